@@ -1,0 +1,42 @@
+"""Exact, step-by-step transformer attention: worksheets, answer keys, and hand calculations checked exactly.
+
+>>> import symattn
+>>> d = symattn.derive("attention", Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]])
+>>> d["A"].result.decimals(4)
+(('0.6698', '0.3302'),)
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from symattn.api import Solution, derive, worksheet
+    from symattn.errors import SymattnError
+    from symattn.exact import Matrix, decide, exact
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Matrix": "symattn.exact",
+    "Solution": "symattn.api",
+    "SymattnError": "symattn.errors",
+    "decide": "symattn.exact",
+    "derive": "symattn.api",
+    "exact": "symattn.exact",
+    "worksheet": "symattn.api",
+}
+
+__all__ = ["Matrix", "Solution", "SymattnError", "__version__", "decide", "derive", "exact", "worksheet"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use, so that `symattn --help` need not wait for SymPy."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'symattn' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

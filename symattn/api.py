@@ -1,0 +1,199 @@
+"""The same verbs in Python as on the command line: `derive` and `worksheet`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+
+from symattn.derivation import Derivation, Step
+from symattn.document import Document
+from symattn.errors import InputError
+from symattn.exact import AnyMatrix, Size
+from symattn.examples import examples, load_example
+from symattn.explanation import Detail, derivation_document
+from symattn.mechanisms import Settings, mechanism, mechanisms
+from symattn.notation import load_notation
+from symattn.problem import Problem
+from symattn.problem_file import ProblemFile, problem_file, read_problem_file
+from symattn.sheets import DEFAULT_FORMATS, Recipe, Sheet, render, sheets, write_documents, write_sheets
+
+SETTINGS = frozenset(f.name for f in fields(Settings))
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A derivation that was worked out, with its notation: look at it, take it apart, write it.
+
+    `solution["A"].result` is an exact matrix; `solution.steps` are the named lines; `solution.text("latex")` is the
+    whole as text, and a notebook shows it.
+    """
+
+    problem: Problem
+    detail: Detail | None = None
+
+    def __getitem__(self, name: str) -> Step:
+        """The step of that name."""
+        return self.problem[name]
+
+    @property
+    def derivation(self) -> Derivation:
+        return self.problem.derivation
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        return self.problem.steps
+
+    @property
+    def givens(self) -> dict[str, AnyMatrix]:
+        return self.problem.givens
+
+    @property
+    def document(self) -> Document:
+        """The derivation as a document."""
+        return derivation_document(self.problem, self.detail)
+
+    def worksheet(self) -> Sheet:
+        """The same as a worksheet with its key, the key checked by a second route."""
+        from symattn.sheets import make_sheet
+
+        return make_sheet(self.problem, self.detail)
+
+    def text(self, form: str = "text") -> str:
+        """The derivation as text in one format: text, latex, markdown, typst."""
+        if form in ("pdf", "latex-pdf"):
+            raise InputError(f"{form} is no text; use write(path).")
+        return render(self.document, form)[1].decode()
+
+    def write(self, folder: str | Path, *, forms: Sequence[str] = DEFAULT_FORMATS, stem: str = "derivation") -> list[Path]:
+        """Write the derivation in several formats; the paths written."""
+        return write_documents([(stem, self.document)], Path(folder), forms)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_markdown_(self) -> str:
+        return self.text("markdown")
+
+
+def derive(
+    source: str | Path,
+    *,
+    notation: str | Path | None = None,
+    symbolic: bool = False,
+    sizes: Mapping[str, Size] | None = None,
+    corrected: bool = True,
+    miniature: bool = False,
+    entries: str = "auto",
+    places: int | None = None,
+    title: str = "",
+    **given: object,
+) -> Solution:
+    """Work something out exactly.
+
+    `source` is a mechanism (`"self_attention"`), an example (`"note-002"`) or a problem file (`"problem.toml"`). What
+    else is named is a setting (`scale`, `mask`, `base`, `by`, …: see `symattn.mechanisms.Settings`) or a given matrix
+    (`X=[[1, 0], [0, 1]]`): nested lists, SymPy or NumPy matrices; entries are integers, fractions, decimals, texts
+    such as `"1/2"` or `"sqrt(3)"`, or SymPy expressions.
+
+    `symbolic` names every entry (x_11, q_11 = x_11 w_11 + …); `sizes` says how many there are, or by letters.
+    `corrected=False` prints a note as written.  `InputError` says in a sentence what cannot be worked out, and why.
+
+    >>> d = derive("attention", Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]], scale="none")
+    >>> d["A"].result.decimals(4)
+    (('0.7311', '0.2689'),)
+    """
+    chosen = load_notation(notation) if notation else None
+    settings = {key: value for key, value in given.items() if key in SETTINGS}
+    givens = {key: value for key, value in given.items() if key not in SETTINGS}
+    file = source_file(source, givens)
+    if givens and file.name in examples():
+        raise InputError(f"{file.name} has givens of its own; {', '.join(givens)} cannot be given as well.")
+    problem = file.problem(
+        corrected=corrected, notation=chosen, settings=settings, symbolic=symbolic, sizes=sizes, miniature=miniature
+    )
+    if title:
+        problem = replace(problem, title=title)
+    return Solution(problem, Detail(entries=entries, places=problem.notation.decimals if places is None else places))  # type: ignore[arg-type]
+
+
+def source_file(source: str | Path, givens: Mapping[str, object]) -> ProblemFile:
+    """The problem file behind a name: an example's, a user's own, or one made of a mechanism and givens."""
+    name = str(source)
+    if name in examples():
+        return load_example(name)
+    if name.endswith(".toml"):
+        return read_problem_file(Path(source))
+    if name.replace("-", "_") not in mechanisms():
+        known = ", ".join((*mechanisms(), *examples()))
+        raise InputError(f"There is no mechanism or example {name!r}; there are {known}, or give a .toml file.")
+    chosen = mechanism(name)
+    data = {"title": chosen.title, "mechanism": chosen.name, "given": givens}
+    return problem_file(data, chosen.name)
+
+
+def worksheet(
+    mechanism_name: str = "self_attention",
+    *,
+    n: int = 1,
+    seed: int = 1,
+    out: str | Path | None = None,
+    forms: Sequence[str] = DEFAULT_FORMATS,
+    together: bool = False,
+    problem: str = "full",
+    notation: str = "standard",
+    sizes: Mapping[str, Size] | None = None,
+    exact: bool = True,
+    places: int = 4,
+    **settings: object,
+) -> list[Sheet]:
+    """Random worksheets with their answer keys, `n` different ones; written to the folder `out`, if one is named.
+
+    The same arguments give the same worksheets, byte for byte.
+
+    >>> [sheet] = worksheet(seed=7)
+    >>> sheet.problem["Q"].result.shape
+    (3, 4)
+    """
+    recipe = make_recipe(
+        mechanism_name, settings, problem=problem, notation=notation, sizes=sizes, seed=seed, exact=exact, places=places
+    )
+    made = list(sheets(recipe, n))
+    if out is not None:
+        write_sheets(made, Path(out), forms, stem=stem_of(recipe), together=together)
+    return made
+
+
+def make_recipe(
+    name: str,
+    settings: Mapping[str, object],
+    *,
+    problem: str = "full",
+    notation: str = "standard",
+    sizes: Mapping[str, Size] | None = None,
+    seed: int = 1,
+    exact: bool = True,
+    places: int = 4,
+    entries: str = "auto",
+) -> Recipe:
+    """A recipe whose settings are those of the mechanism, then of the notation, then these."""
+    chosen, written = mechanism(name), load_notation(notation)
+    return Recipe(
+        mechanism=chosen.name,
+        problem=problem,
+        settings=Settings.read({**chosen.defaults, **written.settings, **settings}),
+        sizes=sizes,
+        notation=notation,
+        seed=seed,
+        exact=exact,
+        places=places,
+        entries=entries,
+    )
+
+
+def stem_of(recipe: Recipe) -> str:
+    """What the files of a recipe are called."""
+    return f"{recipe.mechanism.replace('_', '-')}-{recipe.seed}"
+
+
+__all__ = ["Solution", "derive", "make_recipe", "source_file", "stem_of", "worksheet"]

@@ -1,0 +1,361 @@
+"""The command line: `symattn worksheet`, `symattn derive`, `symattn list`.
+
+Everything heavy is imported inside the commands, so that help and completion answer at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from symattn import __version__
+from symattn.errors import InputError, SymattnError
+
+if TYPE_CHECKING:
+    from symattn.sheets import Sheet
+
+INPUT_WAS_WRONG = 2
+
+
+class _Group(click.Group):
+    """Turns every error raised on purpose into one sentence and exit code 2."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except SymattnError as error:
+            click.echo(click.style("Error: ", fg="red", bold=True) + str(error), err=True)
+            ctx.exit(INPUT_WAS_WRONG)
+        except BrokenPipeError:  # `symattn derive … | head`
+            sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
+            ctx.exit(0)
+
+
+def _completing(names: Callable[[], list[str]]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    return lambda ctx, param, incomplete: [name for name in names() if name.startswith(incomplete)]
+
+
+def _mechanisms() -> list[str]:
+    from symattn.mechanisms import mechanisms
+
+    return list(mechanisms())
+
+
+def _sources() -> list[str]:
+    from symattn.examples import examples
+
+    return [*examples(), *_mechanisms(), *(str(p) for p in Path().glob("*.toml"))]
+
+
+def _notations() -> list[str]:
+    from symattn.notation import notations
+
+    return list(notations())
+
+
+def _settings_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The options that say how a mechanism is worked out, the same for every command."""
+    options = [
+        click.option("--scale", metavar="EXPR", help="What scores are divided by: sqrt(d_k), none, d_k, 3, sqrt(5), …"),
+        click.option("--mask", metavar="MASK", help="none, causal, padding:2, window:2, window:2:both or blocks:2,1."),
+        click.option("--mask-style", metavar="STYLE", help="additive, keep, block or multiplicative (as in note 004)."),
+        click.option("--base", metavar="B", help="Base of the softmax: e, 2, 3, …"),
+        click.option("--orientation", metavar="WAY", help="rows: tokens are rows; columns: tokens are columns."),
+        click.option("--activation", metavar="F", help="Of the projections: identity, relu, or a name such as f."),
+        click.option("--order", metavar="QKV", help="The order of the projections, such as KVQ."),
+        click.option("--scores", metavar="WAY", help="Token by token, scores stand in a row or in a column."),
+        click.option(
+            "--round", "rounding", metavar="P[:HOW]",
+            help="Round the weights to P places and go on with them; HOW is nearest, largest-remainder or truncate.",
+        ),
+        click.option("--by-token", is_flag=True, help="One token after the other."),
+        click.option("--by-matrix", is_flag=True, help="Whole matrices, also where the notation goes token by token."),
+        click.option("--size", "sizes", metavar="n=3,d_k=4,…", help="Sizes n, m, d_model, d_k, d_v."),
+        click.option(
+            "--notation", metavar="NAME|FILE", help="How it is written; see symattn list notations.",
+            shell_complete=_completing(_notations),
+        ),
+    ]  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="symattn")
+def main() -> None:
+    """Exact transformer attention, step by step: worksheets, answer keys, derivations.
+
+    \b
+    symattn worksheet                      a worksheet and its answer key
+    symattn worksheet -n 30 --seed 7       thirty different ones
+    symattn derive note-000                a note worked out, in its own notation
+    symattn derive problem.toml            your own numbers
+    symattn list                           what there is to choose from
+    """
+
+
+@main.command()
+@click.argument("mechanism", default="self_attention", shell_complete=_completing(_mechanisms))
+@click.option("--problem", default="full", show_default=True, metavar="TYPE", help="The type of problem.")
+@click.option("-n", "count", default=1, show_default=True, type=click.IntRange(1, 10_000), help="How many.")
+@click.option("--seed", type=int, help="The same seed gives the same worksheets; without it, a new one is taken.")
+@click.option("--format", "forms", default="latex,markdown,pdf", show_default=True, metavar="F,F,…",
+              help="latex, markdown, pdf, text, typst, latex-pdf (PDF through TeX).")  # fmt: skip
+@click.option("--out", "folder", default="output", show_default=True, type=click.Path(path_type=Path), help="Folder.")
+@click.option("--together", is_flag=True, help="All worksheets in one file, all keys in another.")
+@click.option("--decimal", is_flag=True, help="Ask for decimals, not for exact values.")
+@click.option("--places", default=4, show_default=True, type=click.IntRange(0, 50), help="Places of decimals.")
+@click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+@_settings_options
+def worksheet(
+    mechanism: str,
+    problem: str,
+    count: int,
+    seed: int | None,
+    forms: str,
+    folder: Path,
+    together: bool,
+    decimal: bool,
+    places: int,
+    quiet: bool,
+    **settings: Any,
+) -> None:
+    """Random worksheets, each with its answer key.
+
+    MECHANISM is self_attention unless another one is named; see `symattn list mechanisms`. Givens are drawn so that no
+    variant is degenerate, and every key is recomputed by a second route before it is written.
+
+    \b
+    symattn worksheet --seed 7
+    symattn worksheet causal_self_attention -n 30 --seed 7 --size n=4,d_model=5,d_k=4,d_v=2
+    symattn worksheet attention --notation note-000 --decimal --places 3
+    """
+    import secrets
+
+    from symattn.api import make_recipe, stem_of
+    from symattn.sheets import check_formats, sheets, write_sheets
+
+    listed = check_formats(f.strip() for f in forms.split(",") if f.strip())
+    sizes = _sizes(settings.pop("sizes"))
+    notation = settings.pop("notation") or "standard"
+    chosen = secrets.randbelow(1_000_000) if seed is None else seed
+    recipe = make_recipe(
+        mechanism, _settings(settings), problem=problem, notation=notation, sizes=sizes, seed=chosen,
+        exact=not decimal, places=places,
+    )  # fmt: skip
+    with _progress(count, quiet) as on_sheet:
+        written = write_sheets(
+            sheets(recipe, count), folder, listed, stem=stem_of(recipe), together=together, on_sheet=on_sheet
+        )
+    if not quiet:
+        for path in written:
+            click.echo(path)
+
+
+@main.command()
+@click.argument("source", metavar="FILE|EXAMPLE|MECHANISM", shell_complete=_completing(_sources))
+@click.option("--as-written/--corrected", "as_written", default=False,
+              help="A note with its own mistakes, or mended with the mistakes listed (the default).")  # fmt: skip
+@click.option("--symbolic", is_flag=True, help="Letters for numbers: every entry named, q_11 = x_11 w_11 + …")
+@click.option("--miniature", is_flag=True, help="Small numbers for a note that has shapes only.")
+@click.option("--as", "kind", default="derivation", show_default=True,
+              type=click.Choice(["derivation", "worksheet", "key"]), help="What to make of it.")  # fmt: skip
+@click.option("--entries", default="auto", show_default=True, metavar="WHICH",
+              help="Entries written out: all, first-row, none, chosen ones as 1,1;2,3, or auto.")  # fmt: skip
+@click.option("--places", type=click.IntRange(0, 50), help="Places of the decimals beside exact values.")
+@click.option("--format", "forms", default="text", show_default=True, metavar="F,F,…",
+              help="text, latex, markdown, typst; with --out also pdf and latex-pdf.")  # fmt: skip
+@click.option("--out", "folder", type=click.Path(path_type=Path), help="Write files here instead of printing.")
+@_settings_options
+def derive(
+    source: str,
+    as_written: bool,
+    symbolic: bool,
+    miniature: bool,
+    kind: str,
+    entries: str,
+    places: int | None,
+    forms: str,
+    folder: Path | None,
+    **settings: Any,
+) -> None:
+    """A derivation worked out step by step, every entry of every product shown.
+
+    \b
+    symattn derive note-002 --as-written
+    symattn derive note-000 --notation note-002
+    symattn derive self_attention --symbolic --size n=2,d_model=3,d_k=2,d_v=2
+    symattn derive problem.toml --format latex,pdf --out output
+    """
+    from symattn.api import derive as work_out
+    from symattn.sheets import check_formats, render, write_documents
+
+    listed = check_formats(f.strip() for f in forms.split(",") if f.strip())
+    solution = work_out(
+        source,
+        notation=settings.pop("notation"),
+        symbolic=symbolic,
+        sizes=_sizes(settings.pop("sizes")),
+        corrected=not as_written,
+        miniature=miniature,
+        entries=_entries(entries),  # type: ignore[arg-type]
+        places=places,
+        **_settings(settings),
+    )
+    if kind == "derivation":
+        document = solution.document
+    else:
+        sheet = solution.worksheet()
+        document = sheet.worksheet if kind == "worksheet" else sheet.key
+    if folder is not None:
+        stem = Path(source).stem + ("" if kind == "derivation" else f"-{kind}")
+        for path in write_documents([(stem, document)], folder, listed):
+            click.echo(path)
+        return
+    if binary := [form for form in listed if form.endswith("pdf")]:
+        raise InputError(f"{binary[0]} is written to a file: say where with --out FOLDER.")
+    for form in listed:
+        click.echo(render(document, form)[1].decode(), nl=False)
+
+
+@main.command("list")
+@click.argument("what", required=False, metavar="[WHAT]")
+def list_(what: str | None) -> None:
+    """What there is to choose from: mechanisms, problems, notations, examples, formats, ops."""
+    catalogues = _catalogues()
+    if what is not None and what not in catalogues:
+        raise InputError(f"There is no list of {what!r}; there are {', '.join(catalogues)}.")
+    for name in [what] if what else catalogues:
+        rows = catalogues[name]()
+        if not what:
+            click.secho(name, bold=True)
+        longest = max(len(key) for key in rows)
+        for key, title in rows.items():
+            click.echo(f"  {key.ljust(longest)}  {title}".rstrip())
+
+
+@main.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the completion script of a shell.
+
+    \b
+    symattn completion bash >> ~/.bashrc
+    """
+    from click.shell_completion import get_completion_class
+
+    found = get_completion_class(shell)
+    assert found is not None
+    click.echo(found(main, {}, "symattn", "_SYMATTN_COMPLETE").source())
+
+
+def _catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
+    def mechanisms() -> Mapping[str, str]:
+        from symattn.mechanisms import mechanisms as found
+
+        return {m.name: m.title for m in found().values()} | {"custom": "Any steps, written in a problem file"}
+
+    def problems() -> Mapping[str, str]:
+        from symattn.problems import problem_types
+
+        return {p.NAME: p.TITLE for p in problem_types().values()}
+
+    def notations() -> Mapping[str, str]:
+        from symattn.notation import load_notation
+
+        return {name: load_notation(name).title for name in _notations()}
+
+    def examples() -> Mapping[str, str]:
+        from symattn.examples import examples as found
+        from symattn.examples import load_example
+
+        return {name: load_example(name).title for name in found()}
+
+    def formats() -> Mapping[str, str]:
+        from symattn.sheets import formats as found
+
+        return dict.fromkeys(found(), "")
+
+    def ops() -> Mapping[str, str]:
+        from symattn.ops import OPS
+
+        return {name: (op.__doc__ or "").strip().split("\n")[0] for name, op in OPS.items()}
+
+    return {
+        "mechanisms": mechanisms,
+        "problems": problems,
+        "notations": notations,
+        "examples": examples,
+        "formats": formats,
+        "ops": ops,
+    }
+
+
+def _settings(given: dict[str, Any]) -> dict[str, object]:
+    """The settings that were named on the command line."""
+    by_token, by_matrix, rounding = (given.pop(key) for key in ("by_token", "by_matrix", "rounding"))
+    settings = {key: value for key, value in given.items() if value is not None}
+    if by_token and by_matrix:
+        raise InputError("--by-token and --by-matrix exclude each other.")
+    if by_token or by_matrix:
+        settings["by"] = "token" if by_token else "matrix"
+    if rounding is not None:
+        places, _, method = rounding.partition(":")
+        if not places.isdecimal():
+            raise InputError(f"--round is {rounding!r}; places such as 2, or 1:largest-remainder, were expected.")
+        settings["rounding"] = {"places": int(places), "method": method or "nearest"}
+    return settings
+
+
+def _sizes(text: str | None) -> dict[str, int | str] | None:
+    """n=3,d_k=d → {"n": 3, "d_k": "d"}."""
+    if text is None:
+        return None
+    sizes: dict[str, int | str] = {}
+    for part in text.split(","):
+        name, sign, size = (p.strip() for p in part.partition("="))
+        if name not in ("n", "m", "d_model", "d_k", "d_v") or not sign or not size:
+            raise InputError(f"--size has {part!r}; something like n=3,d_model=5,d_k=4,d_v=2 was expected.")
+        if size.isdecimal():
+            if not 1 <= int(size) <= 10_000:
+                raise InputError(f"--size has {part!r}; a size is from 1 to 10000.")
+            sizes[name] = int(size)
+        elif size.isidentifier() and len(size) <= 12:
+            sizes[name] = size
+        else:
+            raise InputError(f"--size has {part!r}; a size is a number from 1 or a letter.")
+    return sizes
+
+
+def _entries(text: str) -> object:
+    """auto, all, first-row, none, or 1,1;2,3 → ((0, 0), (1, 2))."""
+    if text in ("auto", "all", "first-row", "none"):
+        return text
+    chosen = []
+    for part in text.split(";"):
+        i, _, j = part.partition(",")
+        if not (i.strip().isdecimal() and j.strip().isdecimal() and int(i) > 0 and int(j) > 0):
+            raise InputError(f"--entries is {text!r}; all, first-row, none, auto or pairs such as 1,1;2,3 were expected.")
+        chosen.append((int(i) - 1, int(j) - 1))
+    return tuple(chosen)
+
+
+@contextmanager
+def _progress(count: int, quiet: bool) -> Iterator[Callable[[Sheet], None]]:
+    """A bar on the terminal; nothing where nobody looks."""
+    if quiet or count == 1 or not sys.stderr.isatty():
+        yield lambda sheet: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("Worksheets", total=count)
+        yield lambda sheet: progress.advance(task)

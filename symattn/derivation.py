@@ -1,0 +1,367 @@
+"""The one data structure in the middle: a straight-line program of named steps with its exact values.
+
+A `Derivation` never changes.  `then` gives a longer one, `replay` gives the one that would have come of another
+start, another operation or another intermediate result: that is what a misconception and follow-through marking
+are made of.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from symattn.errors import InputError, ShapeError, UndefinedError
+from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value
+from symattn.formula import Formula
+
+if TYPE_CHECKING:
+    import sympy
+
+Shape = tuple[Size, Size]
+Index = int | str
+"""An index from 0, or a letter for "any"."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """An operand as `Op.working` sees it: its shape, and each entry as it is to be written.
+
+    Entry indices are from 0; a letter stands for any.  `long` says that its rows and columns are too many to be
+    written out, as in 512 → 64.
+    """
+
+    shape: Shape
+    entry: Callable[[Index, Index], Formula]
+    long: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """The few things about writing an operation that a notation decides."""
+
+    product: str = ""  # between matrices: "", "×" or "·"
+    softmax: str = "softmax"
+    letters: Mapping[str, Formula] = field(default_factory=dict)  # d_k, d_model, n → how they are written
+
+
+class Op(ABC):
+    """One kind of line.  Subclasses are frozen dataclasses of their own parameters, comparable with ==.
+
+    They do not know the names of their operands: errors say what the op knows, `Derivation` adds the rest.
+    """
+
+    arity: int = 1
+    """How many operands; −1 for any number."""
+
+    @abstractmethod
+    def shape(self, *shapes: Shape) -> Shape:
+        """The shape of the result; `ShapeError` says which rule the operands break."""
+
+    @abstractmethod
+    def apply(self, *operands: Matrix) -> Matrix:
+        """The exact result; the shapes have been checked."""
+
+    @abstractmethod
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        """Entry (i, j) written out with the operands' entries, nothing worked out."""
+
+    @abstractmethod
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        """The operation on whole matrices: X W^Q, softmax(S)."""
+
+    @property
+    def title(self) -> str:
+        """What the line does, in the words of a heading."""
+        return type(self).__name__
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A use of an earlier matrix: all of it, one row or one column (from 0); then perhaps transposed."""
+
+    name: str
+    transposed: bool = False
+    row: int | None = None
+    column: int | None = None
+
+    def of(self, matrix: AnyMatrix) -> AnyMatrix:
+        if self.row is not None:
+            matrix = matrix.row(self.row)
+        if self.column is not None:
+            matrix = matrix.T.row(self.column).T
+        return matrix.T if self.transposed else matrix
+
+    def __str__(self) -> str:
+        part = f"[row {self.row + 1}]" if self.row is not None else ""
+        part += f"[column {self.column + 1}]" if self.column is not None else ""
+        return self.name + part + ("ᵀ" if self.transposed else "")
+
+
+def transposed(name: str, row: int | None = None) -> Operand:
+    """The transpose of a matrix, or of one of its rows: a column."""
+    return Operand(name, True, row)
+
+
+def row_of(name: str, row: int) -> Operand:
+    """Row `row` (from 0) of a matrix, as a matrix of one row."""
+    return Operand(name, False, row)
+
+
+def column_of(name: str, column: int) -> Operand:
+    """Column `column` (from 0) of a matrix, as a matrix of one column."""
+    return Operand(name, False, None, column)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One named line.  `result` is exactly `op.apply` of the operands, or was pinned."""
+
+    name: str
+    op: Op
+    operands: tuple[Operand, ...]
+    result: AnyMatrix
+    section: str = ""
+    pinned: bool = False
+
+    @property
+    def role(self) -> str:
+        """What the matrix is for: `S` for the scores, also for those of one token (`S.2`)."""
+        return self.name.partition(".")[0]
+
+    @property
+    def token(self) -> int | None:
+        """The token (from 1) whose line this is in a token-by-token derivation."""
+        number = self.name.partition(".")[2]
+        return int(number) if number.isdigit() else None
+
+    def with_op(self, op: Op) -> Step:
+        return replace(self, op=op)
+
+    def with_operands(self, *operands: str | Operand) -> Step:
+        return replace(self, operands=tuple(map(_operand, operands)))
+
+
+Change = Callable[[Step], "Step | Iterable[Step]"]
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """Givens and steps, each name assigned once.
+
+    With `staged`, later steps see an earlier result as a matrix of fresh symbols named after its step: q_11 and not
+    x_11·w_11 + …; `expanded` puts everything back in.
+    """
+
+    givens: Mapping[str, AnyMatrix]
+    steps: tuple[Step, ...] = ()
+    staged: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.givens, MappingProxyType):
+            object.__setattr__(self, "givens", MappingProxyType(dict(self.givens)))
+
+    # -- looking things up
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.givens or any(step.name == name for step in self.steps)
+
+    def __getitem__(self, name: str) -> Step:
+        for step in self.steps:
+            if step.name == name:
+                return step
+        raise InputError(f"There is no step {name!r}; {_known('the steps are', (s.name for s in self.steps))}.")
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self.steps)
+
+    def value(self, name: str) -> AnyMatrix:
+        """A given or the result of a step."""
+        if name in self.givens:
+            return self.givens[name]
+        for step in self.steps:
+            if step.name == name:
+                return step.result
+        known = [*self.givens, *(s.name for s in self.steps)]
+        raise InputError(f"There is no matrix {name!r}; {_known('there are', known)}.")
+
+    def seen(self, name: str) -> AnyMatrix:
+        """What later steps compute with: `value`, or the symbols that stand for it."""
+        matrix = self.value(name)
+        if self.staged and name not in self.givens and isinstance(matrix, Matrix):
+            return symbols(name, *matrix.shape)
+        return matrix
+
+    @property
+    def last(self) -> Step:
+        return self.steps[-1]
+
+    # -- making longer and other ones
+
+    def then(self, name: str, op: Op, *operands: str | Operand, section: str = "") -> Derivation:
+        """One more step; `ShapeError` or `UndefinedError` name the step, the shapes and a likely cause."""
+        step = Step(name, op, tuple(map(_operand, operands)), Outline((0, 0)), section)
+        return self.extended(step)
+
+    def extended(self, step: Step) -> Derivation:
+        """This derivation and one more step, its result worked out unless it is pinned."""
+        if step.name in self:
+            raise InputError(f"The name {step.name!r} is given twice; every matrix needs a name of its own.")
+        if not step.pinned:
+            step = replace(step, result=self._result(step))
+        return replace(self, steps=(*self.steps, step))
+
+    def replay(
+        self,
+        change: Change | None = None,
+        pinned: Mapping[str, object] = MappingProxyType({}),
+        givens: Mapping[str, object] = MappingProxyType({}),
+    ) -> Derivation:
+        """Work everything out again with something changed; `d.replay() == d`.
+
+        `change` maps each step to a step, or to several, or to none; `pinned` replaces results by what someone wrote;
+        `givens` replaces givens.  What comes after follows from what was changed.
+        """
+        for name in (*pinned, *givens):
+            self.value(name)  # an unknown name is an error, not a silent no-op
+        from symattn.exact import matrix
+
+        start = {name: matrix(givens.get(name, given)) for name, given in self.givens.items()}
+        result = replace(self, givens=start, steps=())
+        for step in self.steps:
+            changed = step if change is None else change(step)
+            for new in (changed,) if isinstance(changed, Step) else changed:
+                if new.name in pinned:
+                    result = result.extended(replace(new, result=matrix(pinned[new.name]), pinned=True))
+                else:
+                    result = result.extended(replace(new, pinned=False))
+        return result
+
+    def until(self, name: str) -> Derivation:
+        """The steps up to and including `name`."""
+        steps = list(self.steps)
+        last = next((i for i, step in enumerate(steps) if step.name == name), None)
+        if last is None:
+            self[name]
+        return replace(self, steps=tuple(steps[: (last or 0) + 1]))
+
+    def expanded(self) -> Derivation:
+        """A staged derivation with every symbol put back in: entries in terms of the givens alone."""
+        return replace(self, staged=False).replay()
+
+    # -- working out
+
+    def _result(self, step: Step) -> AnyMatrix:
+        matrices = [self._operand(step, operand) for operand in step.operands]
+        op, shapes = step.op, tuple(m.shape for m in matrices)
+        if op.arity >= 0 and len(shapes) != op.arity:
+            raise InputError(
+                f"Step {step.name!r} ({type(op).__name__}) takes {op.arity} operand{'s' * (op.arity != 1)}; "
+                f"{len(shapes)} came."
+            )
+        try:
+            shape = op.shape(*shapes)
+            if any(isinstance(m, Outline) for m in matrices):
+                return Outline(shape)
+            return op.apply(*(m for m in matrices if isinstance(m, Matrix)))
+        except ShapeError as error:
+            raise ShapeError(self._explain(step, shapes, error)) from error
+        except UndefinedError as error:
+            raise UndefinedError(f"Step {step.name!r} ({type(op).__name__}): {error}") from error
+
+    def _operand(self, step: Step, operand: Operand) -> AnyMatrix:
+        try:
+            matrix = self.seen(operand.name)
+        except InputError as error:
+            raise InputError(f"Step {step.name!r}: {error}") from error
+        for what, index, size in (("row", operand.row, matrix.shape[0]), ("column", operand.column, matrix.shape[1])):
+            if index is not None and isinstance(size, int) and not 0 <= index < size:
+                raise InputError(f"Step {step.name!r}: {operand.name} has {size} {what}s, so no {what} {index + 1}.")
+        return operand.of(matrix)
+
+    def _explain(self, step: Step, shapes: Sequence[Shape], error: ShapeError) -> str:
+        what = ", ".join(
+            f"{operand} is {shape[0]}×{shape[1]}" for operand, shape in zip(step.operands, shapes, strict=True)
+        )
+        return f"Step {step.name!r} ({type(step.op).__name__}): {error} {what}.{self._hint(step, shapes)}"
+
+    def _hint(self, step: Step, shapes: Sequence[Shape]) -> str:
+        """A likely cause: the nearest use of the same operands, transposed or exchanged, whose shapes fit."""
+        for order in (range(len(shapes)), reversed(range(len(shapes)))):
+            positions = list(order)
+            for turned in sorted(product((False, True), repeat=len(shapes)), key=sum):
+                trial = [shapes[p][::-1] if turn else shapes[p] for p, turn in zip(positions, turned, strict=True)]
+                try:
+                    step.op.shape(*trial)
+                except ShapeError:
+                    continue
+                operands = [
+                    replace(step.operands[p], transposed=step.operands[p].transposed != turn)
+                    for p, turn in zip(positions, turned, strict=True)
+                ]
+                return f" Did you mean {' and '.join(map(str, operands))}?"
+        return ""
+
+
+def symbols(name: str, rows: int, columns: int) -> Matrix:
+    """A matrix of SymPy symbols named after it: X gives x_{11}, x_{12}, …; W_Q gives w^Q_{11}, …"""
+    import sympy
+
+    return Matrix.of([sympy.Symbol(s, real=True) for s in row] for row in symbol_names(name, rows, columns))
+
+
+def symbol_names(name: str, rows: int, columns: int) -> list[list[str]]:
+    """How the entries of a matrix are called in SymPy: s'_{11}, w^Q_{11}, x_{1,12}.
+
+    What one token's row or column holds (`S.2`) is called as in the whole matrix: s_{21}, s_{22}, …
+    """
+    role, _, token = name.partition(".")
+    base, _, label = role.partition("_")
+    letter = base.rstrip("'")
+    if len(letter) == 1:
+        base = base.replace(letter, letter.lower(), 1)
+    if token and rows > 1 and columns > 1:
+        label += token
+    comma = "," if max(rows, columns, int(token or 0)) > 9 else ""
+
+    def index(i: int, j: int) -> str:
+        if token and not label.endswith(token):
+            i, j = int(token), max(i, j)
+        return f"{i}{comma}{j}"
+
+    sup = f"^{label}" if label else ""
+    return [[f"{base}{sup}_{{{index(i, j)}}}" for j in range(1, columns + 1)] for i in range(1, rows + 1)]
+
+
+def _operand(operand: str | Operand) -> Operand:
+    return operand if isinstance(operand, Operand) else Operand(operand)
+
+
+def _known(words: str, names: Iterable[str]) -> str:
+    listed = ", ".join(names)
+    return f"{words} {listed}" if listed else "there are none yet"
+
+
+__all__ = [
+    "AnyMatrix",
+    "Change",
+    "Derivation",
+    "Index",
+    "Matrix",
+    "Op",
+    "Operand",
+    "Outline",
+    "Shape",
+    "Step",
+    "Style",
+    "Value",
+    "View",
+    "column_of",
+    "row_of",
+    "symbol_names",
+    "symbols",
+    "transposed",
+]

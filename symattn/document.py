@@ -1,0 +1,185 @@
+"""A page: a closed union of block and inline nodes, without a word of any format.
+
+Writers `match` on these classes; formulas stand inside them.  Text is always plain text: no writer ever
+reads markup in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from symattn.formula import CellKind, Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Plain text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Strong:
+    """Text with weight."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Text as it is typed: a command, a recipe."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Math:
+    """A formula in a line of text."""
+
+    formula: Formula
+
+
+Inline = Words | Strong | Code | Math
+Inlines = tuple[Inline, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading, level 1 below the title, 2 below that."""
+
+    content: Inlines
+    level: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    content: Inlines
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """Formulas on lines of their own, the lines aligned at their first relation sign.
+
+    A line that begins with a relation sign (`Relation((NOTHING, …), …)`) continues the one above.
+    `lead` is text before the formula on the same line ("Queries:").
+    """
+
+    lines: tuple[Formula, ...]
+    lead: Inlines = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """Short equations, one for each entry of a matrix, set in columns and read row by row."""
+
+    equations: tuple[Formula, ...]
+    columns: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerGrid:
+    """`name` = an empty matrix of boxes to write in, one for each entry."""
+
+    name: Formula
+    rows: int
+    columns: int
+    kind: CellKind = "integer"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkingSpace:
+    """Empty space for working, `height` millimetres high."""
+
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
+class ItemList:
+    """A list; `ordered` numbers its items from 1."""
+
+    items: tuple[Inlines, ...]
+    ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table whose first row and, if `row_heads`, first column are headings."""
+
+    header: tuple[Inlines, ...]
+    rows: tuple[tuple[Inlines, ...], ...]
+    row_heads: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Blocks set apart under a title: conventions, errata, a hint."""
+
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Blocks that stay on one page."""
+
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DiagramLayer:
+    """One level of a bottom-up figure: its boxes from left to right, and a remark at the right."""
+
+    boxes: tuple[Formula, ...]
+    remark: Inlines = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Diagram:
+    """A bottom-up data-flow figure: `layers` from top to bottom, arrows point up.
+
+    An edge ((layer, box), (layer, box)) runs from the lower box to the upper one; indices are from 0.
+    `description` says in words what the figure shows.
+    """
+
+    layers: tuple[DiagramLayer, ...]
+    edges: tuple[tuple[tuple[int, int], tuple[int, int]], ...]
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageBreak:
+    pass
+
+
+Block = (
+    Heading
+    | Paragraph
+    | Display
+    | Entries
+    | AnswerGrid
+    | WorkingSpace
+    | ItemList
+    | Table
+    | Box
+    | Together
+    | Diagram
+    | PageBreak
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A whole page or booklet.
+
+    `fields` are the lines to fill in at the head (Name, Date); `sheet` is its short identity, printed on every
+    page; `recipe` says how to make it again and stands in the footer.
+    """
+
+    title: str
+    blocks: tuple[Block, ...]
+    subtitle: str = ""
+    fields: tuple[str, ...] = ()
+    sheet: str = ""
+    recipe: str = ""
+    language: str = field(default="en")

@@ -1,0 +1,62 @@
+"""The exact numbers: arithmetic, equality that is decided, correct rounding, and reading what people type."""
+
+from symattn.exact.bridge import from_sympy, to_sympy
+from symattn.exact.decide import Decision, compare, decide, is_zero, sign
+from symattn.exact.matrix import AnyMatrix, Matrix, Outline, Size, matrix
+from symattn.exact.rounding import (
+    correctly_rounded,
+    decimal_text,
+    largest_remainder,
+    rounded,
+    significant_text,
+    truncated,
+)
+from symattn.exact.values import (
+    NEGATIVE_INFINITY,
+    ExpSum,
+    Finite,
+    NegativeInfinity,
+    Quotient,
+    Rational,
+    Value,
+    divide,
+    exact,
+    exponential,
+    is_symbolic,
+    power,
+    square_root,
+)
+
+__all__ = [
+    "NEGATIVE_INFINITY",
+    "AnyMatrix",
+    "Decision",
+    "ExpSum",
+    "Finite",
+    "Matrix",
+    "NegativeInfinity",
+    "Outline",
+    "Quotient",
+    "Rational",
+    "Size",
+    "Value",
+    "compare",
+    "correctly_rounded",
+    "decide",
+    "decimal_text",
+    "divide",
+    "exact",
+    "exponential",
+    "from_sympy",
+    "is_symbolic",
+    "is_zero",
+    "largest_remainder",
+    "matrix",
+    "power",
+    "rounded",
+    "sign",
+    "significant_text",
+    "square_root",
+    "to_sympy",
+    "truncated",
+]

@@ -1,0 +1,114 @@
+"""SymPy in, SymPy out."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from symattn.errors import InputError, UndecidedError
+from symattn.exact import values
+from symattn.exact.tree import (
+    Apply,
+    Budget,
+    ExactRing,
+    MinusInfinity,
+    Node,
+    Number,
+    OutsideTheClass,
+    OverBudget,
+    Power,
+    Product,
+    Symbol,
+    Total,
+)
+from symattn.exact.values import ExpSum, NegativeInfinity, Quotient, Value
+
+BUDGET = 50_000
+
+
+def to_sympy(v: Value) -> Any:
+    """The same number as a SymPy expression.
+
+    >>> to_sympy(values.divide(values.exponential(2), values.exponential(2) + 1))
+    exp(2)/(1 + exp(2))
+    """
+    import sympy
+
+    if isinstance(v, int):
+        return sympy.Integer(v)
+    if isinstance(v, Fraction):
+        return sympy.Rational(v.numerator, v.denominator)
+    if isinstance(v, NegativeInfinity):
+        return -sympy.oo
+    if isinstance(v, Quotient):
+        return to_sympy(v.numerator) / to_sympy(v.denominator)
+    if isinstance(v, ExpSum):
+        return sympy.Add(
+            *(
+                sympy.Mul(
+                    to_sympy(c),
+                    sympy.sqrt(r),
+                    *(sympy.sqrt(to_sympy(R)) for R in roots),
+                    sympy.exp(sympy.Add(*(to_sympy(d) * sympy.sqrt(s) for s, d in exponent))),
+                )
+                for (exponent, r, roots), c in v.terms.items()
+            )
+        )
+    return v
+
+
+def from_sympy(expr: Any) -> Value:
+    """The exact value of a SymPy expression; the expression itself if it has symbols or leaves the class.
+
+    Floats are taken for the decimals they are printed as.  Nothing is simplified, and nothing large expanded.
+    """
+    import sympy
+
+    if expr is sympy.S.NegativeInfinity:
+        return values.NEGATIVE_INFINITY
+    if not isinstance(expr, sympy.Expr) or expr.has(sympy.oo, sympy.zoo, sympy.nan, sympy.S.NegativeInfinity):
+        raise InputError(
+            f"The SymPy object {expr} is not a real number; of the infinities only −∞ is a score."
+        )
+    if expr.has(sympy.I):
+        raise InputError(f"The SymPy expression {expr} is complex; every number here is real.")
+    try:
+        return ExactRing(Budget(BUDGET), closed=True)(tree_of(expr))
+    except (OutsideTheClass, OverBudget, UndecidedError):
+        return expr.xreplace({x: to_sympy(_of_float(x)) for x in expr.atoms(sympy.Float)})
+
+
+def tree_of(expr: Any) -> Node:
+    """A SymPy expression as a tree; what no ring knows is refused as outside the class."""
+    import sympy
+
+    if expr.is_Rational:
+        return Number(values.tidy(Fraction(int(expr.p), int(expr.q))))
+    if expr.is_Float:
+        return Number(_of_float(expr))
+    if expr.is_Add:
+        return Total(tuple(map(tree_of, expr.args)))
+    if expr.is_Mul:
+        return Product(tuple(map(tree_of, expr.args)))
+    if expr is sympy.E:
+        return Apply("e", ())
+    if expr is sympy.pi:
+        return Apply("pi", ())
+    if expr is sympy.S.NegativeInfinity:
+        return MinusInfinity()
+    if isinstance(expr, sympy.exp):
+        return Power(Apply("e", ()), tree_of(expr.exp))
+    if expr.is_Pow:
+        return Power(tree_of(expr.base), tree_of(expr.exp))
+    if expr.is_Symbol:
+        return Symbol(expr.name)
+    name = {"log": "ln", "tanh": "tanh", "Max": "max", "Min": "min", "Abs": "abs"}.get(type(expr).__name__)
+    if name is None:
+        raise OutsideTheClass(f"The expression {expr} cannot be evaluated here.")
+    return Apply(name, tuple(map(tree_of, expr.args)))
+
+
+def _of_float(x: Any) -> values.Rational:
+    """The shortest decimal that is this float; of a Float of another precision, the digits it prints."""
+    shortest = repr(float(x)) if x._prec == 53 else str(x)
+    return values.tidy(Fraction(shortest))

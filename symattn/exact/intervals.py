@@ -1,0 +1,274 @@
+"""Rigorous interval arithmetic on the decimals of the standard library.
+
+Sums, products and quotients are rounded outwards by the contexts ROUND_FLOOR and ROUND_CEILING.  The decimal
+module documents exp, ln and sqrt as correctly rounded, so the true value lies between the two neighbours of
+what they return.  An end of an interval may be infinite: that is how too little precision shows itself
+(1/[−ε, ε]), and the caller asks again with more digits.
+"""
+
+from __future__ import annotations
+
+from decimal import (
+    MAX_EMAX,
+    MIN_EMIN,
+    ROUND_CEILING,
+    ROUND_FLOOR,
+    ROUND_HALF_EVEN,
+    Context,
+    Decimal,
+    InvalidOperation,
+)
+from fractions import Fraction
+from functools import lru_cache, reduce
+from typing import NamedTuple
+
+from symattn.errors import InputError, UndefinedError
+from symattn.exact import values
+from symattn.exact.tree import (
+    Apply,
+    Budget,
+    ExactRing,
+    MinusInfinity,
+    Node,
+    OutsideTheClass,
+    Ring,
+    Symbol,
+)
+from symattn.exact.values import Exponent, ExpSum, NegativeInfinity, Quotient, Rational, Value
+
+
+class Interval(NamedTuple):
+    """All real numbers from low to high."""
+
+    low: Decimal
+    high: Decimal
+
+    def __contains__(self, x: object) -> bool:
+        return isinstance(x, int | Decimal | Fraction) and _compare(self.low, x) <= 0 <= _compare(
+            self.high, x
+        )
+
+    @property
+    def sign(self) -> int | None:
+        """The sign of every number inside, None if they have several."""
+        if self.low > 0:
+            return 1
+        if self.high < 0:
+            return -1
+        return 0 if self.low == self.high == 0 else None
+
+    @property
+    def bounded(self) -> bool:
+        return self.low.is_finite() and self.high.is_finite()
+
+
+ZERO, ONE, INFINITY = Decimal(0), Decimal(1), Decimal("Infinity")
+LINE = Interval(-INFINITY, INFINITY)
+
+
+def enclose(value: Value, digits: int) -> Interval:
+    """An interval that contains the value, computed with so many digits.
+
+    >>> enclose(values.exponential(1), 5)
+    Interval(low=Decimal('2.7182'), high=Decimal('2.7184'))
+    """
+    return interval_ring(digits).enclose(value)
+
+
+@lru_cache(maxsize=256)
+def interval_ring(digits: int) -> IntervalRing:
+    return IntervalRing(digits)
+
+
+class IntervalRing(Ring[Interval]):
+    """Intervals whose ends have at most so many digits."""
+
+    def __init__(self, digits: int) -> None:
+        self.digits = digits
+        self.floor, self.ceiling, self.nearest = (
+            Context(prec=digits, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[InvalidOperation])
+            for rounding in (ROUND_FLOOR, ROUND_CEILING, ROUND_HALF_EVEN)
+        )
+
+    def enclose(self, value: Value) -> Interval:
+        if isinstance(value, int | Fraction):
+            return self.number(value)
+        if isinstance(value, ExpSum):
+            return self._sum(value)
+        if isinstance(value, Quotient):
+            return self.divide(self.enclose(value.numerator), self.enclose(value.denominator))
+        if isinstance(value, NegativeInfinity):
+            raise InputError("−∞ cannot be enclosed between two numbers.")
+        from symattn.exact.bridge import tree_of
+
+        try:
+            return self(tree_of(value))
+        except OutsideTheClass as error:
+            raise InputError(
+                f"The expression {value} cannot be evaluated: it has symbols or unknown functions."
+            ) from error
+
+    def number(self, q: Rational) -> Interval:
+        if isinstance(q, int):
+            d = Decimal(q)
+            return Interval(self.floor.plus(d), self.ceiling.plus(d))
+        n, d = Decimal(q.numerator), Decimal(q.denominator)
+        return Interval(self.floor.divide(n, d), self.ceiling.divide(n, d))
+
+    def negate(self, a: Interval) -> Interval:
+        return Interval(a.high.copy_negate(), a.low.copy_negate())
+
+    def add(self, a: Interval, b: Interval) -> Interval:
+        return Interval(self.floor.add(a.low, b.low), self.ceiling.add(a.high, b.high))
+
+    def multiply(self, a: Interval, b: Interval) -> Interval:
+        down, up = self.floor.multiply, self.ceiling.multiply
+        try:
+            if a.low >= 0:
+                if b.low >= 0:
+                    return Interval(down(a.low, b.low), up(a.high, b.high))
+                if b.high <= 0:
+                    return Interval(down(a.high, b.low), up(a.low, b.high))
+            pairs = [(x, y) for x in a for y in b]
+            return Interval(min(down(x, y) for x, y in pairs), max(up(x, y) for x, y in pairs))
+        except InvalidOperation:  # 0·∞
+            return LINE
+
+    def divide(self, a: Interval, b: Interval) -> Interval:
+        if b.low <= 0 <= b.high:
+            if b.low == b.high:
+                raise UndefinedError("A division by 0 is not defined.")
+            return LINE
+        down, up = self.floor.divide, self.ceiling.divide
+        try:
+            if a.low >= 0 and b.low > 0:
+                return Interval(down(a.low, b.high), up(a.high, b.low))
+            pairs = [(x, y) for x in a for y in b]
+            return Interval(min(down(x, y) for x, y in pairs), max(up(x, y) for x, y in pairs))
+        except InvalidOperation:  # ∞/∞
+            return LINE
+
+    def power(self, base: Node, exponent: Node) -> Interval:
+        if base == Apply("e", ()):
+            return self.exp(self(exponent))
+        try:
+            x = ExactRing(Budget(1000), closed=True)(exponent)
+        except (OutsideTheClass, ArithmeticError):
+            return self.exp(self.multiply(self.ln(self(base)), self(exponent)))
+        if isinstance(x, int):
+            return self.integer_power(self(base), x)
+        if isinstance(x, Fraction) and x.denominator == 2:
+            return self.integer_power(self.sqrt(self(base)), x.numerator)
+        return self.exp(self.multiply(self.ln(self(base)), self.enclose(x)))
+
+    def apply(self, function: str, arguments: tuple[Node, ...]) -> Interval:
+        a = tuple(map(self, arguments))
+        match function, a:
+            case "exp", (x,):
+                return self.exp(x)
+            case "sqrt", (x,):
+                return self.sqrt(x)
+            case "ln", (x,):
+                return self.ln(x)
+            case "tanh", (x,):  # increasing, so its values at the two ends enclose the others
+                return Interval(self._tanh(x.low).low, self._tanh(x.high).high)
+            case "max", (_, *_):
+                return Interval(max(x.low for x in a), max(x.high for x in a))
+            case "min", (_, *_):
+                return Interval(min(x.low for x in a), min(x.high for x in a))
+            case "abs", (x,):
+                return (
+                    self.negate(x)
+                    if x.high < 0
+                    else x
+                    if x.low >= 0
+                    else Interval(ZERO, max(x.low.copy_negate(), x.high))
+                )
+            case "pi", ():
+                return _pi(self.digits)
+        raise OutsideTheClass(f"The function {function} cannot be evaluated.")
+
+    def other(self, node: MinusInfinity | Symbol) -> Interval:
+        raise OutsideTheClass("Neither −∞ nor a symbol can be enclosed between two numbers.")
+
+    def exp(self, a: Interval) -> Interval:
+        low, high = self.nearest.exp(a.low), self.nearest.exp(a.high)
+        return Interval(max(ZERO, self.nearest.next_minus(low)), self.nearest.next_plus(high))
+
+    def sqrt(self, a: Interval) -> Interval:
+        if a.high < 0:
+            raise UndefinedError("The square root of a negative number is not a real number.")
+        low, high = self.nearest.sqrt(max(ZERO, a.low)), self.nearest.sqrt(a.high)
+        return Interval(max(ZERO, self.nearest.next_minus(low)), self.nearest.next_plus(high))
+
+    def ln(self, a: Interval) -> Interval:
+        if a.high <= 0:
+            raise UndefinedError("The logarithm of a number that is not positive is not a real number.")
+        low = self.nearest.next_minus(self.nearest.ln(a.low)) if a.low > 0 else -INFINITY
+        return Interval(low, self.nearest.next_plus(self.nearest.ln(a.high)))
+
+    def _tanh(self, x: Decimal) -> Interval:
+        if x.is_infinite():
+            end = ONE.copy_sign(x)
+            return Interval(end, end)
+        if x < 0:
+            return self.negate(self._tanh(x.copy_negate()))
+        shrinking = self.exp(
+            self.multiply(Interval(x, x), self.number(-2))
+        )  # tanh x = (1 − e^−2x)/(1 + e^−2x)
+        unit = self.number(1)
+        return self.divide(self.add(unit, self.negate(shrinking)), self.add(unit, shrinking))
+
+    def _sum(self, v: ExpSum) -> Interval:
+        return reduce(self.add, (self._term(key, c) for key, c in v.terms.items()))
+
+    def _term(self, key: values.Key, c: Rational) -> Interval:
+        exponent, r, roots = key
+        result = self.number(c)
+        if exponent:
+            result = self.multiply(_exponential(exponent, self.digits), result)
+        if r != 1:
+            result = self.multiply(_root(r, self.digits), result)
+        for R in roots:
+            result = self.multiply(_root(R, self.digits), result)
+        return result
+
+
+@lru_cache(maxsize=8192)
+def _exponential(exponent: Exponent, digits: int) -> Interval:
+    ring = interval_ring(digits)
+    return ring.exp(ring.enclose(values.of_exponent(exponent)))
+
+
+@lru_cache(maxsize=8192)
+def _root(R: int | ExpSum, digits: int) -> Interval:
+    ring = interval_ring(digits)
+    return ring.sqrt(ring.enclose(R))
+
+
+@lru_cache(maxsize=64)
+def _pi(digits: int) -> Interval:
+    """Machin's formula π = 16 arctan(1/5) − 4 arctan(1/239), in integers: each of the divisions loses < 1."""
+    unit = 10 ** (digits + 10)
+
+    def arctangent_of_inverse(k: int) -> tuple[int, int]:
+        power, total, n = unit // k, 0, 1
+        while power:
+            total += power // n if n % 4 == 1 else -(power // n)
+            power //= k * k
+            n += 2
+        return total, n  # the error is below the number of steps
+
+    (a, steps), (b, more) = arctangent_of_inverse(5), arctangent_of_inverse(239)
+    ring, centre, error = interval_ring(digits), 16 * a - 4 * b, 16 * steps + 4 * more
+    return Interval(
+        ring.number(Fraction(centre - error, unit)).low, ring.number(Fraction(centre + error, unit)).high
+    )
+
+
+def _compare(a: Decimal, x: int | Decimal | Fraction) -> int:
+    if not a.is_finite() or isinstance(x, Decimal):
+        b = x if isinstance(x, Decimal) else ZERO
+        return (a > b) - (a < b)
+    exact = Fraction(a)
+    return (exact > x) - (exact < x)

@@ -1,0 +1,690 @@
+"""Reading a number that a person typed: generous in notation, strict in everything else.
+
+A tokenizer and a precedence parser build a tree; nothing is evaluated, executed or looked up on the way, and
+every size is bounded before anything is computed.  What can be read in two ways is refused with both readings
+(1/2e), and whatever is accepted can be echoed in unambiguous form before it is marked.
+
+    sum      = [sign] product { sign product }
+    product  = signed { ("·" | "/") signed | power }        a product without a sign may not follow a "/"
+    signed   = sign signed | power
+    power    = atom { superscript } [ "^" exponent ]        right-associative; -e^2 is -(e^2)
+    atom     = number [ number "/" number ] ["%"] | e | name bracket | "√" atom | bracket
+             | \\frac{}{} | \\sqrt{}
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal, NamedTuple, NoReturn
+
+from symattn.errors import InputError, ReadError, UndecidedError, UndefinedError
+from symattn.exact.decide import Decision, decide, decide_tree
+from symattn.exact.tree import (
+    Apply,
+    Budget,
+    EvaluationError,
+    ExactRing,
+    MinusInfinity,
+    Node,
+    Number,
+    Opposite,
+    Over,
+    OverBudget,
+    Power,
+    Product,
+    Symbol,
+    Total,
+)
+from symattn.exact.values import Rational, Value, tidy
+
+LONGEST_TEXT, MOST_TOKENS, MOST_DIGITS, DEEPEST, LARGEST_EXPONENT = 4000, 1500, 200, 60, 200
+BUDGET = 15_000
+
+Kind = Literal["exact", "decimal", "percent"]
+TokenKind = Literal["number", "name", "superscript", "vulgar", "sign", "end"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A text, and how it was read."""
+
+    text: str
+    tree: Node
+    kind: Kind
+    places: (
+        int | None
+    )  # of a decimal: the digits after the mark; of a percentage: those of the number it means
+
+    @cached_property
+    def value(self) -> Value:
+        """The exact value; a ReadError if it has none, or if it is too large to be multiplied out."""
+        try:
+            return self.evaluate()
+        except OverBudget as error:
+            raise ReadError(
+                "This number is too large to evaluate: it would have to be multiplied out.", self.text, 0
+            ) from error
+
+    def evaluate(self) -> Value:
+        """As `value`, but a number that is too large raises `OverBudget`."""
+        try:
+            return ExactRing(Budget(BUDGET))(self.tree)
+        except EvaluationError as error:
+            raise ReadError(str(error), self.text, error.at) from error
+        except (InputError, UndecidedError) as error:
+            raise ReadError(str(error), self.text, 0) from error
+
+    def echo(self) -> str:
+        """The reading in plain text that can be read in one way only.
+
+        >>> read("2e^2 - 1 1/2").echo()
+        '2·e^2 - (1 + 1/2)'
+        """
+        return _echo(self.tree, 0)
+
+
+def read(text: str, decimal_mark: str = ".", *, symbols: bool = False) -> Reading:
+    """Read one number: 1/2, 0.5, 50 %, 1 1/2, 2√3, e^2/(1+2e^2), \\frac{1}{2}, −∞ …
+
+    With `symbols`, single letters other than e stand for symbols: 2a + x_1.
+
+    >>> read("1 1/2").value, read("-.50").places, read(r"\\frac{1}{\\sqrt{2}}").value
+    (Fraction(3, 2), 2, 1/2·√2)
+    """
+    if not isinstance(text, str):
+        raise InputError(f"Only text can be read; this is of type {type(text).__name__}.")
+    if decimal_mark not in (".", ","):
+        raise InputError(f"The decimal mark {decimal_mark!r} is not known; expected '.' or ','.")
+    if len(text) > LONGEST_TEXT:
+        raise ReadError(
+            f"The text has {len(text)} characters; at most {LONGEST_TEXT} can be read as one number.",
+            text,
+            LONGEST_TEXT,
+        )
+    return _Parser(text, decimal_mark, symbols).reading()
+
+
+def decide_reading(reading: Reading, truth: Value) -> Decision:
+    """Whether what was typed equals the truth, even if it is too large to be multiplied out."""
+    try:
+        return decide(reading.evaluate(), truth)
+    except OverBudget:
+        pass
+    try:
+        return decide_tree(reading.tree, truth)
+    except UndefinedError as error:
+        raise ReadError(str(error), reading.text, getattr(error, "at", 0)) from error
+
+
+# ------------------------------------------------------------------------------------ tokens
+
+
+class _Token(NamedTuple):
+    kind: TokenKind
+    text: str
+    at: int
+    spaced: bool  # whether white space comes before it
+
+    @property
+    def whole(self) -> bool:
+        return self.kind == "number" and self.text.isdigit()
+
+
+SIGNS = {
+    "−": "-", "–": "-", "×": "*", "·": "*", "⋅": "*", "∙": "*", "÷": "/", "⁄": "/", "∕": "/", "**": "^",
+    **{sign: sign for sign in "+-*/^()[]{}√∞%$"},
+}  # fmt: skip
+COMMANDS = {
+    "cdot": "*", "times": "*", "div": "/", "infty": "∞", "%": "%", "{": "{", "}": "}",
+    **{name: "\\" + name for name in ("frac", "sqrt", "left", "right")},
+    "dfrac": "\\frac", "tfrac": "\\frac",
+}  # fmt: skip
+SPACES = frozenset(" \t\n\r\u00a0\u2009\u200a\u202f~")
+SPACE_COMMANDS = frozenset([*",;:! ", "quad", "displaystyle"])
+SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-", strict=True))
+VULGAR = dict(
+    zip(
+        "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞",
+        [
+            "1/2",
+            "1/3",
+            "2/3",
+            "1/4",
+            "3/4",
+            "1/5",
+            "2/5",
+            "3/5",
+            "4/5",
+            "1/6",
+            "5/6",
+            "1/8",
+            "3/8",
+            "5/8",
+            "7/8",
+        ],
+        strict=True,
+    )
+)
+FUNCTIONS = {"exp": "exp", "sqrt": "sqrt", "ln": "ln", "log": "ln"}
+INFINITIES = frozenset(["∞", "inf", "infinity", "oo"])
+CLOSING = {"(": ")", "[": "]", "{": "}"}
+LETTER = re.compile(r"[A-Za-zΑ-ΡΣ-Ωα-ω]")
+NAME = re.compile(r"[A-Za-zΑ-ΡΣ-Ωα-ω]+(?:_(?:[0-9]+|\{[0-9]+\}))?")
+NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)?|[.,][0-9]+")
+SCIENTIFIC = re.compile(r"[eE]\s?[0-9]|[eE][+-][0-9]")
+COMMAND = re.compile(r"\\([A-Za-z]+|.)", re.DOTALL)
+SUPERSCRIPT = re.compile("[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+
+
+class _Parser:
+    def __init__(self, text: str, decimal_mark: str, symbols: bool) -> None:
+        self.text, self.mark, self.symbols = text, decimal_mark, symbols
+        self.depth = 0
+        self.index = 0
+        self.tokens = self._without_dollars(self._tokens())
+
+    def refusal(self, message: str, at: int) -> ReadError:
+        return ReadError(message, self.text, at)
+
+    def unexpected(self, token: _Token, expected: str) -> ReadError:
+        if token.kind == "end":
+            return self.refusal(f"The text ends where {expected} was expected.", token.at)
+        place = f"{_quoted(token.text)} at character {token.at + 1}"
+        return self.refusal(f"Found {place}, where {expected} was expected.", token.at)
+
+    def unsigned(self, token: _Token) -> ReadError:
+        return self.refusal(
+            f"The number {_shortened(token.text)} at character {token.at + 1} follows another number or a "
+            "factor without a sign between them; write · or + if that is meant.",
+            token.at,
+        )
+
+    # -------------------------------------------------------------------------------- tokenizer
+
+    def _tokens(self) -> list[_Token]:
+        tokens: list[_Token] = []
+        at, spaced, text = 0, False, self.text
+        while at < len(text):
+            if text[at] in SPACES:
+                at, spaced = at + 1, True
+                continue
+            token, end = self._token(at, spaced)
+            if token is not None:
+                tokens.append(token)
+            spaced = token is None
+            at = end
+            if len(tokens) > MOST_TOKENS:
+                raise self.refusal(
+                    f"The text has more than {MOST_TOKENS} numbers and signs; that is too long.", at - 1
+                )
+        tokens.append(_Token("end", "", len(text), spaced))
+        return tokens
+
+    def _token(self, at: int, spaced: bool) -> tuple[_Token | None, int]:
+        text, c = self.text, self.text[at]
+        if number := NUMBER.match(text, at):
+            return self._number(number.group(), at, spaced), number.end()
+        if name := NAME.match(text, at):
+            return _Token("name", name.group(), at, spaced), name.end()
+        if superscript := SUPERSCRIPT.match(text, at):
+            digits = "".join(SUPERSCRIPTS[s] for s in superscript.group())
+            return _Token("superscript", digits, at, spaced), superscript.end()
+        if c in VULGAR:
+            return _Token("vulgar", VULGAR[c], at, spaced), at + 1
+        if command := COMMAND.match(text, at):
+            word = command.group(1)
+            if word in SPACE_COMMANDS:
+                return None, command.end()
+            if word in FUNCTIONS and word != "sqrt":
+                return _Token("name", word, at, spaced), command.end()
+            if word not in COMMANDS:
+                raise self.refusal(
+                    f"The command {_quoted(command.group())} at character {at + 1} is not known; "
+                    "\\frac, \\sqrt, \\exp, \\ln, \\cdot, \\times, \\left and \\right are.",
+                    at,
+                )
+            return _Token("sign", COMMANDS[word], at, spaced), command.end()
+        if text.startswith("**", at):
+            return _Token("sign", "^", at, spaced), at + 2
+        if c in SIGNS:
+            return _Token("sign", SIGNS[c], at, spaced), at + 1
+        if c in ".,":
+            raise self.refusal(
+                f"Found {_quoted(c)} at character {at + 1} without digits after it; "
+                f"write numbers as 0{self.mark}5.",
+                at,
+            )
+        raise self.refusal(
+            f"Found {_quoted(c)} at character {at + 1}, which is not used here; "
+            "expected digits, + - * / ^ √, brackets, e, exp, sqrt or ln.",
+            at,
+        )
+
+    def _number(self, digits: str, at: int, spaced: bool) -> _Token:
+        end = at + len(digits)
+        wrong_mark = "," if self.mark == "." else "."
+        if wrong_mark in digits:
+            place = at + digits.index(wrong_mark)
+            raise self.refusal(
+                f"Found {wrong_mark!r} at character {place + 1}; decimals are written here as 0{self.mark}5.",
+                place,
+            )
+        if len(digits) > MOST_DIGITS + 1:
+            raise self.refusal(f"The number at character {at + 1} has more than {MOST_DIGITS} digits.", at)
+        following = self.text[end : end + 1]
+        if following in (".", ",") and following:
+            raise self.refusal(
+                f"Found {following!r} at character {end + 1} behind the number {_shortened(digits)}, "
+                "where a sign or the end was expected.",
+                end,
+            )
+        scientific = SCIENTIFIC.match(self.text, end)
+        if scientific and (self.mark in digits or scientific.group()[1] not in "+-"):
+            raise self.refusal(
+                f"{_quoted(digits + scientific.group())} at character {at + 1} could be a power of ten or a "
+                "product with e; write 2*10^3, or 2*e*3, or 2e^3.",
+                at,
+            )
+        return _Token("number", digits.replace(",", "."), at, spaced)
+
+    def _without_dollars(self, tokens: list[_Token]) -> list[_Token]:
+        """$…$ and $$…$$ around the whole are dropped."""
+        for _ in range(2):
+            if len(tokens) > 2 and tokens[0].text == "$" == tokens[-2].text:
+                tokens = [*tokens[1:-2], tokens[-1]]
+        return tokens
+
+    # -------------------------------------------------------------------------------- parser
+
+    @property
+    def token(self) -> _Token:
+        return self.tokens[self.index]
+
+    def next(self) -> _Token:
+        token = self.tokens[self.index]
+        self.index = min(self.index + 1, len(self.tokens) - 1)
+        return token
+
+    def accept(self, *signs: str) -> _Token | None:
+        return self.next() if self.token.kind == "sign" and self.token.text in signs else None
+
+    def deeper(self, at: int) -> None:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise self.refusal(
+                f"The brackets, powers and signs at character {at + 1} are nested more than {DEEPEST} deep.",
+                at,
+            )
+
+    def reading(self) -> Reading:
+        if len(self.tokens) == 1:
+            raise self.refusal("The text is empty where a number was expected.", 0)
+        infinity = self._minus_infinity()
+        if infinity is not None:
+            return Reading(self.text, infinity, "exact", None)
+        tree = self.sum()
+        if self.token.kind != "end":
+            raise self.unexpected(self.token, "a sign or the end")
+        kind, places = self._kind()
+        return Reading(self.text, tree, kind, places)
+
+    def _minus_infinity(self) -> Node | None:
+        words = [token.text for token in self.tokens[:-1]]
+        return MinusInfinity() if len(words) == 2 and words[0] == "-" and words[1] in INFINITIES else None
+
+    def _kind(self) -> tuple[Kind, int | None]:
+        """One plain decimal, or one plain percentage, is more than the number: it says how exact it is."""
+        tokens = self.tokens[1 if self.tokens[0].text in ("+", "-") else 0 : -1]
+        if tokens[0].kind == "number" and "".join(token.text for token in tokens[1:]) in ("", "%"):
+            places = len(tokens[0].text.partition(".")[2])
+            if len(tokens) == 2:
+                return "percent", places + 2
+            if places:
+                return "decimal", places
+        return "exact", None
+
+    def sum(self) -> Node:
+        at = self.token.at
+        terms = [self.product()]
+        while sign := self.accept("+", "-"):
+            term = self.product()
+            terms.append(term if sign.text == "+" else Opposite(term, at=sign.at))
+        return terms[0] if len(terms) == 1 else Total(tuple(terms), at=at)
+
+    def product(self) -> Node:
+        at = self.token.at
+        if sign := self.accept("+", "-"):  # -2·3 is -(2·3)
+            self.deeper(at)
+            body = self.product()
+            self.depth -= 1
+            return body if sign.text == "+" else Opposite(body, at=at)
+        above, below = [self.power()], list[Node]()
+        divided = False
+        while True:
+            if sign := self.accept("*", "/"):
+                divided = sign.text == "/"
+                (below if divided else above).append(self.signed())
+            elif self._starts_factor():
+                if divided:
+                    raise self.refusal(
+                        f"{_quoted(self.token.text)} at character {self.token.at + 1} follows a division "
+                        "without a sign, and 1/2e could be (1/2)·e or 1/(2·e); use brackets.",
+                        self.token.at,
+                    )
+                above.append(self.power())
+            else:
+                break
+        return _over(above, below, at)
+
+    def signed(self) -> Node:
+        at = self.token.at
+        if sign := self.accept("+", "-"):
+            self.deeper(at)
+            body = self.signed()
+            self.depth -= 1
+            return body if sign.text == "+" else Opposite(body, at=at)
+        node = self.power()
+        if self.tokens[self.index - 1].text == "%" and self.tokens[self.index - 3].text == "/":
+            raise self.refusal("A percentage below a fraction bar is not clear; use brackets.", at)
+        return node
+
+    def _starts_factor(self) -> bool:
+        """Whether a factor follows without a sign."""
+        token = self.token
+        if token.kind in ("number", "vulgar"):
+            raise self.unsigned(token)
+        return token.kind == "name" or (
+            token.kind == "sign" and token.text in ("(", "[", "{", "√", "\\frac", "\\sqrt", "\\left", "∞")
+        )
+
+    def power(self) -> Node:
+        start = self.token
+        base = self.atom()
+        while self.token.kind == "superscript":
+            token = self.next()
+            if self.token.kind == "superscript" or (self.token.kind == "sign" and self.token.text == "^"):
+                raise self.unexpected(self.token, "no second exponent")
+            base = self._power(base, _signed_integer(token), start, token.at)
+        if caret := self.accept("^"):
+            self.deeper(caret.at)
+            exponent = self._exponent()
+            self.depth -= 1
+            base = self._power(base, exponent, start, caret.at + 1)
+        return base
+
+    def _exponent(self) -> Node:
+        at = self.token.at
+        if sign := self.accept("+", "-"):
+            self.deeper(at)
+            body = self._exponent()
+            self.depth -= 1
+            return body if sign.text == "+" else Opposite(body, at=at)
+        return self.power()
+
+    def _power(self, base: Node, exponent: Node, start: _Token, at: int) -> Node:
+        if base != Apply("e", ()):
+            constant = _small_constant(exponent)
+            if constant is None:
+                raise self.refusal(
+                    f"The exponent at character {at + 1} must be a whole number or fraction of at most "
+                    f"{LARGEST_EXPONENT}; only e may have any other exponent.",
+                    at,
+                )
+        return Power(base, exponent, at=start.at)
+
+    def atom(self) -> Node:
+        token = self.next()
+        at = token.at
+        match token:
+            case _Token(kind="number"):
+                return self._number_atom(token)
+            case _Token(kind="vulgar", text=text):
+                return _fraction(text, at)
+            case _Token(kind="name", text=text):
+                return self._name(token)
+            case _Token(kind="sign", text="("):
+                return self._bracketed(token)
+            case (
+                _Token(kind="sign", text="[")
+                | _Token(kind="sign", text="{")
+                | _Token(kind="sign", text="\\left")
+            ):
+                return self._bracketed(token)
+            case _Token(kind="sign", text="√"):
+                self.deeper(at)
+                body = self.atom()
+                self.depth -= 1
+                return Apply("sqrt", (body,), at=at)
+            case _Token(kind="sign", text="\\sqrt"):
+                return Apply("sqrt", (self._argument("\\sqrt{…}"),), at=at)
+            case _Token(kind="sign", text="\\frac"):
+                return self._latex_fraction(at)
+            case _Token(kind="sign", text="∞"):
+                raise self.refusal(f"∞ at character {at + 1} can only stand alone, as −∞.", at)
+        raise self.unexpected(token, "a number")
+
+    def _number_atom(self, token: _Token) -> Node:
+        node: Node = Number(tidy(Fraction(token.text)), at=token.at, digits=token.text)
+        following = self.token
+        if token.whole and following.kind == "vulgar":
+            return Total((node, _fraction(self.next().text, following.at)), at=token.at)
+        if token.whole and following.whole and following.spaced:
+            return self._mixed(node, token)
+        if token.whole and following.text == "\\frac":
+            place = self.index
+            self.next()
+            part = self._latex_fraction(following.at)
+            if (
+                isinstance(part, Over)
+                and isinstance(part.numerator, Number)
+                and isinstance(part.denominator, Number)
+            ):
+                raise self.refusal(
+                    f"{_shortened(token.text)} before a fraction at character {token.at + 1} could be a "
+                    "mixed number or a product; write + or \\cdot between them.",
+                    token.at,
+                )
+            self.index = place
+        if self.accept("%"):
+            return Over(node, Number(100, at=token.at, digits="100"), at=token.at)
+        return node
+
+    def _mixed(self, whole: Node, token: _Token) -> Node:
+        """1 1/2: an integer, a space, and a fraction of two positive integers."""
+        above, bar, below = (self.tokens[min(self.index + i, len(self.tokens) - 1)] for i in range(3))
+        if bar.text != "/" or not below.whole or not above.text.strip("0") or not below.text.strip("0"):
+            raise self.unsigned(above)
+        self.index += 3
+        if (
+            self.token.text in ("/", "^", "%")
+            or self.token.kind == "superscript"
+            or self.token.kind == "name"
+        ):
+            raise self.unexpected(self.token, "a sign or the end after a mixed number (use brackets)")
+        part = Over(
+            Number(int(above.text), at=above.at, digits=above.text),
+            Number(int(below.text), at=below.at, digits=below.text),
+        )
+        return Total((whole, part), at=token.at)
+
+    def _name(self, token: _Token) -> Node:
+        name, at = token.text, token.at
+        if name == "e":
+            return Apply("e", (), at=at)
+        if name in FUNCTIONS:
+            opening = self.next()
+            if opening.kind != "sign" or opening.text not in ("(", "[", "{", "\\left"):
+                raise self.unexpected(opening, f"a bracket after {name}")
+            body = self._bracketed(opening)
+            return (
+                Power(Apply("e", (), at=at), body, at=at)
+                if name == "exp"
+                else Apply(FUNCTIONS[name], (body,), at=at)
+            )
+        if name in INFINITIES:
+            raise self.refusal(f"{name} at character {at + 1} can only stand alone, as -{name}.", at)
+        if self.symbols and (len(name) == 1 or name[1] == "_") and name[0] != "e":
+            return Symbol(name.replace("{", "").replace("}", ""), at=at)
+        allowed = "single letters, e, exp, sqrt and ln" if self.symbols else "e, exp, sqrt and ln"
+        raise self.refusal(
+            f"The name {_quoted(_shortened(name))} at character {at + 1} is not known here; {allowed} are.",
+            at,
+        )
+
+    def _bracketed(self, opening: _Token) -> Node:
+        left = opening.text == "\\left"
+        if left:
+            opening = self.next()
+            if opening.kind != "sign" or opening.text not in CLOSING:
+                raise self.unexpected(opening, "a bracket after \\left")
+        self.deeper(opening.at)
+        body = self.sum()
+        self.depth -= 1
+        closing = CLOSING[opening.text]
+        if left and not self.accept("\\right"):
+            raise self.unexpected(self.token, f"\\right{closing}")
+        if not self.accept(closing):
+            raise self.unexpected(
+                self.token,
+                f"{_quoted(closing)} for the {_quoted(opening.text)} of character {opening.at + 1}",
+            )
+        return body
+
+    def _argument(self, form: str) -> Node:
+        """An argument of a LaTeX command: in braces, or a single digit."""
+        token = self.next()
+        if token.text == "{":
+            return self._bracketed(token)
+        if token.whole and len(token.text) == 1:
+            return Number(int(token.text), at=token.at, digits=token.text)
+        raise self.unexpected(token, f"a brace, as in {form},")
+
+    def _latex_fraction(self, at: int) -> Node:
+        token = self.token
+        if token.whole and len(token.text) == 2:  # \frac12
+            self.next()
+            above, below = (Number(int(d), at=token.at, digits=d) for d in token.text)
+            return Over(above, below, at=at)
+        self.deeper(at)
+        numerator = self._argument("\\frac{…}{…}")
+        denominator = self._argument("\\frac{…}{…}")
+        self.depth -= 1
+        return Over(numerator, denominator, at=at)
+
+
+# ------------------------------------------------------------------------------------ inside
+
+
+def _over(above: list[Node], below: list[Node], at: int) -> Node:
+    """a·b/c·d/e as (a·b·d)/(c·e), however long: one division in another would be as deep as it is long."""
+    if len(above) > 1 and isinstance(above[0], Number) and above[0].digits == "1":
+        above = above[1:]
+    numerator = above[0] if len(above) == 1 else Product(tuple(above), at=at)
+    if not below:
+        return numerator
+    return Over(numerator, below[0] if len(below) == 1 else Product(tuple(below), at=at), at=at)
+
+
+def _fraction(text: str, at: int) -> Node:
+    above, below = text.split("/")
+    return Over(Number(int(above), at=at, digits=above), Number(int(below), at=at, digits=below), at=at)
+
+
+def _signed_integer(token: _Token) -> Node:
+    digits = token.text.lstrip("+-")
+    if len(digits) > MOST_DIGITS:
+        digits = digits[: MOST_DIGITS + 1]
+    number = Number(int(digits), at=token.at, digits=digits)
+    return Opposite(number, at=token.at) if token.text[0] == "-" else number
+
+
+def _small_constant(node: Node) -> Rational | None:
+    """The value of an exponent made of small numbers only, None of any other."""
+
+    def value(node: Node) -> Fraction:
+        match node:
+            case Number(q):
+                result = Fraction(q)
+            case Opposite(body):
+                result = -value(body)
+            case Total(terms):
+                result = sum(map(value, terms), Fraction(0))
+            case Product(factors):
+                result = Fraction(1)
+                for factor in factors:
+                    result *= value(factor)
+            case Over(numerator, denominator):
+                result = value(numerator) / value(denominator)
+            case Power(base, exponent) if base != Apply("e", ()):
+                x = value(exponent)
+                result = value(base) ** (x.numerator if x.denominator == 1 else _not_small())
+            case _:
+                _not_small()
+        if max(abs(result.numerator), result.denominator) > LARGEST_EXPONENT:
+            _not_small()
+        return result
+
+    try:
+        return tidy(value(node))
+    except ArithmeticError:
+        return None
+
+
+def _not_small() -> NoReturn:
+    raise ArithmeticError
+
+
+def _quoted(text: str) -> str:
+    """What was found, so that it can be shown: a character without a glyph by its code."""
+    if len(text) == 1 and not (text.isascii() and text.isprintable()):
+        code = f"U+{ord(text):04X}"
+        return f"'{text}' ({code})" if text.isprintable() else code
+    return "'" + "".join(c if c.isprintable() else "�" for c in _shortened(text)) + "'"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 30 else text[:27] + "..."
+
+
+def _tight(shown: str, tightness: int) -> str:
+    return f"({shown})" if tightness > 4 else shown
+
+
+def _echo(node: Node, tightness: int) -> str:
+    """A node in brackets if it binds less tightly: 0 sum, 1 term, 2 factor, 3 operand of a power or a bar."""
+    match node:
+        case Number(value, digits=digits):
+            return digits or str(value)
+        case MinusInfinity():
+            return "-∞"
+        case Symbol(name):
+            return name
+        case Apply("e", ()):
+            return "e"
+        case Apply("sqrt", (Number() as body,)):
+            return _tight(f"√{_echo(body, 3)}", tightness)
+        case Apply("sqrt", (body,)):
+            return _tight(f"√({_echo(body, 0)})", tightness)
+        case Apply(function, arguments):
+            return f"{function}({', '.join(_echo(x, 0) for x in arguments)})"
+        case Opposite(body):
+            shown, level = f"-{_echo(body, 1)}", 0
+        case Total((first, *rest)):
+            signed = [
+                f" - {_echo(t.body, 1)}" if isinstance(t, Opposite) else f" + {_echo(t, 1)}" for t in rest
+            ]
+            shown, level = _echo(first, 0 if isinstance(first, Opposite) else 1) + "".join(signed), 0
+        case Product(factors):
+            shown, level = "·".join(_echo(x, 2) for x in factors), 1
+        case Over(numerator, denominator):
+            above = _echo(
+                numerator, 4 if isinstance(denominator, Number) else 3
+            )  # (e^1)/2, lest it be read e^(1/2)
+            shown, level = f"{above}/{_echo(denominator, 3)}", 1
+        case Power(base, exponent):
+            tight = isinstance(base, Number | Symbol) or base == Apply("e", ())
+            shown, level = f"{_echo(base, 0 if tight else 5)}^{_echo(exponent, 4)}", 3
+    return f"({shown})" if level < tightness else shown

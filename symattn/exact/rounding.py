@@ -1,0 +1,258 @@
+"""Correct rounding, proved: no digit is printed that an interval or an exact test of a tie hasn't confirmed.
+
+Every way of rounding is a monotone step function.  If both ends of an interval are rounded to the same
+number, so is the value between them.  If not, the interval contains a step; the value is compared with it
+exactly, for no interval shows a tie such as 1/8 to two places, and otherwise more digits are computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import (
+    MAX_EMAX,
+    MIN_EMIN,
+    ROUND_DOWN,
+    ROUND_FLOOR,
+    ROUND_HALF_DOWN,
+    ROUND_HALF_EVEN,
+    ROUND_HALF_UP,
+    Context,
+    Decimal,
+)
+from fractions import Fraction
+from functools import cmp_to_key
+from typing import Literal, TypeAlias
+
+from symattn.errors import InputError, UndecidedError
+from symattn.exact.decide import compare, decide, sign
+from symattn.exact.intervals import Interval, enclose
+from symattn.exact.values import (
+    RATIONAL,
+    ExpSum,
+    NegativeInfinity,
+    Quotient,
+    Rational,
+    Value,
+    absolute,
+    has_symbols,
+    text,
+    tidy,
+)
+
+Ties: TypeAlias = Literal["even", "up", "down"]
+Mark: TypeAlias = Literal["right", "tie", "too low", "too high"]
+
+MODES = {"even": ROUND_HALF_EVEN, "up": ROUND_HALF_UP, "down": ROUND_HALF_DOWN}  # up: away from zero
+MOST_DIGITS = 20_000  # of a number that is printed
+GUARD = 12
+ATTEMPTS = 8  # doublings of the precision for a number outside the decidable class
+
+
+def rounded(v: Value, places: int, ties: Ties = "even") -> Rational:
+    """v to so many decimal places.  "up" takes a tie away from zero, "down" towards it.
+
+    >>> rounded(Fraction(1, 8), 2), rounded(Fraction(1, 8), 2, "up"), rounded(Fraction(-1, 2), 0, "down")
+    (Fraction(3, 25), Fraction(13, 100), 0)
+    """
+    if ties not in MODES:
+        raise InputError(f"There is no rule {ties!r} for ties; the rules are 'even', 'up' and 'down'.")
+    return _scaled(_units(v, places, MODES[ties]), places)
+
+
+def truncated(v: Value, places: int) -> Rational:
+    """v without the digits after so many decimal places.
+
+    >>> truncated(Fraction(-29, 10), 0)
+    -2
+    """
+    return _scaled(_units(v, places, ROUND_DOWN), places)
+
+
+def decimal_text(v: Value, places: int, ties: Ties = "even") -> str:
+    """v in decimals, correctly rounded; never "-0.00".
+
+    >>> decimal_text(Fraction(2, 3), 4), decimal_text(Fraction(-1, 1000), 2)
+    ('0.6667', '0.00')
+    """
+    return "-∞" if isinstance(v, NegativeInfinity) else _written(rounded(v, places, ties), places)
+
+
+def significant_text(v: Value, digits: int, ties: Ties = "even") -> str:
+    """v to so many significant digits, without an exponent.
+
+    >>> significant_text(Fraction(9996, 1000), 3), significant_text(Fraction(1, 3000), 2)
+    ('10.0', '0.00033')
+    """
+    if digits < 1:
+        raise InputError(
+            f"A number can't be written with {digits} significant digits; at least one is needed."
+        )
+    if isinstance(v, NegativeInfinity):
+        return "-∞"
+    if sign(v) == 0:
+        return _written(0, digits - 1)
+    leading = _leading_place(v)
+    places = digits - 1 - leading
+    r = rounded(v, places, ties)
+    if absolute(r) >= _power_of_ten(leading + 1):  # 9.996 became 10.00
+        places -= 1
+    return _written(r, places)
+
+
+def largest_remainder(row: Sequence[Value], places: int) -> list[Rational]:
+    """The row rounded so that it keeps its sum (Hamilton; see Balinski and Young, *Fair Representation*).
+
+    Every entry is rounded down; the units that are missing then go to the largest remainders, and of equal
+    ones to the earlier.  The sum must itself have so many decimal places.
+
+    >>> largest_remainder([Fraction(1, 3)] * 3, 1)
+    [Fraction(2, 5), Fraction(3, 10), Fraction(3, 10)]
+    """
+    if not row:
+        return []
+    exact_sum: Value = sum(row[1:], row[0])
+    total = _units(exact_sum, places, ROUND_HALF_EVEN)
+    if decide(exact_sum, _scaled(total, places)).equal is not True:
+        raise InputError(
+            f"The row can't be rounded to {places} places so as to keep its sum, "
+            f"for that is {text(exact_sum)}, which has more decimal places."
+        )
+    units = [_units(v, places, ROUND_FLOOR) for v in row]
+    remainders = [v - _scaled(n, places) for v, n in zip(row, units, strict=True)]
+    largest_first = sorted(range(len(row)), key=lambda i: cmp_to_key(compare)(remainders[i]), reverse=True)
+    for i in largest_first[: total - sum(units)]:
+        units[i] += 1
+    return [_scaled(n, places) for n in units]
+
+
+def correctly_rounded(v: Value, written: Rational, places: int) -> Mark:
+    """How the decimal that somebody wrote, with so many places, compares with the exact v.
+
+    "tie" is an exact tie, where the neighbour on either side is a rounding of v; the rule is the caller's.
+
+    >>> [correctly_rounded(Fraction(2, 3), Fraction(n, 100), 2) for n in (66, 67, 68)]
+    ['too low', 'right', 'too high']
+    """
+    half = _power_of_ten(-places) / 2
+    below, above = compare(v, written - half), compare(v, written + half)
+    if below < 0:
+        return "too high"
+    if above > 0:
+        return "too low"
+    return "tie" if below == 0 or above == 0 else "right"
+
+
+# ------------------------------------------------------------------------------------ inside
+
+
+def _units(v: Value, places: int, mode: str) -> int:
+    """v·10^places, rounded to an integer."""
+    if isinstance(v, NegativeInfinity) or has_symbols(v):
+        raise InputError(f"{text(v)} can't be rounded, for it is not a number with digits.")
+    if isinstance(v, RATIONAL):
+        return _round_rational(v * _power_of_ten(places), mode)
+    digits = _digits_needed(v, places)
+    tested: Rational | None = None
+    for attempt in range(ATTEMPTS if not isinstance(v, ExpSum | Quotient) else 2 * ATTEMPTS):
+        interval = enclose(v, digits)
+        low, high = (_round_decimal(end, places, mode) for end in interval)
+        if low == high:
+            return int(low)
+        if high - low == 1:
+            step = _step(int(low), int(high), mode, interval, places)
+            if step != tested and decide(v, _scaled(step, places)).equal:
+                return _round_rational(step, mode)
+            tested = step
+        digits = digits * 2 if attempt else digits + GUARD
+        if digits > 4 * MOST_DIGITS:
+            break
+    raise UndecidedError(f"{text(v)} is so near to a tie that {digits} digits don't tell how it is rounded.")
+
+
+def _step(low: int, high: int, mode: str, interval: Interval, places: int) -> Rational:
+    """Where the rounding jumps from low to high = low + 1: half-way, or at one of the two."""
+    if mode in (ROUND_HALF_EVEN, ROUND_HALF_UP, ROUND_HALF_DOWN):
+        return Fraction(low + high, 2)
+    return low if _scaled(low, places) in interval else high
+
+
+def _digits_needed(v: Value, places: int) -> int:
+    size = enclose(v, GUARD)
+    for digits in (100, 1000):
+        if size.bounded:
+            break
+        size = enclose(v, digits)
+    if not size.bounded:
+        raise UndecidedError(
+            f"{text(v)} has no bounds that 1000 digits would show, so it can't be written out."
+        )
+    whole = max(size.low.adjusted(), size.high.adjusted(), 0)
+    if whole + abs(places) > MOST_DIGITS:
+        raise InputError(
+            f"{text(v)} to {places} places has more than {MOST_DIGITS} digits and is not written out."
+        )
+    return max(whole + places, 0) + GUARD
+
+
+_WIDE = Context(prec=5 * MOST_DIGITS, Emin=MIN_EMIN, Emax=MAX_EMAX)
+
+
+def _round_decimal(x: Decimal, places: int, mode: str) -> Decimal:
+    return x.scaleb(places, _WIDE).to_integral_value(mode, _WIDE)
+
+
+def _round_rational(q: Rational, mode: str) -> int:
+    """An exact rounding of a fraction, by its floor and what is left."""
+    whole = q.numerator // q.denominator
+    rest = q - whole
+    if rest == 0:
+        return whole
+    match mode:
+        case "ROUND_FLOOR":
+            return whole
+        case "ROUND_DOWN":
+            return whole + (whole < 0)
+    if 2 * rest != 1:
+        return whole + (2 * rest > 1)
+    match mode:
+        case "ROUND_HALF_EVEN":
+            return whole + whole % 2
+        case "ROUND_HALF_UP":
+            return whole + (whole >= 0)
+        case _:
+            return whole + (whole < 0)
+
+
+def _leading_place(v: Value) -> int:
+    """k with 10^k ≤ |v| < 10^(k+1), for v ≠ 0."""
+    if isinstance(v, RATIONAL):
+        guess = Decimal(v.numerator).adjusted() - Decimal(v.denominator).adjusted()
+    else:
+        digits = GUARD
+        while (interval := enclose(v, digits)).sign is None or not interval.bounded:
+            digits *= 2
+            if digits > MOST_DIGITS:
+                raise UndecidedError(f"The size of {text(v)} is not known even with {digits} digits.")
+        guess = max(interval.low.adjusted(), interval.high.adjusted())
+        if abs(guess) > MOST_DIGITS:
+            raise InputError(f"{text(v)} has more than {MOST_DIGITS} digits and is not written out.")
+    size = v if sign(v) > 0 else -v
+    return guess if compare(size, _power_of_ten(guess)) >= 0 else guess - 1
+
+
+def _power_of_ten(k: int) -> Fraction:
+    return Fraction(10**k) if k >= 0 else Fraction(1, 10**-k)
+
+
+def _scaled(units: Rational, places: int) -> Rational:
+    return tidy(units * _power_of_ten(-places))
+
+
+def _written(r: Rational, places: int) -> str:
+    """A number that has so many places, in digits; Decimal writes integers of any length."""
+    digits = str(Decimal(int(absolute(r) * _power_of_ten(max(places, 0)))))
+    minus = "-" if r < 0 else ""
+    if places <= 0:
+        return minus + digits
+    digits = digits.zfill(places + 1)
+    return f"{minus}{digits[:-places]}.{digits[-places:]}"

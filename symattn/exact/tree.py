@@ -1,0 +1,368 @@
+"""Expressions as trees, evaluated in whatever ring is asked for.
+
+The reader makes such a tree from a text and the bridge from a SymPy expression; nothing is computed on the
+way.  The same tree can then be evaluated exactly (`ExactRing`), in intervals (`intervals.IntervalRing`) or
+modulo a prime (`decide.PrimeField`): a huge answer that nobody wants expanded can still be tested.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import partial, reduce
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from symattn.errors import SymattnError, UndefinedError
+from symattn.exact import values
+from symattn.exact.values import (
+    NEGATIVE_INFINITY,
+    RATIONAL,
+    ExpSum,
+    Finite,
+    NegativeInfinity,
+    Rational,
+    Value,
+    denominator_of,
+    is_finite,
+    is_symbolic,
+    numerator_of,
+    terms_of,
+)
+
+T = TypeVar("T")
+_at = partial(
+    field, default=0, kw_only=True, compare=False
+)  # where the node begins in the text that was read
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    value: Rational
+    digits: str = field(default="", kw_only=True, compare=False)  # as they were typed
+    at: int = _at()
+
+
+@dataclass(frozen=True, slots=True)
+class MinusInfinity:
+    at: int = _at()
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    name: str
+    at: int = _at()
+
+
+@dataclass(frozen=True, slots=True)
+class Opposite:
+    body: Node
+    at: int = _at()
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    terms: tuple[Node, ...]
+    at: int = _at()
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    factors: tuple[Node, ...]
+    at: int = _at()
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    numerator: Node
+    denominator: Node
+    at: int = _at()
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    base: Node
+    exponent: Node
+    at: int = _at()
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A function of the arguments: exp, sqrt, ln, tanh, max, min, abs; e and pi are functions of none."""
+
+    function: str
+    arguments: tuple[Node, ...]
+    at: int = _at()
+
+
+Node: TypeAlias = Number | MinusInfinity | Symbol | Opposite | Total | Product | Over | Power | Apply
+
+
+class OverBudget(SymattnError, ArithmeticError):  # noqa: N818  (a signal between modules, never shown to a user)
+    """An exact computation would be larger than it is allowed to be."""
+
+
+class OutsideTheClass(SymattnError, ArithmeticError):  # noqa: N818
+    """The value is not a quotient of sums c·√r·e^a, or this ring does not know the function."""
+
+
+class EvaluationError(UndefinedError):
+    """The part of a tree that begins at `at` has no value."""
+
+    def __init__(self, message: str, at: int) -> None:
+        super().__init__(message)
+        self.at = at
+
+
+@dataclass(slots=True)
+class Budget:
+    """How much work is left, in products of two terms with coefficients of ordinary length (about 1 µs)."""
+
+    left: int
+    longest: int = 8192  # bits of a coefficient
+
+    def spend(self, work: int) -> None:
+        self.left -= work
+        if self.left < 0:
+            raise OverBudget("The number is too large to be evaluated exactly.")
+
+    def product(self, a: Finite, b: Finite) -> None:
+        self.spend(
+            (
+                size(numerator_of(a)) * size(numerator_of(b))
+                + size(denominator_of(a)) * size(denominator_of(b))
+            )
+            * self._weight(a, b)
+        )
+
+    def sum(self, a: Finite, b: Finite) -> None:
+        if isinstance(a, values.Quotient) and isinstance(b, values.Quotient):
+            self.product(a, b)
+            self.product(values.Quotient(a.numerator, a.denominator), b.denominator)
+            self.product(values.Quotient(b.numerator, b.denominator), a.denominator)
+        elif isinstance(a, values.Quotient) or isinstance(b, values.Quotient):
+            self.product(a, b)
+        else:
+            self.spend((size(a) + size(b)) * self._weight(a, b))
+
+    def _weight(self, a: Finite, b: Finite) -> int:
+        longest = bits(a) + bits(b)
+        if longest > self.longest:
+            raise OverBudget("The number is too long to be evaluated exactly.")
+        return 1 + longest // 256 + (longest // 1024) ** 2
+
+
+def size(v: Rational | ExpSum) -> int:
+    """The number of terms, those with roots of the tower counted eight times."""
+    return len(v.terms) * (8 if v.height else 1) if isinstance(v, ExpSum) else 1
+
+
+def bits(v: Finite) -> int:
+    """The length of the longest coefficient."""
+    coefficients = (*terms_of(numerator_of(v)).values(), *terms_of(denominator_of(v)).values())
+    return max((max(c.numerator.bit_length(), c.denominator.bit_length()) for c in coefficients), default=1)
+
+
+class Ring(ABC, Generic[T]):
+    """What it takes to evaluate a tree."""
+
+    def __call__(self, node: Node) -> T:
+        try:
+            match node:
+                case Number(value):
+                    return self.number(value)
+                case Opposite(body):
+                    return self.negate(self(body))
+                case Total(terms):
+                    return reduce(self.add, map(self, terms))
+                case Product(factors):
+                    return reduce(self.multiply, map(self, factors))
+                case Over(numerator, denominator):
+                    return self.divide(self(numerator), self(denominator))
+                case Power(base, exponent):
+                    return self.power(base, exponent)
+                case Apply("e", ()):
+                    return self.apply("exp", (Number(1),))
+                case Apply(function, arguments):
+                    return self.apply(function, arguments)
+                case MinusInfinity() | Symbol():
+                    return self.other(node)
+        except UndefinedError as error:
+            if isinstance(error, EvaluationError):
+                raise
+            raise EvaluationError(str(error), node.at) from error
+
+    @abstractmethod
+    def number(self, q: Rational) -> T: ...
+
+    @abstractmethod
+    def negate(self, a: T) -> T: ...
+
+    @abstractmethod
+    def add(self, a: T, b: T) -> T: ...
+
+    @abstractmethod
+    def multiply(self, a: T, b: T) -> T: ...
+
+    @abstractmethod
+    def divide(self, a: T, b: T) -> T: ...
+
+    @abstractmethod
+    def power(self, base: Node, exponent: Node) -> T: ...
+
+    @abstractmethod
+    def apply(self, function: str, arguments: tuple[Node, ...]) -> T: ...
+
+    def other(self, node: MinusInfinity | Symbol) -> T:
+        raise OutsideTheClass(f"{node} cannot be evaluated here.")
+
+    def integer_power(self, base: T, exponent: int) -> T:
+        """By repeated squaring, for any integer exponent."""
+        if exponent < 0:
+            return self.divide(self.number(1), self.integer_power(base, -exponent))
+        result = self.number(1)
+        while exponent:
+            if exponent & 1:
+                result = self.multiply(result, base)
+            exponent >>= 1
+            if exponent:
+                base = self.multiply(base, base)
+        return result
+
+
+@dataclass(slots=True)
+class ExactRing(Ring[Value]):
+    """Exact values, under a budget.  `closed` refuses whatever leaves the class of exact numbers; otherwise
+    it becomes a SymPy expression."""
+
+    budget: Budget
+    closed: bool = False
+
+    def number(self, q: Rational) -> Value:
+        return values.tidy(q)
+
+    def negate(self, a: Value) -> Value:
+        return self._kept(-a)
+
+    def add(self, a: Value, b: Value) -> Value:
+        if is_finite(a) and is_finite(b):
+            self.budget.sum(a, b)
+        else:
+            self.budget.spend(100)
+        return self._kept(a + b)
+
+    def multiply(self, a: Value, b: Value) -> Value:
+        if is_finite(a) and is_finite(b):
+            self.budget.product(a, b)
+        else:
+            self.budget.spend(100)
+        return self._kept(a * b)
+
+    def divide(self, a: Value, b: Value) -> Value:
+        if is_finite(a) and is_finite(b):
+            self.budget.product(a, _swapped(b))
+            self.require_sign(b)
+        else:
+            self.budget.spend(1000)
+        return self._kept(values.divide(a, b))
+
+    def power(self, base: Node, exponent: Node) -> Value:
+        b, x = self(base), self(exponent)
+        if isinstance(x, int) and is_finite(b):
+            if x <= 0 and values.is_zero_for_sure(b):
+                raise UndefinedError(f"0^({x}) is not defined.")
+            self.budget.spend(x.bit_length() * 4)
+            if isinstance(b, int) and b.bit_length() * abs(x) > self.budget.longest and abs(b) > 1:
+                raise OverBudget("The power is too long to be evaluated exactly.")
+            return self.integer_power(b, x)
+        if not isinstance(x, RATIONAL):
+            logarithm = values.logarithm_of_unit(b)
+            if logarithm is None or isinstance(x, NegativeInfinity):
+                return self._open(lambda: values.power(b, x))
+            return self._exponential(self.multiply(logarithm, x))
+        self.budget.spend(100)
+        if isinstance(x, Fraction) and is_finite(b):
+            if abs(x.numerator) * bits(b) > self.budget.longest or x.denominator > self.budget.longest:
+                raise OverBudget("The power is too long to be evaluated exactly.")
+            if x.denominator == 2:
+                return self._root(self.integer_power(b, x.numerator))
+            if isinstance(b, ExpSum) and len(b.terms) > 1:
+                self.budget.spend(len(b.terms) ** min(abs(x.numerator), 20))
+        return self._kept(values.power(b, x))
+
+    def apply(self, function: str, arguments: tuple[Node, ...]) -> Value:
+        args = tuple(map(self, arguments))
+        self.budget.spend(20)
+        match function, args:
+            case "exp", (a,):
+                return self._exponential(a)
+            case "sqrt", (a,):
+                return self._root(a)
+            case "ln", (a,):
+                logarithm = 0 if a == 1 else values.logarithm_of_unit(a)
+                if logarithm is not None:
+                    return logarithm
+                if is_finite(a) and self.require_sign(a) != 1:
+                    raise UndefinedError(
+                        f"The logarithm of {values.text(a)} is not defined: it is not positive."
+                    )
+        return self._open(lambda: _of_sympy(function, args))
+
+    def other(self, node: MinusInfinity | Symbol) -> Value:
+        if isinstance(node, MinusInfinity):
+            return NEGATIVE_INFINITY
+
+        def symbol() -> Value:
+            import sympy
+
+            return sympy.Symbol(node.name)
+
+        return self._open(symbol)
+
+    def require_sign(self, v: Value) -> int:
+        from symattn.exact.decide import sign
+
+        self.budget.spend(1 if isinstance(v, RATIONAL) else 50)
+        return sign(v, budget=self.budget)
+
+    def _root(self, a: Value) -> Value:
+        if not is_finite(a):
+            return self._open(lambda: values.square_root(a))
+        self.budget.spend(50 + 200 * (not isinstance(a, RATIONAL)))
+        sign = self.require_sign(a)
+        return values.root_of_positive(a) if sign == 1 else values.square_root(a if sign else 0)
+
+    def _exponential(self, a: Value) -> Value:
+        if isinstance(a, NegativeInfinity) or values.as_exponent(a) is not None:
+            return values.exponential(a)
+        return self._open(lambda: values.exponential(a))
+
+    def _open(self, leave: Callable[[], Value]) -> Value:
+        self.budget.spend(1000)
+        if self.closed:
+            raise OutsideTheClass("The expression is no quotient of sums of c·√r·e^a.")
+        return leave()
+
+    def _kept(self, v: Value) -> Value:
+        if self.closed and is_symbolic(v):
+            raise OutsideTheClass("The expression is no quotient of sums of c·√r·e^a.")
+        return v
+
+
+def _of_sympy(function: str, arguments: tuple[Value, ...]) -> Value:
+    import sympy
+
+    from symattn.exact.bridge import from_sympy, to_sympy
+
+    named: dict[str, Any] = {
+        "ln": sympy.log, "tanh": sympy.tanh, "sqrt": sympy.sqrt,
+        "max": sympy.Max, "min": sympy.Min, "abs": sympy.Abs,
+    }  # fmt: skip
+    if function == "pi":
+        return sympy.pi
+    return from_sympy(named[function](*map(to_sympy, arguments)))
+
+
+def _swapped(v: Finite) -> Finite:
+    return values.Quotient(v.denominator, v.numerator) if isinstance(v, values.Quotient) else v  # type: ignore[arg-type]

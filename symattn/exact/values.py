@@ -1,0 +1,705 @@
+"""The exact numbers: rationals, sums of c·√r·e^a, quotients of such sums, and −∞.
+
+A rational number is a plain `int` or `Fraction`.  `ExpSum` is a sum Σ c·√r·e^a with rational c, squarefree r
+and a a rational combination of square roots.  The numbers √r·e^a are linearly independent over the rationals
+(Lindemann–Weierstrass; Baker, *Transcendental Number Theory*, theorem 1.4, with the independence of square
+roots of distinct squarefree integers), so such a sum is zero only if it has no term: equality is comparing
+two dictionaries.  Above them stands a tower of square roots, √(e²+1), as layer norm needs; there `==`
+compares only how a sum is written, and `decide` proves.  `Quotient` keeps numerator and denominator apart and is never
+reduced: a gcd of exponential polynomials costs their degree, not their number of terms.
+
+What leaves this class, such as e^(e²), is a SymPy expression, and SymPy's own operators take over.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from math import gcd, isqrt, lcm
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeGuard, TypeVar
+
+from symattn.errors import InputError, UndefinedError
+
+if TYPE_CHECKING:
+    from sympy import Expr
+
+Rational: TypeAlias = int | Fraction
+Exponent: TypeAlias = tuple[tuple[int, Rational], ...]  # ((r, c), ...) is Σ c·√r, by increasing r; () is 0
+Radicand: TypeAlias = (
+    "int | ExpSum"  # what stands under a root of the tower; an int only if it is too large to factor
+)
+Key: TypeAlias = tuple[Exponent, int, tuple[Radicand, ...]]  # (a, r, (R, ...)) is √r·√R…·e^a
+Terms: TypeAlias = dict[Key, Rational]
+Finite: TypeAlias = "int | Fraction | ExpSum | Quotient"
+Value: TypeAlias = "int | Fraction | ExpSum | Quotient | NegativeInfinity | Expr"
+
+T = TypeVar("T")
+RATIONAL = (int, Fraction)  # for isinstance: a tuple is four times as fast as a union
+UNIT: Key = ((), 1, ())
+TRIAL_LIMIT = 2160  # trial division up to here tells every radicand up to 2160³ ≈ 10¹⁰ apart
+LONGEST_EXPONENT = 10_000  # of a Decimal: beyond it the fraction would not be a number one can write down
+
+
+class ExpSum:
+    """An irrational sum Σ c·√r·√R…·e^a, kept as a dictionary from (a, r, (R, …)) to c.  Immutable.
+
+    Made by arithmetic and by `square_root` and `exponential`; a result that is rational is a plain number.
+    """
+
+    __slots__ = ("_hash", "height", "terms")
+
+    terms: Mapping[Key, Rational]
+    _hash: int | None
+    height: int  # how deep roots of the tower are nested; 0 where `==` is equality
+
+    def __init__(self, terms: Mapping[Key, Rational]) -> None:
+        self.terms = terms
+        self.height = max(
+            (1 + (0 if isinstance(R, int) else R.height) for _, _, roots in terms for R in roots), default=0
+        )
+        self._hash = None
+
+    @staticmethod
+    def of(terms: Mapping[Key, Rational]) -> Rational | ExpSum:
+        """The sum of these terms: without the zeros, and a plain number if it is one."""
+        kept = {key: tidy(c) for key, c in terms.items() if c}
+        if not kept:
+            return 0
+        if len(kept) == 1 and UNIT in kept:
+            return kept[UNIT]
+        return ExpSum(kept)
+
+    def __eq__(self, other: object) -> bool:
+        return self.terms == other.terms if isinstance(other, ExpSum) else NotImplemented
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(frozenset(self.terms.items()))
+        return self._hash
+
+    def __add__(self, other: Rational | ExpSum) -> Rational | ExpSum:
+        if not isinstance(other, (int, Fraction, ExpSum)):
+            return NotImplemented
+        terms = dict(self.terms)
+        for key, c in terms_of(other).items():
+            terms[key] = terms.get(key, 0) + c
+        return ExpSum.of(terms)
+
+    def __mul__(self, other: Rational | ExpSum) -> Rational | ExpSum:
+        if isinstance(other, RATIONAL):
+            return ExpSum({key: tidy(c * other) for key, c in self.terms.items()}) if other else 0
+        if not isinstance(other, ExpSum):
+            return NotImplemented
+        return ExpSum.of(_product(self.terms, other.terms))
+
+    def __neg__(self) -> ExpSum:
+        return ExpSum({key: -c for key, c in self.terms.items()})
+
+    def __sub__(self, other: Rational | ExpSum) -> Rational | ExpSum:
+        return self + -other if isinstance(other, (int, Fraction, ExpSum)) else NotImplemented
+
+    def __rsub__(self, other: Rational) -> Rational | ExpSum:
+        return -self + other if isinstance(other, RATIONAL) else NotImplemented
+
+    def __pow__(self, exponent: int) -> Value:
+        return power(self, exponent) if isinstance(exponent, int) else NotImplemented
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def _sympy_(self) -> Any:
+        from symattn.exact.bridge import to_sympy
+
+        return to_sympy(self)
+
+    def __repr__(self) -> str:
+        return text(self)
+
+
+class Quotient:
+    """numerator/denominator of two sums, never reduced; sums over the same denominator keep it.  Immutable.
+
+    `==` decides by cross-multiplication.
+    """
+
+    __slots__ = ("denominator", "numerator")
+
+    numerator: Rational | ExpSum
+    denominator: ExpSum
+
+    def __init__(self, numerator: Rational | ExpSum, denominator: ExpSum) -> None:
+        self.numerator = numerator
+        self.denominator = denominator
+
+    @staticmethod
+    def of(numerator: Rational | ExpSum, denominator: Rational | ExpSum) -> Finite:
+        """numerator/denominator, for a denominator ≠ 0; a sum if that is one term, a number if it is one."""
+        if isinstance(denominator, RATIONAL):
+            return tidy(numerator * Fraction(1, denominator))
+        if len(denominator.terms) == 1 and (inverse := _inverse_of_term(denominator)) is not None:
+            return tidy(numerator * inverse)
+        if not isinstance(numerator, ExpSum):
+            return Quotient(numerator, denominator) if numerator else 0
+        ratio = _ratio(numerator, denominator)
+        return Quotient(numerator, denominator) if ratio is None else ratio
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, (int, Fraction, ExpSum, Quotient)):
+            return NotImplemented
+        from symattn.exact.decide import decide
+
+        return decide(self, other).equal is True
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __add__(self, other: Finite) -> Finite:
+        if isinstance(other, Quotient):
+            if _same(self.denominator, other.denominator):
+                return Quotient.of(self.numerator + other.numerator, self.denominator)
+            crossed = self.numerator * other.denominator + other.numerator * self.denominator
+            return Quotient.of(crossed, self.denominator * other.denominator)
+        if isinstance(other, (int, Fraction, ExpSum)):
+            return Quotient.of(self.numerator + other * self.denominator, self.denominator)
+        return NotImplemented
+
+    def __mul__(self, other: Finite) -> Finite:
+        if isinstance(other, Quotient):
+            return Quotient.of(self.numerator * other.numerator, self.denominator * other.denominator)
+        if isinstance(other, (int, Fraction, ExpSum)):
+            if isinstance(other, ExpSum) and _same(other, self.denominator):
+                return self.numerator
+            return Quotient.of(self.numerator * other, self.denominator)
+        return NotImplemented
+
+    def __neg__(self) -> Quotient:
+        return Quotient(-self.numerator, self.denominator)
+
+    def __sub__(self, other: Finite) -> Finite:
+        return self + -other if isinstance(other, (int, Fraction, ExpSum, Quotient)) else NotImplemented
+
+    def __rsub__(self, other: Rational | ExpSum) -> Finite:
+        return -self + other if isinstance(other, (int, Fraction, ExpSum)) else NotImplemented
+
+    def __pow__(self, exponent: int) -> Value:
+        return power(self, exponent) if isinstance(exponent, int) else NotImplemented
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def _sympy_(self) -> Any:
+        from symattn.exact.bridge import to_sympy
+
+        return to_sympy(self)
+
+    def __repr__(self) -> str:
+        return text(self)
+
+
+class NegativeInfinity:
+    """−∞, the score of what is masked: e^(−∞) = 0, and a number more or less makes no difference to it."""
+
+    __slots__ = ()
+    _op_priority = 1000.0  # tells SymPy's operators to leave the sum to ours
+
+    def __new__(cls) -> NegativeInfinity:
+        return NEGATIVE_INFINITY
+
+    def __add__(self, other: Value) -> NegativeInfinity:
+        return self if is_value(other) else NotImplemented
+
+    def __sub__(self, other: Value) -> NegativeInfinity:
+        if other is self:
+            raise UndefinedError("−∞ − (−∞) is not defined.")
+        return self + other
+
+    def __rsub__(self, other: Value) -> NoReturn:
+        raise UndefinedError(f"{text(other)} − (−∞) would be +∞, which no score can be.")
+
+    def __neg__(self) -> NoReturn:
+        raise UndefinedError("−(−∞) would be +∞, which no score can be.")
+
+    def __mul__(self, other: Value) -> NegativeInfinity:
+        if not is_value(other):
+            return NotImplemented
+        if other is self:
+            raise UndefinedError("(−∞)·(−∞) would be +∞, which no score can be.")
+        sign = _known_sign(other)
+        if sign == 1:
+            return self
+        if sign == 0:
+            raise UndefinedError("0·(−∞) is not defined.")
+        if sign == -1:
+            raise UndefinedError(f"({text(other)})·(−∞) would be +∞, which no score can be.")
+        raise UndefinedError(
+            f"({text(other)})·(−∞) is not defined, for the sign of {text(other)} is not known."
+        )
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __reduce__(self) -> str:
+        return "NEGATIVE_INFINITY"
+
+    def __repr__(self) -> str:
+        return "-∞"
+
+
+NEGATIVE_INFINITY: NegativeInfinity = object.__new__(NegativeInfinity)
+
+
+# ------------------------------------------------------------------------------------ functions of values
+
+
+def divide(a: Value, b: Value) -> Value:
+    """a/b, exactly.
+
+    >>> divide(1, 2), divide(6, 3), divide(1, square_root(2))
+    (Fraction(1, 2), 2, 1/2·√2)
+    """
+    if isinstance(b, NegativeInfinity):
+        raise UndefinedError(f"{text(a)} divided by −∞ is not defined.")
+    if isinstance(a, NegativeInfinity):
+        return a * divide(1, b)
+    if is_zero_for_sure(b):
+        raise UndefinedError(f"{text(a)} divided by 0 is not defined.")
+    if is_symbolic(a) or is_symbolic(b):
+        from symattn.exact.bridge import from_sympy, to_sympy
+
+        return from_sympy(to_sympy(a) / to_sympy(b))
+    above, below = numerator_of(a), denominator_of(a)
+    over, under = numerator_of(b), denominator_of(b)
+    if _same(below, under):
+        return Quotient.of(above, over)
+    return Quotient.of(above * under, below * over)
+
+
+def square_root(a: Value) -> Value:
+    """√a for a ≥ 0: c·√r for a rational a, √(n·d)/d for a quotient n/d, else a root of the tower.
+
+    >>> square_root(12), square_root(Fraction(1, 2)), square_root(exponential(2) + 1)
+    (2·√3, 1/2·√2, √(e^2 + 1))
+    """
+    if isinstance(a, NegativeInfinity):
+        raise UndefinedError("The square root of −∞ is not defined.")
+    if is_symbolic(a):
+        import sympy
+
+        from symattn.exact.bridge import from_sympy
+
+        return from_sympy(sympy.sqrt(a))
+    sign = _known_sign(a)
+    if sign == -1:
+        raise UndefinedError(f"The square root of {text(a)} is not a real number, for that is negative.")
+    return root_of_positive(a) if sign else 0
+
+
+def root_of_positive(a: Finite) -> Finite:
+    """√a for an a that is known to be positive."""
+    if isinstance(a, Quotient):
+        return Quotient.of(_sum_root(a.numerator * a.denominator), _positive(a.denominator))
+    return _sum_root(a)
+
+
+def exponential(a: Value) -> Value:
+    """e^a.  For a rational combination of square roots this is one term; anything else leaves the class.
+
+    >>> exponential(2), exponential(0), exponential(NEGATIVE_INFINITY), exponential(square_root(3) * 2)
+    (e^2, 1, 0, e^(2·√3))
+    """
+    if isinstance(a, NegativeInfinity):
+        return 0
+    exponent = as_exponent(a)
+    if exponent is not None:
+        return ExpSum.of({(exponent, 1, ()): 1})
+    import sympy
+
+    from symattn.exact.bridge import from_sympy, to_sympy
+
+    return from_sympy(sympy.exp(to_sympy(a)))
+
+
+def power(base: Value, exponent: Value) -> Value:
+    """base^exponent, for a real base and where it is a real number.
+
+    >>> power(2, Fraction(3, 2)), power(8, Fraction(1, 3)), power(exponential(1), 3)
+    (2·√2, 2, e^3)
+    """
+    if isinstance(exponent, NegativeInfinity):
+        if _known_sign(base - 1) == 1:
+            return 0
+        raise UndefinedError(f"({text(base)})^(−∞) is 0 only for a base that is greater than 1.")
+    if isinstance(base, NegativeInfinity):
+        raise UndefinedError(f"(−∞)^({text(exponent)}) is not defined.")
+    if isinstance(exponent, RATIONAL) and not is_symbolic(base):
+        return _rational_power(base, tidy(exponent))
+    logarithm = logarithm_of_unit(base)
+    if logarithm is not None:
+        return exponential(logarithm * exponent)
+    from symattn.exact.bridge import from_sympy, to_sympy
+
+    return from_sympy(to_sympy(base) ** to_sympy(exponent))
+
+
+def exact(x: object) -> Value:
+    """The exact value that x stands for.
+
+    A float is the decimal it is written as; a text is read as a person would write it.
+
+    >>> exact(0.1), exact("1/2"), exact("2e^2 - √12")
+    (Fraction(1, 10), Fraction(1, 2), 2·e^2 - 2·√3)
+    """
+    if isinstance(x, bool):
+        raise InputError(f"{x} is a truth value, not a number; write 1 or 0.")
+    if isinstance(x, RATIONAL):
+        return tidy(x if type(x) in (int, Fraction) else Fraction(x))
+    if isinstance(x, ExpSum | Quotient | NegativeInfinity):
+        return x
+    if isinstance(x, str):
+        from symattn.exact.reading import read
+
+        return read(x).value
+    if isinstance(x, float):
+        return _from_decimal(Decimal(repr(float(x))))
+    if isinstance(x, Decimal):
+        return _from_decimal(x)
+    kind = getattr(getattr(x, "dtype", None), "kind", None)  # a NumPy scalar, or an array of one number
+    if kind in ("i", "u") and getattr(x, "shape", None) == ():
+        return int(x.item())  # type: ignore[attr-defined]
+    if kind == "f" and getattr(x, "shape", None) == ():
+        return _from_decimal(Decimal(str(x)))
+    if is_symbolic(x):
+        from symattn.exact.bridge import from_sympy
+
+        return from_sympy(x)
+    raise InputError(
+        f"{_shown(x)} of type {type(x).__name__} is not a number that can be used exactly; "
+        "expected an integer, a Fraction, a decimal, a text such as '1/2' or 'sqrt(3)', or a SymPy number."
+    )
+
+
+def is_symbolic(x: object) -> TypeGuard[Expr]:
+    """Whether x is a SymPy expression.  Does not import SymPy: without it there is no such x."""
+    module = sys.modules.get("sympy.core.expr")
+    return module is not None and isinstance(x, getattr(module, "Expr", ()))
+
+
+def has_symbols(v: object) -> TypeGuard[Expr]:
+    return is_symbolic(v) and bool(v.free_symbols)
+
+
+def is_finite(v: Value) -> TypeGuard[Finite]:
+    """Whether v is a number of the class: neither −∞ nor a SymPy expression."""
+    return isinstance(v, (int, Fraction, ExpSum, Quotient))
+
+
+def is_value(x: object) -> TypeGuard[Value]:
+    return isinstance(x, int | Fraction | ExpSum | Quotient | NegativeInfinity) or is_symbolic(x)
+
+
+def is_zero_for_sure(v: Value) -> bool:
+    """Whether v = 0 is proved; a symbol is taken not to be zero."""
+    if isinstance(v, RATIONAL):
+        return v == 0
+    if isinstance(v, Quotient):
+        return is_zero_for_sure(v.numerator)
+    if isinstance(v, ExpSum):
+        return v.height > 0 and _known_sign(v) == 0
+    return is_symbolic(v) and v.is_zero is True
+
+
+def numerator_of(v: Finite) -> Rational | ExpSum:
+    return v.numerator if isinstance(v, Quotient) else v
+
+
+def denominator_of(v: Finite) -> Rational | ExpSum:
+    return v.denominator if isinstance(v, Quotient) else 1
+
+
+def terms_of(v: Rational | ExpSum) -> Mapping[Key, Rational]:
+    return v.terms if isinstance(v, ExpSum) else {UNIT: v} if v else {}
+
+
+def as_exponent(v: Value) -> Exponent | None:
+    """v as ((r, c), …) = Σ c·√r, or None if v is no rational combination of square roots."""
+    if isinstance(v, RATIONAL):
+        return ((1, tidy(v)),) if v else ()
+    if isinstance(v, ExpSum) and all(not a and not roots for a, _, roots in v.terms):
+        return tuple(sorted((r, c) for (_, r, _), c in v.terms.items()))
+    return None
+
+
+def of_exponent(exponent: Exponent) -> Rational | ExpSum:
+    """Σ c·√r as a value; the inverse of `as_exponent`."""
+    return ExpSum.of({((), r, ()): c for r, c in exponent})
+
+
+def absolute(q: Rational) -> Rational:
+    return -q if q < 0 else q
+
+
+def tidy(x: T) -> T | int:
+    """x, as an int if it is a Fraction that is whole."""
+    return x.numerator if isinstance(x, Fraction) and x.denominator == 1 else x
+
+
+@lru_cache(maxsize=4096)
+def square_part(n: int) -> tuple[int, int, int]:
+    """(s, r, R) with n = s²·r·R for n ≥ 1, r squarefree, and R = 1 or what is too large to be factored.
+
+    After division by every p up to the cube root, what is left is 1, a prime, a product of two primes or the
+    square of a prime, and the last is seen by an integer root.
+
+    >>> square_part(12), square_part(10**40), square_part(7 * 10**9)
+    ((2, 3, 1), (100000000000000000000, 1, 1), (10000, 70, 1))
+    """
+    root = isqrt(n)
+    if root * root == n:
+        return root, 1, 1
+    outside, squarefree, p = 1, 1, 2
+    while p <= TRIAL_LIMIT and p * p * p <= n:
+        while n % (p * p) == 0:
+            n //= p * p
+            outside *= p
+        if n % p == 0:
+            n //= p
+            squarefree *= p
+        p += 1 if p == 2 else 2
+    root = isqrt(n)
+    if root * root == n:
+        return outside * root, squarefree, 1
+    return (outside, squarefree * n, 1) if p * p * p > n else (outside, squarefree, n)
+
+
+# ------------------------------------------------------------------------------------ inside
+
+
+def _product(left: Mapping[Key, Rational], right: Mapping[Key, Rational]) -> Terms:
+    """The product of two sums: √r·√s = g·√(rs/g²) with g = gcd(r, s), and √R·√R = R."""
+    out: Terms = {}
+    for (a, r, roots), c in left.items():
+        for (b, s, others), d in right.items():
+            g = 1 if r == 1 or s == 1 else gcd(r, s)
+            key_a, key_r, coefficient = _plus(a, b), r * s // (g * g), c * d * g
+            if not roots or not others:
+                key = (key_a, key_r, roots or others)
+                out[key] = out.get(key, 0) + coefficient
+                continue
+            single = tuple(sorted((R for R in (*roots, *others) if (R in roots) != (R in others)), key=order))
+            factor: Terms = {(key_a, key_r, single): coefficient}
+            for R in roots:
+                if R in others:
+                    factor = _product(factor, terms_of(R))
+            for key, c_key in factor.items():
+                out[key] = out.get(key, 0) + c_key
+    return out
+
+
+def _plus(a: Exponent, b: Exponent) -> Exponent:
+    if not a or not b:
+        return a or b
+    total = dict(a)
+    for r, c in b:
+        total[r] = tidy(total.get(r, 0) + c)
+    return tuple(sorted((r, c) for r, c in total.items() if c))
+
+
+def order(R: Radicand) -> tuple[Any, ...]:
+    """A sort key, so that a product of roots is written in one way only."""
+    terms = sorted((a, r, tuple(map(order, roots)), c) for (a, r, roots), c in terms_of(R).items())
+    return (0 if isinstance(R, int) else R.height, tuple(terms))
+
+
+def _same(a: Rational | ExpSum, b: Rational | ExpSum) -> bool:
+    return a is b or (type(a) is type(b) and a == b)
+
+
+def _inverse_of_term(v: ExpSum) -> Rational | ExpSum | None:
+    """1/(c·√r·√R…·e^a) as a sum, or None if some R has several terms."""
+    (((a, r, roots), c),) = v.terms.items()
+    if any(len(terms_of(R)) > 1 for R in roots):
+        return None
+    negated = tuple((s, -d) for s, d in a)
+    inverse = ExpSum.of({(negated, r, roots): Fraction(1, c * r)})
+    for R in roots:  # 1/√R = √R·(1/R)
+        inverse = inverse * (Fraction(1, R) if isinstance(R, int) else _inverse_of_term(R) or 0)
+    return inverse
+
+
+def _ratio(a: ExpSum, b: ExpSum) -> Rational | None:
+    """The rational q with a = q·b term by term, if there is one."""
+    if len(a.terms) != len(b.terms):
+        return None
+    key, c = next(iter(b.terms.items()))
+    q = Fraction(a.terms.get(key, 0)) / c
+    return tidy(q) if q and all(a.terms.get(key) == q * c for key, c in b.terms.items()) else None
+
+
+def _sum_root(a: Rational | ExpSum) -> Rational | ExpSum:
+    """√a for a > 0.  What is plainly a square comes out: √(4e⁴+4e²) = 2e·√(e²+1)."""
+    if isinstance(a, RATIONAL):
+        outside, squarefree, rest = square_part(a.numerator * a.denominator)
+        roots = (rest,) if rest != 1 else ()
+        return ExpSum.of({((), squarefree, roots): Fraction(outside, a.denominator)})
+    surds = sorted({r for exponent, _, _ in a.terms for r, _ in exponent})
+
+    def dense(exponent: Exponent) -> tuple[Rational, ...]:
+        coefficients = dict(exponent)
+        return tuple(coefficients.get(r, 0) for r in surds)
+
+    least = min((exponent for exponent, _, _ in a.terms), key=dense)
+    half = tuple((r, tidy(Fraction(c) / 2)) for r, c in least)
+    below = lcm(*(c.denominator for c in a.terms.values()))
+    above = gcd(*(int(c * below) for c in a.terms.values()))
+    content = _sum_root(Fraction(above, below))
+    if isinstance(content, ExpSum) and content.height:  # too large to be factored: it stays inside
+        content, above, below = 1, 1, 1
+    inner = a * ExpSum.of({(tuple((r, -c) for r, c in least), 1, ()): Fraction(below, above)})
+    outer = content * ExpSum.of({(half, 1, ()): 1})
+    return outer * (ExpSum({((), 1, (inner,)): 1}) if isinstance(inner, ExpSum) else _sum_root(inner))
+
+
+def _positive(v: Rational | ExpSum) -> Rational | ExpSum:
+    return -v if _known_sign(v) == -1 else v
+
+
+def _known_sign(v: Value) -> int | None:
+    """−1, 0 or 1 as far as it can be proved, None for a symbol of unknown sign."""
+    if isinstance(v, RATIONAL):
+        return (v > 0) - (v < 0)
+    if isinstance(v, NegativeInfinity):
+        return -1
+    if has_symbols(v):
+        return 1 if v.is_positive else -1 if v.is_negative else 0 if v.is_zero else None
+    from symattn.exact.decide import sign
+
+    return sign(v)
+
+
+def logarithm_of_unit(base: Value) -> Rational | ExpSum | None:
+    """a if base is written e^a, else None."""
+    if isinstance(base, ExpSum) and len(base.terms) == 1:
+        (((a, r, roots), c),) = base.terms.items()
+        if r == 1 and c == 1 and not roots:
+            return of_exponent(a)
+    return None
+
+
+def _rational_power(base: Finite, exponent: Rational) -> Value:
+    if isinstance(exponent, int):
+        return _integer_power(base, exponent)
+    logarithm = logarithm_of_unit(base)
+    if logarithm is not None:
+        return exponential(logarithm * exponent)
+    sign = _known_sign(base)
+    if sign == 0 and exponent > 0:
+        return 0
+    if sign != 1:
+        raise UndefinedError(f"({text(base)})^({exponent}) is no real number, for the base is not positive.")
+    degree = exponent.denominator
+    root: Value = _integer_power(base, exponent.numerator)
+    while degree % 2 == 0:
+        root, degree = square_root(root), degree // 2
+    if degree == 1:
+        return root
+    if isinstance(root, RATIONAL):
+        above, below = _integer_root(root.numerator, degree), _integer_root(root.denominator, degree)
+        if above**degree == root.numerator and below**degree == root.denominator:
+            return tidy(Fraction(above, below))
+    from symattn.exact.bridge import to_sympy
+
+    result: Expr = to_sympy(base) ** to_sympy(exponent)
+    return result
+
+
+def _integer_power(base: Finite, exponent: int) -> Value:
+    """By repeated squaring; a quotient is raised above and below."""
+    if exponent <= 0:
+        if is_zero_for_sure(base):
+            raise UndefinedError(f"0^({exponent}) is not defined.")
+        return 1 if exponent == 0 else divide(1, _integer_power(base, -exponent))
+    if isinstance(base, RATIONAL):
+        return tidy(base**exponent)
+    if isinstance(base, Quotient):
+        return divide(_integer_power(base.numerator, exponent), _integer_power(base.denominator, exponent))
+    result: Rational | ExpSum = 1
+    square: Rational | ExpSum = base
+    while exponent:
+        if exponent & 1:
+            result = result * square
+        exponent >>= 1
+        if exponent:
+            square = square * square
+    return result
+
+
+def _integer_root(n: int, degree: int) -> int:
+    """The whole part of the degree-th root of n ≥ 0, by Newton's method in integers."""
+    if n < 2:
+        return n
+    x = 1 << -(-n.bit_length() // degree)
+    while (y := ((degree - 1) * x + n // x ** (degree - 1)) // degree) < x:
+        x = y
+    return x
+
+
+def _from_decimal(x: Decimal) -> Value:
+    if x.is_infinite() and x < 0:
+        return NEGATIVE_INFINITY
+    if not x.is_finite():
+        raise InputError(f"{x} is no number that can be used exactly; of the infinities only −∞ is a score.")
+    if abs(x.as_tuple().exponent) > LONGEST_EXPONENT:  # type: ignore[arg-type]
+        raise InputError(f"The number {_shown(x)} is too long to be written out, and is refused.")
+    return tidy(Fraction(x))
+
+
+def _shown(x: object) -> str:
+    try:
+        shown = repr(x)
+    except Exception:  # a foreign object may fail to show itself; the sentence is then without it
+        return "Something"
+    return shown if len(shown) <= 60 else shown[:57] + "..."
+
+
+# ------------------------------------------------------------------------------------ plain text
+
+
+def text(v: Value) -> str:
+    """v in plain text, for messages: 2·√3·e^(1/2) + 1."""
+    if isinstance(v, Quotient):
+        return f"{_bracketed(v.numerator)}/({text(v.denominator)})"
+    if isinstance(v, RATIONAL):
+        return _digits(v)
+    if not isinstance(v, ExpSum):
+        return str(v)
+    signed = [("- " if c < 0 else "+ ") + _term_text(key, absolute(c)) for key, c in v.terms.items()]
+    joined = " ".join(signed)
+    return joined[2:] if joined[0] == "+" else "-" + joined[2:]
+
+
+def _term_text(key: Key, c: Rational) -> str:
+    a, r, roots = key
+    factors = [_digits(c)] if c != 1 else []
+    if r != 1:
+        factors.append(f"√{_digits(r)}")
+    factors += [f"√{_digits(R)}" if isinstance(R, int) else f"√({text(R)})" for R in roots]
+    if a:
+        exponent = of_exponent(a)
+        plain = isinstance(exponent, int) and exponent >= 0
+        factors.append("e" if exponent == 1 else f"e^{exponent}" if plain else f"e^({text(exponent)})")
+    return "·".join(factors) or "1"
+
+
+def _bracketed(v: Rational | ExpSum) -> str:
+    return f"({text(v)})" if isinstance(v, ExpSum) and len(v.terms) > 1 else text(v)
+
+
+def _digits(q: Rational) -> str:
+    """The digits of q; of an integer too long to read only how many there are."""
+    if max(q.numerator.bit_length(), q.denominator.bit_length()) < 2000:
+        return str(q)
+    if isinstance(q, int):
+        return f"(an integer of about {int(q.bit_length() * 0.30103) + 1} digits)"
+    return f"{_digits(q.numerator)}/{_digits(q.denominator)}"

@@ -1,0 +1,111 @@
+"""Bottom-up data-flow figures of a derivation: inputs below, weights above them, then Q, K, V, the scores, the output.
+
+A notation asks for one by name. After the name may come what an as-written note draws differently, one remark a
+semicolon: `projections; Q.2 := [2, 2, 1]; weights := per token; rule := q = x w^T`.
+"""
+
+from __future__ import annotations
+
+from symattn.derivation import Step
+from symattn.document import Diagram, DiagramLayer, Inlines, Math, Words
+from symattn.errors import InputError
+from symattn.exact import Matrix
+from symattn.explanation.wording import Wording
+from symattn.formula import Formula, Name, Product, Relation, Row, Text, read_formula
+from symattn.ops import Scale, Softmax
+
+Edge = tuple[tuple[int, int], tuple[int, int]]
+
+
+def diagram(spec: str, wording: Wording) -> Diagram:
+    """The figure that `spec` asks for: `projections`, or `attention`, which goes on to the scores and weights."""
+    kind, *remarks = (part.strip() for part in spec.split(";"))
+    changes = dict(part.split(" := ", 1) for part in remarks)
+    if kind not in ("projections", "attention"):
+        raise InputError(f"There is no figure {kind!r}; there are projections and attention.")
+    layers, edges = _projections(wording, changes)
+    if kind == "attention":
+        above = _attention(wording)
+        shift = len(above)
+        edges = [((a + shift, i), (b + shift, j)) for (a, i), (b, j) in edges]
+        edges += [((k + 1, 0), (k, 0)) for k in range(shift - 1)]
+        edges += [((shift, j), (shift - 1, 0)) for j in range(len(layers[0].boxes))]
+        layers = above + layers
+    words = "From bottom to top: the inputs, the weight matrices, the queries, keys and values of every input"
+    if kind == "attention":
+        words += ", the scores, the scaled scores, and the weights that softmax makes of them"
+    return Diagram(tuple(layers), tuple(edges), words + ".")
+
+
+def _projections(wording: Wording, changes: dict[str, str]) -> tuple[list[DiagramLayer], list[Edge]]:
+    derivation = wording.derivation
+    inputs = derivation.value("X")
+    n, width = inputs.shape
+    if not isinstance(n, int):
+        raise InputError("The figure needs a number of tokens, not a letter.")
+    roles = [s.name for s in derivation if s.name in ("Q", "K", "V")]
+    per_token = changes.get("weights") == "per token"
+    products = [_row_box(wording, role, t, changes) for t in range(1, n + 1) for role in roles]
+    if per_token:
+        weights = [_with_index(wording.name(f"W_{role}"), t) for t in range(1, n + 1) for role in roles]
+    else:
+        weights = [wording.name(f"W_{role}") for role in roles]
+    tokens = [_row_box(wording, "X", t, changes) for t in range(1, n + 1)]
+    labels: list[Formula] = [Text(f"Input {t}") for t in range(1, n + 1)]
+    r = len(roles)
+    edges: list[Edge] = []
+    for t in range(n):
+        edges.append(((3, t), (2, t)))
+        for k in range(r):
+            edges.append(((2, t), (1, t * r + k if per_token else k)))
+            if per_token:
+                edges.append(((1, t * r + k), (0, t * r + k)))
+            else:
+                edges.append(((1, k), (0, t * r + k)))
+    rule = changes.get("rule")
+    remark: Inlines = (Math(read_formula(rule)),) if rule else (Math(Row(tuple(_rule(wording, role) for role in roles))),)
+    q, w = derivation.value(roles[0]), derivation.value(f"W_{roles[0]}")
+    layers = [
+        DiagramLayer(tuple(products), (Words(f"{n} × {r} × (1, {q.shape[1]})  "), *remark)),
+        DiagramLayer(tuple(weights), (Words(f"{r} × ({w.shape[0]}, {w.shape[1]})"),)),
+        DiagramLayer(tuple(tokens), (Words(f"{n} × (1, {width})"),)),
+        DiagramLayer(tuple(labels)),
+    ]
+    return layers, edges
+
+
+def _rule(wording: Wording, role: str) -> Formula:
+    return Relation((wording.name(role), wording.rule(wording.derivation[role])), ("=",))
+
+
+def _attention(wording: Wording) -> list[DiagramLayer]:
+    """Scores, scaled scores, weights: one layer each, from top to bottom."""
+    layers: list[DiagramLayer] = []
+    for step in wording.derivation:
+        if step.role in ("S", "S'", "M", "A") and step.token is None:
+            rule = Relation((wording.name(step.name), wording.rule(step)), ("=",))
+            layers.insert(0, DiagramLayer((rule,), (*_operation(step, wording), Math(wording.shape(step.result)))))
+    return layers
+
+
+def _operation(step: Step, wording: Wording) -> Inlines:
+    if isinstance(step.op, Scale):
+        return (Words("Normalize by "), Math(step.op.symbol(wording.notation.style)), Words("  "))
+    return (Words("Softmax  "),) if isinstance(step.op, Softmax) else ()
+
+
+def _row_box(wording: Wording, role: str, t: int, changes: dict[str, str]) -> Formula:
+    matrix = wording.derivation.value(role)
+    name = wording.read(wording.notation.named(role).row, i=t)
+    changed = changes.get(f"{role}.{t}")
+    if changed:
+        return Relation((name, read_formula(changed)), ("=",))
+    if isinstance(matrix, Matrix):
+        return Relation((name, wording.values(matrix.row(t - 1))), ("=",))
+    return name
+
+
+def _with_index(name: Formula, t: int) -> Formula:
+    if isinstance(name, Name):
+        return Name(name.base, (*name.sub, Text(str(t))), name.sup, name.primes, name.hat)
+    return Product((name, Text(str(t))))

@@ -1,0 +1,226 @@
+"""Whole documents: a derivation to read, a worksheet to fill in, and its answer key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from symattn.derivation import Step
+from symattn.document import (
+    Block,
+    Box,
+    Display,
+    Document,
+    Heading,
+    Inlines,
+    ItemList,
+    Math,
+    PageBreak,
+    Paragraph,
+    Together,
+    Words,
+)
+from symattn.exact import Matrix, Outline
+from symattn.explanation.page import page, rows_of
+from symattn.explanation.steps import Detail, ask_step, explain_step, step_title
+from symattn.explanation.wording import Wording
+from symattn.formula import Formula, Relation
+from symattn.ops import Mask, MatMul, Scale, Softmax
+from symattn.problem import Erratum, Problem
+
+
+def derivation_document(problem: Problem, detail: Detail | None = None) -> Document:
+    """The derivation worked out, in its notation, with the errata of a note listed."""
+    blocks: list[Block] = [Paragraph((Words(text),)) for text in problem.introduction]
+    blocks += page(problem, detail or Detail(places=problem.notation.decimals))
+    if problem.errata:
+        blocks += errata(problem.errata, problem.corrected)
+    return Document(problem.title, tuple(blocks), sheet=problem.sheet, recipe=problem.recipe)
+
+
+def errata(listed: tuple[Erratum, ...], corrected: bool) -> list[Block]:
+    """What a note says, what it should say, and why."""
+    title = "Errata corrected here" if corrected else "Errata of the note, left as they are"
+    items = tuple(
+        (Words(f"{e.id} ({e.kind}). As written: {e.as_written} Correct: {e.corrected}" + (f" {e.why}" if e.why else "")),)
+        for e in listed
+    )
+    return [Heading((Words(title),), 1), ItemList(items)]
+
+
+def worksheet_document(problem: Problem) -> Document:
+    """What the student gets: conventions, givens, and boxes for every step asked."""
+    wording = _wording(problem)
+    blocks: list[Block] = [
+        Paragraph((Words(_instructions(problem)),)),
+        _conventions(problem, wording),
+        Heading((Words("Given"),), 1),
+        Together((_givens(problem, wording),)),
+    ]
+    for number, step in enumerate(problem.asked_steps, 1):
+        heading = Heading((Words(f"{number}. "), *step_title(step, wording)), 1)
+        blocks.append(Together((heading, *_mask_shown(step, wording), *ask_step(step, wording, problem.exact))))
+    return Document(
+        problem.title,
+        tuple(blocks),
+        fields=("Name", "Student ID", "Date"),
+        sheet=problem.sheet,
+        recipe=problem.recipe,
+    )
+
+
+def key_document(problem: Problem, detail: Detail | None = None) -> Document:
+    """The answer key: every product, every entry, exact values and decimals, and checks that can be done by eye."""
+    wording = _wording(problem)
+    detail = detail or Detail(places=problem.places)
+    blocks: list[Block] = [
+        _conventions(problem, wording),
+        Heading((Words("Given"),), 1),
+        Together((_givens(problem, wording),)),
+    ]
+    for number, step in enumerate(problem.steps, 1):
+        heading = Heading((Words(f"{number}. "), *step_title(step, wording)), 1)
+        first, *rest = [*_mask_shown(step, wording), *explain_step(step, wording, detail)]
+        blocks += [Together((heading, first)), *rest]
+    if checks := _checks(problem, wording):
+        blocks += [Heading((Words("Checks"),), 1), ItemList(tuple(checks))]
+    return Document(
+        problem.title, tuple(blocks), subtitle="Answer key", sheet=problem.sheet, recipe=problem.recipe
+    )
+
+
+def booklet(documents: Sequence[Document]) -> Document:
+    """Several documents in one, each on a new page under a heading of its own."""
+    blocks: list[Block] = []
+    for document in documents:
+        if blocks:
+            blocks.append(PageBreak())
+        blocks.append(Heading((Words(f"{document.subtitle or 'Worksheet'} {document.sheet}"),), 1))
+        if document.fields:
+            blocks.append(Paragraph((Words("   ".join(f"{field}: ______________________" for field in document.fields)),)))
+        blocks += [_lowered(block) for block in document.blocks]
+    first = documents[0]
+    return Document(first.title, tuple(blocks), subtitle=first.subtitle, recipe=first.recipe, language=first.language)
+
+
+def _lowered(block: Block) -> Block:
+    """The block with its headings one level lower."""
+    if isinstance(block, Heading):
+        return replace(block, level=block.level + 1)
+    if isinstance(block, Together | Box):
+        return replace(block, blocks=tuple(map(_lowered, block.blocks)))
+    return block
+
+
+def _wording(problem: Problem) -> Wording:
+    return Wording(problem.derivation, problem.notation, problem.orientation)
+
+
+def _givens(problem: Problem, wording: Wording) -> Display:
+    formulas: list[Formula] = []
+    for name, matrix in problem.derivation.givens.items():
+        shaped = wording.shaped(wording.name(name), matrix)
+        formulas.append(Relation((shaped, wording.values(matrix, name)), ("=",)))
+    return Display(tuple(rows_of(formulas)))
+
+
+def _instructions(problem: Problem) -> str:
+    if problem.exact:
+        return (
+            "Fill in every box. Show the products. Give exact values: fractions, roots and powers of e may stand as "
+            "they are."
+        )
+    return (
+        f"Fill in every box. Show the products. Give decimals with {problem.places} places, and carry at least two "
+        "more places than you quote."
+    )
+
+
+def _mask_shown(step: Step, wording: Wording) -> list[Block]:
+    if isinstance(step.op, Mask) and step.op.keep:
+        from symattn.formula import Name
+
+        return [Display((Relation((Name("mask"), wording.mask(step)), ("=",)),))]
+    return []
+
+
+def _conventions(problem: Problem, wording: Wording) -> Box:
+    """The part that notes forget: what stands where, the divisor, the softmax, the mask."""
+    rows = problem.orientation == "rows"
+    items: list[Inlines] = [
+        (Words("Tokens are rows." if rows else "Tokens are columns."),),
+    ]
+    first = next((s for s in problem.steps if isinstance(s.op, MatMul)), None)
+    if first:
+        items.append((Words("Products as in "), Math(_equation(first, wording)), Words(".")))
+    for op in _distinct_ops(problem):
+        if isinstance(op.op, Scale):
+            symbol = op.op.symbol(problem.notation.style)
+            value = wording.number(op.op.divisor)
+            shown = symbol if symbol == value else Relation((symbol, value), ("=",))
+            items.append((Words("Scores are divided by "), Math(shown), Words(".")))
+        elif isinstance(op.op, Mask):
+            items.append((Words(_MASKS.get(op.op.kind, "The mask hides some scores.")),))
+        elif isinstance(op.op, Softmax):
+            base = "e" if op.op.base == "e" else None
+            words = f"Softmax goes along each {'row' if op.op.along == 'rows' else 'column'}, with base "
+            items.append((Words(words), Math(wording.read("e") if base else wording.number(op.op.base)), Words(".")))  # type: ignore[arg-type]
+    if not any(isinstance(s.op, Scale) for s in problem.steps) and any(isinstance(s.op, Softmax) for s in problem.steps):
+        items.append((Words("Scores are not scaled."),))
+    return Box("Conventions", (ItemList(tuple(items)),))
+
+
+_MASKS = {
+    "causal": "No token sees a later one: hidden scores are −∞, so their weights are 0.",
+    "padding": "Padding is hidden: its scores are −∞, so its weights are 0.",
+    "window": "Tokens see only near ones: other scores are −∞, so their weights are 0.",
+    "blocks": "Tokens see only their own block: other scores are −∞, so their weights are 0.",
+    "custom": "Scores that the mask hides are −∞, so their weights are 0.",
+}
+
+
+def _equation(step: Step, wording: Wording) -> Formula:
+    return Relation((wording.name(step.name), wording.rule(step)), ("=",))
+
+
+def _distinct_ops(problem: Problem) -> list[Step]:
+    """One step for every operation, in order: token by token the same one comes again and again."""
+    seen: list[Step] = []
+    for step in problem.steps:
+        if all(type(step.op) is not type(other.op) for other in seen):
+            seen.append(step)
+    return seen
+
+
+def _checks(problem: Problem, wording: Wording) -> list[Inlines]:
+    """Identities that a marker can check at a glance, each of them verified here."""
+    checks: list[Inlines] = []
+    for step in problem.steps:
+        if isinstance(step.op, Softmax) and isinstance(step.result, Matrix) and step.token is None:
+            along = step.op.along
+            lines = step.result.rows if along == "rows" else step.result.T.rows
+            if all(_total(line) == 1 for line in lines):
+                checks.append((Words(f"Every {along[:-1]} of "), Math(wording.name(step.name)), Words(" sums to 1.")))
+    for step in problem.steps:
+        if isinstance(step.op, MatMul) and step.name in ("Q", "K", "V") and not isinstance(step.result, Outline):
+            a, b = step.operands
+            left, right = (o.of(problem.derivation.value(o.name)) for o in (a, b))
+            if isinstance(left, Matrix) and isinstance(right, Matrix):
+                sums = Matrix.of([[_total(column) for column in left.T.rows]])
+                total = Matrix.of([[_total(column) for column in step.result.T.rows]])
+                if MatMul().apply(sums, right) == total:
+                    name = Math(wording.name(step.name))
+                    checks.append((Words("Column sums of "), name, Words(": "), Math(wording.values(total)),
+                                   Words(" = column sums of "), Math(wording.operand(a)), Words(" times "),
+                                   Math(wording.operand(b)), Words(".")))
+    return checks
+
+
+def _total(values: tuple[object, ...]) -> object:
+    total = values[0]
+    for value in values[1:]:
+        total = total + value  # type: ignore[operator]
+    return total
+
+
+__all__ = ["booklet", "derivation_document", "key_document", "worksheet_document"]

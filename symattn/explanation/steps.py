@@ -1,0 +1,178 @@
+"""A step in the default form: its rule, its numbers, its entries written out, its decimals; or boxes to fill in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction as Ratio
+from typing import Literal
+
+from symattn.derivation import Index, Step
+from symattn.document import AnswerGrid, Block, Display, Entries, Inlines, Math, Paragraph, Words, WorkingSpace
+from symattn.exact import Matrix, Outline, Value
+from symattn.explanation.wording import LONG, Wording, terminates
+from symattn.formula import NOTHING, CellKind, Formula, Relation, shortest
+from symattn.formula.width import fold, width
+from symattn.ops import Add, Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver, Transpose
+
+LINE = 38.0
+"""The width of a line in em, as `symattn.formula.width` estimates it."""
+
+WhichEntries = Literal["auto", "all", "first-row", "none"] | tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """How much of a step is shown.
+
+    `entries` written out: all, the first row, none, chosen ones (indices from 0), or auto: all of them, but above
+    8 × 8 only the corners.  `places` of the decimals beside exact values; none for no decimals.
+    """
+
+    entries: WhichEntries = "auto"
+    places: int | None = 4
+
+
+def explain_step(step: Step, wording: Wording, detail: Detail) -> list[Block]:
+    """The step for a reader: rule, numbers, entries, decimals."""
+    if isinstance(step.result, Outline):
+        return _outlined(step, wording)
+    plain = wording.name(step.name)
+    rule = wording.rule(step, shapes=not isinstance(step.op, Mask))
+    lines = [Relation((wording.shaped(plain, step.result), rule), ("=",))]
+    if shows_factors(step) and width(factors := wording.factors(step)) <= LINE:
+        lines.append(Relation((NOTHING, factors), ("=",)))
+    blocks: list[Block] = [Display(tuple(_folded(lines)))]
+    written_out = entries(step, wording, detail)
+    blocks += written_out
+    if wording.derivation.staged and written_out:
+        return blocks
+    values = Relation((plain, wording.values(step.result)), ("=",))
+    if width(values) <= LINE or not written_out:
+        blocks.append(Display(tuple(fold(values, LINE))))
+    if detail.places is not None and not all(map(terminates, step.result)) and not isinstance(step.op, Round):
+        sign = "=" if all(ends_within(x, detail.places) for x in step.result) else "≈"
+        decimals = wording.decimals(step.result, detail.places)
+        blocks.append(Display(tuple(fold(Relation((plain, decimals), (sign,)), LINE))))
+    return blocks
+
+
+def shows_factors(step: Step) -> bool:
+    """Whether the step is worth showing with its operands' numbers: always, but where they stand just above."""
+    return not isinstance(step.op, Transpose | Stack | Round | SumOver | Softmax)
+
+
+def entries(step: Step, wording: Wording, detail: Detail) -> list[Block]:
+    """Every entry, or those chosen, as an equation: q_12 = 1·0 + 0·1 = 0."""
+    if not isinstance(step.result, Matrix) or isinstance(step.op, Transpose | Stack | Round):
+        return []
+    chosen, remark = which(step.result.shape, detail.entries)
+    equations = tuple(_entry(step, wording, i, j, detail) for i, j in chosen)
+    if not equations:
+        return []
+    blocks: list[Block] = [Paragraph((Words(remark),))] if remark else []
+    widest = max(map(width, equations))
+    columns = max(1, min(3, int(LINE // (widest + 1.5))))
+    if widest > LINE:
+        blocks.append(Display(tuple(line for equation in equations for line in fold(equation, LINE))))
+    else:
+        blocks.append(Entries(equations, columns))
+    return blocks
+
+
+def which(shape: tuple[int, int], entries: WhichEntries) -> tuple[list[tuple[int, int]], str]:
+    """The entries to write out, and a sentence if they are not all."""
+    rows, columns = shape
+    every = [(i, j) for i in range(rows) for j in range(columns)]
+    if entries == "auto":
+        if rows <= LONG and columns <= LONG:
+            return every, ""
+        corners = sorted({(i, j) for i in (0, rows - 1) for j in (0, columns - 1)})
+        return corners, f"The matrix is {rows}×{columns}; its corner entries are written out."
+    if entries == "all":
+        return every, ""
+    if entries == "none":
+        return [], ""
+    if entries == "first-row":
+        return [(0, j) for j in range(columns)], "The first row is written out." if rows > 1 else ""
+    assert not isinstance(entries, str)
+    listed = [(i, j) for i, j in entries if i < rows and j < columns]
+    return listed, "Chosen entries are written out." if listed else ""
+
+
+def _entry(step: Step, wording: Wording, i: int, j: int, detail: Detail) -> Relation:
+    assert isinstance(step.result, Matrix)
+    value = step.result[i, j]
+    working, exact = wording.working(step, i, j), wording.number(value)
+    parts, signs = [wording.entry(step.name, i, j), working], ["="]
+    if exact != working and not wording.derivation.staged:  # named entries are not put back in
+        parts.append(exact)
+        signs.append("=")
+    if detail.places is not None and not terminates(value) and isinstance(step.op, Softmax | MatMul | SumOver):
+        parts.append(wording.decimal(value, detail.places))
+        signs.append("=" if ends_within(value, detail.places) else "≈")
+    return Relation(tuple(parts), tuple(signs))
+
+
+def _outlined(step: Step, wording: Wording) -> list[Block]:
+    """A step of which only shapes are known: the rule, the shapes, and any entry (or each, where they are few)."""
+    name = wording.shaped(wording.name(step.name), step.result)
+    blocks: list[Block] = [Display((Relation((name, wording.rule(step, shapes=True)), ("=",)),))]
+    if isinstance(step.op, Transpose | Stack | Round):
+        return blocks
+    i: Index = 0 if step.result.shape[0] == 1 else "i"
+    j: Index = 0 if step.result.shape[1] == 1 else "j"
+    general = Relation((wording.entry(step.name, i, j), wording.working(step, i, j)), ("=",))
+    return [*blocks, Display((general,))]
+
+
+def ends_within(value: Value, places: int) -> bool:
+    """Whether the decimal with so many places is the value itself."""
+    digits = shortest(value)
+    return digits is not None and len(digits.partition(".")[2]) <= places
+
+
+def _folded(lines: Iterable[Relation]) -> list[Formula]:
+    return [part for line in lines for part in fold(line, LINE)]
+
+
+# -------------------------------------------------------------------------------------------- for the student
+
+
+def ask_step(step: Step, wording: Wording, exact: bool) -> list[Block]:
+    """The rule, space for working, and an empty matrix of boxes of the right shape."""
+    rows, columns = step.result.shape
+    if not isinstance(rows, int) or not isinstance(columns, int):
+        return [Display((Relation((wording.name(step.name), wording.rule(step, shapes=True)), ("=",)),))]
+    name = wording.name(step.name)
+    asked = Relation((name, wording.rule(step, shapes=True)), ("=",))
+    blocks: list[Block] = [Display((asked,))]
+    if isinstance(step.op, MatMul | Softmax | SumOver | Hadamard | Add):
+        blocks.append(WorkingSpace(working_height(step)))
+    blocks.append(AnswerGrid(name, rows, columns, cell_kind(step, exact)))
+    return blocks
+
+
+def working_height(step: Step) -> int:
+    """Millimetres for working: about 8 for each row of dot products, on one half of a page at most."""
+    rows, columns = (int(s) for s in step.result.shape)
+    return min(70, 8 * max(2, rows * ((columns + 1) // 2)))
+
+
+def cell_kind(step: Step, exact: bool) -> CellKind:
+    """The box that its entries need, judged by the kind of step and not by the answer's digits."""
+    if isinstance(step.result, Matrix) and all(isinstance(x, int) for x in step.result):
+        return "integer"
+    if not exact:
+        return "decimal"
+    if isinstance(step.result, Matrix) and all(isinstance(x, int | Ratio) for x in step.result):
+        return "fraction"
+    return "fraction" if isinstance(step.op, Scale | Mask) else "exponential"
+
+
+def step_title(step: Step, wording: Wording) -> Inlines:
+    """ "Scores", "Weights": the step's role in words, then its name."""
+    word = wording.notation.named(step.role).word or step.op.title
+    return (Words(f"{word} "), Math(wording.name(step.name))) if word else (Math(wording.name(step.name)),)
+
+

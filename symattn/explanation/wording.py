@@ -1,0 +1,386 @@
+"""A derivation's matrices in the words and signs of a notation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import cached_property
+from typing import Literal
+
+from symattn.derivation import Derivation, Index, Operand, Step, View, symbol_names
+from symattn.errors import InputError
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, Size, Value, decimal_text, is_symbolic
+from symattn.formula import (
+    Annotated,
+    Blank,
+    CellKind,
+    Dots,
+    Formula,
+    ListOf,
+    MatrixOf,
+    Name,
+    Names,
+    Product,
+    Relation,
+    Row,
+    Scope,
+    Shape,
+    Sum,
+    Transposed,
+    decimal,
+    elided_range,
+    number,
+    read_formula,
+    shortest,
+    symbol_formula,
+)
+from symattn.formula import Number as FormulaNumber
+from symattn.notation import Notation
+from symattn.ops import Mask, Scale
+from symattn.ops.linear import size_formula
+
+Separator = Literal["", ",", ";"]
+
+LONG = 8
+"""Rows or columns above this are not written out by name."""
+
+
+class Wording:
+    """Names, entries, numbers and shapes of one derivation in one notation."""
+
+    def __init__(
+        self,
+        derivation: Derivation,
+        notation: Notation,
+        orientation: Literal["rows", "columns"] = "rows",
+        places: int | None = None,
+    ) -> None:
+        """`places` writes every number as a decimal with so many places."""
+        self.places = places
+        self.derivation = derivation
+        self.notation = notation
+        self.orientation = orientation
+        self.letters = notation.letter_formulas
+
+    # -- names
+
+    def read(self, text: str, **indices: Index) -> Formula:
+        """A formula of the notation with its index letters replaced."""
+        numbers = {k: v for k, v in indices.items() if isinstance(v, int)}
+        letters = {k: Name(v) for k, v in indices.items() if isinstance(v, str)}
+        return read_formula(text, Scope(numbers, self.sizes, {**self.letters, **letters}))
+
+    def name(self, name: str) -> Formula:
+        """A given or a step by name: Q; the scores of token 2 as the second row of S."""
+        role, token = _split(name)
+        names = self.notation.named(role)
+        return self.read(names.matrix) if token is None else self.read(names.row, i=token, t=token)
+
+    def operand(self, operand: Operand) -> Formula:
+        """An operand by name: Kᵀ, q_2."""
+        role, token = _split(operand.name)
+        part = operand.row if operand.row is not None else operand.column
+        if part is not None:
+            formula = self.read(self.notation.named(role).row, i=part + 1, t=token or part + 1)
+        else:
+            formula = self.name(operand.name)
+        return Transposed(formula) if operand.transposed else formula
+
+    def entry(self, name: str, i: Index, j: Index) -> Formula:
+        """One entry by name; i and j from 0, or letters."""
+        role, token = _split(name)
+        row, column = (_from_one(i), _from_one(j))
+        if token is not None and role != "weighted":
+            rows, columns = self.derivation.value(name).shape
+            if rows == 1:
+                row = token
+            elif columns == 1:
+                row, column = (row, token) if self.orientation == "columns" else (token, row)
+        return self.read(self.notation.named(role).entry, i=row, j=column, t=token or "t")
+
+    @cached_property
+    def symbols(self) -> Names:
+        """How the SymPy symbols of the derivation are written, in the order in which they come up."""
+        names: dict[str, Formula] = {}
+        for name in (*self.derivation.givens, *(s.name for s in self.derivation.steps)):
+            matrix = self.derivation.seen(name)
+            if not isinstance(matrix, Matrix):
+                continue
+            called = symbol_names(name, *matrix.shape)
+            for i, row in enumerate(matrix.rows):
+                for j, x in enumerate(row):
+                    if not is_symbolic(x):
+                        continue
+                    if x.is_Symbol and x.name == called[i][j]:
+                        names[x.name] = self.entry(name, i, j)
+                    for symbol in sorted(x.free_symbols, key=str):
+                        names.setdefault(symbol.name, symbol_formula(symbol.name))
+        return names
+
+    # -- numbers
+
+    def number(self, value: Value) -> Formula:
+        """A value as the notation writes it."""
+        if self.places is not None:
+            return self.decimal(value, self.places)
+        if self.notation.numbers == "shortest" and (digits := shortest(value)) is not None:
+            return decimal(digits)
+        return number(value, self.symbols if is_symbolic(value) else {})
+
+    def decimal(self, value: Value, places: int) -> Formula:
+        """A value correctly rounded; a value with symbols stays as it is."""
+        if is_symbolic(value) and value.free_symbols:
+            return number(value, self.symbols)
+        return decimal(decimal_text(value, places))
+
+    def grid(self, rows: Iterable[Iterable[Formula]], style: str = "") -> Formula:
+        """Cells in the brackets of the notation; a single row is a list.
+
+        `style` overrides how cells are parted: commas, spaces, or nested (each row in brackets of its own).
+        """
+        n, cells = self.notation, tuple(map(tuple, rows))
+        comma: Separator = "," if style == "commas" else ""
+        if len(cells) == 1:
+            return ListOf(cells[0], n.bracket, comma if style else n.list_separator)
+        if style in ("commas", "spaces"):
+            return MatrixOf(cells, n.bracket, comma, comma)
+        return MatrixOf(cells, n.bracket, n.separator, n.row_end, n.nested or style == "nested")
+
+    def values(self, matrix: AnyMatrix, name: str = "", style: str = "") -> Formula:
+        """A matrix with its numbers; by named entries, elided, where only its shape is known."""
+        if isinstance(matrix, Matrix):
+            return self.grid(((self.number(x) for x in row) for row in matrix.rows), style)
+        rows, columns = (elided_range(size) for size in matrix.shape)
+        return self.grid(((self._outlined(name, r, c) for c in columns) for r in rows), style)
+
+    def _outlined(self, name: str, row: Index | None, column: Index | None) -> Formula:
+        if row is None or column is None:
+            return Dots("diagonal" if row == column else "vertical" if row is None else "horizontal")
+        zero_based = [x - 1 if isinstance(x, int) else x for x in (row, column)]
+        return self.entry(name, *zero_based)
+
+    def decimals(self, matrix: Matrix, places: int, style: str = "") -> Formula:
+        return self.grid(((self.decimal(x, places) for x in row) for row in matrix.rows), style)
+
+    def blank(self, shape: tuple[int, int], kind: CellKind) -> Formula:
+        return self.grid([[Blank(kind)] * shape[1]] * shape[0])
+
+    def shape(self, matrix: AnyMatrix) -> Shape:
+        rows, columns = (self.size(s) for s in matrix.shape)
+        return Shape(rows, columns, self.notation.shape_style)
+
+    def size(self, size: Size) -> Formula:
+        if isinstance(size, str) and size in self.letters:
+            return self.letters[size]
+        return size_formula(size)
+
+    def shaped(self, formula: Formula, matrix: AnyMatrix) -> Formula:
+        """The formula with the matrix's shape where the notation puts it."""
+        if self.notation.shapes == "none":
+            return formula
+        return Annotated(formula, self.shape(matrix), self.notation.shapes)
+
+    # -- operands as an op sees them when it writes out an entry
+
+    def view(self, operand: Operand) -> View:
+        """The operand's entries as numbers, or by name where there are none."""
+        whole = self.derivation.seen(operand.name)
+        matrix = operand.of(whole)
+        if isinstance(matrix, Matrix):
+            filled = matrix
+
+            def shown(i: Index, j: Index) -> Formula:
+                return self.number(filled[int(i), int(j)])
+
+            return View(matrix.shape, shown)
+
+        def named(i: Index, j: Index) -> Formula:
+            if operand.transposed:
+                i, j = j, i
+            row = operand.row if operand.row is not None else i
+            column = operand.column if operand.column is not None else j
+            return self.entry(operand.name, row, column)
+
+        long = any(isinstance(size, int) and size > LONG for size in matrix.shape)
+        return View(matrix.shape, named, long)
+
+    def working(self, step: Step, i: Index, j: Index) -> Formula:
+        """Entry (i, j) of a step written out."""
+        return step.op.working(i, j, *map(self.view, step.operands))
+
+    # -- what a formula of a notation may ask for with @
+
+    def scope(self, **indices: int) -> Scope:
+        """The scope in which the notation's formulas are read.
+
+        A matrix is asked for by name, perhaps one row of it (`Q[2]`) or transposed (`K^T`); indices are from 1.
+        """
+        return Scope(indices, self.sizes, self.letters, self.slots)
+
+    @cached_property
+    def slots(self) -> dict[str, Callable[..., Formula]]:
+        d = self.derivation
+        return {
+            "named": lambda spec: self.shaped(self.name(_spec_name(spec)), self.spec(spec)),
+            "shape": lambda spec: self.shape(self.spec(spec)),
+            "size": lambda letter: self.size(self.sizes.get(letter, letter)),
+            "scale": lambda name: self.divisor(d[name]),
+            "values": lambda spec, style="": self.values(self.spec(spec), _spec_name(spec), style),
+            "nested": lambda spec: self.values(self.spec(spec), _spec_name(spec), "nested"),
+            "decimals": lambda spec, places, style="": self.decimals(self.numeric(spec), int(places), style),
+            "entry": lambda spec, i, j: self.number(self.numeric(spec)[int(i) - 1, int(j) - 1]),
+            "numbers": lambda name: self.factors(d[name]),
+            "working": lambda name: self.working_grid(d[name]),
+            "work": lambda name, i, j: self.working(d[name], int(i) - 1, int(j) - 1),
+            "visible": lambda name, i, j: without_zeros(self.working(d[name], int(i) - 1, int(j) - 1)),
+            "weight": lambda t, j, places: self.decimal(self.weights(t)[0, int(j) - 1], int(places)),
+            "sums": lambda name, places: self.sums(d[name], int(places)),
+            "grid": lambda name: self.labelled(name),
+            "labelledmask": lambda name: self.labelled(name, self.mask(d[name])),
+        }
+
+    @cached_property
+    def sizes(self) -> dict[str, Size]:
+        """n, m, d_model, d_k, d_v as the derivation's matrices tell."""
+        sizes: dict[str, Size] = {}
+        turned = self.orientation == "columns"
+        for name, letters in _SIZE_SOURCES:
+            if name in self.derivation:
+                shape = self.derivation.value(name).shape
+                for letter, size in zip(letters, shape[::-1] if turned else shape, strict=True):
+                    sizes.setdefault(letter, size)
+        return sizes
+
+    def spec(self, spec: str) -> AnyMatrix:
+        """A matrix by name, perhaps one row of it (Q[2]) or transposed (K^T)."""
+        found = _SPEC.fullmatch(spec)
+        if not found:
+            raise InputError(f"{spec!r} is no matrix; a name such as Q, Q[2] or K^T was expected.")
+        name, row, turn = found.groups()
+        matrix = self.derivation.value(name)
+        if row:
+            matrix = matrix.row(int(row) - 1)
+        return matrix.T if turn else matrix
+
+    def numeric(self, spec: str) -> Matrix:
+        matrix = self.spec(spec)
+        if isinstance(matrix, Outline):
+            raise InputError(f"{spec} is known by its shape only, so it has no numbers to show.")
+        return matrix
+
+    def divisor(self, step: Step) -> Formula:
+        """What a scaling step divides by, by name."""
+        if not isinstance(step.op, Scale):
+            raise InputError(f"Step {step.name!r} does not scale.")
+        return step.op.symbol(self.notation.style)
+
+    def weights(self, token: str) -> Matrix:
+        """The weights that a token's values are multiplied by: the rounded ones, if they are rounded."""
+        rounded = f"A_rounded.{token}"
+        return self.numeric(rounded if rounded in self.derivation else f"A.{token}")
+
+    def sums(self, step: Step, places: int) -> Formula:
+        """Every entry of a sum written out with fixed places: 0.0 + 1.0 + 1.0 = 2.0, and the next."""
+        fixed = Wording(self.derivation, self.notation, self.orientation, places)
+        rows, columns = self.numeric(step.name).shape
+        cells = [(i, j) for i in range(rows) for j in range(columns)]
+        return Row(
+            tuple(
+                Relation((fixed.working(step, i, j), fixed.number(self.numeric(step.name)[i, j])), ("=",))
+                for i, j in cells
+            )
+        )
+
+    def labelled(self, name: str, grid: MatrixOf | None = None) -> MatrixOf:
+        """A grid with q's before its rows and k's above its columns; numbers are dots, exact zeros are shown.
+
+        Cells that a mask excludes are shaded.
+        """
+        matrix = self.numeric(name)
+        rows, columns = matrix.shape
+        dot, zero = Dots("cell"), FormulaNumber("0")
+        masks = [s.op for s in self.derivation if isinstance(s.op, Mask) and s.op.keep]
+        hidden = frozenset(
+            (i, j)
+            for mask in masks[:1]
+            for i in range(rows)
+            for j in range(columns)
+            if not mask.keep[i][j]
+        )
+        cells = grid.rows if grid else tuple(tuple(zero if x == 0 else dot for x in row) for row in matrix.rows)
+        return MatrixOf(
+            cells,
+            self.notation.bracket,
+            row_labels=tuple(self.read(self.notation.named("Q").row, i=i + 1) for i in range(rows)),
+            column_labels=tuple(self.read(self.notation.named("K").row, i=j + 1) for j in range(columns)),
+            excluded=hidden,
+        )
+
+    # -- a step by names, by numbers, by dot products
+
+    def rule(self, step: Step, shapes: bool = False) -> Formula:
+        """The operation by names: X W^Q."""
+        names = [self.operand(operand) for operand in step.operands]
+        if shapes:
+            matrices = [operand.of(self.derivation.value(operand.name)) for operand in step.operands]
+            names = [self.shaped(name, matrix) for name, matrix in zip(names, matrices, strict=True)]
+        return step.op.written(self.notation.style, *names)
+
+    def factors(self, step: Step) -> Formula:
+        """The operation with the operands' numbers."""
+        matrices = [operand.of(self.derivation.seen(operand.name)) for operand in step.operands]
+        grids = [self.values(m, o.name) for m, o in zip(matrices, step.operands, strict=True)]
+        return step.op.written(self.notation.style, *grids)
+
+    def working_grid(self, step: Step) -> Formula:
+        rows, columns = step.result.shape
+        return self.grid([[self.working(step, i, j) for j in range(int(columns))] for i in range(int(rows))])
+
+    def mask(self, step: Step) -> MatrixOf:
+        """The mask of a masking step, as a matrix."""
+        if not isinstance(step.op, Mask):
+            raise InputError(f"Step {step.name!r} is no mask.")
+        return replace(step.op.matrix(), bracket=self.notation.bracket)
+
+
+def without_zeros(formula: Formula) -> Formula:
+    """A sum of products without the terms that have a factor 0: 0.7·v_1 + 0.3·v_2."""
+    if not isinstance(formula, Sum):
+        return formula
+    zero = FormulaNumber("0")
+    return Sum(tuple(t for t in formula.terms if not (isinstance(t, Product) and zero in t.factors)))
+
+
+_SPEC = re.compile(r"([^\[\]^]+)(?:\[(\d+)\])?(\^T)?")
+_SIZE_SOURCES = (
+    ("X", ("n", "d_model")),
+    ("Q", ("n", "d_k")),
+    ("K", ("m", "d_k")),
+    ("V", ("m", "d_v")),
+    ("A", ("n", "m")),
+    ("Z", ("n", "d_v")),
+)
+
+
+def _spec_name(spec: str) -> str:
+    return spec.partition("[")[0].removesuffix("^T")
+
+
+def _split(name: str) -> tuple[str, int | None]:
+    role, _, token = name.partition(".")
+    return (role, int(token)) if token.isdigit() else (name, None)
+
+
+def _from_one(index: Index) -> Index:
+    return index + 1 if isinstance(index, int) else index
+
+
+def terminates(value: Value) -> bool:
+    """Whether the value needs no decimal beside it: an integer, −∞, or a symbol's expression."""
+    if value is NEGATIVE_INFINITY or isinstance(value, int):
+        return True
+    return is_symbolic(value) and bool(value.free_symbols)
+
+
+__all__ = ["LONG", "Wording", "terminates"]

@@ -1,0 +1,244 @@
+"""Exact values as formulas: fractions, roots, e-forms, and SymPy expressions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from fractions import Fraction as Ratio
+from math import lcm
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from symattn.errors import ReadError
+from symattn.exact.values import (
+    Exponent,
+    ExpSum,
+    Key,
+    NegativeInfinity,
+    Quotient,
+    Rational,
+    Value,
+    is_symbolic,
+    of_exponent,
+    terms_of,
+)
+from symattn.formula.nodes import (
+    ONE,
+    ZERO,
+    Call,
+    Formula,
+    Fraction,
+    Infinity,
+    Name,
+    Negative,
+    Number,
+    Power,
+    Product,
+    Root,
+    Sum,
+)
+from symattn.formula.reading import read_formula
+
+if TYPE_CHECKING:
+    import sympy
+
+Names = Mapping[str, Formula]
+NO_NAMES: Names = MappingProxyType({})
+
+
+def number(value: Value, names: Names = NO_NAMES) -> Formula:
+    """An exact value as it is written: −3/2, √3/3, (1 + 4e)/(1 + 2e), −∞.
+
+    `names` says how SymPy symbols are written, and in which order the factors of a product stand; a symbol that it
+    does not know is read from its own name.
+    Quotients of e-forms are written with 0 as their smallest exponent: e/(e + 2e²) as 1/(1 + 2e).
+    """
+    match value:
+        case int() | Ratio():
+            return _rational(value)
+        case ExpSum():
+            return _sum(value.terms)
+        case Quotient():
+            return _quotient(value)
+        case NegativeInfinity():
+            return Negative(Infinity())
+        case _:
+            return _expression(value, names)
+
+
+def decimal(digits: str) -> Formula:
+    """Decimal digits with a sign: "-0.50"; "-∞" for minus infinity."""
+    sign, body = (digits[0], digits[1:]) if digits[:1] in "-−" else ("", digits)
+    unsigned = Infinity() if body == "∞" else Number(body)
+    return Negative(unsigned) if sign else unsigned
+
+
+def shortest(value: Value) -> str | None:
+    """The shortest decimal that is exactly the value: 1/2 → "0.5", 2 → "2"; none if there isn't one."""
+    if isinstance(value, int):
+        return str(value)
+    if not isinstance(value, Ratio):
+        return None
+    twos = fives = 0
+    rest = value.denominator
+    while rest % 2 == 0:
+        rest, twos = rest // 2, twos + 1
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    if rest != 1:
+        return None
+    places = max(twos, fives)
+    scaled = abs(value.numerator) * 10**places // value.denominator
+    digits = str(scaled).rjust(places + 1, "0")
+    return ("-" if value < 0 else "") + digits[:-places] + "." + digits[-places:]
+
+
+# ---------------------------------------------------------------------------------- rationals and e-forms
+
+
+def _rational(x: Rational) -> Formula:
+    if x < 0:
+        return Negative(_rational(-x))
+    if x.denominator == 1:
+        return Number(str(x.numerator))
+    return Fraction(Number(str(x.numerator)), Number(str(x.denominator)))
+
+
+def _sum(terms: Mapping[Key, Rational]) -> Formula:
+    """Σ c·√r·e^a, the smallest exponent first; all over a common denominator if coefficients are fractions."""
+    below = lcm(*(c.denominator for c in terms.values()))
+    ordered = sorted(terms.items(), key=_order)
+    written = [_term(key, c * below) for key, c in ordered]
+    if len(written) > 1 and isinstance(written[0], Negative):  # 3 − 2e rather than −2e + 3, where there is a choice
+        positive = next((i for i, term in enumerate(written) if not isinstance(term, Negative)), 0)
+        written.insert(0, written.pop(positive))
+    above = written[0] if len(written) == 1 else Sum(tuple(written))
+    if below == 1:
+        return above
+    if isinstance(above, Negative):
+        return Negative(Fraction(above.body, Number(str(below))))
+    return Fraction(above, Number(str(below)))
+
+
+def _term(key: Key, c: Rational) -> Formula:
+    exponent, radicand, roots = key
+    factors: list[Formula] = [] if abs(c) == 1 else [_rational(abs(c))]
+    if radicand != 1:
+        factors.append(Root(Number(str(radicand))))
+    factors += [Root(number(R)) for R in roots]
+    if exponent:
+        power = of_exponent(exponent)
+        factors.append(Name("e") if power == 1 else Power(Name("e"), number(power)))
+    body = Product(tuple(factors)) if len(factors) > 1 else factors[0] if factors else ONE
+    return Negative(body) if c < 0 else body
+
+
+def _order(item: tuple[Key, Rational]) -> tuple[float, float, str]:
+    """By size of the exponent, roots after rationals; floats only put terms in order, they are never printed."""
+    (exponent, radicand, roots), _ = item
+    return _approximately(exponent), radicand, str(roots)
+
+
+def _approximately(exponent: Exponent) -> float:
+    return sum(float(c) * float(r) ** 0.5 for r, c in exponent)
+
+
+def _quotient(value: Quotient) -> Formula:
+    above, below = terms_of(value.numerator), value.denominator.terms
+    least = min((key[0] for key in below), key=_approximately)
+    common = lcm(*(c.denominator for c in (*above.values(), *below.values())))
+    if all(c < 0 for c in below.values()):
+        common = -common
+    above, below = _shifted(above, least, common), _shifted(below, least, common)
+    if all(c < 0 for c in above.values()):
+        return Negative(Fraction(_sum({key: -c for key, c in above.items()}), _sum(below)))
+    return Fraction(_sum(above), _sum(below))
+
+
+def _shifted(terms: Mapping[Key, Rational], least: Exponent, factor: int) -> dict[Key, Rational]:
+    """Every exponent less `least`, every coefficient times `factor`."""
+    result: dict[Key, Rational] = {}
+    for (exponent, radicand, roots), c in terms.items():
+        difference = dict(exponent)
+        for r, q in least:
+            difference[r] = difference.get(r, 0) - q
+        key = tuple(sorted((r, q) for r, q in difference.items() if q))
+        product = c * factor
+        result[key, radicand, roots] = product.numerator if product.denominator == 1 else product
+    return result
+
+
+# ---------------------------------------------------------------------------------- SymPy expressions
+
+
+def _expression(value: object, names: Names) -> Formula:
+    import sympy
+
+    from symattn.exact import exact
+
+    expr: sympy.Expr = value
+
+    def formula(x: sympy.Expr) -> Formula:
+        if isinstance(x, sympy.Symbol):
+            return names.get(x.name) or symbol_formula(x.name)
+        if not x.free_symbols:
+            known = exact(x)
+            if not is_symbolic(known):
+                return number(known)
+        if isinstance(x, sympy.Add):
+            return Sum(tuple(formula(t) for t in x.as_ordered_terms()))
+        if isinstance(x, sympy.Mul):
+            return product(x)
+        if isinstance(x, sympy.exp):
+            return power(Name("e"), formula(x.args[0]))
+        if isinstance(x, sympy.Pow):
+            base, exponent = x.as_base_exp()
+            if exponent == sympy.Rational(1, 2):
+                return Root(formula(base))
+            if exponent.could_extract_minus_sign():
+                return Fraction(ONE, formula(base**-exponent))
+            return power(formula(base), formula(exponent))
+        if isinstance(x, sympy.log):
+            return Call(Name("ln"), (formula(x.args[0]),))
+        if isinstance(x, sympy.Function):
+            return Call(Name(x.func.__name__), tuple(map(formula, x.args)))
+        return Name(str(x))
+
+    def power(base: Formula, exponent: Formula) -> Formula:
+        if exponent == ZERO:
+            return ONE
+        return base if exponent == ONE else Power(base, exponent)
+
+    def product(x: sympy.Mul) -> Formula:
+        if x.could_extract_minus_sign() and x.args[0].is_number:
+            return Negative(formula(-x))
+        above, below = x.as_numer_denom()
+        if below != 1:
+            if isinstance(above, sympy.Mul) and above.could_extract_minus_sign():
+                return Negative(Fraction(formula(-above), formula(below)))
+            return Fraction(formula(above), formula(below))
+        return Product(tuple(formula(f) for f in sorted(x.as_ordered_factors(), key=rank)))
+
+    order = {name: position for position, name in enumerate(names)}
+
+    def rank(x: sympy.Expr) -> tuple[int, int]:
+        """Numbers first, then the symbols that `names` lists in its order, then everything else as SymPy has it."""
+        if x.is_number:
+            return 0, 0
+        symbol = x.as_base_exp()[0]
+        return (1, order[symbol.name]) if isinstance(symbol, sympy.Symbol) and symbol.name in order else (2, 0)
+
+    return formula(expr)
+
+
+def symbol_formula(name: str) -> Formula:
+    """A symbol by its own name: `a`, `x_1`, `q_{12}`, `theta`."""
+    try:
+        return read_formula(re.sub(r"\{(\d)(\d)\}", r"{\1,\2}", name))
+    except ReadError:
+        return Name(name)
+
+
+Show = Callable[[Value], Formula]
+
+__all__ = ["NO_NAMES", "Names", "Show", "decimal", "number", "shortest", "symbol_formula"]

@@ -1,0 +1,485 @@
+"""Formulas typed by authors of notations, examples and problem files.
+
+A small language, close to what one would write on a board:
+
+    S'' = softmax(frac(Q K^T, sqrt(d_x)))            names, primes, labels, calls, fractions, roots
+    [x_{i,j} for i:n, j:d_model]                     a matrix, entry by entry; sizes come from the scope
+    [Q_i for i:n;]     [k_j^T for j:n]               a column, a row
+    X W^q || X W^k                                   formulas side by side
+    under(X, @shape(X)) = @values(X)                 @…: what the scope supplies, such as numbers
+
+Words of several letters are set upright; `"quoted text"` is taken as it stands.  A name with one letter as
+superscript (`W^q`) carries a label; `^T` transposes; any other superscript is a power.
+
+The text is data from a file: it is only ever read, never run.  `ReadError` says what was found and where.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from symattn.errors import ReadError
+from symattn.formula.nodes import (
+    Annotated,
+    BigSum,
+    Blank,
+    Bracketed,
+    Call,
+    Dots,
+    Formula,
+    Fraction,
+    Infinity,
+    ListOf,
+    MatrixOf,
+    Name,
+    Negative,
+    NOTHING,
+    Number,
+    Power,
+    Product,
+    Relation,
+    Root,
+    Row,
+    Sum,
+    Text,
+    Transposed,
+)
+
+RELATIONS = ("=", "≈", "→", ":=", "≠", "<", ">", "≤", "≥")
+SIGNS = ("·", "×", "⊙")
+DEEPEST = 40
+
+_TOKEN = re.compile(
+    r"""\s*(?:
+      (?P<number>\d+(?:\.\d+)?)
+    | (?P<word>[A-Za-zΑ-ΡΤ-ωϕ]+)
+    | (?P<text>"[^"]*")
+    | (?P<sign>\|\||:=|->|\.\.\.|[=≈→≠<>≤≥+\-−·×⊙*/^_'()\[\]{},;:@∞…Σ⟨⟩.])
+    )""",
+    re.VERBOSE,
+)
+_SAME = {"->": "→", "−": "-", "*": "·", "...": "…"}
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a formula may refer to.
+
+    `indices` replaces an index letter by a number (i → 2); `sizes` bounds `for i:n`; `names` replaces a whole
+    name (d_k → d_x); `slots` supplies `@name(arguments)`.
+    """
+
+    indices: Mapping[str, int] = field(default_factory=dict)
+    sizes: Mapping[str, int | str] = field(default_factory=dict)
+    names: Mapping[str, Formula] = field(default_factory=dict)
+    slots: Mapping[str, Callable[..., Formula]] = field(default_factory=dict)
+
+
+EMPTY = Scope()
+
+
+def read_formula(text: str, scope: Scope = EMPTY) -> Formula:
+    """Read one formula; `ReadError` names what was found, where, and what was expected."""
+    return _Reader(text, scope).whole()
+
+
+def read_name(text: str) -> Name:
+    """Read a single name such as `W^Q`, `S''` or `q_{i,j}`."""
+    formula = read_formula(text)
+    if not isinstance(formula, Name):
+        raise ReadError(f"{text!r} is not a name such as W^Q, S'' or q_i.", text, 0)
+    return formula
+
+
+@dataclass(slots=True)
+class _Token:
+    kind: str
+    text: str
+    start: int
+    glued: bool  # no space before it
+
+
+class _Reader:
+    def __init__(self, text: str, scope: Scope) -> None:
+        self.text = text
+        self.scope = scope
+        self.tokens = list(_tokens(text))
+        self.at = 0
+        self.depth = 0
+
+    # -- walking the tokens
+
+    @property
+    def token(self) -> _Token:
+        return self.tokens[self.at]
+
+    def peek(self, *texts: str) -> bool:
+        return self.token.kind == "sign" and self.token.text in texts
+
+    def take(self) -> _Token:
+        token = self.token
+        self.at += 1
+        return token
+
+    def accept(self, *texts: str) -> str:
+        return self.take().text if self.peek(*texts) else ""
+
+    def expect(self, text: str) -> None:
+        if not self.accept(text):
+            raise self.error(f"{text!r} was expected")
+
+    def error(self, expected: str) -> ReadError:
+        found = f"{self.token.text!r} came" if self.token.text else "the formula ends"
+        return ReadError(
+            f"In the formula {self.text!r}, at character {self.token.start + 1}, {expected}, but {found}.",
+            self.text,
+            self.token.start,
+        )
+
+    # -- the grammar, loosest first
+
+    def whole(self) -> Formula:
+        formula = self.row()
+        if self.token.kind != "end":
+            raise self.error("a sign or the end was expected")
+        return formula
+
+    def row(self) -> Formula:
+        items = [self.relation()]
+        while self.accept("||"):
+            items.append(self.relation())
+        return items[0] if len(items) == 1 else Row(tuple(items))
+
+    def relation(self) -> Formula:
+        parts: list[Formula] = [NOTHING if self.peek(*RELATIONS) else self.sum()]
+        signs: list[str] = []
+        while sign := self.accept(*RELATIONS):
+            signs.append(sign)
+            parts.append(self.sum())
+        return parts[0] if not signs else Relation(tuple(parts), tuple(signs))
+
+    def sum(self) -> Formula:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise self.error(f"at most {DEEPEST} levels of nesting were expected")
+        terms = [Negative(self.product()) if self.accept("-") else self.product()]
+        while sign := self.accept("+", "-"):
+            term = self.product()
+            terms.append(term if sign == "+" else Negative(term))
+        self.depth -= 1
+        return terms[0] if len(terms) == 1 else Sum(tuple(terms))
+
+    def product(self) -> Formula:
+        result = self.postfix()
+        sign = None
+        while True:
+            if new := self.accept(*SIGNS):
+                pass
+            elif self.accept("/"):
+                result, sign = Fraction(result, self.postfix()), None
+                continue
+            elif not self.starts_factor():
+                return result
+            factor = self.postfix()
+            if sign == new and isinstance(result, Product):
+                result = Product((*result.factors, factor), result.sign)
+            else:
+                result = Product((result, factor), new)  # type: ignore[arg-type]
+            sign = new
+
+    def starts_factor(self) -> bool:
+        token = self.token
+        if token.kind == "word" and token.text == "for":
+            return False
+        return token.kind in ("number", "word", "text") or self.peek("(", "[", "⟨", "@", "∞", "…", "Σ")
+
+    def postfix(self) -> Formula:
+        formula = self.atom()
+        while True:
+            if self.accept("'"):
+                formula = self.decorate(formula, primes=1)
+            elif self.accept("_"):
+                formula = self.decorate(formula, sub=self.index())
+            elif self.accept("^"):
+                formula = self.superscript(formula)
+            else:
+                return self.scope.names.get(written(formula), formula) if isinstance(formula, Name) else formula
+
+    def decorate(self, formula: Formula, primes: int = 0, sub: tuple[Formula, ...] = ()) -> Formula:
+        if isinstance(formula, Text):
+            return Name(formula.words, sub)
+        if not isinstance(formula, Name):
+            raise self.error("a name before a prime or an index was expected")
+        return replace(formula, primes=formula.primes + primes, sub=formula.sub + sub)
+
+    def superscript(self, formula: Formula) -> Formula:
+        token = self.token
+        if token.kind == "word" and token.text == "T":
+            self.take()
+            return Transposed(formula)
+        if token.kind == "word" and isinstance(formula, Name) and formula.base != "e":
+            self.take()
+            return replace(formula, sup=token.text)
+        if self.accept("{"):
+            exponent = self.sum()
+            self.expect("}")
+            return Power(formula, exponent)
+        return Power(formula, Negative(self.atom()) if self.accept("-") else self.atom())
+
+    def index(self) -> tuple[Formula, ...]:
+        if not self.accept("{"):
+            token = self.take()
+            if token.kind not in ("number", "word"):
+                self.at -= 1
+                raise self.error("an index was expected")
+            return (self.index_item(token),)
+        items = [self.sum()]
+        commas = ""
+        while sign := self.accept(",", ";"):
+            commas = sign
+            items.append(self.sum())
+        self.expect("}")
+        return (ListOf(tuple(items), "", ","),) if commas == ";" else tuple(items)
+
+    def index_item(self, token: _Token) -> Formula:
+        if token.text in self.scope.indices:
+            return Number(str(self.scope.indices[token.text]))
+        if token.kind == "number":
+            return Number(token.text)
+        return self.scope.names.get(token.text, Name(token.text))
+
+    def atom(self) -> Formula:
+        token = self.take()
+        match token.kind, token.text:
+            case "number", digits:
+                return Number(digits)
+            case "text", words:
+                return Text(self.filled(words[1:-1]))
+            case "word", word:
+                if self.peek("(") and self.token.glued and len(word) > 1:
+                    return self.call(word)
+                return self.index_item(token)
+            case "sign", "∞":
+                return Infinity()
+            case "sign", "…":
+                return Dots()
+            case "sign", "@":
+                return self.slot()
+            case "sign", "Σ":
+                return self.big_sum()
+            case "sign", "(":
+                body = self.row()
+                self.expect(")")
+                return Bracketed(body)
+            case "sign", "[":
+                return self.grid("]")
+            case "sign", "⟨":
+                return self.grid("⟩")
+        self.at -= 1
+        raise self.error("a number, a name or a bracket was expected")
+
+    def filled(self, words: str) -> str:
+        """Quoted text with {i} and {n} replaced by the index or the size that they stand for."""
+        for letter, number in {**self.scope.sizes, **self.scope.indices}.items():
+            words = words.replace("{" + letter + "}", str(number))
+        return words
+
+    def arguments(self) -> tuple[Formula, ...]:
+        self.expect("(")
+        items = [self.row()]
+        while self.accept(","):
+            items.append(self.row())
+        self.expect(")")
+        return tuple(items)
+
+    def call(self, word: str) -> Formula:
+        arguments = self.arguments()
+        match word, arguments:
+            case "sqrt", (body,):
+                return Root(body)
+            case "frac", (above, below):
+                return Fraction(above, below)
+            case "hat", (Name() as name,):
+                return replace(name, hat=True)
+            case "under", (body, note):
+                return Annotated(body, note, "under")
+            case "beside", (body, note):
+                return Annotated(body, note, "beside")
+            case "index", (body, note):
+                return Annotated(body, note, "index")
+            case "commas", items:
+                return ListOf(items, "[", ",")
+            case "blank", (Name(kind),) if kind in ("integer", "decimal", "fraction", "exponential", "word"):
+                return Blank(kind)  # type: ignore[arg-type]
+        return Call(self.index_free(word), arguments)
+
+    def index_free(self, word: str) -> Name:
+        name = self.scope.names.get(word, Name(word))
+        return name if isinstance(name, Name) else Name(word)
+
+    def slot(self) -> Formula:
+        """@name(a, b): the arguments go to the scope as typed, indices replaced by their numbers."""
+        name = self.take()
+        supply = self.scope.slots.get(name.text)
+        if supply is None:
+            self.at -= 1
+            known = ", ".join(sorted(self.scope.slots)) or "nothing"
+            raise self.error(f"one of {known} was expected after @")
+        self.expect("(")
+        arguments: list[str] = [""]
+        depth = 0
+        while depth or not self.peek(")"):
+            token = self.take()
+            if token.kind == "end":
+                self.at -= 1
+                raise self.error("')' was expected")
+            depth += (token.text == "(") - (token.text == ")")
+            if token.text == "," and not depth:
+                arguments.append("")
+            else:
+                arguments[-1] += str(self.scope.indices.get(token.text, token.text))
+        self.expect(")")
+        return supply(*arguments)
+
+    def big_sum(self) -> Formula:
+        index: Formula = NOTHING
+        lower: Formula = NOTHING
+        upper: Formula = NOTHING
+        if self.accept("_"):
+            self.expect("{")
+            index = self.sum()
+            if self.accept("="):
+                lower = self.sum()
+            self.expect("}")
+        if self.accept("^"):
+            if self.accept("{"):
+                upper = self.sum()
+                self.expect("}")
+            else:
+                upper = self.atom()
+        return BigSum(index, lower, upper, self.product())
+
+    # -- brackets: lists, rows, columns, matrices, written out or by a rule
+
+    def grid(self, close: str) -> Formula:
+        start = self.at
+        rows: list[list[Formula]] = [[self.row()]]
+        if self.token.kind == "word" and self.token.text == "for":
+            return self.comprehension(start, close)
+        column = False
+        while not self.accept(close):
+            if self.accept(","):
+                rows[-1].append(self.row())
+            elif self.accept(";"):
+                column = True
+                if not self.peek(close):
+                    rows.append([self.row()])
+            else:
+                raise self.error(f"',', ';' or {close!r} was expected")
+        if close == "⟩":
+            return ListOf(tuple(rows[0]), "⟨", ",")
+        if column:
+            return MatrixOf(tuple(map(tuple, rows)))
+        return ListOf(tuple(rows[0]))
+
+    def comprehension(self, start: int, close: str) -> Formula:
+        """[body for i:n] a row, [body for i:n;] a column, [body for i:n, j:m] a matrix."""
+        self.take()
+        ranges = [self.range()]
+        while self.accept(","):
+            ranges.append(self.range())
+        column = bool(self.accept(";"))
+        self.expect(close)
+        end = self.at
+
+        def body(indices: Mapping[str, int | str]) -> Formula:
+            numbers = {k: v for k, v in indices.items() if isinstance(v, int)}
+            letters = {k: Name(v) for k, v in indices.items() if isinstance(v, str)}
+            outer = self.scope
+            self.scope = replace(outer, indices={**outer.indices, **numbers}, names={**outer.names, **letters})
+            self.at = start
+            formula = self.row()
+            self.scope = outer
+            return formula
+
+        if len(ranges) == 2:
+            (i, rows), (j, columns) = ranges
+            cells = tuple(
+                tuple(_elided(r, c) or body({i: r, j: c}) for c in columns)  # type: ignore[dict-item]
+                for r in rows
+            )
+            self.at = end
+            return MatrixOf(cells)
+        letter, values = ranges[0]
+        items = tuple(_elided(1, v) or body({letter: v}) for v in values)  # type: ignore[dict-item]
+        self.at = end
+        if column:
+            items = tuple(Dots("vertical") if isinstance(x, Dots) else x for x in items)
+            return MatrixOf(tuple((x,) for x in items))
+        return ListOf(items, "⟨" if close == "⟩" else "[", "," if close == "⟩" else "")
+
+    def range(self) -> tuple[str, list[int | str | None]]:
+        letter = self.take()
+        if letter.kind != "word":
+            self.at -= 1
+            raise self.error("an index letter was expected")
+        self.expect(":")
+        token = self.take()
+        bound: int | str
+        if token.kind == "number":
+            bound = int(token.text)
+        else:
+            key = token.text
+            while self.peek("_"):
+                self.take()
+                key += "_" + self.take().text
+            if key in self.scope.indices:
+                bound = self.scope.indices[key]
+            elif key in self.scope.sizes:
+                bound = self.scope.sizes[key]
+            else:
+                raise self.error(f"a size ({', '.join(self.scope.sizes) or 'a number'}) was expected, not {key!r}")
+        return letter.text, elided_range(bound)
+
+
+def elided_range(bound: int | str, longest: int = 8) -> list[int | str | None]:
+    """1 … bound as far as it is written out; None stands for the dots between."""
+    if isinstance(bound, int):
+        return list(range(1, bound + 1)) if bound <= longest else [1, 2, None, bound]
+    return [1, 2, None, bound]
+
+
+def _elided(row: object, column: object) -> Formula | None:
+    if row is None and column is None:
+        return Dots("diagonal")
+    if row is None:
+        return Dots("vertical")
+    return Dots("horizontal") if column is None else None
+
+
+def written(name: Name) -> str:
+    """The name as it is typed: `d_k`, `W^Q`, `S''`."""
+    subs = [written(s) if isinstance(s, Name) else s.digits if isinstance(s, Number) else "?" for s in name.sub]
+    index = "" if not subs else "_" + (subs[0] if len(subs) == 1 else "{" + ",".join(subs) + "}")
+    base = f"hat({name.base})" if name.hat else name.base
+    return base + "'" * name.primes + index + ("^" + name.sup if name.sup else "")
+
+
+def _tokens(text: str) -> list[_Token]:
+    tokens: list[_Token] = []
+    at = 0
+    while at < len(text.rstrip()):
+        found = _TOKEN.match(text, at)
+        if not found:
+            start = len(text) - len(text[at:].lstrip())
+            raise ReadError(
+                f"In the formula {text!r}, character {start + 1}, {text[start]!r}, has no meaning here.", text, start
+            )
+        kind = str(found.lastgroup)
+        word = found.group(kind)
+        tokens.append(_Token(kind, _SAME.get(word, word), found.start(kind), found.start(kind) == at))
+        at = found.end()
+    tokens.append(_Token("end", "", len(text), False))
+    return tokens

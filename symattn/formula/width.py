@@ -1,0 +1,222 @@
+"""How wide a formula is when it is set, and chains cut to a width.
+
+The figures are those of Computer Modern at 11 pt, in em, a little on the generous side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import assert_never
+
+from symattn.formula.nodes import (
+    NOTHING,
+    Annotated,
+    BigSum,
+    Blank,
+    Bracketed,
+    Call,
+    CellKind,
+    Dots,
+    Formula,
+    Fraction,
+    Infinity,
+    ListOf,
+    MatrixOf,
+    Name,
+    Negative,
+    Number,
+    Power,
+    Product,
+    Relation,
+    Root,
+    Row,
+    Shape,
+    Sum,
+    Text,
+    Transposed,
+    base_needs_brackets,
+    factor_needs_brackets,
+)
+
+_SCRIPT = 0.74  # the size of an index beside that of a letter
+_RELATION, _PLUS, _DOT, _TIMES = 1.34, 1.23, 0.73, 1.23  # signs with the space at both sides
+_BRACKET, _HIGH_BRACKET, _COLUMN = 0.4, 0.62, 0.93
+_LETTERS = {
+    "W": 0.96,
+    "M": 0.98,
+    "m": 0.88,
+    "w": 0.72,
+    "i": 0.36,
+    "l": 0.33,
+    "j": 0.44,
+    "f": 0.55,
+    "t": 0.38,
+    "I": 0.45,
+}
+_BLANK: dict[CellKind, float] = {
+    "integer": 2.9,
+    "decimal": 4.7,
+    "fraction": 4.0,
+    "exponential": 7.8,
+    "word": 10.4,
+}
+
+
+def width(formula: Formula) -> float:
+    """The width of a formula on a line of its own, in em at 11 pt: an estimate, slightly generous."""
+    return _width(formula, 1.0, 1.0)
+
+
+def fold(relation: Relation, limit: float) -> tuple[Relation, ...]:
+    """The chain in lines no wider than `limit` em where its signs allow it.
+
+    Every line but the first continues the one above, so its sign stands below the first sign of the chain.
+
+    >>> q, one, two = Name("q"), Number("1" * 30), Number("2" * 30)
+    >>> [len(line.parts) for line in fold(Relation((q, one, two), ("=", "=")), 20)]
+    [2, 2]
+    """
+    lines: list[Relation] = []
+    parts, signs = relation.parts[:1], relation.signs[:0]
+    indent = width(relation.parts[0])
+    used = indent
+    for sign, part in zip(relation.signs, relation.parts[1:], strict=True):
+        more = _RELATION + width(part)
+        if signs and used + more > limit:
+            lines.append(Relation(parts, signs))
+            parts, signs, used = (NOTHING,), (), indent
+        parts, signs, used = (*parts, part), (*signs, sign), used + more
+    return (*lines, Relation(parts, signs))
+
+
+def _width(node: Formula, size: float, fractions: float) -> float:
+    """The width with letters of a size; in a fraction with a bar they are smaller by the factor `fractions`."""
+
+    def inner(child: Formula) -> float:
+        return _width(child, size, fractions)
+
+    def script(*children: Formula) -> float:
+        return sum(_width(child, _SCRIPT * min(size, 1.0), 1.0) for child in children)
+
+    def bracketed(child: Formula, brackets: bool) -> float:
+        return inner(child) + (2 * _bracket(child) * size if brackets else 0)
+
+    match node:
+        case Number(digits):
+            return 0.5 * len(digits) * size
+        case Name(base, sub, sup, primes, _):
+            word = _letters(base) + 0.28 * primes
+            return (
+                word * size + max(script(*sub) + 0.2 * (len(sub) - 1), _letters(sup) * _SCRIPT * size) + 0.06
+            )
+        case Text(words):
+            return 0.5 * len(words) * size
+        case Infinity():
+            return 1.0 * size
+        case Dots(kind):
+            return (0.3 if kind in ("cell", "vertical") else 1.2) * size
+        case Blank(kind):
+            return _BLANK[kind]
+        case Negative(body):
+            return 0.8 * size + bracketed(body, isinstance(body, Sum | Negative))
+        case Sum(terms):
+            signs = (_PLUS if size == 1 else 0.8) * size * (len(terms) - 1)
+            lead = 0.8 * size if terms and isinstance(terms[0], Negative) else 0
+            bodies = (term.body if isinstance(term, Negative) else term for term in terms)
+            return signs + lead + sum(bracketed(body, isinstance(body, Sum)) for body in bodies)
+        case Product(factors, sign):
+            gap = {"": 0.17, "·": _DOT, "×": _TIMES, "⊙": _TIMES}[sign] * size
+            return gap * (len(factors) - 1) + sum(
+                bracketed(factor, factor_needs_brackets(factor, i == 0, sign))
+                for i, factor in enumerate(factors)
+            )
+        case Fraction(above, below) if size < 1:
+            return inner(above) + inner(below) + 0.5 * size
+        case Fraction(above, below):
+            return 0.26 + max(_width(part, size, _SCRIPT) for part in (above, below)) * fractions
+        case Power(base, exponent):
+            return bracketed(base, base_needs_brackets(base)) + script(exponent) + 0.05
+        case Root(body):
+            return inner(body) + 0.85 * size
+        case Transposed(body):
+            return bracketed(body, base_needs_brackets(body)) + 0.6 * size
+        case Call(function, arguments):
+            return (
+                inner(function) + _list(arguments, inner, 0.45 * size) + 2 * _widest_bracket(arguments) * size
+            )
+        case Bracketed(body, bracket):
+            return bracketed(body, bracket != "")
+        case ListOf(items, _, separator):
+            gap = (0.45 if separator else 0.56) * size
+            return _list(items, inner, gap) + 2 * _widest_bracket(items) * size
+        case MatrixOf():
+            return _matrix(node)
+        case Shape(rows, columns, style):
+            return inner(rows) + inner(columns) + (1.25 if style == "tuple" else _TIMES) * size
+        case Annotated(body, note, "under"):
+            return max(inner(body), script(note)) + 0.17
+        case Annotated(body, note, "index"):
+            return bracketed(body, base_needs_brackets(body)) + script(note) + 0.06
+        case Annotated(body, note, _):
+            return inner(body) + 1 + inner(note)
+        case BigSum(index, lower, upper, body):
+            bounds = max(script(index, lower) + (0.6 if lower != NOTHING else 0), script(upper))
+            return max(1.45 * size, bounds) + 0.17 + bracketed(body, isinstance(body, Sum))
+        case Relation(parts, signs):
+            return sum(map(inner, parts)) + _RELATION * len(signs)
+        case Row(items):
+            return _list(items, inner, 2)
+        case _:
+            assert_never(node)
+
+
+def _letters(letters: str) -> float:
+    if len(letters) == 1:
+        return _LETTERS.get(letters, 0.8 if letters.isupper() else 0.55)
+    return sum(_LETTERS.get(letter, 0.75 if letter.isupper() else 0.53) for letter in letters)
+
+
+def _list(items: Iterable[Formula], inner: Callable[[Formula], float], gap: float) -> float:
+    widths = [inner(item) for item in items]
+    return sum(widths) + gap * max(0, len(widths) - 1)
+
+
+def _is_high(node: Formula) -> bool:
+    match node:
+        case MatrixOf() | Fraction() | BigSum():
+            return True
+        case Power(base, _):
+            return _is_high(base)
+        case Product(items, _) | Sum(items):
+            return any(map(_is_high, items))
+        case Negative(body) | Root(body) | Transposed(body) | Annotated(body, _, _) | Bracketed(body, _):
+            return _is_high(body)
+        case _:
+            return False
+
+
+def _bracket(node: Formula) -> float:
+    return _HIGH_BRACKET if _is_high(node) else _BRACKET
+
+
+def _widest_bracket(nodes: Iterable[Formula]) -> float:
+    return max(map(_bracket, nodes), default=_BRACKET)
+
+
+def _matrix(node: MatrixOf) -> float:
+    """The cells are set as in a line of text: a fraction of plain numbers in it is small, others are not."""
+    cells = [[_width(cell, 1.0, _SCRIPT if _is_plain(cell) else 1.0) for cell in row] for row in node.rows]
+    labels = [[_width(label, 1.0, 1.0) for label in node.column_labels]] if node.column_labels else []
+    columns: list[float] = [max(column) for column in zip(*cells, *labels, strict=True)]
+    gap = _COLUMN + (0.3 if node.separator else 0)
+    left = max((_width(label, 1.0, 1.0) + _COLUMN for label in node.row_labels), default=0.0)
+    brackets = 2 * (_HIGH_BRACKET + (_BRACKET if node.nested else 0))
+    return sum(columns) + gap * max(0, len(columns) - 1) + left + brackets
+
+
+def _is_plain(cell: Formula) -> bool:
+    body = cell.body if isinstance(cell, Negative) else cell
+    return isinstance(body, Fraction) and all(
+        isinstance(part.body if isinstance(part, Negative) else part, Number)
+        for part in (body.above, body.below)
+    )

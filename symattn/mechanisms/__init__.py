@@ -1,0 +1,30 @@
+"""The mechanisms, one a file, found by listing the folder."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from types import MappingProxyType
+
+from symattn.errors import InputError
+from symattn.mechanisms.base import Mechanism, Rounding, Settings
+
+
+@cache
+def mechanisms() -> MappingProxyType[str, Mechanism]:
+    """Every mechanism by its name."""
+    modules = (importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__))
+    listed = sorted((m.MECHANISM for m in modules if hasattr(m, "MECHANISM")), key=lambda m: m.name)
+    return MappingProxyType({m.name: m for m in listed})
+
+
+def mechanism(name: str) -> Mechanism:
+    """The mechanism of that name; `InputError` lists those there are."""
+    found = mechanisms().get(name.replace("-", "_"))
+    if found is None:
+        raise InputError(f"There is no mechanism {name!r}; there are {', '.join(mechanisms())} and custom.")
+    return found
+
+
+__all__ = ["Mechanism", "Rounding", "Settings", "mechanism", "mechanisms"]

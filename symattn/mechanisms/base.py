@@ -1,0 +1,393 @@
+"""What mechanisms share: their settings, the shapes of their givens, and the way from Q, K, V to the output."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Literal
+
+from symattn.derivation import Derivation, Operand, column_of, row_of, symbols, transposed
+from symattn.errors import InputError, ReadError, ShapeError
+from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value, exact, is_symbolic, matrix, sign
+from symattn.ops import Activation, Add, Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver
+from symattn.ops.attention import Keep, MaskStyle, blocks, causal, padding, window
+from symattn.ops.entrywise import RoundingMethod
+
+SIZE_NAMES = ("n", "m", "d_model", "d_k", "d_v")
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """Rounding of the weights as a step; what follows is worked out from the rounded values."""
+
+    places: int
+    method: RoundingMethod = "nearest"
+    ties: Literal["even", "up", "down"] = "even"
+
+    def op(self, along: Literal["rows", "columns"]) -> Round:
+        return Round(self.places, self.method, self.ties, along)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a mechanism is to be worked out.  Field by field, what a problem file may say.
+
+    scale         "sqrt(d_k)", "none", "sqrt(d_model)", "d_k", or any number or expression in the sizes
+    mask          none, "causal", "padding:2" (two real tokens), "window:2", "window:2:both", "blocks:2,1",
+                  or rows of 1 (seen) and 0 (hidden)
+    mask_style    additive, keep, block, multiplicative
+    base          of the softmax: "e", 2, …
+    orientation   rows: tokens are rows, Q = X W_Q;  columns: tokens are columns, Q = W_Q X
+    by            matrix, or token: one token after the other, values weighted and then summed
+    scores        row or column: how one token's scores stand when going token by token
+    activation    of the projections: identity, relu, or a name such as f
+    order         of the projections
+    rounding      of the weights, carried on
+    stop_at       the last step worked out
+    """
+
+    scale: object = "sqrt(d_k)"
+    mask: object = None
+    mask_style: MaskStyle = "additive"
+    base: Value | Literal["e"] = "e"
+    orientation: Literal["rows", "columns"] = "rows"
+    by: Literal["matrix", "token"] = "matrix"
+    scores: Literal["row", "column"] = "row"
+    activation: str = "identity"
+    order: str = "QKV"
+    rounding: Rounding | None = None
+    stop_at: str = ""
+
+    @classmethod
+    def read(cls, given: Mapping[str, object]) -> Settings:
+        """Settings from a problem file or from keyword arguments; `InputError` names what is wrong."""
+        known = {f.name for f in fields(cls)}
+        if unknown := sorted(set(given) - known):
+            raise InputError(f"There is no setting {unknown[0]!r}; the settings are {', '.join(sorted(known))}.")
+        values = {name: value for name, value in given.items() if value is not None}
+        for name, allowed in _CHOICES.items():
+            if name in values and values[name] not in allowed:
+                raise InputError(f"{name} is {values[name]!r}; one of {', '.join(allowed)} was expected.")
+        if isinstance(rounding := values.get("rounding"), Mapping):
+            values["rounding"] = _rounding(rounding)
+        elif rounding is not None and not isinstance(rounding, Rounding):
+            raise InputError(f"rounding is {rounding!r}; a table with places and method was expected.")
+        if "base" in values and values["base"] != "e":
+            values["base"] = _base(values["base"])
+        if "order" in values and sorted(str(values["order"])) != ["K", "Q", "V"]:
+            raise InputError(f"order is {values['order']!r}; the letters Q, K, V in some order were expected.")
+        for name in ("activation", "stop_at"):
+            if name in values and not isinstance(values[name], str):
+                raise InputError(f"{name} is {values[name]!r}; a name was expected.")
+        if isinstance(name := values.get("activation"), str) and not re.fullmatch(r"[A-Za-zσφ]\w{0,20}", name):
+            raise InputError(f"activation is {name!r}; a name such as identity, relu or f was expected.")
+        return cls(**values)  # type: ignore[arg-type]
+
+
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "mask_style": ("additive", "keep", "block", "multiplicative"),
+    "orientation": ("rows", "columns"),
+    "by": ("matrix", "token"),
+    "scores": ("row", "column"),
+}
+
+
+def _rounding(given: Mapping[str, object]) -> Rounding:
+    places, method, ties = given.get("places"), given.get("method", "nearest"), given.get("ties", "even")
+    if isinstance(places, bool) or not isinstance(places, int) or not 0 <= places <= 50:
+        raise InputError(f"rounding.places is {places!r}; a number of decimal places from 0 to 50 was expected.")
+    if method not in ("nearest", "largest-remainder", "truncate"):
+        raise InputError(f"rounding.method is {method!r}; nearest, largest-remainder or truncate was expected.")
+    if ties not in ("even", "up", "down"):
+        raise InputError(f"rounding.ties is {ties!r}; even, up or down was expected.")
+    return Rounding(places, method, ties)  # type: ignore[arg-type]
+
+
+def _base(given: object) -> Value:
+    base = exact(given)
+    if not is_symbolic(base) and (sign(base) <= 0 or base == 1):
+        raise InputError(f"base is {given!r}; a positive number other than 1 was expected.")
+    return base
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """One kind of computation: what it starts from and how it goes on.
+
+    `givens` maps each given to its shape in letters (`X` is n × d_model), tokens as rows; `optional` ones may be left
+    out.  `derive` gets givens whose shapes have been checked.
+    """
+
+    name: str
+    title: str
+    givens: Mapping[str, tuple[str, str]]
+    derive: Callable[[Derivation, Settings, Mapping[str, Size]], Derivation]
+    optional: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    defaults: Mapping[str, object] = field(default_factory=dict)
+
+    def shapes(self, settings: Settings) -> dict[str, tuple[str, str]]:
+        """Every given, required or not, with its shape in letters for this orientation."""
+        listed = {**self.givens, **self.optional}
+        return {name: s if settings.orientation == "rows" else s[::-1] for name, s in listed.items()}
+
+    def run(self, givens: Mapping[str, object], settings: Settings, *, staged: bool = False) -> Derivation:
+        """Check the givens and work everything out.
+
+        `InputError` for a given that is missing or unknown, `ShapeError` for shapes that contradict one another.
+        """
+        read = {name: _given(name, value) for name, value in givens.items()}
+        sizes = self.sizes(read, settings)
+        derivation = self.derive(Derivation(read, staged=staged), settings, sizes)
+        return _until(derivation, settings.stop_at) if settings.stop_at else derivation
+
+    def sizes(self, givens: Mapping[str, AnyMatrix], settings: Settings) -> dict[str, Size]:
+        """What n, d_model, d_k, d_v are, as the givens' shapes tell."""
+        shapes = self.shapes(settings)
+        for name in self.givens:
+            if name not in givens:
+                raise InputError(f"{self.name} starts from {', '.join(self.givens)}; {name} is missing.")
+        for name in givens:
+            if name not in shapes:
+                raise InputError(f"{self.name} has no given {name!r}; it knows {', '.join(shapes)}.")
+        sizes: dict[str, Size] = {}
+        source: dict[str, str] = {}
+        for name, letters in shapes.items():
+            if name not in givens:
+                continue
+            shape = givens[name].shape
+            for letter, size, axis in zip(letters, shape, ("rows", "columns"), strict=True):
+                if letter == "1":
+                    if size != 1:
+                        raise ShapeError(f"{name} is {shape[0]}×{shape[1]}; one of its {axis} was expected.")
+                elif sizes.setdefault(letter, size) != size:
+                    raise ShapeError(
+                        f"{name} is {shape[0]}×{shape[1]}, so {letter} would be {size}; "
+                        f"but {letter} is {sizes[letter]} by {source[letter]}."
+                    )
+                else:
+                    source.setdefault(letter, f"{name} ({shape[0]}×{shape[1]})")
+        return sizes
+
+    def symbolic(self, sizes: Mapping[str, Size], settings: Settings) -> dict[str, AnyMatrix]:
+        """Givens named entry by entry (x_11, x_12, …); shapes alone where a size is a letter or above 8."""
+        shapes = {name: s for name, s in self.shapes(settings).items() if name in self.givens}
+        numbers = [[int(s) if s.isdigit() else sizes.get(s, s) for s in shape] for shape in shapes.values()]
+        written_out = all(isinstance(s, int) and s <= 8 for shape in numbers for s in shape)
+        result: dict[str, AnyMatrix] = {}
+        for name, (rows, columns) in zip(shapes, numbers, strict=True):
+            if written_out and isinstance(rows, int) and isinstance(columns, int):
+                result[name] = symbols(name, rows, columns)
+            else:
+                result[name] = Outline((rows, columns))
+        return result
+
+
+_LAST_ROLES = ("S", "S'", "M", "A", "A_rounded", "weighted", "Z")
+
+
+def _until(d: Derivation, stop: str) -> Derivation:
+    """The derivation without what comes after the role `stop`, also where it goes token by token."""
+    if stop not in {step.role for step in d}:
+        roles = dict.fromkeys(step.role for step in d)
+        raise InputError(f"stop_at is {stop!r}; one of the steps {', '.join(roles)} was expected.")
+    if stop not in _LAST_ROLES:
+        return d.until(stop)
+    later = _LAST_ROLES[_LAST_ROLES.index(stop) + 1 :]
+    return replace(d, steps=tuple(step for step in d if step.role not in later))
+
+
+def _given(name: str, value: object) -> AnyMatrix:
+    try:
+        return matrix(value)
+    except InputError as error:
+        raise InputError(f"Given {name}: {error}") from error
+
+
+# ---------------------------------------------------------------------------------------------- the common way
+
+
+def project(d: Derivation, role: str, settings: Settings) -> Derivation:
+    """Q = X W_Q (tokens as rows) or Q = W_Q X (as columns), with a bias and an activation where there are any."""
+    factors = ("X", f"W_{role}") if settings.orientation == "rows" else (f"W_{role}", "X")
+    bias, activated = f"b_{role}", settings.activation != "identity"
+    names = [role]
+    if activated:
+        names.insert(0, f"{role}_linear")
+    if bias in d.givens:
+        names.insert(0, f"{role}_product")
+    d = d.then(names[0], MatMul(), *factors)
+    if bias in d.givens:
+        d = d.then(names[1], Add(), names[0], bias)
+    if activated:
+        d = d.then(role, Activation(settings.activation), names[-2])
+    return d
+
+
+def attend(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+    """softmax(Q Kᵀ / √d_k + mask) V (Vaswani et al. 2017, section 3.2.1, equation 1)."""
+    n, m = sizes["n"], sizes.get("m", sizes["n"])
+    scale = scale_op(settings.scale, sizes)
+    keep = mask_keep(settings.mask, n, m)
+    if settings.by == "token":
+        if not isinstance(n, int):
+            raise InputError("Token by token, the number of tokens must be a number.")
+        return _attend_by_token(d, settings, n, scale, keep)
+    if settings.orientation == "rows":
+        d = d.then("S", MatMul(), "Q", transposed("K"))  # n × n, row i: query i against every key
+    else:
+        d = d.then("S", MatMul(), transposed("K"), "Q")  # n × n, column i: query i against every key
+        keep = tuple(zip(*keep, strict=True)) if keep else keep
+    scores = "S"
+    if scale:
+        d, scores = d.then("S'", scale, scores), "S'"
+    if keep is not None:
+        d, scores = d.then("M", Mask(keep, settings.mask_style, mask_kind(settings.mask)), scores), "M"
+    d = d.then("A", Softmax(settings.orientation, settings.base), scores)
+    return mix(d, settings)
+
+
+def mix(d: Derivation, settings: Settings) -> Derivation:
+    """From the weights A to the output Z: the values weighted and summed, with the weights rounded first if asked."""
+    weights = "A"
+    if settings.rounding:
+        d, weights = d.then("A_rounded", settings.rounding.op(settings.orientation), "A"), "A_rounded"
+    if settings.orientation == "rows":
+        return d.then("Z", MatMul(), weights, "V")  # n × d_v
+    return d.then("Z", MatMul(), "V", weights)  # d_v × n
+
+
+def _attend_by_token(
+    d: Derivation, settings: Settings, n: int, scale: Scale | None, keep: Keep | None
+) -> Derivation:
+    """The same, one token after the other: its scores, its weights, the values times the weights, their sum."""
+    columns = settings.orientation == "columns"
+    upright = columns or settings.scores == "column"  # the token's scores stand as a column
+    for t in range(n):
+        section = f"token {t + 1}"
+        if columns:
+            d = d.then(f"S.{t + 1}", MatMul(), transposed("K"), column_of("Q", t), section=section)
+        elif upright:
+            d = d.then(f"S.{t + 1}", MatMul(), "K", transposed("Q", t), section=section)
+        else:
+            d = d.then(f"S.{t + 1}", MatMul(), row_of("Q", t), transposed("K"), section=section)
+        scores = f"S.{t + 1}"
+        if scale:
+            d, scores = d.then(f"S'.{t + 1}", scale, scores, section=section), f"S'.{t + 1}"
+        if keep is not None:
+            seen = () if not keep else tuple((x,) for x in keep[t]) if upright else (keep[t],)
+            mask = Mask(seen, settings.mask_style, mask_kind(settings.mask))
+            d, scores = d.then(f"M.{t + 1}", mask, scores, section=section), f"M.{t + 1}"
+        along: Literal["rows", "columns"] = "columns" if upright else "rows"
+        d = d.then(f"A.{t + 1}", Softmax(along, settings.base), scores, section=section)
+        d = mix_token(d, settings, t, Operand(f"A.{t + 1}"), upright)
+    return gather(d, settings, n)
+
+
+def mix_token(d: Derivation, settings: Settings, t: int, weights: Operand, upright: bool) -> Derivation:
+    """One token's output: every value times its weight, then the sum."""
+    section = f"token {t + 1}"
+    if settings.rounding:
+        op = settings.rounding.op("columns" if upright else "rows")
+        d = d.then(f"A_rounded.{t + 1}", op, weights, section=section)
+        weights = Operand(f"A_rounded.{t + 1}")
+    if settings.orientation == "columns":
+        turned = replace(weights, transposed=not weights.transposed)
+        d = d.then(f"weighted.{t + 1}", Hadamard(), turned, "V", section=section)
+        return d.then(f"Z.{t + 1}", SumOver("columns"), f"weighted.{t + 1}", section=section)
+    turned = weights if upright else replace(weights, transposed=not weights.transposed)
+    d = d.then(f"weighted.{t + 1}", Hadamard(), turned, "V", section=section)  # n × d_v
+    return d.then(f"Z.{t + 1}", SumOver("rows"), f"weighted.{t + 1}", section=section)  # 1 × d_v
+
+
+def gather(d: Derivation, settings: Settings, n: int) -> Derivation:
+    """The tokens' outputs put together: Z."""
+    return d.then("Z", Stack(settings.orientation), *(f"Z.{t + 1}" for t in range(n)))
+
+
+# ---------------------------------------------------------------------------------------------- scale and mask
+
+
+def scale_op(spec: object, sizes: Mapping[str, Size]) -> Scale | None:
+    """The scaling step that `spec` asks for: none, √d_k, a number, an expression in the sizes."""
+    if spec is None or (isinstance(spec, str) and spec.strip().lower() in ("", "none")):
+        return None
+    if not isinstance(spec, str):
+        return Scale(_divisor(exact(spec), spec))
+    of = re.sub(r"\bd_x\b", "d_model", spec.strip())
+    used = [name for name in SIZE_NAMES if re.search(rf"\b{name}\b", of)]
+    if missing := [name for name in used if name not in sizes]:
+        raise InputError(f"The scale is {spec!r}, but {missing[0]} is not known here; {', '.join(sizes)} are.")
+    if any(isinstance(sizes[name], str) for name in used):
+        return Scale(1, of)  # letters: the shapes alone are worked out
+    numeric = of
+    for name in used:
+        numeric = re.sub(rf"\b{name}\b", f"({sizes[name]})", numeric)
+    try:
+        divisor = exact(numeric)
+    except ReadError as error:
+        raise InputError(f"The scale {spec!r} cannot be read: {error}") from error
+    return Scale(_divisor(divisor, spec), of if used else "")
+
+
+def _divisor(divisor: Value, spec: object) -> Value:
+    if not is_symbolic(divisor) and divisor == 0:
+        raise InputError(f"The scale is {spec!r}, which is 0; scores cannot be divided by 0.")
+    return divisor
+
+
+def mask_kind(spec: object) -> str:
+    return spec.partition(":")[0] if isinstance(spec, str) else "custom"
+
+
+def mask_keep(spec: object, rows: Size, columns: Size) -> Keep | None:
+    """Which keys each query may see; none for no mask, () where the sizes are letters."""
+    if spec is None or spec is False or (isinstance(spec, str) and spec.strip().lower() in ("", "none")):
+        return None
+    if not isinstance(rows, int) or not isinstance(columns, int):
+        return ()
+    if not isinstance(spec, str):
+        return _custom_mask(spec, rows, columns)
+    kind, *numbers = (part.strip() for part in spec.split(":"))
+    try:
+        match kind, numbers:
+            case "causal", []:
+                return causal(rows, columns)
+            case "padding", [real]:
+                return padding(rows, columns, _within(int(real), 1, columns))
+            case "window", [width]:
+                return window(rows, columns, _within(int(width), 1, columns))
+            case "window", [width, "both"]:
+                return window(rows, columns, _within(int(width), 1, columns), looking_ahead=True)
+            case "blocks", [sizes]:
+                listed = [int(size) for size in sizes.split(",")]
+                if sum(listed) == rows == columns and min(listed) > 0:
+                    return blocks(listed)
+                raise ValueError
+    except ValueError:
+        pass
+    raise InputError(
+        f"The mask {spec!r} does not fit {rows} queries and {columns} keys; causal, padding:2, window:2, window:2:both, "
+        "blocks:2,1 or rows of 1 (seen) and 0 (hidden) were expected."
+    )
+
+
+def _within(number: int, low: int, high: int) -> int:
+    if not low <= number <= high:
+        raise ValueError(number)
+    return number
+
+
+def _custom_mask(spec: object, rows: int, columns: int) -> Keep:
+    listed = spec.rows if isinstance(spec, Matrix) else spec
+    if not isinstance(listed, Sequence) or not all(isinstance(row, Sequence) for row in listed):
+        raise InputError(f"The mask {spec!r} is neither a name such as causal nor rows of 1 (seen) and 0 (hidden).")
+    keep = tuple(tuple(row) for row in listed)
+    if len(keep) != rows or any(len(row) != columns for row in keep):
+        raise ShapeError(
+            f"The mask has {len(keep)} rows of {'/'.join(sorted({str(len(r)) for r in keep}))} entries; "
+            f"the scores are {rows}×{columns}."
+        )
+    if any(x not in (0, 1) for row in keep for x in row):
+        raise InputError("A mask given by rows has only the entries 1 (seen) and 0 (hidden).")
+    return tuple(tuple(bool(x) for x in row) for row in keep)

@@ -1,0 +1,115 @@
+"""Any straight-line program of ops, written in a problem file: `mechanism = "custom"` and `[[step]]` entries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from symattn.derivation import Derivation, Op, Operand
+from symattn.errors import InputError, ReadError
+from symattn.exact import Value, exact, matrix
+from symattn.exact.reading import read
+from symattn.mechanisms.base import Settings, mask_keep, mask_kind, scale_op
+from symattn.ops import OPS, Activation, Mask, Round, Scale, Softmax, Stack, SumOver
+
+PARAMETERS: dict[str, tuple[str, ...]] = {
+    "scale": ("by", "written"),
+    "mask": ("mask", "style"),
+    "softmax": ("along", "base"),
+    "round": ("places", "method", "ties"),
+    "activation": ("function",),
+    "sum": ("over",),
+    "stack": ("along",),
+}
+
+
+def run(givens: Mapping[str, object], steps: Sequence[Mapping[str, object]], *, staged: bool = False) -> Derivation:
+    """Work out the steps one after the other; errors name the step.
+
+    A step is a table: `name`, `op` (one of `OPS`), `operands` (names; `K^T` transposes, `Q[2]` is row 2), and what
+    the op needs: scale: by, written;  mask: mask, style;  softmax: along, base;  round: places, method, ties;
+    activation: function;  sum: over;  stack: along.
+    """
+    d = Derivation({name: matrix(value) for name, value in givens.items()}, staged=staged)
+    if not steps:
+        raise InputError("A custom problem needs at least one [[step]] with name, op and operands.")
+    for number, step in enumerate(steps, 1):
+        name, op, operands = step.get("name"), step.get("op"), step.get("operands")
+        if not isinstance(name, str) or not name:
+            raise InputError(f"Step {number} has no name.")
+        if op not in OPS:
+            raise InputError(f"Step {name!r} has the op {op!r}; one of {', '.join(OPS)} was expected.")
+        known = {"name", "op", "operands", "section", *PARAMETERS.get(str(op), ())}
+        if unknown := sorted(set(step) - known):
+            raise InputError(f"Step {name!r} ({op}) has {unknown[0]!r}; {', '.join(sorted(known))} are known.")
+        if isinstance(operands, str):
+            operands = [operands]
+        if not isinstance(operands, list) or not operands or not all(isinstance(o, str) for o in operands):
+            raise InputError(f"Step {name!r} needs operands: a list of names such as [\"Q\", \"K^T\"].")
+        used = [_operand(o, name) for o in operands]
+        try:
+            made = _op(str(op), step, d, used)
+        except (ReadError, TypeError) as error:
+            raise InputError(f"Step {name!r} ({op}): {error}") from error
+        d = d.then(name, made, *used, section=str(step.get("section", "")))
+    return d
+
+
+def _operand(text: str, step: str) -> Operand:
+    name, turned = (text[:-2], True) if text.endswith("^T") else (text, False)
+    row: int | None = None
+    if name.endswith("]") and "[" in name:
+        name, _, index = name[:-1].partition("[")
+        if not index.isdigit() or int(index) < 1:
+            raise InputError(f"Step {step!r}: {text!r} has no row number of 1 or more in its brackets.")
+        row = int(index) - 1
+    return Operand(name, turned, row)
+
+
+def _op(op: str, step: Mapping[str, object], d: Derivation, operands: Sequence[Operand]) -> Op:
+    name = step["name"]
+    match op:
+        case "scale":
+            return _scale(step, d)
+        case "mask":
+            shape = operands[0].of(d.value(operands[0].name)).shape
+            settings = Settings.read({"mask_style": step.get("style", "additive")})
+            keep = mask_keep(step.get("mask", "causal"), *shape)
+            if keep is None:
+                raise InputError(f"Step {name!r} is a mask, but its mask is none.")
+            return Mask(keep, settings.mask_style, mask_kind(step.get("mask", "causal")))
+        case "softmax":
+            along = _choice(step, "along", ("rows", "columns"))
+            return Softmax(along, Settings.read({"base": step.get("base", "e")}).base)  # type: ignore[arg-type]
+        case "round":
+            rounding = Settings.read({"rounding": {k: step[k] for k in ("places", "method", "ties") if k in step}})
+            assert rounding.rounding is not None
+            return Round(rounding.rounding.places, rounding.rounding.method, rounding.rounding.ties)
+        case "activation":
+            return Activation(Settings.read({"activation": step.get("function", "f")}).activation)
+        case "sum":
+            return SumOver(_choice(step, "over", ("rows", "columns")))  # type: ignore[arg-type]
+        case "stack":
+            return Stack(_choice(step, "along", ("rows", "columns")))  # type: ignore[arg-type]
+    return OPS[op]()
+
+
+def _choice(step: Mapping[str, object], key: str, allowed: tuple[str, ...]) -> str:
+    value = step.get(key, allowed[0])
+    if value not in allowed:
+        raise InputError(f"Step {step['name']!r}: {key} is {value!r}; {' or '.join(allowed)} was expected.")
+    return str(value)
+
+
+def _scale(step: Mapping[str, object], d: Derivation) -> Scale:
+    by, written = step.get("by"), str(step.get("written", ""))
+    if by is None:
+        raise InputError(f"Step {step['name']!r} scales: by, the number that it divides by, is missing.")
+    sizes = {"d_k": d.value(o).shape[1] for o in ("K", "Q") if o in d}
+    if isinstance(by, str) and not written and "d_k" in by and "d_k" in sizes:
+        made = scale_op(by, sizes)
+        assert made is not None
+        return made
+    divisor: Value = read(by, symbols=True).value if isinstance(by, str) else exact(by)
+    made = scale_op(divisor, {})
+    assert made is not None
+    return Scale(made.divisor, written)

@@ -1,0 +1,279 @@
+"""How a derivation is written: names, shapes, signs, order, step labels.  A notation is data, never code.
+
+The ready ones are `notations/*.toml`; a user's own file has the same form.  Formulas in it are in the language of
+`symattn.formula.reading`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+from symattn.derivation import Style
+from symattn.errors import InputError, ReadError
+from symattn.formula import Formula, Name, Scope, read_formula
+
+ROLES = ("X", "W_Q", "W_K", "W_V", "b_Q", "b_K", "b_V", "Q", "K", "V", "S", "S'", "M", "A", "A_rounded", "weighted", "Z")
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixNames:
+    """How one matrix is called: as a whole, one row, one entry, in words.
+
+    The row's index is i, the entry's are i and j; `weighted` also has t, the token it is worked out for.
+    """
+
+    matrix: str
+    row: str = ""
+    entry: str = ""
+    word: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing on the page: a paragraph, formulas, steps in the default form, a table, a figure.
+
+    Exactly one of `text`, `math`, `steps`, `table`, `diagram` is set.  `repeat` repeats it for an index (i: each
+    token), `needs` leaves it out where the derivation has no such matrix, `only` where it is not this mode, and an
+    erratum finds it by `id`.
+    """
+
+    id: str = ""
+    text: str = ""
+    math: tuple[str, ...] = ()
+    lead: tuple[str, ...] = ()  # before the formula; with `repeat`, the first one, the second one, …, then the last
+    steps: tuple[str, ...] = ()
+    table: tuple[tuple[str, ...], ...] = ()
+    diagram: str = ""
+    repeat: str = ""
+    needs: tuple[str, ...] = ()
+    only: Literal["", "as-written", "corrected"] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and what stands below it; `repeat` makes one for each token."""
+
+    label: str = ""
+    title: str = ""
+    items: tuple[Item, ...] = ()
+    repeat: str = ""
+    needs: tuple[str, ...] = ()
+    only: Literal["", "as-written", "corrected"] = ""
+
+
+@dataclass(frozen=True)
+class Notation:
+    """Everything about writing that does not change what is computed.  Field by field, a notation file.
+
+    settings      how the derivation is laid out by default: order, by, scores, orientation, mask_style
+    letters       how the sizes n, d_model, d_k, d_v are written
+    product       the sign between matrices: "", "×" or "·"
+    softmax       how the function is written
+    shapes        where a shape stands: under, beside, index, none;  shape_style: (3, 4) or 3×4
+    bracket, separator, row_end, nested    of matrices;  list_separator of single rows
+    numbers       exact, or shortest decimals where they are exact
+    decimals      places shown after ≈
+    sections      the page, in order; steps that no section shows are put in where they belong
+    """
+
+    name: str
+    title: str
+    names: Mapping[str, MatrixNames]
+    settings: Mapping[str, object] = field(default_factory=dict)
+    letters: Mapping[str, str] = field(default_factory=dict)
+    product: Literal["", "×", "·"] = ""
+    softmax: str = "softmax"
+    shapes: Literal["under", "beside", "index", "none"] = "none"
+    shape_style: Literal["tuple", "cross"] = "cross"
+    bracket: Literal["[", "("] = "["
+    separator: Literal["", ",", ";"] = ""
+    row_end: Literal["", ",", ";"] = ""
+    nested: bool = False
+    list_separator: Literal["", ",", ";"] = ""
+    numbers: Literal["exact", "shortest"] = "exact"
+    decimals: int = 4
+    sections: tuple[Section, ...] = ()
+
+    @property
+    def style(self) -> Style:
+        return Style(self.product, self.softmax, self.letter_formulas)
+
+    @property
+    def letter_formulas(self) -> Mapping[str, Formula]:
+        return {name: read_formula(letter) for name, letter in self.letters.items()}
+
+    def named(self, role: str) -> MatrixNames:
+        """The names of a matrix; made from its own name where the notation has none for it."""
+        return self.names.get(role) or _default_names(role)
+
+
+def _default_names(role: str) -> MatrixNames:
+    """X: matrix X, row x_i, entry x_{i,j}; a longer name stays as it is."""
+    base, _, label = role.partition("_")
+    letter = base.rstrip("'")
+    primes = base[len(letter) :]
+    sup = f"^{label}" if label else ""
+    try:
+        matrix = f"{base}_{label}" if label else base
+        read_formula(matrix)
+    except ReadError:
+        return MatrixNames(f'"{role}"', f'"{role}"_i', f'"{role}"_{{i,j}}')
+    small = letter.lower() if len(letter) == 1 else letter
+    return MatrixNames(matrix, f"{small}{primes}{sup}_i", f"{small}{primes}{sup}_{{i,j}}")
+
+
+@cache
+def notations() -> tuple[str, ...]:
+    """The names of the ready notations."""
+    folder = resources.files("symattn.notations")
+    return tuple(sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")))
+
+
+def load_notation(name: str | Path) -> Notation:
+    """A ready notation by name, or one from a file; `InputError` says what is wrong with it, and where."""
+    return _ready(str(name)) if str(name) in notations() else _from_file(Path(name))
+
+
+@cache
+def _ready(name: str) -> Notation:
+    text = (resources.files("symattn.notations") / f"{name}.toml").read_text(encoding="utf-8")
+    return read_notation(tomllib.loads(text), name)
+
+
+def _from_file(path: Path) -> Notation:
+    if path.suffix != ".toml":
+        raise InputError(f"There is no notation {str(path)!r}; there are {', '.join(notations())}, or a .toml file.")
+    return read_notation(read_toml(path), path.stem)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """A TOML file; one sentence if it isn't there or isn't TOML."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise InputError(f"There is no file {path}.") from error
+    except OSError as error:
+        raise InputError(f"The file {path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"The file {path} is not text in UTF-8 (byte {error.start}).") from error
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"The file {path} is not valid TOML: {error}.") from error
+
+
+def read_notation(data: Mapping[str, Any], where: str) -> Notation:
+    """A notation from the contents of its file; what is not given is as in the standard notation."""
+    known = {f.name for f in fields(Notation)} | {"section"}
+    if unknown := sorted(set(data) - known):
+        raise InputError(f"The notation {where} has {unknown[0]!r}; {', '.join(sorted(known))} are known.")
+    values = {key: value for key, value in data.items() if key not in ("names", "section", "letters")}
+    values.setdefault("name", where)
+    values.setdefault("title", where)
+    for key, allowed in _ALLOWED.items():
+        if key in values and values[key] not in allowed:
+            choices = ", ".join(repr(a) for a in allowed)
+            raise InputError(f"In the notation {where}, {key} is {values[key]!r}; one of {choices} was expected.")
+    letters = data.get("letters", {})
+    names = {role: _names(role, given, where) for role, given in data.get("names", {}).items()}
+    for role, letter in letters.items():
+        _check_formula(letter, f"the letter for {role}", where)
+    sections = tuple(_section(s, where) for s in data.get("section", ()))
+    return Notation(**values, names=MappingProxyType(names), letters=MappingProxyType(dict(letters)), sections=sections)
+
+
+_ALLOWED: dict[str, tuple[object, ...]] = {
+    "product": ("", "×", "·"),
+    "shapes": ("under", "beside", "index", "none"),
+    "shape_style": ("tuple", "cross"),
+    "bracket": ("[", "("),
+    "separator": ("", ",", ";"),
+    "row_end": ("", ",", ";"),
+    "list_separator": ("", ",", ";"),
+    "nested": (True, False),
+    "numbers": ("exact", "shortest"),
+    "decimals": tuple(range(51)),
+}
+
+
+def _names(role: str, given: object, where: str) -> MatrixNames:
+    if isinstance(given, str):
+        given = {"matrix": given}
+    if not isinstance(given, Mapping) or not set(given) <= {"matrix", "row", "entry", "word"}:
+        raise InputError(f"In the notation {where}, the names of {role} are a table of matrix, row, entry and word.")
+    default = _default_names(role)
+    matrix = str(given.get("matrix", default.matrix))
+    guessed = _from_matrix(matrix) or default
+    names = MatrixNames(
+        matrix,
+        str(given.get("row", guessed.row)),
+        str(given.get("entry", guessed.entry)),
+        str(given.get("word", "")),
+    )
+    for text in (names.matrix, names.row, names.entry):
+        _check_formula(text, f"a name of {role}", where)
+    return names
+
+
+def _from_matrix(matrix: str) -> MatrixNames | None:
+    """Row and entry names that go with a matrix name: W^Q gives w^Q_i and w^Q_{i,j}."""
+    try:
+        name = read_formula(matrix)
+    except ReadError:
+        return None
+    if not isinstance(name, Name) or len(name.base) != 1 or name.sub:
+        return None
+    small = matrix.replace(name.base, name.base.lower(), 1)
+    return MatrixNames(matrix, f"{small}_i", f"{small}_{{i,j}}")
+
+
+def _check_formula(text: str, what: str, where: str) -> None:
+    try:
+        read_formula(str(text), Scope(sizes=dict.fromkeys(("n", "m", "d_model", "d_k", "d_v"), 2)))
+    except ReadError as error:
+        raise InputError(f"In the notation {where}, {what} cannot be read. {error}") from error
+
+
+def _section(data: Mapping[str, Any], where: str) -> Section:
+    known = {"label", "title", "items", "repeat", "needs", "only"}
+    if unknown := sorted(set(data) - known):
+        raise InputError(f"In the notation {where}, a section has {unknown[0]!r}; {', '.join(sorted(known))} are known.")
+    return Section(
+        label=str(data.get("label", "")),
+        title=str(data.get("title", "")),
+        items=tuple(_item(i, where) for i in data.get("items", ())),
+        repeat=str(data.get("repeat", "")),
+        needs=_texts(data.get("needs", ())),
+        only=data.get("only", ""),
+    )
+
+
+def _item(data: Mapping[str, Any], where: str) -> Item:
+    known = {f.name for f in fields(Item)}
+    if unknown := sorted(set(data) - known):
+        raise InputError(f"In the notation {where}, an item has {unknown[0]!r}; {', '.join(sorted(known))} are known.")
+    if sum(key in data for key in ("text", "math", "steps", "table", "diagram")) != 1:
+        raise InputError(f"In the notation {where}, an item has exactly one of text, math, steps, table and diagram.")
+    return Item(
+        id=str(data.get("id", "")),
+        text=str(data.get("text", "")),
+        math=_texts(data.get("math", ())),
+        lead=_texts(data.get("lead", ())),
+        steps=_texts(data.get("steps", ())),
+        table=tuple(_texts(row) for row in data.get("table", ())),
+        diagram=str(data.get("diagram", "")),
+        repeat=str(data.get("repeat", "")),
+        needs=_texts(data.get("needs", ())),
+        only=data.get("only", ""),
+    )
+
+
+def _texts(given: object) -> tuple[str, ...]:
+    if isinstance(given, str):
+        return (given,)
+    return tuple(str(x) for x in given) if isinstance(given, list | tuple) else (str(given),)

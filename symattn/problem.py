@@ -1,0 +1,63 @@
+"""A problem: a derivation, how it is written, what is asked of the student, and how figures are rounded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from symattn.derivation import Derivation, Step
+from symattn.exact import AnyMatrix
+from symattn.notation import Notation
+
+
+@dataclass(frozen=True, slots=True)
+class Erratum:
+    """A mistake or an oddity of a note: what it says, what it should say, of which kind, and why."""
+
+    id: str
+    kind: str
+    as_written: str
+    corrected: str
+    why: str = ""
+    at: str = ""
+    patch: str = ""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One piece of work.
+
+    `asked` are the names of the steps that a worksheet asks for (all of them if empty); `exact` asks for exact
+    values, otherwise for decimals with `places` places.  `sheet` is the short identity printed on every page and
+    `recipe` the command that makes it again.
+    """
+
+    title: str
+    mechanism: str
+    derivation: Derivation
+    notation: Notation
+    orientation: Literal["rows", "columns"] = "rows"
+    asked: tuple[str, ...] = ()
+    exact: bool = True
+    places: int = 4
+    sheet: str = ""
+    recipe: str = ""
+    introduction: tuple[str, ...] = ()
+    errata: tuple[Erratum, ...] = ()
+    corrected: bool = True
+
+    def __getitem__(self, name: str) -> Step:
+        """The step of that name."""
+        return self.derivation[name]
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        return self.derivation.steps
+
+    @property
+    def givens(self) -> dict[str, AnyMatrix]:
+        return dict(self.derivation.givens)
+
+    @property
+    def asked_steps(self) -> tuple[Step, ...]:
+        return tuple(s for s in self.steps if not self.asked or s.name in self.asked)

@@ -1,0 +1,200 @@
+"""Problem files: givens, mechanism, notation and what is asked, as a person writes them in TOML.
+
+The examples are such files too, with errata and with what differs between the note as written and corrected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from symattn.derivation import Derivation
+from symattn.errors import InputError, ReadError
+from symattn.exact import AnyMatrix, Outline, Size, exact, is_symbolic, matrix
+from symattn.exact.reading import read
+from symattn.mechanisms import Mechanism, Settings, custom, mechanism
+from symattn.notation import MatrixNames, Notation, load_notation, read_toml
+from symattn.problem import Erratum, Problem
+
+SETTINGS = frozenset(f.name for f in fields(Settings))
+KEYS = {
+    "title", "mechanism", "notation", "given", "ask", "step", "introduction", "assume", "miniature", "as_written",
+    "corrected", "erratum", "source", "seed",
+}  # fmt: skip
+ASK = {"steps", "exact", "places"}
+
+
+@dataclass(frozen=True)
+class ProblemFile:
+    """What a problem file says, read and checked but not worked out."""
+
+    name: str
+    data: Mapping[str, Any]
+
+    @property
+    def title(self) -> str:
+        return str(self.data.get("title", self.name))
+
+    def problem(
+        self,
+        *,
+        corrected: bool = True,
+        notation: Notation | None = None,
+        settings: Mapping[str, object] | None = None,
+        symbolic: bool = False,
+        sizes: Mapping[str, Size] | None = None,
+        miniature: bool = False,
+    ) -> Problem:
+        """Work it out.
+
+        `corrected` or as written, where the file has errata; `notation` instead of its own; `settings` over its own;
+        `symbolic` replaces the givens by named entries (or by shapes alone, where `sizes` has letters);
+        `miniature` takes the small numbers that stand for a note that has none.
+        """
+        own = load_notation(self.data.get("notation", "standard"))
+        mode = self.data.get("corrected" if corrected else "as_written", {})
+        if notation is None and "names" in mode:
+            own = replace(own, names={**own.names, **_names(mode["names"])})
+        used = notation or own
+        chosen = self._settings(mode, used, notation is not None, settings or {})
+        derivation, name = self._derive(mode, chosen, symbolic, sizes or {}, miniature)
+        ask = self.data.get("ask", {})
+        return Problem(
+            title=self.title,
+            mechanism=name,
+            derivation=derivation,
+            notation=used,
+            orientation=chosen.orientation,
+            asked=tuple(ask.get("steps", ())),
+            exact=bool(ask.get("exact", True)),
+            places=int(ask.get("places", used.decimals)),
+            introduction=_texts(self.data.get("introduction", ())),
+            errata=tuple(_erratum(e) for e in self.data.get("erratum", ())) if notation is None else (),
+            corrected=corrected or notation is not None,
+        )
+
+    def _settings(
+        self, mode: Mapping[str, Any], notation: Notation, foreign: bool, over: Mapping[str, object]
+    ) -> Settings:
+        """The notation's way of going about it, then the file's own, then what the mode and the caller say."""
+        own = {key: self.data[key] for key in SETTINGS if key in self.data}
+        own |= {key: mode[key] for key in SETTINGS if key in mode}
+        layout = {"by", "order", "scores", "orientation"} if foreign else set()
+        stated = {key: value for key, value in own.items() if key not in layout}
+        name = self.data.get("mechanism", "self_attention")
+        defaults = {} if name == "custom" else mechanism(name).defaults
+        return Settings.read({**defaults, **notation.settings, **stated, **over})
+
+    def _derive(
+        self,
+        mode: Mapping[str, Any],
+        settings: Settings,
+        symbolic: bool,
+        sizes: Mapping[str, Size],
+        miniature: bool,
+    ) -> tuple[Derivation, str]:
+        name = str(self.data.get("mechanism", "self_attention"))
+        if miniature and "miniature" not in self.data:
+            raise InputError(f"{self.name} has no miniature; it has numbers of its own, or none at all.")
+        given = self.data["miniature"] if miniature else self.data.get("given", {})
+        positive = frozenset(self.data.get("assume", {}).get("positive", ()))
+        givens = {key: read_given(key, value, positive) for key, value in given.items()}
+        if name == "custom":
+            if symbolic:
+                raise InputError("A custom problem is worked out with the givens it has; write symbols among them.")
+            return custom.run(givens, [*self.data.get("step", ()), *mode.get("step", ())]), name
+        chosen = mechanism(name)
+        givens = _turned(givens, chosen, str(self.data.get("orientation", "rows")), settings)
+        if symbolic:
+            settings = replace(settings, rounding=None)  # letters have no decimals
+        if symbolic or sizes:
+            known = chosen.sizes(givens, settings) if givens else {}
+            named = {s: s for shape in chosen.givens.values() for s in shape}
+            givens = chosen.symbolic({**named, **known, **sizes}, settings)
+        return chosen.run(givens, settings, staged=symbolic), name
+
+
+def read_problem_file(path: Path) -> ProblemFile:
+    """Read a problem file; `InputError` says what is wrong with it, and where."""
+    return problem_file(read_toml(path), path.name)
+
+
+def problem_file(data: Mapping[str, Any], name: str) -> ProblemFile:
+    if unknown := sorted(set(data) - KEYS - SETTINGS):
+        raise InputError(f"{name} has {unknown[0]!r}; {', '.join(sorted(KEYS | SETTINGS))} are known.")
+    for key, kind, what in (("given", dict, "table"), ("ask", dict, "table"), ("step", list, "list of tables")):
+        if key in data and not isinstance(data[key], kind):
+            raise InputError(f"In {name}, {key} is {data[key]!r}; a {what} was expected.")
+    ask = data.get("ask", {})
+    if unknown := sorted(set(ask) - ASK):
+        raise InputError(f"In {name}, [ask] has {unknown[0]!r}; {', '.join(sorted(ASK))} are known.")
+    places = ask.get("places", 4)
+    if isinstance(places, bool) or not isinstance(places, int) or not 0 <= places <= 50:
+        raise InputError(f"In {name}, ask.places is {places!r}; a number of decimal places from 0 to 50 was expected.")
+    return ProblemFile(name, data)
+
+
+def read_given(name: str, value: object, positive: frozenset[str] = frozenset()) -> AnyMatrix:
+    """A given matrix: rows of entries, in which letters are symbols; or {rows = …, columns = …}, its shape alone."""
+    if isinstance(value, Mapping):
+        if set(value) != {"rows", "columns"}:
+            raise InputError(f"Given {name}: a shape is {{rows = …, columns = …}}.")
+        rows, columns = (_size(name, value[key]) for key in ("rows", "columns"))
+        return Outline((rows, columns))
+    if isinstance(value, list):
+        nested = value if value and isinstance(value[0], list) else [value]
+        value = [
+            [_entry(name, x, i, j, positive) for j, x in enumerate(row, 1)] if isinstance(row, list) else row
+            for i, row in enumerate(nested, 1)
+        ]
+    try:
+        return matrix(value)
+    except InputError as error:
+        raise InputError(f"Given {name}: {error}") from error
+
+
+def _entry(name: str, x: object, i: int, j: int, positive: frozenset[str]) -> object:
+    try:
+        value = read(x, symbols=True).value if isinstance(x, str) else exact(x)
+    except ReadError as error:
+        raise InputError(f"Given {name}, entry ({i}, {j}), {x!r}, cannot be read: {error}") from error
+    except InputError as error:
+        raise InputError(f"Given {name}, entry ({i}, {j}): {error}") from error
+    if positive and is_symbolic(value):
+        import sympy
+
+        swaps = {s: sympy.Symbol(s.name, positive=True) for s in value.free_symbols if s.name in positive}
+        return value.xreplace(swaps)
+    return value
+
+
+def _size(name: str, size: object) -> Size:
+    if isinstance(size, bool) or not isinstance(size, int | str) or (isinstance(size, int) and size < 1):
+        raise InputError(f"Given {name}: {size!r} is no size; a number from 1 or a letter was expected.")
+    return size
+
+
+def _turned(
+    givens: Mapping[str, AnyMatrix], chosen: Mechanism, written: str, settings: Settings
+) -> dict[str, AnyMatrix]:
+    """The givens as the settings want them: transposed, if they were written for the other orientation."""
+    if written == settings.orientation:
+        return dict(givens)
+    return {name: given.T for name, given in givens.items()}
+
+
+def _erratum(data: Mapping[str, Any]) -> Erratum:
+    return Erratum(**{key: str(value) for key, value in data.items()})
+
+
+def _names(data: Mapping[str, Any]) -> dict[str, MatrixNames]:
+    return {role: MatrixNames(**names) for role, names in data.items()}
+
+
+def _texts(given: object) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(map(str, given)) if isinstance(given, list | tuple) else ()
+
+
+__all__ = ["ProblemFile", "problem_file", "read_given", "read_problem_file"]

@@ -1,0 +1,120 @@
+"""Any text as LaTeX that plain pdfTeX can set: escaped, with Unicode mapped, transliterated or shown as a code."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from symattn.writers.common import visible
+from symattn.writers.tex import GREEK
+
+_ASCII = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
+    "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "`": r"\textasciigrave{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}",
+}  # fmt: skip
+
+_PUNCTUATION = {
+    "\N{NO-BREAK SPACE}": "~", "\N{NARROW NO-BREAK SPACE}": r"\,", "\N{THIN SPACE}": r"\,",
+    "–": "--", "—": "---", "‑": "-", "‐": "-", "“": "``", "”": "''", "‘": "`", "’": "'", "„": r"\quotedblbase{}",
+    "‚": r"\quotesinglbase{}", "«": r"\guillemotleft{}", "»": r"\guillemotright{}", "…": r"\dots{}",
+    "•": r"\textbullet{}", "·": r"\textperiodcentered{}", "§": r"\S{}", "¶": r"\P{}", "©": r"\textcopyright{}",
+    "®": r"\textregistered{}", "™": r"\texttrademark{}", "°": r"\textdegree{}", "€": r"\texteuro{}",
+    "£": r"\pounds{}", "¡": r"\textexclamdown{}", "¿": r"\textquestiondown{}", "ª": r"\textordfeminine{}",
+    "º": r"\textordmasculine{}", "½": r"\textonehalf{}", "¼": r"\textonequarter{}", "¾": r"\textthreequarters{}",
+    "ß": r"\ss{}", "ÿ": r"\"{y}", "œ": r"\oe{}", "Œ": r"\OE{}", "ł": r"\l{}", "Ł": r"\L{}", "đ": r"\dj{}",
+    "Đ": r"\DJ{}", "ı": r"\i{}", "ŋ": r"\ng{}", "Ŋ": r"\NG{}",
+}  # fmt: skip
+
+_MATHS = {
+    "−": "-", "×": r"\times", "÷": r"\div", "±": r"\pm", "⊙": r"\odot", "⊗": r"\otimes", "⊕": r"\oplus",
+    "√": r"\surd", "∞": r"\infty", "≤": r"\leq", "≥": r"\geq", "≠": r"\neq", "≈": r"\approx", "≡": r"\equiv",
+    "→": r"\to", "←": r"\leftarrow", "↔": r"\leftrightarrow", "⇒": r"\Rightarrow", "↑": r"\uparrow",
+    "↓": r"\downarrow", "∈": r"\in", "∉": r"\notin", "∑": r"\sum", "∏": r"\prod", "∂": r"\partial",
+    "∇": r"\nabla", "∀": r"\forall", "∃": r"\exists", "⟨": r"\langle", "⟩": r"\rangle", "ᵀ": r"^{\mathsf{T}}",
+    "⊤": r"\top", "⊥": r"\perp", "′": "'", "″": "''", "⋅": r"\cdot", "∙": r"\cdot", "⋮": r"\vdots",
+    "⋱": r"\ddots", "¬": r"\neg", "µ": r"\mu", "∩": r"\cap", "∪": r"\cup", "⊂": r"\subset", "∝": r"\propto",
+    "ο": "o", "ς": r"\varsigma", "ϑ": r"\vartheta", "‖": r"\|", "∥": r"\parallel",
+} | GREEK | {letter: rf"\mathrm{{{latin}}}" for letter, latin in zip("ΑΒΕΖΗΙΚΜΝΟΡΤΧ", "ABEZHIKMNOPTX", strict=True)}  # fmt: skip
+
+_ACCENT = {
+    "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".",
+    "\u0308": '"', "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0323": "d", "\u0327": "c", "\u0328": "k",
+    "\u0331": "b",
+}  # fmt: skip
+
+_CYRILLIC = dict(zip(
+    "абвгдеёжзийклмнопрстуфхцчшщъыьэюяіїєґ",
+    ["a", "b", "v", "g", "d", "e", "yo", "zh", "z", "i", "y", "k", "l", "m", "n", "o", "p", "r", "s", "t", "u", "f", "kh", "ts", "ch", "sh", "shch", "'", "y", "'", "e", "yu", "ya", "i", "yi", "ye", "g"],
+    strict=True,
+))  # fmt: skip
+
+# T1 and Latin-1 agree on these letters, so every engine sets them as they are.
+_AS_THEY_ARE = frozenset(map(chr, range(0xC0, 0xFF))) - set("×÷ß")
+
+# Letters that side by side would become another sign: -- – and ,, „
+_LIGATURE = re.compile(r"(?<=[-,'])(?=[-,'])")
+# At the start of an item or a cell these would be taken for an argument of the command before.
+_ARGUMENT = re.compile(r"\A\s*[\[*]")
+_LONG_WORD = re.compile(r"[^\s]{36,}")
+_CHUNK = re.compile(r".{12}(?=.)")
+_BREAK = "\N{ZERO WIDTH SPACE}"
+
+
+def escaped(text: str) -> str:
+    """Text for a paragraph: nothing in it is a command, and nothing in it stops pdfTeX.
+
+    >>> print(escaped("50 % of {x_1} — naïve αβ 中"))
+    50 \\% of \\{x\\_1\\} --- naïve \\ensuremath{\\alpha}\\ensuremath{\\beta} \\unprintable{4E2D}
+    """
+    words = unicodedata.normalize("NFC", visible(text))
+    words = _LONG_WORD.sub(lambda word: _CHUNK.sub(rf"\g<0>{_BREAK}", word.group()), words)
+    source = "".join(map(_character, _LIGATURE.sub("\0", words)))
+    return _ARGUMENT.sub(r"{\g<0>}", source)
+
+
+def code(text: str) -> str:
+    """Text as it is typed, for \\texttt: straight quotes, and places to break a line after signs."""
+    words = re.sub(r"(?<=[/=_.,:&?-])(?=\w)", _BREAK, visible(text))
+    return escaped(words).replace("'", r"\textquotesingle{}")
+
+
+def _character(character: str) -> str:
+    match character:
+        case "\0":
+            return "{}"
+        case "\N{ZERO WIDTH SPACE}":
+            return r"\allowbreak{}"
+        case _ if character.isascii():
+            return _ASCII.get(character, character)
+        case _ if character in _PUNCTUATION:
+            return _PUNCTUATION[character]
+        case _ if character in _MATHS:
+            return rf"\ensuremath{{{_MATHS[character]}}}"
+        case _ if character in _AS_THEY_ARE:
+            return character
+        case _ if character.lower() in _CYRILLIC:
+            latin = _CYRILLIC[character.lower()]
+            return latin.capitalize() if character.isupper() else latin
+        case _:
+            return _decomposed(character)
+
+
+def _decomposed(character: str) -> str:
+    """A letter with accents as commands, a raised or lowered figure as such, anything else as its code."""
+    base, *accents = list(unicodedata.normalize("NFD", character))
+    if base.isascii() and accents and all(accent in _ACCENT for accent in accents):
+        for accent in accents:
+            base = rf"\{_ACCENT[accent]}{{{base}}}"
+        return base
+    kind, _, points = unicodedata.decomposition(character).partition(" ")
+    plain = "".join(chr(int(point, 16)) for point in points.split()) if kind.startswith("<") else ""
+    if plain.isascii() and plain.isalnum():
+        match kind:
+            case "<super>":
+                return rf"\textsuperscript{{{plain}}}"
+            case "<sub>":
+                return rf"\textsubscript{{{plain}}}"
+            case "<compat>" | "<wide>" | "<narrow>":
+                return plain
+    return rf"\unprintable{{{ord(character):04X}}}"

@@ -1,0 +1,230 @@
+"""Documents as Markdown: the part of it that GitHub, Jupyter, VS Code and pandoc read alike.
+
+A formula stands between lines of `$$` with blank lines round them, one row of a matrix on a line; no line inside
+begins with a sign that Markdown would take for a list or a heading.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import assert_never
+
+from symattn.document import (
+    AnswerGrid,
+    Block,
+    Box,
+    Code,
+    Diagram,
+    Display,
+    Document,
+    Entries,
+    Heading,
+    Inline,
+    Inlines,
+    ItemList,
+    Math,
+    PageBreak,
+    Paragraph,
+    Strong,
+    Table,
+    Together,
+    Words,
+    WorkingSpace,
+)
+from symattn.formula.nodes import CellKind, Formula
+from symattn.writers import common, tex, text
+from symattn.writers.page import filled
+
+SUFFIX = ".md"
+
+# A backslash before any sign of ASCII is that sign; only those that can mean something get one.
+_SPECIAL = re.compile(r"[\\`*_{}\[\]<>$|~#&]")
+_ENTITY = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
+_LESS = "\\lt "  # so that no formula begins a tag of HTML
+_START = re.compile(r"\A(\s*)([-+=]|\d+(?=[.)]))")
+
+# Signs that end \text{…}, stand for themselves there, or mean something to Markdown.
+_IN_FORMULA = {
+    "\\": r"}\backslash\text{", "{": r"}\lbrace\text{", "}": r"}\rbrace\text{", "$": r"}\text{USD}\text{",
+    "<": r"}\lt\text{", ">": r"}\gt\text{", "|": r"}\vert\text{", "*": r"}\ast\text{", "_": r"\_", "^": r"}\wedge\text{",
+    "#": r"\#", "%": r"\%", "&": r"\&", "~": r"}\sim\text{", "`": "'",
+}  # fmt: skip
+
+
+def _escaped_in_formula(words: str) -> str:
+    return "".join(_IN_FORMULA.get(character, character) for character in common.visible(words))
+
+
+_BLANK: dict[CellKind, str] = {
+    "integer": r"\underline{\quad}",
+    "decimal": r"\underline{\qquad}",
+    "fraction": r"\underline{\qquad}",
+    "exponential": r"\underline{\qquad\qquad}",
+    "word": r"\underline{\qquad\qquad}",
+}
+_TEX = tex.Dialect(
+    escaped=_escaped_in_formula,
+    transpose="\\top",
+    functions=(),
+    blank=_BLANK,
+    excluded="\\boxed",
+    high_row="\\\\",
+    guarded=True,
+)
+# In a line of text GitHub takes the two strokes between the rows of a matrix for one.
+_TEX_IN_LINE = replace(_TEX, flat=True)
+
+
+# --- text ---------------------------------------------------------------------------------------------
+
+
+def escaped(words: str) -> str:
+    """Text that Markdown prints as it is.
+
+    >>> print(escaped("1. *a* costs $5 <b>"))
+    1\\\\. \\\\*a\\\\* costs \\\\$5 &lt;b&gt;
+    """
+    source = _SPECIAL.sub(lambda sign: _ENTITY.get(sign[0], "\\" + sign[0]), common.visible(words))
+    return _START.sub(_harmless, source)
+
+
+def _harmless(start: re.Match[str]) -> str:
+    """The start of a line that would else begin a list, a heading or a rule."""
+    space, sign = start.groups()
+    return f"{space}{sign}\\" if sign.isdigit() else f"{space}\\{sign}"
+
+
+def _text(content: Inlines, formulas: bool = True) -> str:
+    return "".join(_inline(part, formulas) for part in content)
+
+
+def _inline(inline: Inline, formulas: bool) -> str:
+    match inline:
+        case Words(words):
+            return escaped(words)
+        case Strong(words):
+            return f"**{escaped(words.strip())}**" if words.strip() else ""
+        case Code(words):
+            return _code(common.visible(words))
+        case Math(formula) if formulas:
+            return f"${tex.write(formula, _TEX_IN_LINE).replace('<', _LESS)}$"
+        case Math(formula):
+            return escaped(text.on_one_line(formula))
+        case _:
+            assert_never(inline)
+
+
+def _code(words: str) -> str:
+    longest = max(map(len, re.findall("`+", words)), default=0)
+    fence = "`" * (longest + 1)
+    space = " " if words.startswith("`") or words.endswith("`") else ""
+    return f"{fence}{space}{words}{space}{fence}" if words else ""
+
+
+# --- formulas -----------------------------------------------------------------------------------------
+
+
+def formula(formula: Formula) -> str:
+    """One formula as it stands between dollar signs."""
+    return _guarded(tex.indented(tex.write(formula, _TEX)))
+
+
+def _guarded(source: str) -> str:
+    """Source none of whose lines begins as a list, a quotation, a heading or a rule does."""
+    return re.sub(r"^(\s*)([-+*>#=])", r"\1{}\2", source, flags=re.MULTILINE)
+
+
+def _display(source: str) -> str:
+    return f"$$\n{_guarded(source.strip()).replace('<', _LESS)}\n$$"
+
+
+# --- documents ----------------------------------------------------------------------------------------
+
+
+def write(document: Document) -> str:
+    """The whole document."""
+    return filled(
+        "document.md.j2",
+        sheet=json.dumps(document.sheet, ensure_ascii=False) if document.sheet else "",
+        recipe=json.dumps(document.recipe, ensure_ascii=False) if document.recipe else "",
+        title=escaped(document.title),
+        subtitle=escaped(document.subtitle),
+        fields=[escaped(name) for name in document.fields],
+        sheet_line=escaped(document.sheet),
+        recipe_line=_code(common.visible(document.recipe)),
+        body="\n\n".join(filter(None, map(_block, common.with_sound_levels(document.blocks)))),
+    )
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Heading(content, level):
+            return f"{'#' * min(6, level + 1)} {_text(content, formulas=False)}"
+        case Paragraph(content):
+            return _text(content)
+        case Display(lines, lead):
+            words = f"{_text(lead)}\n\n" if lead else ""
+            return words + _lines(common.folded(lines))
+        case Entries(equations, columns):
+            columns = common.columns_that_fit(equations, columns)
+            cells = [tex.aligned(equation, _TEX) for equation in equations]
+            rows = [" & ".join(cells[i : i + columns]) for i in range(0, len(cells), columns)]
+            return _display(_aligned_lines(rows))
+        case AnswerGrid():
+            return _grid(block)
+        case WorkingSpace():
+            return "*Working:*\n\n&nbsp;\n\n&nbsp;"
+        case ItemList(items, ordered):
+            marks = (f"{i}. " if ordered else "- " for i in range(1, len(items) + 1))
+            return "\n".join(mark + _text(item) for mark, item in zip(marks, items, strict=True))
+        case Table():
+            return _table(block)
+        case Box(title, blocks):
+            inside = "\n\n".join([f"**{escaped(title)}**", *map(_block, blocks)])
+            return f"---\n\n{inside}\n\n---"
+        case Together(blocks):
+            return "\n\n".join(map(_block, blocks))
+        case Diagram(description=description):
+            figure = text.figure(block)
+            fence = "`" * 3
+            return f"{fence}text\n{figure}\n{fence}\n\n{escaped(description)}".strip()
+        case PageBreak():
+            return "---"
+        case _:
+            assert_never(block)
+
+
+def _lines(lines: Sequence[Formula]) -> str:
+    if len(lines) == 1:
+        return _display(tex.indented(tex.write(lines[0], _TEX)))
+    return _display(_aligned_lines([tex.aligned(line, _TEX) for line in lines]))
+
+
+def _aligned_lines(lines: Sequence[str]) -> str:
+    body = " \\\\\n".join(line.strip("\n") for line in lines)
+    return tex.indented(f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}")
+
+
+def _grid(grid: AnswerGrid) -> str:
+    """The boxes to write in as a table, which a program finds again by its comment or by its first cell."""
+    name = text.on_one_line(grid.name)
+    heads = [escaped(name), *map(str, range(1, grid.columns + 1))]
+    rows = [[f"**{i}**", *[" "] * grid.columns] for i in range(1, grid.rows + 1)]
+    identity = re.sub(r"[^\w.^′]", "", name)
+    comment = f"<!-- symattn:grid id={identity} rows={grid.rows} cols={grid.columns} -->"
+    return f"{comment}\n\n{_pipes(heads, rows, ':---:')}"
+
+
+def _table(table: Table) -> str:
+    rows = [[_text(cell) for cell in row] for row in table.rows]
+    if table.row_heads:
+        rows = [[f"**{head}**" if head and "**" not in head else head, *others] for head, *others in rows]
+    return _pipes([_text(cell) for cell in table.header], rows, "---")
+
+
+def _pipes(heads: Sequence[str], rows: Sequence[Sequence[str]], rule: str) -> str:
+    lines = [heads, [rule] * len(heads), *rows]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)

@@ -1,0 +1,566 @@
+"""Documents as plain text for the terminal: matrices drawn over several lines with Unicode characters."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from typing import assert_never
+
+from symattn.document import (
+    AnswerGrid,
+    Block,
+    Box,
+    Code,
+    Diagram,
+    Display,
+    Document,
+    Entries,
+    Heading,
+    Inline,
+    Inlines,
+    ItemList,
+    Math,
+    PageBreak,
+    Paragraph,
+    Strong,
+    Table,
+    Together,
+    Words,
+    WorkingSpace,
+)
+from symattn.formula.nodes import (
+    ATOM,
+    NOTHING,
+    Annotated,
+    BigSum,
+    Blank,
+    Bracketed,
+    Call,
+    CellKind,
+    Dots,
+    Formula,
+    Fraction,
+    Infinity,
+    ListOf,
+    MatrixOf,
+    Name,
+    Negative,
+    Number,
+    Power,
+    Product,
+    Relation,
+    Root,
+    Row,
+    Shape,
+    Sum,
+    Text,
+    Transposed,
+    base_needs_brackets,
+    factor_needs_brackets,
+    tightness,
+)
+from symattn.writers import blocks as draw
+from symattn.writers import common
+from symattn.writers.blocks import EMPTY, beside, bracketed, columns_of, text
+from symattn.writers.blocks import Block as Picture
+from symattn.writers.common import visible
+
+SUFFIX = ".txt"
+
+COLUMNS = 100  # the width of formulas
+PROSE = 84  # and of prose, which is read more easily in shorter lines
+
+_SUPERSCRIPT = dict(zip("0123456789+−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", strict=True))
+_SUBSCRIPT = dict(zip("0123456789aehijklmnoprstuvx=,", "₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ₌,", strict=True))
+_DOTS = {"horizontal": "…", "vertical": "⋮", "diagonal": "⋱", "cell": "·"}
+_BLANK: dict[CellKind, int] = {"integer": 4, "decimal": 6, "fraction": 6, "exponential": 12, "word": 12}
+
+
+# --- formulas -----------------------------------------------------------------------------------------
+
+
+def formula(formula: Formula) -> str:
+    """A formula as it is printed on a terminal, over several lines if need be."""
+    return str(_display((formula,), COLUMNS))
+
+
+def on_one_line(node: Formula) -> str:
+    """A formula for a line of text: a matrix as [1 0; 0 1], a fraction with a slash."""
+    return _picture(node, flat=True).lines[0]
+
+
+def _picture(node: Formula, flat: bool) -> Picture:
+    """A formula as a block of characters, one line high if `flat`."""
+
+    def inner(child: Formula, brackets: bool = False) -> Picture:
+        return _in_brackets(_picture(child, flat), brackets)
+
+    match node:
+        case Number(digits):
+            return text(visible(digits))
+        case Name():
+            return text(_name(node))
+        case Text(words):
+            return text(visible(words))
+        case Infinity():
+            return text("∞")
+        case Dots(kind):
+            return text(_DOTS[kind])
+        case Blank(kind):
+            return text("_" * _BLANK[kind])
+        case Negative(body):
+            return text("−") + inner(body, common.opposite_needs_brackets(body))
+        case Sum(terms):
+            return beside(*_terms(terms, flat))
+        case Product():
+            return beside(*_factors(node, flat))
+        case Fraction(above, below):
+            if not flat:
+                return draw.fraction(_part_of_fraction(above), _part_of_fraction(below))
+            bracketed_below = inner(below, common.below_slash_needs_brackets(below))
+            return inner(above, common.above_slash_needs_brackets(above)) + text("/") + bracketed_below
+        case Power(base, exponent):
+            return _raised(inner(base, base_needs_brackets(base)), _exponent(exponent))
+        case Root(body):
+            return text("√") + inner(body, not isinstance(body, Number | Name))
+        case Transposed(body):
+            return _raised(inner(body, base_needs_brackets(body)), "ᵀ")
+        case Call(function, arguments):
+            return text(_name(function)) + bracketed(_joined(map(inner, arguments), ", "), "(")
+        case Bracketed(body, bracket):
+            return bracketed(inner(body), bracket)
+        case ListOf(items, bracket, separator):
+            gap = f"{separator} " if separator else "  "
+            return bracketed(_joined(map(inner, items), gap), bracket)
+        case MatrixOf():
+            return text(_matrix_on_one_line(node)) if flat else _matrix(node)
+        case Shape(rows, columns, "tuple"):
+            return bracketed(_joined((inner(rows), inner(columns)), ", "), "(")
+        case Shape(rows, columns, _):
+            return _joined((inner(rows), inner(columns)), "×")
+        case Annotated():
+            return _annotated(node, flat)
+        case BigSum():
+            return _big_sum(node, flat)
+        case Relation():
+            return _joined((part for part in _segments(node, flat) if part is not EMPTY), " ")
+        case Row(items):
+            return _joined(map(inner, items), "    ")
+        case _:
+            assert_never(node)
+
+
+def _in_brackets(picture: Picture, brackets: bool) -> Picture:
+    return bracketed(picture, "(") if brackets else picture
+
+
+def _part_of_fraction(node: Formula) -> Picture:
+    """A numerator or a denominator: a Σ in it takes one line only."""
+    return _picture(node, flat=not common.contains(node, Fraction, MatrixOf))
+
+
+def _joined(pictures: Iterable[Picture], gap: str) -> Picture:
+    """Pictures in a row with a gap between."""
+    return beside(*[part for picture in pictures for part in (text(gap), picture)][1:])
+
+
+def _name(name: Name) -> str:
+    base = visible(name.base) + ("\N{COMBINING CIRCUMFLEX ACCENT}" if name.hat else "")
+    label = f"^{visible(name.sup)}" if name.sup else ""
+    return common.composed(base) + "′" * name.primes + _index(name.sub) + label
+
+
+def _index(sub: tuple[Formula, ...]) -> str:
+    """Small characters if there are any for all of it; else after a low line."""
+    words = common.index_comma(sub).join(map(on_one_line, sub))
+    if all(character in _SUBSCRIPT for character in words):
+        return "".join(_SUBSCRIPT[character] for character in words)
+    return f"_{words}" if words.isalnum() else f"_{{{words}}}"
+
+
+def _exponent(node: Formula) -> str:
+    words = on_one_line(node)
+    if all(character in _SUPERSCRIPT for character in words):
+        return "".join(_SUPERSCRIPT[character] for character in words)
+    return f"^{words}" if words.isalnum() else f"^({words})"
+
+
+def _raised(base: Picture, script: str) -> Picture:
+    """A script at the upper right corner."""
+    return Picture(tuple(f"{line}{script if i == 0 else ' ' * columns_of(script)}"
+                         for i, line in enumerate(base.lines)), base.baseline)  # fmt: skip
+
+
+def _lowered(base: Picture, script: str) -> Picture:
+    """A script at the lower right corner."""
+    last = base.height - 1
+    return Picture(tuple(f"{line}{script if i == last else ' ' * columns_of(script)}"
+                         for i, line in enumerate(base.lines)), base.baseline)  # fmt: skip
+
+
+def _terms(terms: Sequence[Formula], flat: bool) -> Iterator[Picture]:
+    last = len(terms) - 1
+    for i, term in enumerate(terms):
+        match term:
+            case Negative(body) if i:
+                brackets = common.opposite_needs_brackets(body)
+                yield text(" − ") + _in_brackets(_picture(body, flat), brackets)
+            case _:
+                brackets = common.term_needs_brackets(term, i == last)
+                yield text(" + " if i else "") + _in_brackets(_picture(term, flat), brackets)
+
+
+_ENDS_IN_SCRIPT = re.compile(r"[\^_√][^\s()\[\]{}]*$")
+
+
+def _factors(product: Product, flat: bool) -> Iterator[Picture]:
+    """Factors and the signs between them: a dot is set tight; words and what ends in an index get a space."""
+    needs_brackets = common.slashed_factor_needs_brackets if flat else factor_needs_brackets
+    factors = [
+        _in_brackets(_picture(factor, flat), needs_brackets(factor, i == 0, product.sign))
+        for i, factor in enumerate(product.factors)
+    ]
+    yield from factors[:1]
+    for i, sign in enumerate(common.factor_signs(product)):
+        high = factors[i].height > 1 or factors[i + 1].height > 1
+        words = any(map(_is_word, product.factors[i : i + 2]))
+        match sign:
+            case "":
+                gap = high or words or _ENDS_IN_SCRIPT.search(factors[i].lines[-1])
+                yield text(" " if gap else "")
+            case "·":
+                yield text(" · " if high or words else "·")
+            case _:
+                yield text(f" {sign} ")
+        yield factors[i + 1]
+
+
+def _is_word(node: Formula) -> bool:
+    return isinstance(node, Text | Annotated) or (isinstance(node, Name) and len(node.base) > 1)
+
+
+def _segments(node: Relation, flat: bool) -> list[Picture]:
+    """What stands before the first sign, and every sign with what follows it."""
+    first, *others = (EMPTY if part == NOTHING else _picture(part, flat) for part in node.parts)
+    return [first, *(text(f"{sign} ") + part for sign, part in zip(node.signs, others, strict=True))]
+
+
+def _matrix_on_one_line(node: MatrixOf) -> str:
+    rows = [[on_one_line(cell) for cell in row] for row in node.rows]
+    comma = node.separator or ("," if any(" " in cell for row in rows for cell in row) else "")
+    inside = [(f"{comma} " if comma else " ").join(row) for row in rows]
+    if node.nested:
+        inside = [bracketed(text(row), node.bracket).lines[0] for row in inside]
+    between = f"{node.row_end} " if node.nested else "; "
+    return bracketed(text(between.join(inside)), node.bracket).lines[0]
+
+
+def _matrix(node: MatrixOf) -> Picture:
+    """A matrix with its labels, if any, outside the brackets."""
+    flat = not any(common.has_tall_fraction(cell) for row in node.rows for cell in row)
+    labels = [[_picture(label, True)] for label in node.row_labels]
+    heads = [_picture(label, True) for label in node.column_labels]
+    cells = [[_cell(node, i, j, flat) for j in range(len(row))] for i, row in enumerate(node.rows)]
+    align = "r" if not heads and all(_is_signed_number(cell) for row in node.rows for cell in row) else "c"
+    *cells, heads = draw.level([*cells, heads or [EMPTY] * len(cells[0])], align)
+    gap = " " if node.separator else "  "
+    rows = [_joined(row, gap) for row in cells]
+    if node.nested:
+        rows = [bracketed(row, node.bracket or "[") for row in rows]
+    body = bracketed(draw.lines(rows), node.bracket)
+    if node.row_labels:
+        margin = draw.level([[label, row] for [label], row in zip(labels, rows, strict=True)], "lc")
+        body = draw.lines([label for label, _ in margin]) + text(" ") + body
+    if not node.column_labels:
+        return body
+    top = _joined(heads, gap)
+    edge = (draw.bracketed(draw.lines(rows), node.bracket).width - rows[0].width) // 2
+    left_of = body.width - rows[0].width - edge
+    over = " " * left_of + top.lines[0] + " " * edge
+    return Picture((over, *body.lines), body.baseline + 1)
+
+
+def _cell(node: MatrixOf, i: int, j: int, flat: bool) -> Picture:
+    picture = _picture(node.rows[i][j], flat)
+    if (i, j) in node.excluded:
+        picture = text("░") + picture + text("░")
+    if j < len(node.rows[i]) - 1:
+        return picture + text(node.separator)
+    return picture + text(node.row_end if i < len(node.rows) - 1 else "")
+
+
+def _is_signed_number(node: Formula) -> bool:
+    body = node.body if isinstance(node, Negative) else node
+    return isinstance(body, Number | Infinity) or (
+        isinstance(body, Fraction) and common.is_short_fraction(body)
+    )
+
+
+def _annotated(node: Annotated, flat: bool) -> Picture:
+    body = _in_brackets(_picture(node.body, flat), tightness(node.body) < ATOM and node.place == "index")
+    note = _picture(node.note, flat=True)
+    match node.place:
+        case "under" if not flat:
+            return draw.stacked((body, note), body.baseline)
+        case "index":
+            return _lowered(body, f"_{{{note.lines[0].strip('()')}}}")
+        case "under" | "beside":
+            return beside(body, text("  " if node.place == "beside" else " "), note)
+        case _:
+            assert_never(node.place)
+
+
+def _big_sum(node: BigSum, flat: bool) -> Picture:
+    index, lower, upper = map(on_one_line, (node.index, node.lower, node.upper))
+    below = f"{index}={lower}" if lower else index
+    body = _in_brackets(_picture(node.body, flat), common.summand_needs_brackets(node.body))
+    if flat:
+        small = all(character in _SUBSCRIPT for character in below)
+        bound = "".join(_SUBSCRIPT[character] for character in below) if small else f"_({below})"
+        return text(f"Σ{bound}{_exponent(node.upper) if upper else ''} ") + body
+    return draw.stacked((text(upper), text("Σ"), text(below)), 1) + text(" ") + body
+
+
+# --- lines of formulas --------------------------------------------------------------------------------
+
+
+def _cut(line: Formula) -> tuple[Picture | None, list[Picture]]:
+    """What stands before the first relation sign, if there is one, and the pieces a line may be broken between."""
+    if isinstance(line, Relation) and line.signs:
+        first, *others = _segments(line, flat=False)
+        return first, others
+    return None, [_picture(line, flat=False)]
+
+
+def _wrapped(pieces: Sequence[Picture], limit: int) -> list[Picture]:
+    """Pieces joined to lines no wider than `limit` where that is possible."""
+    done: list[Picture] = []
+    current = pieces[0]
+    for piece in pieces[1:]:
+        longer = _joined((current, piece), " ")
+        if longer.width <= limit:
+            current = longer
+        else:
+            done.append(current)
+            current = piece
+    return [*done, current]
+
+
+def _display(lines: Sequence[Formula], limit: int) -> Picture:
+    """Lines aligned at their first relation sign; what is too wide goes on below that sign."""
+    cut = [_cut(line) for line in lines]
+    margin = max((first.width for first, _ in cut if first), default=0)
+    indent = margin + 1 if margin else 0
+    rows = []
+    for first, pieces in cut:
+        head, *others = _wrapped(pieces, limit - indent)
+        before = first or EMPTY
+        rows.append(text(" " * (margin - before.width)) + before + text(" " * (indent - margin)) + head)
+        rows += [text(" " * indent) + other for other in others]
+    return _spread(rows)
+
+
+def _spread(rows: Sequence[Picture]) -> Picture:
+    """Rows under one another, with a blank line wherever one of two neighbours is high."""
+    spaced = list(rows[:1])
+    for above, below in zip(rows, rows[1:], strict=False):
+        spaced += [EMPTY, below] if above.height > 1 or below.height > 1 else [below]
+    return draw.stacked(spaced, rows[0].baseline, "left")
+
+
+def _entries(block: Entries, limit: int) -> Picture:
+    cut = [(first or EMPTY, _joined(pieces, " ")) for first, pieces in map(_cut, block.equations)]
+    for columns in range(max(1, min(block.columns, len(cut))), 0, -1):
+        padded = cut + [(EMPTY, EMPTY)] * (-len(cut) % columns)
+        rows = [
+            [part for pair in padded[i : i + columns] for part in pair]
+            for i in range(0, len(padded), columns)
+        ]
+        levelled = draw.level(rows, "rl" * columns)
+        pairs = [[_joined(row[i : i + 2], " ") for i in range(0, len(row), 2)] for row in levelled]
+        picture = _spread([_joined(row, "     ") for row in pairs])
+        if picture.width <= limit:
+            break
+    return picture
+
+
+# --- blocks -------------------------------------------------------------------------------------------
+
+
+def write(document: Document) -> str:
+    """The whole document, for a terminal 100 columns wide."""
+    title = visible(document.title)
+    head = [title, "═" * columns_of(title)]
+    if document.subtitle:
+        head.append(visible(document.subtitle))
+    parts = ["\n".join(head)]
+    if document.fields:
+        parts.append("   ".join(f"{visible(name)}: {'_' * 20}" for name in document.fields))
+    parts += [_block(block, COLUMNS) for block in document.blocks]
+    foot = "   ".join(visible(part) for part in (document.sheet, document.recipe) if part)
+    if foot:
+        parts.append("─" * min(COLUMNS, PROSE) + "\n" + foot)
+    lines = "\n\n".join(parts).split("\n")
+    return "\n".join(line.replace("\N{NO-BREAK SPACE}", " ").rstrip() for line in lines) + "\n"
+
+
+def plain(content: Inlines) -> str:
+    """Text and formulas on one line, without any mark-up."""
+    return "".join(map(_inline, content))
+
+
+def _inline(inline: Inline) -> str:
+    match inline:
+        case Words(words) | Strong(words) | Code(words):
+            return visible(words)
+        case Math(formula):
+            return on_one_line(formula).replace(" ", "\N{NO-BREAK SPACE}")
+        case _:
+            assert_never(inline)
+
+
+def _filled(content: Inlines, width: int, first: str = "", others: str = "") -> str:
+    """A paragraph in lines of a width, with what stands before the first line and before the others."""
+    return textwrap.fill(
+        plain(content), min(width, PROSE), initial_indent=first, subsequent_indent=others,
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+
+
+def _indented(picture: Picture, by: int = 4) -> str:
+    return textwrap.indent(str(picture), " " * by)
+
+
+def _block(block: Block, width: int) -> str:
+    match block:
+        case Heading(content, level):
+            title = plain(content)
+            return f"{title}\n{'━' * columns_of(title)}" if level <= 1 else f"── {title} ──"
+        case Paragraph(content):
+            return _filled(content, width)
+        case Display(lines, lead):
+            if not lead:
+                return _indented(_display(lines, width - 4))
+            words = text(draw.left(plain(lead), 12) + " ")
+            return _indented(words + _display(lines, width - 4 - words.width))
+        case Entries():
+            return _indented(_entries(block, width - 4))
+        case AnswerGrid(name, rows, columns, kind):
+            row = _joined([text("_" * _BLANK[kind])] * columns, "   ")
+            boxes = draw.stacked([row, *[EMPTY, row] * (rows - 1)], rows - 1)
+            return _indented(_picture(name, True) + text(" = ") + bracketed(boxes, "["))
+        case WorkingSpace(height):
+            return "\n" * max(1, height // 6)
+        case ItemList(items, ordered):
+            marks = [f"{i}. " if ordered else "• " for i in range(1, len(items) + 1)]
+            widest = max(map(len, marks), default=0)
+            return "\n".join(
+                _filled(item, width, "  " + mark.rjust(widest), "  " + " " * widest)
+                for mark, item in zip(marks, items, strict=True)
+            )
+        case Table():
+            return _table(block, width)
+        case Box(title, inside):
+            body = "\n\n".join(_block(child, width - 2) for child in inside)
+            bar = textwrap.indent(body, "│ ", lambda line: True)
+            return f"╭─ {visible(title)}\n{bar}\n╰─"
+        case Together(inside):
+            return "\n\n".join(_block(child, width) for child in inside)
+        case Diagram():
+            return figure(block)
+        case PageBreak():
+            return "─" * min(width, PROSE)
+        case _:
+            assert_never(block)
+
+
+def _table(table: Table, width: int) -> str:
+    """A table with a line under its heads; columns that would run over the edge have their words wrapped."""
+    rows = [[plain(cell) for cell in row] for row in (table.header, *table.rows)]
+    widths = [max(map(columns_of, column)) for column in zip(*rows, strict=True)]
+    room = width - 3 * (len(widths) - 1)
+    while sum(widths) > room and max(widths) > 8:
+        widths[widths.index(max(widths))] -= 1
+
+    def cell(words: str, wide: int) -> Picture:
+        wrapped = textwrap.wrap(words, wide, break_long_words=False, break_on_hyphens=False) or [""]
+        return draw.stacked([text(draw.left(line, wide)) for line in wrapped], 0, "left")
+
+    pictures = draw.level([[cell(*pair) for pair in zip(row, widths, strict=True)] for row in rows], "l")
+    head, *body = [_joined(row, "   ") for row in pictures]
+    high = any(row.height > 1 for row in body)
+    below = [part for row in body for part in ((row, EMPTY) if high else (row,))]
+    rule = text("─" * head.width)
+    return str(draw.stacked([head, rule, *(below[:-1] if high else below)], 0, "left"))
+
+
+# --- figures ------------------------------------------------------------------------------------------
+
+
+def figure(diagram: Diagram) -> str:
+    """The boxes of every layer, and between two layers the lines that join them, or words where lines would cross."""
+    layers = [[_framed(_picture(box, True)) for box in layer.boxes] for layer in diagram.layers]
+    wide = max((sum(box.width + 3 for box in boxes) for boxes in layers), default=0)
+    pictures: list[Picture] = []
+    below: list[int] = []
+    for i, boxes in reversed(list(enumerate(layers))):
+        space = (wide - sum(box.width for box in boxes)) // (len(boxes) + 1)
+        row = beside(*[part for box in boxes for part in (text(" " * space), box)])
+        row = row + text(" " * (wide - row.width))
+        starts = [sum(box.width for box in boxes[:j]) + space * (j + 1) for j in range(len(boxes))]
+        here = [start + box.width // 2 for start, box in zip(starts, boxes, strict=True)]
+        near = [(a, b) for (lower, a), (upper, b) in diagram.edges if (lower, upper) == (i + 1, i)]
+        if pictures:
+            pictures.append(
+                _wires(near, below, here) or _said(diagram, [((i + 1, a), (i, b)) for a, b in near])
+            )
+        remark = plain(diagram.layers[i].remark)
+        pictures.append(row + text(f"   {remark}" if remark else ""))
+        below = here
+    far = [edge for edge in diagram.edges if edge[0][0] - edge[1][0] != 1]
+    drawn = list(reversed(pictures)) + ([EMPTY, _said(diagram, far)] if far else [])
+    return "\n".join(f"    {line}".rstrip() for picture in drawn for line in picture.lines)
+
+
+def _said(diagram: Diagram, edges: Sequence[tuple[tuple[int, int], tuple[int, int]]]) -> Picture:
+    """Edges in words: h₁ ← a₁, v₁."""
+    sources: dict[tuple[int, int], list[str]] = {}
+    for (layer, box), upper in edges:
+        sources.setdefault(upper, []).append(on_one_line(diagram.layers[layer].boxes[box]))
+    words = [
+        f"{on_one_line(diagram.layers[layer].boxes[box])} ← {', '.join(lower)}"
+        for (layer, box), lower in sources.items()
+    ]
+    return draw.stacked([text(f"  {line}") for line in words] or [EMPTY], 0, "left")
+
+
+def _framed(inside: Picture) -> Picture:
+    bar = "─" * (inside.width + 2)
+    return Picture((f"┌{bar}┐", *(f"│ {line} │" for line in inside.lines), f"└{bar}┘"), 1)
+
+
+_JOINT = {"": " ", "LR": "─", "UD": "│", "UL": "┘", "UR": "└", "DL": "┐", "DR": "┌", "ULR": "┴",
+          "DLR": "┬", "UDL": "┤", "UDR": "├", "UDLR": "┼"}  # fmt: skip
+
+
+def _wires(edges: Sequence[tuple[int, int]], below: Sequence[int], above: Sequence[int]) -> Picture | None:
+    """Lines from boxes below to boxes above, boxes with the same sources on one bar; None if bars would overlap."""
+    groups: dict[frozenset[int], list[int]] = {}
+    for upper in sorted({b for _, b in edges}):
+        groups.setdefault(frozenset(a for a, b in edges if b == upper), []).append(upper)
+    bars = [({below[a] for a in sources}, {above[b] for b in uppers}) for sources, uppers in groups.items()]
+    spans = sorted((min(down | up), max(down | up)) for down, up in bars)
+    if not edges or any(one[1] >= two[0] for one, two in zip(spans, spans[1:], strict=False)):
+        return None
+    length = max([*below, *above]) + 1
+    joints = [""] * length
+    for down, up in bars:
+        start, end = min(down | up), max(down | up)
+        for x in range(start, end + 1):
+            sides = ("U" * (x in up), "D" * (x in down), "L" * (x > start), "R" * (x < end))
+            joints[x] = _JOINT["".join(sides)]
+    arrows = "".join("▲" if any(x in up for _, up in bars) else " " for x in range(length))
+    feet = "".join("│" if any(x in down for down, _ in bars) else " " for x in range(length))
+    bar = "".join(joint or " " for joint in joints)
+    return Picture((arrows, bar, feet) if set(bar) - set(" │") else (arrows, feet))

@@ -1,0 +1,424 @@
+"""Documents as Typst markup, which the typst in our wheel turns into tagged PDF (PDF/UA-1).
+
+Text of a document appears only inside string literals: never as markup, never as code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal, assert_never
+
+from symattn.document import (
+    AnswerGrid,
+    Block,
+    Box,
+    Code,
+    Diagram,
+    Display,
+    Document,
+    Entries,
+    Heading,
+    Inline,
+    Inlines,
+    ItemList,
+    Math,
+    PageBreak,
+    Paragraph,
+    Strong,
+    Table,
+    Together,
+    Words,
+    WorkingSpace,
+)
+from symattn.formula.nodes import (
+    NOTHING,
+    Annotated,
+    BigSum,
+    Blank,
+    Bracket,
+    Bracketed,
+    Call,
+    CellKind,
+    Dots,
+    Formula,
+    Fraction,
+    Infinity,
+    ListOf,
+    MatrixOf,
+    Name,
+    Negative,
+    Number,
+    Power,
+    Product,
+    Relation,
+    Root,
+    Row,
+    Shape,
+    Sum,
+    Text,
+    Transposed,
+    base_needs_brackets,
+    factor_needs_brackets,
+)
+from symattn.formula.speech import speak
+from symattn.writers import common, figures, text
+from symattn.writers.coverage import in_printable_runs, is_printable
+from symattn.writers.page import filled
+
+SUFFIX = ".typ"
+
+Style = Literal["normal", "tall", "script"]
+
+_DOTS = {"horizontal": "…", "vertical": "⋮", "diagonal": "⋱", "cell": "⋅"}
+_TIMES = {"·": "⋅", "×": "×", "⊙": "⊙"}
+_BLANK: dict[CellKind, int] = {"integer": 11, "decimal": 18, "fraction": 15, "exponential": 30, "word": 40}
+_OPEN: dict[Bracket, str] = {"[": "[", "(": "(", "⟨": "⟨", "|": "lr(| ", "": ""}
+_CLOSE: dict[Bracket, str] = {"[": "]", "(": ")", "⟨": "⟩", "|": " |)", "": ""}
+_DELIMITER: dict[Bracket, str] = {"[": '"["', "(": '"("', "|": '"|"', "⟨": '#("⟨", "⟩")', "": "#none"}
+
+_LONG_TABLE = 14  # a table of more rows may go on on the next page
+
+
+# --- text ---------------------------------------------------------------------------------------------
+
+
+def literal(words: str) -> str:
+    """A string literal of Typst."""
+    return '"' + common.visible(words).replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _words(words: str, wrap: str = "text") -> str:
+    """Calls that print text: what no font of typst has a letter for is shown by its code."""
+    return "".join(
+        f"#{wrap}({literal(run)})" if printable else "".join(f'#unprintable("{ord(c):04X}")' for c in run)
+        for printable, run in in_printable_runs(common.visible(words))
+    )
+
+
+def _text(content: Inlines) -> str:
+    return "".join(map(_inline, content))
+
+
+def _inline(inline: Inline) -> str:
+    match inline:
+        case Words(words):
+            return _words(words)
+        case Strong(words):
+            return _words(words, "strong")
+        case Code(words):
+            return _words(words, "raw")
+        case Math(formula):
+            source = _math(formula, "normal")
+            # In a line of text typst would set the cells of a matrix as small as an index.
+            source = f"display({source})" if common.contains(formula, MatrixOf) else source
+            return f"#m({literal(speak(formula))}, ${source}$)"
+        case _:
+            assert_never(inline)
+
+
+# --- formulas -----------------------------------------------------------------------------------------
+
+
+def formula(formula: Formula) -> str:
+    """One formula as it stands between dollar signs."""
+    return _math(formula, "normal")
+
+
+def _math(node: Formula, style: Style) -> str:
+    def inner(child: Formula, brackets: bool = False) -> str:
+        source = _math(child, style)
+        return f"({source})" if brackets else source
+
+    def script(child: Formula) -> str:
+        return _math(child, "script")
+
+    match node:
+        case Number(digits):
+            return digits if all(c in "0123456789." for c in digits) and digits[0] != "." else _string(digits)
+        case Name():
+            return _name(node)
+        case Text(words):
+            return _string(words)
+        case Infinity():
+            return "∞"
+        case Dots(kind):
+            return _DOTS[kind]
+        case Blank(kind):
+            return f"#blank({_BLANK[kind]}mm) "
+        case Negative(body):
+            return "−" + inner(body, common.opposite_needs_brackets(body))
+        case Sum(terms):
+            return "".join(_terms(terms, inner))
+        case Product():
+            return _product(node, style)
+        case Fraction(above, below) if style == "script":
+            upper = inner(above, common.above_slash_needs_brackets(above))
+            return f"{upper}\\/{inner(below, common.below_slash_needs_brackets(below))}"
+        case Fraction(above, below):
+            fraction = f"frac({_math(above, 'normal')}, {_math(below, 'normal')})"
+            return f"display({fraction})" if style == "tall" else fraction
+        case Power(base, exponent):
+            return f"attach({inner(base, base_needs_brackets(base))}, t: {script(exponent)})"
+        case Root(body):
+            return f"sqrt({inner(body)})"
+        case Transposed(body):
+            return f"attach({inner(body, base_needs_brackets(body))}, t: ⊤)"
+        case Call(function, arguments):
+            return f"{_function(function)} ({_list(map(inner, arguments), ',')})"
+        case Bracketed(body, bracket):
+            return f"{_OPEN[bracket]}{inner(body)}{_CLOSE[bracket]}"
+        case ListOf(items, bracket, separator):
+            return f"{_OPEN[bracket]}{_list(map(inner, items), separator)}{_CLOSE[bracket]}"
+        case MatrixOf():
+            return _matrix(node)
+        case Shape(rows, columns, "tuple"):
+            return f"({_list(map(inner, (rows, columns)), ',')})"
+        case Shape(rows, columns, _):
+            return f"{inner(rows)} × {inner(columns)}"
+        case Annotated(body, note, "under"):
+            return f"attach(limits({inner(body)}), b: {script(note)})"
+        case Annotated(body, note, "index"):
+            return f"attach({inner(body, base_needs_brackets(body))}, b: {script(note)})"
+        case Annotated(body, note, _):
+            return f"{inner(body)} quad {inner(note)}"
+        case BigSum(index, lower, upper, body):
+            start = script(index) + (f" = {script(lower)}" if lower != NOTHING else "")
+            bounds = (f", b: {start}" if start else "") + (
+                f", t: {script(upper)}" if upper != NOTHING else ""
+            )
+            return f"attach(∑{bounds}) {inner(body, common.summand_needs_brackets(body))}"
+        case Relation(parts, signs):
+            first, *others = map(inner, parts)
+            return " ".join([first, *(f"{s} {part}" for s, part in zip(signs, others, strict=True))]).strip()
+        case Row(items):
+            return " quad quad ".join(map(inner, items))
+        case _:
+            assert_never(node)
+
+
+def _string(words: str) -> str:
+    return literal(_printable(words)) if words else ""
+
+
+def _letters(base: str) -> str:
+    """One letter as a variable, more as an upright word."""
+    return base if len(base) == 1 and base.isalpha() and is_printable(base) else f"upright({_string(base)})"
+
+
+def _name(name: Name) -> str:
+    base = _letters(name.base)
+    return _scripts(f"hat({base})" if name.hat else base, name)
+
+
+def _function(name: Name) -> str:
+    return _name(name) if len(name.base) == 1 or name.hat else _scripts(f"op({_string(name.base)})", name)
+
+
+def _scripts(base: str, name: Name) -> str:
+    comma = "\\," if common.index_comma(name.sub) else " "
+    index = comma.join(_math(item, "script") for item in name.sub)
+    label = "′" * name.primes + (f" {_letters(name.sup)}" if name.sup else "")
+    scripts = (f", b: {index}" if index else "") + (f", t: {label.strip()}" if label else "")
+    return f"attach({base}{scripts})" if scripts else base
+
+
+def _list(items: Iterator[str], separator: str) -> str:
+    return (f"\\{separator} " if separator else " #h(0.6em) ").join(items)
+
+
+def _terms(terms: Sequence[Formula], inner: Callable[[Formula, bool], str]) -> Iterator[str]:
+    last = len(terms) - 1
+    for i, term in enumerate(terms):
+        match term:
+            case Negative(body) if i:
+                yield " − " + inner(body, common.opposite_needs_brackets(body))
+            case _:
+                yield (" + " if i else "") + inner(term, common.term_needs_brackets(term, i == last))
+
+
+def _product(node: Product, style: Style) -> str:
+    needs_brackets = common.slashed_factor_needs_brackets if style == "script" else factor_needs_brackets
+    sources = [_math(factor, style) for factor in node.factors]
+    factors = [
+        f"({source})" if needs_brackets(factor, i == 0, node.sign) else source
+        for i, (factor, source) in enumerate(zip(node.factors, sources, strict=True))
+    ]
+    signs = [
+        f" {_TIMES[sign]} " if sign else (" thin " if common.run_together(*node.factors[i : i + 2]) else " ")
+        for i, sign in enumerate(common.factor_signs(node))
+    ]
+    return "".join(part for pair in zip(["", *signs], factors, strict=True) for part in pair)
+
+
+def _matrix(node: MatrixOf) -> str:
+    style: Style = (
+        "tall" if any(common.has_tall_fraction(cell) for row in node.rows for cell in row) else "normal"
+    )
+    rows = [[_cell(node, i, j, style) for j in range(len(row))] for i, row in enumerate(node.rows)]
+    options = [f"delim: {_DELIMITER[node.bracket]}"]
+    if any(common.is_tall(cell) for row in node.rows for cell in row):
+        options.append("row-gap: #0.7em")
+    if node.row_labels or node.column_labels:
+        lines = ("hline: 1, " if node.column_labels else "") + ("vline: 1, " if node.row_labels else "")
+        options = ["delim: #none", f"augment: #({lines}stroke: 0.5pt)", *options[1:]]
+        rows = [[*labels, *row] for labels, row in zip(_row_labels(node), rows, strict=True)]
+        if node.column_labels:
+            corner = ["#none"] if node.row_labels else []
+            rows = [[*corner, *(_math(label, "normal") for label in node.column_labels)], *rows]
+    return f"mat({', '.join(options)}, {'; '.join(', '.join(row) for row in rows)})"
+
+
+def _row_labels(node: MatrixOf) -> list[list[str]]:
+    labels = [[_math(label, "normal")] for label in node.row_labels]
+    return labels or [[] for _ in node.rows]
+
+
+def _cell(node: MatrixOf, i: int, j: int, style: Style) -> str:
+    cell = node.rows[i][j]
+    source = _math(cell, style)
+    if (i, j) in node.excluded:
+        source = f"#shaded({literal(speak(cell))}, ${source}$) "
+    last = j == len(node.rows[i]) - 1
+    sign = node.separator if not last else (node.row_end if i < len(node.rows) - 1 else "")
+    if node.nested:
+        bracket = node.bracket or "["
+        # A bracket that has no partner in its cell is only a sign.
+        source = (
+            (f"\\{_OPEN[bracket]} " if j == 0 else "") + source + (f" \\{_CLOSE[bracket]}" if last else "")
+        )
+    return source + (f"\\{sign}" if sign else "")
+
+
+def _aligned(line: Formula) -> str:
+    before, after = common.before_sign(line)
+    if before is None:
+        return f"& {_math(after, 'normal')}"
+    return f"{_math(before, 'normal')} &{_math(after, 'normal')}".strip()
+
+
+def _formulas(spoken: Sequence[str], lines: Sequence[str]) -> str:
+    body = " \\\n  ".join(lines)
+    return f"#formulas({literal('; '.join(spoken))}, $\n  {body}\n$)"
+
+
+# --- documents ----------------------------------------------------------------------------------------
+
+
+def write(document: Document) -> str:
+    """The whole document."""
+    line = " · ".join(filter(None, map(common.visible, (document.title, document.sheet, document.recipe))))
+    return filled(
+        "document.typ.j2",
+        sheet_comment=line,
+        title=literal(_printable(document.title) or "Untitled"),
+        subtitle=literal(_printable(document.subtitle)) if document.subtitle else "",
+        fields=[literal(_printable(name)) for name in document.fields],
+        field_columns=f"(1fr,) * {min(2, max(1, len(document.fields)))}",
+        sheet=literal(_printable(document.sheet)),
+        recipe=literal(_printable(document.recipe)),
+        language=literal(document.language[:2].lower() if document.language[:2].isalpha() else "en"),
+        figures=any(isinstance(block, Diagram) for block in common.all_blocks(document.blocks)),
+        body="\n\n".join(map(_block, common.with_sound_levels(document.blocks))),
+    )
+
+
+def _printable(words: str) -> str:
+    """Text for places that hold no markup: what cannot be printed as its code in brackets."""
+    runs = in_printable_runs(common.visible(words))
+    return "".join(run if printable else "".join(f"[U+{ord(c):04X}]" for c in run) for printable, run in runs)
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Heading(content, level):
+            # An empty heading is no heading: PDF/UA refuses it.
+            return f"#heading(level: {level})[{_text(content)}]" if text.plain(content).strip() else ""
+        case Paragraph(content):
+            return _text(content)
+        case Display(lines, lead):
+            folded = common.folded(lines, lead)
+            spoken = [*([text.plain(lead)] if lead else []), *map(speak, folded)]
+            return _formulas(spoken, _with_lead(lead, [_aligned(line) for line in folded]))
+        case Entries(equations, columns):
+            columns = common.columns_that_fit(equations, columns)
+            cells = [_aligned(equation) for equation in equations]
+            rows = [" & #h(2.2em) ".join(cells[i : i + columns]) for i in range(0, len(cells), columns)]
+            return _formulas([speak(equation) for equation in equations], rows)
+        case AnswerGrid(name, rows, columns, _):
+            wide, high = common.box_size(block)
+            equals = Relation((name, NOTHING), ("=",))
+            return f"#answer-grid([{_inline(Math(equals))}], {rows}, {columns}, {wide}mm, {high}mm)"
+        case WorkingSpace(height):
+            return f"#working-space({min(height, common.PAGE_HEIGHT)}mm)"
+        case ItemList(items, ordered):
+            listed = "".join(f"  [{_text(item)}],\n" for item in items)
+            return f"#{'enum' if ordered else 'list'}(\n{listed})" if items else ""
+        case Table():
+            return _table(block)
+        case Box(title, blocks):
+            return f"#notebox([{_words(title)}])[\n{_inside(blocks)}\n]"
+        case Together(blocks):
+            return f"#together[\n{_inside(blocks)}\n]"
+        case Diagram():
+            return _diagram(block)
+        case PageBreak():
+            return "#pagebreak(weak: true)"
+        case _:
+            assert_never(block)
+
+
+def _inside(blocks: Sequence[Block]) -> str:
+    return "\n\n".join(map(_block, blocks))
+
+
+def _with_lead(lead: Inlines, lines: Sequence[str]) -> Sequence[str]:
+    """Lines with text before the first of them, in two columns more for the alignment."""
+    if not lead:
+        return lines
+    first, *others = lines
+    width = max(4.6, common.inlines_width(lead) + 0.6)
+    return [f"#box(width: {width:.1f}em)[{_text(lead)}] && {first}", *(f"&& {line}" for line in others)]
+
+
+def _table(table: Table) -> str:
+    shares = common.column_shares(table)
+    columns = f"({', '.join(f'{share:.3f}fr' for share in shares)},)" if shares else str(len(table.header))
+    heads = ", ".join(f"strong[{_text(cell)}]" for cell in table.header)
+    rows = [
+        "  " + ", ".join(
+            f"strong[{_text(cell)}]" if table.row_heads and j == 0 else f"[{_text(cell)}]" for j, cell in enumerate(row)
+        )
+        for row in table.rows
+    ]  # fmt: skip
+    long = ", long: true" if len(rows) > _LONG_TABLE else ""
+    return "#sheet-table({}, ({},){},\n{})".format(columns, heads, long, "".join(f"{row},\n" for row in rows))
+
+
+def _diagram(diagram: Diagram) -> str:
+    figure = figures.placed(diagram)
+    top = figure.height
+
+    def at(*numbers: float) -> str:
+        return ", ".join(f"{number:.1f}" for number in numbers)
+
+    parts = [
+        f"node({at(box.x, top - box.y, box.width)}, [{_inline(Math(box.formula))}])"
+        for box in figure.boxes.values()
+    ]
+    parts += [
+        f"remark({at(remark.x, top - remark.y)}, [{_text(remark.content)}])" for remark in figure.remarks
+    ]
+    half = figures.HEIGHT / 2
+    for lower, upper in diagram.edges:
+        low, high = figure.boxes[lower], figure.boxes[upper]
+        if lower[0] - upper[0] == 1:
+            parts.append(f"arrow({at(low.x, top - low.y - half, high.x, top - high.y + half)})")
+        else:
+            side = -1 if figure.passes_left(lower, upper) else 1
+            ends = (low.x + side * low.width / 2, top - low.y, high.x + side * high.width / 2, top - high.y)
+            far = min(ends[0], ends[2]) if side < 0 else max(ends[0], ends[2])
+            parts.append(f"detour({at(*ends, far + side * 12)})")
+    size = at(figure.width + figure.margin, figure.height)
+    return "#drawing({}, {},\n{})".format(
+        literal(diagram.description or "A figure."), size, "".join(f"  {part},\n" for part in parts)
+    )

@@ -1,0 +1,286 @@
+"""What people type is read as they mean it, and nothing that anybody can type does any harm."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+import sympy
+from exact_witness import everything, in_sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from symattn.errors import InputError, ReadError
+from symattn.exact.bridge import from_sympy, to_sympy
+from symattn.exact.decide import Decision, decide
+from symattn.exact.reading import decide_reading, read
+from symattn.exact.values import NEGATIVE_INFINITY, divide, exponential, square_root
+
+TABLES = (Path(__file__).parent / "readings.md").read_text(encoding="utf-8").split("# What is refused")
+ROW = re.compile(r"^\| `(.*?)` \| (.+?) \| (.+?) \|$", re.MULTILINE)
+READ, REFUSED = (ROW.findall(table) for table in TABLES)
+
+
+def worth(text: str) -> sympy.Expr:
+    names = {"Rational": sympy.Rational, "sqrt": sympy.sqrt, "exp": sympy.exp, "E": sympy.E, "log": sympy.log, "oo": sympy.oo}
+    return eval(re.sub(r"\b(\d+)", r"Integer(\1)", text), {"Integer": sympy.Integer, **names})  # our own table
+
+
+def test_the_tables_are_found():
+    assert len(READ) > 80
+    assert len(REFUSED) > 50
+
+
+@pytest.mark.parametrize(("typed", "echoed", "value"), READ)
+def test_how_it_is_read(typed, echoed, value):
+    reading = read(typed)
+    assert reading.echo() == echoed
+    assert decide(reading.value, from_sympy(worth(value))).equal is True
+
+
+@pytest.mark.parametrize("typed", [typed for typed, _, _ in READ])
+def test_the_echo_reads_as_the_same_number(typed):
+    reading = read(typed)
+    again = read(reading.echo())
+    assert again.echo() == reading.echo()
+    assert decide(again.value, reading.value).equal is True
+
+
+@pytest.mark.parametrize(("typed", "place", "said"), REFUSED)
+def test_what_is_refused_and_where(typed, place, said):
+    with pytest.raises(ReadError) as error:
+        read(typed).value  # noqa: B018  (evaluating is the test)
+    assert said in str(error.value)
+    assert error.value.position == int(place) - 1
+    assert str(error.value).endswith(".")
+    assert error.value.pointer
+
+
+KINDS = [
+    ("3", "exact", None), ("0.50", "decimal", 2), ("-0.5", "decimal", 1), (".123", "decimal", 3), ("0.5+1", "exact", None),
+    ("50 %", "percent", 2), ("12.5%", "percent", 3), ("0.5/2", "exact", None), ("(0.5)", "exact", None), ("-∞", "exact", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("typed", "kind", "places"), KINDS)
+def test_kinds(typed, kind, places):
+    assert (read(typed).kind, read(typed).places) == (kind, places)
+
+
+def test_decimal_comma():
+    assert read("1,25", ",").value == Fraction(5, 4)
+    assert read("-,5", ",").places == 1
+    assert read("1,5e^2", ",").value == exponential(2) * Fraction(3, 2)
+    with pytest.raises(ReadError, match="0,5"):
+        read("1.5", ",")
+    with pytest.raises(InputError, match="decimal mark"):
+        read("1", ";")
+
+
+def test_symbols():
+    a, x1, alpha = sympy.symbols("a x_1 α")
+    assert read("2a + x_1/2", symbols=True).value == 2 * a + x1 / 2
+    assert read("a^2α", symbols=True).value == a**2 * alpha
+    assert read("e^2a", symbols=True).value == sympy.exp(2) * a
+    assert read("x_{1}", symbols=True).value == x1
+    for refused in ("ab", "a_", "e_1", "i^a", "σσ"):
+        with pytest.raises(ReadError):
+            read(refused, symbols=True)
+
+
+@settings(deadline=None, max_examples=300)
+@given(everything)
+def test_numbers_written_in_sympys_notation(recipe):
+    """SymPy's own printer is the witness: what it writes is read as what it meant."""
+    expression = in_sympy(recipe)
+    typed = str(expression).replace("E", "e")
+    try:
+        value = read(typed).value
+    except ReadError as error:
+        assert "at most 200" in str(error) or "in two ways" in str(error)
+        return
+    assert decide(value, from_sympy(expression)).equal is True
+
+
+@settings(deadline=None, max_examples=100)
+@given(everything)
+def test_numbers_written_in_sympys_latex(recipe):
+    expression = in_sympy(recipe)
+    typed = sympy.latex(expression)
+    try:
+        value = read(typed).value
+    except ReadError as error:
+        assert "mixed number" in str(error) or "at most 200" in str(error)
+        return
+    assert decide(value, from_sympy(expression)).equal is True
+
+
+# ------------------------------------------------------------------------------------ answers too large to expand
+
+
+def test_huge_answers_are_decided_without_expanding():
+    e = exponential
+    t = e(1) + square_root(2) * e(divide(square_root(3), 2)) + e(Fraction(1, 3))
+    base = "(e+√2e^(√3/2)+e^(1/3))"
+    huge = read(f"{base}^200/{base}^199")
+    with pytest.raises(ReadError, match="too large"):
+        huge.value  # noqa: B018
+    assert decide_reading(huge, t) == Decision(True, "modular")
+    assert decide_reading(huge, t + Fraction(1, 10**60)) == Decision(False, "modular")
+    assert decide_reading(huge, 8) == Decision(False, "interval", 50)
+    assert decide_reading(read("e^2/(1+2e^2)"), divide(1, 2 + e(-2))) == Decision(True, "exact")
+    assert decide_reading(read("-∞"), NEGATIVE_INFINITY).equal is True
+    softmax = "(e^2/(1+e^2)+e^√3)^100/(e^2/(1+e^2)+e^√3)^99"
+    assert decide_reading(read(softmax), divide(e(2), 1 + e(2)) + e(square_root(3))).equal is True
+
+
+# ------------------------------------------------------------------------------------ hostile text
+
+HOSTILE = {
+    "tower of powers": "9^9^9^9",
+    "tower of e": "e^e^e^e^e^e",
+    "long tower of e": "^".join("e" * 59),
+    "million digits": "1" * 10**6,
+    "4000 digits": "1" * 4000,
+    "digits after the point": "0." + "3" * 3990,
+    "scientific": "1e999999999",
+    "hundred thousand brackets": "(" * 10**5 + "1" + ")" * 10**5,
+    "2000 brackets": "(" * 1999 + "1" + ")" * 1999,
+    "60 brackets": "(" * 60 + "1" + ")" * 60,
+    "signs": "-" * 3999 + "1",
+    "59 signs": "-" * 59 + "1",
+    "long sum": "+".join("1" * 750),
+    "long sum of roots": "+".join(f"√{p}" for p in sympy.primerange(2, 3000)),
+    "long sum of powers": "+".join(f"e^{i}" for i in range(370)),
+    "long sum of tower roots": "+".join(f"√(e+{i})" for i in range(210)),
+    "short sum of tower roots": "+".join(f"√(e+{i})" for i in range(30)),
+    "product of tower roots": "*".join(f"√(e+{i})" for i in range(210)),
+    "short product of tower sums": "*".join(f"(1+√(e+{i}))" for i in range(12)),
+    "product of sums": "*".join(f"(1+e^{i})" for i in range(180)),
+    "short product of sums": "*".join(f"(1+e^{i})" for i in range(12)),
+    "sum of quotients": "+".join(f"1/(1+e^{i})" for i in range(1, 120)),
+    "short sum of quotients": "+".join(f"1/(1+e^{i})" for i in range(1, 9)),
+    "product of surds": "*".join(f"(1+√{p})" for p in sympy.primerange(2, 1200)),
+    "short product of surds": "*".join(f"(1+√{p})" for p in sympy.primerange(2, 30)),
+    "roots of large primes": "+".join(f"√{p}" for p in sympy.primerange(9999990000, 9999999999)),
+    "long product": "*".join("9" * 750),
+    "long product of long numbers": "*".join(["9" * 199] * 20),
+    "long quotient": "/".join("9" * 750),
+    "long quotient of sums": "/".join(["(1+e)"] * 240),
+    "nested fractions": r"\frac{1}{" * 50 + "2" + "}" * 50,
+    "continued fraction": "1/(1+" * 50 + "e" + ")" * 50,
+    "nested roots": "√(1+" * 50 + "e" + ")" * 50,
+    "nested roots of surds": "√(2+" * 55 + "√2" + ")" * 55,
+    "nested exponentials": "exp(" * 58 + "1" + ")" * 58,
+    "nested logarithms": "ln(9+" * 50 + "1" + ")" * 50,
+    "powers of powers": "((((((2^200)^200)^200)^200)^200)^200)",
+    "powers of a sum": "(1+e+√2)^200",
+    "powers of powers of a sum": "((1+e)^200)^200",
+    "large radicand": "√" + "9" * 199 + "7",
+    "large radicands": "+".join(f"√{10**30 + i}" for i in range(100)),
+    "large exponent of e": "e^" + "9" * 200,
+    "differences of large exponents": "√(e^(10^199)-e^(10^199-1))",
+    "tiny difference": "1/(√(e+1)*√(e+2)-√((e+1)*(e+2)))",
+    "many tiny differences": "+".join(["1/(√(e+1)*√(e+2)-√(e^2+3e+2)+1)"] * 45),
+    "root of almost nothing": "√(√(2)-" + "1.4142135623730950488016887242096980785696718753769480731766797379907324784621)",
+    "implicit products": "e" + "(e)" * 900,
+    "exponents in superscript": "2" + "⁹" * 3000,
+    "fractional exponent": "(1+e)^(199/200)",
+    "many fractional exponents": "+".join(f"{i}^(1/199)" for i in range(2, 170)),
+    "outside the class, often": "+".join(f"e^(e^{i})" for i in range(2, 180)),
+    "outside the class, at times": "+".join(f"e^(e^{i})" for i in range(2, 14)),
+    "quotients outside the class": "/".join(f"(1+e^(e^{i}))" for i in range(2, 9)),
+    "logarithms": "+".join(f"ln({i})" for i in range(2, 200)),
+    "powers of logarithms": "(1+ln(2))^200*(1+ln(3))^200/(1+ln(2))^199",
+    "roots outside the class": "√(1+√(1+√(ln(2)+√(ln(3)))))",
+    "ill-conditioned logarithm": "ln(1+1/10^190)",
+    "nul": "1\x00+1",
+    "surrogate": "\ud800",
+    "surrogate in a name": "e\udfff",
+    "full-width": "１＋２",
+    "arabic digits": "١٢",
+    "superscript letters": "eᵉ",
+    "combining": "e\u0301",
+    "right-to-left": "\u202e1",
+    "emoji": "😀",
+    "import": "__import__('os').system('true')",
+    "lambda": "(lambda: 1)()",
+    "format string": "f'{1}'",
+    "comment": "1#2",
+    "factorials": "(10^7)!",
+    "string": '"a"*10^9',
+    "newline": "1\n+2",
+    "dollars": "$" * 4000,
+    "percent": "50" + "%" * 3000,
+    "backslashes": "\\" * 3000,
+    "command": "\\frac" * 700,
+    "left": "\\left" * 700,
+    "carets": "e" + "^" * 3000,
+    "commas": "," * 4000,
+    "underscores": "e" + "_" * 3000,
+    "vulgar": "½" * 3000,
+    "mixed": "1 1/2 " * 500,
+    "long name": "e" * 4000,
+    "only spaces": " " * 4000,
+    "too long": " " * 10**6,
+}
+
+
+def attempt(typed: str) -> float:
+    started = time.perf_counter()
+    try:
+        reading = read(typed)
+        reading.echo()
+        assert reading.value is not None
+    except ReadError as error:
+        assert str(error).endswith(".")
+        assert 0 <= error.position <= len(typed)
+        str(error).encode("utf-8")  # the sentence can be printed
+    return time.perf_counter() - started
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_text_is_harmless_and_fast(name):
+    import symattn.exact.bridge  # noqa: F401
+
+    assert min(attempt(HOSTILE[name]) for _ in range(3)) < 0.25
+
+
+PIECES = [
+    *"0123456789", *"+-*/^()[]{}√∞%$.,_!", *"²³⁻½¼−×·÷", " ", "e", "exp", "sqrt", "ln", "log", "oo", "inf", "a", "x_1", "12", "0.5",
+    "\\frac", "\\sqrt", "\\left", "\\right", "\\cdot", "\\infty", "\\", "**", "e^", "√(", "1/2", "1 1/2", "50 %", "\u00a0", "σ", "\x00",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_twenty_thousand_token_soups(seed):
+    rng = random.Random(seed)
+    good = 0
+    for _ in range(5000):
+        typed = "".join(rng.choices(PIECES, k=rng.randint(1, 12)))
+        try:
+            reading = read(typed, rng.choice(".,"))
+            reading.value  # noqa: B018
+            good += 1
+        except ReadError as error:
+            assert 0 <= error.position <= len(typed)
+            continue
+        again = read(reading.echo().replace(",", "."))
+        assert decide(again.value, reading.value).equal is True
+    assert good > 100
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.text(max_size=40))
+def test_any_text(typed):
+    attempt(typed)
+
+
+def test_only_text_is_read():
+    with pytest.raises(InputError, match="text"):
+        read(3)  # type: ignore[arg-type]
+    assert to_sympy(read("1/2").value) == sympy.Rational(1, 2)

@@ -1,0 +1,252 @@
+"""Intervals contain the truth, and no printed digit is wrong: mpmath and exact fractions are the witnesses."""
+
+from __future__ import annotations
+
+import random
+from decimal import ROUND_HALF_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
+from fractions import Fraction
+from math import floor
+
+import mpmath
+import pytest
+import sympy
+from exact_witness import everything, in_mpmath, mp_fraction, ours, random_positive
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from symattn.errors import InputError, UndecidedError
+from symattn.exact.intervals import enclose
+from symattn.exact.rounding import (
+    correctly_rounded,
+    decimal_text,
+    largest_remainder,
+    rounded,
+    significant_text,
+    truncated,
+)
+from symattn.exact.values import NEGATIVE_INFINITY, divide, exponential, square_root
+
+e = exponential
+x = sympy.Symbol("x")
+
+
+def truth_of(recipe, digits=400) -> Fraction:
+    mpmath.mp.dps = digits
+    return mp_fraction(in_mpmath(recipe))
+
+
+@settings(deadline=None, max_examples=300)
+@given(everything, st.integers(5, 60))
+def test_intervals_contain_what_mpmath_computes(recipe, digits):
+    assert truth_of(recipe) in widened(enclose(ours(recipe), digits))
+
+
+def widened(interval):
+    """By far less than the interval is wide, but more than mpmath errs: exact values make intervals of width 0."""
+    wide = Context(prec=400)
+    slack = Decimal("1e-300")
+    return type(interval)(wide.subtract(interval.low, slack), wide.add(interval.high, slack))
+
+
+@pytest.mark.parametrize(
+    ("expression", "witness"),
+    [
+        (sympy.exp(sympy.exp(2)), lambda m: m.exp(m.exp(2))),
+        (sympy.log(2), lambda m: m.log(2)),
+        (sympy.log(3) * sympy.pi - sympy.E, lambda m: m.log(3) * m.pi - m.e),
+        (sympy.tanh(sympy.Rational(1, 3)), lambda m: m.tanh(m.mpf(1) / 3)),
+        (sympy.tanh(-7), lambda m: m.tanh(-7)),
+        (sympy.Pow(2, sympy.sqrt(2)), lambda m: m.mpf(2) ** m.sqrt(2)),
+        (sympy.Pow(2, sympy.Rational(-5, 3)), lambda m: m.mpf(2) ** (-m.mpf(5) / 3)),
+        (sympy.sqrt(sympy.log(5)), lambda m: m.sqrt(m.log(5))),
+        (sympy.Max(sympy.log(2), sympy.exp(-1)), lambda m: max(m.log(2), m.exp(-1))),
+        (sympy.Max(0, sympy.log(2) - 1), lambda m: m.mpf(0)),
+        (1 / (1 + sympy.exp(-sympy.log(2) * sympy.pi)), lambda m: 1 / (1 + m.exp(-m.log(2) * m.pi))),
+    ],
+)
+@pytest.mark.parametrize("digits", [6, 20, 120, 500])
+def test_intervals_of_sympy_expressions(expression, witness, digits):
+    mpmath.mp.dps = 800
+    interval = enclose(expression, digits)
+    assert interval.low <= interval.high
+    assert mp_fraction(mpmath.mpf(witness(mpmath.mp))) in widened(interval)
+    assert interval.high - interval.low < Decimal(10) ** (4 - digits) * 10
+
+
+def test_intervals_of_huge_and_tiny_numbers():
+    assert enclose(e(10**30), 10).high.is_infinite()
+    assert enclose(e(-(10**30)), 10).low == 0 < enclose(e(-(10**30)), 10).high
+    assert Decimal("1e434294481") < enclose(e(10**9), 20).low < Decimal("1e434294482")
+    assert enclose(divide(1, e(10**30) + 1), 10).low == 0
+
+
+@pytest.mark.parametrize("unknown", [x, sympy.gamma(x), sympy.gamma(sympy.sqrt(2)), NEGATIVE_INFINITY, sympy.sin(1)])
+def test_what_cannot_be_evaluated(unknown):
+    with pytest.raises(InputError, match=r"cannot be (evaluated|enclosed)"):
+        enclose(unknown, 20)
+
+
+# ------------------------------------------------------------------------------------ rounding
+
+
+def reference(q: Fraction, places: int, ties: str) -> Fraction:
+    """Another algorithm: the decimal module, on enough exact digits."""
+    rule = {"even": ROUND_HALF_EVEN, "up": ROUND_HALF_UP, "down": ROUND_HALF_DOWN}[ties]
+    wide = Context(prec=6000)
+    scaled = wide.divide(Decimal(q.numerator), Decimal(q.denominator))
+    return Fraction(scaled.quantize(Decimal(1).scaleb(-places), rule, wide))
+
+
+@settings(deadline=None, max_examples=300)
+@given(everything, st.integers(-2, 60), st.sampled_from(["even", "up", "down"]))
+def test_rounding_agrees_with_mpmath(recipe, places, ties):
+    value = ours(recipe)
+    if isinstance(value, int | Fraction):
+        assert rounded(value, places, ties) == reference(Fraction(value), places, ties)
+    else:
+        assert rounded(value, places, ties) == reference(truth_of(recipe), places, ties)
+        assert truncated(value, places) == Fraction(
+            int(truth_of(recipe) * Fraction(10) ** places), Fraction(10) ** places
+        )
+
+
+TIES = [
+    (Fraction(1, 2), 0, 0, 1, 0),
+    (Fraction(3, 2), 0, 2, 2, 1),
+    (Fraction(-1, 2), 0, 0, -1, 0),
+    (Fraction(1, 8), 2, Fraction(12, 100), Fraction(13, 100), Fraction(12, 100)),
+    (Fraction(-5, 8), 2, Fraction(-62, 100), Fraction(-63, 100), Fraction(-62, 100)),
+    (25, -1, 20, 30, 20),
+]
+
+
+@pytest.mark.parametrize(("value", "places", "even", "up", "down"), TIES)
+def test_exact_ties(value, places, even, up, down):
+    disguised = divide(value * square_root(e(2) + 1), square_root(e(2) + 1))
+    root = square_root(e(1) + 1)
+    tower = value + square_root(e(2) + 2 * e(1) + 1) - root * root
+    also = value + square_root(2 * e(2) + 3 + 2 * square_root(e(4) + 3 * e(2) + 2)) - square_root(e(2) + 1)
+    also = also - square_root(e(2) + 2)
+    for v in (value, disguised, tower, also):
+        assert rounded(v, places) == even
+        assert rounded(v, places, "up") == up
+        assert rounded(v, places, "down") == down
+        assert correctly_rounded(v, even, places) == correctly_rounded(v, up, places) == "tie"
+
+
+def test_next_to_a_tie():
+    nearly = e(1) * Fraction(1, 10**60)
+    assert rounded(Fraction(1, 8) + nearly, 2) == Fraction(13, 100)
+    assert rounded(Fraction(1, 8) - nearly, 2) == Fraction(12, 100)
+    assert correctly_rounded(Fraction(1, 8) + nearly, Fraction(12, 100), 2) == "too low"
+    assert correctly_rounded(Fraction(1, 8) - nearly, Fraction(13, 100), 2) == "too high"
+    assert truncated(3 - nearly, 0) == 2
+    assert truncated(3 + nearly, 0) == 3
+    assert truncated(-3 + nearly, 5) == Fraction(-299999, 10**5)
+
+
+def test_texts():
+    assert decimal_text(Fraction(-1, 1000), 2) == "0.00"
+    assert decimal_text(-e(-10), 2) == "0.00"
+    assert decimal_text(Fraction(-1, 2), 2) == "-0.50"
+    assert decimal_text(NEGATIVE_INFINITY, 3) == "-∞"
+    assert decimal_text(7, 0) == "7"
+    assert decimal_text(1234, -2) == "1200"
+    assert significant_text(0, 3) == "0.00"
+    assert significant_text(Fraction(9996, 1000), 3) == "10.0"
+    assert significant_text(12345, 2) == "12000"
+    assert significant_text(-e(-20), 3) == "-0.00000000206"
+    assert significant_text(1000, 2) == "1000"
+
+
+@pytest.mark.parametrize("places", [10, 1000, 5000])
+def test_any_number_of_digits(places):
+    mpmath.mp.dps = places + 50
+    mass = mp_fraction(mpmath.e**2 / (1 + mpmath.e**2))
+    text = decimal_text(divide(e(2), e(2) + 1), places)
+    assert len(text) == places + 2
+    assert Fraction(Decimal(text)) == reference(mass, places, "even")
+
+
+@settings(deadline=None, max_examples=100)
+@given(everything, st.integers(1, 30))
+def test_significant_digits(recipe, digits):
+    text = significant_text(ours(recipe), digits)
+    truth = truth_of(recipe)
+    if truth and not isinstance(ours(recipe), int | Fraction):
+        wide = Context(prec=500)
+        exact = wide.divide(Decimal(truth.numerator), Decimal(truth.denominator))
+        assert Decimal(text) == Context(prec=digits, rounding=ROUND_HALF_EVEN).plus(exact)
+
+
+def test_outside_the_class():
+    outside = sympy.exp(sympy.exp(-1)) + 5
+    mpmath.mp.dps = 80
+    assert decimal_text(outside, 40) == mpmath.nstr(mpmath.exp(mpmath.exp(-1)) + 5, 41)
+    formally = sympy.exp(sympy.exp(-1)) ** 2 / sympy.exp(2 * sympy.exp(-1), evaluate=False) * sympy.Rational(1, 2)
+    assert decimal_text(formally, 0) == "0"
+    tie = sympy.tanh(sympy.log(2), evaluate=False) - sympy.Rational(1, 10)  # 3/5 - 1/10, which nothing here proves
+    with pytest.raises(UndecidedError, match="near to a tie"):
+        rounded(tie, 0)
+    assert rounded(tie, 1) == Fraction(1, 2)
+    with pytest.raises(InputError, match="can't be rounded"):
+        rounded(x, 2)
+
+
+# ------------------------------------------------------------------------------------ rows
+
+
+def hamilton(row: list[Fraction], places: int) -> list[Fraction]:
+    """Seats one at a time to the largest remaining claim: the same by another road."""
+    unit = Fraction(1, 10**places)
+    seats = [floor(v / unit) for v in row]
+    while sum(seats) * unit < sum(row):
+        claims = [v / unit - floor(v / unit) if seats[i] == floor(v / unit) else -1 for i, v in enumerate(row)]
+        seats[claims.index(max(claims))] += 1
+    return [s * unit for s in seats]
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(st.integers(0, 20), min_size=1, max_size=6).filter(any), st.integers(0, 4))
+def test_largest_remainder_of_rational_rows(parts, places):
+    row = [Fraction(p, sum(parts)) for p in parts]
+    assert largest_remainder(row, places) == hamilton(row, places)
+
+
+def test_largest_remainder_of_softmax_rows():
+    rng = random.Random(3)
+    mpmath.mp.dps = 60
+    for _ in range(100):
+        scores = [Fraction(rng.randint(-4, 4), 2) for _ in range(rng.randint(2, 5))]
+        exps = [e(s) for s in scores]
+        total = sum(exps[1:], exps[0])
+        row = [divide(v, total) for v in exps]
+        got = largest_remainder(row, 2)
+        assert sum(got) == 1
+        real = [mpmath.exp(mpmath.mpf(s.numerator) / s.denominator) for s in scores]
+        claims = [100 * v / sum(real) for v in real]
+        for g, c in zip(got, claims, strict=True):
+            assert floor(c + mpmath.mpf(10) ** -40) <= g * 100 <= floor(c) + 1
+        given_up = [c - floor(c) for g, c in zip(got, claims, strict=True) if g * 100 > floor(c)]
+        kept = [c - floor(c) for g, c in zip(got, claims, strict=True) if g * 100 == floor(c)]
+        assert not given_up or not kept or min(given_up) >= max(kept) - mpmath.mpf(10) ** -40
+
+
+def test_a_row_whose_sum_has_too_many_places():
+    with pytest.raises(InputError, match="keep its sum"):
+        largest_remainder([Fraction(1, 3), Fraction(1, 3)], 2)
+    assert largest_remainder([], 2) == []
+
+
+def test_random_decimals_of_students():
+    rng = random.Random(4)
+    for _ in range(300):
+        recipe = random_positive(rng)
+        value, truth = ours(recipe), truth_of(recipe, 120)
+        places = rng.randint(0, 6)
+        unit = Fraction(1, 10**places)
+        written = round(truth / unit) * unit + rng.choice([-1, 0, 0, 1]) * unit
+        distance = written - truth
+        if abs(abs(distance) - unit / 2) > Fraction(1, 10**80):
+            expected = "too high" if distance > unit / 2 else "too low" if distance < -unit / 2 else "right"
+            assert correctly_rounded(value, written, places) == expected

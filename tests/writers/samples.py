@@ -1,0 +1,277 @@
+"""Formulas and documents that between them hold every kind of node."""
+
+from __future__ import annotations
+
+from symattn.document import (
+    AnswerGrid,
+    Box,
+    Code,
+    Diagram,
+    DiagramLayer,
+    Display,
+    Document,
+    Entries,
+    Heading,
+    ItemList,
+    Math,
+    PageBreak,
+    Paragraph,
+    Strong,
+    Table,
+    Together,
+    Words,
+    WorkingSpace,
+)
+from symattn.formula.nodes import (
+    NOTHING,
+    Annotated,
+    BigSum,
+    Blank,
+    Bracketed,
+    Call,
+    Dots,
+    Formula,
+    Fraction,
+    Infinity,
+    ListOf,
+    MatrixOf,
+    Name,
+    Negative,
+    Number,
+    Power,
+    Product,
+    Relation,
+    Root,
+    Row,
+    Shape,
+    Sum,
+    Text,
+    Transposed,
+)
+
+
+def n(value: int | str | Formula) -> Formula:
+    """Short forms: 3, -2, "S"; a formula stays as it is."""
+    if isinstance(value, int):
+        return Negative(Number(str(-value))) if value < 0 else Number(str(value))
+    return Name(value) if isinstance(value, str) else value
+
+
+def indexed(base: str, *sub: int | str, **decoration: object) -> Name:
+    return Name(base, tuple(map(n, sub)), **decoration)  # type: ignore[arg-type]
+
+
+def matrix(*rows: list[int | str | Formula], **options: object) -> MatrixOf:
+    return MatrixOf(tuple(tuple(map(n, row)) for row in rows), **options)  # type: ignore[arg-type]
+
+
+def equal(*parts: int | str | Formula) -> Relation:
+    return Relation(tuple(map(n, parts)), ("=",) * (len(parts) - 1))
+
+
+def times(*factors: int | str | Formula, sign: str = "") -> Product:
+    return Product(tuple(map(n, factors)), sign)  # type: ignore[arg-type]
+
+
+def over(above: int | str | Formula, below: int | str | Formula) -> Fraction:
+    return Fraction(n(above), n(below))
+
+
+def exp(exponent: int | str | Formula) -> Power:
+    return Power(Name("e"), n(exponent))
+
+
+def plus(*terms: int | str | Formula) -> Sum:
+    return Sum(tuple(map(n, terms)))
+
+
+W_Q = Name("W", sup="Q")
+ROOT_D = Root(indexed("d", "k"))
+WEIGHT = over(exp(over(3, Root(n(2)))), plus(exp(over(3, Root(n(2)))), times(2, exp(Negative(over(1, 2))))))
+X = matrix([1, 0, 1, 0, 2], [0, 2, 0, 2, -1], [1, 1, 1, 1, 3])
+W = matrix([1, 0, 1, 2], [1, 0, 0, -1], [0, 0, 1, 3], [0, 1, 1, -2], [2, 1, 0, 1])
+
+FORMULAS: dict[str, Formula] = {
+    "integer": n(17),
+    "decimal": Number("0.50"),
+    "decimal comma": Number("0,50"),
+    "negative": n(-3),
+    "minus a sum": Negative(plus(1, 2)),
+    "letter": n("S"),
+    "greek letter": n("α"),
+    "word": n("Input"),
+    "index": indexed("q", 1, 2),
+    "index of several figures": indexed("q", 10, 2),
+    "index word": indexed("W", "query"),
+    "label": W_Q,
+    "primes": Name("S", primes=2),
+    "primes and index": Name("S", (n(1),), primes=1),
+    "hat": Name("s", (n(1), n(2)), hat=True),
+    "label and index": Name("W", (n(1),), sup="q"),
+    "text": Text("for this example"),
+    "infinity": Negative(Infinity()),
+    "dots": Row((Dots(), Dots("vertical"), Dots("diagonal"), Dots("cell"))),
+    "blanks": Row(tuple(map(Blank, ("integer", "decimal", "fraction", "exponential", "word")))),
+    "sum": plus("a", Negative(n("b")), "c", Negative(plus("d", 1))),
+    "dot product": equal(
+        indexed("s", 1, 2), plus(times(1, 0, sign="·"), times(0, -1, sign="·"), times(2, 3, sign="·")), 6
+    ),
+    "signs": Row((times("a", "b", sign="×"), times("a", "b", sign="⊙"), times(-1, 2, sign="·"))),
+    "product of sums": times(plus("a", 1), plus("b", -2)),
+    "figures side by side": times(2, 3),
+    "product of words": times("softmaxed", "v"),
+    "fraction": over(1, 2),
+    "fraction of a product": over(times("Q", Transposed(n("K"))), ROOT_D),
+    "power": Power(n(2), n(10)),
+    "power of a sum": Power(plus("a", "b"), n(2)),
+    "fraction in an exponent": exp(over(plus(1, "a"), times(2, "b"))),
+    "half of x in an exponent": exp(times(over(1, 2), "x")),
+    "weight": WEIGHT,
+    "root": Root(n(3)),
+    "root of a sum": Root(plus(times("x"), 1)),
+    "transposed": Transposed(n("K")),
+    "transposed with a label": Transposed(W_Q),
+    "transposed matrix": Transposed(matrix([1, 0], [2, 3])),
+    "call": Call(Name("softmax"), (n("S"),)),
+    "call of a fraction": Call(Name("softmax"), (over("S", ROOT_D),)),
+    "call of two": Call(Name("f"), (n("x"), n("y"))),
+    "brackets": Row(tuple(Bracketed(plus("a", 1), bracket) for bracket in ("[", "(", "⟨", "|", ""))),  # type: ignore[arg-type]
+    "list": ListOf((n(1), n(0), n(-1))),
+    "list with commas": ListOf((n(1), n(0), n(-1)), "⟨", ","),
+    "list with semicolons": ListOf((n(1), over(1, 2)), "(", ";"),
+    "matrix": matrix([1, 0, -1], [2, 14, 3]),
+    "matrix of fractions": matrix([1, over(1, 2)], [-3, Negative(over(1, 3))], bracket="("),
+    "matrix of weights": matrix([WEIGHT, 1], [0, over(1, 2)]),
+    "matrix with commas": matrix([1, 0, 1], [1, 0, 0], separator=",", row_end=","),
+    "nested matrix": matrix([1, 0, 2], [-2, 2, 2], nested=True),
+    "matrix in angles": matrix(["a", "b"], ["c", "d"], bracket="⟨"),
+    "determinant": matrix(["a", "b"], ["c", "d"], bracket="|"),
+    "bare matrix": matrix(["a", "b"], ["c", "d"], bracket=""),
+    "matrix of lists": matrix([ListOf((n(1), n(2)))], [ListOf((n(3), n(4)))]),
+    "labelled matrix": matrix(
+        [0, Negative(Infinity())], [5, 7],
+        row_labels=(indexed("q", 1), indexed("q", 2)), column_labels=(indexed("k", 1), indexed("k", 2)),
+        excluded=frozenset({(0, 1)}),
+    ),
+    "row labels": matrix([1, 2], [3, 4], row_labels=(n("a"), n("b"))),
+    "column labels": matrix([1, 2], [3, 4], column_labels=(n("a"), n("b"))),
+    "excluded first cell": matrix([-1, 2], [3, 4], excluded=frozenset({(0, 0)})),
+    "shape": Shape(n(3), n(4)),
+    "cross shape": Shape(n(3), n(4), "cross"),
+    "note under": times(Annotated(n("X"), Shape(n(3), n(4))), Annotated(W_Q, Shape(n(4), n(3)))),
+    "note under a matrix": Annotated(matrix([1, 0], [0, 1]), Shape(n(2), n(2))),
+    "note beside": Annotated(n("S"), Shape(n(3), n(3)), "beside"),
+    "note as index": Annotated(matrix([1, 0], [0, 1]), Shape(n(2), n(2), "cross"), "index"),
+    "big sum": BigSum(n("i"), n(1), n("n"), times(indexed("a", "i"), indexed("v", "i"))),
+    "big sum without bounds": BigSum(n("j"), NOTHING, NOTHING, exp(indexed("s", "j"))),
+    "chain": equal("S", times("Q", Transposed(n("K"))), matrix([2, 4], [4, 16])),
+    "relation signs": Relation(tuple(map(n, range(8))), ("≈", "→", ":=", "≠", "<", ">", "≤")),
+    "continued": Relation((NOTHING, n(1), n(2)), ("=", "≥")),
+    "row": Row((equal("Q", times("X", W_Q)), equal("K", times("X", Name("W", sup="K"))))),
+    "wide product": equal("Q", times("X", W_Q), times(X, W), matrix([3, 1, 2, 4], [0, 1, 2, 3], [9, 8, 7, 6])),
+}  # fmt: skip
+
+HOSTILE = (
+    r"\input{/etc/passwd} \write18{ls} \end{document}",
+    "$x$ %comment #1 & ~tilde ^hat _under {brace} \\",
+    '#read("x") *bold* _it_ = heading <label> @ref // comment /* more */ \\u{41}',
+    "<script>alert(1)</script> &amp; <!-- x -->",
+    "[link](http://x) `code` | pipe | **b** # no heading",
+    "- no list", "+ none", "1. none", "1) none", "= none", "> none", "[1] none", "* none", "---", "```",
+    "-- --- ,, '' `` << >> ?` !`",
+    "naïve Žižek Łódź Nguyễn Øre ß Œuvre",
+    "αβγ Ω −∞ × · √3 ≤ ≥ ≠ → ½ ² ₁ ″ ᵀ",
+    "Привет, мир", "中文 日本語", "emoji 😀👍🏽", "שלום", "مرحبا", "tab\tnew\nline\r\n\x00\x07\x1b[31m\x7f",
+    "zero\u200bwidth\u202eright-to-left\ufeff", "lone \ud800 surrogate", "\ufffe\uffff\U0010ffff\ue000",
+    "a" * 400, "", " ", "e\u0301\u0323 x\u20d7", "0" * 300 + " " + "-" * 300,
+)  # fmt: skip
+
+
+def sheet(*blocks: object, **furniture: object) -> Document:
+    return Document("A sheet", blocks, **furniture)  # type: ignore[arg-type]
+
+
+FIGURE = Diagram(
+    (
+        DiagramLayer((indexed("h", 1), indexed("h", 2)), (Words("outputs"),)),
+        DiagramLayer((Call(Name("softmax"), (n("S"),)),), (Words("row by row, by "), Math(ROOT_D))),
+        DiagramLayer((n("Q"), n("K"), n("V"))),
+        DiagramLayer((n("X"),), (Words("input"),)),
+    ),
+    (
+        *(((3, 0), (2, j)) for j in range(3)),
+        *(((2, j), (1, 0)) for j in range(2)),
+        *(((1, 0), (0, j)) for j in range(2)),
+        ((2, 2), (0, 1)),
+        ((2, 0), (0, 0)),
+    ),
+    "Bottom up: X gives Q, K and V; Q and K meet in the softmax of S; with V it gives h1 and h2.",
+)
+
+ALL = sheet(
+    Box("Conventions", (
+        ItemList(((Words("Tokens are rows: "), Math(equal("Q", times("X", W_Q)))), (Strong("No rounding."),))),
+        Paragraph((Words("Typed as "), Code("e^(1/2)"), Words("."))),
+    )),
+    Heading((Words("Given "), Math(Shape(n(3), n(5))))),
+    Together((
+        Paragraph((Words("The input is "), Math(equal("X", matrix([1, 2], [3, 4]))), Words(" and more."))),
+        Display((equal(Annotated(n("X"), Shape(n(3), n(5))), X),)),
+        Display((Row((equal(W_Q, W), equal(Name("W", sup="K"), W), equal(Name("W", sup="V"), W))),)),
+    )),
+    Heading((Words("Answers"),)),
+    Together((AnswerGrid(n("Q"), 3, 4), AnswerGrid(indexed("S", 1), 2, 2, "exponential"))),
+    AnswerGrid(n("A"), 2, 12, "word"),
+    WorkingSpace(30),
+    Heading((Words("Deeper"),), 2),
+    FIGURE,
+    PageBreak(),
+    Heading((Words("Key"),)),
+    Display((equal("Q", times("X", W_Q), times(X, W), matrix([3, 1, 2, 4], [0, 1, 2, 3], [9, 8, 7, 6])),),
+            (Words("Queries:"),)),
+    Display((equal("S", times("Q", Transposed(n("K")))), equal(NOTHING, matrix([2, 4], [4, 16])), n("S"))),
+    Entries(tuple(equal(indexed("q", i, j), plus(times(i, j, sign="·"), times(2, -1, sign="·")), 2 * i - j)
+                  for i in (1, 2, 3) for j in (1, 2, 3)), 3),
+    Entries(tuple(equal(indexed("a", i, 1), WEIGHT) for i in range(4)), 2),
+    ItemList(((Words("one"),), (Words("two"),)), ordered=True),
+    Table(((Words("step"),), (Words("value"),), (Words("what it says"),)), (
+        ((Words("S"),), (Math(matrix([1, 2], [3, 4])),), (Words("long words " * 20),)),
+        ((Words("A"),), (Math(over(1, 2)),), (Code("x"),)),
+    )),
+    Table(((Math(n("k")),), (Math(exp("k")),)), tuple(((Words(str(k)),), (Words("7.3891"),)) for k in range(60)),
+          row_heads=True),
+    subtitle="With everything", fields=("Name", "Date"), sheet="3f9a-0007", recipe="symattn worksheet --seed 7",
+)  # fmt: skip
+
+EMPTY = Document("", ())
+
+DEEP = sheet(Heading((Words("starts deep"),), 3), Box("", (Heading((Words("deeper"),), 5),)))
+
+WIDE = sheet(
+    Display((equal("A", *[matrix([10**9 + i for i in range(12)])] * 4),)),
+    Display((matrix([10**9 + i for i in range(30)]),)),
+    Display((equal("A", matrix(*[[WEIGHT] * 8] * 8)),), (Words("A lead of some words:"),)),
+    Display(tuple(equal("x" if i == 0 else NOTHING, matrix([10**9 + i for i in range(30)])) for i in range(3))),
+    Entries((equal("x", plus(*range(60))),) * 4, 3),
+    Paragraph((Words("inline "), Math(equal("A", matrix([10**9 + i for i in range(6)]), 1)), Words(" x" * 60))),
+    AnswerGrid(n("A"), 30, 30, "exponential"),
+    Table(tuple((Words(f"column {i}"),) for i in range(14)), (tuple((Math(WEIGHT),) for _ in range(14)),)),
+    Diagram((DiagramLayer(tuple(indexed("a", i) for i in range(40)), (Words("remark " * 9),)),
+             DiagramLayer((n("X"),))), (((1, 0), (0, 39)),), "wide"),
+)  # fmt: skip
+
+HOSTILES = Document(
+    HOSTILE[0],
+    (
+        *(Heading((Words(text),), 1) for text in HOSTILE),
+        *(Paragraph((Words(text), Strong(text), Code(text), Math(Text(text)), Math(Name(text or "x"))))
+          for text in HOSTILE),
+        ItemList(tuple((Words(text),) for text in HOSTILE)),
+        Table(tuple((Words(text),) for text in HOSTILE[:3]), ((*((Words(text),) for text in HOSTILE[4:7]),),)),
+        *(Box(text, (Display((Name("q", (Text(text),), text),), (Words(text),)),)) for text in HOSTILE),
+        Diagram((DiagramLayer((Text(HOSTILE[1]),), (Words(HOSTILE[2]),)),), (), HOSTILE[3]),
+    ),
+    subtitle=HOSTILE[1], fields=HOSTILE[:6], sheet=HOSTILE[2], recipe=HOSTILE[4], language="$%",
+)  # fmt: skip
+
+DOCUMENTS = {"all": ALL, "empty": EMPTY, "deep": DEEP, "wide": WIDE, "hostile": HOSTILES}
