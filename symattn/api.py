@@ -11,12 +11,12 @@ from symattn.document import Document
 from symattn.errors import InputError
 from symattn.exact import AnyMatrix, Size
 from symattn.examples import examples, load_example
-from symattn.explanation import Detail, derivation_document
+from symattn.explanation import Detail, WhichEntries, derivation_document
 from symattn.mechanisms import Settings, mechanism, mechanisms
 from symattn.notation import load_notation
 from symattn.problem import Problem
 from symattn.problem_file import ProblemFile, problem_file, read_problem_file
-from symattn.sheets import DEFAULT_FORMATS, Recipe, Sheet, render, sheets, write_documents, write_sheets
+from symattn.sheets import DEFAULT_FORMATS, Recipe, Sheet, make_sheet, render, sheets, write_documents, write_sheets
 
 SETTINGS = frozenset(f.name for f in fields(Settings))
 
@@ -55,8 +55,6 @@ class Solution:
 
     def worksheet(self) -> Sheet:
         """The same as a worksheet with its key, the key checked by a second route."""
-        from symattn.sheets import make_sheet
-
         return make_sheet(self.problem, self.detail)
 
     def text(self, form: str = "text") -> str:
@@ -65,7 +63,9 @@ class Solution:
             raise InputError(f"{form} is no text; use write(path).")
         return render(self.document, form)[1].decode()
 
-    def write(self, folder: str | Path, *, forms: Sequence[str] = DEFAULT_FORMATS, stem: str = "derivation") -> list[Path]:
+    def write(
+        self, folder: str | Path, *, forms: Sequence[str] = DEFAULT_FORMATS, stem: str = "derivation"
+    ) -> list[Path]:
         """Write the derivation in several formats; the paths written."""
         return write_documents([(stem, self.document)], Path(folder), forms)
 
@@ -84,7 +84,7 @@ def derive(
     sizes: Mapping[str, Size] | None = None,
     corrected: bool = True,
     miniature: bool = False,
-    entries: str = "auto",
+    entries: WhichEntries = "auto",
     places: int | None = None,
     title: str = "",
     **given: object,
@@ -114,7 +114,7 @@ def derive(
     )
     if title:
         problem = replace(problem, title=title)
-    return Solution(problem, Detail(entries=entries, places=problem.notation.decimals if places is None else places))  # type: ignore[arg-type]
+    return Solution(problem, Detail(entries=entries, places=problem.notation.decimals if places is None else places))
 
 
 def source_file(source: str | Path, givens: Mapping[str, object]) -> ProblemFile:
@@ -174,7 +174,6 @@ def make_recipe(
     seed: int = 1,
     exact: bool = True,
     places: int = 4,
-    entries: str = "auto",
 ) -> Recipe:
     """A recipe whose settings are those of the mechanism, then of the notation, then these."""
     chosen, written = mechanism(name), load_notation(notation)
@@ -187,7 +186,6 @@ def make_recipe(
         seed=seed,
         exact=exact,
         places=places,
-        entries=entries,
     )
 
 

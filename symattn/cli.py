@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -18,6 +18,7 @@ from symattn import __version__
 from symattn.errors import InputError, SymattnError
 
 if TYPE_CHECKING:
+    from symattn.explanation import WhichEntries
     from symattn.sheets import Sheet
 
 INPUT_WAS_WRONG = 2
@@ -205,7 +206,7 @@ def derive(
         sizes=_sizes(settings.pop("sizes")),
         corrected=not as_written,
         miniature=miniature,
-        entries=_entries(entries),  # type: ignore[arg-type]
+        entries=_entries(entries),
         places=places,
         **_settings(settings),
     )
@@ -298,7 +299,7 @@ def _catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
     }
 
 
-def _settings(given: dict[str, Any]) -> dict[str, object]:
+def _settings(given: dict[str, Any]) -> dict[str, Any]:
     """The settings that were named on the command line."""
     by_token, by_matrix, rounding = (given.pop(key) for key in ("by_token", "by_matrix", "rounding"))
     settings = {key: value for key, value in given.items() if value is not None}
@@ -334,15 +335,17 @@ def _sizes(text: str | None) -> dict[str, int | str] | None:
     return sizes
 
 
-def _entries(text: str) -> object:
+def _entries(text: str) -> WhichEntries:
     """auto, all, first-row, none, or 1,1;2,3 → ((0, 0), (1, 2))."""
     if text in ("auto", "all", "first-row", "none"):
-        return text
+        return cast("WhichEntries", text)
     chosen = []
     for part in text.split(";"):
         i, _, j = part.partition(",")
         if not (i.strip().isdecimal() and j.strip().isdecimal() and int(i) > 0 and int(j) > 0):
-            raise InputError(f"--entries is {text!r}; all, first-row, none, auto or pairs such as 1,1;2,3 were expected.")
+            raise InputError(
+                f"--entries is {text!r}; all, first-row, none, auto or pairs such as 1,1;2,3 were expected."
+            )
         chosen.append((int(i) - 1, int(j) - 1))
     return tuple(chosen)
 

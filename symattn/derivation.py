@@ -19,7 +19,7 @@ from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value
 from symattn.formula import Formula
 
 if TYPE_CHECKING:
-    import sympy
+    pass
 
 Shape = tuple[Size, Size]
 Index = int | str

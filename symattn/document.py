@@ -7,7 +7,6 @@ reads markup in it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 from symattn.formula import CellKind, Formula
 

@@ -27,7 +27,7 @@ class ReadError(InputError):
     @property
     def pointer(self) -> str:
         start = max(0, self.position - 30)
-        return f"{self.text[start:self.position + 30]}\n{' ' * (self.position - start)}^"
+        return f"{self.text[start : self.position + 30]}\n{' ' * (self.position - start)}^"
 
 
 class ShapeError(InputError):

@@ -19,7 +19,25 @@ from symattn.derivation import Style
 from symattn.errors import InputError, ReadError
 from symattn.formula import Formula, Name, Scope, read_formula
 
-ROLES = ("X", "W_Q", "W_K", "W_V", "b_Q", "b_K", "b_V", "Q", "K", "V", "S", "S'", "M", "A", "A_rounded", "weighted", "Z")
+ROLES = (
+    "X",
+    "W_Q",
+    "W_K",
+    "W_V",
+    "b_Q",
+    "b_K",
+    "b_V",
+    "Q",
+    "K",
+    "V",
+    "S",
+    "S'",
+    "M",
+    "A",
+    "A_rounded",
+    "weighted",
+    "Z",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +260,9 @@ def _check_formula(text: str, what: str, where: str) -> None:
 def _section(data: Mapping[str, Any], where: str) -> Section:
     known = {"label", "title", "items", "repeat", "needs", "only"}
     if unknown := sorted(set(data) - known):
-        raise InputError(f"In the notation {where}, a section has {unknown[0]!r}; {', '.join(sorted(known))} are known.")
+        raise InputError(
+            f"In the notation {where}, a section has {unknown[0]!r}; {', '.join(sorted(known))} are known."
+        )
     return Section(
         label=str(data.get("label", "")),
         title=str(data.get("title", "")),

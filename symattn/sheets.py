@@ -43,13 +43,10 @@ class Recipe:
     seed: int = 1
     exact: bool = True
     places: int = 4
-    entries: str = "auto"
 
     def command(self) -> str:
         """The command that makes the same again; it stands in every footer."""
-        return " ".join(
-            ["symattn worksheet", self.mechanism, *self._options(), f"--seed {self.seed}"]
-        )
+        return " ".join(["symattn worksheet", self.mechanism, *self._options(), f"--seed {self.seed}"])
 
     def _options(self) -> Iterator[str]:
         defaults = {**Settings.__dataclass_fields__}
@@ -103,7 +100,7 @@ def sheets(recipe: Recipe, count: int) -> Iterator[Sheet]:
                 "ask for fewer, or for larger sizes."
             )
         seen.add(problem.sheet)
-        yield make_sheet(problem, Detail(entries=_entries(recipe.entries), places=recipe.places))
+        yield make_sheet(problem, Detail(places=recipe.places))
 
 
 def make_sheet(problem: Problem, detail: Detail | None = None) -> Sheet:
@@ -147,10 +144,6 @@ def _content(matrix: Matrix | Outline) -> object:
     if isinstance(matrix, Outline):
         return matrix.shape
     return [[str(x) for x in row] for row in matrix.rows]
-
-
-def _entries(text: str) -> object:
-    return text
 
 
 def _shell(text: str) -> str:

@@ -63,7 +63,9 @@ def _projections(wording: Wording, changes: dict[str, str]) -> tuple[list[Diagra
             else:
                 edges.append(((1, k), (0, t * r + k)))
     rule = changes.get("rule")
-    remark: Inlines = (Math(read_formula(rule)),) if rule else (Math(Row(tuple(_rule(wording, role) for role in roles))),)
+    remark: Inlines = (
+        (Math(read_formula(rule)),) if rule else (Math(Row(tuple(_rule(wording, role) for role in roles))),)
+    )
     q, w = derivation.value(roles[0]), derivation.value(f"W_{roles[0]}")
     layers = [
         DiagramLayer(tuple(products), (Words(f"{n} × {r} × (1, {q.shape[1]})  "), *remark)),

@@ -20,7 +20,7 @@ from symattn.document import (
     Together,
     Words,
 )
-from symattn.exact import Matrix, Outline
+from symattn.exact import Matrix, Outline, Value
 from symattn.explanation.page import page, rows_of
 from symattn.explanation.steps import Detail, ask_step, explain_step, step_title
 from symattn.explanation.wording import Wording
@@ -42,7 +42,11 @@ def errata(listed: tuple[Erratum, ...], corrected: bool) -> list[Block]:
     """What a note says, what it should say, and why."""
     title = "Errata corrected here" if corrected else "Errata of the note, left as they are"
     items = tuple(
-        (Words(f"{e.id} ({e.kind}). As written: {e.as_written} Correct: {e.corrected}" + (f" {e.why}" if e.why else "")),)
+        (
+            Words(
+                f"{e.id} ({e.kind}). As written: {e.as_written} Correct: {e.corrected}" + (f" {e.why}" if e.why else "")
+            ),
+        )
         for e in listed
     )
     return [Heading((Words(title),), 1), ItemList(items)]
@@ -84,9 +88,7 @@ def key_document(problem: Problem, detail: Detail | None = None) -> Document:
         blocks += [Together((heading, first)), *rest]
     if checks := _checks(problem, wording):
         blocks += [Heading((Words("Checks"),), 1), ItemList(tuple(checks))]
-    return Document(
-        problem.title, tuple(blocks), subtitle="Answer key", sheet=problem.sheet, recipe=problem.recipe
-    )
+    return Document(problem.title, tuple(blocks), subtitle="Answer key", sheet=problem.sheet, recipe=problem.recipe)
 
 
 def booklet(documents: Sequence[Document]) -> Document:
@@ -97,7 +99,9 @@ def booklet(documents: Sequence[Document]) -> Document:
             blocks.append(PageBreak())
         blocks.append(Heading((Words(f"{document.subtitle or 'Worksheet'} {document.sheet}"),), 1))
         if document.fields:
-            blocks.append(Paragraph((Words("   ".join(f"{field}: ______________________" for field in document.fields)),)))
+            blocks.append(
+                Paragraph((Words("   ".join(f"{field}: ______________________" for field in document.fields)),))
+            )
         blocks += [_lowered(block) for block in document.blocks]
     first = documents[0]
     return Document(first.title, tuple(blocks), subtitle=first.subtitle, recipe=first.recipe, language=first.language)
@@ -164,8 +168,10 @@ def _conventions(problem: Problem, wording: Wording) -> Box:
         elif isinstance(op.op, Softmax):
             base = "e" if op.op.base == "e" else None
             words = f"Softmax goes along each {'row' if op.op.along == 'rows' else 'column'}, with base "
-            items.append((Words(words), Math(wording.read("e") if base else wording.number(op.op.base)), Words(".")))  # type: ignore[arg-type]
-    if not any(isinstance(s.op, Scale) for s in problem.steps) and any(isinstance(s.op, Softmax) for s in problem.steps):
+            items.append((Words(words), Math(wording.read("e") if base else wording.number(op.op.base)), Words(".")))
+    if not any(isinstance(s.op, Scale) for s in problem.steps) and any(
+        isinstance(s.op, Softmax) for s in problem.steps
+    ):
         items.append((Words("Scores are not scaled."),))
     return Box("Conventions", (ItemList(tuple(items)),))
 
@@ -210,16 +216,26 @@ def _checks(problem: Problem, wording: Wording) -> list[Inlines]:
                 total = Matrix.of([[_total(column) for column in step.result.T.rows]])
                 if MatMul().apply(sums, right) == total:
                     name = Math(wording.name(step.name))
-                    checks.append((Words("Column sums of "), name, Words(": "), Math(wording.values(total)),
-                                   Words(" = column sums of "), Math(wording.operand(a)), Words(" times "),
-                                   Math(wording.operand(b)), Words(".")))
+                    checks.append(
+                        (
+                            Words("Column sums of "),
+                            name,
+                            Words(": "),
+                            Math(wording.values(total)),
+                            Words(" = column sums of "),
+                            Math(wording.operand(a)),
+                            Words(" times "),
+                            Math(wording.operand(b)),
+                            Words("."),
+                        )
+                    )
     return checks
 
 
-def _total(values: tuple[object, ...]) -> object:
+def _total(values: tuple[Value, ...]) -> Value:
     total = values[0]
     for value in values[1:]:
-        total = total + value  # type: ignore[operator]
+        total = total + value
     return total
 
 

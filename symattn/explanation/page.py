@@ -69,7 +69,7 @@ class _Page:
                 yield from self.default(step)
 
     def givens(self, names: list[str]) -> Iterator[Block]:
-        formulas = []
+        formulas: list[Formula] = []
         for name in names:
             value = self.derivation.value(name)
             shaped = self.wording.shaped(self.wording.name(name), value)
@@ -157,7 +157,9 @@ class _Page:
         """Formulas with what leads to them: short words on the same line, long ones above."""
         patch = self.patches.get(item.id) if item.id else None
         formulas = (patch,) if patch else item.math
-        groups = [(lead, indices, [line for f in formulas for line in self.lines(f, indices)]) for lead, indices in each]
+        groups = [
+            (lead, indices, [line for f in formulas for line in self.lines(f, indices)]) for lead, indices in each
+        ]
         if together and groups:
             lead, indices, _ = groups[0]
             groups = [(lead, indices, [line for _, _, lines in groups for line in lines])]
@@ -208,7 +210,9 @@ class _Page:
         return tuple(parts)
 
 
-_STEP = re.compile(r"@(?:values|nested|decimals|numbers|working|work|visible|entry|named|shape|scale|sums|grid|labelledmask)\(([^,()\[\]^]+)")
+_STEP = re.compile(
+    r"@(?:values|nested|decimals|numbers|working|work|visible|entry|named|shape|scale|sums|grid|labelledmask)\(([^,()\[\]^]+)"
+)
 _SHOWN = re.compile(r"@(?:values|nested|decimals|numbers|working|work|visible|entry|sums|grid)\(([^,()\[\]^]+)")
 _NUMERIC = re.compile(r"@(?:decimals|entry|weight|sums|grid)\(")
 _BRACES = re.compile(r"\{(\w+)\}")

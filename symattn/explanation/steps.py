@@ -11,7 +11,7 @@ from symattn.derivation import Index, Step
 from symattn.document import AnswerGrid, Block, Display, Entries, Inlines, Math, Paragraph, Words, WorkingSpace
 from symattn.exact import Matrix, Outline, Value
 from symattn.explanation.wording import LONG, Wording, terminates
-from symattn.formula import NOTHING, CellKind, Formula, Relation, shortest
+from symattn.formula import NOTHING, CellKind, Formula, Relation, decimal, shortest
 from symattn.formula.width import fold, width
 from symattn.ops import Add, Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver, Transpose
 
@@ -50,11 +50,18 @@ def explain_step(step: Step, wording: Wording, detail: Detail) -> list[Block]:
     values = Relation((plain, wording.values(step.result)), ("=",))
     if width(values) <= LINE or not written_out:
         blocks.append(Display(tuple(fold(values, LINE))))
-    if detail.places is not None and not all(map(terminates, step.result)) and not isinstance(step.op, Round):
-        sign = "=" if all(ends_within(x, detail.places) for x in step.result) else "≈"
-        decimals = wording.decimals(step.result, detail.places)
-        blocks.append(Display(tuple(fold(Relation((plain, decimals), (sign,)), LINE))))
+    if detail.places is not None and not all(map(terminates, step.result)) and not isinstance(step.op, Round | Mask):
+        blocks.append(Display(tuple(fold(_decimals(step, step.result, wording, detail.places), LINE))))
     return blocks
+
+
+def _decimals(step: Step, result: Matrix, wording: Wording, places: int) -> Relation:
+    """The result in decimals: as short as they are where all of them end, else rounded to so many places."""
+    name = wording.name(step.name)
+    if all(ends_within(x, places) for x in result):
+        cells = [[decimal(shortest(x) or "") for x in row] for row in result.rows]
+        return Relation((name, wording.grid(cells)), ("=",))
+    return Relation((name, wording.decimals(result, places)), ("≈",))
 
 
 def shows_factors(step: Step) -> bool:
@@ -154,9 +161,9 @@ def ask_step(step: Step, wording: Wording, exact: bool) -> list[Block]:
 
 
 def working_height(step: Step) -> int:
-    """Millimetres for working: about 8 for each row of dot products, on one half of a page at most."""
+    """Millimetres for working: a line of 6 for every two dot products, a third of a page at most."""
     rows, columns = (int(s) for s in step.result.shape)
-    return min(70, 8 * max(2, rows * ((columns + 1) // 2)))
+    return min(80, 6 * max(3, rows * ((columns + 1) // 2)))
 
 
 def cell_kind(step: Step, exact: bool) -> CellKind:
@@ -174,5 +181,3 @@ def step_title(step: Step, wording: Wording) -> Inlines:
     """ "Scores", "Weights": the step's role in words, then its name."""
     word = wording.notation.named(step.role).word or step.op.title
     return (Words(f"{word} "), Math(wording.name(step.name))) if word else (Math(wording.name(step.name)),)
-
-

@@ -12,11 +12,13 @@ from symattn.derivation import Derivation, Index, Operand, Step, View, symbol_na
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, Size, Value, decimal_text, is_symbolic
 from symattn.formula import (
+    ONE,
     Annotated,
     Blank,
     CellKind,
     Dots,
     Formula,
+    Fraction,
     ListOf,
     MatrixOf,
     Name,
@@ -224,7 +226,7 @@ class Wording:
         return {
             "named": lambda spec: self.shaped(self.name(_spec_name(spec)), self.spec(spec)),
             "shape": lambda spec: self.shape(self.spec(spec)),
-            "size": lambda letter: self.size(self.sizes.get(letter, letter)),
+            "size": lambda letter: self.size(self.sizes[letter] if letter in self.sizes else letter),
             "scale": lambda name: self.divisor(d[name]),
             "values": lambda spec, style="": self.values(self.spec(spec), _spec_name(spec), style),
             "nested": lambda spec: self.values(self.spec(spec), _spec_name(spec), "nested"),
@@ -302,11 +304,7 @@ class Wording:
         dot, zero = Dots("cell"), FormulaNumber("0")
         masks = [s.op for s in self.derivation if isinstance(s.op, Mask) and s.op.keep]
         hidden = frozenset(
-            (i, j)
-            for mask in masks[:1]
-            for i in range(rows)
-            for j in range(columns)
-            if not mask.keep[i][j]
+            (i, j) for mask in masks[:1] for i in range(rows) for j in range(columns) if not mask.keep[i][j]
         )
         cells = grid.rows if grid else tuple(tuple(zero if x == 0 else dot for x in row) for row in matrix.rows)
         return MatrixOf(
@@ -331,6 +329,12 @@ class Wording:
         """The operation with the operands' numbers."""
         matrices = [operand.of(self.derivation.seen(operand.name)) for operand in step.operands]
         grids = [self.values(m, o.name) for m, o in zip(matrices, step.operands, strict=True)]
+        if isinstance(step.op, Scale):  # a matrix in a numerator would be set too small to read
+            return Product((Fraction(ONE, step.op.symbol(self.notation.style)), grids[0]))
+        if isinstance(step.op, Mask) and step.op.keep and step.op.style == "additive":
+            return Sum((grids[0], self.mask(step)))
+        if isinstance(step.op, Mask) and step.op.keep and step.op.style == "multiplicative":
+            return Product((grids[0], self.mask(step)), "⊙")
         return step.op.written(self.notation.style, *grids)
 
     def working_grid(self, step: Step) -> Formula:

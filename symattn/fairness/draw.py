@@ -104,11 +104,11 @@ def _complaints(mechanism: Mechanism, settings: Settings, givens: Mapping[str, M
         return
     for name in ("Q", "K", "V", "S"):
         if name in d:
-            matrix = d.value(name)
-            assert isinstance(matrix, Matrix)
+            product = d.value(name)
+            assert isinstance(product, Matrix)
             if name not in givens:
-                yield from _dull(name, matrix)
-            if name in LARGEST and any(isinstance(x, int) and abs(x) > LARGEST[name] for x in matrix):
+                yield from _dull(name, product)
+            if any(isinstance(x, int) and abs(x) > LARGEST[name] for x in product):
                 yield f"{name} has an entry above {LARGEST[name]}"
     yield from _confusable(d)
     yield from _bad_mask(d)
@@ -143,9 +143,7 @@ def _bad_mask(d: Derivation) -> Iterator[str]:
             scores = d.value(step.operands[0].name)
             assert isinstance(scores, Matrix)
             pairs = zip(scores.rows, step.op.keep, strict=True)
-            hidden = [
-                _float(x) for row, kept in pairs for x, seen in zip(row, kept, strict=True) if not seen
-            ]
+            hidden = [_float(x) for row, kept in pairs for x, seen in zip(row, kept, strict=True) if not seen]
             if len(hidden) >= 3 and not (min(hidden) < 0 < max(hidden)):
                 yield "the hidden scores are not of both signs"
             if any(abs(x) > 3.01 for x in hidden):

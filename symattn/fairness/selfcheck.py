@@ -125,7 +125,7 @@ def _mask(m: list[Floats], step: Step) -> Floats:
 
 def _softmax(m: list[Floats], step: Step) -> Floats:
     assert isinstance(step.op, Softmax)
-    rate = 1.0 if step.op.base == "e" else math.log(_float(step.op.base))  # type: ignore[arg-type]
+    rate = 1.0 if step.op.base == "e" else math.log(_float(step.op.base))
 
     def line(scores: Sequence[float]) -> list[float]:
         shifted = [rate * s for s in scores]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction as Ratio
@@ -53,17 +54,15 @@ def number(value: Value, names: Names = NO_NAMES) -> Formula:
     does not know is read from its own name.
     Quotients of e-forms are written with 0 as their smallest exponent: e/(e + 2e²) as 1/(1 + 2e).
     """
-    match value:
-        case int() | Ratio():
-            return _rational(value)
-        case ExpSum():
-            return _sum(value.terms)
-        case Quotient():
-            return _quotient(value)
-        case NegativeInfinity():
-            return Negative(Infinity())
-        case _:
-            return _expression(value, names)
+    if is_symbolic(value):
+        return _expression(value, names)
+    if isinstance(value, ExpSum):
+        return _sum(value.terms)
+    if isinstance(value, Quotient):
+        return _quotient(value)
+    if isinstance(value, NegativeInfinity):
+        return Negative(Infinity())
+    return _rational(value)
 
 
 def decimal(digits: str) -> Formula:
@@ -140,7 +139,7 @@ def _order(item: tuple[Key, Rational]) -> tuple[float, float, str]:
 
 
 def _approximately(exponent: Exponent) -> float:
-    return sum(float(c) * float(r) ** 0.5 for r, c in exponent)
+    return sum(float(c) * math.sqrt(r) for r, c in exponent)
 
 
 def _quotient(value: Quotient) -> Formula:

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 
 from symattn.errors import ReadError
 from symattn.formula.nodes import (
+    NOTHING,
     Annotated,
     BigSum,
     Blank,
@@ -35,7 +36,6 @@ from symattn.formula.nodes import (
     MatrixOf,
     Name,
     Negative,
-    NOTHING,
     Number,
     Power,
     Product,

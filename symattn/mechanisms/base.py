@@ -80,8 +80,9 @@ class Settings:
         for name in ("activation", "stop_at"):
             if name in values and not isinstance(values[name], str):
                 raise InputError(f"{name} is {values[name]!r}; a name was expected.")
-        if isinstance(name := values.get("activation"), str) and not re.fullmatch(r"[A-Za-zσφ]\w{0,20}", name):
-            raise InputError(f"activation is {name!r}; a name such as identity, relu or f was expected.")
+        function = values.get("activation")
+        if isinstance(function, str) and not re.fullmatch(r"[A-Za-zσφ]\w{0,20}", function):
+            raise InputError(f"activation is {function!r}; a name such as identity, relu or f was expected.")
         return cls(**values)  # type: ignore[arg-type]
 
 
@@ -101,7 +102,7 @@ def _rounding(given: Mapping[str, object]) -> Rounding:
         raise InputError(f"rounding.method is {method!r}; nearest, largest-remainder or truncate was expected.")
     if ties not in ("even", "up", "down"):
         raise InputError(f"rounding.ties is {ties!r}; even, up or down was expected.")
-    return Rounding(places, method, ties)  # type: ignore[arg-type]
+    return Rounding(places, method, ties)
 
 
 def _base(given: object) -> Value:
@@ -257,9 +258,7 @@ def mix(d: Derivation, settings: Settings) -> Derivation:
     return d.then("Z", MatMul(), "V", weights)  # d_v × n
 
 
-def _attend_by_token(
-    d: Derivation, settings: Settings, n: int, scale: Scale | None, keep: Keep | None
-) -> Derivation:
+def _attend_by_token(d: Derivation, settings: Settings, n: int, scale: Scale | None, keep: Keep | None) -> Derivation:
     """The same, one token after the other: its scores, its weights, the values times the weights, their sum."""
     columns = settings.orientation == "columns"
     upright = columns or settings.scores == "column"  # the token's scores stand as a column

@@ -44,7 +44,7 @@ def run(givens: Mapping[str, object], steps: Sequence[Mapping[str, object]], *, 
         if isinstance(operands, str):
             operands = [operands]
         if not isinstance(operands, list) or not operands or not all(isinstance(o, str) for o in operands):
-            raise InputError(f"Step {name!r} needs operands: a list of names such as [\"Q\", \"K^T\"].")
+            raise InputError(f'Step {name!r} needs operands: a list of names such as ["Q", "K^T"].')
         used = [_operand(o, name) for o in operands]
         try:
             made = _op(str(op), step, d, used)

@@ -48,7 +48,7 @@ class Mask(Op):
     kind: str = "custom"
 
     @property
-    def title(self) -> str:  # type: ignore[override]
+    def title(self) -> str:
         return "Mask"
 
     def shape(self, *shapes: Shape) -> Shape:
@@ -96,12 +96,13 @@ class Mask(Op):
 
     def matrix(self) -> MatrixOf:
         """The mask itself as it is written."""
-        seen, hidden = {
+        marks: dict[MaskStyle, tuple[Formula, Formula]] = {
             "additive": (ZERO, MINUS_INFINITY),
             "multiplicative": (ONE, MINUS_INFINITY),
             "keep": (ONE, ZERO),
             "block": (ZERO, ONE),
-        }[self.style]
+        }
+        seen, hidden = marks[self.style]
         return MatrixOf(tuple(tuple(seen if kept else hidden for kept in row) for row in self.keep))
 
 

@@ -7,7 +7,17 @@ from typing import Literal
 
 from symattn.derivation import Index, Op, Shape, Style, View
 from symattn.errors import InputError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, is_symbolic, largest_remainder, rounded, sign, to_sympy, truncated
+from symattn.exact import (
+    NEGATIVE_INFINITY,
+    Matrix,
+    Value,
+    is_symbolic,
+    largest_remainder,
+    rounded,
+    sign,
+    to_sympy,
+    truncated,
+)
 from symattn.formula import Call, Formula, Name, Number
 
 RoundingMethod = Literal["nearest", "largest-remainder", "truncate"]
@@ -28,7 +38,7 @@ class Round(Op):
     along: Literal["rows", "columns"] = "rows"  # what keeps its sum
 
     @property
-    def title(self) -> str:  # type: ignore[override]
+    def title(self) -> str:
         how = {
             "nearest": "Round",
             "largest-remainder": "Round by largest remainder",

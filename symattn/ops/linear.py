@@ -20,10 +20,10 @@ from symattn.formula import (
     Name,
     Number,
     Product,
+    Scope,
     Sum,
     Transposed,
     number,
-    Scope,
     read_formula,
 )
 

@@ -203,7 +203,7 @@ BOX: dict[CellKind, tuple[int, int]] = {
 def box_size(grid: AnswerGrid) -> tuple[int, int]:
     """Width and height of a box in millimetres: for handwriting, smaller only where the page ends."""
     wide, high = BOX[grid.kind]
-    room = PAGE_WIDTH - 12 - int(width(grid.name) * 4)
+    room = PAGE_WIDTH - 22 - int(width(grid.name) * 4)
     return min(wide, room // grid.columns), min(high, PAGE_HEIGHT // grid.rows)
 
 
@@ -255,6 +255,11 @@ def folded(lines: Iterable[Formula], lead: Inlines = (), limit: float = LINE) ->
     for line in lines:
         done += fold(line, room) if isinstance(line, Relation) and width(line) > room else (line,)
     return done
+
+
+def lead_stands_above(lines: Iterable[Formula], lead: Inlines) -> bool:
+    """Whether the text before formulas gets a line of its own, since beside it they would be too wide."""
+    return bool(lead) and max(map(width, lines), default=0.0) + inlines_width(lead) + 1 > 1.1 * LINE
 
 
 def inlines_width(content: Inlines) -> float:

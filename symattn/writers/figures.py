@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from symattn.document import Diagram, Inlines
 from symattn.formula.nodes import Formula
 from symattn.formula.width import width
+from symattn.writers.common import inlines_width
 
 _EM = 4.0  # millimetres, at 11 pt
 _GAP = 9.0  # between neighbours
@@ -40,7 +41,7 @@ class Figure:
     remarks: tuple[Remark, ...]
     width: float
     height: float
-    margin: float  # to the right of the boxes, for arrows and remarks
+    margin: float  # what stands to the right of the boxes needs
 
     def passes_left(self, lower: tuple[int, int], upper: tuple[int, int]) -> bool:
         """Whether an arrow that skips a layer goes round the others at the left."""
@@ -64,4 +65,5 @@ def placed(diagram: Diagram) -> Figure:
             x += wide + gap
         if layer.remark:
             remarks.append(Remark(layer.remark, whole + margin, y))
-    return Figure(boxes, tuple(remarks), whole, max(0, len(sizes) - 1) * _RISE + HEIGHT, margin)
+    beside = max((margin + inlines_width(layer.remark) * _EM for layer in diagram.layers if layer.remark), default=0)
+    return Figure(boxes, tuple(remarks), whole, max(0, len(sizes) - 1) * _RISE + HEIGHT, beside)

@@ -104,7 +104,10 @@ def _inline(inline: Inline) -> str:
         case Code(words):
             return f"\\texttt{{{code(words)}}}"
         case Math(formula):
-            return f"${_on_one_line(tex.write(formula, _TEX))}$"
+            source = _on_one_line(tex.write(formula, _TEX))
+            if common.width(formula) > common.LINE:
+                return f"\\fit{{${source}$}}"
+            return f"${source}$" if source else ""
         case _:
             assert_never(inline)
 

@@ -76,7 +76,7 @@ def escaped(text: str) -> str:
 def code(text: str) -> str:
     """Text as it is typed, for \\texttt: straight quotes, and places to break a line after signs."""
     words = re.sub(r"(?<=[/=_.,:&?-])(?=\w)", _BREAK, visible(text))
-    return escaped(words).replace("'", r"\textquotesingle{}")
+    return r"\textquotesingle{}".join(map(escaped, words.split("'")))
 
 
 def _character(character: str) -> str:
@@ -84,7 +84,7 @@ def _character(character: str) -> str:
         case "\0":
             return "{}"
         case "\N{ZERO WIDTH SPACE}":
-            return r"\allowbreak{}"
+            return r"\wbr{}"
         case _ if character.isascii():
             return _ASCII.get(character, character)
         case _ if character in _PUNCTUATION:

@@ -110,7 +110,8 @@ def _inline(inline: Inline, formulas: bool) -> str:
         case Code(words):
             return _code(common.visible(words))
         case Math(formula) if formulas:
-            return f"${tex.write(formula, _TEX_IN_LINE).replace('<', _LESS)}$"
+            source = tex.write(formula, _TEX_IN_LINE).replace("<", _LESS)
+            return f"${source}$" if source else ""
         case Math(formula):
             return escaped(text.on_one_line(formula))
         case _:

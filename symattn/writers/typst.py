@@ -111,7 +111,7 @@ def _inline(inline: Inline) -> str:
             source = _math(formula, "normal")
             # In a line of text typst would set the cells of a matrix as small as an index.
             source = f"display({source})" if common.contains(formula, MatrixOf) else source
-            return f"#m({literal(speak(formula))}, ${source}$)"
+            return f"#m({_spoken(formula)}, ${source}$)" if source else ""
         case _:
             assert_never(inline)
 
@@ -277,7 +277,7 @@ def _cell(node: MatrixOf, i: int, j: int, style: Style) -> str:
     cell = node.rows[i][j]
     source = _math(cell, style)
     if (i, j) in node.excluded:
-        source = f"#shaded({literal(speak(cell))}, ${source}$) "
+        source = f"#shaded({_spoken(cell)}, ${source}$) "
     last = j == len(node.rows[i]) - 1
     sign = node.separator if not last else (node.row_end if i < len(node.rows) - 1 else "")
     if node.nested:
@@ -296,9 +296,19 @@ def _aligned(line: Formula) -> str:
     return f"{_math(before, 'normal')} &{_math(after, 'normal')}".strip()
 
 
-def _formulas(spoken: Sequence[str], lines: Sequence[str]) -> str:
+def _aligned_all(lines: Sequence[Formula]) -> list[str]:
+    return [_aligned(line) for line in lines]
+
+
+def _spoken(*formulas: Formula, lead: Inlines = ()) -> str:
+    """What is read out in place of formulas; PDF/UA wants it to be something."""
+    words = [text.plain(lead), *map(speak, formulas)]
+    return literal("; ".join(filter(None, words)) or "a gap")
+
+
+def _formulas(spoken: str, lines: Sequence[str]) -> str:
     body = " \\\n  ".join(lines)
-    return f"#formulas({literal('; '.join(spoken))}, $\n  {body}\n$)"
+    return f"#formulas({spoken}, $\n  {body}\n$)"
 
 
 # --- documents ----------------------------------------------------------------------------------------
@@ -337,13 +347,14 @@ def _block(block: Block) -> str:
             return _text(content)
         case Display(lines, lead):
             folded = common.folded(lines, lead)
-            spoken = [*([text.plain(lead)] if lead else []), *map(speak, folded)]
-            return _formulas(spoken, _with_lead(lead, [_aligned(line) for line in folded]))
+            if common.lead_stands_above(folded, lead):
+                return f"#block(sticky: true)[{_text(lead)}]\n\n" + _formulas(_spoken(*folded), _aligned_all(folded))
+            return _formulas(_spoken(*folded, lead=lead), _with_lead(lead, _aligned_all(folded)))
         case Entries(equations, columns):
             columns = common.columns_that_fit(equations, columns)
             cells = [_aligned(equation) for equation in equations]
             rows = [" & #h(2.2em) ".join(cells[i : i + columns]) for i in range(0, len(cells), columns)]
-            return _formulas([speak(equation) for equation in equations], rows)
+            return _formulas(_spoken(*equations), rows)
         case AnswerGrid(name, rows, columns, _):
             wide, high = common.box_size(block)
             equals = Relation((name, NOTHING), ("=",))

@@ -263,9 +263,12 @@ WIDE = sheet(
 HOSTILES = Document(
     HOSTILE[0],
     (
-        *(Heading((Words(text),), 1) for text in HOSTILE),
-        *(Paragraph((Words(text), Strong(text), Code(text), Math(Text(text)), Math(Name(text or "x"))))
-          for text in HOSTILE),
+        *(block for text in HOSTILE for block in (
+            Heading((Words(text),), 1),
+            Paragraph((Words(text), Words(" "), Strong(text), Words(" "), Code(text))),
+            Paragraph((Math(Text(text)),)),
+            Paragraph((Math(Name(text or "x")),)),
+        )),
         ItemList(tuple((Words(text),) for text in HOSTILE)),
         Table(tuple((Words(text),) for text in HOSTILE[:3]), ((*((Words(text),) for text in HOSTILE[4:7]),),)),
         *(Box(text, (Display((Name("q", (Text(text),), text),), (Words(text),)),)) for text in HOSTILE),
