@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,6 +25,8 @@ from symattn.writers import FORMATS
 DEFAULT_SIZES: Mapping[str, int] = {"n": 3, "m": 3, "d_model": 5, "d_k": 4, "d_v": 2}
 """All different but for n and m, and d_k a square: then wrong ways give other answers than the right one."""
 
+DEFAULT_SETTINGS = Settings()
+
 DEFAULT_FORMATS = ("latex", "markdown", "pdf")
 MOST_REDRAWS = 1000
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # without I, L, O, U: read aloud without mistakes
@@ -37,7 +38,7 @@ class Recipe:
 
     mechanism: str = "self_attention"
     problem: str = "full"
-    settings: Settings = Settings()
+    settings: Settings = DEFAULT_SETTINGS
     sizes: Mapping[str, Size] | None = None
     notation: str = "standard"
     seed: int = 1
@@ -229,7 +230,7 @@ def write_documents(documents: Iterable[tuple[str, Document]], folder: Path, for
                 (staging / (stem + suffix)).write_bytes(content)
                 written.append(folder / (stem + suffix))
         for path in written:
-            os.replace(staging / path.name, path)
+            (staging / path.name).replace(path)
     except OSError as error:
         raise InputError(f"Writing to the folder {folder} failed: {error.strerror}.") from error
     finally:

@@ -67,9 +67,7 @@ def from_sympy(expr: Any) -> Value:
     if expr is sympy.S.NegativeInfinity:
         return values.NEGATIVE_INFINITY
     if not isinstance(expr, sympy.Expr) or expr.has(sympy.oo, sympy.zoo, sympy.nan, sympy.S.NegativeInfinity):
-        raise InputError(
-            f"The SymPy object {expr} is not a real number; of the infinities only −∞ is a score."
-        )
+        raise InputError(f"The SymPy object {expr} is not a real number; of the infinities only −∞ is a score.")
     if expr.has(sympy.I):
         raise InputError(f"The SymPy expression {expr} is complex; every number here is real.")
     try:

@@ -16,9 +16,9 @@ from math import ceil, gcd, lcm, prod
 from random import SystemRandom
 from typing import Any, Literal, TypeAlias, TypeGuard
 
-from symattn.errors import UndecidedError
+from symattn.errors import UndecidedError, UndefinedError
 from symattn.exact import values
-from symattn.exact.intervals import LINE, Interval, enclose, interval_ring
+from symattn.exact.intervals import LINE, Interval, IntervalRing, enclose, interval_ring
 from symattn.exact.tree import (
     Apply,
     Budget,
@@ -57,7 +57,7 @@ Proof: TypeAlias = Literal["interval", "exact", "modular", "formal", "undecided"
 Operand: TypeAlias = "Value | Node"
 
 FIRST_DIGITS = 25
-MOST_DIGITS = 800  # tried before "undecided"
+MOST_DIGITS = 400  # tried before "undecided"
 FARTHEST_DIGITS = 6400  # tried for the sign of what is proved not to be 0
 BUDGET = 100_000
 RANDOM = SystemRandom()  # not to be foreseen by whoever writes the answers
@@ -111,8 +111,8 @@ def decide(a: Value, b: Value, *, budget: Budget | None = None) -> Decision:
     if isinstance(a, RATIONAL) and isinstance(b, RATIONAL):
         return Decision(a == b, "exact")
     symbols = has_symbols(a) or has_symbols(b)
-    x, y = _at_a_point(a, b) if symbols else (a, b)
-    if _apart(enclose(x, FIRST_DIGITS), enclose(y, FIRST_DIGITS)):
+    ring = PointRing(FIRST_DIGITS) if symbols else interval_ring(FIRST_DIGITS)
+    if _apart(ring.enclose(a), ring.enclose(b)):
         return Decision(False, "interval", FIRST_DIGITS)
     if not is_symbolic(a) and not is_symbolic(b):
         try:
@@ -233,15 +233,23 @@ def _beyond_exact(a: Operand, b: Operand, *, numeric: bool) -> Decision:
     return Decision(None, "undecided", digits if numeric else None)
 
 
-def _at_a_point(a: Value, b: Value) -> tuple[Value, Value]:
-    """Both functions of their symbols at one point: where they differ there, they differ."""
-    from symattn.exact.bridge import to_sympy
+class PointRing(IntervalRing):
+    """Functions of symbols at one point, the symbols being 3, 5, 7 …: where they differ there, they differ."""
 
-    pair = to_sympy(a), to_sympy(b)
-    symbols = sorted(pair[0].free_symbols | pair[1].free_symbols, key=str)
-    point = {s: Fraction(2 * i + 3, 1 if s.is_integer else 7) for i, s in enumerate(symbols)}
-    x, y = (v.xreplace({s: to_sympy(q) for s, q in point.items()}) for v in pair)
-    return x, y
+    def __init__(self, digits: int) -> None:
+        super().__init__(digits)
+        self._points: dict[str, Interval] = {}
+
+    def enclose(self, value: Value) -> Interval:
+        try:
+            return super().enclose(value)
+        except UndefinedError:  # at this point; perhaps not at others
+            return LINE
+
+    def other(self, node: MinusInfinity | Symbol) -> Interval:
+        if isinstance(node, MinusInfinity):
+            return super().other(node)
+        return self._points.setdefault(node.name, self.number(2 * len(self._points) + 3))
 
 
 def _as_operand(v: Operand) -> Operand:
@@ -252,7 +260,10 @@ def _as_operand(v: Operand) -> Operand:
 
     from symattn.exact.bridge import tree_of
 
-    return tree_of(v.replace(sympy.exp, lambda x: sympy.exp(sympy.expand(x))))
+    powers = [x.exp for x in v.atoms(sympy.Pow) if x.exp.is_Integer]
+    if v.has(sympy.Symbol) and max(powers, default=0) <= 4 and v.count_ops() < 200:
+        v = v.replace(sympy.exp, lambda x: sympy.exp(sympy.expand(x)))
+    return tree_of(v)
 
 
 def _enclosed(v: Operand, digits: int) -> Interval:
@@ -380,10 +391,13 @@ class Survey(Ring[Degree]):
         """The exact value of a node, if it has one; known by the identity of its parts, kept alive."""
         key = tuple(map(id, parts or (node,)))
         if key not in self._known:
+            allowed = max(0, min(5000, self._budget.left))
+            share = Budget(allowed)
             try:
-                value: Any = ExactRing(self._budget, closed=True)(node)
-            except (OutsideTheClass, UndecidedError):
+                value: Any = ExactRing(share, closed=True)(node)
+            except (OutsideTheClass, OverBudget, UndecidedError):
                 value = None
+            self._budget.left -= allowed - share.left
             self._known[key] = (node, value)
         return self._known[key][1]
 
@@ -490,9 +504,7 @@ class Survey(Ring[Degree]):
     def random_field(self, degree: Degree) -> PrimeField:
         rows = [self.coordinates(v) for v in self.exponents]
         self.scale = lcm(1, *(c.denominator for row in rows for c in row.values()))
-        largest = max(
-            (sum(ceil(values.absolute(c) * self.scale) for c in row.values()) for row in rows), default=1
-        )
+        largest = max((sum(ceil(values.absolute(c) * self.scale) for c in row.values()) for row in rows), default=1)
         bound = (sum(degree) + 1) * (2 * largest + 1)
         base = coprime_base(self.radicands)
         step = 8 * prod(base)
@@ -509,9 +521,7 @@ class PrimeField(Ring[int]):
 
     def __init__(self, p: int, roots: dict[int, int], survey: Survey, logarithms: list[int]) -> None:
         self.p, self.roots, self.survey, self.logarithms = p, roots, survey, logarithms
-        self.faithful = (
-            not survey.denominators
-        )  # whether a result that is not 0 proves the number not to be 0
+        self.faithful = not survey.denominators  # whether a result that is not 0 proves the number not to be 0
         self._variables: dict[object, int] = {}
 
     def embed(self, v: Operand) -> int:

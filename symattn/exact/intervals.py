@@ -44,9 +44,7 @@ class Interval(NamedTuple):
     high: Decimal
 
     def __contains__(self, x: object) -> bool:
-        return isinstance(x, int | Decimal | Fraction) and _compare(self.low, x) <= 0 <= _compare(
-            self.high, x
-        )
+        return isinstance(x, int | Decimal | Fraction) and _compare(self.low, x) <= 0 <= _compare(self.high, x)
 
     @property
     def sign(self) -> int | None:
@@ -213,9 +211,7 @@ class IntervalRing(Ring[Interval]):
             return Interval(end, end)
         if x < 0:
             return self.negate(self._tanh(x.copy_negate()))
-        shrinking = self.exp(
-            self.multiply(Interval(x, x), self.number(-2))
-        )  # tanh x = (1 − e^−2x)/(1 + e^−2x)
+        shrinking = self.exp(self.multiply(Interval(x, x), self.number(-2)))  # tanh x = (1 − e^−2x)/(1 + e^−2x)
         unit = self.number(1)
         return self.divide(self.add(unit, self.negate(shrinking)), self.add(unit, shrinking))
 
@@ -261,9 +257,7 @@ def _pi(digits: int) -> Interval:
 
     (a, steps), (b, more) = arctangent_of_inverse(5), arctangent_of_inverse(239)
     ring, centre, error = interval_ring(digits), 16 * a - 4 * b, 16 * steps + 4 * more
-    return Interval(
-        ring.number(Fraction(centre - error, unit)).low, ring.number(Fraction(centre + error, unit)).high
-    )
+    return Interval(ring.number(Fraction(centre - error, unit)).low, ring.number(Fraction(centre + error, unit)).high)
 
 
 def _compare(a: Decimal, x: int | Decimal | Fraction) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from symattn.errors import InputError, ReadError
 from symattn.exact.rounding import decimal_text
-from symattn.exact.values import Value, exact, tidy
+from symattn.exact.values import Value, exact, is_symbolic, tidy
 
 if TYPE_CHECKING:
     import sympy
@@ -44,7 +44,7 @@ class Matrix:
     def of(cls, rows: Iterable[Iterable[Value]]) -> Matrix:
         """A matrix of values that are exact already; not checked."""
         matrix = cls.__new__(cls)
-        matrix.rows = tuple(tuple(map(tidy, row)) for row in rows)
+        matrix.rows = tuple(tuple(map(_settled, row)) for row in rows)
         return matrix
 
     @property
@@ -130,6 +130,11 @@ def matrix(given: object) -> AnyMatrix:
         if isinstance(row, str) or not isinstance(row, Sequence):
             raise InputError(f"Row {i} of the matrix is {_short(row)}; a list of entries was expected.")
     return Matrix(rows)
+
+
+def _settled(x: Value) -> Value:
+    """A whole Fraction as an int; what SymPy has worked out to a number as our own value."""
+    return exact(x) if is_symbolic(x) and x.is_number else tidy(x)
 
 
 def _entry(x: object, i: int, j: int) -> Value:

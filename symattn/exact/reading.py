@@ -54,9 +54,7 @@ class Reading:
     text: str
     tree: Node
     kind: Kind
-    places: (
-        int | None
-    )  # of a decimal: the digits after the mark; of a percentage: those of the number it means
+    places: int | None  # of a decimal: the digits after the mark; of a percentage: those of the number it means
 
     @cached_property
     def value(self) -> Value:
@@ -217,9 +215,7 @@ class _Parser:
             spaced = token is None
             at = end
             if len(tokens) > MOST_TOKENS:
-                raise self.refusal(
-                    f"The text has more than {MOST_TOKENS} numbers and signs; that is too long.", at - 1
-                )
+                raise self.refusal(f"The text has more than {MOST_TOKENS} numbers and signs; that is too long.", at - 1)
         tokens.append(_Token("end", "", len(text), spaced))
         return tokens
 
@@ -253,8 +249,7 @@ class _Parser:
             return _Token("sign", SIGNS[c], at, spaced), at + 1
         if c in ".,":
             raise self.refusal(
-                f"Found {_quoted(c)} at character {at + 1} without digits after it; "
-                f"write numbers as 0{self.mark}5.",
+                f"Found {_quoted(c)} at character {at + 1} without digits after it; write numbers as 0{self.mark}5.",
                 at,
             )
         raise self.refusal(
@@ -447,11 +442,7 @@ class _Parser:
                 return self._name(token)
             case _Token(kind="sign", text="("):
                 return self._bracketed(token)
-            case (
-                _Token(kind="sign", text="[")
-                | _Token(kind="sign", text="{")
-                | _Token(kind="sign", text="\\left")
-            ):
+            case _Token(kind="sign", text="[") | _Token(kind="sign", text="{") | _Token(kind="sign", text="\\left"):
                 return self._bracketed(token)
             case _Token(kind="sign", text="√"):
                 self.deeper(at)
@@ -477,11 +468,7 @@ class _Parser:
             place = self.index
             self.next()
             part = self._latex_fraction(following.at)
-            if (
-                isinstance(part, Over)
-                and isinstance(part.numerator, Number)
-                and isinstance(part.denominator, Number)
-            ):
+            if isinstance(part, Over) and isinstance(part.numerator, Number) and isinstance(part.denominator, Number):
                 raise self.refusal(
                     f"{_shortened(token.text)} before a fraction at character {token.at + 1} could be a "
                     "mixed number or a product; write + or \\cdot between them.",
@@ -498,11 +485,7 @@ class _Parser:
         if bar.text != "/" or not below.whole or not above.text.strip("0") or not below.text.strip("0"):
             raise self.unsigned(above)
         self.index += 3
-        if (
-            self.token.text in ("/", "^", "%")
-            or self.token.kind == "superscript"
-            or self.token.kind == "name"
-        ):
+        if self.token.text in ("/", "^", "%") or self.token.kind == "superscript" or self.token.kind == "name":
             raise self.unexpected(self.token, "a sign or the end after a mixed number (use brackets)")
         part = Over(
             Number(int(above.text), at=above.at, digits=above.text),
@@ -520,9 +503,7 @@ class _Parser:
                 raise self.unexpected(opening, f"a bracket after {name}")
             body = self._bracketed(opening)
             return (
-                Power(Apply("e", (), at=at), body, at=at)
-                if name == "exp"
-                else Apply(FUNCTIONS[name], (body,), at=at)
+                Power(Apply("e", (), at=at), body, at=at) if name == "exp" else Apply(FUNCTIONS[name], (body,), at=at)
             )
         if name in INFINITIES:
             raise self.refusal(f"{name} at character {at + 1} can only stand alone, as -{name}.", at)
@@ -673,16 +654,12 @@ def _echo(node: Node, tightness: int) -> str:
         case Opposite(body):
             shown, level = f"-{_echo(body, 1)}", 0
         case Total((first, *rest)):
-            signed = [
-                f" - {_echo(t.body, 1)}" if isinstance(t, Opposite) else f" + {_echo(t, 1)}" for t in rest
-            ]
+            signed = [f" - {_echo(t.body, 1)}" if isinstance(t, Opposite) else f" + {_echo(t, 1)}" for t in rest]
             shown, level = _echo(first, 0 if isinstance(first, Opposite) else 1) + "".join(signed), 0
         case Product(factors):
             shown, level = "·".join(_echo(x, 2) for x in factors), 1
         case Over(numerator, denominator):
-            above = _echo(
-                numerator, 4 if isinstance(denominator, Number) else 3
-            )  # (e^1)/2, lest it be read e^(1/2)
+            above = _echo(numerator, 4 if isinstance(denominator, Number) else 3)  # (e^1)/2, lest it be read e^(1/2)
             shown, level = f"{above}/{_echo(denominator, 3)}", 1
         case Power(base, exponent):
             tight = isinstance(base, Number | Symbol) or base == Apply("e", ())

@@ -84,9 +84,7 @@ def significant_text(v: Value, digits: int, ties: Ties = "even") -> str:
     ('10.0', '0.00033')
     """
     if digits < 1:
-        raise InputError(
-            f"A number can't be written with {digits} significant digits; at least one is needed."
-        )
+        raise InputError(f"A number can't be written with {digits} significant digits; at least one is needed.")
     if isinstance(v, NegativeInfinity):
         return "-∞"
     if sign(v) == 0:
@@ -183,14 +181,10 @@ def _digits_needed(v: Value, places: int) -> int:
             break
         size = enclose(v, digits)
     if not size.bounded:
-        raise UndecidedError(
-            f"{text(v)} has no bounds that 1000 digits would show, so it can't be written out."
-        )
+        raise UndecidedError(f"{text(v)} has no bounds that 1000 digits would show, so it can't be written out.")
     whole = max(size.low.adjusted(), size.high.adjusted(), 0)
     if whole + abs(places) > MOST_DIGITS:
-        raise InputError(
-            f"{text(v)} to {places} places has more than {MOST_DIGITS} digits and is not written out."
-        )
+        raise InputError(f"{text(v)} to {places} places has more than {MOST_DIGITS} digits and is not written out.")
     return max(whole + places, 0) + GUARD
 
 

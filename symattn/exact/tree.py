@@ -32,9 +32,7 @@ from symattn.exact.values import (
 )
 
 T = TypeVar("T")
-_at = partial(
-    field, default=0, kw_only=True, compare=False
-)  # where the node begins in the text that was read
+_at = partial(field, default=0, kw_only=True, compare=False)  # where the node begins in the text that was read
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +97,9 @@ class Apply:
 Node: TypeAlias = Number | MinusInfinity | Symbol | Opposite | Total | Product | Over | Power | Apply
 
 
+LARGEST_OUTSIDE = 4  # digits of an exponent with which the class of exact numbers may be left
+
+
 class OverBudget(SymattnError, ArithmeticError):  # noqa: N818  (a signal between modules, never shown to a user)
     """An exact computation would be larger than it is allowed to be."""
 
@@ -129,10 +130,7 @@ class Budget:
 
     def product(self, a: Finite, b: Finite) -> None:
         self.spend(
-            (
-                size(numerator_of(a)) * size(numerator_of(b))
-                + size(denominator_of(a)) * size(denominator_of(b))
-            )
+            (size(numerator_of(a)) * size(numerator_of(b)) + size(denominator_of(a)) * size(denominator_of(b)))
             * self._weight(a, b)
         )
 
@@ -151,6 +149,11 @@ class Budget:
         if longest > self.longest:
             raise OverBudget("The number is too long to be evaluated exactly.")
         return 1 + longest // 256 + (longest // 1024) ** 2
+
+
+def exponent_of(v: Any) -> int:
+    """The exponent of a SymPy power, for (x^a)^b becomes x^(a·b)."""
+    return int(abs(v.exp)) if v.is_Pow and v.exp.is_Rational else 1
 
 
 def size(v: Rational | ExpSum) -> int:
@@ -249,14 +252,14 @@ class ExactRing(Ring[Value]):
         if is_finite(a) and is_finite(b):
             self.budget.sum(a, b)
         else:
-            self.budget.spend(100)
+            self._mixed(a, b)
         return self._kept(a + b)
 
     def multiply(self, a: Value, b: Value) -> Value:
         if is_finite(a) and is_finite(b):
             self.budget.product(a, b)
         else:
-            self.budget.spend(100)
+            self._mixed(a, b)
         return self._kept(a * b)
 
     def divide(self, a: Value, b: Value) -> Value:
@@ -264,6 +267,7 @@ class ExactRing(Ring[Value]):
             self.budget.product(a, _swapped(b))
             self.require_sign(b)
         else:
+            self._mixed(a, b)
             self.budget.spend(1000)
         return self._kept(values.divide(a, b))
 
@@ -281,7 +285,9 @@ class ExactRing(Ring[Value]):
             if logarithm is None or isinstance(x, NegativeInfinity):
                 return self._open(lambda: values.power(b, x))
             return self._exponential(self.multiply(logarithm, x))
-        self.budget.spend(100)
+        self.budget.spend(100 if not isinstance(x, Fraction) or x.denominator == 2 else 500)
+        if is_symbolic(b) and values.absolute(exponent_of(b) * x) > 1000:
+            raise OverBudget("The power is too large to be evaluated.")
         if isinstance(x, Fraction) and is_finite(b):
             if abs(x.numerator) * bits(b) > self.budget.longest or x.denominator > self.budget.longest:
                 raise OverBudget("The power is too long to be evaluated exactly.")
@@ -304,9 +310,7 @@ class ExactRing(Ring[Value]):
                 if logarithm is not None:
                     return logarithm
                 if is_finite(a) and self.require_sign(a) != 1:
-                    raise UndefinedError(
-                        f"The logarithm of {values.text(a)} is not defined: it is not positive."
-                    )
+                    raise UndefinedError(f"The logarithm of {values.text(a)} is not defined: it is not positive.")
         return self._open(lambda: _of_sympy(function, args))
 
     def other(self, node: MinusInfinity | Symbol) -> Value:
@@ -336,7 +340,29 @@ class ExactRing(Ring[Value]):
     def _exponential(self, a: Value) -> Value:
         if isinstance(a, NegativeInfinity) or values.as_exponent(a) is not None:
             return values.exponential(a)
-        return self._open(lambda: values.exponential(a))
+
+        def leave() -> Value:
+            self._require_modest(a)
+            return values.exponential(a)
+
+        return self._open(leave)
+
+    def _mixed(self, *operands: Value) -> None:
+        """Before SymPy's operators take over."""
+        self.budget.spend(100)
+        for v in operands:
+            if isinstance(v, ExpSum | values.Quotient):
+                for exponent, _, _ in (*terms_of(numerator_of(v)), *terms_of(denominator_of(v))):
+                    self._require_modest(values.of_exponent(exponent))
+
+    def _require_modest(self, a: Value) -> None:
+        """SymPy evaluates what it builds: e^(e^(e^(e^e))) would keep it busy for ever."""
+        from symattn.exact.intervals import enclose
+
+        if not isinstance(a, NegativeInfinity) and not values.has_symbols(a):
+            low, high = enclose(a, 12)
+            if max(low.adjusted(), high.adjusted()) >= LARGEST_OUTSIDE or not (low.is_finite() and high.is_finite()):
+                raise OverBudget("The exponent is too large to be evaluated.")
 
     def _open(self, leave: Callable[[], Value]) -> Value:
         self.budget.spend(1000)

@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 
 Rational: TypeAlias = int | Fraction
 Exponent: TypeAlias = tuple[tuple[int, Rational], ...]  # ((r, c), ...) is Σ c·√r, by increasing r; () is 0
-Radicand: TypeAlias = (
-    "int | ExpSum"  # what stands under a root of the tower; an int only if it is too large to factor
-)
+Radicand: TypeAlias = "int | ExpSum"  # what stands under a root of the tower; an int only if it is too large to factor
 Key: TypeAlias = tuple[Exponent, int, tuple[Radicand, ...]]  # (a, r, (R, ...)) is √r·√R…·e^a
 Terms: TypeAlias = dict[Key, Rational]
 Finite: TypeAlias = "int | Fraction | ExpSum | Quotient"
@@ -233,9 +231,7 @@ class NegativeInfinity:
             raise UndefinedError("0·(−∞) is not defined.")
         if sign == -1:
             raise UndefinedError(f"({text(other)})·(−∞) would be +∞, which no score can be.")
-        raise UndefinedError(
-            f"({text(other)})·(−∞) is not defined, for the sign of {text(other)} is not known."
-        )
+        raise UndefinedError(f"({text(other)})·(−∞) is not defined, for the sign of {text(other)} is not known.")
 
     __radd__ = __add__
     __rmul__ = __mul__
@@ -698,7 +694,7 @@ def _bracketed(v: Rational | ExpSum) -> str:
 
 def _digits(q: Rational) -> str:
     """The digits of q; of an integer too long to read only how many there are."""
-    if max(q.numerator.bit_length(), q.denominator.bit_length()) < 2000:
+    if max(q.numerator.bit_length(), q.denominator.bit_length()) < 400:
         return str(q)
     if isinstance(q, int):
         return f"(an integer of about {int(q.bit_length() * 0.30103) + 1} digits)"

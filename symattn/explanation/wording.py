@@ -226,7 +226,7 @@ class Wording:
         return {
             "named": lambda spec: self.shaped(self.name(_spec_name(spec)), self.spec(spec)),
             "shape": lambda spec: self.shape(self.spec(spec)),
-            "size": lambda letter: self.size(self.sizes[letter] if letter in self.sizes else letter),
+            "size": lambda letter: self.size(self._size(letter)),
             "scale": lambda name: self.divisor(d[name]),
             "values": lambda spec, style="": self.values(self.spec(spec), _spec_name(spec), style),
             "nested": lambda spec: self.values(self.spec(spec), _spec_name(spec), "nested"),
@@ -253,6 +253,9 @@ class Wording:
                 for letter, size in zip(letters, shape[::-1] if turned else shape, strict=True):
                     sizes.setdefault(letter, size)
         return sizes
+
+    def _size(self, letter: str) -> Size:
+        return self.sizes.get(letter, letter)
 
     def spec(self, spec: str) -> AnyMatrix:
         """A matrix by name, perhaps one row of it (Q[2]) or transposed (K^T)."""

@@ -1,4 +1,4 @@
-"""Variants that are worth setting: givens drawn so that no variant is degenerate, and keys checked before they leave."""
+"""Variants that are worth setting: no draw is degenerate, and no key leaves unchecked."""
 
 from symattn.fairness.draw import Draw, draw
 from symattn.fairness.selfcheck import self_check

@@ -121,7 +121,8 @@ def _sum(terms: Mapping[Key, Rational]) -> Formula:
 
 def _term(key: Key, c: Rational) -> Formula:
     exponent, radicand, roots = key
-    factors: list[Formula] = [] if abs(c) == 1 else [_rational(abs(c))]
+    size = -c if c < 0 else c
+    factors: list[Formula] = [] if size == 1 else [_rational(size)]
     if radicand != 1:
         factors.append(Root(Number(str(radicand))))
     factors += [Root(number(R)) for R in roots]

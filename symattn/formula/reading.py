@@ -234,7 +234,7 @@ class _Reader:
             if token.kind not in ("number", "word"):
                 self.at -= 1
                 raise self.error("an index was expected")
-            return (self.index_item(token),)
+            return (self.scope.names.get(token.text) or self.index_item(token),)
         items = [self.sum()]
         commas = ""
         while sign := self.accept(",", ";"):
@@ -246,9 +246,7 @@ class _Reader:
     def index_item(self, token: _Token) -> Formula:
         if token.text in self.scope.indices:
             return Number(str(self.scope.indices[token.text]))
-        if token.kind == "number":
-            return Number(token.text)
-        return self.scope.names.get(token.text, Name(token.text))
+        return Number(token.text) if token.kind == "number" else Name(token.text)
 
     def atom(self) -> Formula:
         token = self.take()

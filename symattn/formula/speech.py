@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from typing import assert_never
@@ -52,7 +53,7 @@ def speak(formula: Formula) -> str:
     >>> speak(Relation((Name("S"), MatrixOf(((Number("2"), Negative(Number("4"))),))), ("=",)))
     'S equals 1 by 2 matrix, row 1: 2, minus 4'
     """
-    return " ".join(_speak(formula).split())
+    return re.sub(r",(?=[,;]|$)", "", " ".join(_speak(formula).split()))
 
 
 def _speak(node: Formula) -> str:
@@ -83,10 +84,10 @@ def _speak(node: Formula) -> str:
         case Fraction(above, below):
             return f"the fraction {_speak(above)} over {_speak(below)}, end of fraction,"
         case Power(base, exponent) if _is_atom(exponent):
-            return f"{_bracketed(base, base_needs_brackets(base))} to the {_speak(exponent)}"
+            return f"{_bracketed(base, base_needs_brackets(base))} to the power {_speak(exponent)}"
         case Power(base, exponent):
             return (
-                f"{_bracketed(base, base_needs_brackets(base))} to the {_speak(exponent)}, end of exponent,"
+                f"{_bracketed(base, base_needs_brackets(base))} to the power {_speak(exponent)}, end of exponent,"
             )
         case Root(body):
             return f"the square root of {_speak(body)}" + ("" if _is_atom(body) else ", end of root,")

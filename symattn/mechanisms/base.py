@@ -10,6 +10,7 @@ from typing import Literal
 from symattn.derivation import Derivation, Operand, column_of, row_of, symbols, transposed
 from symattn.errors import InputError, ReadError, ShapeError
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value, exact, is_symbolic, matrix, sign
+from symattn.exact.reading import read
 from symattn.ops import Activation, Add, Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver
 from symattn.ops.attention import Keep, MaskStyle, blocks, causal, padding, window
 from symattn.ops.entrywise import RoundingMethod
@@ -317,15 +318,20 @@ def scale_op(spec: object, sizes: Mapping[str, Size]) -> Scale | None:
     used = [name for name in SIZE_NAMES if re.search(rf"\b{name}\b", of)]
     if missing := [name for name in used if name not in sizes]:
         raise InputError(f"The scale is {spec!r}, but {missing[0]} is not known here; {', '.join(sizes)} are.")
-    if any(isinstance(sizes[name], str) for name in used):
-        return Scale(1, of)  # letters: the shapes alone are worked out
-    numeric = of
+    letters = dict(zip("abcdf", (name for name in used if isinstance(sizes[name], str)), strict=False))
+    filled = of
     for name in used:
-        numeric = re.sub(rf"\b{name}\b", f"({sizes[name]})", numeric)
+        letter = next((short for short, long in letters.items() if long == name), "")
+        filled = re.sub(rf"\b{name}\b", letter or f"({sizes[name]})", filled)
     try:
-        divisor = exact(numeric)
+        divisor = read(filled, symbols=bool(letters)).value
     except ReadError as error:
         raise InputError(f"The scale {spec!r} cannot be read: {error}") from error
+    if is_symbolic(divisor):
+        import sympy
+
+        full = {short: sympy.Symbol(long, positive=True) for short, long in letters.items()}
+        divisor = divisor.xreplace({s: full[s.name] for s in divisor.free_symbols})
     return Scale(_divisor(divisor, spec), of if used else "")
 
 
@@ -366,8 +372,8 @@ def mask_keep(spec: object, rows: Size, columns: Size) -> Keep | None:
     except ValueError:
         pass
     raise InputError(
-        f"The mask {spec!r} does not fit {rows} queries and {columns} keys; causal, padding:2, window:2, window:2:both, "
-        "blocks:2,1 or rows of 1 (seen) and 0 (hidden) were expected."
+        f"The mask {spec!r} does not fit {rows} queries and {columns} keys; causal, padding:2, window:2, "
+        "window:2:both, blocks:2,1 or rows of 1 (seen) and 0 (hidden) were expected."
     )
 
 

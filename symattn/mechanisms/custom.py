@@ -104,7 +104,8 @@ def _scale(step: Mapping[str, object], d: Derivation) -> Scale:
     by, written = step.get("by"), str(step.get("written", ""))
     if by is None:
         raise InputError(f"Step {step['name']!r} scales: by, the number that it divides by, is missing.")
-    sizes = {"d_k": d.value(o).shape[1] for o in ("K", "Q") if o in d}
+    keys = next((name for name in ("K", "Q") if name in d), None)
+    sizes = {"d_k": d.value(keys).shape[1]} if keys else {}
     if isinstance(by, str) and not written and "d_k" in by and "d_k" in sizes:
         made = scale_op(by, sizes)
         assert made is not None

@@ -93,7 +93,7 @@ def stacked(blocks: Sequence[Block], baseline: int, align: str = "centre") -> Bl
 
 def fraction(above: Block, below: Block) -> Block:
     """One block over another with a bar between."""
-    bar = text("─" * (max(above.width, below.width) + 2))
+    bar = text("─" * max(3, above.width, below.width))
     return stacked((above, bar, below), above.height)
 
 

@@ -162,7 +162,7 @@ def write(node: Formula, tex: Dialect, style: Style = "normal") -> str:
         case Bracketed(body, bracket):
             return _enclosed(body, inner(body), bracket, style)
         case ListOf(items, bracket, separator):
-            gap = f"{separator} " if separator else "\\;\\; "
+            gap = f"{separator} " if separator else " \\;\\; "
             tall = style != "script" and any(map(common.is_tall, items))
             return _delimited(gap.join(map(inner, items)), bracket, tall)
         case MatrixOf():

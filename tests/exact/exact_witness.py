@@ -90,15 +90,15 @@ def number(q: object) -> Recipe:
 small = st.fractions(min_value=-6, max_value=6, max_denominator=6)
 positive = st.fractions(min_value=Fraction(1, 6), max_value=30, max_denominator=6)
 surds = st.builds(lambda c, r: ("multiply", number(c), ("sqrt", number(r))), small, st.integers(2, 12))
-exponents = st.one_of(
-    small.map(number), surds, st.builds(lambda a, b: ("add", a, b), small.map(number), surds)
-)
+exponents = st.one_of(small.map(number), surds, st.builds(lambda a, b: ("add", a, b), small.map(number), surds))
 terms = st.builds(
     lambda c, r, a: ("multiply", number(c), ("multiply", ("sqrt", number(r)), ("exp", a))),
     small, st.sampled_from([1, 1, 1, 2, 3, 6, 12]), exponents,
 )  # fmt: skip
 sums = st.lists(terms, min_size=1, max_size=3).map(
-    lambda ts: ts[0] if len(ts) == 1 else ("add", ts[0], ts[1]) if len(ts) == 2 else ("add", ts[0], ("add", ts[1], ts[2]))
+    lambda ts: (
+        ts[0] if len(ts) == 1 else ("add", ts[0], ts[1]) if len(ts) == 2 else ("add", ts[0], ("add", ts[1], ts[2]))
+    )
 )
 positive_sums = st.builds(
     lambda c, a, d, b: (

@@ -1,0 +1,124 @@
+"""Hypothesis strategies for our own types: entries, matrices, whole problems with their settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import sympy
+from hypothesis import strategies as st
+
+from symattn.derivation import Derivation
+from symattn.mechanisms import Settings, mechanism
+
+MECHANISMS = ("self_attention", "causal_self_attention", "attention", "weighted_values")
+LAYOUTS = [
+    {"orientation": orientation, **way}
+    for orientation in ("rows", "columns")
+    for way in ({"by": "matrix"}, {"by": "token", "scores": "row"}, {"by": "token", "scores": "column"})
+]
+
+Rows = list[list[object]]
+
+integers = st.integers(-3, 3)
+entries = st.one_of(integers, integers, st.fractions(-2, 2, max_denominator=4))
+roots = st.sampled_from(["sqrt(2)", "-sqrt(3)", "sqrt(2)/2", "1 + sqrt(2)"])
+
+
+@dataclass(frozen=True)
+class RandomProblem:
+    """Givens as plain lists, tokens as rows, and settings as a problem file has them."""
+
+    name: str
+    sizes: dict[str, int]
+    givens: dict[str, Rows]
+    settings: dict[str, object]
+
+    def run(self, **other: object) -> Derivation:
+        """Worked out by symattn, the givens turned as the orientation wants them."""
+        settings = Settings.read({**self.settings, **other})
+        turned = settings.orientation == "columns"
+        givens = {k: [list(c) for c in zip(*v, strict=True)] if turned else v for k, v in self.givens.items()}
+        return mechanism(self.name).run(givens, settings)
+
+
+def matrices(rows: int, columns: int, entry: st.SearchStrategy[object] = entries) -> st.SearchStrategy[Rows]:
+    return st.lists(st.lists(entry, min_size=columns, max_size=columns), min_size=rows, max_size=rows)
+
+
+@st.composite
+def masks(draw: st.DrawFn, n: int, m: int) -> object:
+    """Any mask that leaves every query something to see; those of wrong sizes are tested by themselves."""
+    kinds: list[object] = ["none", f"padding:{draw(st.integers(1, m))}"]
+    if n <= m:
+        kinds.append("causal")
+    if n == m:
+        width = draw(st.integers(1, n))
+        kinds += [f"window:{width}", f"window:{width}:both", f"blocks:{','.join(['1'] * (n - 1) + ['1'])}"]
+        if n > 1:
+            cut = draw(st.integers(1, n - 1))
+            kinds.append(f"blocks:{cut},{n - cut}")
+    rows = draw(matrices(n, m, st.integers(0, 1)))
+    for row in rows:
+        row[draw(st.integers(0, m - 1))] = 1
+    kinds.append(rows)
+    return draw(st.sampled_from(kinds))
+
+
+@st.composite
+def problems(
+    draw: st.DrawFn, name: str | None = None, layout: dict[str, object] | None = None, exotic: bool = True
+) -> RandomProblem:
+    """A mechanism with random givens, scale, mask, base, biases and activation.
+
+    `exotic` draws roots among the givens, scales that are no integers, and other bases than e.
+    """
+    name = name or draw(st.sampled_from(MECHANISMS))
+    layout = layout if layout is not None else draw(st.sampled_from(LAYOUTS))
+    sizes = {size: draw(st.integers(1, 3)) for size in ("n", "d_k", "d_v")}
+    sizes["m"] = sizes["n"]
+    settings = dict(layout)
+    givens: dict[str, Rows] = {}
+    if name in ("attention", "weighted_values"):
+        sizes["m"] = draw(st.integers(1, 4))
+    if name == "weighted_values":
+        givens["A"] = [_weights(draw, sizes["m"]) for _ in range(sizes["n"])]
+        givens["V"] = draw(matrices(sizes["m"], sizes["d_v"]))
+        return RandomProblem(name, sizes, givens, settings)
+    if name == "attention":
+        shapes = {"Q": ("n", "d_k"), "K": ("m", "d_k"), "V": ("m", "d_v")}
+    else:
+        sizes["d_model"] = draw(st.integers(1, 4))
+        shapes = {"X": ("n", "d_model"), "W_Q": ("d_model", "d_k"), "W_K": ("d_model", "d_k")}
+        shapes["W_V"] = ("d_model", "d_v")
+        settings["order"] = draw(st.sampled_from(["QKV", "KVQ", "VQK"]))
+        settings["activation"] = draw(st.sampled_from(["identity", "identity", "relu"]))
+    for given, (rows, columns) in shapes.items():
+        givens[given] = draw(matrices(sizes[rows], sizes[columns]))
+    if name != "attention":
+        for bias, width in (("b_Q", "d_k"), ("b_K", "d_k"), ("b_V", "d_v")):
+            if draw(st.booleans()):
+                givens[bias] = draw(matrices(1, sizes[width]))
+    if exotic and name == "attention":
+        givens["V"][0][0] = draw(roots)
+    scales: list[object] = ["none", "sqrt(d_k)", "d_k", 2]
+    if exotic:
+        scales += [3, "1/2", "sqrt(5)"] + (["sqrt(d_model)", "2*d_model"] if "d_model" in sizes else [])
+    settings["scale"] = draw(st.sampled_from(scales))
+    if name == "causal_self_attention":
+        settings["mask"] = "causal"
+    else:
+        settings["mask"] = draw(masks(sizes["n"], sizes["m"]))
+    settings["mask_style"] = draw(st.sampled_from(["additive", "keep", "block"]))
+    settings["base"] = draw(st.sampled_from(["e", "e", 2, 3, "1/2"] if exotic else ["e"]))
+    return RandomProblem(name, sizes, givens, settings)
+
+
+def _weights(draw: st.DrawFn, m: int) -> list[object]:
+    parts = draw(st.lists(st.integers(0, 5), min_size=m, max_size=m).filter(any))
+    return [Fraction(p, sum(parts)) for p in parts]
+
+
+def symbol_matrix(letter: str, rows: int, columns: int) -> sympy.Matrix:
+    """SymPy symbols by a name of the tests' own."""
+    return sympy.Matrix(rows, columns, lambda i, j: sympy.Symbol(f"{letter}{i + 1}{j + 1}", real=True))
