@@ -12,9 +12,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from symattn.api import Solution, derive, worksheet
+    from symattn.api import Solution, decide, derive, worksheet
     from symattn.errors import SymattnError
-    from symattn.exact import Matrix, decide, exact
+    from symattn.exact import Matrix
 
 __version__ = "0.1.0"
 
@@ -22,13 +22,12 @@ _HOMES = {
     "Matrix": "symattn.exact",
     "Solution": "symattn.api",
     "SymattnError": "symattn.errors",
-    "decide": "symattn.exact",
+    "decide": "symattn.api",
     "derive": "symattn.api",
-    "exact": "symattn.exact",
     "worksheet": "symattn.api",
 }
 
-__all__ = ["Matrix", "Solution", "SymattnError", "__version__", "decide", "derive", "exact", "worksheet"]
+__all__ = ["Matrix", "Solution", "SymattnError", "__version__", "decide", "derive", "worksheet"]
 
 
 def __getattr__(name: str) -> Any:

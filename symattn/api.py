@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
+from symattn import exact
 from symattn.derivation import Derivation, Step
 from symattn.document import Document
 from symattn.errors import InputError
-from symattn.exact import AnyMatrix, Size
+from symattn.exact import AnyMatrix, Decision, Size
 from symattn.examples import examples, load_example
 from symattn.explanation import Detail, WhichEntries, derivation_document
 from symattn.mechanisms import Settings, mechanism, mechanisms
@@ -117,6 +118,15 @@ def derive(
     return Solution(problem, Detail(entries=entries, places=problem.notation.decimals if places is None else places))
 
 
+def decide(a: object, b: object) -> Decision:
+    """Whether two numbers are equal, and how that was proved.  Texts are read as people type them; SymPy is welcome.
+
+    >>> decide("2/6", "1/3"), decide("0.333", "1/3").equal
+    (Decision(equal=True, proof='exact', digits=None), False)
+    """
+    return exact.decide(exact.exact(a), exact.exact(b))
+
+
 def source_file(source: str | Path, givens: Mapping[str, object]) -> ProblemFile:
     """The problem file behind a name: an example's, a user's own, or one made of a mechanism and givens."""
     name = str(source)
@@ -194,4 +204,4 @@ def stem_of(recipe: Recipe) -> str:
     return f"{recipe.mechanism.replace('_', '-')}-{recipe.seed}"
 
 
-__all__ = ["Solution", "derive", "make_recipe", "source_file", "stem_of", "worksheet"]
+__all__ = ["Solution", "decide", "derive", "make_recipe", "source_file", "stem_of", "worksheet"]

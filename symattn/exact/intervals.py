@@ -94,7 +94,7 @@ class IntervalRing(Ring[Interval]):
         if isinstance(value, ExpSum):
             return self._sum(value)
         if isinstance(value, Quotient):
-            return self.divide(self.enclose(value.numerator), self.enclose(value.denominator))
+            return self.divide(self.enclose(value.numerator), _denominator(value.denominator, self.digits))
         if isinstance(value, NegativeInfinity):
             raise InputError("−∞ cannot be enclosed between two numbers.")
         from symattn.exact.bridge import tree_of
@@ -234,6 +234,12 @@ class IntervalRing(Ring[Interval]):
 def _exponential(exponent: Exponent, digits: int) -> Interval:
     ring = interval_ring(digits)
     return ring.exp(ring.enclose(values.of_exponent(exponent)))
+
+
+@lru_cache(maxsize=1024)
+def _denominator(v: ExpSum, digits: int) -> Interval:
+    """The denominator of a quotient, remembered because a whole row of weights shares it."""
+    return interval_ring(digits).enclose(v)
 
 
 @lru_cache(maxsize=8192)

@@ -22,6 +22,7 @@ from typing import Literal, NamedTuple, NoReturn
 
 from symattn.errors import InputError, ReadError, UndecidedError, UndefinedError
 from symattn.exact.decide import Decision, decide, decide_tree
+from symattn.exact.intervals import enclose
 from symattn.exact.tree import (
     Apply,
     Budget,
@@ -38,7 +39,7 @@ from symattn.exact.tree import (
     Symbol,
     Total,
 )
-from symattn.exact.values import Rational, Value, tidy
+from symattn.exact.values import Rational, Value, has_symbols, is_symbolic, tidy
 
 LONGEST_TEXT, MOST_TOKENS, MOST_DIGITS, DEEPEST, LARGEST_EXPONENT = 4000, 1500, 200, 60, 200
 BUDGET = 15_000
@@ -69,7 +70,10 @@ class Reading:
     def evaluate(self) -> Value:
         """As `value`, but a number that is too large raises `OverBudget`."""
         try:
-            return ExactRing(Budget(BUDGET))(self.tree)
+            value = ExactRing(Budget(BUDGET))(self.tree)
+            if is_symbolic(value) and not has_symbols(value):
+                enclose(value, 25)  # it must be a real number
+            return value
         except EvaluationError as error:
             raise ReadError(str(error), self.text, error.at) from error
         except (InputError, UndecidedError) as error:

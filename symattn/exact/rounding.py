@@ -28,13 +28,12 @@ from symattn.exact.decide import compare, decide, sign
 from symattn.exact.intervals import Interval, enclose
 from symattn.exact.values import (
     RATIONAL,
-    ExpSum,
     NegativeInfinity,
-    Quotient,
     Rational,
     Value,
     absolute,
     has_symbols,
+    is_symbolic,
     text,
     tidy,
 )
@@ -149,10 +148,18 @@ def _units(v: Value, places: int, mode: str) -> int:
         raise InputError(f"{text(v)} can't be rounded, for it is not a number with digits.")
     if isinstance(v, RATIONAL):
         return _round_rational(v * _power_of_ten(places), mode)
-    digits = _digits_needed(v, places)
+    digits = max(places, 0) + GUARD
     tested: Rational | None = None
-    for attempt in range(ATTEMPTS if not isinstance(v, ExpSum | Quotient) else 2 * ATTEMPTS):
+    for _ in range(ATTEMPTS if is_symbolic(v) else 2 * ATTEMPTS):
         interval = enclose(v, digits)
+        if not interval.bounded:
+            if digits > 1000 + places:
+                break
+            digits *= 2
+            continue
+        if digits < (needed := _digits_needed(v, interval, places)):
+            digits = needed
+            continue
         low, high = (_round_decimal(end, places, mode) for end in interval)
         if low == high:
             return int(low)
@@ -161,10 +168,13 @@ def _units(v: Value, places: int, mode: str) -> int:
             if step != tested and decide(v, _scaled(step, places)).equal:
                 return _round_rational(step, mode)
             tested = step
-        digits = digits * 2 if attempt else digits + GUARD
+        digits *= 2
         if digits > 4 * MOST_DIGITS:
             break
-    raise UndecidedError(f"{text(v)} is so near to a tie that {digits} digits don't tell how it is rounded.")
+    raise UndecidedError(
+        f"How {text(v)} is rounded to {places} places is not known with {digits} digits: "
+        "it is too near to a tie, or too large."
+    )
 
 
 def _step(low: int, high: int, mode: str, interval: Interval, places: int) -> Rational:
@@ -174,18 +184,12 @@ def _step(low: int, high: int, mode: str, interval: Interval, places: int) -> Ra
     return low if _scaled(low, places) in interval else high
 
 
-def _digits_needed(v: Value, places: int) -> int:
-    size = enclose(v, GUARD)
-    for digits in (100, 1000):
-        if size.bounded:
-            break
-        size = enclose(v, digits)
-    if not size.bounded:
-        raise UndecidedError(f"{text(v)} has no bounds that 1000 digits would show, so it can't be written out.")
-    whole = max(size.low.adjusted(), size.high.adjusted(), 0)
+def _digits_needed(v: Value, interval: Interval, places: int) -> int:
+    """How many digits it takes to see so many places of a number in this interval."""
+    whole = max(interval.low.adjusted(), interval.high.adjusted(), 0)
     if whole + abs(places) > MOST_DIGITS:
-        raise InputError(f"{text(v)} to {places} places has more than {MOST_DIGITS} digits and is not written out.")
-    return max(whole + places, 0) + GUARD
+        raise InputError(f"{text(v)} to {places} places has more than {MOST_DIGITS} digits and isn't written out.")
+    return max(whole + places, 0) + GUARD // 2
 
 
 _WIDE = Context(prec=5 * MOST_DIGITS, Emin=MIN_EMIN, Emax=MAX_EMAX)

@@ -64,14 +64,18 @@ class Wording:
         self.notation = notation
         self.orientation = orientation
         self.letters = notation.letter_formulas
+        self._read: dict[tuple[object, ...], Formula] = {}
 
     # -- names
 
     def read(self, text: str, **indices: Index) -> Formula:
         """A formula of the notation with its index letters replaced."""
-        numbers = {k: v for k, v in indices.items() if isinstance(v, int)}
-        letters = {k: Name(v) for k, v in indices.items() if isinstance(v, str)}
-        return read_formula(text, Scope(numbers, self.sizes, {**self.letters, **letters}))
+        key = (text, *indices.items())
+        if key not in self._read:  # the same names come again in every entry
+            numbers = {k: v for k, v in indices.items() if isinstance(v, int)}
+            letters = {k: Name(v) for k, v in indices.items() if isinstance(v, str)}
+            self._read[key] = read_formula(text, Scope(numbers, self.sizes, {**self.letters, **letters}))
+        return self._read[key]
 
     def name(self, name: str) -> Formula:
         """A given or a step by name: Q; the scores of token 2 as the second row of S."""

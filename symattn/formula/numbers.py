@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction as Ratio
+from functools import lru_cache
 from math import lcm
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -57,7 +58,7 @@ def number(value: Value, names: Names = NO_NAMES) -> Formula:
     if is_symbolic(value):
         return _expression(value, names)
     if isinstance(value, ExpSum):
-        return _sum(value.terms)
+        return _exp_sum(value)
     if isinstance(value, Quotient):
         return _quotient(value)
     if isinstance(value, NegativeInfinity):
@@ -95,12 +96,18 @@ def shortest(value: Value) -> str | None:
 # ---------------------------------------------------------------------------------- rationals and e-forms
 
 
+@lru_cache(maxsize=4096)
 def _rational(x: Rational) -> Formula:
     if x < 0:
         return Negative(_rational(-x))
     if x.denominator == 1:
         return Number(str(x.numerator))
     return Fraction(Number(str(x.numerator)), Number(str(x.denominator)))
+
+
+@lru_cache(maxsize=4096)
+def _exp_sum(value: ExpSum) -> Formula:
+    return _sum(value.terms)
 
 
 def _sum(terms: Mapping[Key, Rational]) -> Formula:

@@ -76,8 +76,7 @@ def _speak(node: Formula) -> str:
             return _speak(terms[0]) + "".join(map(_term, terms[1:])) if terms else ""
         case Product(factors, sign):
             return f" {_TIMES[sign]} ".join(
-                _bracketed(factor, factor_needs_brackets(factor, i == 0, sign))
-                for i, factor in enumerate(factors)
+                _bracketed(factor, factor_needs_brackets(factor, i == 0, sign)) for i, factor in enumerate(factors)
             )
         case Fraction(above, below) if _is_atom(above) and _is_atom(below):
             return f"{_speak(above)} over {_speak(below)}"
@@ -86,9 +85,7 @@ def _speak(node: Formula) -> str:
         case Power(base, exponent) if _is_atom(exponent):
             return f"{_bracketed(base, base_needs_brackets(base))} to the power {_speak(exponent)}"
         case Power(base, exponent):
-            return (
-                f"{_bracketed(base, base_needs_brackets(base))} to the power {_speak(exponent)}, end of exponent,"
-            )
+            return f"{_bracketed(base, base_needs_brackets(base))} to the power {_speak(exponent)}, end of exponent,"
         case Root(body):
             return f"the square root of {_speak(body)}" + ("" if _is_atom(body) else ", end of root,")
         case Transposed(body):
@@ -98,11 +95,7 @@ def _speak(node: Formula) -> str:
             short = len(arguments) == 1 and _is_atom(arguments[0])
             return f"{_name(function)} of {inside}" + ("" if short else f", end of {_name(function)},")
         case Bracketed(body, bracket):
-            return (
-                f"open {_BRACKET[bracket]} {_speak(body)} close {_BRACKET[bracket]}"
-                if bracket
-                else _speak(body)
-            )
+            return f"open {_BRACKET[bracket]} {_speak(body)} close {_BRACKET[bracket]}" if bracket else _speak(body)
         case ListOf(items, _, _):
             return f"list {', '.join(map(_speak, items))}, end of list,"
         case MatrixOf():
@@ -114,14 +107,10 @@ def _speak(node: Formula) -> str:
         case BigSum(index, lower, upper, body):
             lowest = f" from {_speak(lower)}" if lower != NOTHING else ""
             highest = f" to {_speak(upper)}" if upper != NOTHING else ""
-            return (
-                f"the sum over {_speak(index)}{lowest}{highest} of {_bracketed(body, isinstance(body, Sum))}"
-            )
+            return f"the sum over {_speak(index)}{lowest}{highest} of {_bracketed(body, isinstance(body, Sum))}"
         case Relation(parts, signs):
             first, *others = map(_speak, parts)
-            return first + "".join(
-                f" {_SIGN.get(s, s)} {part}" for s, part in zip(signs, others, strict=True)
-            )
+            return first + "".join(f" {_SIGN.get(s, s)} {part}" for s, part in zip(signs, others, strict=True))
         case Row(items):
             return "; ".join(map(_speak, items))
         case _:
@@ -164,13 +153,8 @@ def _name(name: Name) -> str:
 def _matrix(node: MatrixOf) -> str:
     width = len(node.rows[0]) if node.rows else 0
     heads = f", columns {', '.join(map(_speak, node.column_labels))}" if node.column_labels else ""
-    labels: Iterable[str] = (
-        map(_speak, node.row_labels) if node.row_labels else map(str, range(1, len(node.rows) + 1))
-    )
-    rows = (
-        f"row {label}: " + ", ".join(_cell(node, i, j) for j in range(width))
-        for i, label in enumerate(labels)
-    )
+    labels: Iterable[str] = map(_speak, node.row_labels) if node.row_labels else map(str, range(1, len(node.rows) + 1))
+    rows = (f"row {label}: " + ", ".join(_cell(node, i, j) for j in range(width)) for i, label in enumerate(labels))
     return f"{len(node.rows)} by {width} matrix{heads}, {'; '.join(rows)}"
 
 

@@ -6,10 +6,13 @@ The figures are those of Computer Modern at 11 pt, in em, a little on the genero
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import assert_never
 
 from symattn.formula.nodes import (
     NOTHING,
+    POWER,
+    SUM,
     Annotated,
     BigSum,
     Blank,
@@ -36,6 +39,7 @@ from symattn.formula.nodes import (
     Transposed,
     base_needs_brackets,
     factor_needs_brackets,
+    tightness,
 )
 
 _SCRIPT = 0.74  # the size of an index beside that of a letter
@@ -103,12 +107,10 @@ def _width(node: Formula, size: float, fractions: float) -> float:
 
     match node:
         case Number(digits):
-            return 0.5 * len(digits) * size
+            return sum(0.5 if digit.isdigit() else 0.28 for digit in digits) * size
         case Name(base, sub, sup, primes, _):
             word = _letters(base) + 0.28 * primes
-            return (
-                word * size + max(script(*sub) + 0.2 * (len(sub) - 1), _letters(sup) * _SCRIPT * size) + 0.06
-            )
+            return word * size + max(script(*sub) + 0.2 * (len(sub) - 1), _letters(sup) * _SCRIPT * size) + 0.06
         case Text(words):
             return 0.5 * len(words) * size
         case Infinity():
@@ -126,12 +128,17 @@ def _width(node: Formula, size: float, fractions: float) -> float:
             return signs + lead + sum(bracketed(body, isinstance(body, Sum)) for body in bodies)
         case Product(factors, sign):
             gap = {"": 0.17, "·": _DOT, "×": _TIMES, "⊙": _TIMES}[sign] * size
-            return gap * (len(factors) - 1) + sum(
-                bracketed(factor, factor_needs_brackets(factor, i == 0, sign))
-                for i, factor in enumerate(factors)
+            dots = sum(_are_figures(*pair) for pair in pairwise(factors)) if sign == "" else 0
+            return (
+                gap * (len(factors) - 1)
+                + _DOT * size * dots
+                + sum(
+                    bracketed(factor, factor_needs_brackets(factor, i == 0, sign)) for i, factor in enumerate(factors)
+                )
             )
         case Fraction(above, below) if size < 1:
-            return inner(above) + inner(below) + 0.5 * size
+            brackets = bracketed(above, tightness(above) <= SUM) + bracketed(below, tightness(below) < POWER)
+            return brackets + 0.55 * size
         case Fraction(above, below):
             return 0.26 + max(_width(part, size, _SCRIPT) for part in (above, below)) * fractions
         case Power(base, exponent):
@@ -139,11 +146,9 @@ def _width(node: Formula, size: float, fractions: float) -> float:
         case Root(body):
             return inner(body) + 0.85 * size
         case Transposed(body):
-            return bracketed(body, base_needs_brackets(body)) + 0.6 * size
+            return bracketed(body, base_needs_brackets(body)) + 0.68 * size
         case Call(function, arguments):
-            return (
-                inner(function) + _list(arguments, inner, 0.45 * size) + 2 * _widest_bracket(arguments) * size
-            )
+            return inner(function) + _list(arguments, inner, 0.45 * size) + 2 * _widest_bracket(arguments) * size
         case Bracketed(body, bracket):
             return bracketed(body, bracket != "")
         case ListOf(items, _, separator):
@@ -203,20 +208,26 @@ def _widest_bracket(nodes: Iterable[Formula]) -> float:
     return max(map(_bracket, nodes), default=_BRACKET)
 
 
+def _are_figures(left: Formula, right: Formula) -> bool:
+    """Whether a dot is set between two factors that have none, so that 2 · 3 is not read as 23."""
+    return isinstance(left, Number) and isinstance(right, Number)
+
+
 def _matrix(node: MatrixOf) -> float:
     """The cells are set as in a line of text: a fraction of plain numbers in it is small, others are not."""
-    cells = [[_width(cell, 1.0, _SCRIPT if _is_plain(cell) else 1.0) for cell in row] for row in node.rows]
+    cells = [[_width(cell, 1.0, _SCRIPT + 0.1 if _is_plain(cell) else 1.0) for cell in row] for row in node.rows]
     labels = [[_width(label, 1.0, 1.0) for label in node.column_labels]] if node.column_labels else []
     columns: list[float] = [max(column) for column in zip(*cells, *labels, strict=True)]
     gap = _COLUMN + (0.3 if node.separator else 0)
     left = max((_width(label, 1.0, 1.0) + _COLUMN for label in node.row_labels), default=0.0)
-    brackets = 2 * (_HIGH_BRACKET + (_BRACKET if node.nested else 0))
+    labelled = node.row_labels or node.column_labels
+    edge = 0.45 if labelled else 0.1 if node.bracket == "" else _HIGH_BRACKET
+    brackets = 2 * (edge + (_BRACKET if node.nested else 0))
     return sum(columns) + gap * max(0, len(columns) - 1) + left + brackets
 
 
 def _is_plain(cell: Formula) -> bool:
     body = cell.body if isinstance(cell, Negative) else cell
     return isinstance(body, Fraction) and all(
-        isinstance(part.body if isinstance(part, Negative) else part, Number)
-        for part in (body.above, body.below)
+        isinstance(part.body if isinstance(part, Negative) else part, Number) for part in (body.above, body.below)
     )

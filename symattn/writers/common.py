@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from symattn.document import AnswerGrid, Block, Box, Heading, Inlines, Math, Table, Together
 from symattn.formula.nodes import (
@@ -117,7 +118,7 @@ def begins_with_digit(node: Formula) -> bool:
 
 def factor_signs(product: Product) -> Iterator[str]:
     """The sign before every factor but the first.  Digits get one in any case: 2·3 is not to read 23."""
-    for left, right in zip(product.factors, product.factors[1:], strict=False):
+    for left, right in pairwise(product.factors):
         clash = product.sign == "" and ends_with_digit(left) and begins_with_digit(right)
         yield "·" if clash else product.sign
 
@@ -128,8 +129,7 @@ def factor_signs(product: Product) -> Iterator[str]:
 def is_short_fraction(node: Fraction) -> bool:
     """A fraction of plain numbers, such as 1/2, −3/4: legible when small."""
     return all(
-        isinstance(part.body if isinstance(part, Negative) else part, Number)
-        for part in (node.above, node.below)
+        isinstance(part.body if isinstance(part, Negative) else part, Number) for part in (node.above, node.below)
     )
 
 
@@ -292,8 +292,7 @@ def _widest_formula(content: Inlines) -> float:
 def run_together(left: Formula, right: Formula) -> bool:
     """Whether two factors side by side need a thin space: words, and formulas with notes under them."""
     return any(
-        isinstance(node, Text | Annotated) or (isinstance(node, Name) and len(node.base) > 1)
-        for node in (left, right)
+        isinstance(node, Text | Annotated) or (isinstance(node, Name) and len(node.base) > 1) for node in (left, right)
     )
 
 

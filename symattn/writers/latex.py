@@ -30,6 +30,7 @@ from symattn.document import (
     WorkingSpace,
 )
 from symattn.formula.nodes import CellKind, Formula
+from symattn.formula.width import width
 from symattn.writers import common, figures, tex
 from symattn.writers.latex_text import code, escaped
 from symattn.writers.page import filled
@@ -79,9 +80,7 @@ def write(document: Document) -> str:
         subtitle=escaped(document.subtitle),
         fields=[escaped(name) for name in document.fields],
         sheet=escaped(document.sheet),
-        sheet_comment=" · ".join(
-            filter(None, map(common.visible, (document.title, document.sheet, document.recipe)))
-        ),
+        sheet_comment=" · ".join(filter(None, map(common.visible, (document.title, document.sheet, document.recipe)))),
         recipe=code(document.recipe),
         figures=any(isinstance(block, Diagram) for block in common.all_blocks(document.blocks)),
         body="\n\n".join(map(_block, document.blocks)),
@@ -105,7 +104,7 @@ def _inline(inline: Inline) -> str:
             return f"\\texttt{{{code(words)}}}"
         case Math(formula):
             source = _on_one_line(tex.write(formula, _TEX))
-            if common.width(formula) > common.LINE:
+            if width(formula) > common.LINE:
                 return f"\\fit{{${source}$}}"
             return f"${source}$" if source else ""
         case _:
@@ -118,9 +117,7 @@ def _on_one_line(source: str) -> str:
 
 def _filled(source: str, indent: str = "") -> str:
     """Source in lines that are pleasant to edit."""
-    return textwrap.fill(
-        source, 100, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    )
+    return textwrap.fill(source, 100, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 # --- blocks -------------------------------------------------------------------------------------------
@@ -147,7 +144,7 @@ def _block(block: Block) -> str:
             return f"\\workingspace{{{height}}}"
         case ItemList(items, ordered):
             listed = "\n".join(_filled(f"  \\item {_text(item)}", "    ") for item in items)
-            return _environment("enumerate" if ordered else "itemize", listed, "[nosep]") if items else ""
+            return _environment("enumerate" if ordered else "itemize", listed) if items else ""
         case Table():
             return _table(block)
         case Box(title, blocks):
@@ -178,12 +175,10 @@ def _table(table: Table) -> str:
         rows = [[f"\\textbf{{{head}}}", *others] for head, *others in rows]
     head, *lines = ["  " + " & ".join(row) + " \\tabularnewline" for row in (heads, *rows)]
     shares = common.column_shares(table)
-    wrapped = "".join(f">{{\\raggedright\\arraybackslash}}p{{{share:.3f}\\linewidth}}" for share in shares)
+    wrapped = "".join(f">{{\\raggedright\\arraybackslash}}m{{{share:.3f}\\linewidth}}" for share in shares)
     columns = f"{{{wrapped or 'l' * len(heads)}}}"
     parts = [lines[i : i + _ROWS] for i in range(0, len(lines), _ROWS)] or [[]]
-    return "\n\n".join(
-        _environment("sheettable", "\n".join([f"{head} \\hline", *part]), columns) for part in parts
-    )
+    return "\n\n".join(_environment("sheettable", "\n".join([f"{head} \\hline", *part]), columns) for part in parts)
 
 
 def _cell(content: Inlines) -> str:

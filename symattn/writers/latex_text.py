@@ -35,7 +35,8 @@ _MATHS = {
     "⊤": r"\top", "⊥": r"\perp", "′": "'", "″": "''", "⋅": r"\cdot", "∙": r"\cdot", "⋮": r"\vdots",
     "⋱": r"\ddots", "¬": r"\neg", "µ": r"\mu", "∩": r"\cap", "∪": r"\cup", "⊂": r"\subset", "∝": r"\propto",
     "ο": "o", "ς": r"\varsigma", "ϑ": r"\vartheta", "‖": r"\|", "∥": r"\parallel",
-} | GREEK | {letter: rf"\mathrm{{{latin}}}" for letter, latin in zip("ΑΒΕΖΗΙΚΜΝΟΡΤΧ", "ABEZHIKMNOPTX", strict=True)}  # fmt: skip
+} | GREEK  # fmt: skip
+_LATIN_TWIN = dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΧ", "ABEZHIKMNOPTX", strict=True))  # Greek capitals TeX has no sign for
 
 _ACCENT = {
     "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".",
@@ -43,11 +44,12 @@ _ACCENT = {
     "\u0331": "b",
 }  # fmt: skip
 
-_CYRILLIC = dict(zip(
-    "абвгдеёжзийклмнопрстуфхцчшщъыьэюяіїєґ",
-    ["a", "b", "v", "g", "d", "e", "yo", "zh", "z", "i", "y", "k", "l", "m", "n", "o", "p", "r", "s", "t", "u", "f", "kh", "ts", "ch", "sh", "shch", "'", "y", "'", "e", "yu", "ya", "i", "yi", "ye", "g"],
-    strict=True,
-))  # fmt: skip
+_CYRILLIC = {
+    "а": "a", "б": "b", "в": "v", "г": "g", "д": "d", "е": "e", "ё": "yo", "ж": "zh", "з": "z", "и": "i", "й": "y",
+    "к": "k", "л": "l", "м": "m", "н": "n", "о": "o", "п": "p", "р": "r", "с": "s", "т": "t", "у": "u", "ф": "f",
+    "х": "kh", "ц": "ts", "ч": "ch", "ш": "sh", "щ": "shch", "ъ": "'", "ы": "y", "ь": "'", "э": "e", "ю": "yu",
+    "я": "ya", "і": "i", "ї": "yi", "є": "ye", "ґ": "g",
+}  # fmt: skip
 
 # T1 and Latin-1 agree on these letters, so every engine sets them as they are.
 _AS_THEY_ARE = frozenset(map(chr, range(0xC0, 0xFF))) - set("×÷ß")
@@ -91,6 +93,8 @@ def _character(character: str) -> str:
             return _PUNCTUATION[character]
         case _ if character in _MATHS:
             return rf"\ensuremath{{{_MATHS[character]}}}"
+        case _ if character in _LATIN_TWIN:
+            return _LATIN_TWIN[character]
         case _ if character in _AS_THEY_ARE:
             return character
         case _ if character.lower() in _CYRILLIC:

@@ -43,14 +43,13 @@ SUFFIX = ".md"
 # A backslash before any sign of ASCII is that sign; only those that can mean something get one.
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>$|~#&]")
 _ENTITY = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
-_LESS = "\\lt "  # so that no formula begins a tag of HTML
 _START = re.compile(r"\A(\s*)([-+=]|\d+(?=[.)]))")
 
 # Signs that end \text{…}, stand for themselves there, or mean something to Markdown.
 _IN_FORMULA = {
-    "\\": r"}\backslash\text{", "{": r"}\lbrace\text{", "}": r"}\rbrace\text{", "$": r"}\text{USD}\text{",
-    "<": r"}\lt\text{", ">": r"}\gt\text{", "|": r"}\vert\text{", "*": r"}\ast\text{", "_": r"\_", "^": r"}\wedge\text{",
-    "#": r"\#", "%": r"\%", "&": r"\&", "~": r"}\sim\text{", "`": "'",
+    "\\": r"}\backslash\text{", "{": r"}\lbrace\text{", "}": r"}\rbrace\text{", "$": r"\$",
+    "<": r"}\lt\text{", ">": r"}\gt\text{", "|": r"}\vert\text{", "*": r"}\ast\text{", "_": r"\_",
+    "^": r"}\wedge\text{", "#": r"\#", "%": r"\%", "&": r"\&", "~": r"}\sim\text{", "`": "'",
 }  # fmt: skip
 
 
@@ -110,7 +109,7 @@ def _inline(inline: Inline, formulas: bool) -> str:
         case Code(words):
             return _code(common.visible(words))
         case Math(formula) if formulas:
-            source = tex.write(formula, _TEX_IN_LINE).replace("<", _LESS)
+            source = _portable(tex.write(formula, _TEX_IN_LINE))
             return f"${source}$" if source else ""
         case Math(formula):
             return escaped(text.on_one_line(formula))
@@ -130,16 +129,16 @@ def _code(words: str) -> str:
 
 def formula(formula: Formula) -> str:
     """One formula as it stands between dollar signs."""
-    return _guarded(tex.indented(tex.write(formula, _TEX)))
+    return _portable(tex.indented(tex.write(formula, _TEX)))
 
 
-def _guarded(source: str) -> str:
-    """Source none of whose lines begins as a list, a quotation, a heading or a rule does."""
-    return re.sub(r"^(\s*)([-+*>#=])", r"\1{}\2", source, flags=re.MULTILINE)
+def _portable(source: str) -> str:
+    """Source that begins no tag, and no line of which begins as a list, a quotation, a heading or a rule does."""
+    return re.sub(r"^(\s*)([-+*>#=])", r"\1{}\2", source.replace("<", "\\lt"), flags=re.MULTILINE)
 
 
 def _display(source: str) -> str:
-    return f"$$\n{_guarded(source.strip()).replace('<', _LESS)}\n$$"
+    return f"$$\n{_portable(source.strip())}\n$$"
 
 
 # --- documents ----------------------------------------------------------------------------------------

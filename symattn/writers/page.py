@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 from symattn.resources import templates
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 
 @cache
-def _environment():  # type: ignore[no-untyped-def]
+def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     # The usual braces of Jinja have a meaning in TeX and Typst; these signs have none there.
@@ -30,4 +34,4 @@ def _environment():  # type: ignore[no-untyped-def]
 
 def filled(template: str, **parts: object) -> str:
     """The template of this name, filled with text that the writer has already made safe."""
-    return str(_environment().get_template(template).render(parts))
+    return _environment().get_template(template).render(parts)

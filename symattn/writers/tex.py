@@ -60,48 +60,13 @@ class Dialect:
 
 
 GREEK = {
-    letter: f"\\{name}"
-    for letter, name in zip(
-        "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ",
-        [
-            "alpha",
-            "beta",
-            "gamma",
-            "delta",
-            "varepsilon",
-            "zeta",
-            "eta",
-            "theta",
-            "iota",
-            "kappa",
-            "lambda",
-            "mu",
-            "nu",
-            "xi",
-            "pi",
-            "rho",
-            "sigma",
-            "tau",
-            "upsilon",
-            "varphi",
-            "chi",
-            "psi",
-            "omega",
-            "Gamma",
-            "Delta",
-            "Theta",
-            "Lambda",
-            "Xi",
-            "Pi",
-            "Sigma",
-            "Upsilon",
-            "Phi",
-            "Psi",
-            "Omega",
-        ],
-        strict=True,
-    )
-} | {"ϵ": "\\epsilon", "ϕ": "\\phi", "ℓ": "\\ell"}
+    "α": "\\alpha", "β": "\\beta", "γ": "\\gamma", "δ": "\\delta", "ε": "\\varepsilon", "ζ": "\\zeta",
+    "η": "\\eta", "θ": "\\theta", "ι": "\\iota", "κ": "\\kappa", "λ": "\\lambda", "μ": "\\mu", "ν": "\\nu",
+    "ξ": "\\xi", "π": "\\pi", "ρ": "\\rho", "σ": "\\sigma", "τ": "\\tau", "υ": "\\upsilon", "φ": "\\varphi",
+    "χ": "\\chi", "ψ": "\\psi", "ω": "\\omega", "Γ": "\\Gamma", "Δ": "\\Delta", "Θ": "\\Theta", "Λ": "\\Lambda",
+    "Ξ": "\\Xi", "Π": "\\Pi", "Σ": "\\Sigma", "Υ": "\\Upsilon", "Φ": "\\Phi", "Ψ": "\\Psi", "Ω": "\\Omega",
+    "ϵ": "\\epsilon", "ϕ": "\\phi", "ℓ": "\\ell",
+}  # fmt: skip
 
 _SIGN = {"=": "=", "≈": "\\approx", "→": "\\to", ":=": ":=", "≠": "\\neq", "<": "<", ">": ">", "≤": "\\leq",
          "≥": "\\geq", "∈": "\\in", "⇒": "\\Rightarrow", "≡": "\\equiv"}  # fmt: skip
@@ -179,9 +144,7 @@ def write(node: Formula, tex: Dialect, style: Style = "normal") -> str:
             return f"{inner(body)} \\quad {inner(note)}"
         case BigSum(index, lower, upper, body):
             start = script(index) + (f"={script(lower)}" if lower != NOTHING else "")
-            bounds = (f"_{{{start}}}" if start else "") + (
-                f"^{{{script(upper)}}}" if upper != NOTHING else ""
-            )
+            bounds = (f"_{{{start}}}" if start else "") + (f"^{{{script(upper)}}}" if upper != NOTHING else "")
             return f"\\sum{bounds} {inner(body, common.summand_needs_brackets(body))}"
         case Relation(parts, signs):
             first, *others = map(inner, parts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import assert_never
 
 from symattn.document import (
@@ -292,9 +293,7 @@ def _cell(node: MatrixOf, i: int, j: int, flat: bool) -> Picture:
 
 def _is_signed_number(node: Formula) -> bool:
     body = node.body if isinstance(node, Negative) else node
-    return isinstance(body, Number | Infinity) or (
-        isinstance(body, Fraction) and common.is_short_fraction(body)
-    )
+    return isinstance(body, Number | Infinity) or (isinstance(body, Fraction) and common.is_short_fraction(body))
 
 
 def _annotated(node: Annotated, flat: bool) -> Picture:
@@ -364,7 +363,7 @@ def _display(lines: Sequence[Formula], limit: int) -> Picture:
 def _spread(rows: Sequence[Picture]) -> Picture:
     """Rows under one another, with a blank line wherever one of two neighbours is high."""
     spaced = list(rows[:1])
-    for above, below in zip(rows, rows[1:], strict=False):
+    for above, below in pairwise(rows):
         spaced += [EMPTY, below] if above.height > 1 or below.height > 1 else [below]
     return draw.stacked(spaced, rows[0].baseline, "left")
 
@@ -373,10 +372,7 @@ def _entries(block: Entries, limit: int) -> Picture:
     cut = [(first or EMPTY, _joined(pieces, " ")) for first, pieces in map(_cut, block.equations)]
     for columns in range(max(1, min(block.columns, len(cut))), 0, -1):
         padded = cut + [(EMPTY, EMPTY)] * (-len(cut) % columns)
-        rows = [
-            [part for pair in padded[i : i + columns] for part in pair]
-            for i in range(0, len(padded), columns)
-        ]
+        rows = [[part for pair in padded[i : i + columns] for part in pair] for i in range(0, len(padded), columns)]
         levelled = draw.level(rows, "rl" * columns)
         pairs = [[_joined(row[i : i + 2], " ") for i in range(0, len(row), 2)] for row in levelled]
         picture = _spread([_joined(row, "     ") for row in pairs])
@@ -512,9 +508,7 @@ def figure(diagram: Diagram) -> str:
         here = [start + box.width // 2 for start, box in zip(starts, boxes, strict=True)]
         near = [(a, b) for (lower, a), (upper, b) in diagram.edges if (lower, upper) == (i + 1, i)]
         if pictures:
-            pictures.append(
-                _wires(near, below, here) or _said(diagram, [((i + 1, a), (i, b)) for a, b in near])
-            )
+            pictures.append(_wires(near, below, here) or _said(diagram, [((i + 1, a), (i, b)) for a, b in near]))
         remark = plain(diagram.layers[i].remark)
         pictures.append(row + text(f"   {remark}" if remark else ""))
         below = here
@@ -551,7 +545,7 @@ def _wires(edges: Sequence[tuple[int, int]], below: Sequence[int], above: Sequen
         groups.setdefault(frozenset(a for a, b in edges if b == upper), []).append(upper)
     bars = [({below[a] for a in sources}, {above[b] for b in uppers}) for sources, uppers in groups.items()]
     spans = sorted((min(down | up), max(down | up)) for down, up in bars)
-    if not edges or any(one[1] >= two[0] for one, two in zip(spans, spans[1:], strict=False)):
+    if not edges or any(one[1] >= two[0] for one, two in pairwise(spans)):
         return None
     length = max([*below, *above]) + 1
     joints = [""] * length

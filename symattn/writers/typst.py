@@ -5,6 +5,7 @@ Text of a document appears only inside string literals: never as markup, never a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, assert_never
 
@@ -66,6 +67,8 @@ from symattn.writers.coverage import in_printable_runs, is_printable
 from symattn.writers.page import filled
 
 SUFFIX = ".typ"
+
+_LIGATURE = re.compile(r"--|,,|''|``|<<|>>|[?!]`")
 
 Style = Literal["normal", "tall", "script"]
 
@@ -183,9 +186,7 @@ def _math(node: Formula, style: Style) -> str:
             return f"{inner(body)} quad {inner(note)}"
         case BigSum(index, lower, upper, body):
             start = script(index) + (f" = {script(lower)}" if lower != NOTHING else "")
-            bounds = (f", b: {start}" if start else "") + (
-                f", t: {script(upper)}" if upper != NOTHING else ""
-            )
+            bounds = (f", b: {start}" if start else "") + (f", t: {script(upper)}" if upper != NOTHING else "")
             return f"attach(∑{bounds}) {inner(body, common.summand_needs_brackets(body))}"
         case Relation(parts, signs):
             first, *others = map(inner, parts)
@@ -251,9 +252,7 @@ def _product(node: Product, style: Style) -> str:
 
 
 def _matrix(node: MatrixOf) -> str:
-    style: Style = (
-        "tall" if any(common.has_tall_fraction(cell) for row in node.rows for cell in row) else "normal"
-    )
+    style: Style = "tall" if any(common.has_tall_fraction(cell) for row in node.rows for cell in row) else "normal"
     rows = [[_cell(node, i, j, style) for j in range(len(row))] for i, row in enumerate(node.rows)]
     options = [f"delim: {_DELIMITER[node.bracket]}"]
     if any(common.is_tall(cell) for row in node.rows for cell in row):
@@ -283,9 +282,7 @@ def _cell(node: MatrixOf, i: int, j: int, style: Style) -> str:
     if node.nested:
         bracket = node.bracket or "["
         # A bracket that has no partner in its cell is only a sign.
-        source = (
-            (f"\\{_OPEN[bracket]} " if j == 0 else "") + source + (f" \\{_CLOSE[bracket]}" if last else "")
-        )
+        source = (f"\\{_OPEN[bracket]} " if j == 0 else "") + source + (f" \\{_CLOSE[bracket]}" if last else "")
     return source + (f"\\{sign}" if sign else "")
 
 
@@ -316,6 +313,7 @@ def _formulas(spoken: str, lines: Sequence[str]) -> str:
 
 def write(document: Document) -> str:
     """The whole document."""
+    body = "\n\n".join(map(_block, common.with_sound_levels(document.blocks)))
     line = " · ".join(filter(None, map(common.visible, (document.title, document.sheet, document.recipe))))
     return filled(
         "document.typ.j2",
@@ -328,7 +326,9 @@ def write(document: Document) -> str:
         recipe=literal(_printable(document.recipe)),
         language=literal(document.language[:2].lower() if document.language[:2].isalpha() else "en"),
         figures=any(isinstance(block, Diagram) for block in common.all_blocks(document.blocks)),
-        body="\n\n".join(map(_block, common.with_sound_levels(document.blocks))),
+        body=body,
+        # Off where the font would make another sign of two: – of --, „ of ,,
+        ligatures=bool(_LIGATURE.search(line + document.subtitle + "".join(document.fields) + body)),
     )
 
 
@@ -413,12 +413,9 @@ def _diagram(diagram: Diagram) -> str:
         return ", ".join(f"{number:.1f}" for number in numbers)
 
     parts = [
-        f"node({at(box.x, top - box.y, box.width)}, [{_inline(Math(box.formula))}])"
-        for box in figure.boxes.values()
+        f"node({at(box.x, top - box.y, box.width)}, [{_inline(Math(box.formula))}])" for box in figure.boxes.values()
     ]
-    parts += [
-        f"remark({at(remark.x, top - remark.y)}, [{_text(remark.content)}])" for remark in figure.remarks
-    ]
+    parts += [f"remark({at(remark.x, top - remark.y)}, [{_text(remark.content)}])" for remark in figure.remarks]
     half = figures.HEIGHT / 2
     for lower, upper in diagram.edges:
         low, high = figure.boxes[lower], figure.boxes[upper]

@@ -102,7 +102,9 @@ sums = st.lists(terms, min_size=1, max_size=3).map(
 )
 positive_sums = st.builds(
     lambda c, a, d, b: (
-        "add", ("multiply", number(c), ("exp", a)), ("multiply", number(d), ("multiply", ("sqrt", number(2)), ("exp", b)))
+        "add",
+        ("multiply", number(c), ("exp", a)),
+        ("multiply", number(d), ("multiply", ("sqrt", number(2)), ("exp", b))),
     ),
     positive, exponents, positive, exponents,
 )  # fmt: skip

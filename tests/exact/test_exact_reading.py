@@ -68,8 +68,10 @@ def test_what_is_refused_and_where(typed, place, said):
 
 
 KINDS = [
-    ("3", "exact", None), ("0.50", "decimal", 2), ("-0.5", "decimal", 1), (".123", "decimal", 3), ("0.5+1", "exact", None),
-    ("50 %", "percent", 2), ("12.5%", "percent", 3), ("0.5/2", "exact", None), ("(0.5)", "exact", None), ("-∞", "exact", None),
+    ("3", "exact", None), ("0.50", "decimal", 2), ("-0.5", "decimal", 1), (".123", "decimal", 3),
+    ("0.5+1", "exact", None),
+    ("50 %", "percent", 2), ("12.5%", "percent", 3), ("0.5/2", "exact", None),
+    ("(0.5)", "exact", None), ("-∞", "exact", None),
 ]  # fmt: skip
 
 
@@ -99,7 +101,7 @@ def test_symbols():
             read(refused, symbols=True)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=200)
 @given(everything)
 def test_numbers_written_in_sympys_notation(recipe):
     """SymPy's own printer is the witness: what it writes is read as what it meant."""
@@ -108,7 +110,7 @@ def test_numbers_written_in_sympys_notation(recipe):
     try:
         value = read(typed).value
     except ReadError as error:
-        assert "at most 200" in str(error) or "in two ways" in str(error)
+        assert "at most 200" in str(error) or "in two ways" in str(error)  # noqa: PT017
         return
     assert decide(value, from_sympy(expression)).equal is True
 
@@ -121,7 +123,7 @@ def test_numbers_written_in_sympys_latex(recipe):
     try:
         value = read(typed).value
     except ReadError as error:
-        assert "mixed number" in str(error) or "at most 200" in str(error)
+        assert "mixed number" in str(error) or "at most 200" in str(error)  # noqa: PT017
         return
     assert decide(value, from_sympy(expression)).equal is True
 
@@ -245,8 +247,8 @@ def attempt(typed: str) -> float:
         reading.echo()
         assert reading.value is not None
     except ReadError as error:
-        assert str(error).endswith(".")
-        assert 0 <= error.position <= len(typed)
+        assert str(error).endswith(".")  # noqa: PT017
+        assert 0 <= error.position <= len(typed)  # noqa: PT017
         str(error).encode("utf-8")  # the sentence can be printed
     return time.perf_counter() - started
 
@@ -276,8 +278,9 @@ def test_the_truth_in_disguise_is_never_called_wrong(name, form):
 
 
 PIECES = [
-    *"0123456789", *"+-*/^()[]{}√∞%$.,_!", *"²³⁻½¼−×·÷", " ", "e", "exp", "sqrt", "ln", "log", "oo", "inf", "a", "x_1", "12", "0.5",
-    "\\frac", "\\sqrt", "\\left", "\\right", "\\cdot", "\\infty", "\\", "**", "e^", "√(", "1/2", "1 1/2", "50 %", "\u00a0", "σ", "\x00",
+    *"0123456789", *"+-*/^()[]{}√∞%$.,_!", *"²³⁻½¼−×·÷", " ", "e", "exp", "sqrt", "ln", "log",
+    "oo", "inf", "a", "x_1", "12", "0.5", "\\frac", "\\sqrt", "\\left", "\\right", "\\cdot", "\\infty", "\\", "**",
+    "e^", "√(", "1/2", "1 1/2", "50 %", "\u00a0", "σ", "\x00",
 ]  # fmt: skip
 
 
@@ -292,14 +295,14 @@ def test_twenty_thousand_token_soups(seed):
             reading.value  # noqa: B018
             good += 1
         except ReadError as error:
-            assert 0 <= error.position <= len(typed)
+            assert 0 <= error.position <= len(typed)  # noqa: PT017
             continue
         again = read(reading.echo().replace(",", "."))
         assert decide(again.value, reading.value).equal is True
     assert good > 100
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=200)
 @given(st.text(max_size=40))
 def test_any_text(typed):
     attempt(typed)

@@ -35,7 +35,7 @@ def truth_of(recipe, digits=400) -> Fraction:
     return mp_fraction(in_mpmath(recipe))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=200)
 @given(everything, st.integers(5, 60))
 def test_intervals_contain_what_mpmath_computes(recipe, digits):
     assert truth_of(recipe) in widened(enclose(ours(recipe), digits))
@@ -97,7 +97,7 @@ def reference(q: Fraction, places: int, ties: str) -> Fraction:
     return Fraction(scaled.quantize(Decimal(1).scaleb(-places), rule, wide))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=200)
 @given(everything, st.integers(-2, 60), st.sampled_from(["even", "up", "down"]))
 def test_rounding_agrees_with_mpmath(recipe, places, ties):
     value = ours(recipe)
@@ -186,7 +186,7 @@ def test_outside_the_class():
     formally = sympy.exp(sympy.exp(-1)) ** 2 / sympy.exp(2 * sympy.exp(-1), evaluate=False) * sympy.Rational(1, 2)
     assert decimal_text(formally, 0) == "0"
     tie = sympy.tanh(sympy.log(2), evaluate=False) - sympy.Rational(1, 10)  # 3/5 - 1/10, which nothing here proves
-    with pytest.raises(UndecidedError, match="near to a tie"):
+    with pytest.raises(UndecidedError, match="too near to a tie"):
         rounded(tie, 0)
     assert rounded(tie, 1) == Fraction(1, 2)
     with pytest.raises(InputError, match="can't be rounded"):

@@ -300,7 +300,8 @@ def test_exact(given_, expected):
 
 @pytest.mark.parametrize(
     "refused",
-    [True, None, 1j, [1], float("nan"), float("inf"), Decimal("nan"), Decimal("1e99999999"), np.bool_(True), np.array([1, 2]),
+    [True, None, 1j, [1], float("nan"), float("inf"), Decimal("nan"), Decimal("1e99999999"),
+     np.bool_(True), np.array([1, 2]),
      sympy.oo, sympy.zoo, sympy.nan, sympy.I, sympy.sqrt(-2), sympy.Matrix([1]), sympy.true, object()],
 )  # fmt: skip
 def test_exact_refuses(refused):

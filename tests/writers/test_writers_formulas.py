@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from samples import FORMULAS, matrix, n, plus, times
+from writer_samples import FORMULAS, matrix, n, plus, times
 
 from symattn.document import Display, Document, Math, Paragraph
 from symattn.formula.nodes import Formula, Name, Number, Relation, children
@@ -128,9 +128,7 @@ def numbers(formula: Formula) -> list[str]:
 
 
 def test_speech() -> None:
-    assert speak(FORMULAS["chain"]) == (
-        "S equals Q times K transposed equals 2 by 2 matrix, row 1: 2, 4; row 2: 4, 16"
-    )
+    assert speak(FORMULAS["chain"]) == ("S equals Q times K transposed equals 2 by 2 matrix, row 1: 2, 4; row 2: 4, 16")
     assert speak(FORMULAS["fraction in an exponent"]) == (
         "e to the power the fraction 1 plus a over 2 times b, end of fraction, end of exponent"
     )

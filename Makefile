@@ -1,0 +1,30 @@
+# make alone lists what there is to make.
+PYTHON ?= python3
+
+help:            ## this list
+	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: +##/ -/; s/:[^#]*## / - /'
+
+check:           ## format, lint, types, layers, fast tests
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m mypy
+	lint-imports
+	$(PYTHON) -m pytest -m "not slow"
+
+test:            ## every test
+	$(PYTHON) -m pytest
+
+format:          ## put the code in form
+	$(PYTHON) -m ruff format .
+	$(PYTHON) -m ruff check --fix .
+
+samples:         ## make output/samples anew
+	$(PYTHON) tests/samples.py
+
+bench:           ## worksheets per second, beside what the machine could do
+	$(PYTHON) tests/bench/throughput.py
+
+wheel:           ## build the wheel and the source distribution
+	$(PYTHON) -m pip wheel --no-deps --wheel-dir dist .
+
+.PHONY: help check test format samples bench wheel

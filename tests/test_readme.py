@@ -1,0 +1,68 @@
+"""What the README shows is run here, command by command and line by line."""
+
+import doctest
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from symattn.cli import main
+
+README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+
+
+COMMANDS = [line for block in blocks("sh") for line in block.splitlines() if line.startswith("symattn ")]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the problem files that the README prints, named by their first line."""
+    monkeypatch.chdir(tmp_path)
+    for block in blocks("toml"):
+        name = block.splitlines()[0].removeprefix("# ")
+        (tmp_path / name).write_text(block, encoding="utf-8")
+    return tmp_path
+
+
+def test_there_are_commands_and_files_to_run() -> None:
+    assert len(COMMANDS) >= 10
+    assert len(blocks("toml")) == 2
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_command(command: str, folder: Path) -> None:
+    shortened = command.replace("-n 30", "-n 2")
+    done = CliRunner().invoke(main, shlex.split(shortened)[1:])
+    assert done.exit_code == 0, done.output
+    assert done.output.strip()
+    if "worksheet" in command or "--out" in command:
+        for line in done.output.splitlines():
+            assert (folder / line).stat().st_size > 0
+
+
+def test_python_session() -> None:
+    session = "\n".join(block for block in blocks("python") if ">>>" in block)
+    examples = doctest.DocTestParser().get_doctest(session, {}, "README", "README.md", 0)
+    assert len(examples.examples) >= 6
+    failures: list[str] = []
+    doctest.DocTestRunner(verbose=False).run(examples, out=failures.append)
+    assert not failures, "".join(failures)
+
+
+def test_the_two_commands_stand_where_ci_finds_them() -> None:
+    marked = README.split("<!-- run -->")[1].split("<!-- end -->")[0]
+    lines = [line for line in marked.splitlines() if line and not line.startswith("```")]
+    assert len(lines) == 2
+    assert "symattn worksheet" in lines[0]
+    assert "pytest" in lines[1]
+
+
+def test_the_picture_is_there() -> None:
+    [picture] = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", README)
+    assert (Path(__file__).parent.parent / picture).read_bytes().startswith(b"\x89PNG")

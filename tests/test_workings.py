@@ -1,0 +1,251 @@
+"""What is written beside an entry, worked out by a reader, is that entry: for every op, entry and mechanism."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import oracles
+import pytest
+import strategies
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from symattn import formula as f
+from symattn.api import derive
+from symattn.derivation import Derivation, View
+from symattn.exact import Matrix, NEGATIVE_INFINITY
+from symattn.explanation.wording import Wording
+from symattn.notation import load_notation, notations
+from symattn.ops import Activation, Add, Hadamard, Mask, MatMul, Scale, Softmax, Stack, SumOver, Transpose
+
+
+def named_view(letter: str, matrix: Matrix, long: bool = False) -> View:
+    """Entries as names a_{i,j}: what they mean is told apart from how they are written."""
+
+    def entry(i, j):
+        indices = tuple(f.Name(x) if isinstance(x, str) else f.Number(str(x + 1)) for x in (i, j))
+        return f.Name(letter, indices)
+
+    return View(matrix.shape, entry, long)
+
+
+def meaning(operands: list[Matrix]) -> oracles.Lookup:
+    tables = {letter: m.sympy() for letter, m in zip("abcd", operands, strict=False)}
+
+    def lookup(name, bound):
+        i, j = oracles.index_of(name, bound)
+        return tables[name.base][i - 1, j - 1]
+
+    return lookup
+
+
+numbers = st.one_of(strategies.entries, strategies.roots)
+
+
+@st.composite
+def uses(draw):
+    """An op and operands that fit it."""
+    r, c, k = (draw(st.integers(1, 3)) for _ in range(3))
+    a = Matrix(draw(strategies.matrices(r, c, numbers)))
+    keep = tuple(map(tuple, draw(strategies.matrices(r, c, st.booleans()))))
+    same_shape = Matrix(draw(strategies.matrices(r, c)))
+    row, column = Matrix(draw(strategies.matrices(1, c))), Matrix(draw(strategies.matrices(r, 1)))
+    return draw(
+        st.sampled_from(
+            [
+                (MatMul(), [a, Matrix(draw(strategies.matrices(c, k)))]),
+                (Transpose(), [a]),
+                (Add(), [a, draw(st.sampled_from([same_shape, row, column]))]),
+                (Add(), [draw(st.sampled_from([row, column])), a]),
+                (Hadamard(), [draw(st.sampled_from([same_shape, row, column])), a]),
+                (SumOver(draw(st.sampled_from(["rows", "columns"]))), [a]),
+                (Scale(draw(st.sampled_from([2, -3]))), [a]),
+                (Scale(Matrix([["sqrt(3)"]])[0, 0]), [a]),
+                (Stack("rows"), [a, row, a]),
+                (Stack("columns"), [a, column]),
+                (Mask(keep, draw(st.sampled_from(["additive", "keep", "block"]))), [a]),
+                (Softmax(draw(st.sampled_from(["rows", "columns"]))), [a]),
+                (Softmax("rows", draw(st.sampled_from([2, 3]))), [same_shape]),
+                (Activation("relu"), [a]),
+                (Activation("identity"), [a]),
+                (Activation("f"), [a]),
+            ]
+        )
+    )
+
+
+@settings(max_examples=250)
+@given(uses())
+def test_the_working_of_an_entry_is_its_value(use):
+    op, operands = use
+    result = op.apply(*operands).sympy()
+    views = [named_view(letter, m) for letter, m in zip("abcd", operands, strict=False)]
+    for i in range(result.shape[0]):
+        for j in range(result.shape[1]):
+            written = op.working(i, j, *views)
+            value = oracles.evaluated(written, meaning(operands))
+            assert oracles.same(value, result[i, j]), f"{type(op).__name__} ({i + 1}, {j + 1}): {oracles.plain(written)}"
+
+
+SUMMING = [
+    (MatMul(), [[[1, 2, 5], [3, 4, 6]], [[1, 0], [2, -1], [7, 3]]]),
+    (SumOver("rows"), [[[1, 2, 5], [3, 4, 6]]]),
+    (SumOver("columns"), [[[1, 2, 5], [3, 4, 6]]]),
+    (Softmax("rows"), [[[1, 2, 5], [3, 4, 6]]]),
+    (Softmax("columns"), [[[1, 2, 5], [3, 4, 6]]]),
+    (Softmax("rows", 2), [[[1, 2, 5], [3, 4, 6]]]),
+]
+
+
+@pytest.mark.parametrize(("op", "rows"), SUMMING, ids=repr)
+def test_long_rows_are_written_with_a_sum_sign_that_gives_every_entry(op, rows):
+    operands = [Matrix(m) for m in rows]
+    result = op.apply(*operands).sympy()
+    views = [named_view(letter, m, long=True) for letter, m in zip("ab", operands, strict=False)]
+    for i in range(result.shape[0]):
+        for j in range(result.shape[1]):
+            written = op.working(i, j, *views)
+            assert oracles.contains(written, f.BigSum)
+            assert oracles.same(oracles.evaluated(written, meaning(operands)), result[i, j])
+
+
+@pytest.mark.parametrize(("op", "rows"), SUMMING, ids=repr)
+def test_the_entry_for_any_i_and_j_is_right_for_each_of_them(op, rows):
+    operands = [Matrix(m) for m in rows]
+    result = op.apply(*operands).sympy()
+    views = [named_view(letter, m, long=True) for letter, m in zip("ab", operands, strict=False)]
+    i, j = (0 if size == 1 else letter for size, letter in zip(result.shape, "ij", strict=True))
+    written = op.working(i, j, *views)
+    for row in range(result.shape[0]):
+        for column in range(result.shape[1]):
+            value = oracles.evaluated(written, meaning(operands), {"i": row + 1, "j": column + 1})
+            assert oracles.same(value, result[row, column])
+
+
+@pytest.mark.parametrize("op", [Add(), Hadamard(), Scale(4), Transpose(), Activation("relu")], ids=repr)
+def test_entrywise_ops_have_an_entry_for_any_i_and_j_as_well(op):
+    operands = [Matrix([[1, -2], [3, 4], [5, 6]]), Matrix([[7, 8], [9, 1], [2, 3]])][: op.arity]
+    result = op.apply(*operands).sympy()
+    written = op.working("i", "j", *(named_view(x, m) for x, m in zip("ab", operands, strict=False)))
+    for row in range(result.shape[0]):
+        for column in range(result.shape[1]):
+            value = oracles.evaluated(written, meaning(operands), {"i": row + 1, "j": column + 1})
+            assert value == result[row, column]
+
+
+# ------------------------------------------------------------------------------------------------ mechanisms
+
+
+def check_workings(derivation: Derivation, notation: str, orientation: str) -> int:
+    """Every entry's working, with the numbers filled in as the page shows them; how many there were."""
+    wording = Wording(derivation, load_notation(notation), orientation)
+    count = 0
+    for step in derivation:
+        result = step.result.sympy()
+        for i in range(result.shape[0]):
+            for j in range(result.shape[1]):
+                written = wording.working(step, i, j)
+                value = oracles.evaluated(written, lambda name, bound: pytest.fail(f"{name} in a numeric working"))
+                if type(step.op).__name__ == "Round":
+                    assert abs(value - result[i, j]) <= 10**-step.op.places
+                else:
+                    assert oracles.same(value, result[i, j]), f"{step.name} ({i + 1}, {j + 1})"
+                count += 1
+    return count
+
+
+@pytest.mark.parametrize("name", strategies.MECHANISMS)
+@pytest.mark.parametrize("layout", strategies.LAYOUTS, ids=lambda layout: "-".join(layout.values()))
+def test_every_entry_on_the_page_of_every_mechanism_is_right(name, layout):
+    @settings(max_examples=3)
+    @given(strategies.problems(name, layout))
+    def check(problem):
+        assert check_workings(problem.run(), "standard", problem.settings["orientation"]) > 0
+
+    check()
+
+
+@pytest.mark.parametrize("notation", notations())
+@pytest.mark.parametrize("example", ["note-000", "note-002"])
+@pytest.mark.parametrize("corrected", [True, False])
+def test_every_entry_of_the_numeric_notes_is_right_in_every_notation(example, corrected, notation):
+    solution = derive(example, corrected=corrected, notation=notation)
+    assert check_workings(solution.derivation, notation, solution.problem.orientation) >= 50
+
+
+def test_a_multiplicative_mask_is_written_as_a_product():
+    op = Mask(((True, False), (True, True)), "multiplicative")
+    scores = Matrix([[3, 2], [5, 7]])
+    written = op.working(0, 1, named_view("a", scores))
+    assert oracles.plain(written) == "a_{1,2} · −∞"
+    assert oracles.evaluated(written, meaning([scores])) == -sympy.oo
+    assert op.apply(scores) == Matrix.of([[3, NEGATIVE_INFINITY], [5, 7]])
+
+
+# ------------------------------------------------------------------------------------------------ letters
+
+
+def symbol_table(wording: Wording, names: Iterable[str]) -> dict[str, sympy.Expr]:
+    """What each written entry of these matrices means: the symbol that stands for it."""
+    meant = {}
+    for name in names:
+        for i, row in enumerate(wording.derivation.seen(name).sympy().tolist()):
+            for j, x in enumerate(row):
+                written = oracles.plain(wording.entry(name, i, j))
+                assert meant.setdefault(written, x) == x, f"{written} stands for {meant[written]} and for {x}"
+    return meant
+
+
+def named_entries(**settings) -> Wording:
+    sizes = {"n": 2, "d_model": 2, "d_k": 2, "d_v": 2}
+    solution = derive("self_attention", symbolic=True, sizes=sizes, **settings)
+    return Wording(solution.derivation, solution.problem.notation, solution.problem.orientation)
+
+
+@pytest.mark.parametrize("by", ["matrix", "token"])
+@pytest.mark.parametrize("mask", [None, "causal"])
+@pytest.mark.parametrize("orientation", ["rows", "columns"])
+def test_every_symbolic_entry_is_written_with_the_entries_before_it(by, mask, orientation):
+    wording = named_entries(by=by, mask=mask, orientation=orientation)
+    for step in wording.derivation:
+        meant = symbol_table(wording, [operand.name for operand in step.operands])
+        result = step.result.sympy()
+        for i in range(result.shape[0]):
+            for j in range(result.shape[1]):
+                written = wording.working(step, i, j)
+                value = oracles.evaluated(written, lambda name, bound, meant=meant: meant[oracles.plain(name)])
+                assert oracles.same(value, result[i, j]), f"{step.name} ({i + 1}, {j + 1}): {oracles.plain(written)}"
+
+
+@pytest.mark.parametrize("by", ["matrix", "token"])
+@pytest.mark.parametrize("notation", ["standard", "columns"])
+def test_no_two_entries_of_a_derivation_are_written_alike(by, notation):
+    wording = named_entries(by=by, notation=notation)
+    symbol_table(wording, [*wording.derivation.givens, *(s.name for s in wording.derivation)])
+
+
+@pytest.mark.parametrize("by", ["matrix", "token"])
+def test_with_letters_for_sizes_the_sums_have_a_sum_sign(by):
+    sizes = {"n": "N", "d_model": "d", "d_k": "p", "d_v": "r"} if by == "matrix" else {"n": 2, "d_k": "p"}
+    solution = derive("self_attention", symbolic=True, sizes=sizes, by=by)
+    wording = Wording(solution.derivation, solution.problem.notation)
+    for step in solution.derivation:
+        i, j = (0 if size == 1 else letter for size, letter in zip(step.result.shape, "ij", strict=True))
+        written = wording.working(step, i, j)
+        if isinstance(step.op, MatMul) or (isinstance(step.op, Softmax) and by == "matrix"):
+            assert oracles.contains(written, f.BigSum), step.name
+
+
+def test_the_general_score_is_the_sum_over_the_common_width():
+    solution = derive("attention", symbolic=True, sizes={"n": "N", "m": "M", "d_k": "p", "d_v": "r"}, scale="none")
+    wording = Wording(solution.derivation, solution.problem.notation)
+    assert oracles.plain(wording.working(solution["S"], "i", "j")) == "Σ_{k=1}^p q_{i,k} k_{j,k}"
+    assert oracles.plain(wording.working(solution["Z"], "i", "j")) == "Σ_{k=1}^M a_{i,k} v_{k,j}"
+
+
+def test_replacing_an_op_changes_its_working_too():
+    # what a misconception's solution shows must be the misconception's own working
+    derivation = derive("attention", Q=[[2]], K=[[3], [1]], V=[[1], [2]], scale=2).derivation
+    wrong = derivation.replay(lambda s: s.with_op(replace(s.op, divisor=4, of="")) if s.name == "S'" else s)
+    assert check_workings(wrong, "standard", "rows") > 0
+    assert wrong.value("S'").sympy() == sympy.Matrix([["3/2", "1/2"]])

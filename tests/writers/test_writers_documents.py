@@ -1,0 +1,275 @@
+"""Whole documents: they compile, nothing overflows, nothing is lost, and no text becomes a command."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+from pypdf import PdfReader
+from test_writers_formulas import numbers
+from writer_markdown_rules import lint
+from writer_samples import ALL, DEEP, DOCUMENTS, FORMULAS, HOSTILE, equal, matrix, n, sheet
+
+from symattn.document import AnswerGrid, Display, Document, Heading, Math, Paragraph, Strong, Table, Words
+from symattn.formula.nodes import Blank, Relation
+from symattn.writers import FORMATS, pdf
+from symattn.writers.coverage import in_printable_runs
+from symattn.writers.latex_text import escaped
+
+NUMBERS = [
+    number for block in ALL.blocks if isinstance(block, Display) for line in block.lines for number in numbers(line)
+]
+
+
+def words_of(data: bytes) -> str:
+    from io import BytesIO
+
+    return "\n".join(page.extract_text() for page in PdfReader(BytesIO(data)).pages)
+
+
+@pytest.mark.parametrize("format", list(FORMATS))
+@pytest.mark.parametrize("name", list(DOCUMENTS))
+def test_every_format_writes_every_document(name: str, format: str) -> None:
+    text = FORMATS[format].write(DOCUMENTS[name])
+    assert text.endswith("\n")
+    assert text == FORMATS[format].write(DOCUMENTS[name])
+    assert FORMATS[format].SUFFIX.startswith(".")
+
+
+@pytest.mark.usefixtures("tex")
+@pytest.mark.parametrize("name", list(DOCUMENTS))
+def test_latex_compiles_and_nothing_overflows(name: str) -> None:
+    _, log = pdf.latex_pdf(FORMATS["latex"].write(DOCUMENTS[name]))
+    assert not re.findall(r"^(?:Overfull|Missing character|.*undefined|LaTeX Warning).*", log, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", list(DOCUMENTS))
+def test_typst_makes_accessible_pdf(name: str) -> None:
+    data = pdf.write_pdf(DOCUMENTS[name])
+    assert b"pdfuaid:part" in data
+    assert data == pdf.write_pdf(DOCUMENTS[name])
+
+
+@pytest.mark.usefixtures("tex")
+def test_both_engines_print_every_formula() -> None:
+    page = sheet(*(Display((formula,)) for formula in FORMULAS.values()))
+    _, log = pdf.latex_pdf(FORMATS["latex"].write(page))
+    assert "Overfull" not in log
+    assert pdf.write_pdf(page).startswith(b"%PDF")
+
+
+@pytest.mark.usefixtures("tex")
+def test_latex_is_reproducible() -> None:
+    source = FORMATS["latex"].write(ALL)
+    assert pdf.latex_pdf(source)[0] == pdf.latex_pdf(source)[0]
+
+
+@pytest.mark.parametrize("engine", ["typst", "tex"])
+def test_every_number_is_printed(engine: str, request: pytest.FixtureRequest) -> None:
+    if engine == "tex":
+        request.getfixturevalue("tex")
+        data, _ = pdf.latex_pdf(FORMATS["latex"].write(ALL))
+    else:
+        data = pdf.write_pdf(ALL)
+    words = words_of(data)
+    for digit in "0123456789":
+        assert words.count(digit) >= sum(number.count(digit) for number in NUMBERS)
+    for wanted in ("A sheet", "With everything", "3f9a-0007", "--seed 7", "page 1 of", "Conventions", "Queries:"):
+        assert wanted in re.sub(r"\s+", " ", words)
+
+
+# --- text that was not meant to be read as markup ------------------------------------------------------
+
+
+def plain(text: str) -> str:
+    """Text as it can be compared: no spaces, and one form for quotes, dashes and letters."""
+    alike = str.maketrans({"’": "'", "‘": "'", "“": "''", "”": "''", "ﬁ": "fi", "ﬂ": "fl", "ﬀ": "ff", "ﬃ": "ffi"})
+    return re.sub(r"\s+", "", text.translate(alike)).replace("-", "")
+
+
+ASCII = [text for text in HOSTILE if text.isascii() and text.isprintable() and text.strip()]
+
+
+@pytest.mark.parametrize("text", ASCII)
+def test_typst_prints_text_verbatim(text: str) -> None:
+    words = words_of(pdf.write_pdf(Document(text, (Paragraph((Words(text), Strong("."))),), fields=(text,))))
+    assert plain(words).count(plain(text)) >= 3
+
+
+@pytest.mark.usefixtures("tex")
+def test_latex_prints_text_verbatim() -> None:
+    page = sheet(*(Paragraph((Words(text),)) for text in ASCII))
+    words = plain(words_of(pdf.latex_pdf(FORMATS["latex"].write(page))[0]))
+    for text in ASCII:
+        assert plain(text) in words
+
+
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [
+        ("50 % of {x_1} & $5 #1", r"50 \% of \{x\_1\} \& \$5 \#1"),
+        ("a\\b~c^d", r"a\textbackslash{}b\textasciitilde{}c\textasciicircum{}d"),
+        ("[1] *", "{[}1] *"),
+        ("-- ---", "-{}- -{}-{}-"),
+        ("naïve Žižek Łódź", r"naïve \v{Z}i\v{z}ek \L{}ód\'{z}"),
+        ("Nguyễn", r"Nguy\~{\^{e}}n"),
+        ("−½ ≤ α²", r"\ensuremath{-}\textonehalf{} \ensuremath{\leq} \ensuremath{\alpha}\textsuperscript{2}"),
+        ("Ёлка", "Yolka"),
+        ("中 😀", r"\unprintable{4E2D} \unprintable{1F600}"),
+        ("a\x00\u202eb\nc", r"a\unprintable{FFFD}b c"),
+    ],
+)
+def test_text_in_latex(text: str, source: str) -> None:
+    assert escaped(text) == source
+
+
+def test_what_typst_cannot_print_is_shown_by_its_code() -> None:
+    assert list(in_printable_runs("né 中文!")) == [(True, "né "), (False, "中文"), (True, "!")]
+    words = words_of(pdf.write_pdf(sheet(Paragraph((Words("né 中文"),)))))
+    assert "U+4E2D" in words
+    assert "U+6587" in words
+
+
+def test_a_document_cannot_read_files() -> None:
+    page = sheet(Paragraph((Words('"#read("/etc/passwd")'), Math(n('x")#read("/etc/passwd")')))))
+    assert "root:" not in words_of(pdf.write_pdf(page))
+
+
+# --- Markdown -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", list(DOCUMENTS))
+def test_markdown_is_portable(name: str) -> None:
+    assert lint(FORMATS["markdown"].write(DOCUMENTS[name])) == []
+
+
+def test_the_rules_find_faults() -> None:
+    assert lint("text\n$$\n- 1\n\n1 \\\\ 2 & 3\n$$\nmore\n# $x$\n| $|x|$ |\n") != []
+    assert len(lint("$$\nx\n$$\n")) == 0
+
+
+@pytest.mark.parametrize("name", list(FORMULAS))
+def test_a_formula_in_markdown_is_portable(name: str) -> None:
+    page = sheet(Display((FORMULAS[name],)), Paragraph((Words("so "), Math(FORMULAS[name]))))
+    assert lint(FORMATS["markdown"].write(page)) == []
+
+
+@pytest.mark.skipif(not shutil.which("pandoc"), reason="pandoc is not installed")
+@pytest.mark.parametrize("dialect", ["markdown", "gfm+tex_math_dollars"])
+def test_pandoc_reads_the_formulas(dialect: str) -> None:
+    page = sheet(
+        *(Display((formula,)) for formula in FORMULAS.values()),
+        *(Paragraph((Words("so "), Math(formula), Words("."))) for formula in FORMULAS.values()),
+    )
+    command = ["pandoc", "-f", dialect, "-t", "json"]
+    done = subprocess.run(command, input=FORMATS["markdown"].write(page), capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(done.stderr)
+    found = list(math_nodes(json.loads(done.stdout)))
+    shown = [source for kind, source in found if kind == "DisplayMath"]
+    assert len(shown) == len(FORMULAS)
+    assert len(found) == 2 * len(FORMULAS)
+    for formula, source in zip(FORMULAS.values(), shown, strict=True):
+        assert " ".join(FORMATS["markdown"].formula(formula).split()) == " ".join(source.split())
+
+
+def math_nodes(node: object) -> list[tuple[str, str]]:
+    match node:
+        case {"t": "Math", "c": [{"t": kind}, source]}:
+            return [(str(kind), str(source))]
+        case dict():
+            return [found for child in node.values() for found in math_nodes(child)]
+        case list():
+            return [found for child in node for found in math_nodes(child)]
+        case _:
+            return []
+
+
+def test_an_answer_grid_in_markdown() -> None:
+    written = FORMATS["markdown"].write(sheet(AnswerGrid(n("S"), 2, 3), sheet="3f9a", recipe='say "x"'))
+    assert written == (
+        '---\nsymattn: 1\nsheet: "3f9a"\nrecipe: "say \\"x\\""\n---\n\n# A sheet\n\n'
+        "<!-- symattn:grid id=S rows=2 cols=3 -->\n\n"
+        "| S | 1 | 2 | 3 |\n| :---: | :---: | :---: | :---: |\n| **1** |   |   |   |\n| **2** |   |   |   |\n\n"
+        '---\n\n3f9a · `say "x"`\n'
+    )
+
+
+@pytest.mark.parametrize("text", [text for text in HOSTILE if text.strip()])
+@pytest.mark.skipif(not shutil.which("pandoc"), reason="pandoc is not installed")
+def test_markdown_text_is_verbatim(text: str) -> None:
+    from symattn.writers.common import visible
+
+    written = FORMATS["markdown"].write(sheet(Paragraph((Words(text),)), Paragraph((Words("END"),))))
+    done = subprocess.run(
+        ["pandoc", "-f", "markdown-smart", "-t", "plain", "--wrap=none"],
+        input=written, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    body = done.stdout.split("A sheet")[1].split("END")[0]
+    assert plain(body) == plain(visible(text))
+
+
+# --- blocks ----------------------------------------------------------------------------------------------
+
+
+def test_headings_keep_their_order() -> None:
+    assert FORMATS["typst"].write(DEEP).count("#heading(level: 1)") == 1
+    assert FORMATS["typst"].write(DEEP).count("#heading(level: 2)") == 1
+
+
+def test_lines_are_aligned_at_their_first_sign() -> None:
+    page = sheet(Display((equal("S", 1), Relation((n("S"), n(2)), ("≈",)))))
+    assert "  S &= 1 \\\\\n  S &\\approx 2\n" in FORMATS["latex"].write(page)
+    assert "  S &= 1 \\\n  S &≈ 2\n" in FORMATS["typst"].write(page)
+    assert "    S = 1\n    S ≈ 2\n" in FORMATS["text"].write(page)
+
+
+def test_a_worksheet_in_latex_is_good_to_edit() -> None:
+    source = FORMATS["latex"].write(sheet(
+        Heading((Words("Scores"),)),
+        Display((equal("S", matrix([1, 2], [3, 4])),), (Words("So:"),)),
+        AnswerGrid(n("A"), 2, 2),
+        Paragraph((Math(Blank()),)),
+    ))  # fmt: skip
+    body = source.split("\\vspace{6pt}\\hrule height 0.8pt\\vspace{6pt}")[1]
+    assert (
+        body.strip()
+        == r"""
+\section*{Scores}
+
+\begin{formulas}[{So:}]
+  S &=
+  \begin{bmatrix}
+    1 & 2 \\
+    3 & 4
+  \end{bmatrix}
+\end{formulas}
+
+\answergrid{A}{2}{2}{12}{10}
+
+$\blank[1.1cm]$
+
+\end{document}
+""".strip()
+    )
+
+
+def test_a_long_table_goes_on_with_its_head() -> None:
+    rows = tuple(((Words(str(i)),),) for i in range(60))
+    assert FORMATS["latex"].write(sheet(Table(((Words("head"),),), rows))).count("textbf{head}") == 3
+
+
+def test_without_tex_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pdf, "_embedded_engine", lambda: None)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(pdf.InputError, match="No LaTeX was found"):
+        pdf.latex_engine()
+
+
+@pytest.mark.usefixtures("tex")
+def test_a_fault_in_latex_is_a_sentence() -> None:
+    with pytest.raises(pdf.InputError, match="Undefined control sequence"):
+        pdf.latex_pdf("\\documentclass{article}\\begin{document}\\nonsense\\end{document}")
