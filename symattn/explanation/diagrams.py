@@ -44,36 +44,53 @@ def _projections(wording: Wording, changes: dict[str, str]) -> tuple[list[Diagra
     if not isinstance(n, int):
         raise InputError("The figure needs a number of tokens, not a letter.")
     roles = [s.name for s in derivation if s.name in ("Q", "K", "V")]
-    per_token = changes.get("weights") == "per token"
-    products = [_row_box(wording, role, t, changes) for t in range(1, n + 1) for role in roles]
-    if per_token:
-        weights = [_with_index(wording.name(f"W_{role}"), t) for t in range(1, n + 1) for role in roles]
-    else:
-        weights = [wording.name(f"W_{role}") for role in roles]
-    tokens = [_row_box(wording, "X", t, changes) for t in range(1, n + 1)]
-    labels: list[Formula] = [Text(f"Input {t}") for t in range(1, n + 1)]
     r = len(roles)
+    per_token = changes.get("weights") == "per token"
+    weights = [wording.name(f"W_{role}") for role in roles]
+    if per_token:
+        weights = [_with_index(name, t) for t in range(1, n + 1) for name in weights]
+    numbered = all(isinstance(derivation.value(name), Matrix) for name in (*roles, "X"))
+    rule = changes.get("rule")
+    rules = read_formula(rule) if rule else Row(tuple(_rule(wording, role) for role in roles))
+    q, w = derivation.value(roles[0]), derivation.value(f"W_{roles[0]}")
+    products = [(role, t) for t in range(1, n + 1) for role in roles]
+    tokens = [("X", t) for t in range(1, n + 1)]
+    layers = [
+        DiagramLayer(_names(wording, products), (Math(rules),)),
+        DiagramLayer(tuple(weights), (Words(f"{r} × ({w.shape[0]}, {w.shape[1]})"),)),
+        DiagramLayer(_names(wording, tokens)),
+        DiagramLayer(tuple(Text(f"Input {t}") for t in range(1, n + 1))),
+    ]
     edges: list[Edge] = []
     for t in range(n):
         edges.append(((3, t), (2, t)))
         for k in range(r):
-            edges.append(((2, t), (1, t * r + k if per_token else k)))
-            if per_token:
-                edges.append(((1, t * r + k), (0, t * r + k)))
-            else:
-                edges.append(((1, k), (0, t * r + k)))
-    rule = changes.get("rule")
-    remark: Inlines = (
-        (Math(read_formula(rule)),) if rule else (Math(Row(tuple(_rule(wording, role) for role in roles))),)
+            weight = t * r + k if per_token else k
+            edges += [((2, t), (1, weight)), ((1, weight), (0, t * r + k))]
+    if not numbered:
+        return layers, list(dict.fromkeys(edges))
+    layers.insert(2, DiagramLayer(_numbers(wording, tokens, changes), (Words(f"{n} × (1, {width})"),)))
+    layers.insert(0, DiagramLayer(_numbers(wording, products, changes), (Words(f"{n} × {r} × (1, {q.shape[1]})"),)))
+    moved = {0: 1, 1: 2, 2: 4, 3: 5}
+    shifted: list[Edge] = []
+    for (low, i), (high, j) in dict.fromkeys(edges):
+        if (low, high) == (2, 1):  # the numbers of an input stand between its name and the weights
+            shifted += [((4, i), (3, i)), ((3, i), (2, j))]
+        else:
+            shifted.append(((moved[low], i), (moved[high], j)))
+    shifted += [((1, i), (0, i)) for i in range(len(products))]
+    return layers, list(dict.fromkeys(shifted))
+
+
+def _names(wording: Wording, rows: list[tuple[str, int]]) -> tuple[Formula, ...]:
+    return tuple(wording.read(wording.notation.named(role).row, i=t) for role, t in rows)
+
+
+def _numbers(wording: Wording, rows: list[tuple[str, int]], changes: dict[str, str]) -> tuple[Formula, ...]:
+    return tuple(
+        read_formula(changes[f"{role}.{t}"]) if f"{role}.{t}" in changes else wording.values(wording.row(role, t))
+        for role, t in rows
     )
-    q, w = derivation.value(roles[0]), derivation.value(f"W_{roles[0]}")
-    layers = [
-        DiagramLayer(tuple(products), (Words(f"{n} × {r} × (1, {q.shape[1]})  "), *remark)),
-        DiagramLayer(tuple(weights), (Words(f"{r} × ({w.shape[0]}, {w.shape[1]})"),)),
-        DiagramLayer(tuple(tokens), (Words(f"{n} × (1, {width})"),)),
-        DiagramLayer(tuple(labels)),
-    ]
-    return layers, edges
 
 
 def _rule(wording: Wording, role: str) -> Formula:
@@ -94,17 +111,6 @@ def _operation(step: Step, wording: Wording) -> Inlines:
     if isinstance(step.op, Scale):
         return (Words("Normalize by "), Math(step.op.symbol(wording.notation.style)), Words("  "))
     return (Words("Softmax  "),) if isinstance(step.op, Softmax) else ()
-
-
-def _row_box(wording: Wording, role: str, t: int, changes: dict[str, str]) -> Formula:
-    matrix = wording.derivation.value(role)
-    name = wording.read(wording.notation.named(role).row, i=t)
-    changed = changes.get(f"{role}.{t}")
-    if changed:
-        return Relation((name, read_formula(changed)), ("=",))
-    if isinstance(matrix, Matrix):
-        return Relation((name, wording.values(matrix.row(t - 1))), ("=",))
-    return name
 
 
 def _with_index(name: Formula, t: int) -> Formula:

@@ -26,30 +26,14 @@ from symattn.explanation.steps import Detail, ask_step, explain_step, step_title
 from symattn.explanation.wording import Wording
 from symattn.formula import Formula, Relation
 from symattn.ops import Mask, MatMul, Scale, Softmax
-from symattn.problem import Erratum, Problem
+from symattn.problem import Problem
 
 
 def derivation_document(problem: Problem, detail: Detail | None = None) -> Document:
     """The derivation worked out, in its notation, with the errata of a note listed."""
     blocks: list[Block] = [Paragraph((Words(text),)) for text in problem.introduction]
     blocks += page(problem, detail or Detail(places=problem.notation.decimals))
-    if problem.errata:
-        blocks += errata(problem.errata, problem.corrected)
     return Document(problem.title, tuple(blocks), sheet=problem.sheet, recipe=problem.recipe)
-
-
-def errata(listed: tuple[Erratum, ...], corrected: bool) -> list[Block]:
-    """What a note says, what it should say, and why."""
-    title = "Errata corrected here" if corrected else "Errata of the note, left as they are"
-    items = tuple(
-        (
-            Words(
-                f"{e.id} ({e.kind}). As written: {e.as_written} Correct: {e.corrected}" + (f" {e.why}" if e.why else "")
-            ),
-        )
-        for e in listed
-    )
-    return [Heading((Words(title),), 1), ItemList(items)]
 
 
 def worksheet_document(problem: Problem) -> Document:

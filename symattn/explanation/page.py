@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from symattn.derivation import Step
-from symattn.document import Block, Display, Heading, Inlines, Math, Paragraph, Table, Words
+from symattn.document import Block, Display, Heading, Inlines, ItemList, Math, Paragraph, Table, Words
 from symattn.exact import Outline
 from symattn.explanation.diagrams import diagram
 from symattn.explanation.steps import LINE, Detail, explain_step, step_title
@@ -25,7 +25,9 @@ SHORT = 40
 
 def page(problem: Problem, detail: Detail) -> list[Block]:
     """The body of a derivation's document: givens, then every step."""
-    return list(_Page(problem, detail).blocks())
+    builder = _Page(problem, detail)
+    blocks = list(builder.blocks())
+    return [*blocks, *builder.errata()] if problem.errata else blocks
 
 
 class _Page:
@@ -54,6 +56,15 @@ class _Page:
             yield from self.written_section(section)
             self.shown |= names
         yield from self.catch_up()
+
+    def errata(self) -> Iterator[Block]:
+        """What a note says, what it should say, and why."""
+        title = "Errata corrected here" if self.mode == "corrected" else "Errata of the note, left as they are"
+        yield Heading((Words(title),), 1)
+        sentences = (
+            f"{e.id} ({e.kind}). As written: {e.as_written} Correct: {e.corrected} {e.why}" for e in self.problem.errata
+        )
+        yield ItemList(tuple(self.inlines(sentence.rstrip(), {}) for sentence in sentences))
 
     # -- what the sections leave out
 

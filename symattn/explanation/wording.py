@@ -272,6 +272,10 @@ class Wording:
             matrix = matrix.row(int(row) - 1)
         return matrix.T if turn else matrix
 
+    def row(self, name: str, i: int) -> AnyMatrix:
+        """Row i, from 1."""
+        return self.derivation.value(name).row(i - 1)
+
     def numeric(self, spec: str) -> Matrix:
         matrix = self.spec(spec)
         if isinstance(matrix, Outline):

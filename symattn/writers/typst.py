@@ -68,6 +68,7 @@ from symattn.writers.page import filled
 
 SUFFIX = ".typ"
 
+# Signs that the font would draw as one other: – for --, „ for ,,
 _LIGATURE = re.compile(r"--|,,|''|``|<<|>>|[?!]`")
 
 Style = Literal["normal", "tall", "script"]
@@ -93,9 +94,16 @@ def literal(words: str) -> str:
 def _words(words: str, wrap: str = "text") -> str:
     """Calls that print text: what no font of typst has a letter for is shown by its code."""
     return "".join(
-        f"#{wrap}({literal(run)})" if printable else "".join(f'#unprintable("{ord(c):04X}")' for c in run)
+        _call(run, wrap) if printable else "".join(f'#unprintable("{ord(c):04X}")' for c in run)
         for printable, run in in_printable_runs(common.visible(words))
     )
+
+
+def _call(run: str, wrap: str) -> str:
+    if wrap != "raw" and _LIGATURE.search(run):
+        verbatim = f"text(ligatures: false, {literal(run)})"
+        return f"#{verbatim}" if wrap == "text" else f"#{wrap}({verbatim})"
+    return f"#{wrap}({literal(run)})"
 
 
 def _text(content: Inlines) -> str:
@@ -327,8 +335,9 @@ def write(document: Document) -> str:
         language=literal(document.language[:2].lower() if document.language[:2].isalpha() else "en"),
         figures=any(isinstance(block, Diagram) for block in common.all_blocks(document.blocks)),
         body=body,
-        # Off where the font would make another sign of two: – of --, „ of ,,
-        ligatures=bool(_LIGATURE.search(line + document.subtitle + "".join(document.fields) + body)),
+        ligatures=not (
+            _LIGATURE.search("\n".join((document.title, document.subtitle, document.sheet, *document.fields)))
+        ),
     )
 
 
