@@ -98,6 +98,7 @@ class Notation:
     bracket, separator, row_end, nested    of matrices;  list_separator of single rows
     numbers       exact, or shortest decimals where they are exact
     decimals      places shown after ≈
+    first_index   whether indices are written from 1 or from 0
     sections      the page, in order; steps that no section shows are put in where they belong
     """
 
@@ -117,6 +118,7 @@ class Notation:
     list_separator: Literal["", ",", ";"] = ""
     numbers: Literal["exact", "shortest"] = "exact"
     decimals: int = 4
+    first_index: Literal[0, 1] = 1
     sections: tuple[Section, ...] = ()
 
     @property
@@ -198,7 +200,8 @@ def read_notation(data: Mapping[str, Any], where: str) -> Notation:
             choices = ", ".join(repr(a) for a in allowed)
             raise InputError(f"In the notation {where}, {key} is {values[key]!r}; one of {choices} was expected.")
     letters = data.get("letters", {})
-    names = {role: _names(role, given, where) for role, given in data.get("names", {}).items()}
+    names = {} if where == "standard" else dict(load_notation("standard").names)
+    names |= {role: _names(role, given, where) for role, given in data.get("names", {}).items()}
     for role, letter in letters.items():
         _check_formula(letter, f"the letter for {role}", where)
     sections = tuple(_section(s, where) for s in data.get("section", ()))
@@ -216,6 +219,7 @@ _ALLOWED: dict[str, tuple[object, ...]] = {
     "nested": (True, False),
     "numbers": ("exact", "shortest"),
     "decimals": tuple(range(51)),
+    "first_index": (0, 1),
 }
 
 

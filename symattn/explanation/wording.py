@@ -74,7 +74,9 @@ class Wording:
         if key not in self._read:  # the same names come again in every entry
             numbers = {k: v for k, v in indices.items() if isinstance(v, int)}
             letters = {k: Name(v) for k, v in indices.items() if isinstance(v, str)}
-            self._read[key] = read_formula(text, Scope(numbers, self.sizes, {**self.letters, **letters}))
+            self._read[key] = read_formula(text, Scope(
+                numbers, self.sizes, {**self.letters, **letters}, first=self.notation.first_index
+            ))
         return self._read[key]
 
     def name(self, name: str) -> Formula:
@@ -222,7 +224,7 @@ class Wording:
 
         A matrix is asked for by name, perhaps one row of it (`Q[2]`) or transposed (`K^T`); indices are from 1.
         """
-        return Scope(indices, self.sizes, self.letters, self.slots)
+        return Scope(indices, self.sizes, self.letters, self.slots, self.notation.first_index)
 
     @cached_property
     def slots(self) -> dict[str, Callable[..., Formula]]:

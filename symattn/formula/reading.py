@@ -68,13 +68,14 @@ class Scope:
     """What a formula may refer to.
 
     `indices` replaces an index letter by a number (i → 2); `sizes` bounds `for i:n`; `names` replaces a whole
-    name (d_k → d_x); `slots` supplies `@name(arguments)`.
+    name (d_k → d_x); `slots` supplies `@name(arguments)`. Indices count from 1 here; they are written from `first`.
     """
 
     indices: Mapping[str, int] = field(default_factory=dict)
     sizes: Mapping[str, int | str] = field(default_factory=dict)
     names: Mapping[str, Formula] = field(default_factory=dict)
     slots: Mapping[str, Callable[..., Formula]] = field(default_factory=dict)
+    first: int = 1
 
 
 EMPTY = Scope()
@@ -245,7 +246,7 @@ class _Reader:
 
     def index_item(self, token: _Token) -> Formula:
         if token.text in self.scope.indices:
-            return Number(str(self.scope.indices[token.text]))
+            return Number(str(self.scope.indices[token.text] - 1 + self.scope.first))
         return Number(token.text) if token.kind == "number" else Name(token.text)
 
     def atom(self) -> Formula:

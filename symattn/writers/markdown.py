@@ -84,7 +84,7 @@ def escaped(words: str) -> str:
     """Text that Markdown prints as it is.
 
     >>> print(escaped("1. *a* costs $5 <b>"))
-    1\\\\. \\\\*a\\\\* costs \\\\$5 &lt;b&gt;
+    1\\. \\*a\\* costs \\$5 &lt;b&gt;
     """
     source = _SPECIAL.sub(lambda sign: _ENTITY.get(sign[0], "\\" + sign[0]), common.visible(words))
     return _START.sub(_harmless, source)
