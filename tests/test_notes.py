@@ -1,0 +1,413 @@
+"""The five notes: every figure as written, every erratum listed and mended, and the values that follow from them.
+
+`notes/*.md` are transcriptions that a teacher can read and add to; see `notes/README.md`.
+"""
+
+import itertools
+import math
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import oracles
+import pytest
+import sympy
+from sympy import Matrix, exp
+
+from symattn.api import derive
+from symattn.errors import InputError, UndefinedError
+from symattn.exact import decimal_text
+from symattn.mechanisms import Settings, mechanism
+from symattn.ops import Mask, Round, Softmax
+from symattn.exact import Matrix as Ours
+
+NOTES = ("note-000", "note-001", "note-002", "note-003", "note-004")
+FOLDER = Path(__file__).parent / "notes"
+
+# Section 1 of the pedagogy notes; 001, 003 and 004 number further ones of their own
+ERRATA = {
+    "note-000": [f"E0.{i}" for i in range(1, 11)],
+    "note-001": [f"E1.{i}" for i in range(1, 9)],
+    "note-002": [f"E2.{i}" for i in range(1, 9)],
+    "note-003": [f"E3.{i}" for i in range(1, 9)],
+    "note-004": [f"E4.{i}" for i in range(1, 7)],
+}
+# S0 and S2 share their numbers
+X = [[1, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]]
+Q, K, V = [[1, 0, 2], [2, 2, 2], [2, 1, 3]], [[0, 1, 1], [4, 4, 0], [2, 3, 1]], [[1, 2, 3], [2, 8, 0], [2, 6, 3]]
+S = [[2, 4, 4], [4, 16, 12], [4, 12, 10]]
+
+
+def figures(note: str) -> dict[str, list[str]]:
+    """The figures of a transcription by heading; remarks such as (sic) are left out."""
+    found: dict[str, list[str]] = {}
+    heading = ""
+    for line in (FOLDER / f"{note}.md").read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            heading = line.lstrip("# ")
+        elif line.startswith("- "):
+            found.setdefault(heading, []).append(re.sub(r" \(sic[^)]*\)$", "", line[2:]))
+    return found
+
+
+def squeezed(text: str) -> str:
+    """Blanks beside signs do not count, and all others are one blank."""
+    return re.sub(r"\s+", " ", re.sub(r"\s*([,;()\[\]⟨⟩=·×⊙→^+−])\s*", r"\1", text))
+
+
+def as_written(note: str) -> str:
+    document = derive(note, corrected=False).document
+    return squeezed("\n".join([document.title, *oracles.page_lines(document, until="Errata")]))
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_every_figure_of_the_note_is_there_and_in_order(note):
+    page = as_written(note)
+    for heading, listed in figures(note).items():
+        at = 0
+        for figure in listed:
+            found = page.find(squeezed(figure), at)
+            assert found >= 0, f"{heading}: {figure!r} is not on the page" + (
+                " after the one before it" if squeezed(figure) in page else ""
+            )
+            at = found + 1
+
+
+def test_the_transcriptions_are_not_empty():
+    assert all(sum(map(len, figures(note).values())) >= 25 for note in NOTES)
+
+
+# ------------------------------------------------------------------------------------------------ errata
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_every_erratum_is_listed_in_both_modes(note):
+    for corrected, title in ((True, "Errata corrected here"), (False, "Errata of the note, left as they are")):
+        text = derive(note, corrected=corrected).text()
+        listed = text.partition(title)[2]
+        assert listed, title
+        for erratum in ERRATA[note]:
+            assert re.search(rf"• {re.escape(erratum)} \(", listed), erratum
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_the_errata_have_ids_of_their_own_and_say_what_is_right(note):
+    errata = derive(note).problem.errata
+    assert len({e.id for e in errata}) == len(errata)
+    for e in errata:
+        assert e.as_written and e.corrected and e.kind
+        assert e.as_written != e.corrected
+        assert bool(e.at) == bool(e.patch), f"{e.id}: a patch and its place go together"
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_every_patch_changes_its_place(note):
+    problem = derive(note).problem
+    places = {item.id: item for section in problem.notation.sections for item in section.items if item.id}
+    patches = [e for e in problem.errata if e.patch]
+    assert len({e.at for e in patches}) == len(patches), "two errata patch one place, and only one can show"
+    for e in patches:
+        assert e.at in places, f"{e.id} patches {e.at!r}, which is nowhere"
+
+
+def without(problem, erratum):
+    from dataclasses import replace
+
+    kept = tuple(e for e in problem.errata if e.id != erratum)
+    return replace(problem, errata=kept)
+
+
+@pytest.mark.parametrize(
+    ("note", "erratum"),
+    [(note, e.id) for note in NOTES for e in derive(note).problem.errata if e.patch],
+)
+def test_without_its_patch_the_place_is_as_corrected(note, erratum):
+    from symattn.explanation import derivation_document
+
+    problem = derive(note, corrected=False).problem
+    patched = oracles.page_lines(derivation_document(problem), until="Errata")
+    mended = oracles.page_lines(derivation_document(without(problem, erratum)), until="Errata")
+    changed = [a for a in patched if a not in mended]
+    assert changed, "the patch changes nothing"
+    corrected = oracles.page_lines(derive(note).document, until="Errata")
+    assert not set(changed) <= set(corrected), f"{changed} stands in the corrected text as well"
+
+
+MISTAKES = [
+    (note, line[2:].rpartition(" (sic")[0])
+    for note in NOTES
+    for line in (FOLDER / f"{note}.md").read_text(encoding="utf-8").splitlines()
+    if line.startswith("- ") and "(sic" in line
+]
+
+
+@pytest.mark.parametrize(("note", "figure"), MISTAKES)
+def test_no_mistake_is_left_in_the_corrected_text(note, figure):
+    page = squeezed("\n".join(oracles.page_lines(derive(note).document, until="Errata")))
+    assert squeezed(figure) not in page
+
+
+# ------------------------------------------------------------------------------------------------ notes 000 and 002
+
+
+@pytest.mark.parametrize(("note", "corrected"), list(itertools.product(("note-000", "note-002"), (True, False))))
+def test_what_the_notes_print_is_computed(note, corrected):
+    solution = derive(note, corrected=corrected, by="matrix")
+    for name, right in (("Q", Q), ("K", K), ("V", V), ("S", S)):
+        assert solution[name].result.sympy() == Matrix(right), name
+
+
+def test_the_corrected_output_of_note_000_has_its_closed_form():
+    solution = derive("note-000")
+    e, e3, e4, e6 = exp(1), exp(3), exp(4), exp(6)
+    weights = Matrix(
+        [
+            [1 / (1 + 2 * e), e / (1 + 2 * e), e / (1 + 2 * e)],
+            [1 / (1 + e4 + e6), e6 / (1 + e4 + e6), e4 / (1 + e4 + e6)],
+            [1 / (1 + e3 + e4), e4 / (1 + e3 + e4), e3 / (1 + e3 + e4)],
+        ]
+    )
+    output = Matrix(
+        [
+            [(1 + 4 * e) / (1 + 2 * e), (2 + 14 * e) / (1 + 2 * e), (3 + 3 * e) / (1 + 2 * e)],
+            [x / (1 + e4 + e6) for x in (1 + 2 * e4 + 2 * e6, 2 + 6 * e4 + 8 * e6, 3 + 3 * e4)],
+            [x / (1 + e3 + e4) for x in (1 + 2 * e3 + 2 * e4, 2 + 6 * e3 + 8 * e4, 3 + 3 * e3)],
+        ]
+    )
+    assert solution["S'"].result.sympy() == Matrix([[1, 2, 2], [2, 8, 6], [2, 6, 5]])
+    for found, right in ((solution["A"].result.sympy(), weights), (solution["Z"].result.sympy(), output)):
+        assert (found - right).applyfunc(sympy.simplify) == sympy.zeros(3, 3)
+    assert solution["A"].result.decimals(4) == (
+        ("0.1554", "0.4223", "0.4223"), ("0.0022", "0.8789", "0.1189"), ("0.0132", "0.7214", "0.2654"),
+    )  # fmt: skip
+    assert solution["Z"].result.decimals(4) == (
+        ("1.8446", "6.2232", "1.7330"), ("1.9978", "7.7490", "0.3634"), ("1.9868", "7.3899", "0.8358"),
+    )  # fmt: skip
+
+
+def test_note_000_as_written_ends_at_the_weights():
+    solution = derive("note-000", corrected=False)
+    assert solution.steps[-1].name == "A"
+    assert solution["A"].result.shape == (3, 3)
+
+
+def test_the_third_token_of_note_000_depends_on_the_others_so_the_scores_are_symmetric():
+    # x_3 = x_1 + x_2/2: rows 3 of Q, K, V follow, and with s_12 = s_21 the whole matrix is symmetric
+    solution = derive("note-000")
+    for name in ("X", "Q", "K", "V"):
+        m = Matrix(solution.derivation.value(name).sympy())
+        assert m.row(2) == m.row(0) + m.row(1) / 2, name
+    scores = solution["S"].result.sympy()
+    assert scores == scores.T
+    assert scores == scores.T == Matrix(S)
+    # for any weights: s_33, s_31, s_13 … are combinations of the upper left block
+    w = sympy.Matrix(4, 3, sympy.symbols("w:12")), sympy.Matrix(4, 3, sympy.symbols("u:12"))
+    x = sympy.Matrix(X)
+    general = ((x * w[0]) * (x * w[1]).T).expand()
+    assert sympy.expand(general[2, 0] - general[0, 0] - general[1, 0] / 2) == 0
+    assert sympy.expand(general[2, 2] - general[0, 2] - general[1, 2] / 2) == 0
+
+
+def test_note_002_unscaled_and_exact():
+    solution = derive("note-002", scale="none", by="matrix")
+    e2 = exp(2)
+    first = Matrix([[(1 + 4 * e2) / (1 + 2 * e2), (2 + 14 * e2) / (1 + 2 * e2), (3 + 3 * e2) / (1 + 2 * e2)]])
+    found = solution["Z"].result
+    assert (found.sympy().row(0) - first).applyfunc(sympy.simplify) == sympy.zeros(1, 3)
+    assert found.decimals(4) == (
+        ("1.9366", "6.6831", "1.5951"), ("2.0000", "7.9640", "0.0540"), ("1.9997", "7.7599", "0.3584"),
+    )  # fmt: skip
+    weights = oracles.floats(solution["A"].result)
+    right = [[0.0634, 0.4683, 0.4683], [0.000006, 0.9820, 0.0180], [0.0003, 0.8805, 0.1192]]
+    np.testing.assert_allclose(weights, right, atol=5e-5)
+
+
+def test_note_002_is_largest_remainder_rounding_and_goes_on_with_the_rounded_weights():
+    solution = derive("note-002", corrected=False)
+    witness = oracles.numpy_attention(np.array(Q), np.array(K), np.array(V))["A"]
+    stated = [[0, "0.5", "0.5"], [0, 1, 0], [0, "0.9", "0.1"]]
+    for t, (row, exact_row) in enumerate(zip(stated, witness, strict=True), 1):
+        rounded = [Fraction(x) for x in row]
+        assert oracles.largest_remainder(exact_row, 1) == rounded
+        assert list(solution[f"A_rounded.{t}"].result) == rounded
+        assert sum(rounded) == 1
+    outputs = [[2, 7, "1.5"], [2, 8, 0], [2, "7.8", "0.3"]]
+    assert solution["Z"].result == Ours(outputs)
+    assert solution["Z"].result.sympy() == oracles.table(stated) * Matrix(V)
+
+
+def test_the_rounding_of_note_002_moves_output_1_by_up_to_0317():
+    exact_row = derive("note-002", scale="none", by="matrix")["Z"].result.sympy().row(0)
+    rounded_row = derive("note-002", corrected=False)["Z"].result.sympy().row(0)
+    moved = max(abs(sympy.N(a - b, 20)) for a, b in zip(exact_row, rounded_row, strict=True))
+    assert round(float(moved), 3) == 0.317
+
+
+NOTE_2 = [[Fraction(0), Fraction(1, 2), Fraction(1, 2)], [0, 1, 0], [0, Fraction(9, 10), Fraction(1, 10)]]
+
+
+@pytest.mark.parametrize("base", [2, 10, "e"])
+@pytest.mark.parametrize("scale", [1, 2, "sqrt(3)", "1/2"])
+def test_no_ordinary_rounding_gives_the_three_rows_of_note_002(scale, base):
+    # by intervals: a weight w goes to r by rounding to the nearest only if |w − r| ≤ 1/20, whatever is done with ties
+    mpmath.mp.dps = 40
+    rate = mpmath.log(base) if base != "e" else 1
+    divide = mpmath.mpf(sympy.N(sympy.sympify(scale, rational=True), 40))
+    possible = []
+    for scores, stated in zip(S, NOTE_2, strict=True):
+        powers = [mpmath.exp(rate * s / divide) for s in scores]
+        weights = [p / sum(powers) for p in powers]
+        distances = [abs(w - mpmath.mpf(r.numerator) / r.denominator) for w, r in zip(weights, stated, strict=True)]
+        assert all(abs(d - mpmath.mpf(1) / 20) > mpmath.mpf(10) ** -30 for d in distances), "a tie: not decided"
+        possible.append(all(d < mpmath.mpf(1) / 20 for d in distances))
+    by_ties = []
+    for ties in ("even", "up", "down"):
+        settings = Settings.read({"scale": scale, "base": base, "rounding": {"places": 1, "ties": ties}})
+        found = mechanism("attention").run({"Q": Q, "K": K, "V": V}, settings).value("A_rounded")
+        by_ties.append(found == Ours(NOTE_2))
+        for i, row in enumerate(found.rows):
+            assert (list(row) == NOTE_2[i]) == possible[i]
+    assert not all(possible)
+    assert by_ties == [False] * 3
+
+
+def test_largest_remainder_gives_the_three_rows_and_nearest_gives_three_tenths_too_many_or_few():
+    row = Softmax().apply(Ours([S[0]]))
+    assert Round(1, "nearest").apply(row) == Ours([["0.1", "0.5", "0.5"]])
+    assert Round(1, "largest-remainder").apply(row) == Ours([[0, "0.5", "0.5"]])
+    assert Round(1, "truncate").apply(row) == Ours([[0, "0.4", "0.4"]])
+
+
+# ------------------------------------------------------------------------------------------------ note 001
+
+
+@pytest.mark.parametrize("corrected", [True, False])
+def test_note_001_is_done_by_its_shapes(corrected):
+    solution = derive("note-001", corrected=corrected)
+    shapes = {"Q": (2, 64), "K": (2, 64), "V": (2, 64), "S.1": (1, 2), "A.2": (1, 2), "Z.1": (1, 64), "Z": (2, 64)}
+    for name, shape in shapes.items():
+        assert solution[name].result.shape == shape
+    assert solution["S'.1"].op.divisor == 8 == math.isqrt(64)
+    text = solution.text()
+    for words in ("512×64", "1×512", "1×64", "√64 = 8"):
+        assert words in text
+
+
+def test_note_001_with_any_number_of_words():
+    solution = derive("note-001", sizes={"n": "N"}, by="matrix")
+    assert {s.name: s.result.shape for s in solution.steps} == {
+        "Q": ("N", 64), "K": ("N", 64), "V": ("N", 64), "S": ("N", "N"), "S'": ("N", "N"), "A": ("N", "N"), "Z": ("N", 64),
+    }  # fmt: skip
+    assert "Z" in solution.text()
+
+
+def test_no_matrix_of_512_columns_is_ever_written_out():
+    for corrected in (True, False):
+        longest = max(map(len, derive("note-001", corrected=corrected).text().splitlines()))
+        assert longest < 200
+
+
+def test_the_miniature_of_note_001_has_the_same_pattern_and_is_worked_out():
+    solution = derive("note-001", miniature=True)
+    givens = {name: np.array(m.sympy().tolist(), dtype=float) for name, m in solution.givens.items()}
+    assert givens["X"].shape[1] == 8 * givens["W_Q"].shape[1]
+    q, k, v = (givens["X"] @ givens[f"W_{r}"] for r in "QKV")
+    witness = oracles.numpy_attention(q, k, v, scale=math.sqrt(givens["W_Q"].shape[1]))
+    np.testing.assert_allclose(oracles.floats(solution["Z"].result), witness["Z"], atol=1e-12)
+    assert abs(witness["A"] - 0.5).min() > 0.01, "uniform weights would teach nothing"
+
+
+# ------------------------------------------------------------------------------------------------ note 003
+
+
+def test_note_003_is_done_with_letters():
+    solution = derive("note-003")
+    assert [s.name for s in solution.steps[:3]] == ["K", "V", "Q"]
+    assert solution["K"].result.shape == (2, "m")
+    assert solution["S.1"].result.shape == (2, 1), "the scores of a token stand in a column"
+    assert solution["Z.2"].result.shape == (1, "m")
+    assert not any(s.role == "S'" for s in derive("note-003", corrected=False).steps)
+    assert any(s.role == "S'" for s in solution.steps)
+
+
+# ------------------------------------------------------------------------------------------------ note 004
+
+
+def test_the_weights_of_note_004_mix_the_values():
+    v1, v2, v3 = sympy.symbols("v_1:4", positive=True)
+    found = derive("note-004")["H"].result.sympy()
+    found = found.subs({s: {"v_1": v1, "v_2": v2, "v_3": v3}[s.name] for s in found.free_symbols})
+    tenths = [sympy.Rational(x, 10) for x in (7, 3, 3, 5, 2)]
+    assert list(found) == [
+        v1,
+        tenths[0] * v1 + tenths[1] * v2,
+        tenths[2] * v1 + tenths[3] * v2 + tenths[4] * v3,
+    ]
+
+
+def test_scores_that_give_the_weights_of_note_004():
+    # row 2: ln 7, ln 3; row 3: ln 3, ln 5, ln 2, up to a constant for each row
+    logs = [["ln 7", "ln 3", 0], ["ln 3", "ln 5", "ln 2"]]
+    keep = ((True, True, False), (True, True, True))
+    found = Softmax().apply(Mask(keep).apply(Ours(logs)))
+    assert oracles.same_matrix(found.sympy(), oracles.table([["7/10", "3/10", 0], ["3/10", "5/10", "2/10"]]))
+
+
+def test_multiplying_by_minus_infinity_works_for_positive_scores():
+    q = k = [[1], [2], [3]]
+    rule = {"mask": "causal", "scale": "none"}
+    right = mechanism("attention").run({"Q": q, "K": k, "V": V}, Settings.read(rule))
+    written = mechanism("attention").run(
+        {"Q": q, "K": k, "V": V}, Settings.read({**rule, "mask_style": "multiplicative"})
+    )
+    assert written.value("A") == right.value("A")
+    assert written.value("A").sympy()[0, :] == Matrix([[1, 0, 0]])
+
+
+@pytest.mark.parametrize(("score", "shown"), [(0, "0·"), (-2, "-2"), ("-1/3", "-1/3")])
+@pytest.mark.parametrize("by", ["matrix", "token"])
+def test_multiplying_by_minus_infinity_is_refused_for_other_scores(score, shown, by):
+    # entry (2, 3) of the scores is the only hidden one that is not positive
+    q = [[1], [1], [1]]
+    k = [[1], [2], [score]]
+    settings = Settings.read({"mask": [[1, 1, 1], [1, 1, 0], [1, 1, 1]], "mask_style": "multiplicative", "by": by, "scale": "none"})
+    with pytest.raises(UndefinedError) as error:
+        mechanism("attention").run({"Q": q, "K": k, "V": V}, settings)
+    message = str(error.value)
+    assert "(2, 3)" in message, "the entry is named as it is counted in the scores"
+    assert shown in message
+    assert "additive" in message, "what would be right is said"
+
+
+def test_note_004_as_written_needs_positive_scores():
+    assert derive("note-004", corrected=False)["M"].op.style == "multiplicative"
+    assert derive("note-004")["M"].op.style == "additive"
+    with pytest.raises(InputError, match="mask_style|additive"):
+        derivation = derive("note-004", corrected=False).derivation
+        derivation.replay(givens={"Q": [[1], [-1], [1]], "K": [[1], [1], [1]], "V": [[1], [2], [3]]})
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_what_cannot_be_recovered_is_said_and_not_invented(note):
+    text = derive(note, corrected=False).text()
+    assert ("lost" in text or "recovered" in text) == (note in ("note-000", "note-003", "note-004"))
+
+
+def test_the_symbolic_scores_of_note_000_are_those_of_the_note():
+    scores = derive("note-000", symbolic=True)["S"].result.sympy()
+    for i, j in itertools.product(range(1, 4), repeat=2):
+        right = sum(
+            sympy.Symbol(f"q_{{{i}{t}}}", real=True) * sympy.Symbol(f"k_{{{j}{t}}}", real=True) for t in range(1, 4)
+        )
+        assert sympy.expand(scores[i - 1, j - 1] - right) == 0
+
+
+def test_the_decimals_shown_are_correctly_rounded():
+    # a printed decimal is the nearest one to 60 digits of SymPy's
+    for note in ("note-000", "note-002"):
+        for step in derive(note, by="matrix").steps:
+            for x, y in zip(step.result, step.result.sympy(), strict=True):
+                printed = sympy.Rational(decimal_text(x, 4))
+                assert abs(sympy.N(y, 60) - printed) <= sympy.Rational(1, 20000)
