@@ -187,6 +187,12 @@ class Wording:
         """The formula with the matrix's shape where the notation puts it."""
         if self.notation.shapes == "none":
             return formula
+        if self.notation.shapes == "index" and not isinstance(formula, Annotated):
+            match formula:
+                case Name(sub=()):
+                    return replace(formula, sub=(self.shape(matrix),))
+                case Transposed(Name(sub=()) as name):
+                    return Transposed(replace(name, sub=(self.shape(matrix),)))
         return Annotated(formula, self.shape(matrix), self.notation.shapes)
 
     # -- operands as an op sees them when it writes out an entry

@@ -31,6 +31,7 @@ from symattn.formula.nodes import (
     base_needs_brackets,
     children,
     factor_needs_brackets,
+    index_needs_brackets,
     tightness,
 )
 from symattn.formula.numbers import NO_NAMES, Names, Show, decimal, number, shortest, symbol_formula
@@ -73,6 +74,7 @@ __all__ = [
     "decimal",
     "elided_range",
     "factor_needs_brackets",
+    "index_needs_brackets",
     "number",
     "read_formula",
     "read_name",

@@ -247,14 +247,18 @@ def tightness(node: Formula) -> int:
     match node:
         case Relation() | Row():
             return RELATION
-        case Sum() if len(node.terms) > 1:
+        case Sum((only,)) | Product((only,)):
+            return tightness(only)
+        case Sum():
             return SUM
         case BigSum():
             return SUM
         case Negative():
             return NEGATIVE
-        case Product() if len(node.factors) > 1:
+        case Product():
             return PRODUCT
+        case Annotated(body=body):
+            return tightness(body)
         case Power() | Fraction() | Transposed():
             return POWER
         case _:
@@ -274,6 +278,11 @@ def factor_needs_brackets(factor: Formula, first: bool, sign: str) -> bool:
 def base_needs_brackets(base: Formula) -> bool:
     """Whether what is raised to a power or transposed is bracketed."""
     return tightness(base) < ATOM or (isinstance(base, Name) and bool(base.sup))
+
+
+def index_needs_brackets(base: Formula) -> bool:
+    """Whether what gets an index is bracketed: a name that has scripts already, and whatever is looser."""
+    return base_needs_brackets(base) or (isinstance(base, Name) and bool(base.sub))
 
 
 def children(node: Formula) -> Iterator[Formula]:

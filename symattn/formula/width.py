@@ -39,6 +39,7 @@ from symattn.formula.nodes import (
     Transposed,
     base_needs_brackets,
     factor_needs_brackets,
+    index_needs_brackets,
     tightness,
 )
 
@@ -161,7 +162,7 @@ def _width(node: Formula, size: float, fractions: float) -> float:
         case Annotated(body, note, "under"):
             return max(inner(body), script(note)) + 0.17
         case Annotated(body, note, "index"):
-            return bracketed(body, base_needs_brackets(body)) + script(note) + 0.06
+            return bracketed(body, index_needs_brackets(body)) + script(note) + 0.06
         case Annotated(body, note, _):
             return inner(body) + 1 + inner(note)
         case BigSum(index, lower, upper, body):

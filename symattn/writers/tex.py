@@ -39,6 +39,7 @@ from symattn.formula.nodes import (
     Transposed,
     base_needs_brackets,
     factor_needs_brackets,
+    index_needs_brackets,
 )
 from symattn.writers import common
 
@@ -139,7 +140,7 @@ def write(node: Formula, tex: Dialect, style: Style = "normal") -> str:
         case Annotated(body, note, "under"):
             return f"\\underset{{{script(note)}}}{{{inner(body)}}}"
         case Annotated(body, note, "index"):
-            return f"{_base(inner(body, base_needs_brackets(body)), body)}_{{{script(note)}}}"
+            return f"{inner(body, index_needs_brackets(body))}_{{{script(note)}}}"
         case Annotated(body, note, _):
             return f"{inner(body)} \\quad {inner(note)}"
         case BigSum(index, lower, upper, body):

@@ -31,7 +31,6 @@ from symattn.document import (
     WorkingSpace,
 )
 from symattn.formula.nodes import (
-    ATOM,
     NOTHING,
     Annotated,
     BigSum,
@@ -59,7 +58,7 @@ from symattn.formula.nodes import (
     Transposed,
     base_needs_brackets,
     factor_needs_brackets,
-    tightness,
+    index_needs_brackets,
 )
 from symattn.writers import blocks as draw
 from symattn.writers import common
@@ -297,7 +296,7 @@ def _is_signed_number(node: Formula) -> bool:
 
 
 def _annotated(node: Annotated, flat: bool) -> Picture:
-    body = _in_brackets(_picture(node.body, flat), tightness(node.body) < ATOM and node.place == "index")
+    body = _in_brackets(_picture(node.body, flat), node.place == "index" and index_needs_brackets(node.body))
     note = _picture(node.note, flat=True)
     match node.place:
         case "under" if not flat:

@@ -60,6 +60,7 @@ from symattn.formula.nodes import (
     Transposed,
     base_needs_brackets,
     factor_needs_brackets,
+    index_needs_brackets,
 )
 from symattn.formula.speech import speak
 from symattn.writers import common, figures, text
@@ -189,7 +190,7 @@ def _math(node: Formula, style: Style) -> str:
         case Annotated(body, note, "under"):
             return f"attach(limits({inner(body)}), b: {script(note)})"
         case Annotated(body, note, "index"):
-            return f"attach({inner(body, base_needs_brackets(body))}, b: {script(note)})"
+            return f"attach({inner(body, index_needs_brackets(body))}, b: {script(note)})"
         case Annotated(body, note, _):
             return f"{inner(body)} quad {inner(note)}"
         case BigSum(index, lower, upper, body):
