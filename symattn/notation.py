@@ -76,11 +76,15 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and what stands below it; `repeat` makes one for each token."""
+    """A heading and what stands below it; `repeat` makes one for each token.
+
+    `covers` names the matrices that its own words and formulas take care of (`S.i`: every token's).
+    """
 
     label: str = ""
     title: str = ""
     items: tuple[Item, ...] = ()
+    covers: tuple[str, ...] = ()
     repeat: str = ""
     needs: tuple[str, ...] = ()
     only: Literal["", "as-written", "corrected"] = ""
@@ -262,7 +266,7 @@ def _check_formula(text: str, what: str, where: str) -> None:
 
 
 def _section(data: Mapping[str, Any], where: str) -> Section:
-    known = {"label", "title", "items", "repeat", "needs", "only"}
+    known = {f.name for f in fields(Section)}
     if unknown := sorted(set(data) - known):
         raise InputError(
             f"In the notation {where}, a section has {unknown[0]!r}; {', '.join(sorted(known))} are known."
@@ -271,6 +275,7 @@ def _section(data: Mapping[str, Any], where: str) -> Section:
         label=str(data.get("label", "")),
         title=str(data.get("title", "")),
         items=tuple(_item(i, where) for i in data.get("items", ())),
+        covers=_texts(data.get("covers", ())),
         repeat=str(data.get("repeat", "")),
         needs=_texts(data.get("needs", ())),
         only=data.get("only", ""),

@@ -25,7 +25,7 @@ from symattn.explanation.page import page, rows_of
 from symattn.explanation.steps import Detail, ask_step, explain_step, step_title
 from symattn.explanation.wording import Wording
 from symattn.formula import Formula, Relation
-from symattn.ops import Mask, MatMul, Scale, Softmax
+from symattn.ops import Hadamard, Mask, MatMul, Round, Scale, Softmax, SumOver
 from symattn.problem import Problem
 
 
@@ -149,6 +149,12 @@ def _conventions(problem: Problem, wording: Wording) -> Box:
             items.append((Words("Scores are divided by "), Math(shown), Words(".")))
         elif isinstance(op.op, Mask):
             items.append((Words(_MASKS.get(op.op.kind, "The mask hides some scores.")),))
+        elif isinstance(op.op, Hadamard):
+            items.append((Words("⊙ multiplies entry by entry; a single column or row goes with every other one."),))
+        elif isinstance(op.op, SumOver):
+            items.append((Words(f"Sum adds up the {op.op.over}."),))
+        elif isinstance(op.op, Round):
+            items.append((Words(f"{op.op.title}, and go on with the rounded values."),))
         elif isinstance(op.op, Softmax):
             base = "e" if op.op.base == "e" else None
             words = f"Softmax goes along each {'row' if op.op.along == 'rows' else 'column'}, with base "

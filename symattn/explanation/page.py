@@ -121,13 +121,13 @@ class _Page:
 
     def mentions(self, section: Section) -> set[str]:
         """The givens and steps that a section shows."""
-        names: set[str] = set()
-        for item in section.items:
-            if self.applies(item):
-                for name in (*item.steps, *_SHOWN.findall(" ".join(item.math))):
-                    role, dot, _ = name.partition(".")
-                    names |= {s.name for s in self.derivation if dot and s.role == role and s.token}
-                    names.add(name)
+        shown = list(section.covers)
+        for item in filter(self.applies, section.items):
+            shown += [*item.steps, *_SHOWN.findall(" ".join(item.math))]
+        names = set(shown)
+        for name in shown:
+            role, dot, _ = name.partition(".")
+            names |= {s.name for s in self.derivation if dot and s.role == role and s.token}
         return names
 
     def tokens(self) -> range:

@@ -11,7 +11,7 @@ from symattn.derivation import Index, Step
 from symattn.document import AnswerGrid, Block, Display, Entries, Inlines, Math, Paragraph, Words, WorkingSpace
 from symattn.exact import Matrix, Outline, Value
 from symattn.explanation.wording import LONG, Wording, terminates
-from symattn.formula import NOTHING, CellKind, Formula, Relation, decimal, shortest
+from symattn.formula import NOTHING, CellKind, Formula, Name, Relation, decimal, shortest
 from symattn.formula.width import fold, width
 from symattn.ops import Add, Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver, Transpose
 
@@ -180,4 +180,8 @@ def cell_kind(step: Step, exact: bool) -> CellKind:
 def step_title(step: Step, wording: Wording) -> Inlines:
     """ "Scores", "Weights": the step's role in words, then its name."""
     word = wording.notation.named(step.role).word or step.op.title
-    return (Words(f"{word} "), Math(wording.name(step.name))) if word else (Math(wording.name(step.name)),)
+    name = wording.name(step.name)
+    letter = isinstance(name, Name) and len(name.base) == 1
+    if not letter and word:  # notations that use words for symbols would say everything twice
+        return (Words(word + (f" {step.token}" if step.token else "")),)
+    return (Words(f"{word} "), Math(name)) if word else (Math(name),)

@@ -1,0 +1,146 @@
+"""With letters for numbers: entries by name, expressions put back in, and sizes that stay open."""
+
+import oracles
+import pytest
+import sympy
+from sympy import Matrix
+
+from symattn.api import derive
+from symattn.errors import InputError
+from symattn.formula import BigSum
+
+SMALL = {"n": 2, "d_model": 2, "d_k": 2, "d_v": 2}
+
+
+def named(letter: str, rows: int, columns: int) -> Matrix:
+    return Matrix(rows, columns, lambda i, j: sympy.Symbol(f"{letter}_{{{i + 1}{j + 1}}}", real=True))
+
+
+def test_each_score_is_a_sum_of_products_of_queries_and_keys():
+    solution = derive("self_attention", symbolic=True, sizes=SMALL)
+    q, k = named("q", 2, 2), named("k", 2, 2)
+    assert Matrix(solution["S"].result.sympy()) == q * k.T
+    x, w = named("x", 2, 2), named("w^Q", 2, 2)
+    assert Matrix(solution["Q"].result.sympy()) == x * w
+
+
+def test_each_step_is_named_with_the_step_before_it():
+    solution = derive("self_attention", symbolic=True, sizes=SMALL, mask="causal")
+    s, scaled, m, a, v = (named(x, 2, 2) for x in ("s", "s'", "m", "a", "v"))
+    assert Matrix(solution["S'"].result.sympy()) == s / sympy.sqrt(2)
+    assert Matrix(solution["M"].result.sympy()) == Matrix([[scaled[0, 0], -sympy.oo], [scaled[1, 0], scaled[1, 1]]])
+    assert Matrix(solution["Z"].result.sympy()) == a * v
+    assert m.shape == (2, 2)
+
+
+@pytest.mark.parametrize("by", ["matrix", "token"])
+@pytest.mark.parametrize("mask", [None, "causal"])
+@pytest.mark.parametrize("orientation", ["rows", "columns"])
+def test_expanded_it_is_what_sympy_works_out_directly(by, mask, orientation):
+    solution = derive(
+        "self_attention", symbolic=True, sizes=SMALL | {"d_v": 1}, by=by, mask=mask, orientation=orientation
+    )
+    givens = {name: Matrix(m.sympy()) for name, m in solution.givens.items()}
+    if orientation == "columns":
+        givens = {name: m.T for name, m in givens.items()}
+    q, k, v = (givens["X"] * givens[f"W_{role}"] for role in "QKV")
+    witness = oracles.sympy_attention(q, k, v, scale=sympy.sqrt(2), keep=oracles.kept(mask, 2, 2))
+
+    found = Matrix(solution.derivation.expanded().value("Z").sympy())
+
+    assert oracles.same_matrix(found.T if orientation == "columns" else found, witness["Z"])
+
+
+def test_a_letter_among_numbers():
+    # the question "for which a …": X has an a in it
+    solution = derive(
+        "self_attention", X=[["a", 1], [0, 2]], W_Q=[[1, 0], [0, 1]], W_K=[[1, 0], [0, 1]], W_V=[[1], [3]], scale="none"
+    )
+    [a] = solution["S"].result.sympy().free_symbols
+    x = Matrix([[a, 1], [0, 2]])
+    witness = oracles.sympy_attention(x, x, x * Matrix([[1], [3]]))
+    for name, right in witness.items():
+        if name in solution.derivation:
+            assert oracles.same_matrix(Matrix(solution[name].result.sympy()), right), name
+    assert solution["S"].result.sympy()[0, 0].expand() == a**2 + 1
+    assert "a" in solution.text() and "a" in solution.text("latex")
+
+
+def test_sympy_matrices_go_in_and_come_out():
+    t = sympy.Symbol("t")
+    solution = derive("attention", Q=Matrix([[t]]), K=Matrix([[1], [2]]), V=Matrix([[0], [1]]), scale="none")
+    found = solution["Z"].result.sympy()[0, 0]
+    assert oracles.same(found, sympy.exp(2 * t) / (sympy.exp(t) + sympy.exp(2 * t)))
+    assert isinstance(solution["Z"].result.sympy(), sympy.ImmutableMatrix)
+
+
+def test_numbers_put_into_the_letters_give_the_numbers_result():
+    symbolic = derive("attention", symbolic=True, sizes={"n": 2, "m": 3, "d_k": 2, "d_v": 1})
+    numbers = {"Q": [[1, 0], [2, -1]], "K": [[1, 1], [0, 2], [-1, 1]], "V": [[1], [-2], [3]]}
+    swap = {}
+    for name, rows in numbers.items():
+        letters = Matrix(symbolic.derivation.value(name).sympy())
+        swap |= dict(zip(letters, Matrix(rows), strict=True))
+    right = derive("attention", **numbers)["Z"].result.sympy()
+
+    found = Matrix(symbolic.derivation.expanded().value("Z").sympy()).subs(swap)
+
+    assert oracles.same_matrix(found, Matrix(right))
+
+
+def test_sizes_may_be_letters():
+    solution = derive("self_attention", symbolic=True, sizes={"n": "N", "d_model": "d", "d_k": "p", "d_v": "r"})
+    shapes = {s.name: s.result.shape for s in solution.steps}
+    assert shapes == {
+        "Q": ("N", "p"), "K": ("N", "p"), "V": ("N", "r"), "S": ("N", "N"), "S'": ("N", "N"), "A": ("N", "N"), "Z": ("N", "r"),
+    }  # fmt: skip
+    assert "Σ" in solution.text()
+    for form in ("latex", "markdown", "typst"):
+        assert solution.text(form)
+
+
+def test_large_sizes_are_not_written_out():
+    text = derive("self_attention", symbolic=True, sizes={"n": 2, "d_model": 512, "d_k": 64, "d_v": 64}).text()
+    assert "Σ" in text and len(text) < 20_000
+
+
+def test_the_scale_of_letters_is_the_root_of_the_letter():
+    text = derive("self_attention", symbolic=True, sizes={"n": "N", "d_k": "p"}).text()
+    assert "√dₖ" in text or "√p" in text
+
+
+def test_rounding_is_left_out_with_letters():
+    solution = derive("note-002", symbolic=True, corrected=False)
+    assert "A_rounded.1" not in solution.derivation
+    with pytest.raises(InputError, match="contains a symbol"):
+        derive("attention", Q=[["a"]], K=[[1], [2]], V=[[1], [2]], rounding={"places": 1})
+
+
+@pytest.mark.parametrize("name", ["note-000", "note-001", "note-002", "note-003"])
+@pytest.mark.parametrize("corrected", [True, False])
+def test_every_note_can_be_done_with_letters(name, corrected):
+    solution = derive(name, symbolic=True, corrected=corrected)
+    assert solution.steps
+    general = [s for s in solution.steps if not hasattr(s.result, "rows")]
+    assert bool(general) == (name in ("note-001", "note-003"))
+
+
+@pytest.mark.parametrize("by", ["matrix", "token"])
+@pytest.mark.parametrize("orientation", ["rows", "columns"])
+def test_entries_are_called_the_same_by_token_and_by_matrix(by, orientation):
+    # s_12 is one number, whichever way it is come by
+    solution = derive("self_attention", symbolic=True, sizes=SMALL, by=by, orientation=orientation)
+    outputs = Matrix(solution["Z"].result.sympy())
+    if by == "token":
+        assert outputs == named("z", 2, 2)
+    else:
+        mixed = named("a", 2, 2) * named("v", 2, 2) if orientation == "rows" else named("v", 2, 2) * named("a", 2, 2)
+        assert outputs == mixed
+
+
+def test_a_sum_sign_is_a_formula_and_no_text():
+    solution = derive("note-003")
+    from symattn.explanation.wording import Wording
+
+    written = Wording(solution.derivation, solution.problem.notation).working(solution["Q"], "i", "j")
+    assert isinstance(written, BigSum)
