@@ -74,9 +74,9 @@ class Wording:
         if key not in self._read:  # the same names come again in every entry
             numbers = {k: v for k, v in indices.items() if isinstance(v, int)}
             letters = {k: Name(v) for k, v in indices.items() if isinstance(v, str)}
-            self._read[key] = read_formula(text, Scope(
-                numbers, self.sizes, {**self.letters, **letters}, first=self.notation.first_index
-            ))
+            self._read[key] = read_formula(
+                text, Scope(numbers, self.sizes, {**self.letters, **letters}, first=self.notation.first_index)
+            )
         return self._read[key]
 
     def name(self, name: str) -> Formula:
