@@ -126,7 +126,7 @@ def variant(recipe: Recipe, notation: Notation, number: int, attempt: int = 0) -
         orientation=recipe.settings.orientation,
         exact=recipe.exact,
         places=recipe.places,
-        recipe=f"{command} (no. {number})",
+        recipe=f"{command} (sheet {number})",
     )
     return problem_type(recipe.problem).ask(replace(problem, sheet=sheet_id(problem)))
 

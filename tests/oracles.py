@@ -257,6 +257,8 @@ def plain(formula: f.Formula) -> str:
         case f.Shape():
             rows, columns = plain(formula.rows), plain(formula.columns)
             return f"({rows}, {columns})" if formula.style == "tuple" else f"{rows}×{columns}"
+        case f.Annotated(place="index"):
+            return f"{plain(formula.body)}_{{{plain(formula.note)}}}"
         case f.Annotated():
             return f"{plain(formula.body)} {plain(formula.note)}"
         case f.BigSum():

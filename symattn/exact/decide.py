@@ -61,33 +61,7 @@ MOST_DIGITS = 400  # tried before "undecided"
 FARTHEST_DIGITS = 6400  # tried for the sign of what is proved not to be 0
 BUDGET = 100_000
 RANDOM = SystemRandom()  # not to be foreseen by whoever writes the answers
-SMALL_PRIMES = (
-    2,
-    3,
-    5,
-    7,
-    11,
-    13,
-    17,
-    19,
-    23,
-    29,
-    31,
-    37,
-    41,
-    43,
-    47,
-    53,
-    59,
-    61,
-    67,
-    71,
-    73,
-    79,
-    83,
-    89,
-    97,
-)
+SMALL_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from symattn.derivation import Index, Step
 from symattn.document import AnswerGrid, Block, Display, Entries, Inlines, Math, Paragraph, Words, WorkingSpace
 from symattn.exact import Matrix, Outline, Value
 from symattn.explanation.wording import LONG, Wording, terminates
-from symattn.formula import NOTHING, CellKind, Formula, Name, Relation, decimal, shortest
+from symattn.formula import NOTHING, CellKind, Formula, Fraction, Name, Number, Product, Relation, Sum, decimal, shortest
 from symattn.formula.width import fold, width
 from symattn.ops import Add, Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver, Transpose
 
@@ -74,17 +74,43 @@ def entries(step: Step, wording: Wording, detail: Detail) -> list[Block]:
     if not isinstance(step.result, Matrix) or isinstance(step.op, Transpose | Stack | Round):
         return []
     chosen, remark = which(step.result.shape, detail.entries)
-    equations = tuple(_entry(step, wording, i, j, detail) for i, j in chosen)
+    equations = tuple(_fitting(_entry(step, wording, i, j, detail)) for i, j in chosen)
     if not equations:
         return []
     blocks: list[Block] = [Paragraph((Words(remark),))] if remark else []
     widest = max(map(width, equations))
     columns = max(1, min(3, int(LINE // (widest + 1.5))))
     if widest > LINE:
-        blocks.append(Display(tuple(line for equation in equations for line in fold(equation, LINE))))
+        blocks += [Display(tuple(fold(equation, LINE))) for equation in equations]
     else:
         blocks.append(Entries(equations, columns))
     return blocks
+
+
+def _fitting(equation: Relation) -> Relation:
+    """The equation with its working over one denominator, where it would be too wide with a fraction in every term."""
+    name, working, *rest = equation.parts
+    if width(Relation((name, working), ("=",))) <= LINE:
+        return equation
+    return Relation((name, over_one_denominator(working), *rest), equation.signs)
+
+
+def over_one_denominator(formula: Formula) -> Formula:
+    """a/d·x + b/d·y as (a·x + b·y)/d, if every term has the same d or is 0; else as it is."""
+    if not isinstance(formula, Sum):
+        return formula
+    terms: list[Formula] = []
+    below: Formula | None = None
+    for term in formula.terms:
+        match term:
+            case Product((Fraction(above, d), *others), sign) if below in (None, d):
+                below = d
+                terms.append(Product((above, *others), sign))
+            case Product((Number("0"), *_)):
+                terms.append(term)
+            case _:
+                return formula
+    return Fraction(Sum(tuple(terms)), below) if below is not None else formula
 
 
 def which(shape: tuple[int, int], entries: WhichEntries) -> tuple[list[tuple[int, int]], str]:

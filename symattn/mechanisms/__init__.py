@@ -23,7 +23,7 @@ def mechanism(name: str) -> Mechanism:
     """The mechanism of that name; `InputError` lists those there are."""
     found = mechanisms().get(name.replace("-", "_"))
     if found is None:
-        raise InputError(f"There is no mechanism {name!r}; there are {', '.join(mechanisms())} and custom.")
+        raise InputError(f"There is no mechanism {name!r}; there are {', '.join(mechanisms())}.")
     return found
 
 

@@ -1,0 +1,215 @@
+"""Random variants are worth setting: judged again by NumPy, over many seeds, mechanisms and sizes."""
+
+import numpy as np
+import oracles
+import pytest
+
+from symattn.api import make_recipe, stem_of, worksheet
+from symattn.errors import InputError
+from symattn.fairness import draw
+from symattn.mechanisms import Settings, mechanism
+from symattn.sheets import DEFAULT_SIZES, render, sheets
+
+SIZES = [
+    dict(DEFAULT_SIZES),
+    {"n": 3, "m": 3, "d_model": 4, "d_k": 3, "d_v": 3},
+    {"n": 4, "m": 4, "d_model": 5, "d_k": 4, "d_v": 2},
+    {"n": 2, "m": 4, "d_model": 3, "d_k": 4, "d_v": 3},
+]
+LIMITS = {"Q": 4, "K": 4, "V": 9, "S": 12}
+
+
+def dull(rows: np.ndarray) -> bool:
+    """Rows of zeros, or two equal rows."""
+    if (rows == 0).all(axis=1).any():
+        return True
+    return len(rows) > 1 and len(np.unique(rows, axis=0)) < len(rows)
+
+
+def check(name: str, givens: dict, mask: str | None, scale: float) -> None:
+    arrays = {key: oracles.floats(m) for key, m in givens.items()}
+    for key, rows in arrays.items():
+        assert not dull(rows), f"{key} has a row of zeros or two equal rows"
+        assert set(np.unique(rows)) <= {-1, 0, 1}
+    q, k, v = (arrays[r] if r in arrays else arrays["X"] @ arrays[f"W_{r}"] for r in "QKV")
+    n, m = len(q), len(k)
+    found = oracles.numpy_attention(q, k, v, scale=scale, keep=oracles.kept(mask, n, m))
+    for key, rows in {"Q": q, "K": k, "V": v, "S": found["S"]}.items():
+        assert not dull(rows), f"{key} has a row of zeros or two equal rows"
+        assert abs(rows).max() <= LIMITS[key], f"{key} has a number too large to work with by hand"
+    scores = found["S"]
+    assert n != m or not np.array_equal(scores, scores.T), "symmetric scores hide an exchange of Q and K"
+    for row in found["A"]:
+        seen = row[row > 0]
+        if len(seen) > 1:
+            assert seen.max() <= 0.95, "a saturated row"
+            assert seen.max() - seen.min() > 1e-6, "a uniform row"
+    assert name == "weighted_values" or np.isfinite(found["Z"]).all()
+
+
+@pytest.mark.parametrize("name", ["self_attention", "causal_self_attention", "attention"])
+@pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: "-".join(map(str, sizes.values())))
+def test_no_variant_is_degenerate(name, sizes):
+    chosen = mechanism(name)
+    settings = Settings.read(chosen.defaults)
+    letters = {letter for shape in chosen.givens.values() for letter in shape}
+    used = {letter: size for letter, size in sizes.items() if letter in letters}
+    for seed in range(20):  # 3 mechanisms × 4 sizes × 20: 240 variants
+        givens = draw(chosen, settings, used, str(seed)).givens
+        assert {key: m.shape for key, m in givens.items()} == {
+            key: tuple(used[letter] for letter in shape) for key, shape in chosen.givens.items()
+        }
+        check(name, givens, chosen.defaults.get("mask"), np.sqrt(sizes["d_k"]))
+
+
+@pytest.mark.parametrize("sizes", [{"n": 3, "m": 3, "d_v": 2}, {"n": 2, "m": 4, "d_v": 3}])
+def test_drawn_weights_are_tenths_that_sum_to_1(sizes):
+    chosen = mechanism("weighted_values")
+    for seed in range(40):
+        givens = draw(chosen, Settings(), sizes, str(seed)).givens
+        weights = oracles.floats(givens["A"])
+        np.testing.assert_allclose(weights.sum(axis=1), 1, atol=1e-12)
+        np.testing.assert_allclose(weights * 10, np.round(weights * 10), atol=1e-9)
+        assert weights.min() > 0
+        assert not dull(weights) and not dull(oracles.floats(givens["V"]))
+
+
+def test_in_columns_the_same_holds_of_the_transposes():
+    chosen, settings = mechanism("self_attention"), Settings(orientation="columns")
+    for seed in range(15):
+        givens = draw(chosen, settings, dict(DEFAULT_SIZES), str(seed)).givens
+        check("self_attention", {key: m.T for key, m in givens.items()}, None, 2.0)
+
+
+@pytest.mark.parametrize("mask", ["padding:2", "window:2", "blocks:1,2"])
+def test_other_masks_are_no_worse(mask):
+    chosen, settings = mechanism("self_attention"), Settings(mask=mask)
+    for seed in range(8):
+        check("self_attention", draw(chosen, settings, dict(DEFAULT_SIZES), str(seed)).givens, mask, 2.0)
+
+
+def test_the_hidden_scores_of_a_causal_variant_have_both_signs():
+    # otherwise a mask of 0, or one that multiplies, would look right
+    chosen = mechanism("causal_self_attention")
+    settings = Settings.read(chosen.defaults)
+    for seed in range(20):
+        givens = {k: oracles.floats(m) for k, m in draw(chosen, settings, dict(DEFAULT_SIZES), str(seed)).givens.items()}
+        scores = (givens["X"] @ givens["W_Q"]) @ (givens["X"] @ givens["W_K"]).T
+        hidden = scores[np.triu_indices(3, 1)]
+        assert hidden.min() < 0 < hidden.max()
+
+
+def test_sizes_that_leave_no_room_are_an_error_that_says_why():
+    chosen = mechanism("attention")
+    with pytest.raises(InputError, match=r"No variant of attention with .*worth setting"):
+        draw(chosen, Settings(), {"n": 9, "m": 9, "d_k": 1, "d_v": 1}, "seed")
+
+
+@pytest.mark.parametrize("size", [0, -1, "N"])
+def test_numbers_are_drawn_for_sizes_that_are_numbers(size):
+    with pytest.raises(InputError, match="n must be a number from 1"):
+        draw(mechanism("attention"), Settings(), {"n": size, "m": 2, "d_k": 2, "d_v": 1}, "seed")
+
+
+def test_the_same_seed_gives_the_same_givens_and_another_one_others():
+    chosen = mechanism("self_attention")
+    first, again, other = (draw(chosen, Settings(), dict(DEFAULT_SIZES), s).givens for s in ("7", "7", "8"))
+    assert first == again
+    assert first != other
+
+
+def test_what_a_seed_means_has_not_changed():
+    # whoever changes this on purpose changes every worksheet that has been printed: raise the version then
+    chosen = mechanism("weighted_values")
+    givens = draw(chosen, Settings(), {"n": 2, "m": 2, "d_v": 1}, "a seed").givens
+    import random
+
+    rng = random.Random("a seed")  # Python promises the sequence of random() alone
+
+    def candidate():
+        weights = []
+        for _ in range(2):
+            parts = [1 + int(rng.random() * 6) for _ in range(2)]
+            parts[int(rng.random() * 2)] += 10 - sum(parts)
+            weights.append([p / 10 for p in parts])
+        choices = (-1, -1, -1, 0, 0, 0, 1, 1, 1, 1)
+        return weights, [[choices[int(rng.random() * 10)]] for _ in range(2)]
+
+    def fits(weights, values):
+        w, v = np.array(weights), np.array(values)
+        lines = [*w, *w.T, *v, *v.T]
+        equal = any((a[0] == a[1]).all() for a in (w, w.T, v))
+        return not equal and all(line.any() for line in lines) and ((w > 0) & (w < 1)).all()
+
+    weights, values = candidate()
+    while not fits(weights, values):
+        weights, values = candidate()
+    np.testing.assert_allclose(oracles.floats(givens["A"]), weights)
+    np.testing.assert_allclose(oracles.floats(givens["V"]), values)
+
+
+# ------------------------------------------------------------------------------------------------ sheets
+
+
+def test_thirty_sheets_are_thirty_different_ones():
+    made = worksheet(n=30, seed=5)
+    assert len({s.problem.sheet for s in made}) == 30
+    assert len({str(s.problem.givens) for s in made}) == 30
+    for sheet in made:
+        check("self_attention", sheet.problem.givens, None, 2.0)
+        assert sheet.worksheet.sheet == sheet.key.sheet == sheet.problem.sheet
+
+
+def test_the_first_sheets_do_not_depend_on_how_many_are_asked_for():
+    few, many = worksheet(n=3, seed=11), worksheet(n=8, seed=11)
+    assert few == many[:3]
+
+
+def test_seeds_and_settings_give_different_sheets():
+    one = {s.problem.sheet for s in worksheet(n=5, seed=1)}
+    assert not one & {s.problem.sheet for s in worksheet(n=5, seed=2)}
+    assert not one & {s.problem.sheet for s in worksheet(n=5, seed=1, scale="none")}
+    assert not one & {s.problem.sheet for s in worksheet("causal_self_attention", n=5, seed=1)}
+
+
+def test_more_sheets_than_there_are_is_an_error():
+    with pytest.raises(InputError, match="different worksheets"):
+        worksheet("attention", n=100, sizes={"n": 1, "m": 1, "d_k": 1, "d_v": 1})
+
+
+@pytest.mark.parametrize("name", ["self_attention", "causal_self_attention", "attention", "weighted_values"])
+def test_the_key_holds_what_numpy_gives(name):
+    for sheet in worksheet(name, n=5, seed=3):
+        givens = {k: oracles.floats(m) for k, m in sheet.problem.givens.items()}
+        if name == "weighted_values":
+            right = givens["A"] @ givens["V"]
+        else:
+            q, k, v = (givens[r] if r in givens else givens["X"] @ givens[f"W_{r}"] for r in "QKV")
+            mask = "causal" if name.startswith("causal") else None
+            right = oracles.numpy_attention(q, k, v, scale=2, keep=oracles.kept(mask, len(q), len(k)))["Z"]
+        np.testing.assert_allclose(oracles.floats(sheet.problem["Z"].result), right, atol=1e-12)
+        page = "\n".join(oracles.page_lines(sheet.key)).replace("−", "-")
+        for x, exact in zip(right.flat, sheet.problem["Z"].result, strict=True):
+            assert isinstance(exact, int) or f"{x:.4f}" in page or f"{x:.1f}".rstrip("0") in page
+
+
+@pytest.mark.parametrize("form", ["text", "latex", "markdown", "typst"])
+def test_no_answer_stands_on_the_worksheet(form):
+    for sheet in worksheet(n=3, seed=4):
+        page = render(sheet.worksheet, form)[1].decode()
+        for row in sheet.problem["Z"].result.decimals(4):
+            for figure in row:
+                assert figure.lstrip("-") not in page
+        other = sheet.worksheet.blocks
+        assert "e^" not in "\n".join(oracles.page_lines(sheet.worksheet)) or other
+
+
+def test_names_of_files_come_from_the_recipe():
+    assert stem_of(make_recipe("causal_self_attention", {}, seed=7)) == "causal-self-attention-7"
+
+
+def test_a_recipe_gives_the_same_bytes_each_time():
+    recipe = make_recipe("self_attention", {"mask": "causal"}, seed=9)
+    for form in ("text", "latex", "markdown", "typst"):
+        first, again = ([render(s.key, form) for s in sheets(recipe, 2)] for _ in range(2))
+        assert first == again

@@ -1,0 +1,166 @@
+"""A wrong key does not leave: whatever is planted in whatever kind of step, the second route finds it."""
+
+from dataclasses import replace
+
+import pytest
+import strategies
+from hypothesis import given, settings
+
+from symattn.api import derive, worksheet
+from symattn.derivation import Derivation
+from symattn.errors import SelfCheckError, SymattnError
+from symattn.exact import Matrix, divide, exponential, square_root
+from symattn.fairness import self_check
+from symattn.mechanisms import Settings, mechanism
+from symattn.ops import OPS
+from symattn.problem_file import problem_file
+from symattn.sheets import make_sheet, write_sheets
+
+GIVENS = {"A": [[1, -2], [3, 4]], "B": [[1, 0], [2, 1]], "row": [[10, 20]]}
+STEPS = [
+    {"name": "matmul", "op": "matmul", "operands": ["A", "B"]},
+    {"name": "transpose", "op": "transpose", "operands": ["A"]},
+    {"name": "add", "op": "add", "operands": ["A", "row"]},
+    {"name": "hadamard", "op": "hadamard", "operands": ["A", "B"]},
+    {"name": "sum", "op": "sum", "operands": ["A"]},
+    {"name": "sum_columns", "op": "sum", "operands": ["A"], "over": "columns"},
+    {"name": "scale", "op": "scale", "operands": ["A"], "by": "sqrt(3)"},
+    {"name": "stack", "op": "stack", "operands": ["A", "row"]},
+    {"name": "stack_columns", "op": "stack", "operands": ["A", "B"], "along": "columns"},
+    {"name": "mask", "op": "mask", "operands": ["A"], "mask": "causal"},
+    {"name": "softmax", "op": "softmax", "operands": ["A"]},
+    {"name": "softmax_masked", "op": "softmax", "operands": ["mask"]},
+    {"name": "softmax_columns", "op": "softmax", "operands": ["A"], "along": "columns", "base": 2},
+    {"name": "round", "op": "round", "operands": ["softmax"], "places": 1},
+    {"name": "activation", "op": "activation", "operands": ["A"], "function": "relu"},
+    {"name": "identity", "op": "activation", "operands": ["A"], "function": "identity"},
+]
+
+
+def every_op() -> Derivation:
+    return problem_file({"mechanism": "custom", "given": GIVENS, "step": STEPS}, "every op").problem().derivation
+
+
+def planted(derivation: Derivation, name: str, i: int, j: int, value: object) -> Derivation:
+    """The derivation with one entry of one result replaced, and nothing worked out again."""
+    rows = [list(row) for row in derivation.value(name).rows]
+    rows[i][j] = value
+    steps = tuple(replace(s, result=Matrix.of(rows)) if s.name == name else s for s in derivation)
+    return replace(derivation, steps=steps)
+
+
+def test_every_op_is_here():
+    assert {type(step.op) for step in every_op()} == set(OPS.values())
+
+
+def test_what_is_right_passes():
+    self_check(every_op())
+
+
+@pytest.mark.parametrize("name", [step["name"] for step in STEPS])
+def test_a_wrong_entry_is_found_in_every_kind_of_step(name):
+    derivation = every_op()
+    rows, columns = derivation.value(name).shape
+    for i in range(rows):
+        for j in range(columns):
+            value = derivation.value(name)[i, j]
+            wrong = 1 if repr(value) == "-∞" else value + 1
+            with pytest.raises(SelfCheckError, match=rf"{name!r}, entry \({i + 1}, {j + 1}\)"):
+                self_check(planted(derivation, name, i, j, wrong))
+
+
+@pytest.mark.parametrize("name", [s["name"] for s in STEPS if s["name"] not in ("round",)])
+def test_a_small_error_is_found_too(name):
+    derivation = every_op()
+    value = derivation.value(name)[0, 0]
+    with pytest.raises(SelfCheckError):
+        self_check(planted(derivation, name, 0, 0, value + Matrix([["1/1000000"]])[0, 0]))
+
+
+def test_a_wrongly_rounded_weight_is_found():
+    # half a unit is what rounding to the nearest may move; 0.6 where 0.5 is right moves more
+    derivation = mechanism("attention").run(
+        {"Q": [[0]], "K": [[1], [2]], "V": [[1], [2]]}, Settings.read({"rounding": {"places": 1}})
+    )
+    assert derivation.value("A_rounded") == Matrix([["1/2", "1/2"]])
+    with pytest.raises(SelfCheckError):
+        self_check(planted(derivation, "A_rounded", 0, 0, Matrix([["0.55"]])[0, 0]))
+
+
+def test_rounded_weights_that_no_longer_sum_to_1_are_found():
+    # largest remainder promises the sum; one unit more in one entry lies within a unit of the exact weight
+    derivation = derive("note-002", corrected=False).derivation
+    with pytest.raises(SelfCheckError):
+        self_check(planted(derivation, "A_rounded.1", 0, 0, Matrix([["0.1"]])[0, 0]))
+
+
+def test_a_weight_in_an_unseen_place_is_found():
+    derivation = mechanism("causal_self_attention").run(
+        {"X": [[1], [2]], "W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}, Settings(mask="causal")
+    )
+    with pytest.raises(SelfCheckError):
+        self_check(planted(derivation, "A", 0, 1, Matrix([["1/10000000"]])[0, 0]))
+
+
+def test_an_error_below_every_tolerance_is_found_in_the_output():
+    # 10^-15 passes any comparison of floats; the exact route by tokens sees it
+    derivation = mechanism("attention").run({"Q": [[1]], "K": [[1], [2]], "V": [[1], [2]]}, Settings())
+    tiny = Matrix([["1/1000000000000000"]])[0, 0]
+    with pytest.raises(SelfCheckError, match=r"Output \(1, 1\)"):
+        self_check(planted(derivation, "Z", 0, 0, derivation.value("Z")[0, 0] + tiny))
+
+
+def test_the_mixed_up_softmax_is_found():
+    # the classic: normalised along columns, a key that looks right
+    derivation = mechanism("attention").run(
+        {"Q": [[1], [2]], "K": [[1], [3]], "V": [[1], [2]]}, Settings(scale="none")
+    )
+    e = exponential
+    wrong = [[divide(e(1), e(1) + e(2)), divide(e(3), e(3) + e(6))], [divide(e(2), e(1) + e(2)), divide(e(6), e(3) + e(6))]]
+    steps = tuple(replace(s, result=Matrix(wrong)) if s.name == "A" else s for s in derivation)
+    with pytest.raises(SelfCheckError, match="'A'"):
+        self_check(replace(derivation, steps=steps))
+
+
+def test_a_wrong_root_is_found():
+    derivation = mechanism("attention").run({"Q": [[1, 1]], "K": [[1, 2]], "V": [[1]]}, Settings())
+    with pytest.raises(SelfCheckError, match=r'"S\'"'):
+        self_check(planted(derivation, "S'", 0, 0, square_root(3)))
+
+
+def test_what_was_pinned_is_not_judged_but_what_follows_from_it_is():
+    derivation = mechanism("attention").run({"Q": [[1]], "K": [[1], [2]], "V": [[1], [2]]}, Settings(scale="none"))
+    pinned = derivation.replay(pinned={"S": [[5, 5]]})
+    self_check(pinned)
+    with pytest.raises(SelfCheckError):
+        self_check(planted(pinned, "A", 0, 0, 1))
+
+
+def test_with_a_wrong_key_nothing_is_written(tmp_path):
+    good, other = worksheet(n=2, seed=1)
+    wrong = replace(other.problem, derivation=planted(other.problem.derivation, "S", 0, 0, 99))
+
+    def made():
+        yield good
+        yield make_sheet(wrong)
+
+    with pytest.raises(SelfCheckError):
+        write_sheets(made(), tmp_path / "out", ["text"])
+    assert not list((tmp_path / "out").rglob("*"))
+
+
+@settings(max_examples=40)
+@given(strategies.problems())
+def test_no_right_key_is_refused(problem):
+    self_check(problem.run())
+
+
+@settings(max_examples=20)
+@given(strategies.problems("attention", {"orientation": "rows", "by": "token", "scores": "row"}, exotic=False))
+def test_large_numbers_are_no_reason_to_refuse(problem):
+    givens = {name: [[x * 40 for x in row] for row in rows] for name, rows in problem.givens.items()}
+    try:
+        derivation = replace(problem, givens=givens).run()
+    except SymattnError:
+        return
+    self_check(derivation)
