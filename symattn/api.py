@@ -22,7 +22,7 @@ from symattn.sheets import DEFAULT_FORMATS, Recipe, Sheet, make_sheet, render, s
 SETTINGS = frozenset(f.name for f in fields(Settings))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Solution:
     """A derivation that was worked out, with its notation: look at it, take it apart, write it.
 
@@ -72,6 +72,9 @@ class Solution:
 
     def __str__(self) -> str:
         return self.text()
+
+    def __repr__(self) -> str:
+        return f"<{self.problem.title}: {', '.join(self.givens)} → {', '.join(s.name for s in self.steps)}>"
 
     def _repr_markdown_(self) -> str:
         return self.text("markdown")

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from symattn.errors import InputError, ShapeError, UndefinedError
-from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value
+from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value, is_symbolic
 from symattn.formula import Formula
 
 if TYPE_CHECKING:
@@ -189,10 +189,14 @@ class Derivation:
         raise InputError(f"There is no matrix {name!r}; {_known('there are', known)}.")
 
     def seen(self, name: str) -> AnyMatrix:
-        """What later steps compute with: `value`, or the symbols that stand for it."""
+        """What later steps compute with: `value`, or the symbols that stand for it (numbers and −∞ stay)."""
         matrix = self.value(name)
         if self.staged and name not in self.givens and isinstance(matrix, Matrix):
-            return symbols(name, *matrix.shape)
+            pairs = zip(matrix.rows, symbols(name, *matrix.shape).rows, strict=True)
+            return Matrix.of(
+                [s if is_symbolic(x) and x.free_symbols else x for x, s in zip(row, named, strict=True)]
+                for row, named in pairs
+            )
         return matrix
 
     @property

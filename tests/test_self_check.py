@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from symattn.api import derive, worksheet
 from symattn.derivation import Derivation
 from symattn.errors import SelfCheckError, SymattnError
-from symattn.exact import Matrix, divide, exponential, square_root
+from symattn.exact import NEGATIVE_INFINITY, Matrix, divide, exponential, square_root
 from symattn.fairness import self_check
 from symattn.mechanisms import Settings, mechanism
 from symattn.ops import OPS
@@ -77,21 +77,62 @@ def test_a_small_error_is_found_too(name):
         self_check(planted(derivation, name, 0, 0, value + Matrix([["1/1000000"]])[0, 0]))
 
 
+def carried(derivation: Derivation, name: str, i: int, j: int, value: object) -> Derivation:
+    """One entry replaced as if the op had made it, and everything after it following from it."""
+    rows = [list(row) for row in derivation.value(name).rows]
+    rows[i][j] = value
+    replayed = derivation.replay(pinned={name: Matrix(rows)})
+    return replace(replayed, steps=tuple(replace(s, pinned=False) for s in replayed))
+
+
+@pytest.mark.parametrize("name", ["S", "S'", "M", "A", "Z"])
+def test_an_error_is_found_where_it_was_made_also_if_everything_follows_from_it(name):
+    derivation = worksheet("causal_self_attention", seed=2)[0].problem.derivation
+    with pytest.raises(SelfCheckError, match=name):
+        self_check(carried(derivation, name, 1, 0, Matrix([["9/10"]])[0, 0]))
+
+
+def test_a_score_that_the_mask_should_have_hidden_is_found():
+    derivation = worksheet("causal_self_attention", seed=2)[0].problem.derivation
+    with pytest.raises(SelfCheckError, match="'M'"):
+        self_check(carried(derivation, "M", 0, 1, 1))
+
+
+def test_a_score_that_the_mask_should_have_left_is_found():
+    derivation = worksheet("causal_self_attention", seed=2)[0].problem.derivation
+    with pytest.raises(SelfCheckError, match="'M'"):
+        self_check(carried(derivation, "M", 1, 0, NEGATIVE_INFINITY))
+
+
 def test_a_wrongly_rounded_weight_is_found():
-    # half a unit is what rounding to the nearest may move; 0.6 where 0.5 is right moves more
+    # half a unit is what rounding to the nearest may move; from 0.5 to 0.6 is more
     derivation = mechanism("attention").run(
         {"Q": [[0]], "K": [[1], [2]], "V": [[1], [2]]}, Settings.read({"rounding": {"places": 1}})
     )
     assert derivation.value("A_rounded") == Matrix([["1/2", "1/2"]])
     with pytest.raises(SelfCheckError):
-        self_check(planted(derivation, "A_rounded", 0, 0, Matrix([["0.55"]])[0, 0]))
+        self_check(carried(derivation, "A_rounded", 0, 0, Matrix([["0.6"]])[0, 0]))
 
 
 def test_rounded_weights_that_no_longer_sum_to_1_are_found():
-    # largest remainder promises the sum; one unit more in one entry lies within a unit of the exact weight
+    # largest remainder promises the sum; 0.1 for 0.063 lies within a unit and breaks it
     derivation = derive("note-002", corrected=False).derivation
     with pytest.raises(SelfCheckError):
-        self_check(planted(derivation, "A_rounded.1", 0, 0, Matrix([["0.1"]])[0, 0]))
+        self_check(carried(derivation, "A_rounded.1", 0, 0, Matrix([["0.1"]])[0, 0]))
+
+
+def test_rounded_values_have_no_more_places_than_they_should():
+    derivation = derive("note-002", corrected=False).derivation
+    with pytest.raises(SelfCheckError):
+        self_check(carried(derivation, "A_rounded.1", 0, 0, Matrix([["0.05"]])[0, 0]))
+
+
+@pytest.mark.parametrize("mask", ["causal", "padding:1"])
+def test_a_base_below_1_is_no_reason_to_refuse(mask):
+    settings = Settings.read({"base": "1/2", "mask": mask, "scale": "none"})
+    derivation = mechanism("attention").run({"Q": [[1], [2]], "K": [[1], [3]], "V": [[1], [2]]}, settings)
+    assert sum(derivation.value("A").rows[1]) == 1
+    self_check(derivation)
 
 
 def test_a_weight_in_an_unseen_place_is_found():

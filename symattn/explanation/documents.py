@@ -22,7 +22,7 @@ from symattn.document import (
 )
 from symattn.exact import Matrix, Outline, Value
 from symattn.explanation.page import page, rows_of
-from symattn.explanation.steps import Detail, ask_step, explain_step, step_title
+from symattn.explanation.steps import MASKS, Detail, ask_step, explain_step, step_title
 from symattn.explanation.wording import Wording
 from symattn.formula import Formula, Relation
 from symattn.ops import Hadamard, Mask, MatMul, Round, Scale, Softmax, SumOver
@@ -148,7 +148,7 @@ def _conventions(problem: Problem, wording: Wording) -> Box:
             shown = symbol if symbol == value else Relation((symbol, value), ("=",))
             items.append((Words("Scores are divided by "), Math(shown), Words(".")))
         elif isinstance(op.op, Mask):
-            items.append((Words(_MASKS.get(op.op.kind, "The mask hides some scores.")),))
+            items.append((Words(MASKS.get(op.op.kind, MASKS["custom"])),))
         elif isinstance(op.op, Hadamard):
             items.append((Words("⊙ multiplies entry by entry; a single column or row goes with every other one."),))
         elif isinstance(op.op, SumOver):
@@ -164,15 +164,6 @@ def _conventions(problem: Problem, wording: Wording) -> Box:
     ):
         items.append((Words("Scores are not scaled."),))
     return Box("Conventions", (ItemList(tuple(items)),))
-
-
-_MASKS = {
-    "causal": "No token sees a later one: hidden scores are −∞, so their weights are 0.",
-    "padding": "Padding is hidden: its scores are −∞, so its weights are 0.",
-    "window": "Tokens see only near ones: other scores are −∞, so their weights are 0.",
-    "blocks": "Tokens see only their own block: other scores are −∞, so their weights are 0.",
-    "custom": "Scores that the mask hides are −∞, so their weights are 0.",
-}
 
 
 def _equation(step: Step, wording: Wording) -> Formula:

@@ -9,9 +9,21 @@ from typing import Literal
 
 from symattn.derivation import Index, Step
 from symattn.document import AnswerGrid, Block, Display, Entries, Inlines, Math, Paragraph, Words, WorkingSpace
-from symattn.exact import Matrix, Outline, Value
+from symattn.exact import Matrix, Outline, Value, is_symbolic
 from symattn.explanation.wording import LONG, Wording, terminates
-from symattn.formula import NOTHING, CellKind, Formula, Fraction, Name, Number, Product, Relation, Sum, decimal, shortest
+from symattn.formula import (
+    NOTHING,
+    CellKind,
+    Formula,
+    Fraction,
+    Name,
+    Number,
+    Product,
+    Relation,
+    Sum,
+    decimal,
+    shortest,
+)
 from symattn.formula.width import fold, width
 from symattn.ops import Add, Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver, Transpose
 
@@ -43,6 +55,8 @@ def explain_step(step: Step, wording: Wording, detail: Detail) -> list[Block]:
     if shows_factors(step) and width(factors := wording.factors(step)) <= LINE:
         lines.append(Relation((NOTHING, factors), ("=",)))
     blocks: list[Block] = [Display(tuple(_folded(lines)))]
+    if wording.derivation.staged and (block := wording.block_form(step, "i", "j")):
+        blocks.append(Display((Relation((wording.entry(step.name, "i", "j"), block), ("=",)),)))
     written_out = entries(step, wording, detail)
     blocks += written_out
     if wording.derivation.staged and written_out:
@@ -138,7 +152,8 @@ def _entry(step: Step, wording: Wording, i: int, j: int, detail: Detail) -> Rela
     value = step.result[i, j]
     working, exact = wording.working(step, i, j), wording.number(value)
     parts, signs = [wording.entry(step.name, i, j), working], ["="]
-    if exact != working and not wording.derivation.staged:  # named entries are not put back in
+    named = wording.derivation.staged and is_symbolic(value)  # named entries are not put back in
+    if exact != working and not named:
         parts.append(exact)
         signs.append("=")
     if detail.places is not None and not terminates(value) and isinstance(step.op, Softmax | MatMul | SumOver):
@@ -155,8 +170,22 @@ def _outlined(step: Step, wording: Wording) -> list[Block]:
         return blocks
     i: Index = 0 if step.result.shape[0] == 1 else "i"
     j: Index = 0 if step.result.shape[1] == 1 else "j"
-    general = Relation((wording.entry(step.name, i, j), wording.working(step, i, j)), ("=",))
-    return [*blocks, Display((general,))]
+    entry, working = wording.entry(step.name, i, j), wording.working(step, i, j)
+    block = wording.block_form(step, i, j)
+    parts = (entry, block, working) if block else (entry, working)
+    blocks.append(Display((Relation(parts, ("=",) * (len(parts) - 1)),)))
+    if isinstance(step.op, Mask):
+        blocks.append(Paragraph((Words(MASKS.get(step.op.kind, MASKS["custom"])),)))
+    return blocks
+
+
+MASKS = {
+    "causal": "No token sees a later one: hidden scores are −∞, so their weights are 0.",
+    "padding": "Padding is hidden: its scores are −∞, so its weights are 0.",
+    "window": "Tokens see only near ones: other scores are −∞, so their weights are 0.",
+    "blocks": "Tokens see only their own block: other scores are −∞, so their weights are 0.",
+    "custom": "Scores that the mask hides are −∞, so their weights are 0.",
+}
 
 
 def ends_within(value: Value, places: int) -> bool:

@@ -39,7 +39,7 @@ from symattn.formula import (
 )
 from symattn.formula import Number as FormulaNumber
 from symattn.notation import Notation
-from symattn.ops import Mask, Scale
+from symattn.ops import Mask, MatMul, Scale
 from symattn.ops.linear import size_formula
 
 Separator = Literal["", ",", ";"]
@@ -187,12 +187,8 @@ class Wording:
         """The formula with the matrix's shape where the notation puts it."""
         if self.notation.shapes == "none":
             return formula
-        if self.notation.shapes == "index" and not isinstance(formula, Annotated):
-            match formula:
-                case Name(sub=()):
-                    return replace(formula, sub=(self.shape(matrix),))
-                case Transposed(Name(sub=()) as name):
-                    return Transposed(replace(name, sub=(self.shape(matrix),)))
+        if self.notation.shapes == "index" and isinstance(formula, Name) and not formula.sub:
+            return replace(formula, sub=(self.shape(matrix),))
         return Annotated(formula, self.shape(matrix), self.notation.shapes)
 
     # -- operands as an op sees them when it writes out an entry
@@ -343,6 +339,17 @@ class Wording:
             matrices = [operand.of(self.derivation.value(operand.name)) for operand in step.operands]
             names = [self.shaped(name, matrix) for name, matrix in zip(names, matrices, strict=True)]
         return step.op.written(self.notation.style, *names)
+
+    def block_form(self, step: Step, i: Index, j: Index) -> Formula | None:
+        """An entry of Q Kᵀ as a product of whole rows: q_i k_jᵀ; none for other steps."""
+        if not isinstance(step.op, MatMul) or step.token is not None:
+            return None
+        left, right = step.operands
+        if left.transposed or not right.transposed or right.row is not None:
+            return None
+        row = self.read(self.notation.named(left.name).row, i=_from_one(i))
+        other = self.read(self.notation.named(right.name).row, i=_from_one(j))
+        return Product((row, Transposed(other)))
 
     def factors(self, step: Step) -> Formula:
         """The operation with the operands' numbers."""

@@ -79,7 +79,7 @@ class Mask(Op):
     def working(self, i: Index, j: Index, *operands: View) -> Formula:
         entry = operands[0].entry(i, j)
         if isinstance(i, str) or isinstance(j, str):
-            return Sum((entry, Name("m", (_index(i), _index(j)))))
+            return Sum((entry, Name("mask", (_index(i), _index(j)))))
         seen = self.keep[i][j]
         if self.style == "multiplicative":
             return Product((entry, ONE if seen else MINUS_INFINITY), "·")

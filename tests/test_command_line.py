@@ -1,0 +1,425 @@
+"""The command line: every command, every option, and one line with exit code 2 for whatever is wrong."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import symattn
+from symattn.cli import main
+from symattn.examples import examples
+from symattn.mechanisms import mechanisms
+from symattn.notation import notations
+from symattn.ops import OPS
+from symattn.problems import problem_types
+from symattn.sheets import formats
+
+ROOT = Path(symattn.__file__).parent.parent
+PROBLEM = 'mechanism = "attention"\n[given]\nQ = [[1, 0]]\nK = [[1, 0], [0, 1]]\nV = [[1], [2]]\n'
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments: object):
+    return CliRunner().invoke(main, [str(a) for a in arguments], catch_exceptions=False)
+
+
+def process(*arguments: object, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A real process, as a person starts it."""
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
+    return subprocess.run(
+        [sys.executable, "-m", "symattn", *map(str, arguments)], cwd=cwd, capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": path, "PYTHONUTF8": "1", **environment}, timeout=60, check=False,
+    )  # fmt: skip
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
+
+
+# ------------------------------------------------------------------------------------------------ what works
+
+
+@pytest.mark.parametrize("command", [[], ["worksheet"], ["derive"], ["list"], ["completion"]])
+def test_every_command_has_help(command):
+    for flag in ("--help", "-h"):
+        result = run(*command, flag)
+        assert result.exit_code == 0
+        assert result.output.startswith("Usage:")
+
+
+def test_help_names_every_option():
+    shown = run("derive", "--help").output + run("worksheet", "--help").output
+    for command in main.commands.values():
+        for parameter in command.params:
+            for option in parameter.opts:
+                assert not option.startswith("--") or option in shown or command.name in ("list", "completion"), option
+
+
+def test_the_version_is_that_of_the_package():
+    assert symattn.__version__ in run("--version").output
+
+
+def test_a_worksheet_and_its_key_are_written(folder):
+    result = run("worksheet", "--seed", 7, "--format", "latex,markdown")
+    assert result.exit_code == 0
+    right = [f"output/self-attention-7-01{key}{end}" for key in ("", "-key") for end in (".md", ".tex")]
+    assert files(folder) == sorted(right)
+    assert sorted(result.output.split()) == sorted(right)
+
+
+def test_pdf_is_a_pdf(folder):
+    assert run("worksheet", "--seed", 7, "--format", "pdf", "--out", "o").exit_code == 0
+    assert {(folder / f).read_bytes()[:5] for f in files(folder)} == {b"%PDF-"}
+
+
+def test_thirty_together_are_two_files(folder):
+    assert run("worksheet", "-n", 4, "--seed", 7, "--format", "text", "--together", "--out", "o").exit_code == 0
+    assert files(folder) == ["o/self-attention-7-all-key.txt", "o/self-attention-7-all.txt"]
+    text = (folder / "o/self-attention-7-all.txt").read_text(encoding="utf-8")
+    assert len(set(re.findall(r"Worksheet ([0-9A-Z]{4}-[0-9A-Z]{4})", text))) == 4
+
+
+def test_quiet_prints_nothing(folder):
+    result = run("worksheet", "--seed", 1, "--format", "text", "--quiet")
+    assert (result.exit_code, result.output) == (0, "")
+    assert len(files(folder)) == 2
+
+
+def test_without_a_seed_one_is_taken_and_named(folder):
+    names = [run("worksheet", "--format", "text", "--out", str(i)).output for i in range(2)]
+    assert names[0].replace("0/", "", 1) != names[1].replace("1/", "", 1)
+
+
+OPTIONS = [
+    ["--scale", "none"], ["--scale", "sqrt(5)"], ["--mask", "causal"], ["--mask", "window:2:both"],
+    ["--mask", "causal", "--mask-style", "keep"], ["--base", "2"], ["--orientation", "columns"],
+    ["--activation", "relu"], ["--order", "KVQ"], ["--by-token", "--scores", "column"], ["--by-matrix"],
+    ["--round", "2"], ["--round", "1:largest-remainder"], ["--size", "n=3,d_model=4,d_k=3,d_v=2"],
+    ["--notation", "note-002"], ["--notation", "note-003", "--by-matrix"], ["--decimal"], ["--places", "2"],
+    ["--problem", "full"], ["--decimal", "--places", "3", "--notation", "columns"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
+def test_the_recipe_in_the_footer_makes_the_same_sheet(folder, options):
+    first = run("worksheet", "--seed", 5, "--format", "text,latex,markdown,typst", "--out", "a", *options)
+    assert first.exit_code == 0, first.output
+    text = (folder / "a/self-attention-5-01.txt").read_text(encoding="utf-8")
+    found = re.search(r"(symattn worksheet .*?) \(no\. 1\)", re.sub(r"\s+", " ", text))
+    assert found, "no recipe in the footer"
+    program, command, *arguments = shlex.split(found[1])
+    assert (program, command) == ("symattn", "worksheet")
+
+    again = run(command, *arguments, "--format", "text,latex,markdown,typst", "--out", "b")
+
+    assert again.exit_code == 0, again.output
+    assert files(folder / "a") == files(folder / "b")
+    for name in files(folder / "a"):
+        assert (folder / "a" / name).read_bytes() == (folder / "b" / name).read_bytes(), name
+
+
+@pytest.mark.parametrize("name", mechanisms())
+def test_every_mechanism_makes_sheets_that_its_recipe_makes_again(folder, name):
+    assert run("worksheet", name, "--seed", 2, "--format", "text", "--out", "a").exit_code == 0
+    [sheet] = [f for f in files(folder / "a") if "key" not in f]
+    text = re.sub(r"\s+", " ", (folder / "a" / sheet).read_text(encoding="utf-8"))
+    recipe = shlex.split(re.search(r"symattn (worksheet .*?) \(no\. 1\)", text)[1])
+    assert run(*recipe, "--format", "text", "--out", "b").exit_code == 0
+    assert [(folder / "a" / f).read_bytes() for f in files(folder / "a")] == [
+        (folder / "b" / f).read_bytes() for f in files(folder / "b")
+    ]
+
+
+def test_the_same_recipe_gives_the_same_bytes_in_every_format(folder):
+    forms = ",".join(f for f in formats() if f != "latex-pdf")  # TeX is compiled in the writers' tests
+    for out in ("a", "b"):
+        assert run("worksheet", "-n", 2, "--seed", 3, "--format", forms, "--out", out).exit_code == 0
+    assert files(folder / "a") == files(folder / "b")
+    assert len(files(folder / "a")) == 4 * (len(formats()) - 1)
+    for name in files(folder / "a"):
+        assert (folder / "a" / name).read_bytes() == (folder / "b" / name).read_bytes(), name
+
+
+def test_another_process_with_another_hash_seed_gives_the_same_bytes(folder):
+    for seed in ("1", "2"):
+        done = process("worksheet", "--seed", 3, "--format", "latex,text", "--out", seed, cwd=folder, PYTHONHASHSEED=seed)
+        assert (done.returncode, done.stderr) == (0, "")
+    for name in files(folder / "1"):
+        assert (folder / "1" / name).read_bytes() == (folder / "2" / name).read_bytes(), name
+
+
+@pytest.mark.parametrize("source", [*examples(), "problem.toml"])
+@pytest.mark.parametrize("kind", ["derivation", "worksheet", "key"])
+def test_examples_and_files_are_derived(folder, source, kind):
+    (folder / "problem.toml").write_text(PROBLEM, encoding="utf-8")
+    result = run("derive", source, "--as", kind)
+    assert result.exit_code == 0, result.output
+    assert result.output.strip()
+    written = run("derive", source, "--as", kind, "--format", "latex,markdown", "--out", "o")
+    assert written.exit_code == 0
+    stem = Path(source).stem + ("" if kind == "derivation" else f"-{kind}")
+    assert files(folder / "o") == [f"{stem}.md", f"{stem}.tex"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--symbolic"], ["--corrected"], ["--as-written"], ["--entries", "all"], ["--entries", "none"],
+        ["--entries", "first-row"], ["--entries", "1,1;2,3"], ["--places", "7"], ["--notation", "columns"],
+        ["--by-token"], ["--by-matrix"], ["--format", "latex,typst,markdown,text"], ["--size", "n=2,d_k=d", "--symbolic"],
+        *OPTIONS[:13],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_every_option_of_derive(folder, options):
+    result = run("derive", "note-000", *options)
+    assert result.exit_code == 0, result.output
+    plain = run("derive", "note-000").output
+    same = ["--corrected"], ["--by-matrix"], ["--entries", "all"], ["--order", "KVQ"]
+    # the note fixes the order of its page; a change of anything else shows
+    assert (result.output == plain) == (options in same) or options == ["--mask-style", "keep"]
+
+
+def test_chosen_entries_only_are_written_out():
+    output = run("derive", "attention" if False else "note-000", "--entries", "2,3", "--notation", "standard").output
+    assert "s₂₃ =" in output and "s₁₁ =" not in output
+
+
+def test_a_shape_note_has_a_miniature():
+    assert "512" not in run("derive", "note-001", "--miniature", "--notation", "standard").output
+
+
+def test_letters_alone_need_no_numbers():
+    result = run("derive", "self_attention", "--symbolic", "--size", "n=2,d_model=3,d_k=2,d_v=2")
+    assert result.exit_code == 0
+    assert "q₁₁ = " in result.output
+
+
+# ------------------------------------------------------------------------------------------------ lists
+
+
+def test_the_list_shows_every_catalogue():
+    output = run("list").output
+    listed = [*mechanisms(), *examples(), *notations(), *problem_types(), *formats(), *OPS, "custom"]
+    for name in listed:
+        assert re.search(rf"^  {re.escape(name)}\b", output, re.MULTILINE), name
+
+
+@pytest.mark.parametrize(
+    ("what", "names"),
+    [
+        ("mechanisms", [*mechanisms(), "custom"]), ("examples", examples()), ("notations", notations()),
+        ("problems", problem_types()), ("formats", formats()), ("ops", OPS),
+    ],
+)  # fmt: skip
+def test_each_list_shows_its_own(what, names):
+    lines = run("list", what).output.splitlines()
+    assert [line.split()[0] for line in lines] == list(names)
+    if what != "formats":
+        assert all(len(line.split()) > 1 for line in lines), "a name without a word on what it is"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(shell):
+    result = run("completion", shell)
+    assert result.exit_code == 0
+    assert "_SYMATTN_COMPLETE" in result.output
+
+
+def test_completion_knows_the_catalogues(folder):
+    (folder / "mine.toml").write_text("", encoding="utf-8")
+    done = process(cwd=folder, _SYMATTN_COMPLETE="bash_complete", COMP_WORDS="symattn derive ", COMP_CWORD="2")
+    offered = re.findall(r"plain,(\S+)", done.stdout)
+    # the program's name as module is `python -m symattn`, whose variable click derives anew
+    assert done.returncode == 0 or offered
+    from symattn.cli import _sources
+
+    assert set(_sources()) == {*examples(), *mechanisms(), "mine.toml"}
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["worksheet", "--help"], ["derive", "--help"], ["--version"]])
+def test_help_waits_for_nothing_heavy(arguments, tmp_path):
+    code = (
+        "import sys; from symattn.cli import main; main(sys.argv[1:], standalone_mode=False);"
+        "heavy = {'sympy', 'mpmath', 'rich', 'jinja2', 'numpy', 'typst', 'symattn.exact'} & set(sys.modules);"
+        "sys.exit(f'imported: {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_numbers_alone_need_no_sympy(tmp_path):
+    # a worksheet of integers and powers of e is made without loading SymPy
+    code = (
+        "import sys; from symattn.cli import main;"
+        "main(['worksheet', '--seed', '1', '--format', 'text', '-q'], standalone_mode=False);"
+        "sys.exit('sympy was loaded' if 'sympy' in sys.modules else 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+# ------------------------------------------------------------------------------------------------ what doesn't
+
+WRONG = [
+    (["worksheet", "selfish"], "no mechanism 'selfish'"),
+    (["worksheet", "custom"], "custom"),
+    (["worksheet", "--format", "docx"], "no format 'docx'"),
+    (["worksheet", "--format", ","], "No format"),
+    (["worksheet", "--problem", "quiz"], "no problem type 'quiz'"),
+    (["worksheet", "--notation", "mine"], "no notation 'mine'"),
+    (["worksheet", "--notation", "mine.toml"], "no file mine.toml"),
+    (["worksheet", "--size", "n=0"], "n=0"),
+    (["worksheet", "--size", "n"], "'n'"),
+    (["worksheet", "--size", "k=3"], "'k=3'"),
+    (["worksheet", "--size", "n=99999"], "n=99999"),
+    (["worksheet", "--size", "n=N"], "must be a number"),
+    (["worksheet", "--scale", "sqrt("], "sqrt("),
+    (["worksheet", "--scale", "0"], "0"),
+    (["worksheet", "--mask", "casual"], "'casual'"),
+    (["worksheet", "--mask", "blocks:1,1"], "'blocks:1,1'"),
+    (["worksheet", "--mask-style", "x"], "mask_style"),
+    (["worksheet", "--base", "1"], "base"),
+    (["worksheet", "--base", "x"], "x"),
+    (["worksheet", "--orientation", "up"], "orientation"),
+    (["worksheet", "--order", "QK"], "order"),
+    (["worksheet", "--activation", "1"], "activation"),
+    (["worksheet", "--scores", "up"], "scores"),
+    (["worksheet", "--round", "two"], "--round"),
+    (["worksheet", "--round", "1:up"], "rounding.method"),
+    (["worksheet", "--round", "99"], "rounding.places"),
+    (["worksheet", "--by-token", "--by-matrix"], "exclude each other"),
+    (["worksheet", "-n", "0"], "0"),
+    (["worksheet", "-n", "x"], "x"),
+    (["worksheet", "--seed", "x"], "x"),
+    (["worksheet", "--places", "51"], "51"),
+    (["worksheet", "--frobnicate"], "--frobnicate"),
+    (["worksheet", "-n", "500", "--size", "n=1,d_model=1,d_k=1,d_v=1"], "different worksheets"),
+    (["worksheet", "--size", "n=8,d_k=1,d_model=1"], "worth setting"),
+    (["derive", "nothing"], "no mechanism or example 'nothing'"),
+    (["derive", "nothing.toml"], "no file nothing.toml"),
+    (["derive", "self_attention"], "missing"),
+    (["derive", "note-000", "--miniature"], "no miniature"),
+    (["derive", "note-000", "--entries", "0,1"], "--entries"),
+    (["derive", "note-000", "--entries", "some"], "--entries"),
+    (["derive", "note-000", "--as", "poem"], "poem"),
+    (["derive", "note-000", "--format", "pdf"], "--out"),
+    (["derive", "note-004", "--symbolic"], "custom"),
+    (["derive"], "FILE|EXAMPLE|MECHANISM"),
+    (["list", "things"], "'things'"),
+    (["completion", "cmd"], "cmd"),
+    (["mark"], "mark"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "words"), WRONG, ids=[" ".join(a) for a, _ in WRONG])
+def test_what_is_wrong_is_one_sentence_and_exit_code_2_and_nothing_is_written(folder, arguments, words):
+    result = run(*arguments)
+    assert result.exit_code == 2, result.output
+    assert words in result.stderr
+    assert result.stdout == ""
+    errors = [line for line in result.stderr.splitlines() if line.startswith("Error:")]
+    assert len(errors) == 1
+    assert "Usage:" in result.stderr or result.stderr.count("\n") == 1, "one line"
+    assert files(folder) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["worksheet", "--scale", "sqrt("], ["derive", "nothing.toml"], ["worksheet", "selfish"], ["list", "things"]],
+    ids=" ".join,
+)
+def test_in_a_real_process_too(folder, arguments):
+    done = process(*arguments, cwd=folder)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("Error: ")
+    assert done.stderr.count("\n") == 1
+    assert files(folder) == []
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(folder):
+    (folder / "taken").write_text("a file", encoding="utf-8")
+    for out in ("taken", "taken/inside", "/proc/nowhere"):
+        result = run("worksheet", "--seed", 1, "--format", "text", "--out", out)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert "Nothing can be written to the folder" in result.stderr
+        assert result.stderr.count("\n") == 1
+    assert files(folder) == ["taken"]
+    assert (folder / "taken").read_text(encoding="utf-8") == "a file"
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_may_not_be_written_is_one_line(folder):
+    locked = folder / "locked"
+    locked.mkdir(mode=0o500)
+    result = run("worksheet", "--seed", 1, "--format", "text", "--out", locked)
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_file_in_the_way_is_one_line_and_the_rest_is_as_it_was(folder):
+    # a folder where one of the files should go: the writing fails half-way
+    (folder / "o" / "self-attention-1-01.txt").mkdir(parents=True)
+    result = run("worksheet", "--seed", 1, "--format", "text", "--out", "o")
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+    assert files(folder) == []
+
+
+def test_an_interruption_leaves_no_files_behind(folder, monkeypatch):
+    from symattn import sheets
+
+    calls = []
+
+    def failing(document, form):
+        calls.append(form)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return ".txt", b"half"
+
+    monkeypatch.setattr(sheets, "render", failing)
+    result = CliRunner().invoke(main, ["worksheet", "-n", "3", "--format", "text", "--out", "o"])
+    assert result.exit_code != 0
+    assert files(folder) == []
+
+
+def test_writing_again_replaces_what_is_there(folder):
+    for _ in range(2):
+        assert run("worksheet", "--seed", 1, "--format", "text", "--out", "o").exit_code == 0
+    assert len(files(folder)) == 2
+    assert not [p for p in (folder / "o").iterdir() if p.name.startswith(".")]
+
+
+def test_a_reader_that_goes_away_is_no_error(folder):
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    command = f"{shlex.quote(sys.executable)} -m symattn derive note-000 --entries all --format text,latex | head -1"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"], cwd=folder, capture_output=True, text=True, timeout=60,
+        env={**os.environ, "PYTHONPATH": path, "PYTHONUTF8": "1"}, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert done.stderr == ""
+
+
+def test_output_that_is_no_terminal_has_no_colours_and_no_bars(folder):
+    done = process("worksheet", "-n", 3, "--seed", 1, "--format", "text", cwd=folder)
+    assert done.returncode == 0
+    assert "\x1b" not in done.stdout + done.stderr
+    assert done.stderr == ""
