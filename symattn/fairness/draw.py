@@ -17,14 +17,19 @@ from symattn.derivation import Derivation
 from symattn.errors import InputError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Size, Value, is_symbolic
 from symattn.mechanisms import Mechanism, Settings
-from symattn.ops import Mask, Softmax
+from symattn.ops import Mask, MatMul, Softmax
 
-ENTRIES = (-1, -1, -1, 0, 0, 0, 1, 1, 1, 1)
-"""Where the entries of inputs and weight matrices come from: {−1, 0, 1}, a third of them 0."""
+FILLED = 0.7
+"""The share of inputs and weights that are not 0, for widths up to 5; wider sums need more zeros."""
+
+NEGATIVE = 3 / 7
+"""The share of those that are −1; the others are 1."""
 
 LARGEST = {"Q": 4, "K": 4, "V": 9, "S": 12}
+"""The largest entries, for widths up to 5; they grow with the square root of the width."""
+
 MOST_WEIGHT = 0.95
-TRIES = 20_000
+TRIES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +49,13 @@ def draw(mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], se
     complaint = ""
     for tries in range(1, TRIES + 1):
         givens = _candidate(mechanism, settings, sizes, rng)
-        complaint = next(_complaints(mechanism, settings, givens), "")
+        complaint = next(_complaints(mechanism, settings, givens, _width(sizes)), "")
         if not complaint:
             return Draw(givens, tries)
     listed = ", ".join(f"{name} = {size}" for name, size in sizes.items())
     raise InputError(
         f"No variant of {mechanism.name} with {listed} is worth setting: of {TRIES} drawn, none passed; the last one: "
-        f"{complaint}. Larger or unequal sizes leave more room."
+        f"{complaint}. Other sizes leave more room: middling and unequal ones most."
     )
 
 
@@ -58,14 +63,28 @@ def _candidate(
     mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], rng: random.Random
 ) -> dict[str, Matrix]:
     shapes = mechanism.shapes(settings)
+    filled = FILLED * min(1.0, math.sqrt(5 / _width(sizes)))
     givens = {}
     for name in mechanism.givens:
         rows, columns = (_number(s, sizes) for s in shapes[name])
         if name == "A":
             givens[name] = _weights(rows, columns, settings, rng)
         else:
-            givens[name] = Matrix.of([_pick(rng, ENTRIES) for _ in range(columns)] for _ in range(rows))
+            givens[name] = _entries(name, rows, columns, filled, rng)
     return givens
+
+
+def _entries(name: str, rows: int, columns: int, filled: float, rng: random.Random) -> Matrix:
+    """Entries −1, 0 and 1; drawn again while the matrix alone would be refused."""
+    for _ in range(TRIES):
+        matrix = Matrix.of([_entry(rng, filled) for _ in range(columns)] for _ in range(rows))
+        if not any(_dull(name, matrix)):
+            return matrix
+    raise InputError(f"Of the {rows}×{columns} matrices of −1, 0 and 1 none is fit for {name}: all have equal rows.")
+
+
+def _width(sizes: Mapping[str, Size]) -> int:
+    return max((s for s in (sizes.get("d_model"), sizes.get("d_k")) if isinstance(s, int)), default=1)
 
 
 def _number(letter: str, sizes: Mapping[str, Size]) -> int:
@@ -75,9 +94,10 @@ def _number(letter: str, sizes: Mapping[str, Size]) -> int:
     return size
 
 
-def _pick(rng: random.Random, choices: tuple[int, ...]) -> int:
-    """One of the choices, by `random()` alone: the only method whose sequence Python promises never to change."""
-    return choices[int(rng.random() * len(choices))]
+def _entry(rng: random.Random, filled: float) -> int:
+    """−1, 0 or 1, by `random()` alone: the only method whose sequence Python promises never to change."""
+    x = rng.random()
+    return 0 if x >= filled else -1 if x < filled * NEGATIVE else 1
 
 
 def _weights(rows: int, columns: int, settings: Settings, rng: random.Random) -> Matrix:
@@ -93,31 +113,49 @@ def _weights(rows: int, columns: int, settings: Settings, rng: random.Random) ->
     return matrix.T if settings.orientation == "columns" else matrix
 
 
-def _complaints(mechanism: Mechanism, settings: Settings, givens: Mapping[str, Matrix]) -> Iterator[str]:
+def _complaints(mechanism: Mechanism, settings: Settings, givens: Mapping[str, Matrix], inner: int) -> Iterator[str]:
     """What is wrong with these givens, cheapest checks first; nothing if they may be set."""
     for name, matrix in givens.items():
         yield from _dull(name, matrix)
+    products = _products(settings, givens)
+    for name, product in products.items():
+        if name not in givens:
+            yield from _dull(name, product)
+        largest = LARGEST[name] * max(1.0, math.sqrt(inner / 5))
+        if any(isinstance(x, int) and abs(x) > largest for x in product):
+            yield f"{name} has an entry above {largest:.0f}"
+    yield from _confusable(products)
     try:
         d = mechanism.run(givens, settings)
     except UndefinedError as error:
         yield str(error)
         return
-    for name in ("Q", "K", "V", "S"):
-        if name in d:
-            product = d.value(name)
-            assert isinstance(product, Matrix)
-            if name not in givens:
-                yield from _dull(name, product)
-            if any(isinstance(x, int) and abs(x) > LARGEST[name] for x in product):
-                yield f"{name} has an entry above {LARGEST[name]}"
-    yield from _confusable(d)
     yield from _bad_mask(d)
     yield from _bad_weights(d)
 
 
+def _products(settings: Settings, givens: Mapping[str, Matrix]) -> dict[str, Matrix]:
+    """Q, K, V and S = Q Kᵀ, as far as there are any: most draws are refused by them, and they cost little."""
+    rows = settings.orientation == "rows"
+    found: dict[str, Matrix] = {}
+    for role in "QKV":
+        if role in givens:
+            found[role] = givens[role]
+        elif f"W_{role}" in givens:
+            x, w = givens["X"], givens[f"W_{role}"]
+            found[role] = MatMul().apply(x, w) if rows else MatMul().apply(w, x)
+    if "Q" in found and "K" in found:
+        q, k = found["Q"], found["K"]
+        found["S"] = MatMul().apply(q, k.T) if rows else MatMul().apply(k.T, q)
+    return found
+
+
 def _dull(name: str, matrix: Matrix) -> Iterator[str]:
+    """Lines of zeros and equal lines. What a weight matrix hides shows in its product, so it is not asked itself."""
     rows, columns = matrix.rows, matrix.T.rows
-    if any(all(x == 0 for x in line) for line in (*rows, *columns)):
+    if name.startswith("W_"):
+        return
+    if any(len(line) > 1 and all(x == 0 for x in line) for line in (*rows, *columns)):
         yield f"{name} has a row or column of zeros"
     if name == "A" and any(not 0 < x < 1 for x in matrix):  # type: ignore[operator]
         yield "a weight is not between 0 and 1"
@@ -126,13 +164,11 @@ def _dull(name: str, matrix: Matrix) -> Iterator[str]:
             yield f"{name} has two equal rows or columns"
 
 
-def _confusable(d: Derivation) -> Iterator[str]:
-    if "S" in d:
-        s = d.value("S")
-        assert isinstance(s, Matrix)
-        if s.shape[0] == s.shape[1] > 1 and s == s.T:
-            yield "S is symmetric, which hides an exchange of Q and K"
-    if "Q" in d and "K" in d and d.value("Q") == d.value("K"):
+def _confusable(products: Mapping[str, Matrix]) -> Iterator[str]:
+    s = products.get("S")
+    if s is not None and s.shape[0] == s.shape[1] > 1 and s == s.T:
+        yield "S is symmetric, which hides an exchange of Q and K"
+    if "Q" in products and products["Q"] == products.get("K"):
         yield "Q and K are equal"
 
 
