@@ -45,6 +45,8 @@ def draw(mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], se
 
     `InputError` if none passes: the sizes leave no room for a variant that is worth setting.
     """
+    if settings.activation.lower() not in ("identity", "relu"):
+        raise InputError(f"The activation {settings.activation!r} is only a name; numbers need identity or relu.")
     rng = random.Random(seed)
     complaint = ""
     for tries in range(1, TRIES + 1):
