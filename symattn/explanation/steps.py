@@ -104,7 +104,7 @@ def entries(step: Step, wording: Wording, detail: Detail) -> list[Block]:
 def _fitting(equation: Relation) -> Relation:
     """The equation with its working over one denominator, where it would be too wide with a fraction in every term."""
     name, working, *rest = equation.parts
-    if width(Relation((name, working), ("=",))) <= LINE:
+    if width(equation) <= LINE or width(Relation((name, working), ("=",))) <= LINE:
         return equation
     return Relation((name, over_one_denominator(working), *rest), equation.signs)
 

@@ -10,7 +10,17 @@ from typing import Literal
 
 from symattn.derivation import Derivation, Index, Operand, Step, View, symbol_names
 from symattn.errors import InputError
-from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, Size, Value, decimal_text, is_symbolic
+from symattn.exact import (
+    NEGATIVE_INFINITY,
+    AnyMatrix,
+    Matrix,
+    Outline,
+    Quotient,
+    Size,
+    Value,
+    decimal_text,
+    is_symbolic,
+)
 from symattn.formula import (
     ONE,
     Annotated,
@@ -65,6 +75,7 @@ class Wording:
         self.orientation = orientation
         self.letters = notation.letter_formulas
         self._read: dict[tuple[object, ...], Formula] = {}
+        self._quotients: dict[int, tuple[Quotient, Formula]] = {}  # by identity: they have no hash
 
     # -- names
 
@@ -134,6 +145,10 @@ class Wording:
             return self.decimal(value, self.places)
         if self.notation.numbers == "shortest" and (digits := shortest(value)) is not None:
             return decimal(digits)
+        if isinstance(value, Quotient):  # a weight comes again in every entry of the output
+            if id(value) not in self._quotients:
+                self._quotients[id(value)] = (value, number(value))
+            return self._quotients[id(value)][1]
         return number(value, self.symbols if is_symbolic(value) else {})
 
     def decimal(self, value: Value, places: int) -> Formula:

@@ -6,6 +6,7 @@ The figures are those of Computer Modern at 11 pt, in em, a little on the genero
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from itertools import pairwise
 from typing import assert_never
 
@@ -94,6 +95,7 @@ def fold(relation: Relation, limit: float) -> tuple[Relation, ...]:
     return (*lines, Relation(parts, signs))
 
 
+@lru_cache(maxsize=8192)  # the same numbers, names and products come again and again, and writers ask once more
 def _width(node: Formula, size: float, fractions: float) -> float:
     """The width with letters of a size; in a fraction with a bar they are smaller by the factor `fractions`."""
 
