@@ -60,4 +60,5 @@ class Problem:
 
     @property
     def asked_steps(self) -> tuple[Step, ...]:
+        """The steps that have boxes on the worksheet."""
         return tuple(s for s in self.steps if not self.asked or s.name in self.asked)

@@ -61,6 +61,8 @@ class ProblemFile:
         chosen = self._settings(mode, used, notation is not None, settings or {})
         derivation, name = self._derive(mode, chosen, symbolic, sizes or {}, miniature)
         ask = self.data.get("ask", {})
+        for step in ask.get("steps", ()):
+            derivation[step]  # names what there is, if there is no such step
         return Problem(
             title=self.title,
             mechanism=name,

@@ -107,6 +107,8 @@ def sheets(recipe: Recipe, count: int) -> Iterator[Sheet]:
 def make_sheet(problem: Problem, detail: Detail | None = None) -> Sheet:
     """A problem's worksheet and key, the key checked first."""
     self_check(problem.derivation)
+    if not problem.sheet:
+        problem = replace(problem, sheet=sheet_id(problem))
     return Sheet(problem, worksheet_document(problem), key_document(problem, detail))
 
 

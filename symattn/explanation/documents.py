@@ -31,7 +31,7 @@ from symattn.problem import Problem
 
 def derivation_document(problem: Problem, detail: Detail | None = None) -> Document:
     """The derivation worked out, in its notation, with the errata of a note listed."""
-    blocks: list[Block] = [Paragraph((Words(text),)) for text in problem.introduction]
+    blocks = _introduction(problem)
     blocks += page(problem, detail or Detail(places=problem.notation.decimals))
     return Document(problem.title, tuple(blocks), sheet=problem.sheet, recipe=problem.recipe)
 
@@ -40,14 +40,21 @@ def worksheet_document(problem: Problem) -> Document:
     """What the student gets: conventions, givens, and boxes for every step asked."""
     wording = _wording(problem)
     blocks: list[Block] = [
+        *_introduction(problem),
         Paragraph((Words(_instructions(problem)),)),
         _conventions(problem, wording),
         Heading((Words("Given"),), 1),
         Together((_givens(problem, wording),)),
     ]
-    for number, step in enumerate(problem.asked_steps, 1):
-        heading = Heading((Words(f"{number}. "), *step_title(step, wording)), 1)
-        blocks.append(Together((heading, *_mask_shown(step, wording), *ask_step(step, wording, problem.exact))))
+    on_the_way: list[Formula] = []  # what is not asked but used: S' = S/√d_k
+    for step in problem.steps:
+        if problem.asked and step.name not in problem.asked:
+            on_the_way.append(_equation(step, wording))
+            continue
+        way = [Display(tuple(rows_of(on_the_way)))] if on_the_way else []
+        on_the_way = []
+        asked = ask_step(step, wording, problem.exact)
+        blocks.append(Together((_numbered(step, problem, wording), *way, *_mask_shown(step, wording), *asked)))
     return Document(
         problem.title,
         tuple(blocks),
@@ -66,10 +73,9 @@ def key_document(problem: Problem, detail: Detail | None = None) -> Document:
         Heading((Words("Given"),), 1),
         Together((_givens(problem, wording),)),
     ]
-    for number, step in enumerate(problem.steps, 1):
-        heading = Heading((Words(f"{number}. "), *step_title(step, wording)), 1)
+    for step in problem.steps:
         first, *rest = [*_mask_shown(step, wording), *explain_step(step, wording, detail)]
-        blocks += [Together((heading, first)), *rest]
+        blocks += [Together((_numbered(step, problem, wording), first)), *rest]
     if checks := _checks(problem, wording):
         blocks += [Heading((Words("Checks"),), 1), ItemList(tuple(checks))]
     return Document(problem.title, tuple(blocks), subtitle="Answer key", sheet=problem.sheet, recipe=problem.recipe)
@@ -88,7 +94,8 @@ def booklet(documents: Sequence[Document]) -> Document:
             )
         blocks += [_lowered(block) for block in document.blocks]
     first = documents[0]
-    return Document(first.title, tuple(blocks), subtitle=first.subtitle, recipe=first.recipe, language=first.language)
+    recipe = first.recipe.partition(" (sheet")[0]
+    return Document(first.title, tuple(blocks), subtitle=first.subtitle, recipe=recipe, language=first.language)
 
 
 def _lowered(block: Block) -> Block:
@@ -98,6 +105,17 @@ def _lowered(block: Block) -> Block:
     if isinstance(block, Together | Box):
         return replace(block, blocks=tuple(map(_lowered, block.blocks)))
     return block
+
+
+def _introduction(problem: Problem) -> list[Block]:
+    return [Paragraph((Words(text),)) for text in problem.introduction]
+
+
+def _numbered(step: Step, problem: Problem, wording: Wording) -> Heading:
+    """The step's heading; steps that are asked have the same number on the worksheet and in the key."""
+    title = step_title(step, wording)
+    asked = [s.name for s in problem.asked_steps]
+    return Heading((Words(f"{asked.index(step.name) + 1}. "), *title) if step.name in asked else title, 1)
 
 
 def _wording(problem: Problem) -> Wording:
