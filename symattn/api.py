@@ -110,7 +110,8 @@ def derive(
     chosen = load_notation(notation) if notation else None
     settings = {key: value for key, value in given.items() if key in SETTINGS}
     givens = {key: value for key, value in given.items() if key not in SETTINGS}
-    file = source_file(source, givens)
+    own = (chosen.settings if chosen else {}).get("orientation", "rows")
+    file = source_file(source, givens, settings.get("orientation", own))
     if givens and file.name in examples():
         raise InputError(f"{file.name} has givens of its own; {', '.join(givens)} cannot be given as well.")
     problem = file.problem(
@@ -130,8 +131,11 @@ def decide(a: object, b: object) -> Decision:
     return exact.decide(exact.exact(a), exact.exact(b))
 
 
-def source_file(source: str | Path, givens: Mapping[str, object]) -> ProblemFile:
-    """The problem file behind a name: an example's, a user's own, or one made of a mechanism and givens."""
+def source_file(source: str | Path, givens: Mapping[str, object], orientation: object = "rows") -> ProblemFile:
+    """The problem file behind a name: an example's, a user's own, or one made of a mechanism and givens.
+
+    Givens stand in the orientation that is asked for.
+    """
     name = str(source)
     if name in examples():
         return load_example(name)
@@ -141,7 +145,7 @@ def source_file(source: str | Path, givens: Mapping[str, object]) -> ProblemFile
         known = ", ".join((*mechanisms(), *examples()))
         raise InputError(f"There is no mechanism or example {name!r}; there are {known}, or give a .toml file.")
     chosen = mechanism(name)
-    data = {"title": chosen.title, "mechanism": chosen.name, "given": givens}
+    data = {"title": chosen.title, "mechanism": chosen.name, "given": givens, "orientation": orientation}
     return problem_file(data, chosen.name)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value, is_symbolic
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     pass
 
 Shape = tuple[Size, Size]
+Orientation = Literal["rows", "columns"]
 Index = int | str
 """An index from 0, or a letter for "any"."""
 
@@ -153,12 +154,13 @@ class Derivation:
     """Givens and steps, each name assigned once.
 
     With `staged`, later steps see an earlier result as a matrix of fresh symbols named after its step: q_11 and not
-    x_11·w_11 + …; `expanded` puts everything back in.
+    x_11·w_11 + …; `expanded` puts everything back in.  `orientation` says how tokens lie: as rows or as columns.
     """
 
     givens: Mapping[str, AnyMatrix]
     steps: tuple[Step, ...] = ()
     staged: bool = False
+    orientation: Orientation = "rows"
 
     def __post_init__(self) -> None:
         if not isinstance(self.givens, MappingProxyType):
@@ -192,7 +194,7 @@ class Derivation:
         """What later steps compute with: `value`, or the symbols that stand for it (numbers and −∞ stay)."""
         matrix = self.value(name)
         if self.staged and name not in self.givens and isinstance(matrix, Matrix):
-            pairs = zip(matrix.rows, symbols(name, *matrix.shape).rows, strict=True)
+            pairs = zip(matrix.rows, symbols(name, *matrix.shape, self.orientation).rows, strict=True)
             return Matrix.of(
                 [s if is_symbolic(x) and x.free_symbols else x for x, s in zip(row, named, strict=True)]
                 for row, named in pairs
@@ -229,8 +231,12 @@ class Derivation:
         `change` maps each step to a step, or to several, or to none; `pinned` replaces results by what someone wrote;
         `givens` replaces givens.  What comes after follows from what was changed.
         """
-        for name in (*pinned, *givens):
-            self.value(name)  # an unknown name is an error, not a silent no-op
+        for name in pinned:
+            self[name]  # an unknown name is an error, not a silent no-op
+        for name in givens:
+            self.value(name)
+            if name not in self.givens:
+                raise InputError(f"There is no given {name!r}; {_known('the givens are', self.givens)}.")
         from symattn.exact import matrix
 
         start = {name: matrix(givens.get(name, given)) for name, given in self.givens.items()}
@@ -293,31 +299,30 @@ class Derivation:
         return f"Step {step.name!r} ({type(step.op).__name__}): {error} {what}.{self._hint(step, shapes)}"
 
     def _hint(self, step: Step, shapes: Sequence[Shape]) -> str:
-        """A likely cause: the nearest use of the same operands, transposed or exchanged, whose shapes fit."""
-        for order in (range(len(shapes)), reversed(range(len(shapes)))):
-            positions = list(order)
-            for turned in sorted(product((False, True), repeat=len(shapes)), key=sum):
-                trial = [shapes[p][::-1] if turn else shapes[p] for p, turn in zip(positions, turned, strict=True)]
-                try:
-                    step.op.shape(*trial)
-                except ShapeError:
-                    continue
-                operands = [
-                    replace(step.operands[p], transposed=step.operands[p].transposed != turn)
-                    for p, turn in zip(positions, turned, strict=True)
-                ]
-                return f" Did you mean {' and '.join(map(str, operands))}?"
+        """A likely cause: the nearest use of the same operands, exchanged or transposed, whose shapes fit."""
+        orders = [list(range(len(shapes))), list(reversed(range(len(shapes))))][: 1 + (len(shapes) == 2)]
+        trials = [(turned, order) for order in orders for turned in product((False, True), repeat=len(shapes))]
+        for turned, order in sorted(trials, key=lambda trial: (sum(trial[0]), trial[1] != orders[0])):
+            used = list(zip(order, turned, strict=True))
+            try:
+                step.op.shape(*(shapes[p][::-1] if turn else shapes[p] for p, turn in used))
+            except ShapeError:
+                continue
+            operands = [replace(step.operands[p], transposed=step.operands[p].transposed != turn) for p, turn in used]
+            return f" Did you mean {' and '.join(map(str, operands))}?"
         return ""
 
 
-def symbols(name: str, rows: int, columns: int) -> Matrix:
+def symbols(name: str, rows: int, columns: int, orientation: Orientation = "rows") -> Matrix:
     """A matrix of SymPy symbols named after it: X gives x_{11}, x_{12}, …; W_Q gives w^Q_{11}, …"""
     import sympy
 
-    return Matrix.of([sympy.Symbol(s, real=True) for s in row] for row in symbol_names(name, rows, columns))
+    return Matrix.of(
+        [sympy.Symbol(s, real=True) for s in row] for row in symbol_names(name, rows, columns, orientation)
+    )
 
 
-def symbol_names(name: str, rows: int, columns: int) -> list[list[str]]:
+def symbol_names(name: str, rows: int, columns: int, orientation: Orientation = "rows") -> list[list[str]]:
     """How the entries of a matrix are called in SymPy: s'_{11}, w^Q_{11}, x_{1,12}.
 
     What one token's row or column holds (`S.2`) is called as in the whole matrix: s_{21}, s_{22}, …
@@ -332,8 +337,9 @@ def symbol_names(name: str, rows: int, columns: int) -> list[list[str]]:
     comma = "," if max(rows, columns, int(token or 0)) > 9 else ""
 
     def index(i: int, j: int) -> str:
-        if token and not label.endswith(token):
-            i, j = int(token), max(i, j)
+        if token and (rows == 1 or columns == 1):
+            other = max(i, j)
+            i, j = (int(token), other) if orientation == "rows" else (other, int(token))
         return f"{i}{comma}{j}"
 
     sup = f"^{label}" if label else ""
@@ -357,6 +363,7 @@ __all__ = [
     "Matrix",
     "Op",
     "Operand",
+    "Orientation",
     "Outline",
     "Shape",
     "Step",

@@ -139,18 +139,22 @@ class Notation:
 
 
 def _default_names(role: str) -> MatrixNames:
-    """X: matrix X, row x_i, entry x_{i,j}; a longer name stays as it is."""
+    """X: matrix X, row x_i, entry x_{i,j}; a name that is no formula, or is an index itself, is quoted."""
     base, _, label = role.partition("_")
     letter = base.rstrip("'")
     primes = base[len(letter) :]
-    sup = f"^{label}" if label else ""
-    try:
-        matrix = f"{base}_{label}" if label else base
-        read_formula(matrix)
-    except ReadError:
-        return MatrixNames(f'"{role}"', f'"{role}"_i', f'"{role}"_{{i,j}}')
     small = letter.lower() if len(letter) == 1 else letter
-    return MatrixNames(matrix, f"{small}{primes}{sup}_i", f"{small}{primes}{sup}_{{i,j}}")
+    stem = f"{small}{primes}^{label}" if label else small + primes
+    names = MatrixNames(f"{base}_{label}" if label else base, f"{stem}_i", f"{stem}_{{i,j}}")
+    try:
+        for text in (names.matrix, names.row, names.entry):
+            formula = read_formula(text, Scope(indices={"i": 1, "j": 1, "t": 1}))
+            if not isinstance(formula, Name):
+                raise ReadError(f"{text} is no name.", text, 0)
+    except ReadError:
+        quoted = '"' + role.replace('"', "'") + '"'
+        return MatrixNames(quoted, f"{quoted}_i", f"{quoted}_{{i,j}}")
+    return names
 
 
 @cache
@@ -162,6 +166,8 @@ def notations() -> tuple[str, ...]:
 
 def load_notation(name: str | Path) -> Notation:
     """A ready notation by name, or one from a file; `InputError` says what is wrong with it, and where."""
+    if not isinstance(name, str | Path):
+        raise InputError(f"notation is {name!r}; the name of a notation or of a .toml file was expected.")
     return _ready(str(name)) if str(name) in notations() else _from_file(Path(name))
 
 
@@ -180,7 +186,7 @@ def _from_file(path: Path) -> Notation:
 def read_toml(path: Path) -> dict[str, Any]:
     """A TOML file; one sentence if it isn't there or isn't TOML."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError as error:
         raise InputError(f"There is no file {path}.") from error
     except OSError as error:
@@ -200,9 +206,14 @@ def read_notation(data: Mapping[str, Any], where: str) -> Notation:
     values.setdefault("name", where)
     values.setdefault("title", where)
     for key, allowed in _ALLOWED.items():
-        if key in values and values[key] not in allowed:
+        if key in values and (
+            values[key] not in allowed or isinstance(values[key], bool) != isinstance(allowed[0], bool)
+        ):
             choices = ", ".join(repr(a) for a in allowed)
             raise InputError(f"In the notation {where}, {key} is {values[key]!r}; one of {choices} was expected.")
+    for key, kind, what in _TABLES:
+        if not isinstance(data.get(key, kind()), kind):
+            raise InputError(f"In the notation {where}, {key} is {data[key]!r}; {what} was expected.")
     letters = data.get("letters", {})
     names = {} if where == "standard" else dict(load_notation("standard").names)
     names |= {role: _names(role, given, where) for role, given in data.get("names", {}).items()}
@@ -212,6 +223,12 @@ def read_notation(data: Mapping[str, Any], where: str) -> Notation:
     return Notation(**values, names=MappingProxyType(names), letters=MappingProxyType(dict(letters)), sections=sections)
 
 
+_TABLES = (
+    ("names", dict, "a table"),
+    ("letters", dict, "a table"),
+    ("settings", dict, "a table"),
+    ("section", list, "a list of tables"),
+)
 _ALLOWED: dict[str, tuple[object, ...]] = {
     "product": ("", "×", "·"),
     "shapes": ("under", "beside", "index", "none"),
@@ -265,7 +282,9 @@ def _check_formula(text: str, what: str, where: str) -> None:
         raise InputError(f"In the notation {where}, {what} cannot be read. {error}") from error
 
 
-def _section(data: Mapping[str, Any], where: str) -> Section:
+def _section(data: Any, where: str) -> Section:
+    if not isinstance(data, Mapping) or not isinstance(data.get("items", []), list):
+        raise InputError(f"In the notation {where}, a section is a table whose items are a list of tables.")
     known = {f.name for f in fields(Section)}
     if unknown := sorted(set(data) - known):
         raise InputError(
@@ -282,7 +301,9 @@ def _section(data: Mapping[str, Any], where: str) -> Section:
     )
 
 
-def _item(data: Mapping[str, Any], where: str) -> Item:
+def _item(data: Any, where: str) -> Item:
+    if not isinstance(data, Mapping):
+        raise InputError(f"In the notation {where}, an item of a section is {data!r}; a table was expected.")
     known = {f.name for f in fields(Item)}
     if unknown := sorted(set(data) - known):
         raise InputError(f"In the notation {where}, an item has {unknown[0]!r}; {', '.join(sorted(known))} are known.")

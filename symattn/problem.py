@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from symattn.derivation import Derivation, Step
 from symattn.exact import AnyMatrix
@@ -36,7 +35,6 @@ class Problem:
     mechanism: str
     derivation: Derivation
     notation: Notation
-    orientation: Literal["rows", "columns"] = "rows"
     asked: tuple[str, ...] = ()
     exact: bool = True
     places: int = 4

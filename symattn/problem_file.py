@@ -14,7 +14,7 @@ from symattn.derivation import Derivation
 from symattn.errors import InputError, ReadError
 from symattn.exact import AnyMatrix, Outline, Size, exact, is_symbolic, matrix
 from symattn.exact.reading import read
-from symattn.mechanisms import Mechanism, Settings, custom, mechanism
+from symattn.mechanisms import Settings, custom, mechanism, mechanisms
 from symattn.notation import MatrixNames, Notation, load_notation, read_toml
 from symattn.problem import Erratum, Problem
 
@@ -68,7 +68,6 @@ class ProblemFile:
             mechanism=name,
             derivation=derivation,
             notation=used,
-            orientation=chosen.orientation,
             asked=tuple(ask.get("steps", ())),
             exact=bool(ask.get("exact", True)),
             places=int(ask.get("places", used.decimals)),
@@ -108,7 +107,8 @@ class ProblemFile:
                 raise InputError("A custom problem is worked out with the givens it has; write symbols among them.")
             return custom.run(givens, [*self.data.get("step", ()), *mode.get("step", ())]), name
         chosen = mechanism(name)
-        givens = _turned(givens, chosen, str(self.data.get("orientation", "rows")), settings)
+        own = load_notation(self.data.get("notation", "standard")).settings.get("orientation", "rows")
+        givens = _turned(givens, str(self.data.get("orientation", own)), settings)
         if symbolic:
             settings = replace(settings, rounding=None)  # letters have no decimals
         if symbolic or sizes:
@@ -129,7 +129,19 @@ def problem_file(data: Mapping[str, Any], name: str) -> ProblemFile:
     for key, kind, what in (("given", dict, "table"), ("ask", dict, "table"), ("step", list, "list of tables")):
         if key in data and not isinstance(data[key], kind):
             raise InputError(f"In {name}, {key} is {data[key]!r}; a {what} was expected.")
+    for key in ("mechanism", "title"):
+        if not isinstance(data.get(key, ""), str):
+            raise InputError(f"In {name}, {key} is {data[key]!r}; a text was expected{_hint(key)}.")
+    assume = data.get("assume", {})
+    if not isinstance(assume, Mapping) or not _is_texts(assume.get("positive", [])):
+        raise InputError(f'In {name}, assume is {assume!r}; {{positive = ["a", …]}} was expected.')
+    for erratum in data.get("erratum", ()):
+        _erratum(erratum)
     ask = data.get("ask", {})
+    if not _is_texts(ask.get("steps", [])):
+        raise InputError(f"In {name}, ask.steps is {ask['steps']!r}; a list of names was expected.")
+    if not isinstance(ask.get("exact", True), bool):
+        raise InputError(f"In {name}, ask.exact is {ask['exact']!r}; true or false was expected.")
     if unknown := sorted(set(ask) - ASK):
         raise InputError(f"In {name}, [ask] has {unknown[0]!r}; {', '.join(sorted(ASK))} are known.")
     places = ask.get("places", 4)
@@ -178,16 +190,28 @@ def _size(name: str, size: object) -> Size:
     return size
 
 
-def _turned(
-    givens: Mapping[str, AnyMatrix], chosen: Mechanism, written: str, settings: Settings
-) -> dict[str, AnyMatrix]:
+def _turned(givens: Mapping[str, AnyMatrix], written: str, settings: Settings) -> dict[str, AnyMatrix]:
     """The givens as the settings want them: transposed, if they were written for the other orientation."""
     if written == settings.orientation:
         return dict(givens)
     return {name: given.T for name, given in givens.items()}
 
 
-def _erratum(data: Mapping[str, Any]) -> Erratum:
+def _hint(key: str) -> str:
+    return f" ({', '.join(mechanisms())} or custom)" if key == "mechanism" else ""
+
+
+def _is_texts(given: object) -> bool:
+    return isinstance(given, list) and all(isinstance(x, str) for x in given)
+
+
+def _erratum(data: object) -> Erratum:
+    known = {f.name for f in fields(Erratum)}
+    required = ("id", "kind", "as_written", "corrected")
+    if not isinstance(data, Mapping) or not set(required) <= set(data) <= known:
+        raise InputError(
+            f"An erratum is {data!r}; a table of {', '.join(required)}, perhaps why, at, patch, was expected."
+        )
     return Erratum(**{key: str(value) for key, value in data.items()})
 
 

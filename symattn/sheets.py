@@ -52,11 +52,13 @@ class Recipe:
     def _options(self) -> Iterator[str]:
         defaults = {**Settings.__dataclass_fields__}
         preset = {**mechanism(self.mechanism).defaults, **load_notation(self.notation).settings}
-        for name in ("scale", "mask", "mask_style", "base", "orientation", "by", "scores", "activation", "order"):
+        for name in ("scale", "mask", "mask_style", "base", "orientation", "scores", "activation", "order"):
             value = getattr(self.settings, name)
             if value != preset.get(name, defaults[name].default):
                 text = json.dumps(value) if isinstance(value, list) else str(value)
                 yield f"--{name.replace('_', '-')} {_shell(text)}"
+        if self.settings.by != preset.get("by", "matrix"):
+            yield f"--by-{self.settings.by}"
         if self.settings.rounding:
             yield f"--round {self.settings.rounding.places}:{self.settings.rounding.method}"
         if self.problem != "full":
@@ -125,7 +127,6 @@ def variant(recipe: Recipe, notation: Notation, number: int, attempt: int = 0) -
         mechanism=chosen.name,
         derivation=derivation,
         notation=notation,
-        orientation=recipe.settings.orientation,
         exact=recipe.exact,
         places=recipe.places,
         recipe=f"{command} (sheet {number})",

@@ -1,14 +1,20 @@
 """Whatever is in the catalogues works with everything else in them; who adds an entry has it tested here at once."""
 
 import itertools
+from collections.abc import Iterator
 
+import oracles
 import pytest
+import sympy
 
-from symattn.api import derive
+from symattn import formula as f
+from symattn.api import Solution, derive
+from symattn.document import Display, Document
 from symattn.examples import examples, load_example
 from symattn.explanation import Detail, derivation_document
 from symattn.mechanisms import mechanisms
 from symattn.notation import load_notation, notations
+from symattn.problem_file import problem_file
 from symattn.writers import FORMATS
 
 
@@ -59,3 +65,91 @@ def test_the_standard_notation_is_there_and_the_names_are_plain():
         assert name.replace("-", "").isalnum()
     for name in notations():
         assert load_notation(name) is load_notation(name), "a ready notation is read once"
+
+
+def numeric(formula: f.Formula) -> sympy.Matrix | None:
+    """A formula of numbers in brackets, and products of such, as the matrix that a reader gets; none for others."""
+    match formula:
+        case f.Annotated():
+            return numeric(formula.body)
+        case f.MatrixOf() if not (formula.row_labels or formula.column_labels):
+            rows = formula.rows
+        case f.ListOf(bracket="["):
+            rows = (formula.items,)
+        case f.Product(sign="" | "×" | "·"):
+            factors = [numeric(factor) for factor in formula.factors]
+            if any(factor is None for factor in factors):
+                return None
+            product = factors[0]
+            for factor in factors[1:]:
+                assert product.cols == factor.rows, f"no such product: {oracles.plain(formula)}"
+                product = product * factor
+            return product
+        case _:
+            return None
+    try:
+        return sympy.Matrix([[oracles.evaluated(x, no_names) for x in row] for row in rows])
+    except LookupError:
+        return None
+    except AssertionError:  # dots and blanks
+        return None
+
+
+def no_names(name: f.Name, bound: object) -> sympy.Expr:
+    raise LookupError(name)
+
+
+def relations(formula: f.Formula) -> Iterator[f.Relation]:
+    if isinstance(formula, f.Relation):
+        yield formula
+    for child in f.children(formula):
+        yield from relations(child)
+
+
+def in_orientation(givens: dict, orientation: str, **settings: object) -> Solution:
+    """A problem file whose givens are written in the orientation that it states."""
+    if orientation == "columns":
+        givens = {name: [list(column) for column in zip(*rows, strict=True)] for name, rows in givens.items()}
+    return Solution(
+        problem_file({"given": givens, "orientation": orientation, "scale": "none", **settings}, "it").problem()
+    )
+
+
+def displayed(document: Document) -> Iterator[f.Formula]:
+    for block in document.blocks:
+        yield from block.lines if isinstance(block, Display) else ()
+
+
+@pytest.mark.parametrize("notation", notations())
+@pytest.mark.parametrize("orientation", ["rows", "columns"])
+@pytest.mark.parametrize("by", ["matrix", "token"])
+def test_every_product_of_numbers_on_a_page_is_right(notation, orientation, by):
+    # sizes are different, so that a product in the wrong order is no product
+    givens = {"X": [[1, 0, 1, 2], [0, 2, 1, 0], [1, 1, -1, 1]], "W_Q": [[1, 0], [0, 1], [1, 1], [0, -1]]}
+    givens |= {"W_K": [[0, 1], [1, 1], [2, 0], [0, 1]], "W_V": [[1], [0], [2], [1]]}
+    solution = in_orientation(givens, orientation, notation=notation, by=by)
+    checked = 0
+    for relation in itertools.chain(*map(relations, displayed(solution.document))):
+        values = [numeric(part) for part in relation.parts]
+        for left, right, sign in zip(values, values[1:], relation.signs, strict=False):
+            if sign == "=" and left is not None and right is not None:
+                assert oracles.same_matrix(left, right), oracles.plain(relation)
+                checked += 1
+    assert checked or notation not in ("note-000", "note-002")  # the others go entry by entry
+
+
+@pytest.mark.parametrize("orientation", ["rows", "columns"])
+def test_the_inputs_of_the_handout_are_the_tokens(orientation):
+    tokens = [[1, 0, 5, 2], [0, 2, 1, 7], [3, 1, 4, 1]]
+    weights = {name: [[1, 0], [0, 1], [1, 1], [0, 3]] for name in ("W_Q", "W_K", "W_V")}
+    givens = {"X": tokens, **weights}
+    page = oracles.page_lines(in_orientation(givens, orientation, notation="note-002").document)
+    for t, token in enumerate(tokens, 1):
+        assert f"Input {t}: [{', '.join(map(str, token))}]" in page
+
+
+def test_givens_stand_in_the_orientation_that_comes_with_them():
+    # square matrices fit either way: turned by mistake, they would give another answer without a word
+    x, w = [[1, 2], [0, 1]], [[1, 0], [3, 1]]
+    found = derive("self_attention", X=x, W_Q=w, W_K=w, W_V=w, orientation="columns", scale="none")
+    assert found["Q"].result.sympy() == sympy.Matrix(w) * sympy.Matrix(x)

@@ -154,7 +154,9 @@ def test_the_same_recipe_gives_the_same_bytes_in_every_format(folder):
 
 def test_another_process_with_another_hash_seed_gives_the_same_bytes(folder):
     for seed in ("1", "2"):
-        done = process("worksheet", "--seed", 3, "--format", "latex,text", "--out", seed, cwd=folder, PYTHONHASHSEED=seed)
+        done = process(
+            "worksheet", "--seed", 3, "--format", "latex,text", "--out", seed, cwd=folder, PYTHONHASHSEED=seed
+        )
         assert (done.returncode, done.stderr) == (0, "")
     for name in files(folder / "1"):
         assert (folder / "1" / name).read_bytes() == (folder / "2" / name).read_bytes(), name
@@ -178,7 +180,8 @@ def test_examples_and_files_are_derived(folder, source, kind):
     [
         ["--symbolic"], ["--corrected"], ["--as-written"], ["--entries", "all"], ["--entries", "none"],
         ["--entries", "first-row"], ["--entries", "1,1;2,3"], ["--places", "7"], ["--notation", "columns"],
-        ["--by-token"], ["--by-matrix"], ["--format", "latex,typst,markdown,text"], ["--size", "n=2,d_k=d", "--symbolic"],
+        ["--by-token"], ["--by-matrix"], ["--format", "latex,typst,markdown,text"],
+        ["--size", "n=2,d_k=d", "--symbolic"],
         *OPTIONS[:13],
     ],
     ids=" ".join,
@@ -192,7 +195,8 @@ def test_every_option_of_derive(folder, options):
 
 def test_chosen_entries_only_are_written_out():
     output = run("derive", "note-000", "--entries", "2,3", "--notation", "standard").output
-    assert "s₂₃ =" in output and "s₁₁ =" not in output
+    assert "s₂₃ =" in output
+    assert "s₁₁ =" not in output
 
 
 def test_a_shape_note_has_a_miniature():

@@ -157,7 +157,9 @@ def test_a_derivation_cannot_be_changed():
 
 def test_looking_things_up():
     derivation = start(A=[[1, 2]]).then("B", Scale(2), "A").then("C", Scale(2), "B")
-    assert "A" in derivation and "C" in derivation and "D" not in derivation
+    assert "A" in derivation
+    assert "C" in derivation
+    assert "D" not in derivation
     assert [step.name for step in derivation.until("B")] == ["B"]
     assert derivation.last.name == "C"
     assert derivation["B"].op == Scale(2)

@@ -48,7 +48,12 @@ def test_minus_infinity(value):
 
 @pytest.mark.parametrize(
     ("digits", "right"),
-    [("2", Number("2")), ("-0.50", Negative(Number("0.50"))), ("−1", Negative(Number("1"))), ("-∞", Negative(Infinity()))],
+    [
+        ("2", Number("2")),
+        ("-0.50", Negative(Number("0.50"))),
+        ("−1", Negative(Number("1"))),
+        ("-∞", Negative(Infinity())),
+    ],
 )
 def test_decimals_with_a_sign(digits, right):
     assert decimal(digits) == right
@@ -113,9 +118,35 @@ def test_weights_are_written_with_0_as_their_smallest_exponent(parts):
     assert all(e.args[0] >= 0 for e in exponents), oracles.plain(formula)
 
 
-EXPRESSIONS = ["a", "2*a", "-a", "a*b", "a+b", "a-b", "a/2", "a/b", "-a/b", "a**2", "sqrt(a)", "1/a", "exp(a)", "exp(-a)",
-               "exp(a)/(exp(a)+exp(b))", "a*exp(b)", "log(a)", "(a+b)**2", "(a+b)*(a-b)", "2**a", "a**(1/3)", "-(a+b)/2",
-               "sqrt(2)*a", "exp(1)*a", "a**-2", "1/(a*b)", "exp(sqrt(2)*a)"]  # fmt: skip
+EXPRESSIONS = [
+    "a",
+    "2*a",
+    "-a",
+    "a*b",
+    "a+b",
+    "a-b",
+    "a/2",
+    "a/b",
+    "-a/b",
+    "a**2",
+    "sqrt(a)",
+    "1/a",
+    "exp(a)",
+    "exp(-a)",
+    "exp(a)/(exp(a)+exp(b))",
+    "a*exp(b)",
+    "log(a)",
+    "(a+b)**2",
+    "(a+b)*(a-b)",
+    "2**a",
+    "a**(1/3)",
+    "-(a+b)/2",
+    "sqrt(2)*a",
+    "exp(1)*a",
+    "a**-2",
+    "1/(a*b)",
+    "exp(sqrt(2)*a)",
+]
 
 
 @pytest.mark.parametrize("text", EXPRESSIONS)
@@ -133,7 +164,8 @@ def test_symbols_are_written_as_names_say_and_in_their_order():
 
 
 @pytest.mark.parametrize(
-    ("symbol", "shown"), [("a", "a"), ("x_1", "x_1"), ("q_{12}", "q_{1,2}"), ("theta", "theta"), ("w^Q_{11}", "w_{1,1}^Q")]
+    ("symbol", "shown"),
+    [("a", "a"), ("x_1", "x_1"), ("q_{12}", "q_{1,2}"), ("theta", "theta"), ("w^Q_{11}", "w_{1,1}^Q")],
 )
 def test_a_symbol_by_its_own_name(symbol, shown):
     assert oracles.plain(symbol_formula(symbol)) == shown

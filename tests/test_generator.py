@@ -1,5 +1,7 @@
 """Random variants are worth setting: judged again by NumPy, over many seeds, mechanisms and sizes."""
 
+import random
+
 import numpy as np
 import oracles
 import pytest
@@ -26,12 +28,15 @@ def dull(rows: np.ndarray) -> bool:
     return len(rows) > 1 and len(np.unique(rows, axis=0)) < len(rows)
 
 
-def check(name: str, givens: dict, mask: str | None, scale: float) -> None:
+def check(name: str, givens: dict, mask: str | None, scale: float, activation: str = "identity") -> None:
+    """What a student would see of a variant with tokens as rows; what a weight matrix hides shows in its product."""
     arrays = {key: oracles.floats(m) for key, m in givens.items()}
     for key, rows in arrays.items():
-        assert not dull(rows), f"{key} has a row of zeros or two equal rows"
+        assert key.startswith("W_") or not dull(rows), f"{key} has a row of zeros or two equal rows"
         assert set(np.unique(rows)) <= {-1, 0, 1}
     q, k, v = (arrays[r] if r in arrays else arrays["X"] @ arrays[f"W_{r}"] for r in "QKV")
+    if activation == "relu":
+        q, k, v = (np.maximum(m, 0) for m in (q, k, v))
     n, m = len(q), len(k)
     found = oracles.numpy_attention(q, k, v, scale=scale, keep=oracles.kept(mask, n, m))
     for key, rows in {"Q": q, "K": k, "V": v, "S": found["S"]}.items():
@@ -71,7 +76,8 @@ def test_drawn_weights_are_tenths_that_sum_to_1(sizes):
         np.testing.assert_allclose(weights.sum(axis=1), 1, atol=1e-12)
         np.testing.assert_allclose(weights * 10, np.round(weights * 10), atol=1e-9)
         assert weights.min() > 0
-        assert not dull(weights) and not dull(oracles.floats(givens["V"]))
+        assert not dull(weights)
+        assert not dull(oracles.floats(givens["V"]))
 
 
 def test_in_columns_the_same_holds_of_the_transposes():
@@ -88,15 +94,23 @@ def test_other_masks_are_no_worse(mask):
         check("self_attention", draw(chosen, settings, dict(DEFAULT_SIZES), str(seed)).givens, mask, 2.0)
 
 
-def test_the_hidden_scores_of_a_causal_variant_have_both_signs():
+@pytest.mark.parametrize("by", ["matrix", "token"])
+def test_the_hidden_scores_of_a_causal_variant_have_both_signs(by):
     # otherwise a mask of 0, or one that multiplies, would look right
     chosen = mechanism("causal_self_attention")
-    settings = Settings.read(chosen.defaults)
+    settings = Settings.read({**chosen.defaults, "by": by})
     for seed in range(20):
-        givens = {k: oracles.floats(m) for k, m in draw(chosen, settings, dict(DEFAULT_SIZES), str(seed)).givens.items()}
+        drawn = draw(chosen, settings, dict(DEFAULT_SIZES), str(seed)).givens
+        givens = {name: oracles.floats(m) for name, m in drawn.items()}
         scores = (givens["X"] @ givens["W_Q"]) @ (givens["X"] @ givens["W_K"]).T
         hidden = scores[np.triu_indices(3, 1)]
         assert hidden.min() < 0 < hidden.max()
+
+
+def test_after_an_activation_nothing_is_degenerate_either():
+    chosen, settings = mechanism("self_attention"), Settings(activation="relu")
+    for seed in range(20):
+        check("self_attention", draw(chosen, settings, dict(DEFAULT_SIZES), str(seed)).givens, None, 2.0, "relu")
 
 
 def test_sizes_that_leave_no_room_are_an_error_that_says_why():
@@ -120,32 +134,30 @@ def test_the_same_seed_gives_the_same_givens_and_another_one_others():
 
 def test_what_a_seed_means_has_not_changed():
     # whoever changes this on purpose changes every worksheet that has been printed: raise the version then
-    chosen = mechanism("weighted_values")
-    givens = draw(chosen, Settings(), {"n": 2, "m": 2, "d_v": 1}, "a seed").givens
-    import random
-
+    givens = draw(mechanism("weighted_values"), Settings(), {"n": 2, "m": 2, "d_v": 1}, "a seed").givens
     rng = random.Random("a seed")  # Python promises the sequence of random() alone
 
-    def candidate():
-        weights = []
+    def weights():
+        rows = []
         for _ in range(2):
             parts = [1 + int(rng.random() * 6) for _ in range(2)]
             parts[int(rng.random() * 2)] += 10 - sum(parts)
-            weights.append([p / 10 for p in parts])
-        choices = (-1, -1, -1, 0, 0, 0, 1, 1, 1, 1)
-        return weights, [[choices[int(rng.random() * 10)]] for _ in range(2)]
+            rows.append([p / 10 for p in parts])
+        return np.array(rows)
 
-    def fits(weights, values):
-        w, v = np.array(weights), np.array(values)
-        lines = [*w, *w.T, *v, *v.T]
-        equal = any((a[0] == a[1]).all() for a in (w, w.T, v))
-        return not equal and all(line.any() for line in lines) and ((w > 0) & (w < 1)).all()
+    def values():
+        while True:
+            drawn = [rng.random() for _ in range(2)]
+            column = [0 if x >= 0.7 else -1 if x < 0.3 else 1 for x in drawn]  # 7 of 10 are not 0, 3 of those are −1
+            if any(column):
+                return np.array(column)[:, None]
 
-    weights, values = candidate()
-    while not fits(weights, values):
-        weights, values = candidate()
-    np.testing.assert_allclose(oracles.floats(givens["A"]), weights)
-    np.testing.assert_allclose(oracles.floats(givens["V"]), values)
+    while True:
+        a, v = weights(), values()
+        if (a[0] != a[1]).any() and (a[:, 0] != a[:, 1]).any() and ((a > 0) & (a < 1)).all():
+            break
+    np.testing.assert_allclose(oracles.floats(givens["A"]), a)
+    np.testing.assert_allclose(oracles.floats(givens["V"]), v)
 
 
 # ------------------------------------------------------------------------------------------------ sheets

@@ -153,11 +153,12 @@ def test_an_error_below_every_tolerance_is_found_in_the_output():
 
 def test_the_mixed_up_softmax_is_found():
     # the classic: normalised along columns, a key that looks right
-    derivation = mechanism("attention").run(
-        {"Q": [[1], [2]], "K": [[1], [3]], "V": [[1], [2]]}, Settings(scale="none")
-    )
+    derivation = mechanism("attention").run({"Q": [[1], [2]], "K": [[1], [3]], "V": [[1], [2]]}, Settings(scale="none"))
     e = exponential
-    wrong = [[divide(e(1), e(1) + e(2)), divide(e(3), e(3) + e(6))], [divide(e(2), e(1) + e(2)), divide(e(6), e(3) + e(6))]]
+    wrong = [
+        [divide(e(1), e(1) + e(2)), divide(e(3), e(3) + e(6))],
+        [divide(e(2), e(1) + e(2)), divide(e(6), e(3) + e(6))],
+    ]
     steps = tuple(replace(s, result=Matrix(wrong)) if s.name == "A" else s for s in derivation)
     with pytest.raises(SelfCheckError, match="'A'"):
         self_check(replace(derivation, steps=steps))

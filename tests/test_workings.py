@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from symattn import formula as f
 from symattn.api import derive
 from symattn.derivation import Derivation, View
-from symattn.exact import Matrix, NEGATIVE_INFINITY
+from symattn.exact import NEGATIVE_INFINITY, Matrix
 from symattn.explanation.wording import Wording
 from symattn.notation import load_notation, notations
 from symattn.ops import Activation, Add, Hadamard, Mask, MatMul, Scale, Softmax, Stack, SumOver, Transpose
@@ -84,7 +84,9 @@ def test_the_working_of_an_entry_is_its_value(use):
         for j in range(result.shape[1]):
             written = op.working(i, j, *views)
             value = oracles.evaluated(written, meaning(operands))
-            assert oracles.same(value, result[i, j]), f"{type(op).__name__} ({i + 1}, {j + 1}): {oracles.plain(written)}"
+            assert oracles.same(value, result[i, j]), (
+                f"{type(op).__name__} ({i + 1}, {j + 1}): {oracles.plain(written)}"
+            )
 
 
 SUMMING = [
@@ -136,9 +138,9 @@ def test_entrywise_ops_have_an_entry_for_any_i_and_j_as_well(op):
 # ------------------------------------------------------------------------------------------------ mechanisms
 
 
-def check_workings(derivation: Derivation, notation: str, orientation: str) -> int:
+def check_workings(derivation: Derivation, notation: str) -> int:
     """Every entry's working, with the numbers filled in as the page shows them; how many there were."""
-    wording = Wording(derivation, load_notation(notation), orientation)
+    wording = Wording(derivation, load_notation(notation))
     count = 0
     for step in derivation:
         result = step.result.sympy()
@@ -160,7 +162,7 @@ def test_every_entry_on_the_page_of_every_mechanism_is_right(name, layout):
     @settings(max_examples=3)
     @given(strategies.problems(name, layout))
     def check(problem):
-        assert check_workings(problem.run(), "standard", problem.settings["orientation"]) > 0
+        assert check_workings(problem.run(), "standard") > 0
 
     check()
 
@@ -170,7 +172,7 @@ def test_every_entry_on_the_page_of_every_mechanism_is_right(name, layout):
 @pytest.mark.parametrize("corrected", [True, False])
 def test_every_entry_of_the_numeric_notes_is_right_in_every_notation(example, corrected, notation):
     solution = derive(example, corrected=corrected, notation=notation)
-    assert check_workings(solution.derivation, notation, solution.problem.orientation) >= 50
+    assert check_workings(solution.derivation, notation) >= 50
 
 
 def test_a_multiplicative_mask_is_written_as_a_product():
@@ -199,7 +201,7 @@ def symbol_table(wording: Wording, names: Iterable[str]) -> dict[str, sympy.Expr
 def named_entries(**settings) -> Wording:
     sizes = {"n": 2, "d_model": 2, "d_k": 2, "d_v": 2}
     solution = derive("self_attention", symbolic=True, sizes=sizes, **settings)
-    return Wording(solution.derivation, solution.problem.notation, solution.problem.orientation)
+    return Wording(solution.derivation, solution.problem.notation)
 
 
 @pytest.mark.parametrize("by", ["matrix", "token"])
@@ -247,5 +249,5 @@ def test_replacing_an_op_changes_its_working_too():
     # what a misconception's solution shows must be the misconception's own working
     derivation = derive("attention", Q=[[2]], K=[[3], [1]], V=[[1], [2]], scale=2).derivation
     wrong = derivation.replay(lambda s: s.with_op(replace(s.op, divisor=4, of="")) if s.name == "S'" else s)
-    assert check_workings(wrong, "standard", "rows") > 0
+    assert check_workings(wrong, "standard") > 0
     assert wrong.value("S'").sympy() == sympy.Matrix([["3/2", "1/2"]])

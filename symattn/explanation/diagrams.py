@@ -40,7 +40,7 @@ def diagram(spec: str, wording: Wording) -> Diagram:
 def _projections(wording: Wording, changes: dict[str, str]) -> tuple[list[DiagramLayer], list[Edge]]:
     derivation = wording.derivation
     inputs = derivation.value("X")
-    n, width = inputs.shape
+    n, width = inputs.shape if wording.orientation == "rows" else inputs.shape[::-1]
     if not isinstance(n, int):
         raise InputError("The figure needs a number of tokens, not a letter.")
     roles = [s.name for s in derivation if s.name in ("Q", "K", "V")]
@@ -88,7 +88,7 @@ def _names(wording: Wording, rows: list[tuple[str, int]]) -> tuple[Formula, ...]
 
 def _numbers(wording: Wording, rows: list[tuple[str, int]], changes: dict[str, str]) -> tuple[Formula, ...]:
     return tuple(
-        read_formula(changes[f"{role}.{t}"]) if f"{role}.{t}" in changes else wording.values(wording.row(role, t))
+        read_formula(changes[f"{role}.{t}"]) if f"{role}.{t}" in changes else wording.values(wording.token(role, t))
         for role, t in rows
     )
 

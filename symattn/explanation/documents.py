@@ -119,7 +119,7 @@ def _numbered(step: Step, problem: Problem, wording: Wording) -> Heading:
 
 
 def _wording(problem: Problem) -> Wording:
-    return Wording(problem.derivation, problem.notation, problem.orientation)
+    return Wording(problem.derivation, problem.notation)
 
 
 def _givens(problem: Problem, wording: Wording) -> Display:
@@ -152,7 +152,7 @@ def _mask_shown(step: Step, wording: Wording) -> list[Block]:
 
 def _conventions(problem: Problem, wording: Wording) -> Box:
     """The part that notes forget: what stands where, the divisor, the softmax, the mask."""
-    rows = problem.orientation == "rows"
+    rows = problem.derivation.orientation == "rows"
     items: list[Inlines] = [
         (Words("Tokens are rows." if rows else "Tokens are columns."),),
     ]

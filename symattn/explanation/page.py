@@ -35,7 +35,7 @@ class _Page:
         self.problem = problem
         self.detail = detail
         self.derivation = self.problem.derivation
-        self.wording = Wording(self.derivation, self.problem.notation, self.problem.orientation)
+        self.wording = Wording(self.derivation, self.problem.notation)
         self.mode: Mode = "corrected" if self.problem.corrected else "as-written"
         self.patches = {e.at: e.patch for e in self.problem.errata if e.at and self.mode == "as-written"}
         self.covered: set[str] = set()
@@ -43,7 +43,7 @@ class _Page:
         self.section = ""
 
     def blocks(self) -> Iterator[Block]:
-        sections = [s for s in self.problem.notation.sections if self.applies(s)]
+        sections = [s for s in self.notation_sections() if self.applies(s)]
         covered = [self.mentions(s) for s in sections]
         self.covered = set[str]().union(*covered)
         givens = [name for name in self.derivation.givens if name not in self.covered]
@@ -56,6 +56,12 @@ class _Page:
             yield from self.written_section(section)
             self.shown |= names
         yield from self.catch_up()
+
+    def notation_sections(self) -> tuple[Section, ...]:
+        """The notation's page; none where tokens lie the other way, for its words and products would be wrong."""
+        notation = self.problem.notation
+        own = notation.settings.get("orientation", "rows")
+        return notation.sections if own == self.derivation.orientation else ()
 
     def errata(self) -> Iterator[Block]:
         """What a note says, what it should say, and why."""

@@ -65,14 +65,13 @@ class Wording:
         self,
         derivation: Derivation,
         notation: Notation,
-        orientation: Literal["rows", "columns"] = "rows",
         places: int | None = None,
     ) -> None:
         """`places` writes every number as a decimal with so many places."""
         self.places = places
         self.derivation = derivation
         self.notation = notation
-        self.orientation = orientation
+        self.orientation = derivation.orientation
         self.letters = notation.letter_formulas
         self._read: dict[tuple[object, ...], Formula] = {}
         self._quotients: dict[int, tuple[Quotient, Formula]] = {}  # by identity: they have no hash
@@ -126,7 +125,7 @@ class Wording:
             matrix = self.derivation.seen(name)
             if not isinstance(matrix, Matrix):
                 continue
-            called = symbol_names(name, *matrix.shape)
+            called = symbol_names(name, *matrix.shape, self.orientation)
             for i, row in enumerate(matrix.rows):
                 for j, x in enumerate(row):
                     if not is_symbolic(x):
@@ -281,19 +280,22 @@ class Wording:
         return self.sizes.get(letter, letter)
 
     def spec(self, spec: str) -> AnyMatrix:
-        """A matrix by name, perhaps one row of it (Q[2]) or transposed (K^T)."""
+        """A matrix by name, perhaps what belongs to one token (Q[2]), perhaps transposed (K^T)."""
         found = _SPEC.fullmatch(spec)
         if not found:
             raise InputError(f"{spec!r} is no matrix; a name such as Q, Q[2] or K^T was expected.")
         name, row, turn = found.groups()
-        matrix = self.derivation.value(name)
-        if row:
-            matrix = matrix.row(int(row) - 1)
+        matrix = self.token(name, int(row)) if row else self.derivation.value(name)
         return matrix.T if turn else matrix
 
-    def row(self, name: str, i: int) -> AnyMatrix:
-        """Row i, from 1."""
-        return self.derivation.value(name).row(i - 1)
+    def token(self, name: str, i: int) -> AnyMatrix:
+        """What belongs to token i, from 1, as a row: a row, or a column laid down."""
+        matrix = self.derivation.value(name)
+        if self.orientation == "columns":
+            matrix = matrix.T
+        if isinstance(matrix, Matrix) and not 1 <= i <= matrix.shape[0]:
+            raise InputError(f"{name} has {matrix.shape[0]} tokens, so there is no token {i}.")
+        return matrix.row(i - 1)
 
     def numeric(self, spec: str) -> Matrix:
         matrix = self.spec(spec)
@@ -314,7 +316,7 @@ class Wording:
 
     def sums(self, step: Step, places: int) -> Formula:
         """Every entry of a sum written out with fixed places: 0.0 + 1.0 + 1.0 = 2.0, and the next."""
-        fixed = Wording(self.derivation, self.notation, self.orientation, places)
+        fixed = Wording(self.derivation, self.notation, places)
         rows, columns = self.numeric(step.name).shape
         cells = [(i, j) for i in range(rows) for j in range(columns)]
         return Row(

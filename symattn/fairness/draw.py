@@ -123,15 +123,24 @@ def _complaints(mechanism: Mechanism, settings: Settings, givens: Mapping[str, M
     for name, product in products.items():
         if name not in givens:
             yield from _dull(name, product)
-        largest = LARGEST[name] * max(1.0, math.sqrt(inner / 5))
-        if any(isinstance(x, int) and abs(x) > largest for x in product):
-            yield f"{name} has an entry above {largest:.0f}"
+    yield from _too_large(products, inner)
     yield from _confusable(products)
     try:
         d = mechanism.run(givens, settings)
     except UndefinedError as error:
         yield str(error)
         return
+    if settings.activation != "identity":
+        after = {name: m for name in ("Q", "K", "V") if name in d and isinstance(m := d.value(name), Matrix)}
+        for name, matrix in after.items():
+            yield from _dull(name, matrix)
+        if settings.orientation == "columns":
+            after["S"] = MatMul().apply(after["K"].T, after["Q"])
+        else:
+            after["S"] = MatMul().apply(after["Q"], after["K"].T)
+        yield from _dull("S", after["S"])
+        yield from _too_large(after, inner)
+        yield from _confusable(after)
     yield from _bad_mask(d)
     yield from _bad_weights(d)
 
@@ -153,17 +162,22 @@ def _products(settings: Settings, givens: Mapping[str, Matrix]) -> dict[str, Mat
 
 
 def _dull(name: str, matrix: Matrix) -> Iterator[str]:
-    """Lines of zeros and equal lines. What a weight matrix hides shows in its product, so it is not asked itself."""
+    """Lines of zeros, and equal lines where there are enough different ones."""
     rows, columns = matrix.rows, matrix.T.rows
-    if name.startswith("W_"):
-        return
     if any(len(line) > 1 and all(x == 0 for x in line) for line in (*rows, *columns)):
         yield f"{name} has a row or column of zeros"
     if name == "A" and any(not 0 < x < 1 for x in matrix):  # type: ignore[operator]
         yield "a weight is not between 0 and 1"
     for lines in (rows, columns):
-        if len(lines[0]) > 1 and len(set(lines)) < len(lines):
+        if len(lines[0]) > 1 and len(lines) < 3 ** len(lines[0]) - 1 and len(set(lines)) < len(lines):
             yield f"{name} has two equal rows or columns"
+
+
+def _too_large(products: Mapping[str, Matrix], inner: int) -> Iterator[str]:
+    for name, product in products.items():
+        largest = LARGEST[name] * max(1.0, math.sqrt(inner / 5))
+        if any(isinstance(x, int) and abs(x) > largest for x in product):
+            yield f"{name} has an entry above {largest:.0f}"
 
 
 def _confusable(products: Mapping[str, Matrix]) -> Iterator[str]:
@@ -176,16 +190,17 @@ def _confusable(products: Mapping[str, Matrix]) -> Iterator[str]:
 
 def _bad_mask(d: Derivation) -> Iterator[str]:
     """Hidden scores of every sign and of modest size: only then does every wrong way of masking show."""
+    hidden: list[float] = []
     for step in d:
-        if isinstance(step.op, Mask) and step.token is None:
+        if isinstance(step.op, Mask):
             scores = d.value(step.operands[0].name)
             assert isinstance(scores, Matrix)
             pairs = zip(scores.rows, step.op.keep, strict=True)
-            hidden = [_float(x) for row, kept in pairs for x, seen in zip(row, kept, strict=True) if not seen]
-            if len(hidden) >= 3 and not (min(hidden) < 0 < max(hidden)):
-                yield "the hidden scores are not of both signs"
-            if any(abs(x) > 3.01 for x in hidden):
-                yield "a hidden score is above 3 in size"
+            hidden += [_float(x) for row, kept in pairs for x, seen in zip(row, kept, strict=True) if not seen]
+    if len(hidden) >= 3 and not (min(hidden) < 0 < max(hidden)):
+        yield "the hidden scores are not of both signs"
+    if any(abs(x) > 3.01 for x in hidden):
+        yield "a hidden score is above 3 in size"
 
 
 def _bad_weights(d: Derivation) -> Iterator[str]:

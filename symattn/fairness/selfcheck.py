@@ -76,7 +76,9 @@ def _float(x: Value) -> float:
 
 
 def _close(x: float, y: float) -> bool:
-    return x == y or abs(x - y) <= TOLERANCE * max(1.0, abs(x), abs(y))
+    if math.isinf(x) or math.isinf(y):
+        return x == y
+    return abs(x - y) <= TOLERANCE * max(1.0, abs(x), abs(y))
 
 
 Route = Callable[[list[Floats], Step], Floats]
@@ -128,7 +130,7 @@ def _softmax(m: list[Floats], step: Step) -> Floats:
     rate = 1.0 if step.op.base == "e" else math.log(_float(step.op.base))
 
     def line(scores: Sequence[float]) -> list[float]:
-        shifted = [rate * s for s in scores]
+        shifted = [rate * s if s > -math.inf else s for s in scores]
         log_total = max(shifted) + math.log(math.fsum(math.exp(s - max(shifted)) for s in shifted))
         return [math.exp(s - log_total) for s in shifted]
 
@@ -152,13 +154,25 @@ def _stack(m: list[Floats], step: Step) -> Floats:
 
 
 def _round(m: list[Floats], step: Step) -> Floats:
-    """Rounding is only checked to lie within a unit: the exact rule is tested on its own."""
+    """What rounding may give: so many places, no further off than the rule allows, sums kept where it keeps them."""
     assert isinstance(step.op, Round) and isinstance(step.result, Matrix)
     unit = 10.0**-step.op.places
-    return [
-        [r if abs(r - x) <= unit * 1.000001 else math.nan for r, x in zip(map(_float, row), other, strict=True)]
-        for row, other in zip(step.result.rows, m[0], strict=True)
-    ]
+    reach = unit / 2 if step.op.method == "nearest" else unit
+    rounded, exact = _floats(step.result), m[0]
+    if step.op.along == "columns":
+        rounded, exact = _transpose([rounded], step), _transpose([exact], step)
+    again: Floats = []
+    for row, other in zip(rounded, exact, strict=True):
+        kept = step.op.method != "largest-remainder" or _close(math.fsum(row), math.fsum(other))
+        fits = [
+            kept
+            and (r == x or abs(r - x) <= reach * (1 + TOLERANCE))
+            and (math.isinf(r) or abs(r / unit - round(r / unit)) < 1e-6)
+            and (step.op.method != "truncate" or abs(r) <= abs(x) + TOLERANCE)
+            for r, x in zip(row, other, strict=True)
+        ]
+        again.append([r if fit else math.nan for r, fit in zip(row, fits, strict=True)])
+    return _transpose([again], step) if step.op.along == "columns" else again
 
 
 def _activation(m: list[Floats], step: Step) -> Floats:

@@ -20,7 +20,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from symattn.errors import ReadError
+from symattn.errors import ReadError, SymattnError
 from symattn.formula.nodes import (
     NOTHING,
     Annotated,
@@ -50,6 +50,7 @@ from symattn.formula.nodes import (
 RELATIONS = ("=", "≈", "→", ":=", "≠", "<", ">", "≤", "≥")
 SIGNS = ("·", "×", "⊙")
 DEEPEST = 40
+MOST_CELLS = 10_000
 
 _TOKEN = re.compile(
     r"""\s*(?:
@@ -109,6 +110,7 @@ class _Reader:
         self.tokens = list(_tokens(text))
         self.at = 0
         self.depth = 0
+        self.cells = 0
 
     # -- walking the tokens
 
@@ -121,7 +123,7 @@ class _Reader:
 
     def take(self) -> _Token:
         token = self.token
-        self.at += 1
+        self.at = min(self.at + 1, len(self.tokens) - 1)  # the last of two ends
         return token
 
     def accept(self, *texts: str) -> str:
@@ -162,23 +164,21 @@ class _Reader:
         return parts[0] if not signs else Relation(tuple(parts), tuple(signs))
 
     def sum(self) -> Formula:
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise self.error(f"at most {DEEPEST} levels of nesting were expected")
         terms = [Negative(self.product()) if self.accept("-") else self.product()]
         while sign := self.accept("+", "-"):
             term = self.product()
             terms.append(term if sign == "+" else Negative(term))
-        self.depth -= 1
         return terms[0] if len(terms) == 1 else Sum(tuple(terms))
 
     def product(self) -> Formula:
         result = self.postfix()
         sign = None
+        slashes = 0
         while True:
             if new := self.accept(*SIGNS):
                 pass
             elif self.accept("/"):
+                slashes = self.deeper(slashes)
                 result, sign = Fraction(result, self.postfix()), None
                 continue
             elif not self.starts_factor():
@@ -196,9 +196,18 @@ class _Reader:
             return False
         return token.kind in ("number", "word", "text") or self.peek("(", "[", "⟨", "@", "∞", "…", "Σ")
 
+    def deeper(self, depth: int) -> int:
+        """One level more, if there may be."""
+        if depth >= DEEPEST:
+            raise self.error(f"at most {DEEPEST} levels of nesting were expected")
+        return depth + 1
+
     def postfix(self) -> Formula:
+        self.depth = self.deeper(self.depth)
         formula = self.atom()
+        added = 0
         while True:
+            added = self.deeper(added)
             if self.accept("'"):
                 formula = self.decorate(formula, primes=1)
             elif self.accept("_"):
@@ -206,6 +215,7 @@ class _Reader:
             elif self.accept("^"):
                 formula = self.superscript(formula)
             else:
+                self.depth -= 1
                 return self.scope.names.get(written(formula), formula) if isinstance(formula, Name) else formula
 
     def decorate(self, formula: Formula, primes: int = 0, sub: tuple[Formula, ...] = ()) -> Formula:
@@ -340,7 +350,14 @@ class _Reader:
             else:
                 arguments[-1] += str(self.scope.indices.get(token.text, token.text))
         self.expect(")")
-        return supply(*arguments)
+        try:
+            return supply(*arguments)
+        except (TypeError, ValueError, IndexError) as error:
+            if isinstance(error, SymattnError):
+                raise
+            raise self.error(
+                f"arguments that @{name.text} can take were expected, not ({', '.join(arguments)})"
+            ) from error
 
     def big_sum(self) -> Formula:
         index: Formula = NOTHING
@@ -394,6 +411,9 @@ class _Reader:
         end = self.at
 
         def body(indices: Mapping[str, int | str]) -> Formula:
+            self.cells += 1
+            if self.cells > MOST_CELLS:
+                raise self.error(f"at most {MOST_CELLS} entries made by rules were expected")
             numbers = {k: v for k, v in indices.items() if isinstance(v, int)}
             letters = {k: Name(v) for k, v in indices.items() if isinstance(v, str)}
             outer = self.scope
@@ -425,7 +445,7 @@ class _Reader:
             self.at -= 1
             raise self.error("an index letter was expected")
         self.expect(":")
-        token = self.take()
+        start, token = self.at, self.take()
         bound: int | str
         if token.kind == "number":
             bound = int(token.text)
@@ -434,12 +454,11 @@ class _Reader:
             while self.peek("_"):
                 self.take()
                 key += "_" + self.take().text
-            if key in self.scope.indices:
-                bound = self.scope.indices[key]
-            elif key in self.scope.sizes:
-                bound = self.scope.sizes[key]
-            else:
-                raise self.error(f"a size ({', '.join(self.scope.sizes) or 'a number'}) was expected, not {key!r}")
+            known = {**self.scope.sizes, **self.scope.indices}
+            if key not in known:
+                self.at = start
+                raise self.error(f"a size ({', '.join(self.scope.sizes) or 'a number'}) was expected")
+            bound = known[key]
         return letter.text, elided_range(bound)
 
 
@@ -480,5 +499,5 @@ def _tokens(text: str) -> list[_Token]:
         word = found.group(kind)
         tokens.append(_Token(kind, _SAME.get(word, word), found.start(kind), found.start(kind) == at))
         at = found.end()
-    tokens.append(_Token("end", "", len(text), False))
-    return tokens
+    end = _Token("end", "", len(text), False)
+    return [*tokens, end, end]

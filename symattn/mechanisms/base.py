@@ -96,6 +96,8 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 
 
 def _rounding(given: Mapping[str, object]) -> Rounding:
+    if unknown := sorted(set(given) - {"places", "method", "ties"}):
+        raise InputError(f"rounding has {unknown[0]!r}; places, method and ties are known.")
     places, method, ties = given.get("places"), given.get("method", "nearest"), given.get("ties", "even")
     if isinstance(places, bool) or not isinstance(places, int) or not 0 <= places <= 50:
         raise InputError(f"rounding.places is {places!r}; a number of decimal places from 0 to 50 was expected.")
@@ -107,10 +109,17 @@ def _rounding(given: Mapping[str, object]) -> Rounding:
 
 
 def _base(given: object) -> Value:
-    base = exact(given)
+    base = _number("base", given)
     if not is_symbolic(base) and (sign(base) <= 0 or base == 1):
         raise InputError(f"base is {given!r}; a positive number other than 1 was expected.")
     return base
+
+
+def _number(setting: str, given: object) -> Value:
+    try:
+        return exact(given)
+    except InputError as error:
+        raise InputError(f"The {setting} {given!r} cannot be used: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -140,7 +149,7 @@ class Mechanism:
         """
         read = {name: _given(name, value) for name, value in givens.items()}
         sizes = self.sizes(read, settings)
-        derivation = self.derive(Derivation(read, staged=staged), settings, sizes)
+        derivation = self.derive(Derivation(read, (), staged, settings.orientation), settings, sizes)
         return _until(derivation, settings.stop_at) if settings.stop_at else derivation
 
     def sizes(self, givens: Mapping[str, AnyMatrix], settings: Settings) -> dict[str, Size]:
@@ -313,7 +322,7 @@ def scale_op(spec: object, sizes: Mapping[str, Size]) -> Scale | None:
     if spec is None or (isinstance(spec, str) and spec.strip().lower() in ("", "none")):
         return None
     if not isinstance(spec, str):
-        return Scale(_divisor(exact(spec), spec))
+        return Scale(_divisor(_number("scale", spec), spec))
     of = re.sub(r"\bd_x\b", "d_model", spec.strip())
     used = [name for name in SIZE_NAMES if re.search(rf"\b{name}\b", of)]
     if missing := [name for name in used if name not in sizes]:

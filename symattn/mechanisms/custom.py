@@ -8,6 +8,7 @@ from symattn.derivation import Derivation, Op, Operand
 from symattn.errors import InputError, ReadError
 from symattn.exact import Value, exact, matrix
 from symattn.exact.reading import read
+from symattn.formula import read_formula
 from symattn.mechanisms.base import Settings, mask_keep, mask_kind, scale_op
 from symattn.ops import OPS, Activation, Mask, Round, Scale, Softmax, Stack, SumOver
 
@@ -36,7 +37,7 @@ def run(givens: Mapping[str, object], steps: Sequence[Mapping[str, object]], *, 
         name, op, operands = step.get("name"), step.get("op"), step.get("operands")
         if not isinstance(name, str) or not name:
             raise InputError(f"Step {number} has no name.")
-        if op not in OPS:
+        if not isinstance(op, str) or op not in OPS:
             raise InputError(f"Step {name!r} has the op {op!r}; one of {', '.join(OPS)} was expected.")
         known = {"name", "op", "operands", "section", *PARAMETERS.get(str(op), ())}
         if unknown := sorted(set(step) - known):
@@ -48,7 +49,7 @@ def run(givens: Mapping[str, object], steps: Sequence[Mapping[str, object]], *, 
         used = [_operand(o, name) for o in operands]
         try:
             made = _op(str(op), step, d, used)
-        except (ReadError, TypeError) as error:
+        except ReadError as error:
             raise InputError(f"Step {name!r} ({op}): {error}") from error
         d = d.then(name, made, *used, section=str(step.get("section", "")))
     return d
@@ -71,7 +72,7 @@ def _op(op: str, step: Mapping[str, object], d: Derivation, operands: Sequence[O
         case "scale":
             return _scale(step, d)
         case "mask":
-            shape = operands[0].of(d.value(operands[0].name)).shape
+            shape = d.then(str(name), OPS["transpose"](), operands[0]).last.result.shape[::-1]
             settings = Settings.read({"mask_style": step.get("style", "additive")})
             keep = mask_keep(step.get("mask", "causal"), *shape)
             if keep is None:
@@ -113,4 +114,6 @@ def _scale(step: Mapping[str, object], d: Derivation) -> Scale:
     divisor: Value = read(by, symbols=True).value if isinstance(by, str) else exact(by)
     made = scale_op(divisor, {})
     assert made is not None
+    if written:
+        read_formula(written)  # a ReadError here, and not when it is printed
     return Scale(made.divisor, written)
