@@ -6,6 +6,8 @@ semicolon: `projections; Q.2 := [2, 2, 1]; weights := per token; rule := q = x w
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from symattn.derivation import Step
 from symattn.document import Diagram, DiagramLayer, Inlines, Math, Words
 from symattn.errors import InputError
@@ -27,6 +29,7 @@ def diagram(spec: str, wording: Wording) -> Diagram:
     if kind == "attention":
         above = _attention(wording)
         shift = len(above)
+        layers[0] = _regrouped(layers[0], wording)
         edges = [((a + shift, i), (b + shift, j)) for (a, i), (b, j) in edges]
         edges += [((k + 1, 0), (k, 0)) for k in range(shift - 1)]
         edges += [((shift, j), (shift - 1, 0)) for j in range(len(layers[0].boxes))]
@@ -57,7 +60,7 @@ def _projections(wording: Wording, changes: dict[str, str]) -> tuple[list[Diagra
     tokens = [("X", t) for t in range(1, n + 1)]
     layers = [
         DiagramLayer(_names(wording, products), (Math(rules),)),
-        DiagramLayer(tuple(weights), (Words(f"{r} × ({w.shape[0]}, {w.shape[1]})"),)),
+        DiagramLayer(tuple(weights), (Words(f"[{r} × ({w.shape[0]}, {w.shape[1]})]"),)),
         DiagramLayer(_names(wording, tokens)),
         DiagramLayer(tuple(Text(f"Input {t}") for t in range(1, n + 1))),
     ]
@@ -69,8 +72,8 @@ def _projections(wording: Wording, changes: dict[str, str]) -> tuple[list[Diagra
             edges += [((2, t), (1, weight)), ((1, weight), (0, t * r + k))]
     if not numbered:
         return layers, list(dict.fromkeys(edges))
-    layers.insert(2, DiagramLayer(_numbers(wording, tokens, changes), (Words(f"{n} × (1, {width})"),)))
-    layers.insert(0, DiagramLayer(_numbers(wording, products, changes), (Words(f"{n} × {r} × (1, {q.shape[1]})"),)))
+    layers.insert(2, DiagramLayer(_numbers(wording, tokens, changes), (Words(f"[{n} × (1, {width})]"),)))
+    layers.insert(0, DiagramLayer(_numbers(wording, products, changes), (Words(f"[{n} × [{r} × (1, {q.shape[1]})]]"),)))
     moved = {0: 1, 1: 2, 2: 4, 3: 5}
     shifted: list[Edge] = []
     for (low, i), (high, j) in dict.fromkeys(edges):
@@ -91,6 +94,15 @@ def _numbers(wording: Wording, rows: list[tuple[str, int]], changes: dict[str, s
         read_formula(changes[f"{role}.{t}"]) if f"{role}.{t}" in changes else wording.values(wording.token(role, t))
         for role, t in rows
     )
+
+
+def _regrouped(layer: DiagramLayer, wording: Wording) -> DiagramLayer:
+    """The remark goes on: the rows of every token are those of three matrices."""
+    shapes = {wording.derivation.value(role).shape for role in ("Q", "K", "V")}
+    if len(shapes) != 1:
+        return layer
+    ((n, width),) = shapes
+    return replace(layer, remark=(*layer.remark, Words(f" = [3 × ({n} × {width})]")))
 
 
 def _rule(wording: Wording, role: str) -> Formula:

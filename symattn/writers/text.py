@@ -174,7 +174,8 @@ def _name(name: Name) -> str:
 def _index(sub: tuple[Formula, ...]) -> str:
     """Small characters if there are any for all of it; else after a low line."""
     words = common.index_comma(sub).join(map(on_one_line, sub))
-    if all(character in _SUBSCRIPT for character in words):
+    is_word = any(isinstance(item, Name) and len(item.base) > 1 for item in sub)
+    if not is_word and all(character in _SUBSCRIPT for character in words):
         return "".join(_SUBSCRIPT[character] for character in words)
     return f"_{words}" if words.isalnum() else f"_{{{words}}}"
 
