@@ -132,10 +132,9 @@ def _givens(problem: Problem, wording: Wording) -> Display:
 
 def _instructions(problem: Problem) -> str:
     if problem.exact:
-        return (
-            "Fill in every box. Show the products. Give exact values: fractions, roots and powers of e may stand as "
-            "they are."
-        )
+        powers = any(isinstance(step.op, Softmax) for step in problem.steps)
+        forms = "fractions, roots and powers of e" if powers else "fractions"
+        return f"Fill in every box. Show the products. Give exact values: {forms} may stand as they are."
     return (
         f"Fill in every box. Show the products. Give decimals with {problem.places} places, and carry at least two "
         "more places than you quote."
