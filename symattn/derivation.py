@@ -32,12 +32,13 @@ class View:
     """An operand as `Op.working` sees it: its shape, and each entry as it is to be written.
 
     Entry indices are from 0; a letter stands for any.  `long` says that its rows and columns are too many to be
-    written out, as in 512 → 64.
+    written out, as in 512 → 64; `first` is what the first row and column are called, 1 or 0.
     """
 
     shape: Shape
     entry: Callable[[Index, Index], Formula]
     long: bool = False
+    first: int = 1
 
 
 @dataclass(frozen=True, slots=True)

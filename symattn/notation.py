@@ -19,26 +19,6 @@ from symattn.derivation import Style
 from symattn.errors import InputError, ReadError
 from symattn.formula import Formula, Name, Scope, read_formula
 
-ROLES = (
-    "X",
-    "W_Q",
-    "W_K",
-    "W_V",
-    "b_Q",
-    "b_K",
-    "b_V",
-    "Q",
-    "K",
-    "V",
-    "S",
-    "S'",
-    "M",
-    "A",
-    "A_rounded",
-    "weighted",
-    "Z",
-)
-
 
 @dataclass(frozen=True, slots=True)
 class MatrixNames:

@@ -157,7 +157,6 @@ VULGAR = dict(
 FUNCTIONS = {"exp": "exp", "sqrt": "sqrt", "ln": "ln", "log": "ln"}
 INFINITIES = frozenset(["∞", "inf", "infinity", "oo"])
 CLOSING = {"(": ")", "[": "]", "{": "}"}
-LETTER = re.compile(r"[A-Za-zΑ-ΡΣ-Ωα-ω]")
 NAME = re.compile(r"[A-Za-zΑ-ΡΣ-Ωα-ω]+(?:_(?:[0-9]+|\{[0-9]+\}))?")
 NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)?|[.,][0-9]+")
 SCIENTIFIC = re.compile(r"[eE]\s?[0-9]|[eE][+-][0-9]")

@@ -217,7 +217,7 @@ class Wording:
             def shown(i: Index, j: Index) -> Formula:
                 return self.number(filled[int(i), int(j)])
 
-            return View(matrix.shape, shown)
+            return View(matrix.shape, shown, first=self.notation.first_index)
 
         def named(i: Index, j: Index) -> Formula:
             if operand.transposed:
@@ -227,7 +227,7 @@ class Wording:
             return self.entry(operand.name, row, column)
 
         long = any(isinstance(size, int) and size > LONG for size in matrix.shape)
-        return View(matrix.shape, named, long)
+        return View(matrix.shape, named, long, self.notation.first_index)
 
     def working(self, step: Step, i: Index, j: Index) -> Formula:
         """Entry (i, j) of a step written out."""

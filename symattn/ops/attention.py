@@ -12,7 +12,6 @@ from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, divide, exponential,
 from symattn.formula import (
     ONE,
     ZERO,
-    BigSum,
     Call,
     Formula,
     Fraction,
@@ -26,7 +25,7 @@ from symattn.formula import (
     Sum,
     number,
 )
-from symattn.ops.linear import size_formula
+from symattn.ops.linear import sum_over
 
 MINUS_INFINITY = Negative(Infinity())
 
@@ -156,7 +155,7 @@ class Softmax(Op):
         size = a.shape[1] if rows else a.shape[0]
         if isinstance(size, str) or a.long:
             body = self._written_power(a.entry(i, "k") if rows else a.entry("k", j))
-            return Fraction(self._written_power(entry), BigSum(Name("k"), Number("1"), size_formula(size), body))
+            return Fraction(self._written_power(entry), sum_over(size, body, a.first))
         others = [a.entry(i, k) if rows else a.entry(k, j) for k in range(size)]
         terms = tuple(self._written_power(x) for x in others if x != MINUS_INFINITY)
         return Fraction(self._written_power(entry), Sum(terms))

@@ -18,6 +18,7 @@ from symattn.formula import (
     Fraction,
     MatrixOf,
     Name,
+    Negative,
     Number,
     Product,
     Scope,
@@ -51,7 +52,7 @@ class MatMul(Op):
         inner = a.shape[1]
         if isinstance(inner, str) or a.long or b.long:
             product = Product((a.entry(i, "k"), b.entry("k", j)))
-            return BigSum(Name("k"), Number("1"), size_formula(inner), product)
+            return sum_over(inner, product, a.first)
         return Sum(tuple(Product((a.entry(i, k), b.entry(k, j)), "·") for k in range(inner)))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
@@ -140,7 +141,7 @@ class SumOver(Op):
         size = a.shape[0] if self.over == "rows" else a.shape[1]
         if isinstance(size, str) or a.long:
             body = a.entry("k", j) if self.over == "rows" else a.entry(i, "k")
-            return BigSum(Name("k"), Number("1"), size_formula(size), body)
+            return sum_over(size, body, a.first)
         return Sum(tuple(a.entry(k, j) if self.over == "rows" else a.entry(i, k) for k in range(size)))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
@@ -220,6 +221,14 @@ def size_formula(size: Size) -> Formula:
     return Number(str(size)) if isinstance(size, int) else read_formula(size)
 
 
+def sum_over(size: Size, body: Formula, first: int) -> Formula:
+    """Σ over k of so many terms, counted from `first`."""
+    last: Formula = size_formula(size)
+    if first == 0:
+        last = Number(str(size - 1)) if isinstance(size, int) else Sum((last, Negative(Number("1"))))
+    return BigSum(Name("k"), Number(str(first)), last, body)
+
+
 def _dot(row: Sequence[Value], column: Sequence[Value]) -> Value:
     return _total(list(map(mul, row, column)))
 
@@ -254,4 +263,4 @@ def _stretched(view: View, i: Index, j: Index) -> Formula:
     return view.entry(0 if view.shape[0] == 1 else i, 0 if view.shape[1] == 1 else j)
 
 
-__all__ = ["Add", "Hadamard", "MatMul", "Scale", "Stack", "SumOver", "Transpose", "size_formula"]
+__all__ = ["Add", "Hadamard", "MatMul", "Scale", "Stack", "SumOver", "Transpose", "size_formula", "sum_over"]

@@ -11,7 +11,6 @@ from symattn.document import AnswerGrid, Block, Box, Heading, Inlines, Math, Tab
 from symattn.formula.nodes import (
     NEGATIVE,
     POWER,
-    RELATION,
     SUM,
     Annotated,
     BigSum,
@@ -65,11 +64,6 @@ def below_slash_needs_brackets(below: Formula) -> bool:
 def summand_needs_brackets(body: Formula) -> bool:
     """Whether the body of a Σ is bracketed."""
     return tightness(body) <= SUM and not isinstance(body, BigSum)
-
-
-def part_needs_brackets(part: Formula) -> bool:
-    """Whether a formula is bracketed where one number is expected: x + (a = b)."""
-    return tightness(part) == RELATION
 
 
 # --- commas and gaps ----------------------------------------------------------------------------------
