@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from symattn.derivation import Step
-from symattn.document import Block, Display, Heading, Inlines, ItemList, Math, Paragraph, Table, Words
+from symattn.document import (
+    Block,
+    Diagram,
+    Display,
+    Heading,
+    Inlines,
+    ItemList,
+    Math,
+    Paragraph,
+    Table,
+    Together,
+    Words,
+)
 from symattn.exact import Outline
 from symattn.explanation.diagrams import diagram
 from symattn.explanation.steps import LINE, Detail, explain_step, step_title
@@ -143,9 +155,9 @@ class _Page:
     def written_section(self, section: Section) -> Iterator[Block]:
         if section.repeat:
             for number in self.tokens():
-                yield from self.section_once(section, {section.repeat: number})
+                yield from led(self.section_once(section, {section.repeat: number}))
         else:
-            yield from self.section_once(section, {})
+            yield from led(self.section_once(section, {}))
 
     def section_once(self, section: Section, indices: dict[str, int]) -> Iterator[Block]:
         if section.label or section.title:
@@ -233,6 +245,28 @@ _STEP = re.compile(
 _SHOWN = re.compile(r"@(?:values|nested|decimals|numbers|working|work|visible|entry|sums|grid)\(([^,()\[\]^]+)")
 _NUMERIC = re.compile(r"@(?:decimals|entry|weight|sums|grid)\(")
 _BRACES = re.compile(r"\{(\w+)\}")
+
+
+def led(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Words that lead to a figure or a formula ("That is to say:") stay on its page."""
+    before: Paragraph | None = None
+    for block in blocks:
+        if before and (isinstance(block, Diagram) or (isinstance(block, Display) and _ends_with_colon(before))):
+            yield Together((before, block))
+            before = None
+            continue
+        if before:
+            yield before
+        before = block if isinstance(block, Paragraph) else None
+        if not before:
+            yield block
+    if before:
+        yield before
+
+
+def _ends_with_colon(paragraph: Paragraph) -> bool:
+    last = paragraph.content[-1] if paragraph.content else None
+    return isinstance(last, Words) and last.text.rstrip().endswith(":")
 
 
 def rows_of(formulas: list[Formula], limit: float = LINE) -> Iterator[Formula]:
