@@ -143,6 +143,8 @@ def worksheet(
     from symattn.api import make_recipe, stem_of
     from symattn.sheets import check_formats, sheets, write_sheets
 
+    if mechanism.endswith(".toml") or mechanism.startswith("note-"):
+        raise InputError(f"{mechanism} has numbers of its own: symattn derive {mechanism} --as worksheet (or key).")
     listed = check_formats(f.strip() for f in forms.split(",") if f.strip())
     sizes = _sizes(settings.pop("sizes"))
     notation = settings.pop("notation") or "standard"
