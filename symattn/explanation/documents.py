@@ -199,12 +199,14 @@ def _distinct_ops(problem: Problem) -> list[Step]:
 def _checks(problem: Problem, wording: Wording) -> list[Inlines]:
     """Identities that a marker can check at a glance, each of them verified here."""
     checks: list[Inlines] = []
-    for step in problem.steps:
-        if isinstance(step.op, Softmax) and isinstance(step.result, Matrix) and step.token is None:
-            along = step.op.along
-            lines = step.result.rows if along == "rows" else step.result.T.rows
-            if all(_total(line) == 1 for line in lines):
-                checks.append((Words(f"Every {along[:-1]} of "), Math(wording.name(step.name)), Words(" sums to 1.")))
+    softmaxes = [step for step in problem.steps if isinstance(step.op, Softmax)]
+    for step in softmaxes:
+        if step.token is None and _sums_to_1(step):
+            line = "row" if isinstance(step.op, Softmax) and step.op.along == "rows" else "column"
+            checks.append((Words(f"Every {line} of "), Math(wording.name(step.name)), Words(" sums to 1.")))
+    by_token = [step for step in softmaxes if step.token is not None]
+    if by_token and all(map(_sums_to_1, by_token)):
+        checks.append((Words("The weights of every token sum to 1."),))
     for step in problem.steps:
         if isinstance(step.op, MatMul) and step.name in ("Q", "K", "V") and not isinstance(step.result, Outline):
             a, b = step.operands
@@ -228,6 +230,14 @@ def _checks(problem: Problem, wording: Wording) -> list[Inlines]:
                         )
                     )
     return checks
+
+
+def _sums_to_1(step: Step) -> bool:
+    """Whether what a softmax gave sums to 1 along its lines: decided, not assumed."""
+    if not isinstance(step.op, Softmax) or not isinstance(step.result, Matrix):
+        return False
+    lines = step.result.rows if step.op.along == "rows" else step.result.T.rows
+    return all(_total(line) == 1 for line in lines)
 
 
 def _total(values: tuple[Value, ...]) -> Value:
