@@ -10,15 +10,19 @@ most are measured here: integer products alone, and writing the bytes of the fin
 from __future__ import annotations
 
 import argparse
+import random
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 
 import symattn.mechanisms as mechanisms
 from symattn.api import make_recipe
+from symattn.exact import decide, decimal_text, divide, exponential
+from symattn.exact.reading import read
 from symattn.explanation import key_document, worksheet_document
 from symattn.fairness import self_check
 from symattn.notation import load_notation
@@ -35,6 +39,28 @@ def best(work: Callable[[], object], repeats: int = 3) -> float:
         work()
         times.append(time.perf_counter() - start)
     return min(times)
+
+
+def entries() -> None:
+    """What one entry costs: reading it, deciding whether it is right, rounding it."""
+    rng = random.Random(1)
+    rows = [[rng.randint(-4, 4) for _ in range(4)] for _ in range(100)]
+    typed = [f"e^{row[0]}/({' + '.join(f'e^({s})' for s in row)})" for row in rows]
+    truths = [
+        divide(exponential(row[0] + 3), sum((exponential(s + 3) for s in row[1:]), exponential(row[0] + 3)))
+        for row in rows
+    ]
+    near = [truth + Fraction(1, 10**60) for truth in truths]
+    values = [read(text).value for text in typed]
+    works: dict[str, Callable[[], object]] = {
+        "read a typed weight": lambda: [read(text).value for text in typed],
+        "decide: equal, written otherwise": lambda: [decide(v, t) for v, t in zip(values, truths, strict=True)],
+        "decide: wrong by 1e-60": lambda: [decide(v, t) for v, t in zip(values, near, strict=True)],
+        "round to 4 places, proved": lambda: [decimal_text(t, 4) for t in truths],
+    }
+    print("\nOne entry of 4 terms; microseconds each")
+    for name, work in works.items():
+        print(f"{name:<42} {best(work) / len(rows) * 1e6:>10.1f} µs")
 
 
 def main() -> None:
@@ -88,6 +114,7 @@ def main() -> None:
             spent += seconds
         print(f"{name:<42} {seconds * 1000:>10.3f} ms {1 / seconds:>10.0f} /s")
     print(f"{'all stages':<42} {spent * 1000:>10.3f} ms {1 / spent:>10.0f} /s")
+    entries()
     if options.limits.is_file():
         print(f"\nLimits, from {options.limits.name}:")
         sys.stdout.flush()
