@@ -495,9 +495,15 @@ def _table(table: Table, width: int) -> str:
 
 
 def figure(diagram: Diagram) -> str:
-    """The boxes of every layer, and between two layers the lines that join them, or words where lines would cross."""
-    layers = [[_framed(_picture(box, True)) for box in layer.boxes] for layer in diagram.layers]
+    """The boxes of every layer, and between two layers the lines that join them, or words where lines would cross.
+
+    Where the boxes would be wider than the terminal they lose their frames, and remarks stand below their layer.
+    """
+    bare = [[_picture(box, True) for box in layer.boxes] for layer in diagram.layers]
+    layers = [list(map(_framed, boxes)) for boxes in bare]
     wide = max((sum(box.width + 3 for box in boxes) for boxes in layers), default=0)
+    if wide > COLUMNS:
+        layers, wide = bare, max(sum(box.width + 2 for box in boxes) for boxes in bare)
     pictures: list[Picture] = []
     below: list[int] = []
     for i, boxes in reversed(list(enumerate(layers))):
@@ -510,7 +516,10 @@ def figure(diagram: Diagram) -> str:
         if pictures:
             pictures.append(_wires(near, below, here) or _said(diagram, [((i + 1, a), (i, b)) for a, b in near]))
         remark = plain(diagram.layers[i].remark)
-        pictures.append(row + text(f"   {remark}" if remark else ""))
+        if remark and row.width + len(remark) + 3 > COLUMNS:
+            pictures += [text(f"  {remark}"), row]
+        else:
+            pictures.append(row + text(f"   {remark}" if remark else ""))
         below = here
     far = [edge for edge in diagram.edges if edge[0][0] - edge[1][0] != 1]
     drawn = list(reversed(pictures)) + ([EMPTY, _said(diagram, far)] if far else [])
