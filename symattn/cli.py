@@ -64,7 +64,10 @@ def _settings_options(command: Callable[..., None]) -> Callable[..., None]:
     """The options that say how a mechanism is worked out, the same for every command."""
     options = [
         click.option("--scale", metavar="EXPR", help="What scores are divided by: sqrt(d_k), none, d_k, 3, sqrt(5), …"),
-        click.option("--mask", metavar="MASK", help="none, causal, padding:2, window:2, window:2:both or blocks:2,1."),
+        click.option(
+            "--mask", metavar="MASK",
+            help="none, causal, padding:2, window:2, window:2:both, blocks:2,1, or rows [[1,0],[1,1]].",
+        ),
         click.option("--mask-style", metavar="STYLE", help="additive, keep, block or multiplicative (as in note 004)."),
         click.option("--base", metavar="B", help="Base of the softmax: e, 2, 3, …"),
         click.option("--orientation", metavar="WAY", help="rows: tokens are rows; columns: tokens are columns."),

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from symattn.document import Document
 from symattn.errors import InputError
@@ -55,7 +56,9 @@ class Recipe:
         for name in ("scale", "mask", "mask_style", "base", "orientation", "scores", "activation", "order"):
             value = getattr(self.settings, name)
             if value != preset.get(name, defaults[name].default):
-                text = json.dumps(value) if isinstance(value, list) else str(value)
+                rows: Any = value.rows if isinstance(value, Matrix) else value
+                listed = isinstance(rows, list | tuple)
+                text = json.dumps([[int(x) for x in row] for row in rows]) if listed else str(value)
                 yield f"--{name.replace('_', '-')} {_shell(text)}"
         if self.settings.by != preset.get("by", "matrix"):
             yield f"--by-{self.settings.by}"
@@ -221,6 +224,7 @@ def write_sheets(
 def write_documents(documents: Iterable[tuple[str, Document]], folder: Path, forms: Sequence[str]) -> list[Path]:
     """Write named documents in several formats, all of them or none; `InputError` if the folder can't be written."""
     written: list[Path] = []
+    new = [f for f in (folder, *folder.parents) if not f.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         staging = Path(tempfile.mkdtemp(prefix=".symattn-", dir=folder))
@@ -238,4 +242,7 @@ def write_documents(documents: Iterable[tuple[str, Document]], folder: Path, for
         raise InputError(f"Writing to the folder {folder} failed: {error.strerror}.") from error
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+        for made in new:  # a folder that was made for nothing goes again
+            if not any(made.iterdir()):
+                made.rmdir()
     return written

@@ -433,3 +433,24 @@ def test_output_that_is_no_terminal_has_no_colours_and_no_bars(folder):
     assert done.returncode == 0
     assert "\x1b" not in done.stdout + done.stderr
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "mask", [[[1, 0, 1], [1, 1, 0], [0, 1, 1]], ((True, False, True),) * 2 + ((False, True, True),)]
+)
+def test_the_recipe_of_a_mask_by_rows_makes_the_same_sheet(mask, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    [sheet] = symattn.worksheet("attention", mask=mask, seed=3)
+    command = sheet.problem.recipe.partition(" (sheet")[0]
+    done = CliRunner().invoke(main, [*shlex.split(command)[1:], "--format", "text", "--out", "again"])
+    assert done.exit_code == 0, done.output
+    assert sheet.problem.sheet in (tmp_path / "again" / "attention-3-01.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("mask", ["[[1, 2, 1]]", "[[1, 0]", "[[1,,0]]", "[" * 5000, "[[" + "1," * 5000 + "1]]"])
+def test_a_mask_that_is_written_badly(mask, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(main, ["worksheet", "attention", "--mask", mask])
+    assert done.exit_code == 2
+    assert "mask" in done.output
+    assert not any(tmp_path.iterdir())

@@ -148,3 +148,13 @@ def test_a_sum_sign_is_a_formula_and_no_text():
 
     written = Wording(solution.derivation, solution.problem.notation).working(solution["Q"], "i", "j")
     assert isinstance(written, BigSum)
+
+
+@pytest.mark.parametrize("orientation", ["rows", "columns"])
+def test_values_of_width_1_are_called_by_their_token(orientation):
+    # z_2 of one entry is a row, a column and a matrix at once
+    sizes = {"n": 2, "d_model": 2, "d_k": 2, "d_v": 1}
+    found = derive("self_attention", symbolic=True, sizes=sizes, by="token", orientation=orientation)
+    page = oracles.page_lines(found.document)
+    name = "z_{2,1}" if orientation == "rows" else "z_{1,2}"
+    assert any(line.startswith(f"{name} = ") for line in page), page

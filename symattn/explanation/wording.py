@@ -61,12 +61,7 @@ LONG = 8
 class Wording:
     """Names, entries, numbers and shapes of one derivation in one notation."""
 
-    def __init__(
-        self,
-        derivation: Derivation,
-        notation: Notation,
-        places: int | None = None,
-    ) -> None:
+    def __init__(self, derivation: Derivation, notation: Notation, places: int | None = None) -> None:
         """`places` writes every number as a decimal with so many places."""
         self.places = places
         self.derivation = derivation
@@ -111,10 +106,9 @@ class Wording:
         row, column = (_from_one(i), _from_one(j))
         if token is not None and role != "weighted":
             rows, columns = self.derivation.value(name).shape
-            if rows == 1:
-                row = token
-            elif columns == 1:
-                row, column = (row, token) if self.orientation == "columns" else (token, row)
+            if 1 in (rows, columns):
+                other = column if rows == 1 else row
+                row, column = (other, token) if self.orientation == "columns" else (token, other)
         return self.read(self.notation.named(role).entry, i=row, j=column, t=token or "t")
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -36,7 +37,7 @@ class Settings:
 
     scale         "sqrt(d_k)", "none", "sqrt(d_model)", "d_k", or any number or expression in the sizes
     mask          none, "causal", "padding:2" (two real tokens), "window:2", "window:2:both", "blocks:2,1",
-                  or rows of 1 (seen) and 0 (hidden)
+                  or rows of 1 (seen) and 0 (hidden), as lists or as text ("[[1, 0], [1, 1]]")
     mask_style    additive, keep, block, multiplicative
     base          of the softmax: "e", 2, …
     orientation   rows: tokens are rows, Q = X W_Q;  columns: tokens are columns, Q = W_Q X
@@ -351,7 +352,7 @@ def _divisor(divisor: Value, spec: object) -> Value:
 
 
 def mask_kind(spec: object) -> str:
-    return spec.partition(":")[0] if isinstance(spec, str) else "custom"
+    return spec.partition(":")[0] if isinstance(spec, str) and not spec.lstrip().startswith("[") else "custom"
 
 
 def mask_keep(spec: object, rows: Size, columns: Size) -> Keep | None:
@@ -360,6 +361,8 @@ def mask_keep(spec: object, rows: Size, columns: Size) -> Keep | None:
         return None
     if not isinstance(rows, int) or not isinstance(columns, int):
         return ()
+    if isinstance(spec, str) and spec.lstrip().startswith("["):
+        spec = _written_mask(spec)  # rows on the command line: "[[1, 0], [1, 1]]"
     if not isinstance(spec, str):
         return _custom_mask(spec, rows, columns)
     kind, *numbers = (part.strip() for part in spec.split(":"))
@@ -390,6 +393,15 @@ def _within(number: int, low: int, high: int) -> int:
     if not low <= number <= high:
         raise ValueError(number)
     return number
+
+
+def _written_mask(text: str) -> object:
+    if not re.fullmatch(r"\s*\[\s*\[[01,\s]*\](\s*,\s*\[[01,\s]*\])*\s*\]\s*", text):
+        raise InputError(f"The mask {text[:60]!r} is not written as rows of 1 and 0, such as [[1, 0], [1, 1]].")
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"The mask {text[:60]!r} cannot be read at character {error.pos + 1}.") from error
 
 
 def _custom_mask(spec: object, rows: int, columns: int) -> Keep:
