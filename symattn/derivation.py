@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from symattn.errors import InputError, ShapeError, UndefinedError
-from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value, is_symbolic
+from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value, has_symbols
 from symattn.formula import Formula
 
 if TYPE_CHECKING:
@@ -197,8 +197,7 @@ class Derivation:
         if self.staged and name not in self.givens and isinstance(matrix, Matrix):
             pairs = zip(matrix.rows, symbols(name, *matrix.shape, self.orientation).rows, strict=True)
             return Matrix.of(
-                [s if is_symbolic(x) and x.free_symbols else x for x, s in zip(row, named, strict=True)]
-                for row, named in pairs
+                [s if has_symbols(x) else x for x, s in zip(row, named, strict=True)] for row, named in pairs
             )
         return matrix
 

@@ -5,6 +5,7 @@ import pytest
 import sympy
 from sympy import Matrix
 
+import symattn
 from symattn.api import derive
 from symattn.errors import InputError
 from symattn.formula import BigSum
@@ -158,3 +159,25 @@ def test_values_of_width_1_are_called_by_their_token(orientation):
     page = oracles.page_lines(found.document)
     name = "z_{2,1}" if orientation == "rows" else "z_{1,2}"
     assert any(line.startswith(f"{name} = ") for line in page), page
+
+
+def test_a_function_known_by_name_only_is_carried_through():
+    # note 004: q = f(W_q c), where nobody says what f is
+    given = {"X": [[1, 2]], "W_Q": [[1], [1]], "W_K": [[0], [1]], "W_V": [[2], [0]]}
+    found = derive("self_attention", activation="f", scale="none", **given)
+    f = sympy.Function("f")
+    assert found["Q"].result.sympy() == Matrix([[f(3)]])
+    assert found["S"].result.sympy() == Matrix([[f(3) * f(2)]])
+    assert found["Z"].result.sympy() == Matrix([[f(2)]])
+    for form in ("text", "latex", "markdown", "typst"):
+        assert "f" in found.text(form)
+    assert any("f(3)" in line for line in oracles.page_lines(found.worksheet().key))
+    with pytest.raises(InputError, match="symbol"):
+        derive("self_attention", activation="f", rounding={"places": 1}, **{**given, "X": [[1, 2], [2, 1]]})
+
+
+def test_what_f_gives_is_equal_only_to_itself():
+    f = sympy.Function("f")
+    assert symattn.decide(f(1) + f(2), f(2) + f(1)).equal is True
+    assert symattn.decide(f(1), f(2)).equal is not True
+    assert symattn.decide(f(1), 1).equal is not True

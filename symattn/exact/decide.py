@@ -82,13 +82,14 @@ def decide(a: Value, b: Value, *, budget: Budget | None = None) -> Decision:
     """
     if isinstance(a, NegativeInfinity) or isinstance(b, NegativeInfinity):
         return Decision(a is b, "exact")
+    a, b = values.opened(a), values.opened(b)
     if isinstance(a, RATIONAL) and isinstance(b, RATIONAL):
         return Decision(a == b, "exact")
     symbols = has_symbols(a) or has_symbols(b)
     ring = PointRing(FIRST_DIGITS) if symbols else interval_ring(FIRST_DIGITS)
     if _apart(ring.enclose(a), ring.enclose(b)):
         return Decision(False, "interval", FIRST_DIGITS)
-    if not is_symbolic(a) and not is_symbolic(b):
+    if values.is_finite(a) and values.is_finite(b):
         try:
             return Decision(_equal(a, b, budget or Budget(BUDGET)), "exact")
         except OverBudget:

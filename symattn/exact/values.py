@@ -383,7 +383,22 @@ def is_symbolic(x: object) -> TypeGuard[Expr]:
 
 
 def has_symbols(v: object) -> TypeGuard[Expr]:
-    return is_symbolic(v) and bool(v.free_symbols)
+    """Whether v has symbols, or functions of which only the name is known: then it has no digits."""
+    if not is_symbolic(v):
+        return False
+    from sympy.core.function import AppliedUndef
+
+    return bool(v.free_symbols) or bool(v.has(AppliedUndef))
+
+
+def opened(v: Value) -> Value:
+    """v with every value of a function known by name only, f(1), as a symbol of its own."""
+    if not has_symbols(v):
+        return v
+    from sympy import Symbol
+    from sympy.core.function import AppliedUndef
+
+    return v.xreplace({f: Symbol(str(f), real=True) for f in v.atoms(AppliedUndef)})
 
 
 def is_finite(v: Value) -> TypeGuard[Finite]:

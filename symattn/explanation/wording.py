@@ -19,6 +19,7 @@ from symattn.exact import (
     Size,
     Value,
     decimal_text,
+    has_symbols,
     is_symbolic,
 )
 from symattn.formula import (
@@ -146,7 +147,7 @@ class Wording:
 
     def decimal(self, value: Value, places: int) -> Formula:
         """A value correctly rounded; a value with symbols stays as it is."""
-        if is_symbolic(value) and value.free_symbols:
+        if has_symbols(value):
             return number(value, self.symbols)
         return decimal(decimal_text(value, places))
 
@@ -421,7 +422,7 @@ def terminates(value: Value) -> bool:
     """Whether the value needs no decimal beside it: an integer, −∞, or a symbol's expression."""
     if value is NEGATIVE_INFINITY or isinstance(value, int):
         return True
-    return is_symbolic(value) and bool(value.free_symbols)
+    return has_symbols(value)
 
 
 __all__ = ["LONG", "Wording", "terminates"]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from symattn.derivation import Derivation, Step
 from symattn.errors import SelfCheckError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Outline, Value, decide, decimal_text, is_symbolic
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Outline, Value, decide, decimal_text, has_symbols
 from symattn.ops import Activation, Add, Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver, Transpose
 
 Floats = list[list[float]]
@@ -22,7 +22,7 @@ def self_check(derivation: Derivation) -> None:
     """Raise `SelfCheckError` if the second route gives anything else.  Symbols and shapes alone are not checked."""
     for step in derivation:
         operands = [operand.of(derivation.seen(operand.name)) for operand in step.operands]
-        if step.pinned or any(isinstance(m, Outline) or _has_symbols(m) for m in operands):
+        if step.pinned or any(isinstance(m, Outline) or _has_symbols(m) for m in (*operands, step.result)):
             continue
         result = step.result
         assert isinstance(result, Matrix)
@@ -62,7 +62,7 @@ def _by_token(d: Derivation) -> None:
 
 
 def _has_symbols(matrix: object) -> bool:
-    return isinstance(matrix, Matrix) and any(is_symbolic(x) and bool(x.free_symbols) for x in matrix)
+    return isinstance(matrix, Matrix) and any(map(has_symbols, matrix))
 
 
 def _floats(matrix: Matrix) -> Floats:
@@ -181,8 +181,7 @@ def _activation(m: list[Floats], step: Step) -> Floats:
         return m[0]
     if step.op.name.lower() == "relu":
         return [[x if x > 0 else 0.0 for x in row] for row in m[0]]
-    assert isinstance(step.result, Matrix)
-    return _floats(step.result)  # a function known by name only has no numbers
+    raise SelfCheckError(f"The activation {step.op.name!r} has no second route.")
 
 
 _ROUTES: dict[type, Route] = {

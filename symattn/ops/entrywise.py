@@ -11,7 +11,7 @@ from symattn.exact import (
     NEGATIVE_INFINITY,
     Matrix,
     Value,
-    is_symbolic,
+    has_symbols,
     largest_remainder,
     rounded,
     sign,
@@ -60,7 +60,7 @@ class Round(Op):
     def _rounded(self, x: Value) -> Value:
         if x is NEGATIVE_INFINITY:
             return x
-        if is_symbolic(x) and to_sympy(x).free_symbols:
+        if has_symbols(x):
             raise InputError(f"{x} has no decimal value to be rounded to: it contains a symbol.")
         return truncated(x, self.places) if self.method == "truncate" else rounded(x, self.places, self.ties)
 
@@ -90,7 +90,7 @@ class Activation(Op):
         if self.name == "identity":
             return x
         if self.name.lower() == "relu":
-            if is_symbolic(x) and to_sympy(x).free_symbols:
+            if has_symbols(x):
                 return sympy.Max(0, x)
             return x if sign(x) > 0 else 0
         return sympy.Function(self.name)(to_sympy(x))
