@@ -155,7 +155,8 @@ def _conventions(problem: Problem, wording: Wording) -> Box:
     items: list[Inlines] = [
         (Words("Tokens are rows." if rows else "Tokens are columns."),),
     ]
-    first = next((s for s in problem.steps if isinstance(s.op, MatMul)), None)
+    products = (s for s in problem.steps if isinstance(s.op, MatMul))
+    first = next((s for s in products if wording.name(s.name) != wording.rule(s)), None)
     if first:
         items.append((Words("Products as in "), Math(_equation(first, wording)), Words(".")))
     for op in _distinct_ops(problem):
