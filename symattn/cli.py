@@ -75,9 +75,10 @@ def _settings_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--order", metavar="QKV", help="The order of the projections, such as KVQ."),
         click.option("--scores", metavar="WAY", help="Token by token, scores stand in a row or in a column."),
         click.option(
-            "--round", "rounding", metavar="P[:HOW]",
-            help="Round the weights to P places and go on with them; HOW is nearest, largest-remainder or truncate.",
+            "--round", "rounding", metavar="P[:HOW[:TIES]]",
+            help="Round the weights to P places and go on with them; HOW: nearest, largest-remainder or truncate.",
         ),
+        click.option("--stop-at", metavar="STEP", help="The last step worked out, such as S or A."),
         click.option("--by-token", is_flag=True, help="One token after the other."),
         click.option("--by-matrix", is_flag=True, help="Whole matrices, also where the notation goes token by token."),
         click.option("--size", "sizes", metavar="n=3,d_k=4,…", help="Sizes n, m, d_model, d_k, d_v."),
@@ -313,10 +314,11 @@ def _settings(given: dict[str, Any]) -> dict[str, Any]:
     if by_token or by_matrix:
         settings["by"] = "token" if by_token else "matrix"
     if rounding is not None:
-        places, _, method = rounding.partition(":")
-        if not places.isdecimal():
+        parts = rounding.split(":")
+        places, method, ties = (*parts, "", "")[:3]
+        if not places.isdecimal() or len(parts) > 3:
             raise InputError(f"--round is {rounding!r}; places such as 2, or 1:largest-remainder, were expected.")
-        settings["rounding"] = {"places": int(places), "method": method or "nearest"}
+        settings["rounding"] = {"places": int(places), "method": method or "nearest", "ties": ties or "even"}
     return settings
 
 

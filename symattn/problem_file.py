@@ -12,7 +12,7 @@ from typing import Any
 
 from symattn.derivation import Derivation
 from symattn.errors import InputError, ReadError
-from symattn.exact import AnyMatrix, Outline, Size, exact, is_symbolic, matrix
+from symattn.exact import AnyMatrix, Matrix, Outline, Size, exact, is_symbolic, matrix
 from symattn.exact.reading import read
 from symattn.mechanisms import Settings, custom, mechanism, mechanisms
 from symattn.notation import MatrixNames, Notation, load_notation, read_toml
@@ -103,19 +103,20 @@ class ProblemFile:
         positive = frozenset(self.data.get("assume", {}).get("positive", ()))
         givens = {key: read_given(key, value, positive) for key, value in given.items()}
         if name == "custom":
-            if symbolic:
+            if symbolic or sizes:
                 raise InputError("A custom problem is worked out with the givens it has; write symbols among them.")
             return custom.run(givens, [*self.data.get("step", ()), *mode.get("step", ())]), name
         chosen = mechanism(name)
         own = load_notation(self.data.get("notation", "standard")).settings.get("orientation", "rows")
         givens = _turned(givens, str(self.data.get("orientation", own)), settings)
-        if symbolic:
-            settings = replace(settings, rounding=None)  # letters have no decimals
+        if sizes and not symbolic and any(isinstance(given, Matrix) for given in givens.values()):
+            raise InputError(f"{self.name} has numbers: to choose its sizes, have it in letters as well (--symbolic).")
         if symbolic or sizes:
+            settings = replace(settings, rounding=None)  # letters have no decimals
             known = chosen.sizes(givens, settings) if givens else {}
             named = {s: s for shape in chosen.givens.values() for s in shape}
             givens = chosen.symbolic({**named, **known, **sizes}, settings)
-        return chosen.run(givens, settings, staged=symbolic), name
+        return chosen.run(givens, settings, staged=symbolic or bool(sizes)), name
 
 
 def read_problem_file(path: Path) -> ProblemFile:

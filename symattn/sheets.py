@@ -53,7 +53,7 @@ class Recipe:
     def _options(self) -> Iterator[str]:
         defaults = {**Settings.__dataclass_fields__}
         preset = {**mechanism(self.mechanism).defaults, **load_notation(self.notation).settings}
-        for name in ("scale", "mask", "mask_style", "base", "orientation", "scores", "activation", "order"):
+        for name in ("scale", "mask", "mask_style", "base", "orientation", "scores", "activation", "order", "stop_at"):
             value = getattr(self.settings, name)
             if value != preset.get(name, defaults[name].default):
                 rows: Any = value.rows if isinstance(value, Matrix) else value
@@ -62,8 +62,9 @@ class Recipe:
                 yield f"--{name.replace('_', '-')} {_shell(text)}"
         if self.settings.by != preset.get("by", "matrix"):
             yield f"--by-{self.settings.by}"
-        if self.settings.rounding:
-            yield f"--round {self.settings.rounding.places}:{self.settings.rounding.method}"
+        if rounding := self.settings.rounding:
+            ties = f":{rounding.ties}" if rounding.ties != "even" else ""
+            yield f"--round {rounding.places}:{rounding.method}{ties}"
         if self.problem != "full":
             yield f"--problem {self.problem}"
         if self.sizes:

@@ -454,3 +454,22 @@ def test_a_mask_that_is_written_badly(mask, tmp_path, monkeypatch):
     assert done.exit_code == 2
     assert "mask" in done.output
     assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"stop_at": "A"}, {"rounding": {"places": 1, "ties": "up"}}, {"rounding": {"places": 2, "method": "truncate"}}],
+)
+def test_the_recipe_says_every_setting(settings, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    [sheet] = symattn.worksheet("attention", seed=4, **settings)
+    command = sheet.problem.recipe.partition(" (sheet")[0]
+    done = CliRunner().invoke(main, [*shlex.split(command)[1:], "--format", "text", "--out", "again"])
+    assert done.exit_code == 0, done.output
+    assert sheet.problem.sheet in (tmp_path / "again" / "attention-4-01.txt").read_text(encoding="utf-8")
+
+
+def test_sizes_do_not_silently_replace_numbers():
+    done = CliRunner().invoke(main, ["derive", "note-000", "--size", "n=2"])
+    assert done.exit_code == 2
+    assert "--symbolic" in done.output
