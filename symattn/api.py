@@ -112,7 +112,7 @@ def derive(
     givens = {key: value for key, value in given.items() if key not in SETTINGS}
     own = (chosen.settings if chosen else {}).get("orientation", "rows")
     file = source_file(source, givens, settings.get("orientation", own))
-    if givens and file.name in examples():
+    if givens and (file.name in examples() or str(source).endswith(".toml")):
         raise InputError(f"{file.name} has givens of its own; {', '.join(givens)} cannot be given as well.")
     problem = file.problem(
         corrected=corrected, notation=chosen, settings=settings, symbolic=symbolic, sizes=sizes, miniature=miniature

@@ -476,3 +476,9 @@ def test_what_is_wrong_with_a_notation_is_said_in_a_sentence(folder, text, words
 def test_reading_a_file_twice_gives_equal_problems(folder):
     path = written(folder, GOOD)
     assert read_problem_file(path).problem() == read_problem_file(path).problem()
+
+
+def test_a_file_and_givens_besides_contradict_each_other(folder):
+    path = written(folder, GOOD)
+    with pytest.raises(InputError, match="givens of its own"):
+        derive(path, Q=[[1, 2]])

@@ -206,3 +206,13 @@ def test_large_numbers_are_no_reason_to_refuse(problem):
     except SymattnError:
         return
     self_check(derivation)
+
+
+@pytest.mark.parametrize("orientation", ["rows", "columns"])
+@pytest.mark.parametrize("mask", ["none", "causal"])
+def test_an_output_that_is_wrong_by_less_than_a_float_can_tell_is_found(orientation, mask):
+    derivation = worksheet("self_attention", seed=3, orientation=orientation, mask=mask)[0].problem.derivation
+    self_check(derivation)
+    value = derivation.value("Z")[1, 1]
+    with pytest.raises(SelfCheckError, match=r"Output \(2, 2\)"):
+        self_check(planted(derivation, "Z", 1, 1, value + Matrix([["1/10^30"]])[0, 0]))

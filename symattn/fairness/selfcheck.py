@@ -7,11 +7,21 @@ out in binary floating point with formulas of its own, and attention besides tok
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from symattn.derivation import Derivation, Step
 from symattn.errors import SelfCheckError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Outline, Value, decide, decimal_text, has_symbols
+from symattn.exact import (
+    NEGATIVE_INFINITY,
+    Matrix,
+    Outline,
+    Value,
+    decide,
+    decimal_text,
+    exponential,
+    has_symbols,
+    power,
+)
 from symattn.ops import Activation, Add, Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver, Transpose
 
 Floats = list[list[float]]
@@ -38,7 +48,7 @@ def self_check(derivation: Derivation) -> None:
 
 
 def _by_token(d: Derivation) -> None:
-    """Z once more, exactly, one entry after the other: Σ_k (e^s_ik Σ_j … ) without the matrices A and Z."""
+    """Z once more, exactly, from the scores alone: z_ic · Σ_j e^s_ij = Σ_j e^s_ij v_jc, with no division and no A."""
     names = {s.name for s in d}
     if not {"A", "Z"} <= names or "V" not in d or "A_rounded" in names:
         return
@@ -51,14 +61,22 @@ def _by_token(d: Derivation) -> None:
     assert isinstance(scores, Matrix) and isinstance(values, Matrix) and isinstance(output, Matrix)
     if softmax.op.along == "columns":
         scores, values, output = scores.T, values.T, output.T
+    base = softmax.op.base
     for i, row in enumerate(scores.rows):
-        one = Softmax("rows", softmax.op.base).apply(Matrix.of([row]))
+        visible = [(j, x) for j, x in enumerate(row) if x is not NEGATIVE_INFINITY]
+        powers = [(j, exponential(x) if base == "e" else power(base, x)) for j, x in visible]
+        total = _sum_of(p for _, p in powers)
         for c in range(values.shape[1]):
-            total: Value = 0
-            for j in reversed(range(values.shape[0])):
-                total = values[j, c] * one[0, j] + total
-            if decide(total, output[i, c]).equal is False:
+            mixed = _sum_of(p * values[j, c] for j, p in powers)
+            if decide(mixed, output[i, c] * total).equal is False:
                 raise SelfCheckError(f"Output ({i + 1}, {c + 1}) differs when it is worked out for its token alone.")
+
+
+def _sum_of(terms: Iterable[Value]) -> Value:
+    total: Value = 0
+    for term in terms:
+        total = total + term
+    return total
 
 
 def _has_symbols(matrix: object) -> bool:
