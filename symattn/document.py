@@ -45,15 +45,19 @@ Inlines = tuple[Inline, ...]
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading, level 1 below the title, 2 below that."""
+    """A heading, level 1 below the title, 2 below that; `marks` stand at the right margin."""
 
     content: Inlines
     level: int = 1
+    marks: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
+    """Text; `marks` stand at the right margin of its last line: "[2]", "M1 A2"."""
+
     content: Inlines
+    marks: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +82,72 @@ class Entries:
 
 @dataclass(frozen=True, slots=True)
 class AnswerGrid:
-    """`name` = an empty matrix of boxes to write in, one for each entry."""
+    """`name` = an empty matrix of boxes to write in, one for each entry.
+
+    `filled` says what stands in some of them already (indices from 0).  With `shade`, the boxes are squares to be
+    shaded or left white, as in drawing a mask.  Labels stand before the rows and above the columns.
+    """
 
     name: Formula
     rows: int
     columns: int
     kind: CellKind = "integer"
+    filled: tuple[tuple[tuple[int, int], Formula], ...] = ()
+    shade: bool = False
+    row_labels: tuple[Formula, ...] = ()
+    column_labels: tuple[Formula, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class WorkingSpace:
-    """Empty space for working, `height` millimetres high."""
+    """Space for working, `height` millimetres high: blank, or with lines to write on."""
 
     height: int
+    ruled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FillIn:
+    """A label and a place to write: a line `width` millimetres long, or `boxes` boxes for one character each.
+
+    `value` stands there already (a name from the class list), `after` behind it (a unit).
+    """
+
+    label: Inlines
+    width: int = 40
+    boxes: int = 0
+    value: str = ""
+    after: Inlines = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FillIns:
+    """Places to write a short answer, next to one another as far as a line goes."""
+
+    items: tuple[FillIn, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Options A, B, C … with a box each to tick: one of them, or `several`; those in `ticked` (from 0) are ticked."""
+
+    items: tuple[Inlines, ...]
+    several: bool = False
+    ticked: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class HeatMap:
+    """A picture of a matrix: cells from level 0 (white) to 4 (black), told apart by pattern as well as by tone.
+
+    `words` may stand in the cells; `description` says in words what the picture shows.
+    """
+
+    levels: tuple[tuple[int, ...], ...]
+    description: str
+    row_labels: tuple[Formula, ...] = ()
+    column_labels: tuple[Formula, ...] = ()
+    words: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +215,9 @@ Block = (
     | Entries
     | AnswerGrid
     | WorkingSpace
+    | FillIns
+    | Choices
+    | HeatMap
     | ItemList
     | Table
     | Box
@@ -172,7 +232,8 @@ class Document:
     """A whole page or booklet.
 
     `fields` are the lines to fill in at the head (Name, Date); `sheet` is its short identity, printed on every
-    page; `recipe` says how to make it again and stands in the footer.
+    page; `recipe` says how to make it again and stands in the footer.  `text_size` is in points: 11, or 18 and 24
+    for large print.
     """
 
     title: str
@@ -182,3 +243,4 @@ class Document:
     sheet: str = ""
     recipe: str = ""
     language: str = field(default="en")
+    text_size: int = 11
