@@ -17,6 +17,7 @@ from symattn.mechanisms import Settings, mechanism, mechanisms
 from symattn.notation import load_notation
 from symattn.problem import Problem
 from symattn.problem_file import ProblemFile, problem_file, read_problem_file
+from symattn.problems import problem_type
 from symattn.sheets import DEFAULT_FORMATS, Recipe, Sheet, make_sheet, render, sheets, write_documents, write_sheets
 
 SETTINGS = frozenset(f.name for f in fields(Settings))
@@ -150,7 +151,7 @@ def source_file(source: str | Path, givens: Mapping[str, object], orientation: o
 
 
 def worksheet(
-    mechanism_name: str = "self_attention",
+    mechanism_name: str = "",
     *,
     n: int = 1,
     seed: int = 1,
@@ -159,22 +160,28 @@ def worksheet(
     together: bool = False,
     problem: str = "full",
     notation: str = "standard",
-    sizes: Mapping[str, Size] | None = None,
+    sizes: Mapping[str, int] | None = None,
+    level: str = "standard",
+    softmax: str = "e",
     exact: bool = True,
     places: int = 4,
+    options: Mapping[str, object] | None = None,
     **settings: object,
 ) -> list[Sheet]:
     """Random worksheets with their answer keys, `n` different ones; written to the folder `out`, if one is named.
 
-    The same arguments give the same worksheets, byte for byte.
+    `problem` is a problem type, `level` starter, standard or long, `softmax` how pretty its weights come out ("e",
+    "base 2", "base 3", "equal"), `options` what the problem type itself may be told.  The same arguments give the same
+    worksheets, byte for byte.
 
     >>> [sheet] = worksheet(seed=7)
     >>> sheet.problem["Q"].result.shape
     (3, 4)
     """
     recipe = make_recipe(
-        mechanism_name, settings, problem=problem, notation=notation, sizes=sizes, seed=seed, exact=exact, places=places
-    )
+        mechanism_name, settings, problem=problem, notation=notation, sizes=sizes, seed=seed, level=level,
+        softmax=softmax, exact=exact, places=places, options=options,
+    )  # fmt: skip
     made = list(sheets(recipe, n))
     if out is not None:
         write_sheets(made, Path(out), forms, stem=stem_of(recipe), together=together)
@@ -182,33 +189,24 @@ def worksheet(
 
 
 def make_recipe(
-    name: str,
-    settings: Mapping[str, object],
+    name: str = "",
+    settings: Mapping[str, object] | None = None,
     *,
     problem: str = "full",
-    notation: str = "standard",
-    sizes: Mapping[str, Size] | None = None,
     seed: int = 1,
-    exact: bool = True,
-    places: int = 4,
+    **stated: object,
 ) -> Recipe:
-    """A recipe whose settings are those of the mechanism, then of the notation, then these."""
-    chosen, written = mechanism(name), load_notation(notation)
-    return Recipe(
-        mechanism=chosen.name,
-        problem=problem,
-        settings=Settings.read({**chosen.defaults, **written.settings, **settings}),
-        sizes=sizes,
-        notation=notation,
-        seed=seed,
-        exact=exact,
-        places=places,
-    )
+    """A recipe for a problem type; what is not stated is the type's, the mechanism's or the notation's own choice."""
+    said = {key: value for key, value in stated.items() if value is not None}
+    if name:
+        said["mechanism"] = name
+    return Recipe(problem_type(problem).spec({**said, "settings": settings or {}}), seed)
 
 
 def stem_of(recipe: Recipe) -> str:
     """What the files of a recipe are called."""
-    return f"{recipe.mechanism.replace('_', '-')}-{recipe.seed}"
+    kind = "" if recipe.spec.type == "full" else f"{recipe.spec.type}-"
+    return f"{kind}{recipe.spec.mechanism.replace('_', '-')}-{recipe.seed}"
 
 
 __all__ = ["Solution", "decide", "derive", "make_recipe", "source_file", "stem_of", "worksheet"]

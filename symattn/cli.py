@@ -1,4 +1,4 @@
-"""The command line: `symattn worksheet`, `symattn derive`, `symattn list`.
+"""The command line: `symattn worksheet`, `symattn derive`, `symattn stress`, `symattn list`.
 
 Everything heavy is imported inside the commands, so that help and completion answer at once.
 """
@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
+from click.core import ParameterSource
 
 from symattn import __version__
 from symattn.errors import InputError, SymattnError
 
 if TYPE_CHECKING:
     from symattn.explanation import WhichEntries
-    from symattn.sheets import Sheet
 
 INPUT_WAS_WRONG = 2
 
@@ -52,6 +52,12 @@ def _sources() -> list[str]:
     from symattn.examples import examples
 
     return [*examples(), *_mechanisms(), *(str(p) for p in Path().glob("*.toml"))]
+
+
+def _problems() -> list[str]:
+    from symattn.problems import problem_types
+
+    return list(problem_types())
 
 
 def _notations() -> list[str]:
@@ -99,7 +105,8 @@ def main() -> None:
 
     \b
     symattn worksheet                      a worksheet and its answer key
-    symattn worksheet -n 30 --seed 7       thirty different ones
+    symattn worksheet -n 30 --seed 7       thirty different ones, equally hard
+    symattn worksheet exam.toml            a whole exam for a class, from one file
     symattn derive note-000                a note worked out, in its own notation
     symattn derive problem.toml            your own numbers
     symattn list                           what there is to choose from
@@ -107,10 +114,16 @@ def main() -> None:
 
 
 @main.command()
-@click.argument("mechanism", default="self_attention", shell_complete=_completing(_mechanisms))
-@click.option("--problem", default="full", show_default=True, metavar="TYPE", help="The type of problem.")
+@click.argument("source", default="", metavar="[MECHANISM|EXAM.toml]", shell_complete=_completing(_mechanisms))
+@click.option("--problem", default="full", show_default=True, metavar="TYPE", shell_complete=_completing(_problems),
+              help="The type of problem; see symattn list problems.")  # fmt: skip
 @click.option("-n", "count", default=1, show_default=True, type=click.IntRange(1, 10_000), help="How many.")
 @click.option("--seed", type=int, help="The same seed gives the same worksheets; without it, a new one is taken.")
+@click.option("--secret", type=click.Path(path_type=Path), metavar="FILE",
+              help="For an exam: whoever has not this file cannot make its variants.")  # fmt: skip
+@click.option("--level", metavar="LEVEL", help="starter, standard or long.")
+@click.option("--softmax", metavar="HOW", help="How weights come out: e, base 2, base 3 (decimals that end), equal.")
+@click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the problem type.")
 @click.option("--format", "forms", default="latex,markdown,pdf", show_default=True, metavar="F,F,…",
               help="latex, markdown, pdf, text, typst, latex-pdf (PDF through TeX).")  # fmt: skip
 @click.option("--out", "folder", default="output", show_default=True, type=click.Path(path_type=Path), help="Folder.")
@@ -119,11 +132,18 @@ def main() -> None:
 @click.option("--places", default=4, show_default=True, type=click.IntRange(0, 50), help="Places of decimals.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 @_settings_options
+@click.pass_context
 def worksheet(
-    mechanism: str,
+    ctx: click.Context,
+    /,
+    source: str,
     problem: str,
     count: int,
     seed: int | None,
+    secret: Path | None,
+    level: str | None,
+    softmax: str | None,
+    options: tuple[str, ...],
     forms: str,
     folder: Path,
     together: bool,
@@ -132,38 +152,100 @@ def worksheet(
     quiet: bool,
     **settings: Any,
 ) -> None:
-    """Random worksheets, each with its answer key.
+    """Random worksheets, each with its answer key; or a whole exam from one file.
 
-    MECHANISM is self_attention unless another one is named; see `symattn list mechanisms`. Givens are drawn so that no
-    variant is degenerate, and every key is recomputed by a second route before it is written.
+    MECHANISM is self_attention unless another one is named; see `symattn list mechanisms` and `symattn list problems`.
+    Variants of one set are equally hard, none hides a mistake that the others show, and every key is recomputed by a
+    second route before it is written.
 
     \b
     symattn worksheet --seed 7
     symattn worksheet causal_self_attention -n 30 --seed 7 --size n=4,d_model=5,d_k=4,d_v=2
     symattn worksheet attention --notation note-000 --decimal --places 3
+    symattn worksheet --problem masks -n 10 --seed 7
+    symattn worksheet exam.toml --secret key.txt
     """
     import secrets
 
     from symattn.api import make_recipe, stem_of
     from symattn.sheets import check_formats, sheets, write_sheets
 
-    if mechanism.endswith(".toml") or mechanism.startswith("note-"):
-        raise InputError(f"{mechanism} has numbers of its own: symattn derive {mechanism} --as worksheet (or key).")
     listed = check_formats(f.strip() for f in forms.split(",") if f.strip())
+    if source.endswith(".toml"):
+        _exam(ctx, Path(source), folder, listed, seed, secret, quiet)
+        return
+    if source.startswith("note-"):
+        raise InputError(f"{source} has numbers of its own: symattn derive {source} --as worksheet (or key).")
+    if secret is not None:
+        raise InputError("--secret is for exams (symattn worksheet exam.toml); for practice there is --seed.")
     sizes = _sizes(settings.pop("sizes"))
-    notation = settings.pop("notation") or "standard"
+    if sizes and (letters := [s for s in sizes.values() if isinstance(s, str)]):
+        raise InputError(f"To draw numbers, sizes must be numbers; {letters[0]!r} is none.")
     chosen = secrets.randbelow(1_000_000) if seed is None else seed
     recipe = make_recipe(
-        mechanism, _settings(settings), problem=problem, notation=notation, sizes=sizes, seed=chosen,
-        exact=not decimal, places=places,
+        source, _settings({**settings, "notation": None}), problem=problem, notation=settings.get("notation"),
+        sizes=sizes, seed=chosen, level=level, softmax=softmax, exact=False if decimal else None,
+        places=None if ctx.get_parameter_source("places") is ParameterSource.DEFAULT else places,
+        options=_options(problem, options),
     )  # fmt: skip
-    with _progress(count, quiet) as on_sheet:
+    with _progress(count, quiet, "Worksheets") as step:
         written = write_sheets(
-            sheets(recipe, count), folder, listed, stem=stem_of(recipe), together=together, on_sheet=on_sheet
+            sheets(recipe, count), folder, listed, stem=stem_of(recipe), together=together, on_sheet=step
         )
     if not quiet:
         for path in written:
             click.echo(path)
+
+
+def _exam(
+    ctx: click.Context, path: Path, folder: Path, forms: tuple[str, ...], seed: int | None, secret: Path | None,
+    quiet: bool,
+) -> None:  # fmt: skip
+    from symattn.exam import is_exam, read_exam_file, write_exam
+    from symattn.fairness.dice import Dice
+
+    if not is_exam(path):
+        raise InputError(
+            f"{path.name} has no [[question]], so it is a problem: symattn derive {path} --as worksheet (or key)."
+        )
+    stated = [p for p in ctx.params if ctx.get_parameter_source(p) is ParameterSource.COMMANDLINE]
+    foreign = [p for p in stated if p not in ("source", "seed", "secret", "forms", "folder", "quiet")]
+    if foreign:
+        raise InputError(
+            f"--{foreign[0].replace('_', '-')} goes with single worksheets; say it in {path.name} instead."
+        )
+    if seed is not None and secret is not None:
+        raise InputError("--seed and --secret exclude each other.")
+    spec = read_exam_file(path)
+    dice = Dice.seeded(seed) if seed is not None else Dice.secret(secret) if secret is not None else None
+    variants = sum(1 if q.spec.given else spec.variants for q in spec.questions)
+    copies = len(spec.students) or spec.variants
+    steps = variants + 1 + len(forms) * (1 + spec.variants + copies) + bool(spec.students)
+    with _progress(steps, quiet, path.stem) as step:
+        exam, written = write_exam(spec, folder / path.stem, forms, dice, step, step)
+    if not quiet:
+        click.echo(f"{folder / path.stem}: {len(exam.papers)} papers with keys, {len(written)} files.")
+
+
+def _options(problem: str, stated: tuple[str, ...]) -> dict[str, object]:
+    """NAME=VALUE as the problem type wants it: a number, true or false, a text, a list with commas."""
+    from symattn.problems import problem_type
+
+    known, found = problem_type(problem).options, dict[str, object]()
+    for text in stated:
+        name, sign, value = text.partition("=")
+        if not sign:
+            raise InputError(f"--option is {text!r}; NAME=VALUE was expected.")
+        kind = type(known[name][0]) if name in known else str
+        if kind is bool and value in ("true", "false"):
+            found[name] = value == "true"
+        elif kind is int and value.lstrip("-").isdecimal():
+            found[name] = int(value)
+        elif kind is list:
+            found[name] = [part.strip() for part in value.split(",") if part.strip()]
+        else:
+            found[name] = value
+    return found
 
 
 @main.command()
@@ -232,6 +314,51 @@ def derive(
         click.echo(render(document, form)[1].decode(), nl=False)
 
 
+@main.command("stress")
+@click.argument("problem", metavar="TYPE", shell_complete=_completing(_problems))
+@click.option("-n", "count", default=200, show_default=True, type=click.IntRange(1, 100_000), help="How many variants.")
+@click.option("--seed", type=int, default=1, show_default=True, help="The same seed gives the same variants.")
+@click.option("--mechanism", default="", metavar="NAME", shell_complete=_completing(_mechanisms))
+@click.option("--level", metavar="LEVEL", help="starter, standard or long.")
+@click.option("--softmax", metavar="HOW", help="How weights come out: e, base 2, base 3 (decimals that end), equal.")
+@click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the problem type.")
+@click.option("--format", "form", default="text", show_default=True, help="text, markdown, latex or typst.")
+@_settings_options
+def stress_(
+    problem: str,
+    count: int,
+    seed: int,
+    mechanism: str,
+    level: str | None,
+    softmax: str | None,
+    options: tuple[str, ...],
+    form: str,
+    **settings: Any,
+) -> None:
+    """Try a problem type many times before you set it: times, spread, duplicates, collisions, guessable answers.
+
+    \b
+    symattn stress full -n 30
+    symattn stress full --mechanism attention -n 1000 --seed 7
+    """
+    from symattn.api import make_recipe
+    from symattn.fairness.dice import Dice
+    from symattn.sheets import check_formats, render
+    from symattn.stress import stress
+
+    [form] = check_formats([form])
+    if form.endswith("pdf"):
+        raise InputError(f"The report is text; {form} is none.")
+    recipe = make_recipe(
+        mechanism, _settings({**settings, "sizes": None, "notation": None}), problem=problem, seed=seed,
+        notation=settings["notation"], sizes=_sizes(settings["sizes"]), level=level, softmax=softmax,
+        options=_options(problem, options),
+    )  # fmt: skip
+    with _progress(count, False, problem) as step:
+        report = stress(recipe.spec, count, Dice.seeded(seed), step)
+    click.echo(render(report.document(), form)[1].decode(), nl=False)
+
+
 @main.command("list")
 @click.argument("what", required=False, metavar="[WHAT]")
 def list_(what: str | None) -> None:
@@ -272,7 +399,7 @@ def _catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
     def problems() -> Mapping[str, str]:
         from symattn.problems import problem_types
 
-        return {p.NAME: p.TITLE for p in problem_types().values()}
+        return {p.name: p.title for p in problem_types().values()}
 
     def notations() -> Mapping[str, str]:
         from symattn.notation import load_notation
@@ -358,14 +485,14 @@ def _entries(text: str) -> WhichEntries:
 
 
 @contextmanager
-def _progress(count: int, quiet: bool) -> Iterator[Callable[[Sheet], None]]:
+def _progress(count: int, quiet: bool, what: str) -> Iterator[Callable[[object], None]]:
     """A bar on the terminal; nothing where nobody looks."""
     if quiet or count == 1 or not sys.stderr.isatty():
-        yield lambda sheet: None
+        yield lambda done: None
         return
     from rich.console import Console
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("Worksheets", total=count)
-        yield lambda sheet: progress.advance(task)
+        task = progress.add_task(what, total=count)
+        yield lambda done: progress.advance(task)

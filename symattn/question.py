@@ -188,10 +188,11 @@ class Part:
 class Question:
     """A problem drawn and worked out, ready to be set.
 
-    `given` is printed above the parts on paper and key alike; `after` stands in the key below them: checks, common
-    wrong answers, collisions.  `conventions` go into the paper's conventions box, each said once.  `content` is what
-    it was made from; `features` say how hard it is, with `load` among them (PEDAGOGY 4.6) where numbers are to be
-    worked out; `positions` name what must be balanced over a pool (where the key stands, where the largest weights).
+    `introduction` says on paper what is to be done; `given` is printed above the parts on paper and key alike; `after`
+    stands in the key below them: checks, common wrong answers, collisions.  `conventions` go into the paper's
+    conventions box, each said once.  `content` is what it was made from; `features` say how hard it is, with `load`
+    among them (PEDAGOGY 4.6) where numbers are to be worked out; `positions` name what must be balanced over a pool
+    (where the key stands, where the largest weights).
     """
 
     type: str
@@ -200,6 +201,7 @@ class Question:
     parts: tuple[Part, ...]
     content: Content
     problem: Problem | None = None
+    introduction: tuple[Block, ...] = ()
     conventions: tuple[Inlines, ...] = ()
     after: tuple[Block, ...] = ()
     features: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))

@@ -2,88 +2,105 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from symattn.document import Document
 from symattn.errors import InputError
-from symattn.exact import Matrix, Outline, Size
-from symattn.explanation import Detail, key_document, worksheet_document
-from symattn.explanation.documents import booklet
-from symattn.fairness import draw, self_check
+from symattn.exact import Matrix, Outline
+from symattn.explanation import Detail, booklet, key_document, worksheet_document
+from symattn.fairness import self_check
+from symattn.fairness.dice import Dice
+from symattn.identity import identity
 from symattn.mechanisms import Settings, mechanism
-from symattn.notation import Notation, load_notation
+from symattn.notation import load_notation
+from symattn.pool import pool
 from symattn.problem import Problem
-from symattn.problems import problem_type
+from symattn.problems import Spec
+from symattn.problems.full import question as full_question
+from symattn.question import Json, Question
 from symattn.writers import FORMATS
 
-DEFAULT_SIZES: Mapping[str, int] = {"n": 3, "m": 3, "d_model": 5, "d_k": 4, "d_v": 2}
-"""All different but for n and m, and d_k a square: then wrong ways give other answers than the right one."""
-
-DEFAULT_SETTINGS = Settings()
-
 DEFAULT_FORMATS = ("latex", "markdown", "pdf")
-MOST_REDRAWS = 1000
-_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # without I, L, O, U: read aloud without mistakes
 
 
 @dataclass(frozen=True)
 class Recipe:
     """Everything a set of worksheets is made from: the same recipe gives the same bytes."""
 
-    mechanism: str = "self_attention"
-    problem: str = "full"
-    settings: Settings = DEFAULT_SETTINGS
-    sizes: Mapping[str, Size] | None = None
-    notation: str = "standard"
+    spec: Spec
     seed: int = 1
-    exact: bool = True
-    places: int = 4
 
     def command(self) -> str:
         """The command that makes the same again; it stands in every footer."""
-        return " ".join(["symattn worksheet", self.mechanism, *self._options(), f"--seed {self.seed}"])
+        return " ".join(["symattn worksheet", self.spec.mechanism, *self._options(), f"--seed {self.seed}"])
 
     def _options(self) -> Iterator[str]:
+        spec, settings = self.spec, self.spec.chosen_settings()
         defaults = {**Settings.__dataclass_fields__}
-        preset = {**mechanism(self.mechanism).defaults, **load_notation(self.notation).settings}
+        preset = {**mechanism(spec.mechanism).defaults, **load_notation(spec.notation).settings}
+        if spec.softmax.startswith("base"):
+            preset["base"] = settings.base
         for name in ("scale", "mask", "mask_style", "base", "orientation", "scores", "activation", "order", "stop_at"):
-            value = getattr(self.settings, name)
+            value = getattr(settings, name)
             if value != preset.get(name, defaults[name].default):
                 rows: Any = value.rows if isinstance(value, Matrix) else value
                 listed = isinstance(rows, list | tuple)
                 text = json.dumps([[int(x) for x in row] for row in rows]) if listed else str(value)
                 yield f"--{name.replace('_', '-')} {_shell(text)}"
-        if self.settings.by != preset.get("by", "matrix"):
-            yield f"--by-{self.settings.by}"
-        if rounding := self.settings.rounding:
+        if settings.by != preset.get("by", "matrix"):
+            yield f"--by-{settings.by}"
+        if rounding := settings.rounding:
             ties = f":{rounding.ties}" if rounding.ties != "even" else ""
             yield f"--round {rounding.places}:{rounding.method}{ties}"
-        if self.problem != "full":
-            yield f"--problem {self.problem}"
-        if self.sizes:
-            yield "--size " + ",".join(f"{name}={size}" for name, size in self.sizes.items())
-        if self.notation != "standard":
-            yield f"--notation {_shell(self.notation)}"
-        if not self.exact:
+        if spec.type != "full":
+            yield f"--problem {spec.type}"
+        if spec.level != "standard":
+            yield f"--level {spec.level}"
+        if spec.softmax != "e":
+            yield f"--softmax {_shell(spec.softmax)}"
+        for name, option in spec.options.items():
+            yield f"--option {_shell(f'{name}={option_text(option)}')}"
+        if spec.sizes:
+            yield "--size " + ",".join(f"{name}={size}" for name, size in spec.sizes.items())
+        if spec.notation != "standard":
+            yield f"--notation {_shell(spec.notation)}"
+        if not spec.exact:
             yield "--decimal"
-        if self.places != 4:
-            yield f"--places {self.places}"
+        if spec.places != 4:
+            yield f"--places {spec.places}"
+
+
+def option_text(value: Json) -> str:
+    """An option's value as it is typed: true, 3, a text."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """One problem, as a worksheet and as an answer key."""
+    """One question, as a worksheet and as an answer key."""
 
-    problem: Problem
+    question: Question
     worksheet: Document
     key: Document
+
+    @property
+    def problem(self) -> Problem:
+        """The derivation that is asked for; `InputError` where there is none behind the question."""
+        if self.question.problem is None:
+            raise InputError(f"Questions of the type {self.question.type} have no derivation behind them.")
+        return self.question.problem
+
+    @property
+    def name(self) -> str:
+        """The short identity that stands on every page."""
+        return self.worksheet.sheet
 
     def _repr_markdown_(self) -> str:
         return FORMATS["markdown"].write(self.worksheet)
@@ -94,72 +111,47 @@ def sheets(recipe: Recipe, count: int) -> Iterator[Sheet]:
 
     Every key has been recomputed by a second route (`SelfCheckError` otherwise).
     """
-    notation = load_notation(recipe.notation)
-    seen: set[str] = set()
-    for number in range(1, count + 1):
-        for attempt in range(MOST_REDRAWS):
-            problem = variant(recipe, notation, number, attempt)
-            if problem.sheet not in seen:
-                break
-        else:
-            raise InputError(
-                f"After {number - 1} different worksheets {MOST_REDRAWS} more draws gave nothing new: "
-                "ask for fewer, or for larger sizes."
-            )
-        seen.add(problem.sheet)
-        yield make_sheet(problem, Detail(places=recipe.places))
+    command = recipe.command()
+    for number, question in enumerate(islice(pool(recipe.spec, Dice.seeded(recipe.seed)), count), 1):
+        yield _sheet(question, f"{command} (sheet {number})")
+
+
+def _sheet(question: Question, recipe: str = "") -> Sheet:
+    name = identity(question.content)
+    return Sheet(question, worksheet_document(question, name, recipe), key_document(question, name, recipe))
 
 
 def make_sheet(problem: Problem, detail: Detail | None = None) -> Sheet:
-    """A problem's worksheet and key, the key checked first."""
+    """Any problem as a worksheet of the full derivation, the key checked first."""
     self_check(problem.derivation)
-    if not problem.sheet:
-        problem = replace(problem, sheet=sheet_id(problem))
-    return Sheet(problem, worksheet_document(problem), key_document(problem, detail))
+    content: dict[str, Json] = {
+        "mechanism": problem.mechanism,
+        "notation": problem.notation.name,
+        "exact": problem.exact,
+        "places": problem.places,
+        "given": {name: _content(m) for name, m in problem.derivation.givens.items()},
+        "steps": [[s.name, repr(s.op)] for s in problem.derivation],
+    }
+    return _sheet(full_question(problem, content, detail), problem.recipe)
 
 
-def variant(recipe: Recipe, notation: Notation, number: int, attempt: int = 0) -> Problem:
-    """One random variant of a recipe."""
-    chosen = mechanism(recipe.mechanism)
-    letters = {s for shape in chosen.givens.values() for s in shape}
-    sizes = {name: size for name, size in {**DEFAULT_SIZES, **(recipe.sizes or {})}.items() if name in letters}
-    command = recipe.command()
-    drawn = draw(chosen, recipe.settings, sizes, f"{command} #{number}.{attempt}")
-    derivation = chosen.run(drawn.givens, recipe.settings)
-    problem = Problem(
-        title=chosen.title,
-        mechanism=chosen.name,
-        derivation=derivation,
-        notation=notation,
-        exact=recipe.exact,
-        places=recipe.places,
-        recipe=f"{command} (sheet {number})",
-    )
-    return problem_type(recipe.problem).ask(replace(problem, sheet=sheet_id(problem)))
-
-
-def sheet_id(problem: Problem) -> str:
-    """A short name for what is asked, from the content alone: equal problems have equal ones."""
-    content = [problem.mechanism, problem.notation.name, problem.exact, problem.places]
-    content += [[name, _content(m)] for name, m in problem.derivation.givens.items()]
-    content += [[s.name, repr(s.op)] for s in problem.derivation]
-    digest = int.from_bytes(hashlib.sha256(json.dumps(content).encode()).digest()[:5], "big")
-    letters = "".join(_ALPHABET[(digest >> shift) & 31] for shift in range(35, -1, -5))
-    return f"{letters[:4]}-{letters[4:]}"
-
-
-def _content(matrix: Matrix | Outline) -> object:
+def _content(matrix: Matrix | Outline) -> Json:
     if isinstance(matrix, Outline):
-        return matrix.shape
+        return [str(size) for size in matrix.shape]
     return [[str(x) for x in row] for row in matrix.rows]
 
 
 def _shell(text: str) -> str:
-    plain = all(c.isalnum() or c in "_-.:/," for c in text)
+    plain = all(c.isalnum() or c in "_-.:/,=" for c in text)
     return text if text and plain else "'" + text.replace("'", "'\\''") + "'"
 
 
 # ------------------------------------------------------------------------------------------------ files
+
+
+def suffix(form: str) -> str:
+    """The ending of a file in one format."""
+    return {"pdf": ".pdf", "latex-pdf": ".tex.pdf"}.get(form) or FORMATS[form].SUFFIX
 
 
 def render(document: Document, form: str) -> tuple[str, bytes]:
@@ -167,13 +159,12 @@ def render(document: Document, form: str) -> tuple[str, bytes]:
     if form == "pdf":
         from symattn.writers.pdf import write_pdf
 
-        return ".pdf", write_pdf(document)
+        return suffix(form), write_pdf(document)
     if form == "latex-pdf":
         from symattn.writers.pdf import latex_pdf
 
-        return ".tex.pdf", latex_pdf(FORMATS["latex"].write(document))[0]
-    writer = FORMATS[form]
-    return writer.SUFFIX, writer.write(document).encode()
+        return suffix(form), latex_pdf(FORMATS["latex"].write(document))[0]
+    return suffix(form), FORMATS[form].write(document).encode()
 
 
 def formats() -> tuple[str, ...]:

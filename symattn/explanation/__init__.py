@@ -1,6 +1,20 @@
-"""From a derivation or a problem to a document: to read, to fill in, to mark by."""
+"""From a derivation, a problem or a question to a document: to read, to fill in, to mark by."""
 
-from symattn.explanation.documents import derivation_document, key_document, worksheet_document
+from symattn.explanation.documents import (
+    booklet,
+    conventions_box,
+    derivation_document,
+    key_document,
+    worksheet_document,
+)
 from symattn.explanation.steps import Detail, WhichEntries
 
-__all__ = ["Detail", "WhichEntries", "derivation_document", "key_document", "worksheet_document"]
+__all__ = [
+    "Detail",
+    "WhichEntries",
+    "booklet",
+    "conventions_box",
+    "derivation_document",
+    "key_document",
+    "worksheet_document",
+]

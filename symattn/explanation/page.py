@@ -14,7 +14,6 @@ from symattn.document import (
     Heading,
     Inlines,
     ItemList,
-    Math,
     Paragraph,
     Table,
     Together,
@@ -227,16 +226,7 @@ class _Page:
         return list(fold(formula, LINE)) if isinstance(formula, Relation) else [formula]
 
     def inlines(self, text: str, indices: dict[str, int]) -> Inlines:
-        """Text with formulas between dollar signs; {i} and {n} stand for numbers."""
-        scope = self.wording.scope(**indices)
-        filled: dict[str, object] = {**self.wording.sizes, **indices}
-        parts: list[Words | Math] = []
-        for position, part in enumerate(text.split("$")):
-            if position % 2:
-                parts.append(Math(read_formula(part, scope)))
-            elif part:
-                parts.append(Words(_BRACES.sub(lambda m: str(filled.get(m[1], m[0])), part)))
-        return tuple(parts)
+        return self.wording.inlines(text, {**self.wording.sizes, **indices}, **indices)
 
 
 _STEP = re.compile(
@@ -244,7 +234,6 @@ _STEP = re.compile(
 )
 _SHOWN = re.compile(r"@(?:values|nested|decimals|numbers|working|work|visible|entry|sums|grid)\(([^,()\[\]^]+)")
 _NUMERIC = re.compile(r"@(?:decimals|entry|weight|sums|grid)\(")
-_BRACES = re.compile(r"\{(\w+)\}")
 
 
 def led(blocks: Iterable[Block]) -> Iterator[Block]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Literal
 
 from symattn.derivation import Derivation, Index, Operand, Step, View, symbol_names
+from symattn.document import Inlines, Math, Words
 from symattn.errors import InputError
 from symattn.exact import (
     NEGATIVE_INFINITY,
@@ -237,10 +238,22 @@ class Wording:
         """
         return Scope(indices, self.sizes, self.letters, self.slots, self.notation.first_index)
 
+    def inlines(self, text: str, filled: Mapping[str, object], **indices: int) -> Inlines:
+        """Text with formulas between dollar signs; {n} stands for what is filled in under that name."""
+        scope = self.scope(**indices)
+        parts: list[Words | Math] = []
+        for position, part in enumerate(text.split("$")):
+            if position % 2:
+                parts.append(Math(read_formula(part, scope)))
+            elif part:
+                parts.append(Words(_BRACES.sub(lambda m: str(filled.get(m[1], m[0])), part)))
+        return tuple(parts)
+
     @cached_property
     def slots(self) -> dict[str, Callable[..., Formula]]:
         d = self.derivation
         return {
+            "name": lambda spec: self.operand(Operand(_spec_name(spec), transposed=spec.endswith("^T"))),
             "named": lambda spec: self.shaped(self.name(_spec_name(spec)), self.spec(spec)),
             "shape": lambda spec: self.shape(self.spec(spec)),
             "size": lambda letter: self.size(self._size(letter)),
@@ -395,6 +408,7 @@ def without_zeros(formula: Formula) -> Formula:
 
 
 _SPEC = re.compile(r"([^\[\]^]+)(?:\[(\d+)\])?(\^T)?")
+_BRACES = re.compile(r"\{(\w+)\}")
 _SIZE_SOURCES = (
     ("X", ("n", "d_model")),
     ("Q", ("n", "d_k")),

@@ -40,14 +40,13 @@ class Draw:
     tries: int
 
 
-def draw(mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], seed: str) -> Draw:
-    """Givens for a mechanism; the same seed gives the same ones, on every machine.
+def draw(mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> Draw:
+    """Givens for a mechanism; the same generator gives the same ones, on every machine.
 
     `InputError` if none passes: the sizes leave no room for a variant that is worth setting.
     """
     if settings.activation.lower() not in ("identity", "relu"):
         raise InputError(f"The activation {settings.activation!r} is only a name; numbers need identity or relu.")
-    rng = random.Random(seed)
     complaint = ""
     for tries in range(1, TRIES + 1):
         givens = _candidate(mechanism, settings, sizes, rng)

@@ -73,26 +73,69 @@ def width(formula: Formula) -> float:
     return _width(formula, 1.0, 1.0)
 
 
-def fold(relation: Relation, limit: float) -> tuple[Relation, ...]:
+def fold(relation: Relation, limit: float) -> tuple[Formula, ...]:
     """The chain in lines no wider than `limit` em where its signs allow it.
 
-    Every line but the first continues the one above, so its sign stands below the first sign of the chain.
+    Every line but the first continues the one above: it begins with a relation sign, which is to stand below the
+    first sign of the chain, or goes on with a sum that is too wide for a line.
 
     >>> q, one, two = Name("q"), Number("1" * 30), Number("2" * 30)
     >>> [len(line.parts) for line in fold(Relation((q, one, two), ("=", "=")), 20)]
     [2, 2]
+    >>> len(fold(Relation((q, Sum((one, two, one)), one), ("=", "=")), 20))
+    4
     """
-    lines: list[Relation] = []
+    lines: list[Formula] = []
     parts, signs = relation.parts[:1], relation.signs[:0]
     indent = width(relation.parts[0])
     used = indent
     for sign, part in zip(relation.signs, relation.parts[1:], strict=True):
         more = _RELATION + width(part)
-        if signs and used + more > limit:
-            lines.append(Relation(parts, signs))
+        if (signs or _continues(parts[0])) and used + more > limit:
+            lines.append(_line(parts, signs))
             parts, signs, used = (NOTHING,), (), indent
-        parts, signs, used = (*parts, part), (*signs, sign), used + more
-    return (*lines, Relation(parts, signs))
+        if isinstance(part, Sum) and used + more > limit:
+            first, *between, last = _cut(part, limit - indent - _RELATION)
+            lines += [_line((*parts, first), (*signs, sign)), *between]
+            parts, signs, used = (last,), (), indent + _RELATION + width(last)
+        else:
+            parts, signs, used = (*parts, part), (*signs, sign), used + more
+    return (*lines, _line(parts, signs))
+
+
+def _line(parts: tuple[Formula, ...], signs: tuple[str, ...]) -> Formula:
+    """A line of a chain; one that goes on with a sum is a row, so that its sign is aligned with no other."""
+    line = Relation(parts, signs) if signs else parts[0]
+    return Row((line,)) if _continues(parts[0]) else line
+
+
+def _continues(formula: Formula) -> bool:
+    return isinstance(formula, Sum) and formula.terms[:1] == (NOTHING,)
+
+
+def _cut(terms: Sum, limit: float) -> list[Formula]:
+    """A sum in lines; every one but the first begins with nothing, so that its sign is written."""
+    lines: list[tuple[Formula, ...]] = []
+    line, used = terms.terms[:1], width(terms.terms[0])
+    for term in terms.terms[1:]:
+        more = _PLUS + width(term.body if isinstance(term, Negative) else term)
+        if used + more > limit:
+            lines.append(line)
+            line, used = (NOTHING,), 0.0
+        line, used = (*line, term), used + more
+    return [Sum(line) for line in (*lines, line)]
+
+
+def wrapped(formulas: Iterable[Formula], limit: float) -> tuple[Formula, ...]:
+    """Formulas next to one another, in as many lines as it takes."""
+    lines: list[list[Formula]] = [[]]
+    for formula in formulas:
+        if lines[-1] and width(Row((*lines[-1], formula))) > limit:
+            lines.append([])
+        lines[-1].append(formula)
+    if all(len(line) == 1 for line in lines):
+        return tuple(formula for [formula] in lines)
+    return tuple(Row(tuple(line)) for line in lines)
 
 
 @lru_cache(maxsize=8192)  # the same numbers, names and products come again and again, and writers ask once more

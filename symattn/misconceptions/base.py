@@ -1,32 +1,55 @@
-"""A misconception: a wrong belief, as a function from a derivation to the derivation that someone with it writes."""
+"""A misconception: a wrong belief, as a function from a derivation to the derivation that someone with it writes.
+
+What someone writes differently is a few steps with other operands or another operation. Everything is said for tokens as
+rows, matrix by matrix; `Misconception.on` puts a derivation into that layout and back.  Steps are worked out again from
+whatever their operands are, so that a belief can be tried on what a student wrote.
+
+The core (PEDAGOGY 2.4: 20, and 5 for masks) is every entry with an answer of full size in the tables of 2.3 whose prior
+is not low, with C9, which 2.4 counts among those that notes 000 and 002 hide, and P7 and O5, which it counts as the
+pair that agrees at the output: P4 P7 P8 T2, C1 C2 C3 C4 C5 C8 C9, X1 X2 X3 X6 X10 X13, O1 O5 O7; with a mask M1 M2 M4
+M5 M6.  M3 and M7 give themselves away by what is not defined.  For padding M8 stands in for M1, of which it is a case.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeVar
 
-from symattn.derivation import Derivation
-from symattn.exact import AnyMatrix, Matrix
+from symattn.derivation import Derivation, Index, Op, Shape, Step, Style, View
+from symattn.errors import ShapeError, UndecidedError, UndefinedError
+from symattn.exact import AnyMatrix, Matrix, Outline, Value, decide
+from symattn.formula import Formula
+from symattn.misconceptions.layout import reverses, turned, turned_op, turned_step, whole
+from symattn.ops import Activation, Hadamard
 
 Prior = Literal["high", "medium", "low"]
+SomeOp = TypeVar("SomeOp", bound=Op)
+T = TypeVar("T")
+
+Rewritten = Mapping[str, Step]
+"""Steps as someone with the belief writes them, by name."""
+
+Change = Callable[[Derivation], Rewritten | None]
+"""What is written differently in a derivation with tokens as rows; none where the belief has no place in it."""
 
 
 @dataclass(frozen=True)
 class Misconception:
     """One entry of the catalogue.
 
-    `change` gives the derivation that someone with this belief writes, everything after it right: it raises
-    `ShapeError` or `UndefinedError` where that cannot be worked out, and returns None where it has no place (no mask,
-    no projection, a scale that is 1).  `at` is the role of the first step that it spoils.  `tell` says how it differs
-    from its look-alikes, `feedback` is one sentence to the student, with matrices as `$@name(Q)$`, in the notation's
-    own signs.  A `core` one must be visible in every exam variant.
+    `change` gives the steps that someone with this belief writes differently; everything after them is right.  It
+    returns None where it has no place (no mask, no projection, a scale that is 1).  `at` is the role of the first step
+    that it spoils and `exactly` what is done there, for tokens as rows.  `tell` says how it differs from its
+    look-alikes, `feedback` is one sentence to the student, with matrices as `$@name(Q)$` and the divisor as
+    `$@scale(S')$`, in the notation's own signs, and with {rows}, {row}, {columns}, {column} for words that turn with
+    the orientation.  `source` is where it has been seen.  A `core` one must be visible in every exam variant.
     """
 
     id: str
     name: str
     at: str
-    change: Callable[[Derivation], Derivation | None]
+    change: Change = field(repr=False)
     exactly: str
     tell: str
     feedback: str
@@ -35,8 +58,12 @@ class Misconception:
     core: bool = False
 
     def on(self, derivation: Derivation) -> Wrong | None:
-        """What this belief makes of a derivation; None where it has no place in it."""
-        raise NotImplementedError
+        """What this belief makes of a derivation in numbers; None where it has no place in it.
+
+        Steps before the first one that it changes stay as they are, also if they are pinned; what follows from it is
+        worked out.  The right values that it is compared with are worked out from the same steps.
+        """
+        return Laid(derivation).wrong(self)
 
 
 @dataclass(frozen=True)
@@ -44,17 +71,228 @@ class Wrong:
     """A derivation with a misconception in it, as far as it goes.
 
     `first` is the first step whose value is not the right one, none where the misconception cannot be seen in this
-    variant; `stopped` says why it goes no further (a product that is not defined), which gives the mistake away.
+    variant; `stopped` says why it goes no further (a product that is not defined), which gives the mistake away: the
+    step that is not defined is then the first after the last one in `derivation`.  `right` is what it is compared
+    with.  Both are matrix by matrix, in the orientation of the derivation that one started from.
     """
 
     misconception: Misconception
     derivation: Derivation
     first: str | None
     stopped: str = ""
+    right: Derivation = field(default_factory=lambda: Derivation({}), repr=False)
 
     def value(self, step: str) -> AnyMatrix | None:
         """What would be written for a step; None where it goes no further."""
         return self.derivation.value(step) if step in self.derivation else None
 
 
-__all__ = ["Matrix", "Misconception", "Prior", "Wrong"]
+class Laid:
+    """A derivation laid out matrix by matrix, as it came (`given`) and with tokens as rows (`rows`)."""
+
+    def __init__(self, derivation: Derivation) -> None:
+        self.given = whole(derivation)
+        self.rows = self.given if derivation.orientation == "rows" else turned(self.given)
+        self.pinned = any(step.pinned for step in self.given)
+
+    def wrong(self, misconception: Misconception) -> Wrong | None:
+        """What the misconception makes of it."""
+        rewritten = misconception.change(self.rows)
+        if not rewritten:
+            return None
+        right, given = self.rows, self.given
+        if self.pinned:  # what was pinned at or after the change is not what follows from it
+            right, _ = followed(self.rows, {name: self.rows[name] for name in rewritten})
+            given = self._as_given(right)
+        wrong, failed = followed(self.rows, rewritten)
+        first = next((s.name for s in wrong if not _same(s.result, _value(right, s.name))), None)
+        if failed and first is None and failed.name in right:
+            first = failed.name
+        derivation = self._as_given(wrong)
+        return Wrong(misconception, derivation, first, self._why(derivation, failed) if failed else "", given)
+
+    def _as_given(self, rows: Derivation) -> Derivation:
+        """A derivation with tokens as rows in the orientation of `given`; unchanged steps are shared."""
+        if rows.orientation == self.given.orientation:
+            return rows
+        known = {id(own): step for own, step in zip(self.rows, self.given, strict=True)}
+        return replace(self.given, steps=tuple(known.get(id(step)) or turned_step(step) for step in rows))
+
+    def _why(self, derivation: Derivation, failed: Step) -> str:
+        """Why a step cannot be worked out, in the orientation of `derivation`."""
+        step = failed if derivation.orientation == "rows" else turned_step(failed)
+        try:
+            derivation.extended(step)
+        except ShapeError as error:
+            matrices = [operand.of(derivation.value(operand.name)) for operand in step.operands]
+            said = (f"{o} is {m.shape[0]}×{m.shape[1]}" for o, m in zip(step.operands, matrices, strict=True))
+            return f"{step.name} is not defined: {_cause(error).rstrip(';')}, but {' and '.join(said)}."
+        except (UndefinedError, UndecidedError) as error:
+            return f"{step.name} is not defined: {_cause(error)}"
+        raise AssertionError(f"{step.name} is defined with tokens as columns, and not as rows.")
+
+
+def followed(d: Derivation, rewritten: Rewritten) -> tuple[Derivation, Step | None]:
+    """A derivation with some steps rewritten and what depends on them worked out again, as far as it goes.
+
+    The step that is not defined comes with it, if there is one.  Steps that do not depend on the rewritten ones are
+    kept, pinned or not.
+    """
+    result, touched = replace(d, steps=()), set[str]()
+    for step in d:
+        new = rewritten.get(step.name, step)
+        if step.name not in rewritten and not any(operand.name in touched for operand in step.operands):
+            result = replace(result, steps=(*result.steps, step))
+            continue
+        touched.add(step.name)
+        new = replace(new, pinned=False)
+        try:
+            result = result.extended(new)
+        except (ShapeError, UndefinedError, UndecidedError):
+            return result, new
+    return result, None
+
+
+def _value(d: Derivation, name: str) -> AnyMatrix | None:
+    return d.value(name) if name in d else None
+
+
+def _same(a: AnyMatrix, b: AnyMatrix | None) -> bool:
+    """Whether two results are equal, proved; what cannot be told apart by any number of digits counts as equal."""
+    if a is b:
+        return True
+    if b is None or a.shape != b.shape:
+        return False
+    if isinstance(a, Outline) or isinstance(b, Outline):
+        return a == b
+    return all(decide(x, y).equal is not False for x, y in zip(a, b, strict=True))
+
+
+def _cause(error: BaseException) -> str:
+    return str(error.__cause__ or error)
+
+
+# ------------------------------------------------------------------------------------------ what changes are made of
+
+COPY = Activation("identity")
+"""The line is written down again: no scale, no mask, no softmax."""
+
+
+def found(d: Derivation, name: str, kind: type[SomeOp]) -> tuple[Step, SomeOp] | None:
+    """The step of that name with its operation, if there is one and it is of this kind."""
+    for step in d:
+        if step.name == name:
+            return (step, step.op) if isinstance(step.op, kind) else None
+    return None
+
+
+def sizes(d: Derivation) -> dict[str, int]:
+    """n, m, d_model, d_k, d_v for tokens as rows, as the givens tell, and where they do not, Q, K and V."""
+    known: dict[str, int] = {}
+    sources = (("X", "n", "d_model"), ("W_K", "d_model", "d_k"), ("W_V", "d_model", "d_v"))
+    for name, *letters in (*sources, ("Q", "n", "d_k"), ("K", "m", "d_k"), ("V", "m", "d_v")):
+        if name in d:
+            for letter, size in zip(letters, d.value(name).shape, strict=True):
+                if isinstance(size, int):
+                    known.setdefault(letter, size)
+    return known
+
+
+Rule = Callable[..., Shape]
+
+
+@dataclass(frozen=True)
+class Instead(Op):
+    """What someone does in place of an operation; it is written as that operation.
+
+    `does` gets the operation and its operands, tokens as rows; with `turned` tokens are columns here, and the operands
+    are transposed on their way in and the result on its way out.  `rule` gives the shape of the result where it is not
+    that of the operation, which needs only the first of the operands: more may follow.
+    """
+
+    of: Op
+    does: Callable[..., Matrix]
+    rule: Rule | None = None
+    turned: bool = False
+    arity = -1
+
+    @property
+    def title(self) -> str:
+        return self.of.title
+
+    def shape(self, *shapes: Shape) -> Shape:
+        rows = self._rows([s[::-1] for s in shapes] if self.turned else shapes)
+        result = self.rule(*rows) if self.rule else self.of.shape(*rows[: self.of.arity])
+        return result[::-1] if self.turned else result
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        result = self.does(self.of, *self._rows([m.T for m in operands] if self.turned else operands))
+        return result.T if self.turned else result
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        return self._shown.working(i, j, *self._own(operands))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return self._shown.written(style, *self._own(operands))
+
+    @property
+    def _shown(self) -> Op:
+        return turned_op(self.of) if self.turned else self.of
+
+    def _rows(self, operands: Sequence[T]) -> Sequence[T]:
+        return operands[::-1] if self.turned and reverses(self.of) else operands
+
+    def _own(self, operands: Sequence[T]) -> Sequence[T]:
+        """The operands of the operation that this stands for."""
+        arity = self.of.arity
+        return operands[-arity:] if self.turned and reverses(self.of) else operands[:arity]
+
+
+@turned_op.register
+def _(op: Instead) -> Op:
+    return replace(op, turned=not op.turned)
+
+
+@reverses.register
+def _(op: Instead) -> bool:
+    return reverses(op.of)
+
+
+@dataclass(frozen=True)
+class EntryByEntry(Hadamard):
+    """A ⊙ B of equal shapes: someone who takes it for the matrix product does not stretch anything."""
+
+    def shape(self, *shapes: Shape) -> Shape:
+        if shapes[0] != shapes[1]:
+            raise ShapeError("an entry-by-entry product needs equal shapes;")
+        return shapes[0]
+
+
+def replaced(name: str, kind: type[SomeOp], op: Op | Callable[[SomeOp], Op]) -> Change:
+    """The one step of that name with another operation, which may depend on its own."""
+
+    def change(d: Derivation) -> Rewritten | None:
+        if (place := found(d, name, kind)) is None:
+            return None
+        step, own = place
+        return {name: step.with_op(op if isinstance(op, Op) else op(own))}
+
+    return change
+
+
+def square(m: Matrix, what: str) -> Matrix:
+    """The matrix, which must have as many rows as columns."""
+    if m.shape[0] != m.shape[1]:
+        raise ShapeError(f"{what} needs as many queries as keys;")
+    return m
+
+
+def total(values: Collection[Value]) -> Value:
+    """The exact sum, 0 for nothing."""
+    result: Value = 0
+    for value in values:
+        result = result + value
+    return result
+
+
+__all__ = ["COPY", "EntryByEntry", "Instead", "Misconception", "Prior", "Rewritten", "Wrong", "found", "sizes", "whole"]

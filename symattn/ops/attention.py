@@ -109,11 +109,13 @@ class Mask(Op):
 class Softmax(Op):
     """b^x over the sum of b^x along each row (or each column); −∞ counts nothing and gets exactly 0.
 
-    Vaswani et al. 2017, section 3.2.1, with base e and along the keys.  A row of nothing but −∞ is undefined.
+    Vaswani et al. 2017, section 3.2.1, with base e and along the keys.  A row of nothing but −∞ is undefined; `empty`
+    takes it as a row of zeros instead, as people do who have hidden too much.
     """
 
     along: Literal["rows", "columns"] = "rows"
     base: Value | Literal["e"] = "e"
+    empty: Literal["undefined", "zero"] = "undefined"
     title = "Softmax"
 
     def shape(self, *shapes: Shape) -> Shape:
@@ -130,6 +132,8 @@ class Softmax(Op):
 
     def _normalised(self, row: Sequence[Value], i: int) -> list[Value]:
         visible = [x for x in row if x is not NEGATIVE_INFINITY]
+        if not visible and self.empty == "zero":
+            return [0] * len(row)
         if not visible:
             raise UndefinedError(
                 f"{self.along[:-1].capitalize()} {i} has no visible score (all are −∞), "

@@ -4,10 +4,25 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from symattn.document import AnswerGrid, Block, Box, Heading, Inlines, Math, Table, Together
+from symattn.document import (
+    AnswerGrid,
+    Block,
+    Box,
+    Choices,
+    Document,
+    FillIn,
+    Heading,
+    HeatMap,
+    Inlines,
+    Math,
+    Paragraph,
+    Table,
+    Together,
+    WorkingSpace,
+)
 from symattn.formula.nodes import (
     NEGATIVE,
     POWER,
@@ -24,12 +39,14 @@ from symattn.formula.nodes import (
     Power,
     Product,
     Relation,
+    Row,
+    Sum,
     Text,
     children,
     factor_needs_brackets,
     tightness,
 )
-from symattn.formula.width import fold, width
+from symattn.formula.width import fold, width, wrapped
 
 # --- brackets -----------------------------------------------------------------------------------------
 
@@ -160,9 +177,54 @@ def is_tall(node: Formula) -> bool:
 
 # --- lines and columns --------------------------------------------------------------------------------
 
+TEXT_SIZE = 11  # in points; whatever is larger is large print
 LINE = 41.0  # the width of a line of text, in em: 165 mm at 11 pt
 PAGE_WIDTH = 165  # the same in millimetres
-PAGE_HEIGHT = 235
+_SLACK = 13  # millimetres of a page that a figure or boxes leave free, for the words before them
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of A4 for text of a size: large print is the same page with fewer em in a line."""
+
+    text_size: int = TEXT_SIZE
+
+    @property
+    def large(self) -> bool:
+        return self.text_size > TEXT_SIZE
+
+    @property
+    def scale(self) -> float:
+        """How much larger everything is than at 11 pt."""
+        return self.text_size / TEXT_SIZE
+
+    @property
+    def line(self) -> float:
+        """The width of a line, in em."""
+        return LINE / self.scale
+
+    @property
+    def top(self) -> int:
+        """The upper margin in millimetres, with the header in it."""
+        return 24 + round(8 * (self.scale - 1))
+
+    @property
+    def bottom(self) -> int:
+        """The lower margin in millimetres, with the footer in it."""
+        return 25 + round(12 * (self.scale - 1))
+
+    @property
+    def height(self) -> int:
+        """How high one thing may be, in millimetres."""
+        return 297 - self.top - self.bottom - _SLACK
+
+    def millimetres(self, length: float) -> int:
+        """A length at 11 pt in proportion to the text."""
+        return int(length * self.scale)
+
+    def rows(self, at_11_points: int) -> int:
+        """How many rows of a table fit where so many do at 11 pt."""
+        return max(1, int(at_11_points / self.scale))
 
 
 def before_sign(line: Formula) -> tuple[Formula | None, Formula]:
@@ -172,6 +234,15 @@ def before_sign(line: Formula) -> tuple[Formula | None, Formula]:
             return parts[0], Relation((Text(""), *parts[1:]), signs)
         case _:
             return None, line
+
+
+def goes_on_with_a_sum(line: Formula) -> bool:
+    """Whether a line continues a sum of the line above: it stands a little to the right of the relation sign."""
+    match line:
+        case Row((Relation((Sum((Text(""), *_)), *_), _),)) | Row((Sum((Text(""), *_)),)) | Sum((Text(""), *_)):
+            return True
+        case _:
+            return False
 
 
 def columns_that_fit(equations: Sequence[Formula], columns: int, limit: float = LINE, gap: float = 2) -> int:
@@ -194,11 +265,106 @@ BOX: dict[CellKind, tuple[int, int]] = {
 }
 
 
-def box_size(grid: AnswerGrid) -> tuple[int, int]:
+SQUARE = 10  # a cell to shade, and a cell of a picture of a matrix
+CHARACTER_BOX = 6.5  # the width of a box for one character
+RULING = 8  # from one line to write on to the next
+_EM = 4  # an em in millimetres at 11 pt, a little generous
+
+
+def box_size(grid: AnswerGrid, page: Page) -> tuple[int, int]:
     """Width and height of a box in millimetres: for handwriting, smaller only where the page ends."""
-    wide, high = BOX[grid.kind]
-    room = PAGE_WIDTH - 22 - int(width(grid.name) * 4)
-    return min(wide, room // grid.columns), min(high, PAGE_HEIGHT // grid.rows)
+    wide, high = (SQUARE, SQUARE) if grid.shade else BOX[grid.kind]
+    labels = width(grid.name) + max(map(width, grid.row_labels), default=0.0)
+    room = max(PAGE_WIDTH - page.millimetres(22) - page.millimetres(labels * _EM), grid.columns)
+    wide = min(page.millimetres(wide), room // grid.columns)
+    high = min(page.millimetres(high), page.height // grid.rows)
+    return (min(wide, high),) * 2 if grid.shade else (wide, high)
+
+
+def space_height(space: WorkingSpace, page: Page) -> int:
+    """The height of space for working in millimetres, a page at most."""
+    return min(page.millimetres(space.height), page.height)
+
+
+def ruled_lines(space: WorkingSpace, page: Page) -> int:
+    """How many lines to write on there are in ruled space."""
+    return max(1, space_height(space, page) // page.millimetres(RULING))
+
+
+def has_character_boxes(item: FillIn) -> bool:
+    """Whether there is a box for each character; a value that is too long for its boxes stands on a line instead."""
+    return item.boxes > 0 and len(characters(item.value)) <= item.boxes
+
+
+def line_width(item: FillIn, page: Page) -> int:
+    """The length of a line to fill in, in millimetres."""
+    room = PAGE_WIDTH - page.millimetres((inlines_width((*item.label, *item.after)) + 2) * _EM)
+    return min(page.millimetres(item.width), room if room > page.millimetres(20) else PAGE_WIDTH * 9 // 10)
+
+
+def is_short(item: FillIn, page: Page) -> bool:
+    """Whether a label and its place to write are to stay on one line."""
+    if has_character_boxes(item):
+        place = CHARACTER_BOX * item.boxes
+    else:
+        place = max(line_width(item, page) / page.scale, 0.55 * _EM * len(item.value))
+    return inlines_width((*item.label, *item.after)) + place / _EM <= 0.98 * page.line
+
+
+def characters(words: str) -> list[str]:
+    """Text in characters as a reader counts them: an accent belongs to its letter.
+
+    >>> characters("ne\u0301e")
+    ['n', 'é', 'e']
+    """
+    found: list[str] = []
+    for character in composed(visible(words)):
+        if found and unicodedata.combining(character):
+            found[-1] += character
+        else:
+            found.append(character)
+    return found
+
+
+# --- options and pictures -----------------------------------------------------------------------------
+
+CHOICE_LABEL = 3.2  # the width of the box to tick and the letter, in em
+LEVELS = 5  # of a picture of a matrix, from white to black
+
+
+def letter(index: int) -> str:
+    """The letter of an option, from 0.
+
+    >>> letter(0), letter(25), letter(26)
+    ('A', 'Z', 'AA')
+    """
+    before, last = divmod(index, 26)
+    return (letter(before - 1) if before else "") + chr(ord("A") + last)
+
+
+def choice_columns(choices: Choices, page: Page) -> int:
+    """In how many columns options stand: as many as fit, and no more than fill the rows evenly."""
+    widest = max(map(inlines_width, choices.items), default=0.0) + CHOICE_LABEL + 1.5
+    most = max(1, int(page.line / widest))
+    rows = -(-len(choices.items) // most)
+    return -(-len(choices.items) // rows) if rows else 1
+
+
+def cell_width(picture: HeatMap) -> float:
+    """The width of the cells of a picture in millimetres at 11 pt: square, or wide enough for words of some length."""
+    words = max((word_width(word) for row in picture.words for word in row), default=0.0)
+    heads = max(map(width, picture.column_labels), default=0.0) * _EM
+    return max(SQUARE, min(40.0, max(words, heads) + 4))
+
+
+def word_width(word: str) -> float:
+    """The width of a word in millimetres at 11 pt, a little generous."""
+    return 0.55 * _EM * len(visible(word))
+
+
+def word_in(picture: HeatMap, i: int, j: int) -> str:
+    """The word in a cell, if there is one."""
+    return picture.words[i][j] if picture.words else ""
 
 
 # --- documents ----------------------------------------------------------------------------------------
@@ -230,6 +396,27 @@ def composed(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
+def parts_used(document: Document) -> frozenset[str]:
+    """Names of the blocks in a document, and of features that need furniture of their own."""
+    return frozenset(part for block in all_blocks(document.blocks) for part in _parts(block))
+
+
+def _parts(block: Block) -> Iterator[str]:
+    yield type(block).__name__
+    match block:
+        case Heading(marks=marks) | Paragraph(marks=marks) if marks:
+            yield "marks"
+        case WorkingSpace(ruled=True):
+            yield "ruled"
+        case AnswerGrid() if not is_plain(block):
+            yield "cells"
+
+
+def is_plain(grid: AnswerGrid) -> bool:
+    """Whether a grid is only an empty matrix."""
+    return not (grid.filled or grid.shade or grid.row_labels or grid.column_labels)
+
+
 def formulas_in(content: Inlines) -> Iterator[Formula]:
     return (inline.formula for inline in content if isinstance(inline, Math))
 
@@ -243,17 +430,23 @@ def all_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
 
 
 def folded(lines: Iterable[Formula], lead: Inlines = (), limit: float = LINE) -> list[Formula]:
-    """Lines with chains that are too wide for the page cut at their relation signs."""
+    """Lines that are too wide for the page cut: chains at their relation signs, rows of formulas at their gaps."""
     room = limit - (inlines_width(lead) + 1 if lead else 0)
     done: list[Formula] = []
     for line in lines:
-        done += fold(line, room) if isinstance(line, Relation) and width(line) > room else (line,)
+        match line:
+            case Relation() if width(line) > room:
+                done += fold(line, room)
+            case Row(items) if width(line) > room and len(items) > 1:
+                done += folded(wrapped(items, room), limit=room)
+            case _:
+                done.append(line)
     return done
 
 
-def lead_stands_above(lines: Iterable[Formula], lead: Inlines) -> bool:
+def lead_stands_above(lines: Iterable[Formula], lead: Inlines, limit: float = LINE) -> bool:
     """Whether the text before formulas gets a line of its own, since beside it they would be too wide."""
-    return bool(lead) and max(map(width, lines), default=0.0) + inlines_width(lead) + 1 > 1.1 * LINE
+    return bool(lead) and max(map(width, lines), default=0.0) + inlines_width(lead) + 1 > 1.1 * limit
 
 
 def inlines_width(content: Inlines) -> float:
@@ -261,22 +454,22 @@ def inlines_width(content: Inlines) -> float:
     return sum(width(part.formula) if isinstance(part, Math) else 0.5 * len(part.text) for part in content)
 
 
-def column_shares(table: Table) -> list[float]:
+def column_shares(table: Table, limit: float = LINE) -> list[float]:
     """The share of the line each column of a table gets, if its words have to be wrapped; else nothing.
 
     A table whose formulas alone are too wide cannot be wrapped: it is made smaller as a whole.
     """
     columns = list(zip(table.header, *table.rows, strict=True))
     widths = [max(map(inlines_width, column)) + 1.2 for column in columns]
-    if sum(widths) <= LINE:
+    if sum(widths) <= limit:
         return []
-    fair = LINE / len(widths)
+    fair = limit / len(widths)
     narrow = sum(wide for wide in widths if wide <= fair)
     wide_ones = sum(wide for wide in widths if wide > fair)
     room = 0.97 - 0.03 * len(widths)
-    shares = [(wide if wide <= fair else wide * (LINE - narrow) / wide_ones) / LINE * room for wide in widths]
+    shares = [(wide if wide <= fair else wide * (limit - narrow) / wide_ones) / limit * room for wide in widths]
     needed = (max(map(_widest_formula, column)) for column in columns)
-    return shares if all(need < share * LINE for need, share in zip(needed, shares, strict=True)) else []
+    return shares if all(need < share * limit for need, share in zip(needed, shares, strict=True)) else []
 
 
 def _widest_formula(content: Inlines) -> float:

@@ -58,21 +58,34 @@ _AS_THEY_ARE = frozenset(map(chr, range(0xC0, 0xFF))) - set("×÷ß")
 _LIGATURE = re.compile(r"(?<=[-,'])(?=[-,'])")
 # At the start of an item or a cell these would be taken for an argument of the command before.
 _ARGUMENT = re.compile(r"\A\s*[\[*]")
-_LONG_WORD = re.compile(r"[^\s]{36,}")
+_WORD = re.compile(r"\S+")
+_LONG = 36  # letters of a word that TeX is not left to hyphenate, if it can
 _CHUNK = re.compile(r".{12}(?=.)")
+_CODE = re.compile(r"[\d_]|\w[^\w'’-]+\w")  # what no word of a language has in it
+_SMALL_CHUNK = re.compile(r".{4}(?=.)")
 _BREAK = "\N{ZERO WIDTH SPACE}"
 
 
-def escaped(text: str) -> str:
+def escaped(text: str, room: float = 41) -> str:
     """Text for a paragraph: nothing in it is a command, and nothing in it stops pdfTeX.
+
+    A word may be broken anywhere if it is very long, or if it is wider than `room` em and no word of a language.
 
     >>> print(escaped("50 % of {x_1} — naïve αβ 中"))
     50 \\% of \\{x\\_1\\} --- naïve \\ensuremath{\\alpha}\\ensuremath{\\beta} \\unprintable{4E2D}
     """
     words = unicodedata.normalize("NFC", visible(text))
-    words = _LONG_WORD.sub(lambda word: _CHUNK.sub(rf"\g<0>{_BREAK}", word.group()), words)
+    words = _WORD.sub(lambda word: _breakable(word.group(), room), words)
     source = "".join(map(_character, _LIGATURE.sub("\0", words)))
     return _ARGUMENT.sub(r"{\g<0>}", source)
+
+
+def _breakable(word: str, room: float) -> str:
+    if len(word) >= _LONG:
+        return _CHUNK.sub(rf"\g<0>{_BREAK}", word)
+    if 0.6 * len(word) > room and _CODE.search(word):
+        return _SMALL_CHUNK.sub(rf"\g<0>{_BREAK}", word)
+    return word
 
 
 def code(text: str) -> str:

@@ -16,12 +16,16 @@ from symattn.document import (
     AnswerGrid,
     Block,
     Box,
+    Choices,
     Code,
     Diagram,
     Display,
     Document,
     Entries,
+    FillIn,
+    FillIns,
     Heading,
+    HeatMap,
     Inline,
     Inlines,
     ItemList,
@@ -161,15 +165,17 @@ def write(document: Document) -> str:
 
 def _block(block: Block) -> str:
     match block:
-        case Heading(content, level):
-            return f"{'#' * min(6, level + 1)} {_text(content, formulas=False)}"
-        case Paragraph(content):
-            return _text(content)
+        case Heading(content, level, marks):
+            return f"{'#' * min(6, level + 1)} {_text(content, formulas=False)}{_marks(marks)}"
+        case Paragraph(content, marks):
+            return f"{_text(content)}{_marks(marks)}"
         case Display(lines, lead):
             words = f"{_text(lead)}\n\n" if lead else ""
             return words + _lines(common.folded(lines))
         case Entries(equations, columns):
             columns = common.columns_that_fit(equations, columns)
+            if columns == 1:
+                equations = tuple(common.folded(equations))
             cells = [tex.aligned(equation, _TEX) for equation in equations]
             rows = [" & ".join(cells[i : i + columns]) for i in range(0, len(cells), columns)]
             return _display(_aligned_lines(rows))
@@ -177,9 +183,15 @@ def _block(block: Block) -> str:
             return _grid(block)
         case WorkingSpace():
             return "*Working:*\n\n&nbsp;\n\n&nbsp;"
+        case FillIns(items):
+            return "\n\n".join(map(_fill_in, items))
+        case Choices():
+            return _choices(block)
+        case HeatMap(description=description):
+            return _figure(text.heat_map(block), description)
         case ItemList(items, ordered):
-            marks = (f"{i}. " if ordered else "- " for i in range(1, len(items) + 1))
-            return "\n".join(mark + _text(item) for mark, item in zip(marks, items, strict=True))
+            signs = (f"{i}. " if ordered else "- " for i in range(1, len(items) + 1))
+            return "\n".join(sign + _text(item) for sign, item in zip(signs, items, strict=True))
         case Table():
             return _table(block)
         case Box(title, blocks):
@@ -188,9 +200,7 @@ def _block(block: Block) -> str:
         case Together(blocks):
             return "\n\n".join(map(_block, blocks))
         case Diagram(description=description):
-            figure = text.figure(block)
-            fence = "`" * 3
-            return f"{fence}text\n{figure}\n{fence}\n\n{escaped(description)}".strip()
+            return _figure(text.figure(block), description)
         case PageBreak():
             return "---"
         case _:
@@ -208,14 +218,51 @@ def _aligned_lines(lines: Sequence[str]) -> str:
     return tex.indented(f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}")
 
 
+def _figure(drawing: str, description: str) -> str:
+    fence = "`" * 3
+    return f"{fence}text\n{drawing}\n{fence}\n\n{escaped(description)}".strip()
+
+
+def _marks(marks: str) -> str:
+    return f" {_inline(Strong(marks), formulas=False)}" if marks.strip() else ""
+
+
 def _grid(grid: AnswerGrid) -> str:
     """The boxes to write in as a table, which a program finds again by its comment or by its first cell."""
     name = text.on_one_line(grid.name)
-    heads = [escaped(name), *map(str, range(1, grid.columns + 1))]
-    rows = [[f"**{i}**", *[" "] * grid.columns] for i in range(1, grid.rows + 1)]
+    filled = dict(grid.filled)
+    empty = "☐" if grid.shade else " "
+    heads = [_label(label) for label in grid.column_labels] or [str(j + 1) for j in range(grid.columns)]
+    labels = [_label(label) for label in grid.row_labels] or [f"**{i + 1}**" for i in range(grid.rows)]
+    rows = [
+        [label, *(_label(filled[i, j]) if (i, j) in filled else empty for j in range(grid.columns))]
+        for i, label in enumerate(labels)
+    ]
     identity = re.sub(r"[^\w.^′]", "", name)
-    comment = f"<!-- symattn:grid id={identity} rows={grid.rows} cols={grid.columns} -->"
-    return f"{comment}\n\n{_pipes(heads, rows, ':---:')}"
+    shade = " shade" if grid.shade else ""
+    comment = f"<!-- symattn:grid id={identity} rows={grid.rows} cols={grid.columns}{shade} -->"
+    return f"{comment}\n\n{_pipes([escaped(name), *heads], rows, ':---:')}"
+
+
+def _label(formula: Formula) -> str:
+    return _inline(Math(formula), formulas=True)
+
+
+def _fill_in(item: FillIn) -> str:
+    """A label and a place to write, as a line of signs or with what stands there already."""
+    label, after = _text(item.label), _text(item.after)
+    place = escaped(text.place(item))
+    return " ".join(filter(None, (label, place, after)))
+
+
+def _choices(choices: Choices) -> str:
+    """A list of tasks: boxes to tick on GitHub, and a readable list everywhere else."""
+    pick = "several" if choices.several else "one"
+    items = (
+        f"- [{'x' if i in choices.ticked else ' '}] **{common.letter(i)}.** {_text(item)}"
+        for i, item in enumerate(choices.items)
+    )
+    return "\n".join([f"<!-- symattn:choices pick={pick} -->\n", *items])
 
 
 def _table(table: Table) -> str:

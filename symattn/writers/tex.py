@@ -161,7 +161,8 @@ def aligned(line: Formula, tex: Dialect) -> str:
     """A line of several, with the mark & before its first relation sign."""
     before, after = common.before_sign(line)
     if before is None:
-        return f"& {write(after, tex)}"
+        indent = "\\quad " if common.goes_on_with_a_sum(line) else ""
+        return f"& {indent}{write(after, tex)}"
     return f"{write(before, tex)} &{write(after, tex).removeprefix('{}').strip()}".strip()
 
 

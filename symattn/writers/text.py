@@ -12,12 +12,16 @@ from symattn.document import (
     AnswerGrid,
     Block,
     Box,
+    Choices,
     Code,
     Diagram,
     Display,
     Document,
     Entries,
+    FillIn,
+    FillIns,
     Heading,
+    HeatMap,
     Inline,
     Inlines,
     ItemList,
@@ -424,17 +428,31 @@ def _filled(content: Inlines, width: int, first: str = "", others: str = "") -> 
     )  # fmt: skip
 
 
+def _with_marks(words: str, marks: str, width: int) -> str:
+    """Words with marks at the right end of their last line, or below it where it is full."""
+    if not marks:
+        return words
+    *lines, last = words.split("\n")
+    room = min(width, PROSE) - columns_of(last)
+    shown = visible(marks)
+    if columns_of(shown) + 2 <= room:
+        return "\n".join([*lines, last + draw.right(shown, room)])
+    return f"{words}\n{draw.right(shown, min(width, PROSE))}"
+
+
 def _indented(picture: Picture, by: int = 4) -> str:
     return textwrap.indent(str(picture), " " * by)
 
 
 def _block(block: Block, width: int) -> str:
     match block:
-        case Heading(content, level):
+        case Heading(content, level, marks):
             title = plain(content)
-            return f"{title}\n{'━' * columns_of(title)}" if level <= 1 else f"── {title} ──"
-        case Paragraph(content):
-            return _filled(content, width)
+            if level > 1:
+                return _with_marks(f"── {title} ──", marks, width)
+            return f"{_with_marks(title, marks, width)}\n{'━' * columns_of(title)}"
+        case Paragraph(content, marks):
+            return _with_marks(_filled(content, width), marks, width)
         case Display(lines, lead):
             if not lead:
                 return _indented(_display(lines, width - 4))
@@ -442,18 +460,24 @@ def _block(block: Block, width: int) -> str:
             return _indented(words + _display(lines, width - 4 - words.width))
         case Entries():
             return _indented(_entries(block, width - 4))
-        case AnswerGrid(name, rows, columns, kind):
-            row = _joined([text("_" * _BLANK[kind])] * columns, "   ")
-            boxes = draw.stacked([row, *[EMPTY, row] * (rows - 1)], rows - 1)
-            return _indented(_picture(name, True) + text(" = ") + bracketed(boxes, "["))
+        case AnswerGrid():
+            return _indented(_grid(block))
+        case WorkingSpace(ruled=True):
+            return "\n\n".join(["_" * min(width, PROSE)] * common.ruled_lines(block, common.Page()))
         case WorkingSpace(height):
             return "\n" * max(1, height // 6)
+        case FillIns(items):
+            return _filled((Words("    ".join(map(_fill_in, items))),), width)
+        case Choices():
+            return _choices(block, width)
+        case HeatMap():
+            return heat_map(block)
         case ItemList(items, ordered):
-            marks = [f"{i}. " if ordered else "• " for i in range(1, len(items) + 1)]
-            widest = max(map(len, marks), default=0)
+            signs = [f"{i}. " if ordered else "• " for i in range(1, len(items) + 1)]
+            widest = max(map(len, signs), default=0)
             return "\n".join(
-                _filled(item, width, "  " + mark.rjust(widest), "  " + " " * widest)
-                for mark, item in zip(marks, items, strict=True)
+                _filled(item, width, "  " + sign.rjust(widest), "  " + " " * widest)
+                for sign, item in zip(signs, items, strict=True)
             )
         case Table():
             return _table(block, width)
@@ -491,6 +515,76 @@ def _table(table: Table, width: int) -> str:
     return str(draw.stacked([head, rule, *(below[:-1] if high else below)], 0, "left"))
 
 
+# --- places to write and to tick ----------------------------------------------------------------------
+
+
+def _grid(grid: AnswerGrid) -> Picture:
+    """An empty matrix with what stands in it already, and its labels outside the brackets."""
+    filled = dict(grid.filled)
+    empty = text("☐" if grid.shade else "_" * _BLANK[grid.kind])
+    cells = [
+        [_picture(filled[i, j], True) if (i, j) in filled else empty for j in range(grid.columns)]
+        for i in range(grid.rows)
+    ]
+    heads = [_picture(label, True) for label in grid.column_labels]
+    *cells, heads = draw.level([*cells, heads or [EMPTY] * grid.columns])
+    gap = " " if grid.shade else "   "
+    rows = [_joined(row, gap) for row in cells]
+    boxes = bracketed(draw.stacked([rows[0], *(part for row in rows[1:] for part in (EMPTY, row))], grid.rows - 1), "[")
+    before = EMPTY if grid.name == NOTHING else _picture(grid.name, True) + text(" = ")
+    if grid.row_labels:
+        labels = [_picture(label, True) for label in grid.row_labels]
+        column = [labels[0], *(part for label in labels[1:] for part in (EMPTY, label))]
+        before = before + draw.stacked(column, grid.rows - 1, "left") + text(" ")
+    body = before + boxes
+    if not grid.column_labels:
+        return body
+    top = _joined(heads, gap)
+    edge = (boxes.width - top.width) // 2
+    over = " " * (body.width - top.width - edge) + top.lines[0] + " " * edge
+    return Picture((over, *body.lines), body.baseline + 1)
+
+
+def place(item: FillIn) -> str:
+    """A place to write: a line, or boxes |_|_|_|, with what stands there already."""
+    if common.has_character_boxes(item):
+        value = common.characters(item.value)
+        return "|".join(["", *value, *"_" * (item.boxes - len(value)), ""])
+    words = visible(item.value)
+    return words + "_" * (max(6, item.width // 2) - columns_of(words))
+
+
+def _fill_in(item: FillIn) -> str:
+    """A label and a place to write, not to be broken where it fits on a line."""
+    words = " ".join(filter(None, (plain(item.label), place(item), plain(item.after))))
+    return words.replace(" ", "\N{NO-BREAK SPACE}") if columns_of(words) <= PROSE else words
+
+
+def _choices(block: Choices, width: int) -> str:
+    """Options with a box each; those that are matrices are drawn, side by side as far as a line goes."""
+    marks = [f"[{'x' if i in block.ticked else ' '}] {common.letter(i)}" for i in range(len(block.items))]
+    widest = max(map(len, marks), default=0)
+    if not any(common.contains(node, MatrixOf) for item in block.items for node in common.formulas_in(item)):
+        return "\n".join(
+            _filled(item, width, f"  {mark:{widest}}  ", " " * (widest + 4))
+            for mark, item in zip(marks, block.items, strict=True)
+        )
+    pictures = [
+        text(f"{mark:{widest}}  ") + beside(*map(_inline_picture, item))
+        for mark, item in zip(marks, block.items, strict=True)
+    ]
+    wide = max(picture.width for picture in pictures) + 5
+    most = max(1, (width + 1) // wide)
+    columns = -(-len(pictures) // -(-len(pictures) // most))
+    padded = pictures + [EMPTY] * (-len(pictures) % columns)
+    rows = draw.level([padded[i : i + columns] for i in range(0, len(padded), columns)], "l")
+    return _indented(_spread([_joined(row, "     ") for row in rows]), 2)
+
+
+def _inline_picture(inline: Inline) -> Picture:
+    return _picture(inline.formula, False) if isinstance(inline, Math) else text(_inline(inline))
+
+
 # --- figures ------------------------------------------------------------------------------------------
 
 
@@ -524,6 +618,37 @@ def figure(diagram: Diagram) -> str:
     far = [edge for edge in diagram.edges if edge[0][0] - edge[1][0] != 1]
     drawn = list(reversed(pictures)) + ([EMPTY, _said(diagram, far)] if far else [])
     return "\n".join(f"    {line}".rstrip() for picture in drawn for line in picture.lines)
+
+
+_SHADES = " ░▒▓█"
+
+
+def heat_map(picture: HeatMap) -> str:
+    """A picture of a matrix with a sign for each level, words between two of them, and what the signs stand for."""
+    labels = [_picture(label, True) for label in picture.row_labels] or [EMPTY] * len(picture.levels)
+    heads = [_picture(label, True) for label in picture.column_labels]
+    words = [columns_of(visible(word)) + 4 for row in picture.words for word in row]
+    wide = max([6, *words, *(head.width + 2 for head in heads)])
+
+    def cell(i: int, j: int) -> str:
+        shade = _SHADES[picture.levels[i][j]]
+        word = visible(common.word_in(picture, i, j))
+        if not word:
+            return shade * wide
+        space = wide - columns_of(word) - 2
+        return f"{shade * (space // 2)} {word} {shade * (space - space // 2)}"
+
+    columns = len(picture.levels[0]) if picture.levels else 0
+    rows = [text("│".join(["", *(cell(i, j) for j in range(columns)), ""])) for i in range(len(picture.levels))]
+    rules = [text(ends[0] + ends[1].join(["─" * wide] * columns) + ends[2]) for ends in ("┌┬┐", "├┼┤", "└┴┘")]
+    body = [rules[0], *[part for row in rows for part in (row, rules[1])][:-1], rules[2]]
+    margin = [EMPTY, *(part for label in labels for part in (label, EMPTY))]
+    drawn = draw.stacked(margin, 0, "left") + text(" ") + draw.stacked(body, 0, "left")
+    if heads:
+        over = " " + " ".join(draw.centre(head.lines[0], wide) for head in heads) + " "
+        drawn = draw.stacked([text(over), drawn], 0, "right")
+    legend = "   ".join(f"{level} {sign if sign.strip() else 'blank'}" for level, sign in enumerate(_SHADES))
+    return str(draw.stacked([text(f"    {line}") for line in (*drawn.lines, "", legend)], 0, "left"))
 
 
 def _said(diagram: Diagram, edges: Sequence[tuple[tuple[int, int], tuple[int, int]]]) -> Picture:

@@ -6,19 +6,24 @@ Text of a document appears only inside string literals: never as markup, never a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Literal, assert_never
 
 from symattn.document import (
     AnswerGrid,
     Block,
     Box,
+    Choices,
     Code,
     Diagram,
     Display,
     Document,
     Entries,
+    FillIn,
+    FillIns,
     Heading,
+    HeatMap,
     Inline,
     Inlines,
     ItemList,
@@ -64,6 +69,7 @@ from symattn.formula.nodes import (
 )
 from symattn.formula.speech import speak
 from symattn.writers import common, figures, text
+from symattn.writers.common import Page
 from symattn.writers.coverage import in_printable_runs, is_printable
 from symattn.writers.page import filled
 
@@ -298,7 +304,8 @@ def _cell(node: MatrixOf, i: int, j: int, style: Style) -> str:
 def _aligned(line: Formula) -> str:
     before, after = common.before_sign(line)
     if before is None:
-        return f"& {_math(after, 'normal')}"
+        indent = "quad " if common.goes_on_with_a_sum(line) else ""
+        return f"& {indent}{_math(after, 'normal')}"
     return f"{_math(before, 'normal')} &{_math(after, 'normal')}".strip()
 
 
@@ -322,7 +329,7 @@ def _formulas(spoken: str, lines: Sequence[str]) -> str:
 
 def write(document: Document) -> str:
     """The whole document."""
-    body = "\n\n".join(map(_block, common.with_sound_levels(document.blocks)))
+    page = Page(document.text_size)
     line = " · ".join(filter(None, map(common.visible, (document.title, document.sheet, document.recipe))))
     return filled(
         "document.typ.j2",
@@ -330,12 +337,14 @@ def write(document: Document) -> str:
         title=literal(_printable(document.title) or "Untitled"),
         subtitle=literal(_printable(document.subtitle)) if document.subtitle else "",
         fields=[literal(_printable(name)) for name in document.fields],
-        field_columns=f"(1fr,) * {min(2, max(1, len(document.fields)))}",
+        field_columns=f"(1fr,) * {1 if page.large else min(2, max(1, len(document.fields)))}",
         sheet=literal(_printable(document.sheet)),
         recipe=literal(_printable(document.recipe)),
         language=literal(document.language[:2].lower() if document.language[:2].isalpha() else "en"),
-        figures=any(isinstance(block, Diagram) for block in common.all_blocks(document.blocks)),
-        body=body,
+        page=page,
+        uses=common.parts_used(document),
+        side=common.SQUARE,
+        body=_blocks(common.with_sound_levels(document.blocks), page),
         ligatures=not (
             _LIGATURE.search("\n".join((document.title, document.subtitle, document.sheet, *document.fields)))
         ),
@@ -348,38 +357,49 @@ def _printable(words: str) -> str:
     return "".join(run if printable else "".join(f"[U+{ord(c):04X}]" for c in run) for printable, run in runs)
 
 
-def _block(block: Block) -> str:
+def _blocks(blocks: Sequence[Block], page: Page) -> str:
+    return "\n\n".join(_block(block, page) for block in blocks)
+
+
+def _block(block: Block, page: Page) -> str:
     match block:
-        case Heading(content, level):
+        case Heading(content, level, marks):
             # An empty heading is no heading: PDF/UA refuses it.
-            return f"#heading(level: {level})[{_text(content)}]" if text.plain(content).strip() else ""
-        case Paragraph(content):
-            return _text(content)
+            words = text.plain(content).strip()
+            return f"#heading(level: {level})[{_text(content)}{_marks(marks)}]" if words else _marks(marks)
+        case Paragraph(content, marks):
+            return _text(content) + _marks(marks)
         case Display(lines, lead):
-            folded = common.folded(lines, lead)
-            if common.lead_stands_above(folded, lead):
+            folded = common.folded(lines, lead, page.line)
+            if common.lead_stands_above(folded, lead, page.line):
                 return f"#block(sticky: true)[{_text(lead)}]\n\n" + _formulas(_spoken(*folded), _aligned_all(folded))
             return _formulas(_spoken(*folded, lead=lead), _with_lead(lead, _aligned_all(folded)))
         case Entries(equations, columns):
-            columns = common.columns_that_fit(equations, columns)
-            cells = [_aligned(equation) for equation in equations]
+            columns = common.columns_that_fit(equations, columns, page.line)
+            cells = _aligned_all(common.folded(equations, limit=page.line) if columns == 1 else equations)
             rows = [" & #h(2.2em) ".join(cells[i : i + columns]) for i in range(0, len(cells), columns)]
             return _formulas(_spoken(*equations), rows)
-        case AnswerGrid(name, rows, columns, _):
-            wide, high = common.box_size(block)
-            equals = Relation((name, NOTHING), ("=",))
-            return f"#answer-grid([{_inline(Math(equals))}], {rows}, {columns}, {wide}mm, {high}mm)"
-        case WorkingSpace(height):
-            return f"#working-space({min(height, common.PAGE_HEIGHT)}mm)"
+        case AnswerGrid():
+            return _grid(block, page)
+        case WorkingSpace(ruled=True):
+            return f"#ruled-space({common.ruled_lines(block, page)}, {page.millimetres(common.RULING)}mm)"
+        case WorkingSpace():
+            return f"#working-space({common.space_height(block, page)}mm)"
+        case FillIns(items):
+            return _fill_ins(items, page)
+        case Choices():
+            return _choices(block, page)
+        case HeatMap():
+            return _heat_map(block)
         case ItemList(items, ordered):
             listed = "".join(f"  [{_text(item)}],\n" for item in items)
             return f"#{'enum' if ordered else 'list'}(\n{listed})" if items else ""
         case Table():
-            return _table(block)
+            return _table(block, page)
         case Box(title, blocks):
-            return f"#notebox([{_words(title)}])[\n{_inside(blocks)}\n]"
+            return f"#notebox([{_words(title)}])[\n{_blocks(blocks, page)}\n]"
         case Together(blocks):
-            return f"#together[\n{_inside(blocks)}\n]"
+            return f"#together[\n{_blocks(blocks, page)}\n]"
         case Diagram():
             return _diagram(block)
         case PageBreak():
@@ -388,8 +408,81 @@ def _block(block: Block) -> str:
             assert_never(block)
 
 
-def _inside(blocks: Sequence[Block]) -> str:
-    return "\n\n".join(map(_block, blocks))
+def _marks(marks: str) -> str:
+    return f"#at-margin[{_words(marks)}]" if marks else ""
+
+
+def _content(formula: Formula) -> str:
+    """A formula as content, fractions as high as on a line of their own."""
+    source = _math(formula, "tall")
+    return f"[#m({_spoken(formula)}, ${source}$)]" if source else "[]"
+
+
+def _array(items: Iterable[str]) -> str:
+    return "(" + "".join(f"{item}, " for item in items).strip() + ")"
+
+
+def _grid(grid: AnswerGrid, page: Page) -> str:
+    wide, high = common.box_size(grid, page)
+    name = f"[{_inline(Math(Relation((grid.name, NOTHING), ('=',))))}]"
+    size = f"{grid.rows}, {grid.columns}, {wide}mm, {high}mm"
+    if common.is_plain(grid):
+        return f"#answer-grid({name}, {size})"
+    filled = dict(grid.filled)
+    cells = (
+        _content(filled[i, j]) if (i, j) in filled else "[]" for i in range(grid.rows) for j in range(grid.columns)
+    )
+    brackets = "false" if grid.shade or grid.row_labels or grid.column_labels else "true"
+    labels = (_array(map(_content, labels)) for labels in (grid.row_labels, grid.column_labels))
+    parts = ("none" if grid.name == NOTHING else name, size, brackets, _array(cells), *labels)
+    return f"#cell-grid({', '.join(parts)})"
+
+
+def _fill_ins(items: Sequence[FillIn], page: Page) -> str:
+    """Short items next to one another, long ones in paragraphs of their own."""
+    parts: list[str] = []
+    for short, run in groupby(items, lambda item: common.is_short(item, page)):
+        if short:
+            parts.append("#fill-ins({})".format(", ".join(f"box[{_fill_in(item, page)}]" for item in run)))
+        else:
+            parts += [f"#fill-ins([{_fill_in(item, page)}])" for item in run]
+    return "\n\n".join(parts)
+
+
+def _fill_in(item: FillIn, page: Page) -> str:
+    if common.has_character_boxes(item):
+        value = common.characters(item.value)
+        boxes = (f"[{_words(c)}]" for c in (*value, *[""] * (item.boxes - len(value))))
+        place = f"#character-boxes({', '.join(boxes)})"
+    else:
+        place = f"#writing-line({common.line_width(item, page)}mm, [{_words(item.value)}])"
+    return " ".join(filter(None, (_text(item.label), place, _text(item.after))))
+
+
+def _choices(choices: Choices, page: Page) -> str:
+    items = (
+        f'  choice("{common.letter(i)}", {str(i in choices.ticked).lower()}, [{_option(item)}]),\n'
+        for i, item in enumerate(choices.items)
+    )
+    return f"#choices({common.choice_columns(choices, page)},\n{''.join(items)})" if choices.items else ""
+
+
+def _option(content: Inlines) -> str:
+    match content:
+        case [Math(formula)] if not common.contains(formula, MatrixOf):
+            return f"#box(fit{_content(formula)})"
+        case [Math()]:
+            return f"#box(fit[{_text(content)}])"
+        case _:
+            return _text(content)
+
+
+def _heat_map(picture: HeatMap) -> str:
+    levels = _array(_array(map(str, row)) for row in picture.levels)
+    cells = _array(_array(f"[{_words(word)}]" if word else "none" for word in row) for row in picture.words)
+    labels = (_array(map(_content, labels)) for labels in (picture.row_labels, picture.column_labels))
+    description = literal(_printable(picture.description) or "A picture of a matrix.")
+    return "#heat-map({})".format(", ".join((description, f"{common.cell_width(picture):.1f}", levels, cells, *labels)))
 
 
 def _with_lead(lead: Inlines, lines: Sequence[str]) -> Sequence[str]:
@@ -401,8 +494,8 @@ def _with_lead(lead: Inlines, lines: Sequence[str]) -> Sequence[str]:
     return [f"#box(width: {width:.1f}em)[{_text(lead)}] && {first}", *(f"&& {line}" for line in others)]
 
 
-def _table(table: Table) -> str:
-    shares = common.column_shares(table)
+def _table(table: Table, page: Page) -> str:
+    shares = common.column_shares(table, page.line)
     columns = f"({', '.join(f'{share:.3f}fr' for share in shares)},)" if shares else str(len(table.header))
     heads = ", ".join(f"strong[{_text(cell)}]" for cell in table.header)
     rows = [
@@ -411,7 +504,7 @@ def _table(table: Table) -> str:
         )
         for row in table.rows
     ]  # fmt: skip
-    long = ", long: true" if len(rows) > _LONG_TABLE else ""
+    long = ", long: true" if len(rows) > page.rows(_LONG_TABLE) else ""
     return "#sheet-table({}, ({},){},\n{})".format(columns, heads, long, "".join(f"{row},\n" for row in rows))
 
 

@@ -1,0 +1,299 @@
+"""Deployment: variants drawn once, frozen in `exam.json`, and everything written from there and from nothing else.
+
+A run that was interrupted, however abruptly, continues where it stopped and leaves the same bytes: the exam is frozen
+before the first page is written, and every file appears whole or not at all.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import hmac
+import io
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Any, cast
+
+from symattn import __version__
+from symattn.document import Document, Paragraph, Words
+from symattn.errors import InputError
+from symattn.exam.papers import Copy, key, overview, paper
+from symattn.exam.spec import ExamSpec, QuestionSpec
+from symattn.exam.students import assign, balanced, places
+from symattn.fairness.dice import Dice
+from symattn.identity import digest, identity
+from symattn.pool import pool
+from symattn.problems import problem_type
+from symattn.question import Content, Json, Question
+from symattn.sheets import check_formats, render, suffix
+
+FORMAT = 1
+FROZEN = "exam.json"
+UNFINISHED = ".unfinished"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One variant of one question, frozen: what it is made from, its answers, its features, and a hash of these."""
+
+    id: str
+    content: Content
+    answers: tuple[str, ...]
+    features: Mapping[str, float]
+    positions: Mapping[str, str]
+
+    @property
+    def hash(self) -> str:
+        return digest([self.content, list(self.answers)])
+
+
+@dataclass(frozen=True)
+class Exam:
+    """Variants of every question, the papers made of them (one variant of each), and who gets which paper."""
+
+    spec: ExamSpec
+    pools: tuple[tuple[Variant, ...], ...]
+    papers: tuple[tuple[int, ...], ...]
+    given_out: tuple[int, ...] = ()
+    made: dict[tuple[int, int], Question] = field(default_factory=dict, compare=False, repr=False)
+
+    def question(self, number: int, variant: int) -> Question:
+        """A question made from its frozen variant; `InputError` if this version of the software makes another one."""
+        if (number, variant) not in self.made:
+            frozen, asked = self.pools[number][variant], self.spec.questions[number]
+            question = problem_type(asked.spec.type).make(frozen.content)
+            if tuple(question.entries()) != frozen.answers:
+                raise InputError(
+                    f"Variant {frozen.id} of question {number + 1} comes out otherwise than it was frozen: "
+                    f"use the version of symattn that {FROZEN} names."
+                )
+            self.made[number, variant] = _as_asked(question, asked)
+        return self.made[number, variant]
+
+    def questions(self, paper: int) -> list[Question]:
+        return [self.question(q, v) for q, v in enumerate(self.papers[paper])]
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        """The short names of the papers."""
+        return tuple(
+            identity([self.spec.title, [self.pools[q][v].id for q, v in enumerate(paper)]]) for paper in self.papers
+        )
+
+
+def _as_asked(question: Question, asked: QuestionSpec) -> Question:
+    if asked.points is not None:
+        question = question.worth(asked.points)
+    text = (Paragraph((Words(asked.text),)),) if asked.text else ()
+    return replace(question, title=asked.title or question.title, introduction=(*text, *question.introduction))
+
+
+# ------------------------------------------------------------------------------------------------ making
+
+
+def make_exam(spec: ExamSpec, dice: Dice, on_variant: Callable[[Question], None] = lambda question: None) -> Exam:
+    """Draw every variant and decide who gets what."""
+    pools = []
+    for number, asked in enumerate(spec.questions):
+        wanted = 1 if asked.spec.given else spec.variants
+        drawn = []
+        for question in islice(pool(asked.spec, dice.part("question", number + 1)), wanted):
+            drawn.append(_frozen(question))
+            on_variant(question)
+        pools.append(tuple(drawn))
+    loads = [[v.features.get("load", 0.0) for v in variants] for variants in pools]
+    many = [load if len(load) == spec.variants else load * spec.variants for load in loads]
+    chosen = [tuple(v if len(pools[q]) > 1 else 0 for q, v in enumerate(listed)) for listed in balanced(many)]
+    if len(set(chosen)) < len(chosen):
+        raise InputError("Every question has numbers of its own, so all papers would be the same: say variants = 1.")
+    given_out: list[int] = []
+    if spec.students:
+        given_out = assign(places(spec.students, spec.seats_per_row), len(chosen), dice.rng("seats"))
+    return Exam(spec, tuple(pools), tuple(chosen), tuple(given_out))
+
+
+def _frozen(question: Question) -> Variant:
+    content = json.loads(json.dumps(question.content))
+    return Variant(
+        identity(content), content, tuple(question.entries()), dict(question.features), dict(question.positions)
+    )
+
+
+# ------------------------------------------------------------------------------------------------ freezing
+
+
+def freeze(exam: Exam, dice: Dice) -> str:
+    """The exam as the text of `exam.json`: enough to make every page again, and to see that nothing was changed."""
+    spec = exam.spec
+    data: dict[str, Json] = {
+        "format": FORMAT,
+        "software": f"symattn {__version__}",
+        "title": spec.title,
+        "recipe": _recipe(spec),
+        "key": _fingerprint(dice),
+        "exam": cast(Json, spec.source),
+        "questions": [
+            {
+                "type": asked.spec.type,
+                "points": asked.points,
+                "variants": [
+                    {
+                        "id": v.id,
+                        "content": cast(Json, v.content),
+                        "answers": list(v.answers),
+                        "features": cast(Json, v.features),
+                        "positions": cast(Json, v.positions),
+                        "hash": v.hash,
+                    }
+                    for v in variants
+                ],
+            }
+            for asked, variants in zip(spec.questions, exam.pools, strict=True)
+        ],
+        "papers": [
+            {"id": name, "variants": [exam.pools[q][v].id for q, v in enumerate(paper)]}
+            for name, paper in zip(exam.ids, exam.papers, strict=True)
+        ],
+        "students": [
+            {"name": s.name, "id": s.id, "seat": s.seat, "paper": exam.ids[p]}
+            for s, p in zip(spec.students, exam.given_out, strict=True)
+        ],
+    }
+    data["hash"] = digest(data)
+    return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+
+
+def thaw(text: str, spec: ExamSpec, dice: Dice | None, where: Path) -> Exam:
+    """The exam of an `exam.json`; `InputError` if it is another exam's, was changed, or cannot be read."""
+    elsewhere = f"choose another folder with --out, or remove {where} to make the exam anew"
+    try:
+        data = json.loads(text)
+        stated = data.pop("hash")
+        whole = stated == digest(data)
+    except (ValueError, KeyError, AttributeError, TypeError) as error:
+        raise InputError(f"{where} is not a frozen exam; {elsewhere}.") from error
+    if not whole:
+        raise InputError(f"{where} was changed after it was written (its hash does not fit); {elsewhere}.")
+    if data["format"] != FORMAT:
+        raise InputError(f"{where} has the format {data['format']}; this version of symattn reads {FORMAT}.")
+    if data["recipe"] != _recipe(spec):
+        raise InputError(f"{where} holds an exam made from another exam file or class list; {elsewhere}.")
+    if dice is not None and not hmac.compare_digest(data["key"], _fingerprint(dice)):
+        raise InputError(f"{where} was made from another seed or secret; {elsewhere}.")
+    pools = tuple(tuple(_variant(v) for v in question["variants"]) for question in data["questions"])
+    at = [{v.id: k for k, v in enumerate(variants)} for variants in pools]
+    papers = tuple(tuple(at[q][name] for q, name in enumerate(p["variants"])) for p in data["papers"])
+    names = {p["id"]: k for k, p in enumerate(data["papers"])}
+    return Exam(spec, pools, papers, tuple(names[s["paper"]] for s in data["students"]))
+
+
+def _variant(data: Mapping[str, Any]) -> Variant:
+    return Variant(data["id"], data["content"], tuple(data["answers"]), data["features"], data["positions"])
+
+
+def _recipe(spec: ExamSpec) -> str:
+    return digest([spec.source, [[s.name, s.id, s.seat, s.text_size] for s in spec.students]])
+
+
+def _fingerprint(dice: Dice) -> str:
+    """What tells two keys apart and gives neither away."""
+    return hmac.digest(dice.key, b"fingerprint", hashlib.sha256).hex()[:16]
+
+
+# ------------------------------------------------------------------------------------------------ writing
+
+
+def write_exam(
+    spec: ExamSpec,
+    folder: Path,
+    forms: Sequence[str],
+    dice: Dice | None,
+    on_variant: Callable[[Question], None] = lambda question: None,
+    on_file: Callable[[Path], None] = lambda path: None,
+) -> tuple[Exam, list[Path]]:
+    """Make or continue the exam in a folder: `exam.json`, papers, keys, an overview, and who gets what.
+
+    Without `dice` a frozen exam is continued as it is.  Files that are there already are left as they are.
+    """
+    forms = check_formats(forms)
+    unfinished = folder / UNFINISHED
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.mkdir()
+    except OSError as error:
+        raise InputError(f"Nothing can be written to the folder {folder}: {error.strerror}.") from error
+    written: list[Path] = []
+
+    def put(path: Path, content: Callable[[], bytes]) -> None:
+        if not path.exists():
+            part = unfinished / "part"
+            part.write_bytes(content())
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part.replace(path)
+        written.append(path)
+        on_file(path)
+
+    try:
+        where = folder / FROZEN
+        if where.exists():
+            exam = thaw(where.read_text(encoding="utf-8"), spec, dice, where)
+        else:
+            dice = dice or Dice.unpredictable()
+            exam = make_exam(spec, dice, on_variant)
+        frozen = "" if where.exists() else freeze(exam, cast(Dice, dice))
+        put(where, frozen.encode)
+        for stem, document in documents(exam):
+            for form in forms:
+                put(folder / (stem + suffix(form)), lambda d=document, f=form: render(d(), f)[1])  # type: ignore[misc]
+        if spec.students:
+            put(folder / "assignment.csv", lambda: assignment(exam).encode())
+    except OSError as error:
+        raise InputError(f"Writing to the folder {folder} failed: {error.strerror}.") from error
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        if not any(folder.iterdir()):
+            folder.rmdir()
+    return exam, written
+
+
+def documents(exam: Exam) -> Iterator[tuple[str, Callable[[], Document]]]:
+    """Every document of an exam by the name of its file, made when it is asked for."""
+    yield "overview", lambda: overview(exam.spec, exam.ids, [exam.questions(p) for p in range(len(exam.papers))])
+    for p, name in enumerate(exam.ids):
+        yield f"keys/{name}-key", lambda p=p, name=name: key(exam.spec, name, exam.questions(p))  # type: ignore[misc]
+    for stem, copy in copies(exam):
+        yield stem, lambda copy=copy: paper(exam.spec, copy, exam.questions(copy.paper))  # type: ignore[misc]
+
+
+def copies(exam: Exam) -> Iterator[tuple[str, Copy]]:
+    """Every paper that is printed: one for each student, or one of each kind."""
+    spec = exam.spec
+    if not spec.students:
+        for p, name in enumerate(exam.ids):
+            yield f"papers/{name}", Copy(p, name, text_size=spec.text_size)
+    for number, (student, p) in enumerate(zip(spec.students, exam.given_out, strict=True), 1):
+        size = student.text_size or spec.text_size
+        copy = Copy(p, exam.ids[p], student.name, student.id, student.seat, size)
+        yield f"papers/{number:03}-{_plain(student.id)}", copy
+
+
+def _plain(text: str) -> str:
+    """What of a student's id can be part of a file's name anywhere."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "", text)[:40] or "student"
+
+
+def assignment(exam: Exam) -> str:
+    """Who gets which paper, as CSV."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["number", "name", "id", "seat", "paper", "file"])
+    for number, (student, (stem, copy)) in enumerate(zip(exam.spec.students, copies(exam), strict=True), 1):
+        writer.writerow([number, student.name, student.id, student.seat, copy.sheet, stem])
+    return out.getvalue()

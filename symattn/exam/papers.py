@@ -1,0 +1,308 @@
+"""The pages of an exam: the paper that a student gets, its key, and the overview of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from symattn import __version__
+from symattn.derivation import Operand, Step
+from symattn.document import (
+    Block,
+    Box,
+    Display,
+    Document,
+    FillIn,
+    FillIns,
+    Heading,
+    Inlines,
+    ItemList,
+    Math,
+    PageBreak,
+    Paragraph,
+    Strong,
+    Table,
+    Together,
+    Words,
+    WorkingSpace,
+)
+from symattn.exact import Matrix, decimal_text, exponential
+from symattn.exam.spec import ExamSpec
+from symattn.explanation import conventions_box
+from symattn.explanation.documents import lowered
+from symattn.explanation.parts import equation, wording_of
+from symattn.explanation.wording import Wording
+from symattn.formula import Bracketed, Formula, MatrixOf, Name, Power, Relation, Sum, Transposed, decimal, number
+from symattn.identity import digest
+from symattn.ops import Softmax
+from symattn.problem import Problem
+from symattn.question import Part, Question, StepAnswer, answer_entries, marks_text, total
+
+WORKING_PAGE = 225  # millimetres
+EXPONENTS = range(-4, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """One printed paper: its number among the papers (from 0), its short name, and whose it is, if anybody's."""
+
+    paper: int
+    sheet: str
+    name: str = ""
+    id: str = ""
+    seat: str = ""
+    text_size: int = 11
+
+
+def letter(position: int) -> str:
+    """(a), (b), … (z), (aa) …: how the parts of a question are named."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    return letters[position] if position < 26 else letter(position // 26 - 1) + letters[position % 26]
+
+
+# ------------------------------------------------------------------------------------------------ the paper
+
+
+def paper(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Document:
+    """The whole paper: cover, questions, data sheet, pages for rough work."""
+    blocks: list[Block] = list(_cover(spec, copy, questions))
+    for position, question in enumerate(questions):
+        if spec.new_page or position == 0:
+            blocks.append(PageBreak())
+        blocks += _asked(question, position + 1)
+    blocks.append(Paragraph((Strong("END OF QUESTIONS"),)))
+    if spec.data_sheet and any(q.given for q in questions):
+        blocks += [PageBreak(), Heading((Words("Data sheet (you may tear this page off)"),), 1)]
+        for position, question in enumerate(questions):
+            if question.given:
+                blocks += [_heading(question, position + 1), *map(lowered, question.given)]
+    for _ in range(spec.blank_pages):
+        blocks += [PageBreak(), Paragraph((Words("Page for rough work"),)), WorkingSpace(WORKING_PAGE)]
+    return Document(spec.title, tuple(blocks), sheet=copy.sheet, text_size=copy.text_size)
+
+
+def _cover(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Iterator[Block]:
+    if line := " · ".join(text for text in (spec.institution, spec.course, spec.date) if text):
+        yield Paragraph((Words(line),))
+    yield FillIns(
+        (
+            FillIn((Words("Name"),), 75, value=copy.name),
+            FillIn((Words("Seat"),), 20, value=copy.seat),
+            FillIn((Words("Student ID"),), 60, 0 if copy.id else spec.id_boxes, value=copy.id),
+            FillIn((Words("Signature"),), 55),
+        )
+    )
+    marks = sum(q.marks for q in questions)
+    items: list[Inlines] = [(Words(text),) for text in spec.instructions]
+    if spec.time:
+        items.append((Words(f"Time allowed: {spec.time}."),))
+    items.append((Words(f"This paper has {_count(len(questions), 'question')} and {_count(marks, 'mark')}."),))
+    if spec.aids:
+        items.append((Words(f"Aids allowed: {spec.aids}."),))
+    items.append((Words("Write in the boxes and show your working beside them; cross out what is not to be marked."),))
+    items.append((Words("An answer that follows from a line of your own can earn marks even if that line is wrong."),))
+    yield Box("Instructions", (ItemList(tuple(items)),))
+    yield from conventions_box(questions)
+    yield Together((_mark_table(questions),))
+    yield from _formulas(spec, questions)
+
+
+def _mark_table(questions: Sequence[Question]) -> Table:
+    numbers = tuple((Words(str(k)),) for k in range(1, len(questions) + 1))
+    marks = tuple((Words(str(q.marks)),) for q in questions)
+    whole = sum(q.marks for q in questions)
+    empty = ((Words(""),),) * (len(questions) + 1)
+    return Table(
+        ((Words("Question"),), *numbers, (Words("Total"),)),
+        (((Words("Marks"),), *marks, (Words(str(whole)),)), ((Words("Marked"),), *empty)),
+        row_heads=True,
+    )
+
+
+def _heading(question: Question, number: int) -> Heading:
+    return Heading((Words(f"Question {number}. {question.title}"),), 1, f"[{question.marks}]")
+
+
+def _asked(question: Question, number: int) -> Iterator[Block]:
+    first, *rest = [*question.introduction, *map(lowered, question.given)] or [Paragraph(())]
+    yield Together((_heading(question, number), first))
+    yield from rest
+    for position, part in enumerate(question.parts):
+        yield Together((_part(part, position, f"[{total(part.marks)}]" if part.marks else ""), *part.ask))
+    yield Paragraph((Words(f"(Total for Question {number} is {_count(question.marks, 'mark')})"),))
+
+
+def _part(part: Part, position: int, marks: str) -> Heading:
+    return Heading((Words(f"({letter(position)}) "), *part.title), 2, marks)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+# ------------------------------------------------------------------------------------------------ formulas
+
+
+def _formulas(spec: ExamSpec, questions: Sequence[Question]) -> Iterator[Block]:
+    problems = [q.problem for q in questions if q.problem is not None]
+    lines: list[Formula] = []
+    for problem in problems:
+        wording = wording_of(problem)
+        if spec.formula_sheet == "full":
+            lines += [equation(step, wording) for step in problem.steps if step.token in (None, 1)]
+        elif spec.formula_sheet == "short":
+            lines += _short(problem, wording)
+    if lines:
+        yield Box("Formulas", (Display(tuple(dict.fromkeys(lines))),))
+    if spec.exponentials:
+        yield Together((Box("Powers of e", (_exponentials(),)),))
+
+
+def _short(problem: Problem, wording: Wording) -> list[Formula]:
+    """The output in one line, from Q, K and V: Z = softmax(Q Kᵀ/√d_k) V."""
+    steps = {step.name: step for step in problem.steps}
+    inner = {"S", "S'", "M", "A", "A_rounded"}
+
+    def put(operand: Operand) -> Formula:
+        step = steps.get(operand.name)
+        if step is None or operand.name not in inner or operand.row is not None:
+            return wording.operand(operand)
+        formula = written(step)
+        if operand.transposed:
+            return Transposed(Bracketed(formula))
+        return Bracketed(formula) if isinstance(formula, Sum) else formula
+
+    def written(step: Step) -> Formula:
+        return step.op.written(problem.notation.style, *map(put, step.operands))
+
+    last = problem.steps[-1]
+    if not any(isinstance(s.op, Softmax) and s.name == "A" for s in problem.steps) or last.name not in ("Z", "A"):
+        return []
+    return [Relation((wording.name(last.name), written(last)), ("=",))]
+
+
+def _exponentials() -> Table:
+    """e^k to four places, correctly rounded."""
+    header = tuple((Math(number(k)),) for k in EXPONENTS)
+    values = tuple((Math(decimal(decimal_text(exponential(k), 4))),) for k in EXPONENTS)
+    power = (Math(Power(Name("e"), Name("k"))),)
+    return Table(((Math(Name("k")),), *header), ((power, *values),), row_heads=True)
+
+
+# ------------------------------------------------------------------------------------------------ the key
+
+
+ALSO_RIGHT = (
+    "Any line that is equal: unsimplified fractions and powers of e, a common factor outside the matrix, percentages.",
+    "Scaling the queries, or queries and keys, before their product instead of the scores.",
+    "Subtracting the same number from every score of a row before the softmax.",
+    "Masking after the softmax, if every row is divided by its sum again.",
+    "The transposed layout throughout: columns for rows, and softmax along columns.",
+    "Working row by row, and the output as (A X) times the weights of the values.",
+)
+
+TRIAGE = (
+    ("columns sum to 1, rows do not", "X1"),
+    ("all entries together sum to 1", "X2"),
+    ("every row sums to the same number below 1", "C8"),
+    ("rows sum to less than 1 where entries are masked", "M5"),
+    ("entries above 1", "X6 or X13"),
+    ("negative entries", "X5 or X13"),
+    ("the largest score has the weight 0", "X8"),
+    ("the smallest score has the largest weight", "X9"),
+    ("only 0 and 1 where nothing is masked", "X10, or C4"),
+    ("nearly uniform, ratios of at most e", "X7"),
+    ("not 0 where masked", "M1, M2, M4 or M6"),
+    ("0 on the diagonal", "M3 or X12"),
+    ("rows sum to 0.9 or 1.1 in rounded figures", "rounding, no misconception"),
+)
+
+
+def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
+    """Everything a marker needs for one paper."""
+    blocks: list[Block] = [
+        Paragraph(
+            (
+                Words(
+                    "M: method, A: accuracy, B: independent of method. Answers may follow from the student's own lines."
+                ),
+            )
+        ),
+        *conventions_box(questions),
+    ]
+    if derived := [q for q in questions if any(isinstance(p.answer, StepAnswer) for p in q.parts)]:
+        blocks += [Box("Also right", (ItemList(tuple((Words(text),) for text in ALSO_RIGHT)),))]
+        if any(isinstance(s.op, Softmax) for q in derived if q.problem for s in q.problem.steps):
+            header = ((Words("In ten seconds: the weights that were written"),), (Words("Look for"),))
+            rows = tuple(((Words(seen),), (Words(ids),)) for seen, ids in TRIAGE)
+            blocks.append(Table(header, rows))
+    for position, question in enumerate(questions):
+        blocks.append(PageBreak())
+        first, *rest = question.given or (Paragraph(()),)
+        blocks += [Together((_heading(question, position + 1), lowered(first))), *map(lowered, rest)]
+        for place, part in enumerate(question.parts):
+            start, *more = part.key
+            blocks += [Together((_part(part, place, marks_text(part.marks)), start)), *more]
+            if told := "; ".join(f"{mark}: {mark.what}" for mark in part.marks if mark.what):
+                blocks.append(Paragraph((Words(told + "."),)))
+        if spec.common_answers:
+            blocks += map(lowered, question.after)
+        blocks.append(_about(question))
+    return Document(spec.title, tuple(blocks), subtitle="Answer key", sheet=sheet)
+
+
+def _about(question: Question) -> Box:
+    """What identifies the variant and how hard it is."""
+    features = ", ".join(f"{name} {value:g}" for name, value in question.features.items())
+    places = ", ".join(f"{name} {value}" for name, value in question.positions.items())
+    items: list[Inlines] = [(Words(f"Type {question.type}, made with symattn {__version__}."),)]
+    if features:
+        items.append((Words(f"Difficulty: {features}."),))
+    if places:
+        items.append((Words(f"Positions: {places}."),))
+    items.append((Words("Content hash "), Words(digest(question.content)[:16]), Words(".")))
+    return Box("About this variant", (ItemList(tuple(items)),))
+
+
+# ------------------------------------------------------------------------------------------------ the overview
+
+
+def overview(spec: ExamSpec, ids: Sequence[str], papers: Sequence[Sequence[Question]]) -> Document:
+    """All papers on a page or two: how hard they are, where things lie, and the last answer of every question."""
+    blocks: list[Block] = []
+    for position in range(len(papers[0])):
+        questions = [paper[position] for paper in papers]
+        names = list(dict.fromkeys(name for q in questions for name in q.features))
+        places = list(dict.fromkeys(name for q in questions for name in q.positions))
+        header = [(Words("Paper"),), *((Words(name),) for name in (*names, *places)), (Words("Last answer"),)]
+        rows = [
+            (
+                (Words(name),),
+                *((Words(f"{q.features.get(f, 0):g}"),) for f in names),
+                *((Words(q.positions.get(p, "")),) for p in places),
+                _last_answer(q),
+            )
+            for name, q in zip(ids, questions, strict=True)
+        ]
+        spread = [(Words("from – to"),), *(_range([q.features.get(f, 0) for q in questions]) for f in names)]
+        spread += [(Words(""),)] * (len(header) - len(spread))
+        blocks += [_heading(questions[0], position + 1), Table(tuple(header), (*rows, tuple(spread)), row_heads=True)]
+    if len(papers[0]) > 1:
+        totals = [sum(q.features.get("load", 0.0) for q in paper) for paper in papers]
+        least, most = min(totals), max(totals)
+        blocks.append(Paragraph((Words(f"Load of a whole paper: {least:.4g} to {most:.4g}."),)))
+    return Document(spec.title, tuple(blocks), subtitle=f"Overview of {_count(len(ids), 'paper')}")
+
+
+def _range(values: Sequence[float]) -> Inlines:
+    return (Words(f"{min(values):g} – {max(values):g}"),)
+
+
+def _last_answer(question: Question) -> Inlines:
+    last = question.parts[-1].answer
+    if isinstance(last, StepAnswer) and question.problem is not None:
+        result = question.problem[last.step].result
+        assert isinstance(result, Matrix)
+        grid = MatrixOf(tuple(tuple(decimal(x) for x in row) for row in result.decimals(3)))
+        return (Math(grid),)
+    return (Words("; ".join(text for _, text in answer_entries(last, question.problem))),)

@@ -1,0 +1,160 @@
+"""The class list, and who gets which paper: no neighbours with the same one, all papers equally often."""
+
+from __future__ import annotations
+
+import csv
+import random
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from symattn.errors import InputError
+from symattn.fairness.dice import shuffled
+
+
+@dataclass(frozen=True, slots=True)
+class Student:
+    """One line of the class list; `place` is (row, column) of the seat, where the list names it."""
+
+    name: str
+    id: str
+    seat: str = ""
+    place: tuple[int, int] | None = None
+    text_size: int = 0
+
+
+_COLUMNS = {
+    "name": ("name", "student", "full name", "fullname"),
+    "id": ("id", "student id", "studentid", "number", "student number", "matriculation"),
+    "seat": ("seat", "place"),
+    "text size": ("text size", "text_size", "textsize", "size", "pt"),
+}
+
+
+def read_class(path: Path, text_sizes: Sequence[int]) -> tuple[Student, ...]:
+    """The students of a CSV file: a line of headings with at least name and id, then one line each.
+
+    Columns are parted by commas, semicolons or tabs.  A seat is a row and a column: 3-12, or C12.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError as error:
+        raise InputError(f"There is no class list {path.name} beside the exam file.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"The class list {path.name} is not text in UTF-8 (byte {error.start}).") from error
+    except OSError as error:
+        raise InputError(f"The class list {path.name} cannot be read: {error.strerror}.") from error
+    first = text.partition("\n")[0]
+    delimiter = max(",;\t", key=first.count)
+    try:
+        lines = list(csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        raise InputError(f"The class list {path.name} cannot be read as CSV: {error}.") from error
+    lines_with_numbers = [(k, line) for k, line in enumerate(lines, 1) if any(cell.strip() for cell in line)]
+    if not lines_with_numbers:
+        raise InputError(f"The class list {path.name} is empty; a line of headings with name and id was expected.")
+    (_, head), *rest = lines_with_numbers
+    columns = _columns(head, path.name)
+    students = [_student(line, columns, f"{path.name}, line {k}", text_sizes) for k, line in rest]
+    if not students:
+        raise InputError(f"The class list {path.name} names no students.")
+    for what, values in (("id", [s.id for s in students]), ("seat", [s.seat for s in students if s.seat])):
+        if twice := next((v for v in values if values.count(v) > 1), ""):
+            raise InputError(f"In the class list {path.name}, the {what} {twice} comes twice.")
+    return tuple(students)
+
+
+def _columns(head: Sequence[str], where: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for position, cell in enumerate(head):
+        for column, names in _COLUMNS.items():
+            if cell.strip().lower() in names:
+                found.setdefault(column, position)
+    for needed in ("name", "id"):
+        if needed not in found:
+            listed = ", ".join(cell.strip() or "(empty)" for cell in head)
+            raise InputError(f"The class list {where} has the columns {listed}; a column {needed} was expected.")
+    return found
+
+
+def _student(line: Sequence[str], columns: Mapping[str, int], where: str, sizes: Sequence[int]) -> Student:
+    def cell(column: str) -> str:
+        position = columns.get(column, len(line))
+        return " ".join(line[position].split()) if position < len(line) else ""
+
+    if not cell("id"):
+        raise InputError(f"{where}: {cell('name') or 'the student'} has no id.")
+    size = cell("text size")
+    if size and (not size.isdecimal() or int(size) not in sizes):
+        raise InputError(f"{where}: the text size is {size}; one of {', '.join(map(str, sizes))} was expected.")
+    return Student(cell("name"), cell("id"), cell("seat"), _place(cell("seat"), where), int(size or 0))
+
+
+def _place(seat: str, where: str) -> tuple[int, int] | None:
+    """3-12 → (3, 12); C12 → (3, 12)."""
+    if not seat:
+        return None
+    if found := re.fullmatch(r"(\d{1,4})\s*[-/.:,]\s*(\d{1,4})", seat):
+        return int(found[1]), int(found[2])
+    if found := re.fullmatch(r"([A-Za-z])\s*-?\s*(\d{1,4})", seat):
+        return ord(found[1].upper()) - ord("A") + 1, int(found[2])
+    raise InputError(f"{where}: the seat is {seat!r}; a row and a column such as 3-12 or C12 were expected.")
+
+
+# ------------------------------------------------------------------------------------------------ who gets what
+
+
+def places(students: Sequence[Student], seats_per_row: int) -> list[tuple[int, int]]:
+    """Where everybody sits: as the list says, else in its order, row by row (one long row without a length)."""
+    if all(s.place for s in students):
+        return [s.place for s in students if s.place]
+    length = seats_per_row or len(students)
+    return [divmod(k, length) for k in range(len(students))]
+
+
+def assign(seats: Sequence[tuple[int, int]], papers: int, rng: random.Random) -> list[int]:
+    """A paper (from 0) for every seat: never the same as a neighbour's (beside, before, behind, across a corner).
+
+    Every paper goes out equally often, as far as seats allow, and which one to whom is random.  With fewer papers
+    than would be needed, seats beside each other come first; `InputError` if not even they can differ.
+    """
+    found: dict[tuple[int, int], int] = {}
+    used = [0] * papers
+    for row, column in sorted(seats):
+        beside = {found.get((row, column - 1)), found.get((row, column + 1))}
+        around = beside | {found.get((row + r, column + c)) for r in (-1, 0, 1) for c in (-1, 0, 1)}
+        order = shuffled(rng, range(papers))
+        free = [p for p in order if p not in around] or [p for p in order if p not in beside]
+        if not free:
+            raise InputError(
+                f"{papers} variant{'s' * (papers != 1)} cannot part all neighbours; at least 2 are needed."
+            )
+        chosen = min(free, key=lambda p: used[p])
+        found[row, column] = chosen
+        used[chosen] += 1
+    return [found[seat] for seat in seats]
+
+
+def neighbours(seats: Sequence[tuple[int, int]], given: Sequence[int]) -> int:
+    """How many pairs of neighbours have the same paper."""
+    at = dict(zip(seats, given, strict=True))
+    steps = ((0, 1), (1, -1), (1, 0), (1, 1))
+    return sum(at[r, c] == at.get((r + dr, c + dc)) for r, c in at for dr, dc in steps)
+
+
+def balanced(loads: Sequence[Sequence[float]]) -> list[list[int]]:
+    """Papers of one variant of every question each, so that their totals are as near to one another as can be.
+
+    `loads[q][v]` is the load of variant v of question q; the result's paper p has variant `result[p][q]`.  Heavy
+    variants of one question go with light ones of the next (Sud, West and Zilles 2019 choose jointly, too).
+    """
+    papers = [[v] for v in range(len(loads[0]))]
+    totals = list(loads[0])
+    for load in loads[1:]:
+        heavy = sorted(range(len(totals)), key=lambda p: (-totals[p], p))
+        light = sorted(range(len(load)), key=lambda v: (load[v], v))
+        for p, v in zip(heavy, light, strict=True):
+            papers[p].append(v)
+            totals[p] += load[v]
+    return papers

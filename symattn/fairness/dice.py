@@ -1,0 +1,81 @@
+"""Randomness that can be repeated: from a seed, or from a secret that nobody else has."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import random
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from symattn.errors import InputError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, repr=False)
+class Dice:
+    """One generator for every purpose, all from one key by HMAC-SHA256 (RFC 2104).
+
+    With a secret key, nobody who has the software can make tomorrow's paper.  Only `random()` is used of the
+    generators, the one method whose sequence Python promises never to change.
+    """
+
+    key: bytes
+
+    @classmethod
+    def seeded(cls, seed: int) -> Dice:
+        return cls(f"seed {seed}".encode())
+
+    @classmethod
+    def secret(cls, path: Path) -> Dice:
+        """From a file of at least 16 bytes that is kept to oneself; spaces at its ends don't count."""
+        try:
+            key = path.read_bytes().strip()
+        except OSError as error:
+            raise InputError(f"The secret {path} cannot be read: {error.strerror}.") from error
+        if len(key) < 16:
+            raise InputError(f"The secret {path} has {len(key)} bytes; at least 16 were expected.")
+        return cls(b"secret " + key)
+
+    @classmethod
+    def unpredictable(cls) -> Dice:
+        """From the operating system's randomness: never the same again."""
+        return cls(secrets.token_bytes(32))
+
+    def part(self, *labels: object) -> Dice:
+        """Dice of their own for one purpose."""
+        return Dice(hmac.digest(self.key, "\0".join(map(str, labels)).encode(), hashlib.sha256))
+
+    def rng(self, *labels: object) -> random.Random:
+        """The generator for one purpose: `dice.rng("question 2", "variant 7", "attempt 0")`."""
+        return random.Random(int.from_bytes(self.part(*labels).key, "big"))
+
+
+def whole(rng: random.Random, low: int, high: int) -> int:
+    """A whole number from `low` to `high`, both included."""
+    return low + int(rng.random() * (high - low + 1))
+
+
+def pick(rng: random.Random, items: Sequence[T]) -> T:
+    return items[whole(rng, 0, len(items) - 1)]
+
+
+def shuffled(rng: random.Random, items: Sequence[T]) -> list[T]:
+    """The items in a random order (Fisher–Yates)."""
+    listed = list(items)
+    for i in range(len(listed) - 1, 0, -1):
+        j = whole(rng, 0, i)
+        listed[i], listed[j] = listed[j], listed[i]
+    return listed
+
+
+def sample(rng: random.Random, items: Sequence[T], count: int) -> list[T]:
+    """`count` different ones, in random order."""
+    return shuffled(rng, items)[:count]
+
+
+__all__ = ["Dice", "pick", "sample", "shuffled", "whole"]

@@ -1,0 +1,109 @@
+"""What problem types share: what one is asked for, and what one offers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
+from typing import Any
+
+from symattn.errors import InputError
+from symattn.mechanisms import Settings, mechanism
+from symattn.notation import load_notation
+from symattn.question import Content, Json, Question
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+LEVELS = ("starter", "standard", "long")
+SOFTMAX = ("e", "base 2", "base 3", "equal")
+DEFAULT_SIZES: Mapping[str, int] = {"n": 3, "m": 3, "d_model": 5, "d_k": 4, "d_v": 2}
+"""All different but for n and m, and d_k a square: then wrong ways give other answers than the right one."""
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What is wanted of a problem type; field by field, what a question in an exam file may say.
+
+    `settings` are those of `symattn.mechanisms.Settings` that are stated, `options` the problem type's own, `given`
+    the teacher's own matrices instead of random ones.  `softmax` asks for weights that come out pretty: powers of e
+    with whole exponents, base 2 or 3 with terminating decimals, or equal scores.
+    """
+
+    type: str = "full"
+    mechanism: str = ""
+    settings: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    sizes: Mapping[str, int] = field(default_factory=lambda: NOTHING)
+    notation: str = "standard"
+    level: str = "standard"
+    softmax: str = "e"
+    exact: bool = True
+    places: int = 4
+    given: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+    options: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+
+    def chosen_settings(self) -> Settings:
+        """The mechanism's settings, then the notation's, then those stated."""
+        preset = {**mechanism(self.mechanism).defaults, **load_notation(self.notation).settings}
+        base = {"base": int(self.softmax[-1])} if self.softmax.startswith("base") else {}
+        return Settings.read({**preset, **base, **self.settings})
+
+    def chosen_sizes(self) -> dict[str, int]:
+        """The sizes that the mechanism has: as stated, else the defaults (as many keys as queries)."""
+        letters = {s for shape in mechanism(self.mechanism).givens.values() for s in shape}
+        stated = {**({"m": self.sizes["n"]} if "n" in self.sizes else {}), **self.sizes}
+        if unknown := [name for name in self.sizes if name not in DEFAULT_SIZES]:
+            raise InputError(f"There is no size {unknown[0]!r}; the sizes are {', '.join(DEFAULT_SIZES)}.")
+        return {name: size for name, size in {**DEFAULT_SIZES, **stated}.items() if name in letters}
+
+
+Family = Content
+"""What the variants of one family share, as JSON: a band of difficulty, positions to be balanced."""
+
+
+@dataclass(frozen=True)
+class ProblemType:
+    """One way of asking.
+
+    `draw` makes the content of a variant, everything that is random; `make` makes the question of it and draws
+    nothing, so that a frozen variant comes out the same for ever.  `family` fixes what all variants of a pool share.
+    `complaint` says why a variant may not be set, "" if it may; `prove` raises `SelfCheckError` if the key is wrong.
+    `options` are its own settings, each with its default and a word on what it does; `defaults` are its own choices
+    for the fields of `Spec`.
+    """
+
+    name: str
+    title: str
+    draw: Callable[[Spec, random.Random, int, Family], Content]
+    make: Callable[[Content], Question]
+    family: Callable[[Spec, random.Random], Family] = lambda spec, rng: {}
+    complaint: Callable[[Question, Family], str] = lambda question, family: ""
+    prove: Callable[[Question], None] = lambda question: None
+    options: Mapping[str, tuple[Json, str]] = field(default_factory=lambda: NOTHING)
+    defaults: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+
+    def spec(self, stated: Mapping[str, Any]) -> Spec:
+        """What was stated, over this type's own choices; `InputError` names what is unknown or out of range."""
+        known = {f.name for f in fields(Spec)}
+        if unknown := sorted(set(stated) - known):
+            raise InputError(f"A question has no {unknown[0]!r}; it has {', '.join(sorted(known))}.")
+        spec = replace(Spec(type=self.name), **{**self.defaults, **stated})
+        spec = replace(spec, mechanism=mechanism(spec.mechanism or "self_attention").name)
+        for name, allowed in (("level", LEVELS), ("softmax", SOFTMAX)):
+            if getattr(spec, name) not in allowed:
+                raise InputError(f"{name} is {getattr(spec, name)!r}; one of {', '.join(allowed)} was expected.")
+        for name, value in spec.options.items():
+            if name not in self.options:
+                listed = ", ".join(self.options) or "none"
+                raise InputError(f"The problem type {self.name} has no option {name!r}; its options are: {listed}.")
+            if type(value) is not type(self.options[name][0]):
+                kind = _KINDS[type(self.options[name][0])]
+                raise InputError(f"The option {name} of {self.name} is {value!r}; {kind} was expected.")
+        spec.chosen_settings()
+        spec.chosen_sizes()
+        return spec
+
+    def option(self, spec: Spec, name: str) -> Any:
+        return spec.options.get(name, self.options[name][0])
+
+
+_KINDS: dict[type, str] = {int: "a whole number", str: "a text", bool: "true or false", list: "a list"}

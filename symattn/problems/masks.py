@@ -1,0 +1,621 @@
+"""Masks: shade what is hidden, write the mask down, work weights out under it, and read one (PEDAGOGY 5, type 4)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import cast
+
+from symattn.derivation import Derivation
+from symattn.document import (
+    AnswerGrid,
+    Block,
+    Display,
+    HeatMap,
+    Inlines,
+    Math,
+    Paragraph,
+    Table,
+    Together,
+    Words,
+    WorkingSpace,
+)
+from symattn.errors import InputError, SelfCheckError
+from symattn.exact import NEGATIVE_INFINITY, Matrix
+from symattn.explanation.steps import Detail, cell_kind, entries
+from symattn.explanation.wording import Wording
+from symattn.fairness.dice import pick, shuffled, whole
+from symattn.formula import Dots, Formula, MatrixOf, Name, Number, Relation
+from symattn.notation import load_notation
+from symattn.ops import Mask, Softmax
+from symattn.ops.attention import Keep, MaskStyle, blocks, causal, padding, window
+from symattn.problem import Problem
+from symattn.problem_file import read_given
+from symattn.problems.asking import Offer, choice, choices, choices_key
+from symattn.problems.base import Family, ProblemType, Spec
+from symattn.question import (
+    CellsAnswer,
+    Content,
+    EntriesAnswer,
+    Json,
+    Mark,
+    MatrixAnswer,
+    Part,
+    Question,
+)
+
+KINDS = ("causal", "padding", "window", "prefix", "blocks", "cross")
+STYLES: tuple[MaskStyle, ...] = ("additive", "keep", "block")
+TOKENS: Mapping[str, int] = {"starter": 3, "standard": 4, "long": 5}
+ASKED: Mapping[str, int] = {"starter": 1, "standard": 2, "long": 2}
+FEWEST, MOST = 3, 6
+TRIES = 2000
+
+TEXTS: Mapping[int, tuple[str, ...]] = {
+    1: ("Yes", "Look", "Thanks", "Listen", "Soon", "Welcome"),
+    2: ("Birds sing", "Snow melts", "Rivers flow", "Bells ring", "Bread rises", "Stars shine", "Kettles boil"),
+    3: ("The rain stopped", "Leaves turn red", "We walked home", "The train left", "Cats chase mice", "Bees make honey"),
+    4: (
+        "She opened the window",
+        "The kettle is boiling",
+        "They planted a tree",
+        "He found his keys",
+        "Our bus was late",
+        "The baker sold bread",
+    ),
+    5: (
+        "The students opened their books",
+        "A small boat crossed over",
+        "We painted the old fence",
+        "The clock on it stopped",
+        "Many birds fly south early",
+    ),
+    6: (
+        "The library closes early on Fridays",
+        "She put the cup back down",
+        "The children built a snow castle",
+        "He reads the paper every morning",
+    ),
+}
+PAD = "[pad]"
+
+LOGS: Mapping[str, Fraction] = {
+    "-ln(2)": Fraction(1, 2),
+    "0": Fraction(1),
+    "ln(2)": Fraction(2),
+    "ln(3)": Fraction(3),
+    "ln(4)": Fraction(4),
+}
+"""Scores whose powers of e are rational."""
+
+
+# ------------------------------------------------------------------------------------------------ kinds of masks
+
+
+def keep_of(kind: str, parameters: Sequence[int], rows: int, columns: int) -> Keep:
+    """Which keys each query sees; `parameters` are what the kind leaves open."""
+    match kind, parameters:
+        case "causal" | "cross", ():
+            return causal(rows, columns)
+        case "padding", (real,):
+            return padding(rows, columns, real)
+        case "window", (width,):
+            return window(rows, columns, width)
+        case "prefix", (length,):
+            return prefix(rows, length)
+        case "blocks", sizes:
+            return blocks(sizes)
+    raise InputError(f"There is no mask {kind!r} with {list(parameters)}; the kinds are {', '.join(KINDS)}.")
+
+
+def prefix(tokens: int, length: int) -> Keep:
+    """Every token sees the first `length` tokens; from there on it is causal (Raffel et al. 2020, section 3.2.1)."""
+    return tuple(tuple(j < length or j <= i for j in range(tokens)) for i in range(tokens))
+
+
+def _parameters(kind: str, tokens: int, rng: random.Random) -> tuple[int, ...]:
+    match kind:
+        case "padding":
+            return (whole(rng, 2, tokens - 1),)
+        case "window" | "prefix":
+            return (whole(rng, 2, max(2, tokens - 2)),)
+        case "blocks":
+            first = whole(rng, 2, tokens - 2) if tokens > FEWEST else whole(rng, 1, 2)
+            return (first, tokens - first)
+    return ()
+
+
+def rule(kind: str, parameters: Sequence[int], rows: int, columns: int) -> str:
+    """What the mask is for, in words from which it can be drawn."""
+    match kind, parameters:
+        case "causal", ():
+            return "The mask is causal: no token sees a later one."
+        case "padding", (real,):
+            hidden = "token is" if columns - real == 1 else f"{columns - real} tokens are"
+            return (
+                f"The last {hidden} padding. No token sees padding; the rows of the padding itself are kept, "
+                "and nobody reads their output."
+            )
+        case "window", (width,):
+            before = "the token before it" if width == 2 else f"the {width - 1} tokens before it"
+            return f"The mask is a local window of width {width}: a token sees itself and {before}, and nothing else."
+        case "prefix", (length,):
+            return (
+                f"The first {length} tokens are a prompt (a prefix): every token sees all of them. "
+                "Besides, a token sees itself and every earlier one, and no others."
+            )
+        case "blocks", (first, _):
+            parts = " and ".join(map(_span, ((1, first), (first + 1, columns))))
+            return f"Two texts stand in one row of tokens: {parts}. A token sees its own text and nothing of the other."
+    cached = columns - rows
+    return (
+        f"There are {columns} keys but only {rows} queries: the first {_few(cached)} in the cache, and query i is "
+        f"token {cached} + i. A query sees its own token and every earlier one."
+    )
+
+
+def _span(span: tuple[int, int]) -> str:
+    first, last = span
+    return f"token {first}" if first == last else f"tokens {first} to {last}"
+
+
+def _few(number: int) -> str:
+    return "token is" if number == 1 else f"{number} tokens are"
+
+
+# ------------------------------------------------------------------------------------------------ drawing
+
+
+def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
+    stated, style = str(TYPE.option(spec, "kind")), str(TYPE.option(spec, "style"))
+    if stated and stated not in KINDS:
+        raise InputError(f"The mask {stated!r} is not known; {', '.join(KINDS)} or nothing for all were expected.")
+    if style and style not in STYLES:
+        raise InputError(f"The style {style!r} is not known; {', '.join(STYLES)} or nothing for all were expected.")
+    round_, turn = divmod(number - 1, len(KINDS))
+    kind = stated or KINDS[turn]
+    style = style or STYLES[(round_ + turn) % len(STYLES)]
+    columns = spec.sizes.get("m" if kind == "cross" else "n", spec.sizes.get("n", TOKENS[spec.level]))
+    if not FEWEST <= columns <= MOST:
+        raise InputError(f"Masks are drawn for {FEWEST} to {MOST} tokens; {columns} came.")
+    rows = columns
+    if kind == "cross":
+        rows = spec.sizes["n"] if {"n", "m"} <= set(spec.sizes) else whole(rng, max(2, columns - 2), columns - 1)
+        if not 2 <= rows < columns:
+            raise InputError(f"A mask of kind cross has at least 2 queries and more keys; {rows} and {columns} came.")
+    for _ in range(TRIES):
+        parameters = _parameters(kind, columns, rng)
+        keep = keep_of(kind, parameters, rows, columns)
+        suited = [i for i, row in enumerate(keep) if 2 <= sum(row) < columns]
+        if suited:
+            break
+    else:
+        raise InputError(f"With {columns} tokens no row of a mask of kind {kind} hides some keys and shows two.")
+    asked = sorted(shuffled(rng, suited)[: ASKED[spec.level]])
+    logs = spec.softmax == "e" and bool(TYPE.option(spec, "logs"))
+    return {
+        "type": spec.type,
+        "notation": spec.notation,
+        "exact": spec.exact,
+        "places": spec.places,
+        "kind": kind,
+        "parameters": list(parameters),
+        "style": style,
+        "base": int(spec.softmax[-1]) if spec.softmax.startswith("base") else "e",
+        "tokens": list(_words(kind, parameters, columns, rng)),
+        "scores": cast("list[Json]", _scores(keep, asked, spec.softmax, logs, rng)),
+        "asked": list(asked),
+        "read": _reading(kind, columns, number, rng),
+        "drawn": _drawing(number, rng),
+    }
+
+
+def _words(kind: str, parameters: Sequence[int], tokens: int, rng: random.Random) -> list[str]:
+    """A short sentence, one word a token; two for a mask with blocks; filled up with padding."""
+    if kind == "blocks":
+        return [word for size in parameters for word in pick(rng, TEXTS[size]).split()]
+    real = parameters[0] if kind == "padding" else tokens
+    return [*pick(rng, TEXTS[real]).split(), *[PAD] * (tokens - real)]
+
+
+def _scores(keep: Keep, asked: Sequence[int], softmax: str, logs: bool, rng: random.Random) -> list[list[str]]:
+    """Scaled scores of which masking mistakes show: hidden ones of every sign (PEDAGOGY 2.4, D4), no two rows equal."""
+    for _ in range(TRIES):
+        rows = [_row(seen, i in asked, softmax, logs, rng) for i, seen in enumerate(keep)]
+        hidden = [_sign(x) for row, seen in zip(rows, keep, strict=True) for x, s in zip(row, seen, strict=True) if not s]
+        signs = {_sign(rows[i][j]) for i in asked for j, s in enumerate(keep[i]) if not s}
+        if len({tuple(row) for row in rows}) < len(rows) or signs == {1}:
+            continue
+        if len(set(hidden)) == 3 or len(hidden) < 3:
+            return rows
+    raise InputError("No scores were found under which every mistake with this mask would show.")
+
+
+def _row(seen: Sequence[bool], asked: bool, softmax: str, logs: bool, rng: random.Random) -> list[str]:
+    choices_: Sequence[str] = list(LOGS) if logs else [str(x) for x in (-1, 0, 1, 2)]
+    for _ in range(TRIES):
+        row = [pick(rng, choices_) for _ in seen]
+        if softmax == "equal":
+            row = [row[0] if s else x for x, s in zip(row, seen, strict=True)]
+        if not asked or _pretty(row, seen, softmax, logs):
+            return row
+    raise InputError(f"No row of scores gives pretty weights with softmax = {softmax!r} here.")
+
+
+def _pretty(row: Sequence[str], seen: Sequence[bool], softmax: str, logs: bool) -> bool:
+    """Whether the row's weights are worth working out: not all equal (unless wished for), of a small sum."""
+    visible = [x for x, s in zip(row, seen, strict=True) if s]
+    hidden = [x for x, s in zip(row, seen, strict=True) if not s]
+    if all(_sign(x) == 0 for x in hidden):  # then it makes no difference whether a masked score is taken as 0
+        return False
+    if softmax == "equal":
+        return True
+    if len(set(visible)) < 2:
+        return False
+    if softmax == "e" and not logs:
+        return True
+    base = int(softmax[-1]) if not logs else 0
+    powers = [LOGS[x] if logs else Fraction(base) ** int(x) for x in visible]
+    total = sum(powers) / min(powers)
+    small = total.denominator * total <= 20
+    return small and (logs or all(_terminates(p / sum(powers)) for p in powers))
+
+
+def _terminates(x: Fraction) -> bool:
+    return bool(10**12 % x.denominator == 0)
+
+
+def _sign(score: str) -> int:
+    return -1 if score.startswith("-") else 0 if score == "0" else 1
+
+
+# ---------------------------------------------------------------------------- reading a mask: what may be drawn
+
+
+def _reading(other: str, tokens: int, number: int, rng: random.Random) -> Json:
+    """A square mask of another kind in numbers, and a query at which every way of misreading it shows."""
+    kinds = [kind for kind in KINDS if kind not in (other, "cross", "blocks")]
+    for _ in range(TRIES):
+        kind = pick(rng, kinds)
+        parameters = _parameters(kind, tokens, rng)
+        query = whole(rng, 0, tokens - 1)
+        if len(_readings(keep_of(kind, parameters, tokens, tokens), query)) >= 4:
+            style = STYLES[number % len(STYLES)]
+            at = (number - 1) % 4
+            return {"kind": kind, "parameters": list(parameters), "query": query, "style": style, "at": at}
+    raise InputError(f"No mask of {tokens} tokens can be misread in three ways.")
+
+
+def _readings(keep: Keep, query: int) -> list[tuple[frozenset[int], str, str]]:
+    """The keys that a query sees, and what misreadings make of them: (keys, misconception, why it is wrong).
+
+    The first is right; none comes twice.
+    """
+    n = len(keep)
+    right = frozenset(j for j in range(n) if keep[query][j])
+    found = [
+        (right, "", f"Row {query + 1} belongs to query {query + 1}; it sees the keys that are not hidden there."),
+        (
+            frozenset(j for j in range(n) if keep[j][query]),
+            "M9",
+            f"That is column {query + 1}: the queries that see key {query + 1}.",
+        ),
+        (frozenset(range(n)) - right, "M2", "Those are the hidden ones: the marks were taken the other way round."),
+        (right - {query}, "M3", f"The diagonal is not hidden: token {query + 1} sees itself."),
+        (right | {max(right) + 1}, "M6", f"Token {max(right) + 2} is hidden from token {query + 1}."),
+    ]
+    listed: list[tuple[frozenset[int], str, str]] = []
+    for keys, diagnosis, why in found:
+        if keys and max(keys) < n and all(keys != other for other, *_ in listed):
+            listed.append((keys, diagnosis, why))
+    return listed
+
+
+Sees = Callable[[int, int], bool]
+
+PICTURES: Mapping[str, tuple[Sees, str, str]] = {
+    "causal": (lambda i, j: j <= i, "A token sees itself and all earlier tokens.", ""),
+    "future": (lambda i, j: j >= i, "A token sees itself and all later tokens.", "M2"),
+    "others": (lambda i, j: j < i, "A token sees all earlier tokens, but not itself.", "M3"),
+    "ahead": (lambda i, j: j <= i + 1, "A token sees itself, all earlier tokens and the next one.", "M6"),
+    "window": (lambda i, j: i - 1 <= j <= i, "A token sees itself and the token before it.", ""),
+    "prefix": (lambda i, j: j < 2 or j <= i, "A token sees the first two tokens, itself and all earlier ones.", ""),
+    "padding": (lambda i, j: j < 3, "Every token sees the first three tokens and no others.", ""),
+    "blocks": (lambda i, j: (i < 2) == (j < 2), "The first two tokens see each other, and so do the last three.", ""),
+}
+"""Masks of five tokens, none like another: who sees whom, in words, the misconception that draws it for a causal one."""
+PICTURED = 5
+
+
+def _drawing(number: int, rng: random.Random) -> Json:
+    """One of the pictures, with three other sentences to tell it from."""
+    names = shuffled(rng, list(PICTURES))
+    return {"right": names[0], "wrong": cast("list[Json]", names[1:4]), "at": number % 4}
+
+
+# ------------------------------------------------------------------------------------------------ the question
+
+
+def make(content: Content) -> Question:
+    problem = _problem(content)
+    wording = Wording(problem.derivation, problem.notation)
+    mask = problem["M"].op
+    assert isinstance(mask, Mask)
+    parts = [_shading(mask, wording), _matrix(mask, wording), _weights(content, problem, wording)]
+    parts.append(_read(content, wording))
+    parts.append(_picture(content))
+    keep = mask.keep
+    return Question(
+        type=TYPE.name,
+        title=TYPE.title,
+        introduction=(Paragraph((Words("Draw the mask, write it down, and work out weights under it."),)),),
+        given=tuple(_given(content, wording)),
+        parts=tuple(parts),
+        content=content,
+        problem=problem,
+        conventions=_conventions(mask.style, content["base"], wording),
+        features={
+            "load": float(sum(sum(keep[i]) for i in _asked(content)) + len(keep) * len(keep[0])),
+            "hidden": float(sum(not x for row in keep for x in row)),
+        },
+        positions={
+            "mask": str(content["kind"]),
+            "reading": str(cast("Mapping[str, Json]", content["read"])["at"]),
+            "picture": str(cast("Mapping[str, Json]", content["drawn"])["at"]),
+        },
+    )
+
+
+def _problem(content: Content) -> Problem:
+    scores = read_given("S'", content["scores"])
+    assert isinstance(scores, Matrix)
+    parameters = tuple(cast("list[int]", content["parameters"]))
+    keep = keep_of(str(content["kind"]), parameters, *scores.shape)
+    style, base = cast(MaskStyle, content["style"]), content["base"]
+    derivation = Derivation({"S'": scores}).then("M", Mask(keep, style, str(content["kind"])), "S'")
+    derivation = derivation.then("A", Softmax(base="e" if base == "e" else cast(int, base)), "M")
+    return Problem(
+        title="Masks",
+        mechanism="",
+        derivation=derivation,
+        notation=load_notation(str(content["notation"])),
+        asked=("A",),
+        exact=bool(content["exact"]),
+        places=cast(int, content["places"]),
+    )
+
+
+def _asked(content: Content) -> list[int]:
+    return cast("list[int]", content["asked"])
+
+
+_MARKS: Mapping[str, str] = {
+    "additive": "In the mask, 0 stands for seen and −∞ for hidden; it is added to the scores.",
+    "keep": "In the mask, 1 stands for seen and 0 for hidden.",
+    "block": "In the mask, 1 stands for hidden and 0 for seen.",
+}
+
+
+def _conventions(style: str, base: Json, wording: Wording) -> tuple[Inlines, ...]:
+    written = wording.read("e") if base == "e" else Number(str(base))
+    return (
+        (Words("Row i of scores, mask and weights belongs to query i, column j to key j."),),
+        (Words("A hidden score is −∞ before softmax, so its weight is exactly 0."),),
+        (Words(f"{_MARKS[style]}"),),
+        (Words("Softmax goes along each row, with base "), Math(written), Words(".")),
+    )
+
+
+def _given(content: Content, wording: Wording) -> Iterator[Block]:
+    tokens = cast("list[str]", content["tokens"])
+    scores = wording.derivation.value("S'")
+    assert isinstance(scores, Matrix)
+    rows, columns = scores.shape
+    said = rule(str(content["kind"]), tuple(cast("list[int]", content["parameters"])), rows, columns)
+    header: tuple[Inlines, ...] = ((Words("Token"),), *((Math(Number(str(j + 1))),) for j in range(columns)))
+    yield Together((Table(header, (((Words("Word"),), *((Words(w),) for w in tokens)),), row_heads=True),))
+    yield Paragraph((Words(said),))
+    yield Paragraph((Words("The scaled scores are"),))
+    yield Display((Relation((wording.name("S'"), wording.values(scores)), ("=",)),))
+
+
+def _labels(count: int) -> tuple[Formula, ...]:
+    return tuple(Number(str(i + 1)) for i in range(count))
+
+
+def _shading(mask: Mask, wording: Wording) -> Part:
+    rows, columns = len(mask.keep), len(mask.keep[0])
+    hidden = frozenset((i, j) for i in range(rows) for j in range(columns) if not mask.keep[i][j])
+    white = tuple(tuple(Number("") for _ in range(columns)) for _ in range(rows))
+    shaded = MatrixOf(white, row_labels=_labels(rows), column_labels=_labels(columns), excluded=hidden)
+    grid = AnswerGrid(
+        Name("mask"), rows, columns, shade=True, row_labels=_labels(rows), column_labels=_labels(columns)
+    )
+    listed = "; ".join(
+        f"query {i + 1}: " + (", ".join(str(j + 1) for j in range(columns) if (i, j) in hidden) or "none")
+        for i in range(rows)
+    )
+    return Part(
+        name="shade",
+        title=(Words("The hidden cells"),),
+        ask=(
+            Paragraph((Words("Shade every cell (query, key) that is hidden; leave the others white."),)),
+            grid,
+        ),
+        key=(
+            Display((Relation((Name("mask"), shaded), ("=",)),)),
+            Paragraph((Words(f"Hidden keys: {listed}."),)),
+        ),
+        answer=CellsAnswer((rows, columns), hidden),
+        marks=(Mark("M", 1, "the right kind of mask"), Mark("A", 1, "every cell")),
+    )
+
+
+def _matrix(mask: Mask, wording: Wording) -> Part:
+    written = mask.matrix()
+    marks = {"additive": (0, NEGATIVE_INFINITY), "keep": (1, 0), "block": (0, 1)}
+    seen, hidden = marks[mask.style]
+    value = Matrix.of([[seen if kept else hidden for kept in row] for row in mask.keep])
+    rows, columns = value.shape
+    other = {"additive": "0/−∞", "keep": "1/0", "block": "1/0"}[mask.style]
+    return Part(
+        name="mask",
+        title=(Words("The mask as a matrix"),),
+        ask=(
+            Paragraph((Words(_MARKS[mask.style]),)),
+            AnswerGrid(Name("mask"), rows, columns, "integer"),
+        ),
+        key=(
+            Display((Relation((Name("mask"), written), ("=",)),)),
+            Paragraph((Words(f"No marks are lost twice: entries {other} that fit the shading earn them."),)),
+        ),
+        answer=MatrixAnswer(value),
+        marks=(Mark("B", 1, "follows the shading, marks as stated"),),
+    )
+
+
+def _weights(content: Content, problem: Problem, wording: Wording) -> Part:
+    step = problem["A"]
+    assert isinstance(step.result, Matrix)
+    rows, columns = step.result.shape
+    asked = _asked(content)
+    cells = tuple((i, j) for i in asked for j in range(columns))
+    rest = tuple(((i, j), Dots("cell")) for i in range(rows) if i not in asked for j in range(columns))
+    kind = cell_kind(step, problem.exact)
+    name = wording.name("A")
+    named = " and ".join(str(i + 1) for i in asked)
+    worth = "rows" if len(asked) > 1 else "row"
+    detail = Detail(entries=cells, places=None if problem.exact and kind == "fraction" else problem.places)
+    form = "Give exact values." if problem.exact else f"Give decimals with {problem.places} places."
+    lines = [block for block in entries(step, wording, detail) if not isinstance(block, Paragraph)]
+    return Part(
+        name="weights",
+        title=(Words("Weights "), Math(name)),
+        ask=(
+            Paragraph((Words(f"Mask the scores and work out {worth} {named} of the weights. {form}"),)),
+            WorkingSpace(14 * len(asked)),
+            AnswerGrid(name, rows, columns, kind, rest),
+        ),
+        key=(
+            Display((Relation((wording.name("M"), wording.values(problem["M"].result)), ("=",)),)),
+            *lines,
+            Paragraph((Words(f"Each of these rows sums to 1; {_slips(wording)}"),)),
+        ),
+        answer=EntriesAnswer("A", cells),
+        marks=(Mark("M", 1, "hidden keys get no weight"), Mark("A", 2 * len(asked), "two for every row")),
+    )
+
+
+def _slips(wording: Wording) -> str:
+    return (
+        "a row whose hidden keys have weight above 0 was masked with 0 (M4) or not at all (M1), and a row that sums to "
+        "less than 1 was masked after softmax (M5)."
+    )
+
+
+def _read(content: Content, wording: Wording) -> Part:
+    drawn = cast("Mapping[str, Json]", content["read"])
+    n = len(cast("list[str]", content["tokens"]))
+    style, query = cast(MaskStyle, drawn["style"]), cast(int, drawn["query"])
+    keep = keep_of(str(drawn["kind"]), tuple(cast("list[int]", drawn["parameters"])), n, n)
+    right, *wrong = [
+        Offer((Words(_tokens(keys)),), (Words(why),), not diagnosis, diagnosis)
+        for keys, diagnosis, why in _readings(keep, query)
+    ]
+    at = cast(int, drawn["at"])
+    offers = [*wrong[:3][:at], right, *wrong[:3][at:]]
+    says = {
+        "additive": "0 for seen and −∞ for hidden",
+        "keep": "1 for seen and 0 for hidden",
+        "block": "1 for hidden and 0 for seen",
+    }[style]
+    return Part(
+        name="read",
+        title=(Words("Another mask in numbers"),),
+        ask=(
+            Paragraph((Words(f"This mask has {says}. Which tokens does token {query + 1} see?"),)),
+            Display((Relation((Name("mask"), Mask(keep, style).matrix()), ("=",)),)),
+            choices(offers),
+        ),
+        key=choices_key(offers),
+        answer=choice(offers),
+        marks=(Mark("B", 1),),
+    )
+
+
+def _tokens(keys: frozenset[int]) -> str:
+    listed = [str(j + 1) for j in sorted(keys)]
+    if len(listed) == 1:
+        return f"token {listed[0]}"
+    return f"tokens {', '.join(listed[:-1])} and {listed[-1]}"
+
+
+def _picture(content: Content) -> Part:
+    drawn = cast("Mapping[str, Json]", content["drawn"])
+    right, wrong, at = str(drawn["right"]), cast("list[str]", drawn["wrong"]), cast(int, drawn["at"])
+    sees = PICTURES[right][0]
+    offers = [_pictured(name, right) for name in (*wrong[:at], right, *wrong[at:])]
+    levels = tuple(tuple(0 if sees(i, j) else 4 for j in range(PICTURED)) for i in range(PICTURED))
+    rows = [f"row {i + 1}: " + (", ".join(str(j + 1) for j, x in enumerate(row) if x) or "none") for i, row in
+            enumerate(levels)]  # fmt: skip
+    picture = HeatMap(
+        levels, f"Hidden keys, {'; '.join(rows)}.", row_labels=_labels(PICTURED), column_labels=_labels(PICTURED)
+    )
+    return Part(
+        name="picture",
+        title=(Words("A mask drawn"),),
+        ask=(
+            Paragraph((Words("Rows are queries, columns are keys, and dark cells are hidden. Which mask is drawn?"),)),
+            picture,
+            choices(offers),
+        ),
+        key=choices_key(offers),
+        answer=choice(offers),
+        marks=(Mark("B", 1),),
+    )
+
+
+def _pictured(name: str, right: str) -> Offer:
+    """One sentence as an option; a wrong one is refuted by a cell."""
+    (sees, says, diagnosis), drawn = PICTURES[name], PICTURES[right][0]
+    if name == right:
+        return Offer((Words(says),), (Words("Every cell agrees."),), True)
+    i, j = next((i, j) for i in range(PICTURED) for j in range(PICTURED) if sees(i, j) != drawn(i, j))
+    why = f"Then token {i + 1} would {'see' if sees(i, j) else 'not see'} token {j + 1}; the picture says otherwise."
+    return Offer((Words(says),), (Words(why),), False, diagnosis if right == "causal" else "")
+
+
+def prove(question: Question) -> None:
+    """Shading, matrix and weights must tell the same story: seen keys have weight, hidden ones none, rows sum to 1."""
+    problem = question.problem
+    assert problem is not None
+    weights, scores = problem["A"].result, problem.derivation.value("S'")
+    shade, matrix = question.parts[0].answer, question.parts[1].answer
+    assert isinstance(weights, Matrix) and isinstance(scores, Matrix)
+    assert isinstance(shade, CellsAnswer) and isinstance(matrix, MatrixAnswer)
+    hidden_mark = {"additive": NEGATIVE_INFINITY, "keep": 0, "block": 1}[str(question.content["style"])]
+    for i in range(weights.shape[0]):
+        for j in range(weights.shape[1]):
+            hidden = (i, j) in shade.cells
+            if hidden != (weights[i, j] == 0) or hidden != (matrix.value[i, j] == hidden_mark):
+                raise SelfCheckError(f"In a mask, cell ({i + 1}, {j + 1}) is shaded, written and weighted differently.")
+        total = weights[i, 0]
+        for j in range(1, weights.shape[1]):
+            total = total + weights[i, j]
+        if total != 1:
+            raise SelfCheckError(f"Row {i + 1} of the weights under a mask sums to {total}.")
+
+
+TYPE = ProblemType(
+    name="masks",
+    title="Masks: draw them, write them, use them, read them",
+    draw=draw,
+    make=make,
+    prove=prove,
+    options={
+        "kind": ("", f"the mask: {', '.join(KINDS)}; all of them in turn if left out"),
+        "style": ("", "how it is written: additive (0, −∞), keep (1, 0), block (1 hidden); in turn if left out"),
+        "logs": (True, "scores as logarithms, so that weights are fractions; otherwise whole numbers"),
+    },
+)

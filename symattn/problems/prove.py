@@ -1,0 +1,163 @@
+"""Explain and prove: a theorem of attention, and an instance of it with numbers (PEDAGOGY 5, type 12).
+
+The proof is marked by a rubric, or its lines are put in order; the instance is marked exactly.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any, cast
+
+from symattn.document import Block, Box, FillIn, FillIns, ItemList, Math, Paragraph, Words, WorkingSpace
+from symattn.errors import InputError, SelfCheckError
+from symattn.exact import Matrix, Value
+from symattn.fairness.dice import shuffled
+from symattn.problems.asking import LETTERS, Prose, prose, tokens_are_rows
+from symattn.problems.base import Family, ProblemType, Spec
+from symattn.problems.theorems import THEOREMS, Task, Theorem
+from symattn.question import (
+    Answer,
+    ChoiceAnswer,
+    Content,
+    FormulaAnswer,
+    Mark,
+    MatrixAnswer,
+    OrderAnswer,
+    Part,
+    Question,
+    RubricAnswer,
+)
+
+
+def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
+    tokens_are_rows(spec)
+    theorem = _chosen(TYPE.option(spec, "theorem"), number)
+    turn = (number - 1 + (number - 1) // len(THEOREMS)) % 4
+    wrong = shuffled(rng, [1, 2, 3])
+    instance = {**theorem.draw(rng), "order": [*wrong[:turn], 0, *wrong[turn:]]}
+    lines = list(range(len(theorem.proof)))
+    while (given := shuffled(rng, lines)) == lines:
+        pass
+    return {
+        "type": spec.type,
+        "notation": spec.notation,
+        "theorem": theorem.id,
+        "instance": instance,
+        "lines": cast("Any", given if TYPE.option(spec, "lines") else []),
+    }
+
+
+def _chosen(name: str, number: int) -> Theorem:
+    if not name:
+        return list(THEOREMS.values())[(number - 1) % len(THEOREMS)]
+    if name not in THEOREMS:
+        raise InputError(f"There is no theorem {name!r}; there are {', '.join(THEOREMS)}.")
+    return THEOREMS[name]
+
+
+def make(content: Content) -> Question:
+    theorem, say = THEOREMS[str(content["theorem"])], prose(str(content["notation"]))
+    lines = cast("list[int]", content["lines"])
+    given, *tasks = theorem.instance(cast("dict[str, Any]", content["instance"]), say)
+    proof = _in_order(theorem, lines, say) if lines else _proof(theorem, say)
+    return Question(
+        type=TYPE.name,
+        title=theorem.title,
+        given=(Box("Theorem", (say.paragraph(theorem.statement),)),),
+        parts=(proof, *(_part(name, task, given if name == "b" else ()) for name, task in zip("bc", tasks, strict=True))),
+        content=content,
+        introduction=(Paragraph((Words("Prove the theorem, then check it with numbers. Give exact values."),)),),
+        conventions=_conventions(theorem, say),
+        features={"load": float(len(theorem.points) + sum(map(_size, tasks)))},
+        positions=_positions(tasks),
+    )
+
+
+_WITH_BASE_2 = ("temperature",)
+
+
+def _conventions(theorem: Theorem, say: Prose) -> tuple[tuple[Words | Math, ...], ...]:
+    lines = [say("Tokens are rows; softmax goes along each row, with base $e$.")]
+    if theorem.id in _WITH_BASE_2:
+        lines.append(say("Softmax with the temperature $T$ is softmax of the scores divided by $T$."))
+    return tuple(lines)
+
+
+def _proof(theorem: Theorem, say: Prose) -> Part:
+    points = tuple(map(say, theorem.points))
+    room = (Paragraph((Words("Prove the theorem. Say what you use in every step."),)), WorkingSpace(72, ruled=True))
+    key: tuple[Block, ...] = (
+        ItemList(tuple(map(say, theorem.proof)), ordered=True),
+        Paragraph((Words("One mark for each of these points; any other valid proof earns the same marks."),)),
+        ItemList(points),
+    )
+    marks = (Mark("B", len(points), "one for each point"),)
+    return Part("a", (Words("Proof"),), room, key, RubricAnswer(points), marks)
+
+
+def _in_order(theorem: Theorem, lines: list[int], say: Prose) -> Part:
+    shown = tuple((Words(f"{LETTERS[place]}: "), *say(theorem.proof[line])) for place, line in enumerate(lines))
+    right = [LETTERS[lines.index(line)] for line in range(len(lines))]
+    ask = say.paragraph("Here is a proof with its lines out of order. Write down their letters in the right order.")
+    boxes = FillIns((FillIn((Words("Order:"),), boxes=len(lines)),))
+    key: tuple[Block, ...] = (
+        Paragraph((Words(f"The order is {', '.join(right)}."),)),
+        ItemList(tuple(map(say, theorem.proof)), ordered=True),
+    )
+    marks = (Mark("B", 3, "one less for each line that must be moved"),)
+    answer = OrderAnswer(tuple((letter,) for letter in right))
+    return Part("a", (Words("Proof"),), (ask, ItemList(shown), boxes), key, answer, marks)
+
+
+def _part(name: str, task: Task, given: tuple[Block, ...]) -> Part:
+    single = isinstance(task.answer, ChoiceAnswer) and not task.answer.several
+    marks = (Mark("B", 2),) if single else (Mark("M", 1), Mark("A", 1))
+    title = {"b": "An instance", "c": "The same instance"}[name]
+    return Part(name, (Words(title),), (*given, Paragraph(task.ask), *task.room), task.key, task.answer, marks)
+
+
+def _size(task: Task) -> int:
+    return sum(1 for _ in task.answer.value) if isinstance(task.answer, MatrixAnswer) else 2
+
+
+def _positions(tasks: list[Task]) -> dict[str, str]:
+    answers = [task.answer for task in tasks if isinstance(task.answer, ChoiceAnswer) and not task.answer.several]
+    return {"key": LETTERS[min(answer.right)] for answer in answers}
+
+
+# ------------------------------------------------------------------------------------------------ proving
+
+
+def prove(question: Question) -> None:
+    """The answers of the instance once more, without the theorem; every choice has exactly one right option."""
+    theorem = THEOREMS[str(question.content["theorem"])]
+    direct = theorem.direct(cast("dict[str, Any]", question.content["instance"]))
+    for part, value in zip(question.parts[1:], direct, strict=True):
+        if not _agrees(part.answer, value):
+            raise SelfCheckError(f"Part {part.name} of the theorem {theorem.id} is {part.answer}; directly, it is {value}.")
+
+
+def _agrees(answer: Answer, value: Matrix | Value | None) -> bool:
+    match answer:
+        case MatrixAnswer(matrix):
+            return isinstance(value, Matrix) and matrix == value
+        case FormulaAnswer(number):
+            return bool(number == value)
+        case ChoiceAnswer(_, several):
+            texts = [option.text for option in answer.options]
+            distinct = all(a != b for i, a in enumerate(texts) for b in texts[:i])
+            return value is None and distinct and (several or len(answer.right) == 1)
+    return False
+
+
+TYPE = ProblemType(
+    name="prove",
+    title="Explain and prove",
+    draw=draw,
+    make=make,
+    prove=prove,
+    options={
+        "theorem": ("", f"which theorem; all in turn where none is named: {', '.join(THEOREMS)}"),
+        "lines": (False, "whether the lines of the proof are given, to be put in order"),
+    },
+)

@@ -1,0 +1,1113 @@
+"""The bank of theorems: statement, proof, what a marker looks for, and a random instance to check with numbers.
+
+The two answers of an instance follow from the theorem; `direct` gets them without it, and both must agree.  Instances
+have whole scores with base 2, so that weights are fractions, unless the theorem is about something else.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cmp_to_key
+from types import MappingProxyType
+from typing import Any
+
+from symattn.document import AnswerGrid, Block, Display, FillIn, FillIns, Inlines, Math, Words
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, divide, exponential, square_root
+from symattn.fairness.dice import pick, sample, shuffled, whole
+from symattn.formula import CellKind, Formula, ListOf, Relation
+from symattn.ops import Mask, MatMul, Softmax
+from symattn.ops.attention import Keep, causal
+from symattn.problems.asking import Offer, Prose, choice, choices, choices_key
+from symattn.question import Answer, FormulaAnswer, MatrixAnswer
+
+Instance = Mapping[str, Any]
+Drawn = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One thing to be worked out in an instance: the sentence, the room for it, the answer, and how one gets there."""
+
+    ask: Inlines
+    room: tuple[Block, ...]
+    answer: Answer
+    key: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """`proof` is its lines, each of which refers to the one before, so that only one order makes sense.
+
+    `draw` takes the random generator alone; `instance` gives what is printed and the two tasks; `direct` works the
+    values of the two answers out again by the definitions (None for a choice, which `instance` decides exactly).
+    """
+
+    id: str
+    title: str
+    statement: str
+    points: tuple[str, str, str]
+    proof: tuple[str, ...]
+    draw: Callable[[random.Random], Drawn]
+    instance: Callable[[Instance, Prose], tuple[tuple[Block, ...], Task, Task]]
+    direct: Callable[[Instance], tuple[Matrix | Value | None, Matrix | Value | None]]
+
+
+# ------------------------------------------------------------------------------------------------ numbers
+
+
+def weights(scores: Matrix, keep: Keep | None = None) -> Matrix:
+    """Softmax with base 2, of masked scores if there is a mask: whole scores give fractions."""
+    return Softmax(base=2).apply(Mask(keep).apply(scores) if keep else scores)
+
+
+def times(a: Matrix, b: Matrix) -> Matrix:
+    return MatMul().apply(a, b)
+
+
+def normalised(parts: Sequence[int]) -> Matrix:
+    """(1, 2, 1) → (1/4, 1/2, 1/4), as a matrix of one row."""
+    return Matrix([[Fraction(part, sum(parts)) for part in parts]])
+
+
+def grid(rng: random.Random, rows: int, columns: int, low: int, high: int) -> list[list[int]]:
+    return [[whole(rng, low, high) for _ in range(columns)] for _ in range(rows)]
+
+
+def different(rows: Sequence[object]) -> bool:
+    return all(a != b for i, a in enumerate(rows) for b in rows[:i])
+
+
+def ordered(m: Matrix, order: Sequence[int]) -> Matrix:
+    return Matrix.of(m.rows[i] for i in order)
+
+
+def _modest(scores: Sequence[Sequence[int]]) -> bool:
+    """No row equal in all places, none with a range over 3."""
+    return all(1 <= max(row) - min(row) <= 3 for row in scores)
+
+
+def _values(rng: random.Random, rows: int) -> list[list[int]]:
+    while not different(found := grid(rng, rows, 2, -3, 6)):
+        pass
+    return found
+
+
+# ------------------------------------------------------------------------------------------------ tasks
+
+
+def _kind(m: Matrix) -> CellKind:
+    if all(isinstance(x, int) for x in m):
+        return "integer"
+    return "fraction" if all(isinstance(x, int | Fraction) for x in m) else "exponential"
+
+
+def _boxes(say: Prose, ask: Inlines, name: Formula, value: Matrix, *key: Block) -> Task:
+    room = AnswerGrid(name, *value.shape, _kind(value))
+    result = Display((Relation((name, say.values(value)), ("=",)),))
+    return Task(ask, (room,), MatrixAnswer(value), (*key, result))
+
+
+def _line(say: Prose, ask: Inlines, name: Formula, value: Value, *key: Block) -> Task:
+    room = FillIns((FillIn((Math(name), Words(" =")), 30),))
+    return Task(ask, (room,), FormulaAnswer(value), (*key, Display((Relation((name, say.number(value)), ("=",)),))))
+
+
+def _choice(ask: Inlines, offers: Sequence[Offer], several: bool = False) -> Task:
+    return Task(ask, (choices(offers, several),), choice(offers, several), choices_key(offers, several))
+
+
+def _placed(offers: Sequence[Offer], order: Sequence[int]) -> list[Offer]:
+    return [offers[i] for i in order]
+
+
+# ------------------------------------------------------------------------------------------------ row shift
+
+
+def _draw_shift(rng: random.Random) -> Drawn:
+    while True:
+        parts = sample(rng, range(1, 10), 3)
+        if math.gcd(*parts) == 1:
+            return {"c": pick(rng, [-4, -3, -2, 2, 3, 4, 5, 6, 7]), "other": whole(rng, 8, 12), "parts": parts}
+
+
+def _logs(whole_part: int, parts: Sequence[int], factor: int = 1) -> list[str]:
+    """3 + 2·ln 2, 3, 3 + 2·ln 5: a whole number plus logarithms, ln 1 left out."""
+    sign, size = "+-"[factor < 0], "" if abs(factor) == 1 else f"{abs(factor)} · "
+    return [str(whole_part) if a == 1 else f"{whole_part} {sign} {size}ln({a})" for a in parts]
+
+
+def _listed(say: Prose, entries: Sequence[str]) -> Formula:
+    return ListOf(tuple(map(say.formula, entries)), "(", ",")
+
+
+def _shift(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
+    c, other, parts = x["c"], x["other"], x["parts"]
+    rows = (_logs(other, parts), _logs(2 * c, parts, 2), _logs(c, parts, -1), [*_logs(other, parts[:1]), *_logs(c, parts[1:])])
+    reasons = (
+        f"every score is greater by {other - c}.",
+        "all scores are doubled, so the powers of the logarithms are squared.",
+        "the logarithms have changed their signs, which turns every power upside down.",
+        "only the first score has changed.",
+    )
+    offers = [
+        Offer(_math(_listed(say, row)), say(why), right=row is rows[0]) for row, why in zip(rows, reasons, strict=True)
+    ]
+    shown = _listed(say, _logs(c, parts))
+    given = Display((Relation((say.formula("s"), shown), ("=",)),))
+    return (
+        (given,),
+        _boxes(
+            say,
+            say("Use the theorem to find the weights $softmax(s)$ exactly."),
+            say.formula("softmax(s)"),
+            normalised(parts),
+            say.paragraph(
+                "Without the common $c$ the powers are $parts$, and their sum is $total$.",
+                c=say.number(c),
+                parts=say.row(parts),
+                total=say.number(sum(parts)),
+            ),
+        ),
+        _choice(say("Which of these rows of scores has the same weights?"), _placed(offers, x["order"])),
+    )
+
+
+def _math(formula: Formula) -> Inlines:
+    return (Math(formula),)
+
+
+def _shift_direct(x: Instance) -> tuple[Matrix, None]:
+    powers = [exponential(x["c"]) * a for a in x["parts"]]
+    return Matrix.of([[divide(p, sum(powers[1:], powers[0])) for p in powers]]), None
+
+
+# ------------------------------------------------------------------------------------------------ permutation
+
+
+def _draw_permutation(rng: random.Random) -> Drawn:
+    while True:
+        q, k = grid(rng, 3, 2, -1, 2), grid(rng, 3, 2, -1, 2)
+        scores = times(Matrix(q), Matrix(k).T).rows
+        if _modest(scores) and different(scores) and different(list(zip(*scores, strict=True))):  # type: ignore[arg-type]
+            order = pick(rng, [[1, 0, 2], [0, 2, 1], [2, 1, 0], [1, 2, 0], [2, 0, 1]])
+            return {"Q": q, "K": k, "V": _values(rng, 3), "new": order}
+
+
+def _permutation(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
+    A, V, new = weights(times(Matrix(x["Q"]), Matrix(x["K"]).T)), Matrix(x["V"]), x["new"]
+    moved = ordered(ordered(A, new).T, new).T
+    names = ", ".join(f"$x_{i + 1}$" for i in new)
+    given = (
+        say.equations(A=A, V=V, Z=times(A, V)),
+        say.paragraph(f"These are the weights, values and outputs for three tokens. Now the tokens come as {names}."),
+    )
+    return (
+        given,
+        _boxes(
+            say,
+            say("Write down the new weights."),
+            say.formula('index(A, "new")'),
+            moved,
+            say.paragraph(f"Rows and columns both come in the new order: {', '.join(str(i + 1) for i in new)}."),
+        ),
+        _boxes(
+            say,
+            say("Write down the new outputs, without multiplying again."),
+            say.formula('index(Z, "new")'),
+            ordered(times(A, V), new),
+            say.paragraph("The same rows, in the new order."),
+        ),
+    )
+
+
+def _permutation_direct(x: Instance) -> tuple[Matrix, Matrix]:
+    Q, K, V = (ordered(Matrix(x[name]), x["new"]) for name in "QKV")
+    A = weights(times(Q, K.T))
+    return A, times(A, V)
+
+
+# ------------------------------------------------------------------------------------------------ key bias
+
+
+def _draw_key_bias(rng: random.Random) -> Drawn:
+    while True:
+        q, b = grid(rng, 1, 2, -2, 3), grid(rng, 1, 2, -2, 3)
+        K = grid(rng, 3, 2, -2, 2)
+        scores = times(Matrix(q), Matrix(K).T).rows[0]
+        if different(scores) and times(Matrix(q), Matrix(b).T)[0, 0] not in (0, 1) and 0 not in q[0]:
+            return {"q": q, "K": K, "b": b}
+
+
+def _key_bias(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
+    q, K, b = Matrix(x["q"]), Matrix(x["K"]), Matrix(x["b"])
+    plain, more = times(q, K.T), times(q, b.T)[0, 0]
+    given = Display(
+        (
+            Relation((say.formula("q"), say.values(q)), ("=",)),
+            say.equation("K", K),
+            Relation((say.formula("b"), say.values(b)), ("=",)),
+        )
+    )
+    return (
+        (given,),
+        _boxes(
+            say,
+            say("The scores of the query $q$ are $plain$ without the bias. Find them with the bias $b$ on every key.",
+                plain=say.values(plain)),
+            say.formula("s"),
+            plain.map(lambda s: s + more),
+            say.paragraph("$q b^T = more$ is added to every score.", more=say.number(more)),
+        ),
+        _line(
+            say,
+            say("By what factor does the bias multiply the power $e^{s_j}$ of every score?"),
+            say.formula('"factor"'),
+            exponential(more),
+            say.paragraph("The factor is $e^{q b^T}$, the same for every key, so it cancels."),
+        ),
+    )  # fmt: skip
+
+
+def _key_bias_direct(x: Instance) -> tuple[Matrix, Value]:
+    q, K, (b,) = Matrix(x["q"]), x["K"], x["b"]
+    scores = [times(q, Matrix(rows).T) for rows in (K, [[a + c for a, c in zip(k, b, strict=True)] for k in K])]
+    factors = [divide(exponential(t), exponential(s)) for s, t in zip(*(m.rows[0] for m in scores), strict=True)]
+    assert all(f == factors[0] for f in factors)
+    return scores[1], factors[0]
+
+
+# ------------------------------------------------------------------------------------------------ convex hull
+
+
+def _draw_hull(rng: random.Random) -> Drawn:
+    while True:
+        V, parts = grid(rng, 3, 2, -4, 6), pick(rng, [[1, 1, 2], [1, 2, 2], [1, 1, 3], [1, 2, 3], [1, 3, 4], [2, 3, 5]])
+        parts = shuffled(rng, parts)
+        point = times(normalised(parts), Matrix(V))
+        if abs(_area(V)) >= 4 and all(isinstance(x, int) for x in point):
+            return {"V": V, "parts": parts}
+
+
+def _area(V: Sequence[Sequence[int]]) -> int:
+    """Twice the signed area of the triangle of three values."""
+    (a, b), (c, d), (e, f) = V
+    return (c - a) * (f - b) - (e - a) * (d - b)
+
+
+_OUTSIDE = ((-1, 1, 1), (2, -1, 0), (0, -1, 2))
+
+
+def _hull(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
+    V, parts = Matrix(x["V"]), x["parts"]
+    point = times(normalised(parts), V)
+    offers = [Offer(_math(say.values(point)), say("it is a mean with the weights of the next part."), right=True)]
+    for outside in _OUTSIDE:
+        why = say("only the numbers $numbers$ in place of weights give it, and one of them is negative.",
+                  numbers=say.row(outside))  # fmt: skip
+        offers.append(Offer(_math(say.values(times(Matrix([outside]), V))), why))
+    return (
+        (say.equations(V=V),),
+        _choice(
+            say("Exactly one of these vectors can be the output of a token that sees all three values. Which one?"),
+            _placed(offers, x["order"]),
+        ),
+        _boxes(
+            say,
+            say("Which weights give it?"),
+            say.formula("a"),
+            normalised(parts),
+            say.paragraph("They solve $a V = z$ with a sum of 1: $z = point$.", point=say.values(point)),
+        ),
+    )
+
+
+def _hull_direct(x: Instance) -> tuple[None, Matrix]:
+    """Barycentric coordinates by areas (Cramer)."""
+    V, point = x["V"], times(normalised(x["parts"]), Matrix(x["V"])).rows[0]
+    areas = [_area([*V[:i], point, *V[i + 1 :]]) for i in range(3)]
+    assert all(min(outside) < 0 for outside in _OUTSIDE)
+    return None, Matrix([[Fraction(area, _area(V)) for area in areas]])
+
+
+# ------------------------------------------------------------------------------------------------ masks
+
+
+def _draw_mask(rng: random.Random) -> Drawn:
+    while True:
+        scores, seen = [whole(rng, -2, 3) for _ in range(4)], whole(rng, 2, 3)
+        if _modest([scores]) and len(set(scores[:seen])) > 1:
+            return {"scores": scores, "seen": seen}
+
+
+def _mask(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
+    full, seen = weights(Matrix([x["scores"]])), x["seen"]
+    kept = full.rows[0][:seen]
+    part = sum(kept[1:], kept[0])
+    masked = Matrix.of([[*(divide(a, part) for a in kept), *(0 for _ in range(4 - seen))]])
+    hidden = "key 4 is" if seen == 3 else "keys 3 and 4 are"
+    return (
+        (Display((Relation((say.formula("a"), say.values(full)), ("=",)),)),),
+        _boxes(
+            say,
+            say("These are the weights of one query without a mask. Find its weights when {hidden} hidden.",
+                hidden=hidden),
+            say.formula('index(a, "masked")'),
+            masked,
+            say.paragraph("The visible weights sum to $part$; they are divided by it.", part=say.number(part)),
+        ),
+        _line(
+            say,
+            say("By what factor has every visible weight grown?"),
+            say.formula('"factor"'),
+            divide(1, part),
+            say.paragraph("One over the sum of the visible weights."),
+        ),
+    )  # fmt: skip
+
+
+def _mask_direct(x: Instance) -> tuple[Matrix, Value]:
+    scores = [s if j < x["seen"] else NEGATIVE_INFINITY for j, s in enumerate(x["scores"])]
+    masked = weights(Matrix([scores]))
+    return masked, divide(masked[0, 0], weights(Matrix([x["scores"]]))[0, 0])
+
+
+# ------------------------------------------------------------------------------------------------ variance
+
+
+def _draw_variance(rng: random.Random) -> Drawn:
+    q, k = sample(rng, range(1, 10), 2)
+    return {"d_k": pick(rng, [4, 8, 9, 16, 24, 25, 32, 36, 48, 64]), "q": q, "k": k}
+
+
+def _variance(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
+    d, q, k = x["d_k"], x["q"], x["k"]
+    given = say.paragraph(
+        "Let $d_k = d$. The entries of $q$ and $k$ are independent with mean 0, those of $q$ with variance $a$, those "
+        "of $k$ with variance $b$.",
+        d=say.number(d), a=say.number(q), b=say.number(k),
+    )  # fmt: skip
+    return (
+        (given,),
+        _line(
+            say,
+            say("What is the variance of the score $q k^T$?"),
+            say.formula("Var(q k^T)"),
+            d * q * k,
+            Display((say.formula(f"Var(q k^T) = {d} · {q} · {k}"),)),
+        ),
+        _line(
+            say,
+            say("By what must scores be divided so that their variance is 1? Give it exactly."),
+            say.formula('"divisor"'),
+            square_root(d * q * k),
+            say.paragraph("By the root of the variance: dividing by $c$ divides the variance by $c^2$."),
+        ),
+    )
+
+
+def _variance_direct(x: Instance) -> tuple[Value, Value]:
+    """For entries ±√a and ±√b, each sign as likely: the distribution of a sum of d_k signs, counted out."""
+    counts = {0: 1}
+    for _ in range(x["d_k"]):
+        longer: dict[int, int] = {}
+        for total, ways in counts.items():
+            for sign in (-1, 1):
+                longer[total + sign] = longer.get(total + sign, 0) + ways
+        counts = longer
+    mean_square = Fraction(sum(ways * total**2 for total, ways in counts.items()), sum(counts.values()))
+    variance = divide(mean_square * x["q"] * x["k"], 1)
+    return variance, square_root(variance)
+
+
+# ------------------------------------------------------------------------------------------------ temperature
+
+
+def _draw_scores(rng: random.Random, low: int, high: int) -> list[int]:
+    while True:
+        scores = [whole(rng, low, high) for _ in range(3)]
+        if min(scores) == 0 and 1 <= max(scores) <= 3:
+            return scores
+
+
+def _draw_temperature(rng: random.Random) -> Drawn:
+    while True:
+        scores, factor = _draw_scores(rng, 0, 3), pick(rng, [2, 3])
+        exponent = whole(rng, 2, 6)
+        i, j = sample(rng, range(3), 2)
+        difference = scores[i] - scores[j]
+        if max(scores) <= 2 and difference > 0 and exponent not in (difference, factor * difference):
+            return {"parts": [2**s for s in scores], "factor": factor, "pair": [i, j], "wanted": exponent}
+
+
+def _temperature(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
+    parts, factor, (i, j), wanted = x["parts"], x["factor"], x["pair"], x["wanted"]
+    raised = [part**factor for part in parts]
+    once = int(math.log2(parts[i] // parts[j]))
+    return (
+        (Display((Relation((say.formula("a"), say.values(normalised(parts))), ("=",)),)),),
+        _boxes(
+            say,
+            say("These are the weights of one query. Find its weights after $W_Q$ has been multiplied by {factor}.",
+                factor=factor),
+            say.formula('index(a, "new")'),
+            normalised(raised),
+            say.paragraph("Every ratio of two weights is raised to the power {factor}: $raised$ in proportion.",
+                          factor=factor, raised=say.row(raised)),
+        ),
+        _line(
+            say,
+            say("At which temperature $T$ is the weight of key {i} exactly $ratio$ times the weight of key {j}?",
+                i=i + 1, j=j + 1, ratio=say.number(2**wanted)),
+            say.formula("T"),
+            Fraction(once, wanted),
+            say.paragraph("At $T = 1$ the ratio is $now$; at $T$ it is that number to the power $frac(1, T)$.",
+                          now=say.number(2**once)),
+        ),
+    )  # fmt: skip
+
+
+def _temperature_direct(x: Instance) -> tuple[Matrix, Value]:
+    scores = [part.bit_length() - 1 for part in x["parts"]]
+    (i, j), wanted = x["pair"], x["wanted"]
+    for temperature in (Fraction(above, below) for above in range(1, 4) for below in range(1, 7)):
+        at = Matrix([[s / temperature for s in scores]])
+        if 2 ** (at[0, i] - at[0, j]) == 2**wanted:
+            return weights(Matrix([[s * x["factor"] for s in scores]])), divide(temperature, 1)
+    raise AssertionError("no temperature among those tried")
+
+
+# ------------------------------------------------------------------------------------------------ doubling
+
+
+def _draw_doubling(rng: random.Random) -> Drawn:
+    while True:
+        scores = [whole(rng, 0, 2) for _ in range(4)]
+        if min(scores) == 0 and max(scores) >= 1 and scores.count(max(scores)) < 3:
+            return {"parts": [2**s * pick(rng, [1, 3]) for s in scores]}
+
+
+def _doubling(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
+    parts = x["parts"]
+    squared = [part**2 for part in parts]
+    ratio = Fraction(max(parts), min(parts))
+    return (
+        (Display((Relation((say.formula("a"), say.values(normalised(parts))), ("=",)),)),),
+        _boxes(
+            say,
+            say("These are the weights of one query. Find its weights after all its scores have been doubled."),
+            say.formula('index(a, "new")'),
+            normalised(squared),
+            say.paragraph("The weights are as the squares $squared$.", squared=say.row(squared)),
+        ),
+        _line(
+            say,
+            say("The scores are then doubled once more. What is then the ratio of the largest weight to the smallest?"),
+            say.formula('"ratio"'),
+            divide(ratio**4, 1),
+            say.paragraph("It was $ratio$ and is squared twice.", ratio=say.number(divide(ratio, 1))),
+        ),
+    )
+
+
+def _doubling_direct(x: Instance) -> tuple[Matrix, Value]:
+    """From scores ln a: doubled, 2 ln a, and e^(2 ln a) worked out by the exact numbers."""
+    scores = [Matrix([[f"{c} * ln({a})" for a in x["parts"]]]) for c in (2, 4)]
+    twice, often = (Softmax().apply(s) for s in scores)
+    ranked = sorted(often.rows[0], key=cmp_to_key(compare))
+    return twice, divide(ranked[-1], ranked[0])
+
+
+# ------------------------------------------------------------------------------------------------ equal scores
+
+
+def _draw_equal(rng: random.Random) -> Drawn:
+    return {"V": _values(rng, 4), "hidden": pick(rng, [0, 1, 2, 3]), "score": whole(rng, -3, 5)}
+
+
+def _equal(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
+    V, hidden = Matrix(x["V"]), x["hidden"]
+    means = Matrix.of([_mean(x["V"][: i + 1]) for i in range(4)])
+    rest = [v for j, v in enumerate(x["V"]) if j != hidden]
+    return (
+        (
+            say.paragraph("Every score is $c$.", c=say.number(x["score"])),
+            say.equations(V=V),
+        ),
+        _boxes(
+            say,
+            say("Find the outputs with a causal mask."),
+            say.formula("Z"),
+            means,
+            say.paragraph("Row $i$ is the mean of the first $i$ values."),
+        ),
+        _boxes(
+            say,
+            say("Find the output of a query that sees every token except token {j}.", j=hidden + 1),
+            say.formula("z"),
+            Matrix.of([_mean(rest)]),
+            say.paragraph("It is the mean of the three values that are seen."),
+        ),
+    )
+
+
+def _mean(rows: Sequence[Sequence[int]]) -> list[Value]:
+    return [divide(sum(column), len(rows)) for column in zip(*rows, strict=True)]
+
+
+def _equal_direct(x: Instance) -> tuple[Matrix, Matrix]:
+    V, c = Matrix(x["V"]), x["score"]
+    seen: Keep = (tuple(j != x["hidden"] for j in range(4)),)
+    full, one = Matrix([[c] * 4] * 4), Matrix([[c] * 4])
+    return (
+        times(Softmax().apply(Mask(causal(4, 4)).apply(full)), V),
+        times(Softmax().apply(Mask(seen).apply(one)), V),
+    )
+
+
+# ------------------------------------------------------------------------------------------------ copies
+
+
+def _draw_copies(rng: random.Random) -> Drawn:
+    return {"scores": _draw_scores(rng, 0, 2), "V": _values(rng, 3), "copies": whole(rng, 2, 3)}
+
+
+def _copies(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
+    a, V, copies = weights(Matrix([x["scores"]])), Matrix(x["V"]), x["copies"]
+    word = {2: "twice", 3: "three times"}[copies]
+    given = Display((Relation((say.formula("a"), say.values(a)), ("=",)), say.equation("V", V)))
+    return (
+        (given,),
+        _boxes(
+            say,
+            say("These are the weights of one query and the values. Now the whole list of keys and values stands "
+                "there {word}, one list after the other. Find the weights of all {number} keys.",
+                word=word, number=3 * copies),
+            say.formula('index(a, "new")'),
+            Matrix.of([[divide(w, copies) for w in a] * copies]),
+            say.paragraph("Every weight is divided by {copies}.", copies=copies),
+        ),
+        _boxes(
+            say,
+            say("Find the output of the query with all {number} keys.", number=3 * copies),
+            say.formula("z"),
+            times(a, V),
+            say.paragraph("It is the same as with three keys: $a V$."),
+        ),
+    )  # fmt: skip
+
+
+def _copies_direct(x: Instance) -> tuple[Matrix, Matrix]:
+    a = weights(Matrix([x["scores"] * x["copies"]]))
+    return a, times(a, Matrix(x["V"] * x["copies"]))
+
+
+# ------------------------------------------------------------------------------------------------ the product alone
+
+_INVERTIBLE = ([[1, 1], [0, 1]], [[1, 0], [1, 1]], [[2, 1], [1, 1]], [[1, -1], [0, 1]], [[1, 1], [1, 2]], [[0, 1], [-1, 1]])
+
+
+def _draw_product(rng: random.Random) -> Drawn:
+    while True:
+        found: Drawn = {
+            "W_Q": grid(rng, 2, 2, -1, 2),
+            "W_K": grid(rng, 2, 2, -1, 2),
+            "C": pick(rng, _INVERTIBLE),
+        }
+        products = [times(a, b.T).rows for a, b in _pairs(found)]
+        if all(p != products[0] for p in products[1:]) and different(found["W_Q"] + found["W_K"]):
+            return found
+
+
+def _pairs(x: Instance) -> list[tuple[Matrix, Matrix]]:
+    """Four pairs of weights: the first has the same product, the others have not."""
+    W_Q, W_K, C = Matrix(x["W_Q"]), Matrix(x["W_K"]), Matrix(x["C"])
+    (a, b), (c, d) = x["C"]
+    turned = Matrix([[d, -c], [-b, a]])  # the inverse transposed; every C here has determinant 1
+    return [
+        (times(W_Q, C), times(W_K, turned)),
+        (times(W_Q, C), times(W_K, C)),
+        (W_K, W_Q),
+        (W_Q.map(lambda w: 2 * w), W_K.map(lambda w: 2 * w)),
+    ]
+
+
+def _product(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
+    W_Q, W_K = Matrix(x["W_Q"]), Matrix(x["W_K"])
+    product = times(W_Q, W_K.T)
+    offers = []
+    for number, (a, b) in enumerate(_pairs(x)):
+        shown = Relation((say.formula("W_Q"), say.values(a)), ("=",)), Relation((say.formula("W_K"), say.values(b)), ("=",))
+        text: Inlines = (Math(shown[0]), Words(", "), Math(shown[1]))
+        why = say("its product is $p$.", p=say.values(times(a, b.T)))
+        offers.append(Offer(text, why, right=number == 0))
+    return (
+        (say.equations(W_Q=W_Q, W_K=W_K),),
+        _boxes(say, say("Work out $W_Q W_K^T$."), say.formula("W_Q W_K^T"), product),
+        _choice(say("Which of these pairs of weights gives the same scores for every input?"), _placed(offers, x["order"])),
+    )
+
+
+def _product_direct(x: Instance) -> tuple[Matrix, None]:
+    """Scores of the unit vectors, which are the entries of the product."""
+    unit = Matrix([[1, 0], [0, 1]])
+    scores = [times(times(unit, a), times(unit, b).T) for a, b in [(Matrix(x["W_Q"]), Matrix(x["W_K"])), *_pairs(x)]]
+    assert [s == scores[0] for s in scores] == [True, True, False, False, False]
+    return scores[0], None
+
+
+# ------------------------------------------------------------------------------------------------ causal
+
+
+def _draw_causal(rng: random.Random) -> Drawn:
+    while True:
+        scores, row, V = grid(rng, 3, 3, 0, 2), [whole(rng, 0, 2) for _ in range(3)], _values(rng, 3)
+        v = _values(rng, 1)[0]
+        if scores[1][0] != scores[1][1] and _modest([scores[2], row]) and row != scores[2] and v not in V:
+            return {"scores": scores, "row": row, "V": V, "v": v, "tokens": pick(rng, [5, 6]), "changed": whole(rng, 2, 4)}
+
+
+def _causal(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
+    before, after, V, new_V = _before_and_after(x)
+    last = times(after.row(2), new_V)
+    Z = times(before, V)
+    n, t = x["tokens"], x["changed"]
+    offers = []
+    for i in range(1, n + 1):
+        why = "it sees the changed token." if i >= t else "the changed token comes later and is hidden from it."
+        offers.append(Offer(say(f"$z_{i}$"), say(why), right=i >= t))
+    return (
+        (
+            say.equations(A=before, V=V, Z=Z),
+            say.paragraph("These are weights with a causal mask, values and outputs. Then the third token is changed: now"),
+            Display(
+                (
+                    Relation((say.formula("a_3"), say.values(after.row(2))), ("=",)),
+                    Relation((say.formula("v_3"), say.values(new_V.row(2))), ("=",)),
+                )
+            ),
+        ),
+        _boxes(
+            say,
+            say("Find the new outputs."),
+            say.formula('index(Z, "new")'),
+            Matrix.of((*Z.rows[:2], *last.rows)),
+            say.paragraph("The first two rows stay; the third is $a_3 V$ with the new row and value."),
+        ),
+        _choice(
+            say("In a text of {n} tokens with a causal mask, token {t} is changed. Tick every output that may change.",
+                n=n, t=t),
+            offers,
+            several=True,
+        ),
+    )  # fmt: skip
+
+
+def _before_and_after(x: Instance) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+    """Weights before and after the third token is changed, and values before and after."""
+    keep = causal(3, 3)
+    before = weights(Matrix(x["scores"]), keep)
+    column = [[*scores[:2], 9 - i] for i, scores in enumerate(x["scores"][:2])]  # hidden, so it makes no difference
+    after = weights(Matrix([*column, x["row"]]), keep)
+    return before, after, Matrix(x["V"]), Matrix([*x["V"][:2], x["v"]])
+
+
+def _causal_direct(x: Instance) -> tuple[Matrix, None]:
+    _, after, _, V = _before_and_after(x)
+    return times(after, V), None
+
+
+# ------------------------------------------------------------------------------------------------ associativity
+
+
+def _draw_associative(rng: random.Random) -> Drawn:
+    while True:
+        parts = [shuffled(rng, pick(rng, [[1, 1, 2], [1, 3, 0], [1, 1, 0]])) for _ in range(2)]
+        X, W = grid(rng, 3, 2, -2, 3), grid(rng, 2, 2, -1, 2)
+        if different(parts) and different(X) and different(W) and all(any(row) for row in X + W):
+            return {"parts": parts, "X": X, "W_V": W}
+
+
+def _associative(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
+    A, X, W = (Matrix.of(normalised(p).rows[0] for p in x["parts"])), Matrix(x["X"]), Matrix(x["W_V"])
+    mixed = times(A, X)
+    return (
+        (say.equations(A=A, X=X, W_V=W), say.paragraph("These are the weights of two queries over three tokens.")),
+        _boxes(say, say("First mix the inputs: work out $A X$."), say.formula("A X"), mixed),
+        _boxes(
+            say,
+            say("From this work out the outputs, without the values $V$."),
+            say.formula("Z"),
+            times(mixed, W),
+            say.paragraph("$Z = (A X) W_V$, two products with rows of two instead of three."),
+        ),
+    )
+
+
+def _associative_direct(x: Instance) -> tuple[Matrix, Matrix]:
+    A, X, W = (Matrix.of(normalised(p).rows[0] for p in x["parts"])), Matrix(x["X"]), Matrix(x["W_V"])
+    entries = [[sum((a * v for a, v in zip(row, c, strict=True)), 0) for c in zip(*x["X"], strict=True)] for row in A.rows]
+    return Matrix.of(entries), times(A, times(X, W))
+
+
+# ------------------------------------------------------------------------------------------------ rounding
+
+
+def _draw_rounding(rng: random.Random) -> Drawn:
+    while True:
+        V, low, gap = grid(rng, 3, 3, 0, 8), whole(rng, 0, 3), pick(rng, [2, 2, 3])
+        if all(2 * a != b + c for a, b, c in zip(*V, strict=True)):
+            return {"V": V, "scores": [low, low + gap, low + gap]}
+
+
+def _rounding(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
+    first, second, third = x["V"]
+    gap = x["scores"][1] - x["scores"][0]
+    middle = _mean([second, third])
+    small = divide(1, 1 + 2 * exponential(gap))
+    change = [small * (m - v) for m, v in zip(middle, first, strict=True)]
+    given = Display((Relation((say.formula("s"), say.row(x["scores"])), ("=",)), say.equation("V", Matrix(x["V"]))))
+    return (
+        (given, say.paragraph("The weights of these scores are rounded to $rounded$.", rounded=say.row(_HALVES))),
+        _boxes(
+            say,
+            say("Find the output from the rounded weights."),
+            say.formula('index(z, "rounded")'),
+            Matrix.of([middle]),
+            say.paragraph("It is the mean of $v_2$ and $v_3$."),
+        ),
+        _boxes(
+            say,
+            say("By how much is it greater than the output from the exact weights? Give exact numbers."),
+            say.formula('index(z, "rounded") - z'),
+            Matrix.of([change]),
+            say.paragraph("The exact weight of token 1 is $a = small$; the difference is $a$ times $means$.",
+                          small=say.number(small),
+                          means=say.row([m - v for m, v in zip(middle, first, strict=True)])),
+        ),
+    )  # fmt: skip
+
+
+_HALVES = (0, Fraction(1, 2), Fraction(1, 2))
+
+
+def _rounding_direct(x: Instance) -> tuple[Matrix, Matrix]:
+    V = Matrix(x["V"])
+    rounded, true = times(Matrix([_HALVES]), V), times(Softmax().apply(Matrix([x["scores"]])), V)
+    return rounded, Matrix.of([[r - t for r, t in zip(rounded, true, strict=True)]])
+
+
+# ------------------------------------------------------------------------------------------------ the bank
+
+_BANK = (
+    Theorem(
+        "shift",
+        "Softmax does not see a common constant",
+        "Adding the same number $c$ to every score $s_j$ of a row leaves the softmax of the row unchanged.",
+        (
+            "writes entry $j$ after the change with $e^{s_j + c}$ above and in every term below",
+            "takes $e^{c}$ out of numerator and denominator as a common factor",
+            "cancels it and says that this holds for every entry $j$",
+        ),
+        (
+            "By definition, entry $j$ of the softmax of the changed row is $frac(e^{s_j + c}, Σ_{k} e^{s_k + c})$.",
+            "A power of a sum is a product of powers, so this is $frac(e^{c} e^{s_j}, Σ_{k} e^{c} e^{s_k})$.",
+            "All terms of the denominator have the factor $e^{c}$, so this is "
+            "$frac(e^{c} e^{s_j}, e^{c} Σ_{k} e^{s_k})$.",
+            "Since $e^{c}$ is not 0, it cancels, and $frac(e^{s_j}, Σ_{k} e^{s_k})$ is left.",
+            "That is entry $j$ of the softmax of the row before the change, for every $j$.",
+        ),
+        _draw_shift,
+        _shift,
+        _shift_direct,
+    ),
+    Theorem(
+        "permutation",
+        "Self-attention does not see the order of tokens",
+        "Without a mask and without positions, if the tokens are put in another order, then the outputs are the same "
+        "vectors in that other order.",
+        (
+            "writes the new inputs as $P X$ with a permutation matrix $P$ and gets $P Q$, $P K$, $P V$",
+            "gets the new scores $P S P^T$ and says that row by row softmax gives $P A P^T$",
+            "multiplies and uses $P^T P = I$ to get $P Z$",
+        ),
+        (
+            "Let $P$ be the permutation matrix of the new order, so that the new inputs are $P X$.",
+            "Multiplying these by $W_Q$, $W_K$ and $W_V$ gives the new queries $P Q$, keys $P K$ and values $P V$.",
+            "From these queries and keys the new scores are $P Q (P K)^T = P S P^T$: rows and columns of $S$ in the new "
+            "order.",
+            "Softmax works along each row of these scores, and the order in which a row is added up does not matter, "
+            "so the new weights are $P A P^T$.",
+            "These weights times the new values are $P A P^T P V = P A V = P Z$, since $P^T P = I$.",
+        ),
+        _draw_permutation,
+        _permutation,
+        _permutation_direct,
+    ),
+    Theorem(
+        "key bias",
+        "A bias on the keys changes nothing",
+        "If the same vector $b$ is added to every key, the weights of every query stay the same.",
+        (
+            "writes the new score as $q_i (k_j + b)^T = s_{i,j} + q_i b^T$",
+            "says that $q_i b^T$ does not depend on the key $j$",
+            "concludes that it is the same for the whole row and cancels in softmax",
+        ),
+        (
+            "With the bias, the score of query $i$ and key $j$ is $q_i (k_j + b)^T$.",
+            "Multiplying out, this is $q_i k_j^T + q_i b^T$, the old score and a second term.",
+            "This second term has no index $j$: it is one number $c_i$ for the whole row $i$.",
+            "So row $i$ of the powers is multiplied by $e^{c_i}$, above and below the fraction line of softmax alike.",
+            "Hence this factor cancels, and the weights of query $i$ are the old ones.",
+        ),
+        _draw_key_bias,
+        _key_bias,
+        _key_bias_direct,
+    ),
+    Theorem(
+        "convex hull",
+        "Outputs lie among the values",
+        "Every output $z_i$ lies in the convex hull of the values that token $i$ sees; in particular no coordinate of it "
+        "is greater than the greatest one of those values, or less than the least.",
+        (
+            "says that weights are positive (or 0 for hidden keys), since powers of $e$ are positive",
+            "says that the weights of a row sum to 1",
+            "concludes that $z_i$ is a convex combination of the values, with bounds for each coordinate",
+        ),
+        (
+            "By definition, $z_i = Σ_{j} a_{i,j} v_j$, where $a_{i,j}$ is a power of $e$ over the sum of the row's powers.",
+            "Such powers are positive for the keys that are seen, so these $a_{i,j}$ are positive (0 for hidden keys).",
+            "Divided by their own sum, they also sum to 1.",
+            "A sum of vectors with such factors is a convex combination of the $v_j$, that is, a point of their convex "
+            "hull.",
+            "In one coordinate, replacing every value in this combination by the greatest one can only make it greater, "
+            "which gives the upper bound; the least one gives the lower bound.",
+        ),
+        _draw_hull,
+        _hull,
+        _hull_direct,
+    ),
+    Theorem(
+        "mask",
+        "Masking first or renormalising afterwards is the same",
+        "Softmax of scores in which hidden ones are $-∞$ gives the same weights as softmax of all scores, hidden "
+        "weights then set to 0 and each row divided by its sum.",
+        (
+            "says that $-∞$ gives the power 0, so that hidden keys drop out of the denominator",
+            "writes the renormalised weight with the sum over visible keys below",
+            "cancels the old denominator and finds the same fraction",
+        ),
+        (
+            "Let $D$ be the sum of the powers $e^{s_k}$ of all keys, and $N$ the sum over the visible ones only.",
+            "Softmax of all scores gives the weight $frac(e^{s_j}, D)$ to key $j$.",
+            "After the hidden ones of these weights are set to 0, the sum of the row is $frac(N, D)$.",
+            "Dividing by this sum gives a visible key $frac(e^{s_j}, N)$, since $D$ cancels.",
+            "Masking first gives the same fraction: a score $-∞$ has the power 0, so only visible keys are left in the "
+            "denominator.",
+        ),
+        _draw_mask,
+        _mask,
+        _mask_direct,
+    ),
+    Theorem(
+        "variance",
+        "The variance of a score is d_k",
+        "If the entries of $q$ and $k$ are independent with mean 0 and variance 1, then $q k^T$ has mean 0 and variance "
+        "$d_k$, so that $frac(q k^T, sqrt(d_k))$ has variance 1.",
+        (
+            "finds mean 0 for each product of two entries, by independence",
+            "finds variance 1 for each product, again by independence",
+            "adds $d_k$ independent variances and divides by $d_k$ for the scaled score",
+        ),
+        (
+            "Take one product $q_l k_l$ of two entries: by independence its mean is the product of the means, which is "
+            "0.",
+            "So its variance is the mean of its square, $E(q_l^{2} k_l^{2})$.",
+            "By independence this mean of squares is $E(q_l^{2}) E(k_l^{2}) = 1 · 1 = 1$.",
+            "The score is the sum of $d_k$ such products, which are independent, so their variances of 1 add up to "
+            "$d_k$.",
+            "Dividing this score by $sqrt(d_k)$ divides its variance by $d_k$, which leaves 1.",
+        ),
+        _draw_variance,
+        _variance,
+        _variance_direct,
+    ),
+    Theorem(
+        "temperature",
+        "Scaling the queries is a temperature",
+        "Multiplying $W_Q$ by $c > 0$ is the same as softmax with the temperature $T = frac(1, c)$, and raises the ratio "
+        "of any two weights of a row to the power $c$.",
+        (
+            "says that every query, and so every score, is multiplied by $c$",
+            "writes $c s_j$ as $frac(s_j, T)$",
+            "forms the ratio of two weights, in which the denominators cancel, and gets its power $c$",
+        ),
+        (
+            "With $c W_Q$ in place of $W_Q$, every query becomes $c q_i$.",
+            "So each of its scores becomes $c s_j = frac(s_j, T)$, which is softmax with the temperature $T$.",
+            "The ratio of two of the new weights is $frac(e^{c s_j}, e^{c s_k})$, since they have the same denominator.",
+            "This quotient is $e^{c (s_j - s_k)}$, that is, the power $c$ of $e^{s_j - s_k}$.",
+            "The latter is the ratio of the two weights before the change.",
+        ),
+        _draw_temperature,
+        _temperature,
+        _temperature_direct,
+    ),
+    Theorem(
+        "doubling",
+        "Doubled scores",
+        "Doubling all scores of a row squares the ratio of any two of its weights, and the largest weight of the row does "
+        "not become smaller.",
+        (
+            "gets the ratio $e^{2 (s_j - s_k)}$, the square of the old one",
+            "writes one over the largest weight as a sum of $e^{s_k - s_m}$ with exponents that are not positive",
+            "says that doubling makes no term of the sum greater, so the largest weight does not fall",
+        ),
+        (
+            "The ratio of two weights of a row is $frac(e^{s_j}, e^{s_k}) = e^{s_j - s_k}$.",
+            "Doubled scores turn this ratio into $e^{2 (s_j - s_k)}$, its square.",
+            "Let $s_m$ be the largest score: dividing the sum of all powers by $e^{s_m}$, one over the largest weight "
+            "is $Σ_{k} e^{s_k - s_m}$, a sum of such ratios.",
+            "None of the exponents in this sum is positive, so doubling them makes no term greater.",
+            "So one over the largest weight does not grow, which means that the largest weight does not fall.",
+        ),
+        _draw_doubling,
+        _doubling,
+        _doubling_direct,
+    ),
+    Theorem(
+        "equal scores",
+        "Equal scores give the mean",
+        "If all scores that a query sees are equal, its output is the mean of the values that it sees.",
+        (
+            "says that equal scores have equal powers",
+            "finds the weight $frac(1, m)$ for each of the $m$ visible keys",
+            "takes the factor out of the weighted sum and names it the mean",
+        ),
+        (
+            "Let the query see $m$ keys, all with the score $c$; then all their powers are $e^{c}$.",
+            "The sum of these $m$ powers is $m e^{c}$.",
+            "Divided by this sum, every visible key has the weight $frac(1, m)$.",
+            "The output, the sum of the values with these weights, is $frac(1, m)$ times the sum of the visible values.",
+            "A sum of $m$ vectors divided by $m$ is their mean.",
+        ),
+        _draw_equal,
+        _equal,
+        _equal_direct,
+    ),
+    Theorem(
+        "copies",
+        "Copies of the whole list change nothing",
+        "If the whole list of keys and values is written down $r$ times, one list after the other, every weight is "
+        "divided by $r$ and every output of an unmasked query stays the same.",
+        (
+            "says that every power occurs $r$ times in the denominator, which is multiplied by $r$",
+            "finds that each weight is divided by $r$",
+            "adds the $r$ equal terms of the output and gets the old one",
+        ),
+        (
+            "In the longer list every key occurs $r$ times, each time with the same score as before.",
+            "So every power $e^{s_k}$ comes $r$ times in the denominator, which is now $r D$ where it was $D$.",
+            "With this denominator the weight of key $j$ is $frac(e^{s_j}, r D)$, the old weight divided by $r$.",
+            "In the output, each value now occurs $r$ times with this smaller weight.",
+            "These $r$ equal terms add up to the old weight times the value, so the output is the old one.",
+        ),
+        _draw_copies,
+        _copies,
+        _copies_direct,
+    ),
+    Theorem(
+        "product",
+        "Only the product of the weights matters",
+        "The scores depend on $W_Q$ and $W_K$ only through $W_Q W_K^T$: for an invertible $C$, the weights $W_Q C$ and "
+        "$W_K (C^{-1})^T$ give the same scores.",
+        (
+            "writes the scores as $X W_Q W_K^T X^T$",
+            "puts the other weights in and transposes the product in the right order",
+            "uses $C C^{-1} = I$ and concludes that the scores are the same",
+        ),
+        (
+            "The scores are $S = Q K^T = X W_Q (X W_K)^T$.",
+            "Transposing this last factor, $S = X (W_Q W_K^T) X^T$: the two weights occur only as one product.",
+            "With the other weights this product is $W_Q C (W_K (C^{-1})^T)^T$.",
+            "Transposing the bracket, it is $W_Q C C^{-1} W_K^T$.",
+            "Here $C C^{-1} = I$, so the product, and with it every score, is the same as before.",
+        ),
+        _draw_product,
+        _product,
+        _product_direct,
+    ),
+    Theorem(
+        "causal",
+        "Later tokens change nothing",
+        "With a causal mask the output of token $i$ does not change when tokens after $i$ change.",
+        (
+            "says that $q_i$ and the keys and values of tokens 1 to $i$ come from those tokens alone",
+            "says that later scores are $-∞$ whatever the tokens, so their weights are 0",
+            "concludes that $z_i$ is made of unchanged weights and unchanged values",
+        ),
+        (
+            "Each query, key and value is made from its own token, so $q_i$ and $k_j$, $v_j$ for $j ≤ i$ do not change.",
+            "From these come the scores of row $i$ up to column $i$, which therefore do not change either.",
+            "The scores to the right of these are $-∞$ by the mask, whatever the later tokens are.",
+            "So all of row $i$ goes into softmax as before: its weights are the old ones, and 0 for later tokens.",
+            "With these weights $z_i = Σ_{j} a_{i,j} v_j$ has only terms with $j ≤ i$, whose values have not changed.",
+        ),
+        _draw_causal,
+        _causal,
+        _causal_direct,
+    ),
+    Theorem(
+        "order of products",
+        "Mixing inputs or mixing values",
+        "One may mix the inputs first and multiply by $W_V$ afterwards: $(A X) W_V = A (X W_V)$.",
+        (
+            "writes an entry of $(A X) W_V$ as a double sum",
+            "exchanges the two sums",
+            "recognises an entry of $A (X W_V)$, or equivalently names associativity and says why it holds",
+        ),
+        (
+            "Entry $i$, $l$ of $(A X) W_V$ is $Σ_{m} (Σ_{j} a_{i,j} x_{j,m}) w_{m,l}$.",
+            "Multiplying this out gives the double sum $Σ_{m} Σ_{j} a_{i,j} x_{j,m} w_{m,l}$.",
+            "Its finitely many terms may be added in the other order: $Σ_{j} Σ_{m} a_{i,j} x_{j,m} w_{m,l}$.",
+            "In this form $a_{i,j}$ does not depend on $m$ and comes out of the inner sum: "
+            "$Σ_{j} a_{i,j} (Σ_{m} x_{j,m} w_{m,l})$.",
+            "Now the bracket is entry $j$, $l$ of $X W_V = V$, so the whole is entry $i$, $l$ of $A (X W_V)$.",
+        ),
+        _draw_associative,
+        _associative,
+        _associative_direct,
+    ),
+    Theorem(
+        "rounding",
+        "What rounded weights do to an output",
+        "If the weights $commas(a, frac(1-a, 2), frac(1-a, 2))$ of a token are rounded to $commas(0, frac(1, 2), frac(1, 2))$, its "
+        "output changes by $a$ times the difference of the mean of $v_2$ and $v_3$ and $v_1$. For the handout whose "
+        "scores are $commas(2, 4, 4)$ and whose values are $commas(1, 2, 3)$, $commas(2, 8, 0)$, $commas(2, 6, 3)$ that is 0.32 in the second "
+        "coordinate.",
+        (
+            "writes both outputs with the three values",
+            "subtracts and takes out the factor $a$",
+            "puts in $a = frac(1, 1 + 2 e^{2})$, about 0.063, and 7 − 2 = 5 in the second coordinate",
+        ),
+        (
+            "Let $m = frac(v_2 + v_3, 2)$; the output from the rounded weights is this $m$.",
+            "Since $frac(1-a, 2) (v_2 + v_3) = (1 - a) m$, the output from the exact weights is $a v_1 + (1 - a) m$.",
+            "The first output less this second one is $m - a v_1 - (1 - a) m = a (m - v_1)$.",
+            "For the handout the factor in this is $a = frac(e^{2}, e^{2} + e^{4} + e^{4}) = frac(1, 1 + 2 e^{2})$, "
+            "about 0.0634.",
+            "With it, the second coordinate changes by $a (frac(8 + 6, 2) - 2) = 5 a$, about 0.317, which is 0.32 to "
+            "two places.",
+        ),
+        _draw_rounding,
+        _rounding,
+        _rounding_direct,
+    ),
+)
+
+THEOREMS: Mapping[str, Theorem] = MappingProxyType({theorem.id: theorem for theorem in _BANK})
+
+__all__ = ["THEOREMS", "Instance", "Task", "Theorem"]
