@@ -30,6 +30,7 @@ from symattn.exact import Matrix, decimal_text, exponential
 from symattn.exam.spec import ExamSpec
 from symattn.explanation import conventions_box
 from symattn.explanation.documents import lowered
+from symattn.explanation.page import rows_of
 from symattn.explanation.parts import equation, wording_of
 from symattn.explanation.wording import Wording
 from symattn.formula import Bracketed, Formula, MatrixOf, Name, Power, Relation, Sum, Transposed, decimal, number
@@ -144,18 +145,28 @@ def _count(number: int, noun: str) -> str:
 
 
 def _formulas(spec: ExamSpec, questions: Sequence[Question]) -> Iterator[Block]:
-    problems = [q.problem for q in questions if q.problem is not None]
-    lines: list[Formula] = []
-    for problem in problems:
-        wording = wording_of(problem)
-        if spec.formula_sheet == "full":
-            lines += [equation(step, wording) for step in problem.steps if step.token in (None, 1)]
-        elif spec.formula_sheet == "short":
-            lines += _short(problem, wording)
-    if lines:
-        yield Box("Formulas", (Display(tuple(dict.fromkeys(lines))),))
+    """The formula sheet, each question's formulas once, and the table of exponentials."""
+    sheets: dict[tuple[Formula, ...], list[int]] = {}
+    for position, question in enumerate(questions, 1):
+        if question.problem is not None and (lines := _sheet(spec.formula_sheet, question.problem)):
+            sheets.setdefault(lines, []).append(position)
+    blocks: list[Block] = []
+    for lines, numbers in sheets.items():
+        if len(sheets) > 1:
+            blocks.append(Paragraph((Words(f"Question {', '.join(map(str, numbers))}:"),)))
+        blocks.append(Display(tuple(rows_of(list(lines)))))
+    if blocks:
+        yield Together((Box("Formulas", tuple(blocks)),))
     if spec.exponentials:
         yield Together((Box("Powers of e", (_exponentials(),)),))
+
+
+def _sheet(kind: str, problem: Problem) -> tuple[Formula, ...]:
+    wording = wording_of(problem)
+    if kind == "full":
+        steps = (step for step in problem.steps if step.token in (None, 1))
+        return tuple(dict.fromkeys(equation(step, wording) for step in steps))
+    return tuple(_short(problem, wording)) if kind == "short" else ()
 
 
 def _short(problem: Problem, wording: Wording) -> list[Formula]:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from typing import Literal
 
 from symattn.derivation import Derivation
 from symattn.errors import InputError
@@ -50,6 +51,16 @@ class Counts:
             self.adds + other.adds,
             self.neg + other.neg,
             self.two + other.two,
+        )
+
+    def __sub__(self, other: Counts) -> Counts:
+        return Counts(
+            self.z - other.z,
+            self.u - other.u,
+            self.h - other.h,
+            self.adds - other.adds,
+            self.neg - other.neg,
+            self.two - other.two,
         )
 
     @property
@@ -188,7 +199,7 @@ def features(d: Derivation) -> Features:
     visible = [[x for x in row if x is not NEGATIVE_INFINITY] for row in scores]
     ordered = [sorted(row, key=approximate) for row in visible]
     distinct = tuple(sum(1 for _ in _unlike(row)) for row in ordered)
-    weights = _by_query(d, "A_rounded") or _by_query(d, "A")
+    weights = _by_query(d, "A")
     whole, D = _whole_weights(weights, scores, softmax)
     values = _by_query(d, "V")
     outputs = [x for row in _by_query(d, "Z") for x in row]
@@ -275,15 +286,15 @@ def _whole_weights(
             line: Row = tuple(int(x * common) for x in rational)
         else:
             assert softmax is not None  # irrational weights come of exponentials, or were given
-            line = _powers(scores[i], softmax)
+            line = powers(scores[i], softmax.base)
         whole.append(line)
         integers = [x for x in line if isinstance(x, int)]
         sums.append(sum(integers) if len(integers) == len(line) else None)
     return whole, tuple(sums)
 
 
-def _powers(scores: Row, softmax: Softmax) -> Row:
-    base = softmax.base
+def powers(scores: Row, base: Value | Literal["e"]) -> Row:
+    """b^s for each score of a row, over the smallest: integers where they can be, with 2 in place of e."""
     visible = sorted((x for x in scores if x is not NEGATIVE_INFINITY), key=approximate)
     least = visible[0] if base == "e" or approximate(base) > 1 else visible[-1]
 
@@ -352,4 +363,4 @@ def _listed(values: Iterable[object]) -> str:
     return " ".join(map(str, values))
 
 
-__all__ = ["Counts", "Features", "features", "product_counts"]
+__all__ = ["Counts", "Features", "features", "powers", "product_counts"]

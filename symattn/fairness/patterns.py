@@ -49,7 +49,7 @@ def row_patterns(n: int, base: int, reach: int, terminating: bool = False) -> tu
 def mixed_patterns(n: int, most: int = 20, terminating: bool = True) -> tuple[RowPattern, ...]:
     """The rows of n weights 2^a·3^b with a ≤ 3, b ≤ 2 and D ≤ `most`: from features in ln 2 and ln 3."""
     powers = sorted(2**a * 3**b for a, b in product(range(4), range(3)))
-    return tuple(p for p in _patterns(n, powers, terminating) if p.D <= most)
+    return tuple(p for p in _patterns(n, powers, terminating) if sum(p.weights) <= most)
 
 
 def _patterns(n: int, powers: Iterable[int], terminating: bool) -> tuple[RowPattern, ...]:

@@ -9,9 +9,9 @@ from functools import cached_property
 from itertools import combinations
 
 from symattn.derivation import Derivation
-from symattn.exact import AnyMatrix, Matrix
+from symattn.exact import AnyMatrix, Matrix, has_symbols
 from symattn.exact.approximate import approximate
-from symattn.misconceptions import Wrong, replayed
+from symattn.misconceptions import Wrong, replayed, whole
 
 LEAST = 0.05
 """The smallest difference that counts, ten times a marking tolerance of 0.005 (PEDAGOGY 4.8)."""
@@ -45,11 +45,11 @@ class Separation:
 
     @cached_property
     def collisions(self) -> tuple[Collision, ...]:
-        """Pairs of visible ones that agree exactly at their first step."""
+        """Pairs of visible ones that write exactly the same at their first step."""
         found = []
         for a, b in self._pairs(self.wrongs):
             assert a.first is not None
-            if self._between(a, b, a.first) == 0:
+            if a.value(a.first) is not None and self._between(a, b, a.first) == 0:
                 found.append(Collision(a.misconception.id, b.misconception.id, a.first, self._parting(a, b)))
         return tuple(found)
 
@@ -119,10 +119,11 @@ Floats = tuple[tuple[float, ...], ...]
 
 
 def separation(derivation: Derivation) -> Separation:
-    """Every misconception that has a place in a derivation, replayed."""
-    wrongs = replayed(derivation)
-    whole = wrongs[0].right if wrongs else derivation
-    return Separation(whole, wrongs)
+    """Every misconception that has a place in a derivation, replayed; none where there are letters."""
+    matrices = [*derivation.givens.values(), *(step.result for step in derivation)]
+    if not all(isinstance(m, Matrix) and not any(map(has_symbols, m)) for m in matrices):
+        return Separation(derivation, ())
+    return Separation(whole(derivation), replayed(derivation))
 
 
 def _floats(matrix: AnyMatrix | None) -> Floats | None:

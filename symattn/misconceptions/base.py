@@ -1,8 +1,8 @@
 """A misconception: a wrong belief, as a function from a derivation to the derivation that someone with it writes.
 
-What someone writes differently is a few steps with other operands or another operation. Everything is said for tokens as
-rows, matrix by matrix; `Misconception.on` puts a derivation into that layout and back.  Steps are worked out again from
-whatever their operands are, so that a belief can be tried on what a student wrote.
+What someone writes differently is a few steps with other operands or another operation.  Everything is said for tokens
+as rows, matrix by matrix; `Misconception.on` puts a derivation into that layout and back.  Steps are worked out again
+from whatever their operands are, so that a belief can be tried on what a student wrote.
 
 The core (PEDAGOGY 2.4: 20, and 5 for masks) is every entry with an answer of full size in the tables of 2.3 whose prior
 is not low, with C9, which 2.4 counts among those that notes 000 and 002 hide, and P7 and O5, which it counts as the
@@ -102,9 +102,9 @@ class Laid:
             return None
         right, given = self.rows, self.given
         if self.pinned:  # what was pinned at or after the change is not what follows from it
-            right, _ = followed(self.rows, {name: self.rows[name] for name in rewritten})
+            right, _ = followed(self.rows, {name: replace(self.rows[name], pinned=False) for name in rewritten})
             given = self._as_given(right)
-        wrong, failed = followed(self.rows, rewritten)
+        wrong, failed = followed(self.rows, {name: replace(step, pinned=False) for name, step in rewritten.items()})
         first = next((s.name for s in wrong if not _same(s.result, _value(right, s.name))), None)
         if failed and first is None and failed.name in right:
             first = failed.name
@@ -140,12 +140,13 @@ def followed(d: Derivation, rewritten: Rewritten) -> tuple[Derivation, Step | No
     """
     result, touched = replace(d, steps=()), set[str]()
     for step in d:
-        new = rewritten.get(step.name, step)
-        if step.name not in rewritten and not any(operand.name in touched for operand in step.operands):
+        new = rewritten.get(step.name)
+        if new is None and any(operand.name in touched for operand in step.operands):
+            new = replace(step, pinned=False)
+        if new is None:
             result = replace(result, steps=(*result.steps, step))
             continue
         touched.add(step.name)
-        new = replace(new, pinned=False)
         try:
             result = result.extended(new)
         except (ShapeError, UndefinedError, UndecidedError):

@@ -10,8 +10,8 @@ from dataclasses import replace
 from functools import singledispatch
 
 from symattn.derivation import Derivation, Op, Operand, Step, transposed
-from symattn.exact import AnyMatrix, Matrix
-from symattn.ops import Mask, MatMul, Round, Softmax, Stack, SumOver
+from symattn.exact import AnyMatrix, Matrix, Value
+from symattn.ops import Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver
 
 # ------------------------------------------------------------------------------------------ rows and columns
 
@@ -85,10 +85,7 @@ def whole_rows(d: Derivation) -> Derivation | None:
     for step in d:
         if step.token is not None:
             tokens.setdefault(step.role, []).append(step)
-    count = len(next(iter(tokens.values())))
-    if not set(tokens) <= {"S", "S'", "M", "A", "A_rounded", "weighted", "Z"} or any(
-        [step.token for step in steps] != list(range(1, count + 1)) for steps in tokens.values()
-    ):
+    if not all(_ours(role, steps) for role, steps in tokens.items()) or len(set(map(len, tokens.values()))) != 1:
         return None
     before = tuple(step for step in d if step.token is None and step.name != "Z")
     gathered = [_gathered(role, steps, d) for role, steps in tokens.items() if role != "weighted"]
@@ -97,25 +94,43 @@ def whole_rows(d: Derivation) -> Derivation | None:
     return replace(d, steps=(*before, *(step for step in gathered if step is not None)))
 
 
+_LINES: dict[str, tuple[type[Op], tuple[str, ...]]] = {
+    "S": (MatMul, ("Q", "K")),
+    "S'": (Scale, ("S",)),
+    "M": (Mask, ("S", "S'")),
+    "A": (Softmax, ("S", "S'", "M")),
+    "A_rounded": (Round, ("A",)),
+    "weighted": (Hadamard, ("A", "A_rounded", "V")),
+    "Z": (SumOver, ("weighted",)),
+}
+"""What our mechanisms do token by token: the operation, and what it may be done with."""
+
+
+def _ours(role: str, steps: Sequence[Step]) -> bool:
+    """Whether these are the lines of all tokens, 1, 2, …, as our mechanisms write them."""
+    kind, sources = _LINES.get(role, (Stack, ()))
+    return [step.token for step in steps] == list(range(1, len(steps) + 1)) and all(
+        isinstance(step.op, kind) and all(operand.name in sources for operand in _roles(step)) for step in steps
+    )
+
+
 def _gathered(role: str, steps: Sequence[Step], d: Derivation) -> Step | None:
     """One matrix from its rows, which may stand as columns; its operation read off the first of them."""
-    result = _stacked(step.result for step in steps)
-    match role, steps[0].op:
-        case "S", MatMul():
-            op, operands = MatMul(), (Operand("Q"), transposed("K"))
-        case "M", Mask() as mask:
-            keep = tuple(tuple(x for row in s.op.keep for x in row) for s in steps if isinstance(s.op, Mask))
-            op, operands = replace(mask, keep=keep), _roles(steps[0])
-        case "A" | "A_rounded", Softmax() | Round() as along:
-            op, operands = replace(along, along="rows"), _roles(steps[0])
-        case "Z", _:
-            weights = _roles(d[f"weighted.{steps[0].token}"])[0]
-            op, operands = MatMul(), (weights, Operand("V"))
-            result = d.value("Z") if "Z" in d else result
-        case _, other:
-            op, operands = other, _roles(steps[0])
-    pinned = any(step.pinned for step in steps)
-    return None if result is None else Step(role, op, operands, result, pinned=pinned)
+    result: AnyMatrix | None = _stacked(step.result for step in steps)
+    if result is None:
+        return None
+    op, operands = steps[0].op, _roles(steps[0])
+    if role == "S":
+        operands = (Operand("Q"), transposed("K"))
+    elif role == "Z":
+        op, operands = MatMul(), (_roles(d[f"weighted.{steps[0].token}"])[0], Operand("V"))
+        result = d.value("Z") if "Z" in d else result
+    elif isinstance(op, Mask):
+        keep = tuple(tuple(x for row in s.op.keep for x in row) for s in steps if isinstance(s.op, Mask))
+        op = replace(op, keep=keep)
+    elif isinstance(op, Softmax | Round):
+        op = replace(op, along="rows")
+    return Step(role, op, operands, result, pinned=any(step.pinned for step in steps))
 
 
 def _roles(step: Step) -> tuple[Operand, ...]:
@@ -124,9 +139,9 @@ def _roles(step: Step) -> tuple[Operand, ...]:
 
 def _stacked(parts: Iterator[AnyMatrix]) -> Matrix | None:
     """Rows, or columns that stand for rows, one below the other; none where their lengths differ."""
-    rows: list[tuple[object, ...]] = []
+    rows: list[tuple[Value, ...]] = []
     for part in parts:
         if not isinstance(part, Matrix):
             return None
         rows += (part if part.shape[0] == 1 else part.T).rows
-    return Matrix.of(rows) if len({len(row) for row in rows}) == 1 else None  # type: ignore[arg-type]
+    return Matrix.of(rows) if len({len(row) for row in rows}) == 1 else None

@@ -49,9 +49,9 @@ def without_own_key(d: Derivation) -> Rewritten | None:
 
 def _cosine(of: Op, q: Matrix, k: Matrix) -> Matrix:
     lengths = [[square_root(total([x * x for x in row])) for row in m.rows] for m in (q, k.T)]
-    for name, found in zip(("query", "key"), lengths, strict=True):
-        if 0 in found:
-            raise UndefinedError(f"The cosine with the {name} of token {found.index(0) + 1} has no value: that is 0.")
+    for name, own in zip(("query", "key"), lengths, strict=True):
+        if 0 in own:
+            raise UndefinedError(f"the {name} of token {own.index(0) + 1} is 0, and has no angle to another one.")
     dots = of.apply(q, k)
     return Matrix.of(
         [divide(x, a * b) for x, b in zip(row, lengths[1], strict=True)]
@@ -97,7 +97,7 @@ SCORES = (
         rewritten(lambda step: step.with_operands("K", transposed("Q"))),
         exactly="S = K Qᵀ",
         tell="S is transposed, but Q and K are right; with P4 they are not.",
-        feedback="{Row} i must belong to query i; your table of scores is transposed.",
+        feedback="Your table of scores is transposed: {row} i must belong to query i.",
         source="llm.c PR #531 (discussion)",
         prior="medium",
         core=True,

@@ -11,6 +11,7 @@ from symattn.derivation import Derivation
 from symattn.document import Block, Choices, Display, Inlines, ItemList, Math, Paragraph, Words
 from symattn.errors import InputError
 from symattn.exact import Matrix, Value
+from symattn.explanation.page import rows_of
 from symattn.explanation.wording import Wording
 from symattn.formula import Formula, ListOf, Name, Relation, Scope, read_formula, written
 from symattn.notation import Notation, load_notation
@@ -58,8 +59,8 @@ class Prose:
         return Relation((self.formula(name), self.values(value)), ("=",))
 
     def equations(self, **matrices: Matrix) -> Display:
-        """Each matrix by name with its values, one to a line."""
-        return Display(tuple(self.equation(name, value) for name, value in matrices.items()))
+        """Each matrix by name with its values, next to one another as far as a line goes."""
+        return Display(tuple(rows_of([self.equation(name, value) for name, value in matrices.items()])))
 
     def row(self, values: Sequence[Value]) -> Formula:
         """Numbers in round brackets: (2, 0, 1)."""
@@ -106,6 +107,12 @@ def tokens_are_rows(spec: Spec) -> None:
         )
 
 
+def no_sizes(spec: Spec) -> None:
+    """`InputError` for sizes where a problem type has its own."""
+    if spec.sizes:
+        raise InputError(f"The problem type {spec.type} has sizes of its own; {', '.join(spec.sizes)} cannot be set.")
+
+
 @dataclass(frozen=True)
 class Offer:
     """One option of a choice, with the sentence of the key that says why it is right or wrong."""
@@ -132,4 +139,4 @@ def choices_key(offers: Sequence[Offer], several: bool = False) -> tuple[Block, 
     return (Choices(tuple(o.text for o in offers), several, ticked), ItemList(reasons))
 
 
-__all__ = ["LETTERS", "Offer", "Prose", "choice", "choices", "choices_key", "prose", "tokens_are_rows"]
+__all__ = ["LETTERS", "Offer", "Prose", "choice", "choices", "choices_key", "no_sizes", "prose", "tokens_are_rows"]

@@ -10,6 +10,7 @@ from typing import Any
 
 from symattn.errors import InputError
 from symattn.mechanisms import Settings, mechanism
+from symattn.mechanisms.base import mask_keep, scale_op
 from symattn.notation import load_notation
 from symattn.question import Content, Json, Question
 
@@ -98,8 +99,9 @@ class ProblemType:
             if type(value) is not type(self.options[name][0]):
                 kind = _KINDS[type(self.options[name][0])]
                 raise InputError(f"The option {name} of {self.name} is {value!r}; {kind} was expected.")
-        spec.chosen_settings()
-        spec.chosen_sizes()
+        settings, sizes = spec.chosen_settings(), spec.chosen_sizes()
+        scale_op(settings.scale, sizes)
+        mask_keep(settings.mask, sizes.get("n", 1), sizes.get("m", sizes.get("n", 1)))
         return spec
 
     def option(self, spec: Spec, name: str) -> Any:

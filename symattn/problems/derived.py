@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from fractions import Fraction
 from typing import Any, cast
 
-from symattn.document import Block, Heading, Inlines, ItemList, Math, Paragraph, Table, Words
-from symattn.exact import AnyMatrix, Matrix
+from symattn.document import Block, Heading, Inlines, ItemList, Math, Paragraph, Strong, Table, Words
+from symattn.errors import InputError
+from symattn.exact import AnyMatrix, Matrix, exact
 from symattn.explanation.parts import checks, givens, instructions
 from symattn.explanation.wording import Wording
 from symattn.fairness import draw
-from symattn.fairness.family import Band, balanced, draw_givens, suits
+from symattn.fairness.family import Band, Level, SoftmaxKind, balanced, draw_givens
 from symattn.fairness.features import features
 from symattn.fairness.separation import Separation, separation
 from symattn.mechanisms import Settings, mechanism
+from symattn.mechanisms.base import mask_keep
 from symattn.misconceptions import Wrong
 from symattn.notation import load_notation
 from symattn.problem import Problem
@@ -32,25 +34,49 @@ PARENTS = 6  # drawn to find out what no variant of a family can show
 
 
 def family(spec: Spec, rng: random.Random) -> Family:
-    """What siblings share: the band of difficulty, the positions, and the misconceptions that none of them can show."""
-    if spec.given or not _backwards(spec):
+    """What siblings share: the band of difficulty, the positions, and the misconceptions that none of them can show.
+
+    Empty where variants are not generated backwards: with numbers of the teacher's own, with weights given, or (on the
+    standard level) with sizes that have no room for a family; these are drawn forwards.
+    """
+    settings, sizes, chosen = spec.chosen_settings(), spec.chosen_sizes(), mechanism(spec.mechanism)
+    if spec.given or "A" in chosen.givens:
         return {}
-    settings, sizes = spec.chosen_settings(), spec.chosen_sizes()
-    chosen = mechanism(spec.mechanism)
     band: Band | None = None
     troubles: frozenset[str] | None = None
     for _ in range(PARENTS):
-        drawn = draw_givens(chosen, settings, sizes, spec.level, spec.softmax, rng, None, band)
+        try:
+            drawn = draw_givens(chosen, settings, sizes, _level(spec), _softmax(spec), rng, None, band)
+        except InputError:
+            if (spec.level, spec.softmax) == ("standard", "e"):
+                return {}
+            raise
         derivation = chosen.run(drawn, settings)
-        band = band or Band.of(features(derivation), spec.level)
+        band = band or Band.of(features(derivation), _level(spec))
         found = separation(derivation).troubles()
         troubles = found if troubles is None else troubles & found
     assert band is not None and troubles is not None
+    n, m = sizes["n"], sizes.get("m", sizes["n"])
+    argmax = balanced(rng, CYCLE, n, mask_keep(settings.mask, n, m)) if n == m and spec.softmax != "equal" else []
+    patterns: Json = [[_json(x) for x in row] for row in band.patterns]
     return {
-        "band": band.json(),
-        "argmax": [list(positions) for positions in balanced(rng, CYCLE, sizes.get("n", 1))],
-        "unavoidable": sorted(troubles),
+        "band": {**asdict(band), "patterns": patterns},
+        "argmax": [list(positions) for positions in argmax],
+        "unavoidable": list[Json](sorted(troubles)),
     }
+
+
+def _band(given: Any) -> Band:
+    patterns = tuple(tuple(exact(x) for x in row) for row in given["patterns"])
+    return Band(**{**given, "patterns": patterns})
+
+
+def _level(spec: Spec) -> Level:
+    return cast(Level, spec.level)
+
+
+def _softmax(spec: Spec) -> SoftmaxKind:
+    return cast(SoftmaxKind, spec.softmax)
 
 
 def content(spec: Spec, rng: random.Random, number: int, family: Family) -> dict[str, Json]:
@@ -61,9 +87,9 @@ def content(spec: Spec, rng: random.Random, number: int, family: Family) -> dict
         given = {name: read_given(name, rows) for name, rows in spec.given.items()}
     elif family:
         argmax = cast("list[list[int]]", family["argmax"])
-        band = Band.read(family["band"])
-        positions = tuple(argmax[(number - 1) % len(argmax)])
-        given = draw_givens(chosen, settings, spec.chosen_sizes(), spec.level, spec.softmax, rng, positions, band)
+        positions = argmax[(number - 1) % len(argmax)] if argmax else None
+        band, sizes = _band(family["band"]), spec.chosen_sizes()
+        given = draw_givens(chosen, settings, sizes, _level(spec), _softmax(spec), rng, positions, band)
     else:
         given = draw(chosen, settings, spec.chosen_sizes(), rng).givens
     return {
@@ -75,10 +101,6 @@ def content(spec: Spec, rng: random.Random, number: int, family: Family) -> dict
         "places": spec.places,
         "given": {name: frozen(m) for name, m in given.items() if isinstance(m, Matrix)},
     }
-
-
-def _backwards(spec: Spec) -> bool:
-    return suits(mechanism(spec.mechanism), spec.chosen_settings(), spec.chosen_sizes())
 
 
 def unfair(problem: Problem, family: Family) -> str:
@@ -141,13 +163,29 @@ def problem_of(content: Content, title: str = "") -> Problem:
 
 
 def measured(problem: Problem) -> dict[str, float]:
-    """The features that siblings are compared by, as numbers."""
-    return features(problem.derivation).numbers()
+    """The features that siblings are compared by; none where there are letters."""
+    try:
+        found = features(problem.derivation)
+    except InputError:
+        return {}
+    return {
+        "load": round(found.load, 1),
+        "scores": round(found.load_scores, 1),
+        "output": round(found.load_output, 1),
+        "hard": found.counts.h,
+        "additions": found.counts.adds,
+        "negative": found.counts.neg,
+        "two digits": found.counts.two,
+        "ties": found.ties,
+    }
 
 
 def positions(problem: Problem) -> dict[str, str]:
     """Where the largest weight of every token lies."""
-    found = features(problem.derivation).argmax
+    try:
+        found = features(problem.derivation).argmax
+    except InputError:
+        return {}
     return {"largest weights": " ".join(str(j + 1) for j in found)} if found else {}
 
 
@@ -173,25 +211,20 @@ def _usual(wrong: Wrong) -> bool:
 
 def wrong_answers(wrongs: list[Wrong], wording: Wording, places: int) -> Table:
     """Misconceptions that show at the same step: what is written there, what comes of it in the end, what it means."""
-    first = wrongs[0].first
+    first, last = wrongs[0].first, wrongs[0].right.last.name
     assert first is not None
-    last = wrongs[0].derivation.last.name
-    name = Math(wording.name(first))
-    header: tuple[Inlines, ...] = ((Words("If "), name, Words(" is")), (Words("Diagnosis and feedback"),))
+    header: list[Inlines] = [(Words("If "), Math(wording.name(first)), Words(" is"))]
+    if first != last:
+        header.append((Words("then "), Math(wording.name(last)), Words(" is")))
+    header.append((Words("Diagnosis and feedback"),))
     rows = []
     for wrong in wrongs:
-        cells: list[Inlines] = [_written(wrong, first, wording, places)]
-        said: Inlines = (Words(f"{wrong.misconception.id} {wrong.misconception.name}. "), *feedback(wrong, wording))
-        if first != last and wrong.value(last) is not None:
-            said = (
-                *said,
-                Words(" Then "),
-                Math(wording.name(last)),
-                Words(" is "),
-                *_written(wrong, last, wording, places),
-            )
-        rows.append((*cells, said))
-    return Table(header, tuple(rows))
+        cells = [_written(wrong, first, wording, places)]
+        if first != last:
+            cells.append(_written(wrong, last, wording, places))
+        m = wrong.misconception
+        rows.append((*cells, (Strong(m.id), Words(f" {m.name}. "), *feedback(wrong, wording))))
+    return Table(tuple(header), tuple(rows))
 
 
 def _written(wrong: Wrong, step: str, wording: Wording, places: int) -> Inlines:
@@ -207,7 +240,10 @@ def feedback(wrong: Wrong, wording: Wording) -> Inlines:
     rows = wording.orientation == "rows"
     words = {"row": "row", "rows": "rows", "column": "column", "columns": "columns"}
     turned = {"row": "column", "rows": "columns", "column": "row", "columns": "rows"}
-    return wording.inlines(wrong.misconception.feedback, words if rows else turned)
+    first, *rest = wording.inlines(wrong.misconception.feedback, words if rows else turned)
+    if isinstance(first, Words):
+        first = Words(first.text[:1].upper() + first.text[1:])
+    return (first, *rest)
 
 
 def _undefined(found: Separation) -> list[Inlines]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import combinations
 from typing import cast
 
 from symattn.derivation import Derivation
@@ -25,7 +27,7 @@ from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix
 from symattn.explanation.steps import Detail, cell_kind, entries
 from symattn.explanation.wording import Wording
-from symattn.fairness.dice import pick, shuffled, whole
+from symattn.fairness.dice import pick, sample, whole
 from symattn.formula import Dots, Formula, MatrixOf, Name, Number, Relation
 from symattn.notation import load_notation
 from symattn.ops import Mask, Softmax
@@ -50,12 +52,21 @@ STYLES: tuple[MaskStyle, ...] = ("additive", "keep", "block")
 TOKENS: Mapping[str, int] = {"starter": 3, "standard": 4, "long": 5}
 ASKED: Mapping[str, int] = {"starter": 1, "standard": 2, "long": 2}
 FEWEST, MOST = 3, 6
+LARGEST_SUM = 20  # of the powers in a row, in lowest terms
+APART = 0.05  # what two wrong answers must differ by in some weight (PEDAGOGY 4.8)
 TRIES = 2000
 
 TEXTS: Mapping[int, tuple[str, ...]] = {
     1: ("Yes", "Look", "Thanks", "Listen", "Soon", "Welcome"),
     2: ("Birds sing", "Snow melts", "Rivers flow", "Bells ring", "Bread rises", "Stars shine", "Kettles boil"),
-    3: ("The rain stopped", "Leaves turn red", "We walked home", "The train left", "Cats chase mice", "Bees make honey"),
+    3: (
+        "The rain stopped",
+        "Leaves turn red",
+        "We walked home",
+        "The train left",
+        "Cats chase mice",
+        "Bees make honey",
+    ),
     4: (
         "She opened the window",
         "The kettle is boiling",
@@ -181,18 +192,13 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
         raise InputError(f"Masks are drawn for {FEWEST} to {MOST} tokens; {columns} came.")
     rows = columns
     if kind == "cross":
-        rows = spec.sizes["n"] if {"n", "m"} <= set(spec.sizes) else whole(rng, max(2, columns - 2), columns - 1)
+        rows = spec.sizes["n"] if {"n", "m"} <= set(spec.sizes) else columns - 1
         if not 2 <= rows < columns:
             raise InputError(f"A mask of kind cross has at least 2 queries and more keys; {rows} and {columns} came.")
-    for _ in range(TRIES):
-        parameters = _parameters(kind, columns, rng)
-        keep = keep_of(kind, parameters, rows, columns)
-        suited = [i for i, row in enumerate(keep) if 2 <= sum(row) < columns]
-        if suited:
-            break
-    else:
-        raise InputError(f"With {columns} tokens no row of a mask of kind {kind} hides some keys and shows two.")
-    asked = sorted(shuffled(rng, suited)[: ASKED[spec.level]])
+    parameters = _parameters(kind, columns, rng)
+    keep = keep_of(kind, parameters, rows, columns)
+    suited = [i for i, row in enumerate(keep) if 2 <= sum(row) < columns]  # with something to hide and to weigh
+    asked = sorted(sample(rng, suited, 1 if columns == FEWEST else ASKED[spec.level]))
     logs = spec.softmax == "e" and bool(TYPE.option(spec, "logs"))
     return {
         "type": spec.type,
@@ -223,7 +229,9 @@ def _scores(keep: Keep, asked: Sequence[int], softmax: str, logs: bool, rng: ran
     """Scaled scores of which masking mistakes show: hidden ones of every sign (PEDAGOGY 2.4, D4), no two rows equal."""
     for _ in range(TRIES):
         rows = [_row(seen, i in asked, softmax, logs, rng) for i, seen in enumerate(keep)]
-        hidden = [_sign(x) for row, seen in zip(rows, keep, strict=True) for x, s in zip(row, seen, strict=True) if not s]
+        hidden = [
+            _sign(x) for row, seen in zip(rows, keep, strict=True) for x, s in zip(row, seen, strict=True) if not s
+        ]
         signs = {_sign(rows[i][j]) for i in asked for j, s in enumerate(keep[i]) if not s}
         if len({tuple(row) for row in rows}) < len(rows) or signs == {1}:
             continue
@@ -244,10 +252,9 @@ def _row(seen: Sequence[bool], asked: bool, softmax: str, logs: bool, rng: rando
 
 
 def _pretty(row: Sequence[str], seen: Sequence[bool], softmax: str, logs: bool) -> bool:
-    """Whether the row's weights are worth working out: not all equal (unless wished for), of a small sum."""
+    """Whether weights are worth working out: mistakes show, of a small sum, not all equal unless that is wished for."""
     visible = [x for x, s in zip(row, seen, strict=True) if s]
-    hidden = [x for x, s in zip(row, seen, strict=True) if not s]
-    if all(_sign(x) == 0 for x in hidden):  # then it makes no difference whether a masked score is taken as 0
+    if not _telling(row, seen, float(softmax[-1]) if softmax.startswith("base") else math.e):
         return False
     if softmax == "equal":
         return True
@@ -255,11 +262,27 @@ def _pretty(row: Sequence[str], seen: Sequence[bool], softmax: str, logs: bool) 
         return False
     if softmax == "e" and not logs:
         return True
-    base = int(softmax[-1]) if not logs else 0
-    powers = [LOGS[x] if logs else Fraction(base) ** int(x) for x in visible]
+    powers = [LOGS[x] if logs else Fraction(int(softmax[-1])) ** int(x) for x in visible]
     total = sum(powers) / min(powers)
-    small = total.denominator * total <= 20
+    small = total.denominator * total <= LARGEST_SUM
     return small and (logs or all(_terminates(p / sum(powers)) for p in powers))
+
+
+def _telling(row: Sequence[str], seen: Sequence[bool], base: float) -> bool:
+    """Whether no mask (M1), 0 for −∞ (M4) and masking after softmax (M5) give three other rows of weights."""
+    powers = [float(LOGS[x]) if x in LOGS else base ** int(x) for x in row]
+    unmasked = _shares(powers)
+    answers = [
+        _shares([p if s else 0.0 for p, s in zip(powers, seen, strict=True)]),
+        unmasked,
+        _shares([p if s else 1.0 for p, s in zip(powers, seen, strict=True)]),
+        [w if s else 0.0 for w, s in zip(unmasked, seen, strict=True)],
+    ]
+    return all(max(abs(x - y) for x, y in zip(a, b, strict=True)) >= APART for a, b in combinations(answers, 2))
+
+
+def _shares(powers: Sequence[float]) -> list[float]:
+    return [power / sum(powers) for power in powers]
 
 
 def _terminates(x: Fraction) -> bool:
@@ -324,14 +347,14 @@ PICTURES: Mapping[str, tuple[Sees, str, str]] = {
     "padding": (lambda i, j: j < 3, "Every token sees the first three tokens and no others.", ""),
     "blocks": (lambda i, j: (i < 2) == (j < 2), "The first two tokens see each other, and so do the last three.", ""),
 }
-"""Masks of five tokens, none like another: who sees whom, in words, the misconception that draws it for a causal one."""
+"""Masks of five tokens, no two alike: who sees whom, the same in words, the misconception that draws it."""
 PICTURED = 5
 
 
 def _drawing(number: int, rng: random.Random) -> Json:
     """One of the pictures, with three other sentences to tell it from."""
-    names = shuffled(rng, list(PICTURES))
-    return {"right": names[0], "wrong": cast("list[Json]", names[1:4]), "at": number % 4}
+    right, *wrong = sample(rng, list(PICTURES), 4)
+    return {"right": right, "wrong": cast("list[Json]", wrong), "at": number % 4}
 
 
 # ------------------------------------------------------------------------------------------------ the question
@@ -342,19 +365,17 @@ def make(content: Content) -> Question:
     wording = Wording(problem.derivation, problem.notation)
     mask = problem["M"].op
     assert isinstance(mask, Mask)
-    parts = [_shading(mask, wording), _matrix(mask, wording), _weights(content, problem, wording)]
-    parts.append(_read(content, wording))
-    parts.append(_picture(content))
     keep = mask.keep
+    parts = (_shading(mask), _matrix(mask), _weights(content, problem, wording), _read(content), _picture(content))
     return Question(
         type=TYPE.name,
         title=TYPE.title,
         introduction=(Paragraph((Words("Draw the mask, write it down, and work out weights under it."),)),),
         given=tuple(_given(content, wording)),
-        parts=tuple(parts),
+        parts=parts,
         content=content,
         problem=problem,
-        conventions=_conventions(mask.style, content["base"], wording),
+        conventions=_conventions(content["base"], wording),
         features={
             "load": float(sum(sum(keep[i]) for i in _asked(content)) + len(keep) * len(keep[0])),
             "hidden": float(sum(not x for row in keep for x in row)),
@@ -391,18 +412,17 @@ def _asked(content: Content) -> list[int]:
 
 
 _MARKS: Mapping[str, str] = {
-    "additive": "In the mask, 0 stands for seen and −∞ for hidden; it is added to the scores.",
-    "keep": "In the mask, 1 stands for seen and 0 for hidden.",
-    "block": "In the mask, 1 stands for hidden and 0 for seen.",
+    "additive": "The mask has 0 for seen and −∞ for hidden; it is added to the scores.",
+    "keep": "The mask has 1 for seen and 0 for hidden.",
+    "block": "The mask has 1 for hidden and 0 for seen.",
 }
 
 
-def _conventions(style: str, base: Json, wording: Wording) -> tuple[Inlines, ...]:
+def _conventions(base: Json, wording: Wording) -> tuple[Inlines, ...]:
     written = wording.read("e") if base == "e" else Number(str(base))
     return (
         (Words("Row i of scores, mask and weights belongs to query i, column j to key j."),),
         (Words("A hidden score is −∞ before softmax, so its weight is exactly 0."),),
-        (Words(f"{_MARKS[style]}"),),
         (Words("Softmax goes along each row, with base "), Math(written), Words(".")),
     )
 
@@ -424,18 +444,12 @@ def _labels(count: int) -> tuple[Formula, ...]:
     return tuple(Number(str(i + 1)) for i in range(count))
 
 
-def _shading(mask: Mask, wording: Wording) -> Part:
+def _shading(mask: Mask) -> Part:
     rows, columns = len(mask.keep), len(mask.keep[0])
     hidden = frozenset((i, j) for i in range(rows) for j in range(columns) if not mask.keep[i][j])
-    white = tuple(tuple(Number("") for _ in range(columns)) for _ in range(rows))
-    shaded = MatrixOf(white, row_labels=_labels(rows), column_labels=_labels(columns), excluded=hidden)
-    grid = AnswerGrid(
-        Name("mask"), rows, columns, shade=True, row_labels=_labels(rows), column_labels=_labels(columns)
-    )
-    listed = "; ".join(
-        f"query {i + 1}: " + (", ".join(str(j + 1) for j in range(columns) if (i, j) in hidden) or "none")
-        for i in range(rows)
-    )
+    cells = ((Dots("cell"),) * columns,) * rows
+    shaded = MatrixOf(cells, row_labels=_labels(rows), column_labels=_labels(columns), excluded=hidden)
+    grid = AnswerGrid(Name("mask"), rows, columns, shade=True, row_labels=_labels(rows), column_labels=_labels(columns))
     return Part(
         name="shade",
         title=(Words("The hidden cells"),),
@@ -445,20 +459,25 @@ def _shading(mask: Mask, wording: Wording) -> Part:
         ),
         key=(
             Display((Relation((Name("mask"), shaded), ("=",)),)),
-            Paragraph((Words(f"Hidden keys: {listed}."),)),
+            Paragraph((Words(f"Hidden keys: {_listed(hidden, rows)}."),)),
         ),
         answer=CellsAnswer((rows, columns), hidden),
         marks=(Mark("M", 1, "the right kind of mask"), Mark("A", 1, "every cell")),
     )
 
 
-def _matrix(mask: Mask, wording: Wording) -> Part:
+def _listed(cells: frozenset[tuple[int, int]], rows: int) -> str:
+    """The keys of every query: "query 1: 2, 3; query 2: 3; query 3: none"."""
+    keys = [", ".join(str(j + 1) for k, j in sorted(cells) if k == i) or "none" for i in range(rows)]
+    return "; ".join(f"query {i}: {listed}" for i, listed in enumerate(keys, 1))
+
+
+def _matrix(mask: Mask) -> Part:
     written = mask.matrix()
     marks = {"additive": (0, NEGATIVE_INFINITY), "keep": (1, 0), "block": (0, 1)}
     seen, hidden = marks[mask.style]
     value = Matrix.of([[seen if kept else hidden for kept in row] for row in mask.keep])
     rows, columns = value.shape
-    other = {"additive": "0/−∞", "keep": "1/0", "block": "1/0"}[mask.style]
     return Part(
         name="mask",
         title=(Words("The mask as a matrix"),),
@@ -468,11 +487,17 @@ def _matrix(mask: Mask, wording: Wording) -> Part:
         ),
         key=(
             Display((Relation((Name("mask"), written), ("=",)),)),
-            Paragraph((Words(f"No marks are lost twice: entries {other} that fit the shading earn them."),)),
+            Paragraph((Words("A matrix that fits the student's own shading earns the mark."),)),
         ),
         answer=MatrixAnswer(value),
         marks=(Mark("B", 1, "follows the shading, marks as stated"),),
     )
+
+
+SLIPS = (
+    "Every row sums to 1. Hidden keys with weight above 0: masked with 0 instead of −∞ (M4) or not at all (M1). "
+    "A sum below 1: masked after softmax (M5)."
+)
 
 
 def _weights(content: Content, problem: Problem, wording: Wording) -> Part:
@@ -488,6 +513,8 @@ def _weights(content: Content, problem: Problem, wording: Wording) -> Part:
     worth = "rows" if len(asked) > 1 else "row"
     detail = Detail(entries=cells, places=None if problem.exact and kind == "fraction" else problem.places)
     form = "Give exact values." if problem.exact else f"Give decimals with {problem.places} places."
+    if rest:
+        form += " Rows with dots are not asked for."
     lines = [block for block in entries(step, wording, detail) if not isinstance(block, Paragraph)]
     return Part(
         name="weights",
@@ -500,21 +527,14 @@ def _weights(content: Content, problem: Problem, wording: Wording) -> Part:
         key=(
             Display((Relation((wording.name("M"), wording.values(problem["M"].result)), ("=",)),)),
             *lines,
-            Paragraph((Words(f"Each of these rows sums to 1; {_slips(wording)}"),)),
+            Paragraph((Words(SLIPS),)),
         ),
         answer=EntriesAnswer("A", cells),
         marks=(Mark("M", 1, "hidden keys get no weight"), Mark("A", 2 * len(asked), "two for every row")),
     )
 
 
-def _slips(wording: Wording) -> str:
-    return (
-        "a row whose hidden keys have weight above 0 was masked with 0 (M4) or not at all (M1), and a row that sums to "
-        "less than 1 was masked after softmax (M5)."
-    )
-
-
-def _read(content: Content, wording: Wording) -> Part:
+def _read(content: Content) -> Part:
     drawn = cast("Mapping[str, Json]", content["read"])
     n = len(cast("list[str]", content["tokens"]))
     style, query = cast(MaskStyle, drawn["style"]), cast(int, drawn["query"])
@@ -525,16 +545,11 @@ def _read(content: Content, wording: Wording) -> Part:
     ]
     at = cast(int, drawn["at"])
     offers = [*wrong[:3][:at], right, *wrong[:3][at:]]
-    says = {
-        "additive": "0 for seen and −∞ for hidden",
-        "keep": "1 for seen and 0 for hidden",
-        "block": "1 for hidden and 0 for seen",
-    }[style]
     return Part(
         name="read",
         title=(Words("Another mask in numbers"),),
         ask=(
-            Paragraph((Words(f"This mask has {says}. Which tokens does token {query + 1} see?"),)),
+            Paragraph((Words(f"{_MARKS[style]} Which tokens does token {query + 1} see under this mask?"),)),
             Display((Relation((Name("mask"), Mask(keep, style).matrix()), ("=",)),)),
             choices(offers),
         ),
@@ -557,11 +572,9 @@ def _picture(content: Content) -> Part:
     sees = PICTURES[right][0]
     offers = [_pictured(name, right) for name in (*wrong[:at], right, *wrong[at:])]
     levels = tuple(tuple(0 if sees(i, j) else 4 for j in range(PICTURED)) for i in range(PICTURED))
-    rows = [f"row {i + 1}: " + (", ".join(str(j + 1) for j, x in enumerate(row) if x) or "none") for i, row in
-            enumerate(levels)]  # fmt: skip
-    picture = HeatMap(
-        levels, f"Hidden keys, {'; '.join(rows)}.", row_labels=_labels(PICTURED), column_labels=_labels(PICTURED)
-    )
+    hidden = frozenset((i, j) for i, row in enumerate(levels) for j, level in enumerate(row) if level)
+    labels = _labels(PICTURED)
+    picture = HeatMap(levels, f"Hidden keys: {_listed(hidden, PICTURED)}.", row_labels=labels, column_labels=labels)
     return Part(
         name="picture",
         title=(Words("A mask drawn"),),

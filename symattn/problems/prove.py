@@ -8,11 +8,11 @@ from __future__ import annotations
 import random
 from typing import Any, cast
 
-from symattn.document import Block, Box, FillIn, FillIns, ItemList, Math, Paragraph, Words, WorkingSpace
+from symattn.document import Block, Box, FillIn, FillIns, Inlines, ItemList, Paragraph, Words, WorkingSpace
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix, Value
 from symattn.fairness.dice import shuffled
-from symattn.problems.asking import LETTERS, Prose, prose, tokens_are_rows
+from symattn.problems.asking import LETTERS, Prose, no_sizes, prose, tokens_are_rows
 from symattn.problems.base import Family, ProblemType, Spec
 from symattn.problems.theorems import THEOREMS, Task, Theorem
 from symattn.question import (
@@ -31,6 +31,7 @@ from symattn.question import (
 
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
     tokens_are_rows(spec)
+    no_sizes(spec)
     theorem = _chosen(TYPE.option(spec, "theorem"), number)
     turn = (number - 1 + (number - 1) // len(THEOREMS)) % 4
     wrong = shuffled(rng, [1, 2, 3])
@@ -64,7 +65,10 @@ def make(content: Content) -> Question:
         type=TYPE.name,
         title=theorem.title,
         given=(Box("Theorem", (say.paragraph(theorem.statement),)),),
-        parts=(proof, *(_part(name, task, given if name == "b" else ()) for name, task in zip("bc", tasks, strict=True))),
+        parts=(
+            proof,
+            *(_part(name, task, given if name == "b" else ()) for name, task in zip("bc", tasks, strict=True)),
+        ),
         content=content,
         introduction=(Paragraph((Words("Prove the theorem, then check it with numbers. Give exact values."),)),),
         conventions=_conventions(theorem, say),
@@ -76,7 +80,7 @@ def make(content: Content) -> Question:
 _WITH_BASE_2 = ("temperature",)
 
 
-def _conventions(theorem: Theorem, say: Prose) -> tuple[tuple[Words | Math, ...], ...]:
+def _conventions(theorem: Theorem, say: Prose) -> tuple[Inlines, ...]:
     lines = [say("Tokens are rows; softmax goes along each row, with base $e$.")]
     if theorem.id in _WITH_BASE_2:
         lines.append(say("Softmax with the temperature $T$ is softmax of the scores divided by $T$."))
@@ -121,8 +125,10 @@ def _size(task: Task) -> int:
 
 
 def _positions(tasks: list[Task]) -> dict[str, str]:
+    """Where the right option stands, in an instance that has a choice of one."""
     answers = [task.answer for task in tasks if isinstance(task.answer, ChoiceAnswer) and not task.answer.several]
-    return {"key": LETTERS[min(answer.right)] for answer in answers}
+    right = "".join(LETTERS[min(answer.right)] for answer in answers)
+    return {"key": right} if right else {}
 
 
 # ------------------------------------------------------------------------------------------------ proving
@@ -134,7 +140,9 @@ def prove(question: Question) -> None:
     direct = theorem.direct(cast("dict[str, Any]", question.content["instance"]))
     for part, value in zip(question.parts[1:], direct, strict=True):
         if not _agrees(part.answer, value):
-            raise SelfCheckError(f"Part {part.name} of the theorem {theorem.id} is {part.answer}; directly, it is {value}.")
+            raise SelfCheckError(
+                f"Part {part.name} of the theorem {theorem.id} is {part.answer}; directly, it is {value}."
+            )
 
 
 def _agrees(answer: Answer, value: Matrix | Value | None) -> bool:

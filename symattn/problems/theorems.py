@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import math
 import random
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cmp_to_key
+from importlib import resources
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from symattn.document import AnswerGrid, Block, Display, FillIn, FillIns, Inlines, Math, Words
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, divide, exponential, square_root
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, divide, exponential, power, square_root
 from symattn.fairness.dice import pick, sample, shuffled, whole
 from symattn.formula import CellKind, Formula, ListOf, Relation
 from symattn.ops import Mask, MatMul, Softmax
@@ -40,7 +42,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Theorem:
-    """`proof` is its lines, each of which refers to the one before, so that only one order makes sense.
+    """One of `theorems.toml`, which has its words, with its instances.
 
     `draw` takes the random generator alone; `instance` gives what is printed and the two tasks; `direct` works the
     values of the two answers out again by the definitions (None for a choice, which `instance` decides exactly).
@@ -49,7 +51,7 @@ class Theorem:
     id: str
     title: str
     statement: str
-    points: tuple[str, str, str]
+    points: tuple[str, ...]
     proof: tuple[str, ...]
     draw: Callable[[random.Random], Drawn]
     instance: Callable[[Instance, Prose], tuple[tuple[Block, ...], Task, Task]]
@@ -146,7 +148,12 @@ def _listed(say: Prose, entries: Sequence[str]) -> Formula:
 
 def _shift(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
     c, other, parts = x["c"], x["other"], x["parts"]
-    rows = (_logs(other, parts), _logs(2 * c, parts, 2), _logs(c, parts, -1), [*_logs(other, parts[:1]), *_logs(c, parts[1:])])
+    rows = (
+        _logs(other, parts),
+        _logs(2 * c, parts, 2),
+        _logs(c, parts, -1),
+        [*_logs(other, parts[:1]), *_logs(c, parts[1:])],
+    )
     reasons = (
         f"every score is greater by {other - c}.",
         "all scores are doubled, so the powers of the logarithms are squared.",
@@ -328,7 +335,7 @@ def _hull(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
 def _hull_direct(x: Instance) -> tuple[None, Matrix]:
     """Barycentric coordinates by areas (Cramer)."""
     V, point = x["V"], times(normalised(x["parts"]), Matrix(x["V"])).rows[0]
-    areas = [_area([*V[:i], point, *V[i + 1 :]]) for i in range(3)]
+    areas = [_area([*V[:i], cast(Any, point), *V[i + 1 :]]) for i in range(3)]
     assert all(min(outside) < 0 for outside in _OUTSIDE)
     return None, Matrix([[Fraction(area, _area(V)) for area in areas]])
 
@@ -348,13 +355,12 @@ def _mask(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
     kept = full.rows[0][:seen]
     part = sum(kept[1:], kept[0])
     masked = Matrix.of([[*(divide(a, part) for a in kept), *(0 for _ in range(4 - seen))]])
-    hidden = "key 4 is" if seen == 3 else "keys 3 and 4 are"
+    hidden = "$k_4$ is" if seen == 3 else "$k_3$ and $k_4$ are"
     return (
         (Display((Relation((say.formula("a"), say.values(full)), ("=",)),)),),
         _boxes(
             say,
-            say("These are the weights of one query without a mask. Find its weights when {hidden} hidden.",
-                hidden=hidden),
+            say(f"These are the weights of one query without a mask. Find its weights when {hidden} hidden."),
             say.formula('index(a, "masked")'),
             masked,
             say.paragraph("The visible weights sum to $part$; they are divided by it.", part=say.number(part)),
@@ -460,8 +466,8 @@ def _temperature(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task
         ),
         _line(
             say,
-            say("At which temperature $T$ is the weight of key {i} exactly $ratio$ times the weight of key {j}?",
-                i=i + 1, j=j + 1, ratio=say.number(2**wanted)),
+            say(f"At which temperature $T$ is the weight of $k_{i + 1}$ exactly $ratio$ times that of $k_{j + 1}$?",
+                ratio=say.number(2**wanted)),
             say.formula("T"),
             Fraction(once, wanted),
             say.paragraph("At $T = 1$ the ratio is $now$; at $T$ it is that number to the power $frac(1, T)$.",
@@ -475,7 +481,7 @@ def _temperature_direct(x: Instance) -> tuple[Matrix, Value]:
     (i, j), wanted = x["pair"], x["wanted"]
     for temperature in (Fraction(above, below) for above in range(1, 4) for below in range(1, 7)):
         at = Matrix([[s / temperature for s in scores]])
-        if 2 ** (at[0, i] - at[0, j]) == 2**wanted:
+        if power(2, at[0, i] - at[0, j]) == 2**wanted:
             return weights(Matrix([[s * x["factor"] for s in scores]])), divide(temperature, 1)
     raise AssertionError("no temperature among those tried")
 
@@ -546,7 +552,7 @@ def _equal(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
         ),
         _boxes(
             say,
-            say("Find the output of a query that sees every token except token {j}.", j=hidden + 1),
+            say(f"Find the output of a query that sees every token except $x_{hidden + 1}$."),
             say.formula("z"),
             Matrix.of([_mean(rest)]),
             say.paragraph("It is the mean of the three values that are seen."),
@@ -607,7 +613,14 @@ def _copies_direct(x: Instance) -> tuple[Matrix, Matrix]:
 
 # ------------------------------------------------------------------------------------------------ the product alone
 
-_INVERTIBLE = ([[1, 1], [0, 1]], [[1, 0], [1, 1]], [[2, 1], [1, 1]], [[1, -1], [0, 1]], [[1, 1], [1, 2]], [[0, 1], [-1, 1]])
+_INVERTIBLE = (
+    [[1, 1], [0, 1]],
+    [[1, 0], [1, 1]],
+    [[2, 1], [1, 1]],
+    [[1, -1], [0, 1]],
+    [[1, 1], [1, 2]],
+    [[0, 1], [-1, 1]],
+)
 
 
 def _draw_product(rng: random.Random) -> Drawn:
@@ -640,14 +653,19 @@ def _product(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
     product = times(W_Q, W_K.T)
     offers = []
     for number, (a, b) in enumerate(_pairs(x)):
-        shown = Relation((say.formula("W_Q"), say.values(a)), ("=",)), Relation((say.formula("W_K"), say.values(b)), ("=",))
+        shown = (
+            Relation((say.formula("W_Q"), say.values(a)), ("=",)),
+            Relation((say.formula("W_K"), say.values(b)), ("=",)),
+        )
         text: Inlines = (Math(shown[0]), Words(", "), Math(shown[1]))
         why = say("its product is $p$.", p=say.values(times(a, b.T)))
         offers.append(Offer(text, why, right=number == 0))
     return (
         (say.equations(W_Q=W_Q, W_K=W_K),),
         _boxes(say, say("Work out $W_Q W_K^T$."), say.formula("W_Q W_K^T"), product),
-        _choice(say("Which of these pairs of weights gives the same scores for every input?"), _placed(offers, x["order"])),
+        _choice(
+            say("Which of these pairs of weights gives the same scores for every input?"), _placed(offers, x["order"])
+        ),
     )
 
 
@@ -667,7 +685,14 @@ def _draw_causal(rng: random.Random) -> Drawn:
         scores, row, V = grid(rng, 3, 3, 0, 2), [whole(rng, 0, 2) for _ in range(3)], _values(rng, 3)
         v = _values(rng, 1)[0]
         if scores[1][0] != scores[1][1] and _modest([scores[2], row]) and row != scores[2] and v not in V:
-            return {"scores": scores, "row": row, "V": V, "v": v, "tokens": pick(rng, [5, 6]), "changed": whole(rng, 2, 4)}
+            return {
+                "scores": scores,
+                "row": row,
+                "V": V,
+                "v": v,
+                "tokens": pick(rng, [5, 6]),
+                "changed": whole(rng, 2, 4),
+            }
 
 
 def _causal(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
@@ -682,7 +707,7 @@ def _causal(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
     return (
         (
             say.equations(A=before, V=V, Z=Z),
-            say.paragraph("These are weights with a causal mask, values and outputs. Then the third token is changed: now"),
+            say.paragraph("These are weights with a causal mask, values and outputs. Then $x_3$ is changed: now"),
             Display(
                 (
                     Relation((say.formula("a_3"), say.values(after.row(2))), ("=",)),
@@ -698,8 +723,7 @@ def _causal(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
             say.paragraph("The first two rows stay; the third is $a_3 V$ with the new row and value."),
         ),
         _choice(
-            say("In a text of {n} tokens with a causal mask, token {t} is changed. Tick every output that may change.",
-                n=n, t=t),
+            say(f"In a text of {n} tokens with a causal mask, $x_{t}$ is changed. Tick every output that may change."),
             offers,
             several=True,
         ),
@@ -749,7 +773,9 @@ def _associative(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task
 
 def _associative_direct(x: Instance) -> tuple[Matrix, Matrix]:
     A, X, W = (Matrix.of(normalised(p).rows[0] for p in x["parts"])), Matrix(x["X"]), Matrix(x["W_V"])
-    entries = [[sum((a * v for a, v in zip(row, c, strict=True)), 0) for c in zip(*x["X"], strict=True)] for row in A.rows]
+    entries = [
+        [sum((a * v for a, v in zip(row, c, strict=True)), 0) for c in zip(*x["X"], strict=True)] for row in A.rows
+    ]
     return Matrix.of(entries), times(A, times(X, W))
 
 
@@ -784,7 +810,7 @@ def _rounding(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
             say("By how much is it greater than the output from the exact weights? Give exact numbers."),
             say.formula('index(z, "rounded") - z'),
             Matrix.of([change]),
-            say.paragraph("The exact weight of token 1 is $a = small$; the difference is $a$ times $means$.",
+            say.paragraph("The exact weight of $v_1$ is $a = small$; the difference is $a$ times $means$.",
                           small=say.number(small),
                           means=say.row([m - v for m, v in zip(middle, first, strict=True)])),
         ),
@@ -802,312 +828,35 @@ def _rounding_direct(x: Instance) -> tuple[Matrix, Matrix]:
 
 # ------------------------------------------------------------------------------------------------ the bank
 
-_BANK = (
-    Theorem(
-        "shift",
-        "Softmax does not see a common constant",
-        "Adding the same number $c$ to every score $s_j$ of a row leaves the softmax of the row unchanged.",
-        (
-            "writes entry $j$ after the change with $e^{s_j + c}$ above and in every term below",
-            "takes $e^{c}$ out of numerator and denominator as a common factor",
-            "cancels it and says that this holds for every entry $j$",
-        ),
-        (
-            "By definition, entry $j$ of the softmax of the changed row is $frac(e^{s_j + c}, Σ_{k} e^{s_k + c})$.",
-            "A power of a sum is a product of powers, so this is $frac(e^{c} e^{s_j}, Σ_{k} e^{c} e^{s_k})$.",
-            "All terms of the denominator have the factor $e^{c}$, so this is "
-            "$frac(e^{c} e^{s_j}, e^{c} Σ_{k} e^{s_k})$.",
-            "Since $e^{c}$ is not 0, it cancels, and $frac(e^{s_j}, Σ_{k} e^{s_k})$ is left.",
-            "That is entry $j$ of the softmax of the row before the change, for every $j$.",
-        ),
-        _draw_shift,
-        _shift,
-        _shift_direct,
-    ),
-    Theorem(
-        "permutation",
-        "Self-attention does not see the order of tokens",
-        "Without a mask and without positions, if the tokens are put in another order, then the outputs are the same "
-        "vectors in that other order.",
-        (
-            "writes the new inputs as $P X$ with a permutation matrix $P$ and gets $P Q$, $P K$, $P V$",
-            "gets the new scores $P S P^T$ and says that row by row softmax gives $P A P^T$",
-            "multiplies and uses $P^T P = I$ to get $P Z$",
-        ),
-        (
-            "Let $P$ be the permutation matrix of the new order, so that the new inputs are $P X$.",
-            "Multiplying these by $W_Q$, $W_K$ and $W_V$ gives the new queries $P Q$, keys $P K$ and values $P V$.",
-            "From these queries and keys the new scores are $P Q (P K)^T = P S P^T$: rows and columns of $S$ in the new "
-            "order.",
-            "Softmax works along each row of these scores, and the order in which a row is added up does not matter, "
-            "so the new weights are $P A P^T$.",
-            "These weights times the new values are $P A P^T P V = P A V = P Z$, since $P^T P = I$.",
-        ),
-        _draw_permutation,
-        _permutation,
-        _permutation_direct,
-    ),
-    Theorem(
-        "key bias",
-        "A bias on the keys changes nothing",
-        "If the same vector $b$ is added to every key, the weights of every query stay the same.",
-        (
-            "writes the new score as $q_i (k_j + b)^T = s_{i,j} + q_i b^T$",
-            "says that $q_i b^T$ does not depend on the key $j$",
-            "concludes that it is the same for the whole row and cancels in softmax",
-        ),
-        (
-            "With the bias, the score of query $i$ and key $j$ is $q_i (k_j + b)^T$.",
-            "Multiplying out, this is $q_i k_j^T + q_i b^T$, the old score and a second term.",
-            "This second term has no index $j$: it is one number $c_i$ for the whole row $i$.",
-            "So row $i$ of the powers is multiplied by $e^{c_i}$, above and below the fraction line of softmax alike.",
-            "Hence this factor cancels, and the weights of query $i$ are the old ones.",
-        ),
-        _draw_key_bias,
-        _key_bias,
-        _key_bias_direct,
-    ),
-    Theorem(
-        "convex hull",
-        "Outputs lie among the values",
-        "Every output $z_i$ lies in the convex hull of the values that token $i$ sees; in particular no coordinate of it "
-        "is greater than the greatest one of those values, or less than the least.",
-        (
-            "says that weights are positive (or 0 for hidden keys), since powers of $e$ are positive",
-            "says that the weights of a row sum to 1",
-            "concludes that $z_i$ is a convex combination of the values, with bounds for each coordinate",
-        ),
-        (
-            "By definition, $z_i = Σ_{j} a_{i,j} v_j$, where $a_{i,j}$ is a power of $e$ over the sum of the row's powers.",
-            "Such powers are positive for the keys that are seen, so these $a_{i,j}$ are positive (0 for hidden keys).",
-            "Divided by their own sum, they also sum to 1.",
-            "A sum of vectors with such factors is a convex combination of the $v_j$, that is, a point of their convex "
-            "hull.",
-            "In one coordinate, replacing every value in this combination by the greatest one can only make it greater, "
-            "which gives the upper bound; the least one gives the lower bound.",
-        ),
-        _draw_hull,
-        _hull,
-        _hull_direct,
-    ),
-    Theorem(
-        "mask",
-        "Masking first or renormalising afterwards is the same",
-        "Softmax of scores in which hidden ones are $-∞$ gives the same weights as softmax of all scores, hidden "
-        "weights then set to 0 and each row divided by its sum.",
-        (
-            "says that $-∞$ gives the power 0, so that hidden keys drop out of the denominator",
-            "writes the renormalised weight with the sum over visible keys below",
-            "cancels the old denominator and finds the same fraction",
-        ),
-        (
-            "Let $D$ be the sum of the powers $e^{s_k}$ of all keys, and $N$ the sum over the visible ones only.",
-            "Softmax of all scores gives the weight $frac(e^{s_j}, D)$ to key $j$.",
-            "After the hidden ones of these weights are set to 0, the sum of the row is $frac(N, D)$.",
-            "Dividing by this sum gives a visible key $frac(e^{s_j}, N)$, since $D$ cancels.",
-            "Masking first gives the same fraction: a score $-∞$ has the power 0, so only visible keys are left in the "
-            "denominator.",
-        ),
-        _draw_mask,
-        _mask,
-        _mask_direct,
-    ),
-    Theorem(
-        "variance",
-        "The variance of a score is d_k",
-        "If the entries of $q$ and $k$ are independent with mean 0 and variance 1, then $q k^T$ has mean 0 and variance "
-        "$d_k$, so that $frac(q k^T, sqrt(d_k))$ has variance 1.",
-        (
-            "finds mean 0 for each product of two entries, by independence",
-            "finds variance 1 for each product, again by independence",
-            "adds $d_k$ independent variances and divides by $d_k$ for the scaled score",
-        ),
-        (
-            "Take one product $q_l k_l$ of two entries: by independence its mean is the product of the means, which is "
-            "0.",
-            "So its variance is the mean of its square, $E(q_l^{2} k_l^{2})$.",
-            "By independence this mean of squares is $E(q_l^{2}) E(k_l^{2}) = 1 · 1 = 1$.",
-            "The score is the sum of $d_k$ such products, which are independent, so their variances of 1 add up to "
-            "$d_k$.",
-            "Dividing this score by $sqrt(d_k)$ divides its variance by $d_k$, which leaves 1.",
-        ),
-        _draw_variance,
-        _variance,
-        _variance_direct,
-    ),
-    Theorem(
-        "temperature",
-        "Scaling the queries is a temperature",
-        "Multiplying $W_Q$ by $c > 0$ is the same as softmax with the temperature $T = frac(1, c)$, and raises the ratio "
-        "of any two weights of a row to the power $c$.",
-        (
-            "says that every query, and so every score, is multiplied by $c$",
-            "writes $c s_j$ as $frac(s_j, T)$",
-            "forms the ratio of two weights, in which the denominators cancel, and gets its power $c$",
-        ),
-        (
-            "With $c W_Q$ in place of $W_Q$, every query becomes $c q_i$.",
-            "So each of its scores becomes $c s_j = frac(s_j, T)$, which is softmax with the temperature $T$.",
-            "The ratio of two of the new weights is $frac(e^{c s_j}, e^{c s_k})$, since they have the same denominator.",
-            "This quotient is $e^{c (s_j - s_k)}$, that is, the power $c$ of $e^{s_j - s_k}$.",
-            "The latter is the ratio of the two weights before the change.",
-        ),
-        _draw_temperature,
-        _temperature,
-        _temperature_direct,
-    ),
-    Theorem(
-        "doubling",
-        "Doubled scores",
-        "Doubling all scores of a row squares the ratio of any two of its weights, and the largest weight of the row does "
-        "not become smaller.",
-        (
-            "gets the ratio $e^{2 (s_j - s_k)}$, the square of the old one",
-            "writes one over the largest weight as a sum of $e^{s_k - s_m}$ with exponents that are not positive",
-            "says that doubling makes no term of the sum greater, so the largest weight does not fall",
-        ),
-        (
-            "The ratio of two weights of a row is $frac(e^{s_j}, e^{s_k}) = e^{s_j - s_k}$.",
-            "Doubled scores turn this ratio into $e^{2 (s_j - s_k)}$, its square.",
-            "Let $s_m$ be the largest score: dividing the sum of all powers by $e^{s_m}$, one over the largest weight "
-            "is $Σ_{k} e^{s_k - s_m}$, a sum of such ratios.",
-            "None of the exponents in this sum is positive, so doubling them makes no term greater.",
-            "So one over the largest weight does not grow, which means that the largest weight does not fall.",
-        ),
-        _draw_doubling,
-        _doubling,
-        _doubling_direct,
-    ),
-    Theorem(
-        "equal scores",
-        "Equal scores give the mean",
-        "If all scores that a query sees are equal, its output is the mean of the values that it sees.",
-        (
-            "says that equal scores have equal powers",
-            "finds the weight $frac(1, m)$ for each of the $m$ visible keys",
-            "takes the factor out of the weighted sum and names it the mean",
-        ),
-        (
-            "Let the query see $m$ keys, all with the score $c$; then all their powers are $e^{c}$.",
-            "The sum of these $m$ powers is $m e^{c}$.",
-            "Divided by this sum, every visible key has the weight $frac(1, m)$.",
-            "The output, the sum of the values with these weights, is $frac(1, m)$ times the sum of the visible values.",
-            "A sum of $m$ vectors divided by $m$ is their mean.",
-        ),
-        _draw_equal,
-        _equal,
-        _equal_direct,
-    ),
-    Theorem(
-        "copies",
-        "Copies of the whole list change nothing",
-        "If the whole list of keys and values is written down $r$ times, one list after the other, every weight is "
-        "divided by $r$ and every output of an unmasked query stays the same.",
-        (
-            "says that every power occurs $r$ times in the denominator, which is multiplied by $r$",
-            "finds that each weight is divided by $r$",
-            "adds the $r$ equal terms of the output and gets the old one",
-        ),
-        (
-            "In the longer list every key occurs $r$ times, each time with the same score as before.",
-            "So every power $e^{s_k}$ comes $r$ times in the denominator, which is now $r D$ where it was $D$.",
-            "With this denominator the weight of key $j$ is $frac(e^{s_j}, r D)$, the old weight divided by $r$.",
-            "In the output, each value now occurs $r$ times with this smaller weight.",
-            "These $r$ equal terms add up to the old weight times the value, so the output is the old one.",
-        ),
-        _draw_copies,
-        _copies,
-        _copies_direct,
-    ),
-    Theorem(
-        "product",
-        "Only the product of the weights matters",
-        "The scores depend on $W_Q$ and $W_K$ only through $W_Q W_K^T$: for an invertible $C$, the weights $W_Q C$ and "
-        "$W_K (C^{-1})^T$ give the same scores.",
-        (
-            "writes the scores as $X W_Q W_K^T X^T$",
-            "puts the other weights in and transposes the product in the right order",
-            "uses $C C^{-1} = I$ and concludes that the scores are the same",
-        ),
-        (
-            "The scores are $S = Q K^T = X W_Q (X W_K)^T$.",
-            "Transposing this last factor, $S = X (W_Q W_K^T) X^T$: the two weights occur only as one product.",
-            "With the other weights this product is $W_Q C (W_K (C^{-1})^T)^T$.",
-            "Transposing the bracket, it is $W_Q C C^{-1} W_K^T$.",
-            "Here $C C^{-1} = I$, so the product, and with it every score, is the same as before.",
-        ),
-        _draw_product,
-        _product,
-        _product_direct,
-    ),
-    Theorem(
-        "causal",
-        "Later tokens change nothing",
-        "With a causal mask the output of token $i$ does not change when tokens after $i$ change.",
-        (
-            "says that $q_i$ and the keys and values of tokens 1 to $i$ come from those tokens alone",
-            "says that later scores are $-∞$ whatever the tokens, so their weights are 0",
-            "concludes that $z_i$ is made of unchanged weights and unchanged values",
-        ),
-        (
-            "Each query, key and value is made from its own token, so $q_i$ and $k_j$, $v_j$ for $j ≤ i$ do not change.",
-            "From these come the scores of row $i$ up to column $i$, which therefore do not change either.",
-            "The scores to the right of these are $-∞$ by the mask, whatever the later tokens are.",
-            "So all of row $i$ goes into softmax as before: its weights are the old ones, and 0 for later tokens.",
-            "With these weights $z_i = Σ_{j} a_{i,j} v_j$ has only terms with $j ≤ i$, whose values have not changed.",
-        ),
-        _draw_causal,
-        _causal,
-        _causal_direct,
-    ),
-    Theorem(
-        "order of products",
-        "Mixing inputs or mixing values",
-        "One may mix the inputs first and multiply by $W_V$ afterwards: $(A X) W_V = A (X W_V)$.",
-        (
-            "writes an entry of $(A X) W_V$ as a double sum",
-            "exchanges the two sums",
-            "recognises an entry of $A (X W_V)$, or equivalently names associativity and says why it holds",
-        ),
-        (
-            "Entry $i$, $l$ of $(A X) W_V$ is $Σ_{m} (Σ_{j} a_{i,j} x_{j,m}) w_{m,l}$.",
-            "Multiplying this out gives the double sum $Σ_{m} Σ_{j} a_{i,j} x_{j,m} w_{m,l}$.",
-            "Its finitely many terms may be added in the other order: $Σ_{j} Σ_{m} a_{i,j} x_{j,m} w_{m,l}$.",
-            "In this form $a_{i,j}$ does not depend on $m$ and comes out of the inner sum: "
-            "$Σ_{j} a_{i,j} (Σ_{m} x_{j,m} w_{m,l})$.",
-            "Now the bracket is entry $j$, $l$ of $X W_V = V$, so the whole is entry $i$, $l$ of $A (X W_V)$.",
-        ),
-        _draw_associative,
-        _associative,
-        _associative_direct,
-    ),
-    Theorem(
-        "rounding",
-        "What rounded weights do to an output",
-        "If the weights $commas(a, frac(1-a, 2), frac(1-a, 2))$ of a token are rounded to $commas(0, frac(1, 2), frac(1, 2))$, its "
-        "output changes by $a$ times the difference of the mean of $v_2$ and $v_3$ and $v_1$. For the handout whose "
-        "scores are $commas(2, 4, 4)$ and whose values are $commas(1, 2, 3)$, $commas(2, 8, 0)$, $commas(2, 6, 3)$ that is 0.32 in the second "
-        "coordinate.",
-        (
-            "writes both outputs with the three values",
-            "subtracts and takes out the factor $a$",
-            "puts in $a = frac(1, 1 + 2 e^{2})$, about 0.063, and 7 − 2 = 5 in the second coordinate",
-        ),
-        (
-            "Let $m = frac(v_2 + v_3, 2)$; the output from the rounded weights is this $m$.",
-            "Since $frac(1-a, 2) (v_2 + v_3) = (1 - a) m$, the output from the exact weights is $a v_1 + (1 - a) m$.",
-            "The first output less this second one is $m - a v_1 - (1 - a) m = a (m - v_1)$.",
-            "For the handout the factor in this is $a = frac(e^{2}, e^{2} + e^{4} + e^{4}) = frac(1, 1 + 2 e^{2})$, "
-            "about 0.0634.",
-            "With it, the second coordinate changes by $a (frac(8 + 6, 2) - 2) = 5 a$, about 0.317, which is 0.32 to "
-            "two places.",
-        ),
-        _draw_rounding,
-        _rounding,
-        _rounding_direct,
-    ),
-)
+_INSTANCES = {
+    "shift": (_draw_shift, _shift, _shift_direct),
+    "permutation": (_draw_permutation, _permutation, _permutation_direct),
+    "key bias": (_draw_key_bias, _key_bias, _key_bias_direct),
+    "convex hull": (_draw_hull, _hull, _hull_direct),
+    "mask": (_draw_mask, _mask, _mask_direct),
+    "variance": (_draw_variance, _variance, _variance_direct),
+    "temperature": (_draw_temperature, _temperature, _temperature_direct),
+    "doubling": (_draw_doubling, _doubling, _doubling_direct),
+    "equal scores": (_draw_equal, _equal, _equal_direct),
+    "copies": (_draw_copies, _copies, _copies_direct),
+    "product": (_draw_product, _product, _product_direct),
+    "causal": (_draw_causal, _causal, _causal_direct),
+    "order of products": (_draw_associative, _associative, _associative_direct),
+    "rounding": (_draw_rounding, _rounding, _rounding_direct),
+}
 
-THEOREMS: Mapping[str, Theorem] = MappingProxyType({theorem.id: theorem for theorem in _BANK})
+
+def _bank() -> Mapping[str, Theorem]:
+    with resources.files(__package__).joinpath("theorems.toml").open("rb") as file:
+        texts = tomllib.load(file)
+    return {
+        name: Theorem(
+            name, text["title"], text["statement"], tuple(text["points"]), tuple(text["proof"]), *_INSTANCES[name]
+        )
+        for name, text in texts.items()
+    }
+
+
+THEOREMS: Mapping[str, Theorem] = MappingProxyType(_bank())
 
 __all__ = ["THEOREMS", "Instance", "Task", "Theorem"]

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import TypeGuard
 
 from symattn.document import (
     AnswerGrid,
@@ -432,16 +433,22 @@ def all_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
 def folded(lines: Iterable[Formula], lead: Inlines = (), limit: float = LINE) -> list[Formula]:
     """Lines that are too wide for the page cut: chains at their relation signs, rows of formulas at their gaps."""
     room = limit - (inlines_width(lead) + 1 if lead else 0)
+    given = tuple(lines)
+    apart = [part for line in given for part in (wrapped(line.items, room) if _is_wide(line, room) else (line,))]
+    rows = any(isinstance(line, Row) for line in apart)
     done: list[Formula] = []
-    for line in lines:
-        match line:
-            case Relation() if width(line) > room:
-                done += fold(line, room)
-            case Row(items) if width(line) > room and len(items) > 1:
-                done += folded(wrapped(items, room), limit=room)
-            case _:
-                done.append(line)
+    for line in apart:
+        if rows and line not in given:
+            done.append(line if isinstance(line, Row) else Row((line,)))  # so that it begins where the others do
+        elif isinstance(line, Relation) and width(line) > room:
+            done += fold(line, room)
+        else:
+            done.append(line)
     return done
+
+
+def _is_wide(line: Formula, room: float) -> TypeGuard[Row]:
+    return isinstance(line, Row) and len(line.items) > 1 and width(line) > room
 
 
 def lead_stands_above(lines: Iterable[Formula], lead: Inlines, limit: float = LINE) -> bool:
@@ -454,10 +461,14 @@ def inlines_width(content: Inlines) -> float:
     return sum(width(part.formula) if isinstance(part, Math) else 0.5 * len(part.text) for part in content)
 
 
+_WORD = 7.0  # em: a column of words is to be no narrower, or as narrow as the words are
+
+
 def column_shares(table: Table, limit: float = LINE) -> list[float]:
     """The share of the line each column of a table gets, if its words have to be wrapped; else nothing.
 
-    A table whose formulas alone are too wide cannot be wrapped: it is made smaller as a whole.
+    Formulas are not wrapped.  Where they leave the words too little room, the shares are more than a line
+    together, and the table is made smaller as a whole.
     """
     columns = list(zip(table.header, *table.rows, strict=True))
     widths = [max(map(inlines_width, column)) + 1.2 for column in columns]
@@ -468,8 +479,64 @@ def column_shares(table: Table, limit: float = LINE) -> list[float]:
     wide_ones = sum(wide for wide in widths if wide > fair)
     room = 0.97 - 0.03 * len(widths)
     shares = [(wide if wide <= fair else wide * (limit - narrow) / wide_ones) / limit * room for wide in widths]
-    needed = (max(map(_widest_formula, column)) for column in columns)
-    return shares if all(need < share * limit for need, share in zip(needed, shares, strict=True)) else []
+    needed = [max(map(_widest_formula, column)) for column in columns]
+    if all(need < share * limit for need, share in zip(needed, shares, strict=True)):
+        return shares
+    least = [max(need + 0.6, min(wide, _WORD)) for need, wide in zip(needed, widths, strict=True)]
+    more = [wide - low for wide, low in zip(widths, least, strict=True)]
+    if not any(more):
+        return []
+    spare = max(0.0, limit * room - sum(least))
+    return [(low + spare * extra / sum(more)) / limit for low, extra in zip(least, more, strict=True)]
+
+
+def table_parts(table: Table, shares: Sequence[float], page: Page, most: int) -> list[tuple[tuple[Inlines, ...], ...]]:
+    """The rows in as many parts as it takes for each part to fit on a page, with `most` rows at most."""
+    wide = sum(max(map(inlines_width, column)) + 1.2 for column in zip(table.header, *table.rows, strict=True))
+    rooms = [share * page.line for share in shares] or [wide] * len(table.header)
+    smaller = min(1.0, page.line / (sum(rooms) if shares else wide))
+    room = page.height / (page.scale * _EM) / smaller
+    parts: list[list[tuple[Inlines, ...]]] = [[]]
+    used = head = _row_height(table.header, rooms)
+    for row in table.rows:
+        high = _row_height(row, rooms)
+        if parts[-1] and (used + high > room or len(parts[-1]) == most):
+            parts.append([])
+            used = head
+        parts[-1].append(row)
+        used += high
+    return [tuple(part) for part in parts]
+
+
+def _row_height(row: Iterable[Inlines], rooms: Iterable[float]) -> float:
+    """The height of a row of a table in em: an estimate, a little generous."""
+    return max(
+        (
+            max(1.3 * -(-inlines_width(cell) // (0.9 * room)), *map(_height, formulas_in(cell)), 1.3) + 0.9
+            for cell, room in zip(row, rooms, strict=True)
+        ),
+        default=0.0,
+    )
+
+
+def _height(formula: Formula) -> float:
+    match formula:
+        case MatrixOf(rows):
+            return 0.4 + sum(max((1.45, *map(_height, row))) for row in rows)
+        case Fraction():
+            return 2.6
+        case Power(base, _):
+            return _height(base)
+        case Name():
+            return 1.3
+        case _:
+            return max((1.3, *map(_height, children(formula))))
+
+
+def in_chunks(lines: Sequence[Formula], page: Page) -> list[Sequence[Formula]]:
+    """Lines of formulas as they are, or one by one where together they are higher than half a page."""
+    room = page.height / (page.scale * _EM) / 2
+    return [lines] if sum(_height(line) + 0.9 for line in lines) <= room else [(line,) for line in lines]
 
 
 def _widest_formula(content: Inlines) -> float:

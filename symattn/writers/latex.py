@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
+from itertools import accumulate, pairwise
 from typing import assert_never
 
 from symattn.document import (
@@ -253,10 +254,10 @@ def _table(table: Table, page: Page) -> str:
     if table.row_heads:
         rows = [[f"\\textbf{{{head}}}", *others] for head, *others in rows]
     head, *lines = ["  " + " & ".join(row) + " \\tabularnewline" for row in (heads, *rows)]
+    ends = accumulate(map(len, common.table_parts(table, shares, page, page.rows(_ROWS))))
     wrapped = "".join(f">{{\\raggedright\\arraybackslash}}m{{{share:.3f}\\linewidth}}" for share in shares)
     columns = f"{{{wrapped or 'l' * len(heads)}}}"
-    most = page.rows(_ROWS)
-    parts = [lines[i : i + most] for i in range(0, len(lines), most)] or [[]]
+    parts = [lines[start:end] for start, end in pairwise((0, *ends))]
     return "\n\n".join(_environment("sheettable", "\n".join([f"{head} \\hline", *part]), columns) for part in parts)
 
 

@@ -113,7 +113,7 @@ def _inline(inline: Inline, formulas: bool) -> str:
         case Code(words):
             return _code(common.visible(words))
         case Math(formula) if formulas:
-            source = _portable(tex.write(formula, _TEX_IN_LINE))
+            source = _portable(tex.write(formula, _TEX_IN_LINE)).strip()
             return f"${source}$" if source else ""
         case Math(formula):
             return escaped(text.on_one_line(formula))

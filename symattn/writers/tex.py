@@ -161,8 +161,9 @@ def aligned(line: Formula, tex: Dialect) -> str:
     """A line of several, with the mark & before its first relation sign."""
     before, after = common.before_sign(line)
     if before is None:
-        indent = "\\quad " if common.goes_on_with_a_sum(line) else ""
-        return f"& {indent}{write(after, tex)}"
+        if common.goes_on_with_a_sum(line):
+            return f"& \\quad {write(after, tex).lstrip()}"
+        return f"& {write(after, tex)}"
     return f"{write(before, tex)} &{write(after, tex).removeprefix('{}').strip()}".strip()
 
 

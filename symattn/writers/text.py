@@ -467,7 +467,7 @@ def _block(block: Block, width: int) -> str:
         case WorkingSpace(height):
             return "\n" * max(1, height // 6)
         case FillIns(items):
-            return _filled((Words("    ".join(map(_fill_in, items))),), width)
+            return _fill_ins(items, width)
         case Choices():
             return _choices(block, width)
         case HeatMap():
@@ -554,10 +554,18 @@ def place(item: FillIn) -> str:
     return words + "_" * (max(6, item.width // 2) - columns_of(words))
 
 
-def _fill_in(item: FillIn) -> str:
-    """A label and a place to write, not to be broken where it fits on a line."""
-    words = " ".join(filter(None, (plain(item.label), place(item), plain(item.after))))
-    return words.replace(" ", "\N{NO-BREAK SPACE}") if columns_of(words) <= PROSE else words
+def _fill_ins(items: Sequence[FillIn], width: int) -> str:
+    """Places to write next to one another as far as a line goes; a long one has lines of its own."""
+    lines: list[str] = []
+    room = 0
+    for item in items:
+        words = " ".join(filter(None, (plain(item.label).strip(), place(item), plain(item.after))))
+        if lines and columns_of(words) + 4 <= room:
+            lines[-1] += f"    {words}"
+        else:
+            lines += _filled((Words(words),), width).split("\n")
+        room = min(width, PROSE) - columns_of(lines[-1]) if lines else 0
+    return "\n".join(lines)
 
 
 def _choices(block: Choices, width: int) -> str:

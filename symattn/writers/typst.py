@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Literal, assert_never
 
@@ -68,6 +69,7 @@ from symattn.formula.nodes import (
     index_needs_brackets,
 )
 from symattn.formula.speech import speak
+from symattn.formula.width import width
 from symattn.writers import common, figures, text
 from symattn.writers.common import Page
 from symattn.writers.coverage import in_printable_runs, is_printable
@@ -113,11 +115,12 @@ def _call(run: str, wrap: str) -> str:
     return f"#{wrap}({literal(run)})"
 
 
-def _text(content: Inlines) -> str:
-    return "".join(map(_inline, content))
+def _text(content: Inlines, room: float = common.LINE) -> str:
+    """Text with formulas; one that is wider than `room` em is made smaller."""
+    return "".join(_inline(inline, room) for inline in content)
 
 
-def _inline(inline: Inline) -> str:
+def _inline(inline: Inline, room: float = common.LINE) -> str:
     match inline:
         case Words(words):
             return _words(words)
@@ -129,7 +132,8 @@ def _inline(inline: Inline) -> str:
             source = _math(formula, "normal")
             # In a line of text typst would set the cells of a matrix as small as an index.
             source = f"display({source})" if common.contains(formula, MatrixOf) else source
-            return f"#m({_spoken(formula)}, ${source}$)" if source else ""
+            call = f"m({_spoken(formula)}, ${source}$)"
+            return (f"#whole({call})" if width(formula) > room else f"#{call}") if source else ""
         case _:
             assert_never(inline)
 
@@ -304,7 +308,7 @@ def _cell(node: MatrixOf, i: int, j: int, style: Style) -> str:
 def _aligned(line: Formula) -> str:
     before, after = common.before_sign(line)
     if before is None:
-        indent = "quad " if common.goes_on_with_a_sum(line) else ""
+        indent = 'quad "" ' if common.goes_on_with_a_sum(line) else ""
         return f"& {indent}{_math(after, 'normal')}"
     return f"{_math(before, 'normal')} &{_math(after, 'normal')}".strip()
 
@@ -368,11 +372,14 @@ def _block(block: Block, page: Page) -> str:
             words = text.plain(content).strip()
             return f"#heading(level: {level})[{_text(content)}{_marks(marks)}]" if words else _marks(marks)
         case Paragraph(content, marks):
-            return _text(content) + _marks(marks)
+            return _text(content, page.line) + _marks(marks)
         case Display(lines, lead):
             folded = common.folded(lines, lead, page.line)
             if common.lead_stands_above(folded, lead, page.line):
                 return f"#block(sticky: true)[{_text(lead)}]\n\n" + _formulas(_spoken(*folded), _aligned_all(folded))
+            if not lead:
+                chunks = common.in_chunks(folded, page)
+                return "\n\n".join(_formulas(_spoken(*chunk), _aligned_all(chunk)) for chunk in chunks)
             return _formulas(_spoken(*folded, lead=lead), _with_lead(lead, _aligned_all(folded)))
         case Entries(equations, columns):
             columns = common.columns_that_fit(equations, columns, page.line)
@@ -392,7 +399,7 @@ def _block(block: Block, page: Page) -> str:
         case HeatMap():
             return _heat_map(block)
         case ItemList(items, ordered):
-            listed = "".join(f"  [{_text(item)}],\n" for item in items)
+            listed = "".join(f"  [{_text(item, page.line - 3)}],\n" for item in items)
             return f"#{'enum' if ordered else 'list'}(\n{listed})" if items else ""
         case Table():
             return _table(block, page)
@@ -456,7 +463,7 @@ def _fill_in(item: FillIn, page: Page) -> str:
         place = f"#character-boxes({', '.join(boxes)})"
     else:
         place = f"#writing-line({common.line_width(item, page)}mm, [{_words(item.value)}])"
-    return " ".join(filter(None, (_text(item.label), place, _text(item.after))))
+    return " ".join(filter(None, (_text(item.label, page.line), place, _text(item.after, page.line))))
 
 
 def _choices(choices: Choices, page: Page) -> str:
@@ -470,9 +477,9 @@ def _choices(choices: Choices, page: Page) -> str:
 def _option(content: Inlines) -> str:
     match content:
         case [Math(formula)] if not common.contains(formula, MatrixOf):
-            return f"#box(fit{_content(formula)})"
+            return f"#whole({_content(formula)})"
         case [Math()]:
-            return f"#box(fit[{_text(content)}])"
+            return f"#whole([{_text(content)}])"
         case _:
             return _text(content)
 
@@ -490,13 +497,27 @@ def _with_lead(lead: Inlines, lines: Sequence[str]) -> Sequence[str]:
     if not lead:
         return lines
     first, *others = lines
-    width = max(4.6, common.inlines_width(lead) + 0.6)
-    return [f"#box(width: {width:.1f}em)[{_text(lead)}] && {first}", *(f"&& {line}" for line in others)]
+    wide = max(4.6, common.inlines_width(lead) + 0.6)
+    return [f"#box(width: {wide:.1f}em)[{_text(lead)}] && {first}", *(f"&& {line}" for line in others)]
 
 
 def _table(table: Table, page: Page) -> str:
     shares = common.column_shares(table, page.line)
-    columns = f"({', '.join(f'{share:.3f}fr' for share in shares)},)" if shares else str(len(table.header))
+    if sum(shares) < 1:
+        columns = f"({', '.join(f'{share:.3f}fr' for share in shares)},)" if shares else str(len(table.header))
+    else:
+        columns = f"({', '.join(f'{share * page.line + 1.2:.1f}em' for share in shares)},)"
+    # A table that is made smaller cannot go on on the next page: it is cut into several.
+    smaller = sum(shares) >= 1 or (not shares and _table_width(table) > page.line)
+    parts = common.table_parts(table, shares, page, len(table.rows)) if smaller else [table.rows]
+    return "\n\n".join(_part_of_table(replace(table, rows=part), columns, page) for part in parts)
+
+
+def _table_width(table: Table) -> float:
+    return sum(max(map(common.inlines_width, column)) + 1.2 for column in zip(table.header, *table.rows, strict=True))
+
+
+def _part_of_table(table: Table, columns: str, page: Page) -> str:
     heads = ", ".join(f"strong[{_text(cell)}]" for cell in table.header)
     rows = [
         "  " + ", ".join(

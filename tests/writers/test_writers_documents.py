@@ -10,8 +10,9 @@ import subprocess
 import pytest
 from pypdf import PdfReader
 from test_writers_formulas import numbers
+from writer_exam_samples import EVERYTHING, LARGE
 from writer_markdown_rules import lint
-from writer_samples import ALL, DEEP, DOCUMENTS, FORMULAS, HOSTILE, equal, matrix, n, sheet
+from writer_samples import ALL, DEEP, FORMULAS, HOSTILE, equal, matrix, n, sheet
 
 from symattn.document import AnswerGrid, Display, Document, Heading, Math, Paragraph, Strong, Table, Words
 from symattn.formula.nodes import Blank, Relation
@@ -31,26 +32,31 @@ def words_of(data: bytes) -> str:
 
 
 @pytest.mark.parametrize("format", list(FORMATS))
-@pytest.mark.parametrize("name", list(DOCUMENTS))
+@pytest.mark.parametrize("name", list(EVERYTHING))
 def test_every_format_writes_every_document(name: str, format: str) -> None:
-    text = FORMATS[format].write(DOCUMENTS[name])
+    text = FORMATS[format].write(EVERYTHING[name])
     assert text.endswith("\n")
-    assert text == FORMATS[format].write(DOCUMENTS[name])
+    assert text == FORMATS[format].write(EVERYTHING[name])
     assert FORMATS[format].SUFFIX.startswith(".")
 
 
+SLOW_IN_TEX = {"pictures", *LARGE}
+
+
 @pytest.mark.usefixtures("tex")
-@pytest.mark.parametrize("name", list(DOCUMENTS))
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW_IN_TEX)) for name in EVERYTHING]
+)
 def test_latex_compiles_and_nothing_overflows(name: str) -> None:
-    _, log = pdf.latex_pdf(FORMATS["latex"].write(DOCUMENTS[name]))
+    _, log = pdf.latex_pdf(FORMATS["latex"].write(EVERYTHING[name]))
     assert not re.findall(r"^(?:Overfull|Missing character|.*undefined|LaTeX Warning).*", log, re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", list(DOCUMENTS))
+@pytest.mark.parametrize("name", list(EVERYTHING))
 def test_typst_makes_accessible_pdf(name: str) -> None:
-    data = pdf.write_pdf(DOCUMENTS[name])
+    data = pdf.write_pdf(EVERYTHING[name])
     assert b"pdfuaid:part" in data
-    assert data == pdf.write_pdf(DOCUMENTS[name])
+    assert data == pdf.write_pdf(EVERYTHING[name])
 
 
 @pytest.mark.usefixtures("tex")
@@ -141,9 +147,9 @@ def test_a_document_cannot_read_files() -> None:
 # --- Markdown -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", list(DOCUMENTS))
+@pytest.mark.parametrize("name", list(EVERYTHING))
 def test_markdown_is_portable(name: str) -> None:
-    assert lint(FORMATS["markdown"].write(DOCUMENTS[name])) == []
+    assert lint(FORMATS["markdown"].write(EVERYTHING[name])) == []
 
 
 def test_the_rules_find_faults() -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from writer_samples import (
     ALL,
+    DOCUMENTS,
     HOSTILE,
     HOSTILES,
     ROOT_D,
@@ -183,3 +184,4 @@ LARGE = {
     for name, document in {**EXAMS, "all": ALL, "wide": WIDE, "hostile": HOSTILES}.items()
     if (name, size) != ("hostile", 24)  # a heading of 600 characters is higher than a page
 }
+EVERYTHING = {**DOCUMENTS, **EXAMS, **LARGE}

@@ -1,0 +1,689 @@
+"""Tier B: matched siblings, generated backwards from the softmax rows they are to have (PEDAGOGY 4.7.2–4.7.3, 4.8).
+
+A table of what the columns of weights can make of X stands in for solving equations: keys and values are taken from
+what X can reach; every query is looked up by the row of scores that it gives; and among the columns of weights that
+make the same Q, K and V those are chosen that bring the arithmetic to what the family shares.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+from operator import add
+from statistics import median
+from typing import Literal
+
+from symattn.errors import InputError
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, divide
+from symattn.exact.approximate import approximate
+from symattn.fairness.dice import pick, sample, shuffled, whole
+from symattn.fairness.features import Counts, Features, features, powers, product_counts
+from symattn.fairness.patterns import divides_a_power_of_ten
+from symattn.mechanisms import Mechanism, Settings
+from symattn.mechanisms.base import mask_keep, scale_op
+
+Level = Literal["starter", "standard", "long"]
+SoftmaxKind = Literal["e", "base 2", "base 3", "equal"]
+
+Integers = tuple[int, ...]
+Rows = tuple[Integers, ...]
+Keep = tuple[tuple[bool, ...], ...]
+
+# ------------------------------------------------------------------------------------------- the numeric targets
+
+
+@dataclass(frozen=True)
+class Target:
+    """One column of the table of numeric targets, PEDAGOGY 4.8; ranges hold both ends.
+
+    entries      of the givens;  twos: the largest share of entries of size 2
+    largest      the largest size shown in Q, K, V and S
+    zeros        the share of zeros in X and the W
+    negatives    the share of negative terms among those that are not 0, up to the scores
+    h            the most hard products up to the scores, and how far siblings may differ in them
+    reach        from the smallest to the largest scaled score of a row
+    max_weight   of any row that sees more than one key
+    ties         the most equal scores in all rows together, where they can be avoided
+    D            the largest sum of a row of weights, for up to three visible keys
+    loads        the band of L_S + L_out by sizes: (n, d_model, d_k, d_v), 0 for d_model where Q, K and V are given;
+                 nothing masked
+    spread       of the load within a family
+    overlap      the share of entries that two keys may have in common, position by position
+    """
+
+    entries: Integers
+    twos: float
+    largest: Mapping[str, int]
+    zeros: tuple[float, float]
+    negatives: tuple[float, float]
+    h: tuple[int, int]
+    reach: tuple[int, int]
+    max_weight: tuple[float, float]
+    ties: int
+    D: int
+    loads: Mapping[Integers, tuple[float, float]]
+    spread: float
+    overlap: float
+
+
+TARGETS: Mapping[Level, Target] = {
+    "starter": Target(
+        entries=(0, 1, 2), twos=0.25, largest={"Q": 9, "K": 9, "V": 9, "S": 9},
+        zeros=(0.25, 0.50), negatives=(0.0, 0.0), h=(2, 1),
+        reach=(1, 2), max_weight=(0.40, 0.95), ties=0, D=10,
+        loads={(2, 0, 1, 2): (20, 25), (2, 0, 2, 2): (20, 25), (3, 0, 2, 2): (45, 58)},
+        spread=0.10, overlap=0.40,
+    ),
+    "standard": Target(
+        entries=(-1, 0, 1), twos=0.15, largest={"Q": 4, "K": 4, "V": 9, "S": 12},
+        zeros=(0.25, 0.45), negatives=(0.15, 0.30), h=(6, 1),
+        reach=(1, 3), max_weight=(0.40, 0.90), ties=1, D=13,
+        loads={(3, 0, 4, 2): (65, 80), (3, 4, 2, 2): (125, 150), (3, 5, 4, 2): (240, 265)},
+        spread=0.05, overlap=0.30,
+    ),
+    "long": Target(
+        entries=(-1, 0, 1, 2), twos=0.25, largest={"Q": 20, "K": 20, "V": 20, "S": 20},
+        zeros=(0.25, 0.40), negatives=(0.15, 0.30), h=(12, 2),
+        reach=(1, 3), max_weight=(0.40, 0.95), ties=1, D=20,
+        loads={(4, 5, 4, 2): (250, 400)},
+        spread=0.07, overlap=0.30,
+    ),
+}  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------ what siblings share
+
+TWO_APART, NEG_APART, ADDS_APART = 1, 2, 3
+"""How far siblings may differ in results of two digits, negative terms and additions up to the scores (4.8)."""
+
+
+@dataclass(frozen=True)
+class Band:
+    """The radicals of a family: what every sibling has in common with the first one (4.6, 4.8)."""
+
+    load: float
+    spread: float
+    patterns: tuple[tuple[Value, ...], ...]
+    ties: int
+    h: int
+    h_apart: int
+    two: int
+    neg: int
+    adds: int
+
+    @classmethod
+    def of(cls, first: Features, level: Level) -> Band:
+        target = TARGETS[level]
+        counts = first.counts
+        return cls(
+            load=first.load,
+            spread=target.spread,
+            patterns=_multiset(first.offsets),
+            ties=first.ties,
+            h=counts.h,
+            h_apart=target.h[1],
+            two=counts.two,
+            neg=counts.neg,
+            adds=counts.adds,
+        )
+
+    def fits(self, other: Features) -> bool:
+        return (
+            other.ties == self.ties
+            and _multiset(other.offsets) == self.patterns
+            and self.allows(other.counts, other.load)
+        )
+
+    def allows(self, counts: Counts, load: float) -> bool:
+        return all(low <= x <= high for x, low, high in self.limits(counts, load))
+
+    def limits(self, counts: Counts, load: float) -> tuple[tuple[float, float, float], ...]:
+        """Each number that is held, with the least and the most it may be."""
+        return (
+            (load, self.load * (1 - self.spread), self.load * (1 + self.spread)),
+            (counts.h, self.h - self.h_apart, self.h + self.h_apart),
+            (counts.two, self.two - TWO_APART, self.two + TWO_APART),
+            (counts.neg, self.neg - NEG_APART, self.neg + NEG_APART),
+            (counts.adds, self.adds - ADDS_APART, self.adds + ADDS_APART),
+        )
+
+
+def _multiset(offsets: Iterable[Sequence[Value]]) -> tuple[tuple[Value, ...], ...]:
+    return tuple(sorted(map(tuple, offsets), key=lambda row: (len(row), *map(approximate, row))))
+
+
+def balanced(rng: random.Random, count: int, n: int, keep: Keep | None = None) -> list[Integers]:
+    """For each variant of a pool, which key is to get the largest weight in each row (from 0).
+
+    Over the pool every key that a row sees comes equally often, to within one; the rows whose own token wins are mixed:
+    0, 1 and 2 of 3 without a mask, and never all of them where that can be avoided.
+    """
+    seen = [[j for j in range(n) if keep is None or keep[i][j]] for i in range(n)]
+    quotas = [_quotas(rng, count, columns) for columns in seen]
+    own = [quota.get(i, 0) for i, quota in enumerate(quotas)]
+    middle = round(sum(own) / max(count, 1))
+    wanted = [min(max(middle + step, 0), max(n - 1, 1)) for step in (0, -1, 1)]
+    wants = shuffled(rng, [wanted[v % 3] for v in range(count)])
+    targets = [[0] * n for _ in range(count)]
+    for i in sorted(range(n), key=lambda i: -own[i]):
+        order = sorted(shuffled(rng, range(count)), key=lambda v: -wants[v])
+        for v in order[: own[i]]:
+            targets[v][i] = i
+            wants[v] -= 1
+        others = [j for j in seen[i] if j != i for _ in range(quotas[i][j])]
+        for v, j in zip(order[own[i] :], shuffled(rng, others), strict=True):
+            targets[v][i] = j
+    return [tuple(target) for target in targets]
+
+
+def _quotas(rng: random.Random, count: int, columns: Sequence[int]) -> dict[int, int]:
+    """How often each column is to come: equally often, and chance decides which get the rest."""
+    each, rest = divmod(count, len(columns))
+    more = sample(rng, columns, rest)
+    return {j: each + (j in more) for j in columns}
+
+
+# ------------------------------------------------------------------------------------------------------ drawing
+
+PARENTS = 1500
+"""How many X (or K) are tried before a family counts as impossible."""
+
+COLUMNS = 7000
+"""How many columns of weights are tabulated for each X; where there are more, so many are drawn."""
+
+HALVES = 50
+"""How many halves of queries are put together for each K; where there are more, so many are drawn."""
+
+FRESH = 9
+"""How many variants a fresh family is chosen from."""
+
+KEYS, NODES, FOUND, VALUES, CHANGES = 6, 500, 6, 4, 30
+"""Per X: how many K; per K: nodes of the search for Q and how many it may find; per Q: how many V; per V: how many
+changes of the weights."""
+
+NEGATIVE = 0.2
+"""The share of −1 among the entries of X that are not 0: products of two signs are negative more often."""
+
+LENIENT = 1.2
+"""How much above the level's share of negative terms one column may be."""
+
+
+def draw_givens(
+    mechanism: Mechanism,
+    settings: Settings,
+    sizes: Mapping[str, int],
+    level: Level,
+    softmax: SoftmaxKind,
+    rng: random.Random,
+    argmax: Sequence[int] | None = None,
+    band: Band | None = None,
+) -> dict[str, Matrix]:
+    """One sibling: givens that meet the level's targets and design rules D1–D5, and the band if there is one.
+
+    `argmax` says which key gets the largest weight in each row (from 0; one of them, if several do).  Without a band,
+    the most typical of a few variants is taken, with a load in the middle of the level's for these sizes, where 4.8
+    states one (it does so without a mask).  `softmax` "base 2" and
+    "base 3" ask for weights that are finite decimals (the settings' base must be that one), "equal" for rows of equal
+    scores.  `InputError` if no such family is found.
+    """
+    wanted = _wanted(mechanism, settings, sizes, level, softmax, argmax, band)
+    found: list[dict[str, Matrix]] = []
+    for _ in range(PARENTS):
+        for rows in (_projected if wanted.d_model else _given)(wanted, rng):
+            givens = {name: Matrix.of(rows[name]) for name in mechanism.givens}
+            if settings.orientation == "columns":
+                givens = {name: m.T for name, m in givens.items()}
+            if band is None:
+                found.append(givens)
+            elif band.fits(features(mechanism.run(givens, settings))):
+                return givens
+        if len(found) >= FRESH:
+            break
+    if found:
+        return found[_most_typical([features(mechanism.run(givens, settings)) for givens in found])]
+    listed = ", ".join(f"{name} = {size}" for name, size in sizes.items())
+    raise InputError(
+        f"No family of {mechanism.name} with {listed}, the scale {settings.scale}, the level {level!r} and softmax "
+        f"{softmax!r} was found; other sizes leave more room, such as 3 tokens with d_model = 5, d_k = 4 and d_v = 2."
+    )
+
+
+def _most_typical(drawn: Sequence[Features]) -> int:
+    """Which of these is nearest to the middle of all in what siblings share: it has the most siblings."""
+    numbers = [(f.load / 4, f.counts.neg, f.counts.adds, f.counts.h) for f in drawn]
+    middle = [median(column) for column in zip(*numbers, strict=True)]
+    return min(range(len(drawn)), key=lambda i: math.dist(numbers[i], middle))
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What a candidate is held against, in integers; `patterns` are scores above the row's smallest, not scaled."""
+
+    n: int
+    m: int
+    d_model: int
+    d_k: int
+    d_v: int
+    target: Target
+    keep: Keep
+    divisor: Value
+    step: int
+    base: Value | Literal["e"]
+    relu: bool
+    even: bool
+    patterns: Mapping[int, frozenset[Integers]]
+    multiset: tuple[Integers, ...] | None
+    ties: float
+    argmax: Integers | None
+    band: Band | None
+    load: tuple[float, float] | None
+
+    def row_fits(self, i: int, scores: Integers) -> bool:
+        """Whether query i may have these scores: what it sees has a wanted pattern, what it does not is modest."""
+        kept = self.keep[i]
+        visible = [x for x, seen in zip(scores, kept, strict=True) if seen]
+        if len(visible) > 1 and _offsets(visible) not in self.patterns[len(visible)]:
+            return False
+        if self.argmax is not None and not (kept[self.argmax[i]] and scores[self.argmax[i]] == max(visible)):
+            return False
+        modest = MODEST * approximate(self.divisor)
+        return all(seen or abs(x) <= modest for x, seen in zip(scores, kept, strict=True))
+
+    def can_be_steered(self, scores: Counts) -> bool:
+        """Whether weights can still make the hard products of the scores as many as wanted; without a 2 they add none."""
+        least, most = self.hard
+        return scores.h <= most and (scores.h >= least or 2 in self.target.entries)
+
+    @property
+    def hard(self) -> tuple[int, int]:
+        """The least and the most hard products; a fresh family leaves room for its siblings."""
+        most, apart = self.target.h
+        if self.band:
+            return self.band.h - apart, min(self.band.h + apart, most)
+        return 0, most - apart
+
+    def first_largest(self, i: int, scores: Integers) -> int:
+        return max((j for j in range(self.m) if self.keep[i][j]), key=lambda j: (scores[j], -j))
+
+    def seen(self, i: int, scores: Integers) -> Integers:
+        """The pattern of what query i sees."""
+        return _offsets([x for x, kept in zip(scores, self.keep[i], strict=True) if kept])
+
+    def goes_on(self, S: Sequence[Integers]) -> bool:
+        """Whether these first rows of scores can still become a whole matrix."""
+        if not self.even and S[-1] in S[:-1]:
+            return False
+        seen = [self.seen(i, row) for i, row in enumerate(S)]
+        if sum(len(row) - len(set(row)) for row in seen) > self.ties:
+            return False
+        return self.multiset is None or all(seen.count(row) <= self.multiset.count(row) for row in seen)
+
+    def scores_fit(self, Q: Rows, K: Rows, S: Rows) -> bool:
+        """Rules D3 and D4 on the whole, and what 4.8 says about all rows together."""
+        if not _sound(Q) or Q == K or S == tuple(zip(*S, strict=True)):
+            return False
+        if self.even:
+            return True
+        if len(set(zip(*S, strict=True))) < self.m:
+            return False
+        hidden = [x for row, kept in zip(S, self.keep, strict=True) for x, seen in zip(row, kept, strict=True) if not seen]
+        if len(hidden) >= 3 and min(self.target.entries) < 0 and not (min(hidden) < 0 < max(hidden) and 0 in hidden):
+            return False
+        if self.band is None and self.ties < math.inf and self.m >= 3:
+            if not any(len(set(self.seen(i, row))) >= 3 for i, row in enumerate(S)):
+                return False
+        if self.argmax is None and self.n == self.m >= 3:
+            return any(self.first_largest(i, row) != i for i, row in enumerate(S))
+        return True
+
+    def excess(self, counts: Counts, load: float, zeros: float | None = None) -> float:
+        """How far the arithmetic is outside of what is wanted, 0 where it is inside."""
+        least, most = (share * counts.terms for share in self.target.negatives)
+        room = 0 if self.band or not most else NEG_APART
+        held: list[tuple[float, float, float]] = [(counts.neg, least + room, most - room), (counts.h, *self.hard)]
+        if self.band:
+            held += self.band.limits(counts, load)
+        elif self.load:
+            held.append((load, *self.load))
+        if zeros is not None:
+            held.append((50 * zeros, 50 * self.target.zeros[0], 50 * self.target.zeros[1]))
+        return sum(max(low - x, x - high, 0.0) for x, low, high in held)
+
+    def output_counts(self, S: Rows, V: Rows) -> Counts:
+        """The arithmetic of integer weights × V."""
+        masked = [
+            tuple(divide(x, self.divisor) if seen else NEGATIVE_INFINITY for x, seen in zip(row, kept, strict=True))
+            for row, kept in zip(S, self.keep, strict=True)
+        ]
+        return product_counts(Matrix.of(powers(row, self.base) for row in masked), Matrix.of(V))
+
+
+MODEST = 3
+"""The largest size of a hidden scaled score (rule D4)."""
+
+MIDDLE = 0.015
+"""How near a fresh family comes to the middle of the load that 4.8 states."""
+
+
+def _wanted(
+    mechanism: Mechanism,
+    settings: Settings,
+    sizes: Mapping[str, int],
+    level: Level,
+    softmax: SoftmaxKind,
+    argmax: Sequence[int] | None,
+    band: Band | None,
+) -> _Wanted:
+    if not {"X", "Q"} & set(mechanism.givens):
+        raise InputError(f"{mechanism.name} has no scores that its givens could be generated from.")
+    if settings.activation.lower() not in ("identity", "relu"):
+        raise InputError(f"The activation {settings.activation!r} is only a name; numbers need identity or relu.")
+    n, m = sizes["n"], sizes.get("m", sizes["n"])
+    if m < 2:
+        raise InputError("A family needs at least two keys: the softmax of one score is always 1.")
+    if softmax in ("base 2", "base 3") and settings.base != int(softmax[-1]):
+        raise InputError(f"The softmax is to have {softmax}, but the base is set to {settings.base}.")
+    scale = scale_op(settings.scale, sizes)
+    divisor: Value = scale.divisor if scale else 1
+    rational = isinstance(divisor, int | Fraction)
+    if softmax in ("base 2", "base 3") and not rational:
+        raise InputError(f"Weights that are finite decimals need a rational scale, and not {settings.scale}.")
+    target = TARGETS[level]
+    d_model = sizes["d_model"] if "X" in mechanism.givens else 0
+    keep = mask_keep(settings.mask, n, m) or ((True,) * m,) * n
+    visible = sorted({row.count(True) for row in keep} - {1})
+    patterns = {v: _patterns(v, target, softmax, divisor, settings.base) for v in visible}
+    multiset = _unscaled(band, divisor) if band else None
+    if multiset:
+        patterns = {v: allowed & frozenset(multiset) for v, allowed in patterns.items()}
+    if not all(patterns.values()):
+        raise InputError(f"No row of {max(visible)} scores has the softmax {softmax!r} at the level {level!r}.")
+    unavoidable = sum(min(v - len(set(p)) for p in patterns[v]) for row in keep if (v := row.count(True)) > 1)
+    stated = target.loads.get((n, d_model, sizes["d_k"], sizes["d_v"])) if all(map(all, keep)) else None
+    middle = sum(stated) / 2 if stated else None
+    return _Wanted(
+        n=n,
+        m=m,
+        d_model=d_model,
+        d_k=sizes["d_k"],
+        d_v=sizes["d_v"],
+        target=target,
+        keep=keep,
+        divisor=divisor,
+        step=divisor.numerator if isinstance(divisor, int | Fraction) else 1,
+        base=settings.base,
+        relu=settings.activation.lower() == "relu",
+        even=softmax == "equal",
+        patterns=patterns,
+        multiset=multiset,
+        ties=target.ties + unavoidable if softmax == "e" else math.inf,
+        argmax=tuple(argmax) if argmax is not None else None,
+        band=band,
+        load=(middle * (1 - MIDDLE), middle * (1 + MIDDLE)) if middle else None,
+    )
+
+
+def _patterns(
+    visible: int, target: Target, softmax: SoftmaxKind, divisor: Value, base: Value | Literal["e"]
+) -> frozenset[Integers]:
+    """The rows of scores above their smallest, not scaled, that a row with so many visible keys may have.
+
+    Scaled scores are integers where the divisor is rational; where it is not, their range is taken to the nearest.
+    """
+    if softmax == "equal":
+        return frozenset({(0,) * visible})
+    size = approximate(divisor)
+    step = divisor.numerator if isinstance(divisor, int | Fraction) else 1
+    most = math.floor((target.reach[1] + 0.5) * size / step) * step
+    heights = range(0, most + 1, step)
+    kept = set()
+    for above in combinations_with_replacement(heights, visible - 1):
+        offsets = (0, *above)
+        if not target.reach[0] <= round(offsets[-1] / size) <= target.reach[1]:
+            continue
+        b = math.e if base == "e" else approximate(base)
+        weights = [b ** (x / size) for x in offsets]
+        if not target.max_weight[0] - 1e-9 <= max(weights) / sum(weights) <= target.max_weight[1] + 1e-9:
+            continue
+        if isinstance(divisor, int | Fraction):
+            D = sum(x for x in powers(tuple(Fraction(x) / divisor for x in offsets), base) if isinstance(x, int))
+            if D > target.D * max(visible, 3) / 3 or (softmax != "e" and not divides_a_power_of_ten(D)):
+                continue
+        kept.add(offsets)
+    return frozenset(kept)
+
+
+def _unscaled(band: Band, divisor: Value) -> tuple[Integers, ...]:
+    """The band's patterns as differences of scores before scaling: integers, though √2 may stand in between."""
+    return tuple(tuple(round(approximate(x) * approximate(divisor)) for x in row) for row in band.patterns)
+
+
+# ------------------------------------------------------------------------------------------ candidates, backwards
+
+
+def _given(wanted: _Wanted, rng: random.Random) -> Iterator[dict[str, Rows]]:
+    """Q, K and V given: K from small entries, each query by its row of scores, then a V that brings the load right."""
+    entries = wanted.target.entries
+    values = tuple(sorted({*entries, *(2 * x for x in entries if abs(x) == 1)})) if wanted.target.twos else entries
+    K = _small(wanted.m, wanted.d_k, values, rng)
+    if not _sound(K):
+        return
+    for Q, S in _queries(wanted, K, values, None, rng):
+        counts = product_counts(Matrix.of(Q), Matrix.of(K).T)
+        for _ in range(VALUES):
+            V = _small(wanted.m, wanted.d_v, values, rng)
+            if not _sound(V):
+                continue
+            twos = [abs(x) == 2 for matrix in (Q, K, V) for row in matrix for x in row]
+            if wanted.target.twos < sum(twos) / len(twos):
+                continue
+            load = counts.load + wanted.output_counts(S, V).load
+            if not wanted.excess(counts, load):
+                yield {"Q": Q, "K": K, "V": V}
+                return
+
+
+def _projected(wanted: _Wanted, rng: random.Random) -> Iterator[dict[str, Rows]]:
+    """X first; K and V from what weights can make of it; queries by their scores; then the weights themselves."""
+    X = _zeroed(wanted, rng)
+    if not _sound(X):
+        return
+    table = _Columns(X, wanted, rng)
+    for _ in range(KEYS):
+        K = table.matrix(wanted.d_k, pick(rng, (2, 2, 3)), rng)
+        if K is None:
+            continue
+        reach = 2 if wanted.d_k > 2 else 4
+        box = range(0 if min(wanted.target.entries) >= 0 or wanted.relu else -reach, reach + 1)
+        for Q, S in _queries(wanted, K, tuple(box), table, rng):
+            scores = product_counts(Matrix.of(Q), Matrix.of(K).T)
+            if not wanted.can_be_steered(scores):
+                continue
+            for _ in range(VALUES):
+                V = table.matrix(wanted.d_v, min(wanted.target.largest["V"], 4), rng)
+                if V is None:
+                    continue
+                output = wanted.output_counts(S, V).load
+                weights = _steered(wanted, table, (Q, K, V), scores, output, rng)
+                if weights:
+                    yield {"X": X, **dict(zip(("W_Q", "W_K", "W_V"), weights, strict=True))}
+                    return
+
+
+def _queries(
+    wanted: _Wanted, K: Rows, values: Integers, table: _Columns | None, rng: random.Random
+) -> Iterator[tuple[Rows, Rows]]:
+    """Q and S = Q Kᵀ for keys K, row by row, as far as some weights make the columns of Q."""
+    scored = shuffled(rng, list(_scored(K, values, wanted, rng)))
+    fitting = [[(q, s) for q, s in scored if wanted.row_fits(i, s)] for i in range(wanted.n)]
+    left, found = NODES, 0
+
+    def extend(Q: Rows, S: Rows) -> Iterator[tuple[Rows, Rows]]:
+        nonlocal left, found
+        i = len(Q)
+        if i == wanted.n:
+            if wanted.scores_fit(Q, K, S):
+                found += 1
+                yield Q, S
+            return
+        start = whole(rng, 0, len(fitting[i]) - 1) if fitting[i] else 0
+        for q, s in fitting[i][start:] + fitting[i][:start]:
+            if left <= 0 or found >= FOUND:
+                return
+            left -= 1
+            longer = (*Q, q)
+            if q in Q or (table and not table.reaches(longer)) or not wanted.goes_on((*S, s)):
+                continue
+            yield from extend(longer, (*S, s))
+
+    return extend((), ())
+
+
+def _scored(K: Rows, values: Integers, wanted: _Wanted, rng: random.Random) -> Iterator[tuple[Integers, Integers]]:
+    """Every query with entries among `values`, and its scores, where they are integers after scaling and not too large.
+
+    The two halves of a query are put together by the remainders of their scores, which leaves few to be looked at.
+    """
+    cut = wanted.d_k // 2
+    step, largest = wanted.step, wanted.target.largest["S"]
+    ends: dict[Integers, list[tuple[Integers, Integers]]] = {}
+    for end in _halves(values, wanted.d_k - cut, rng):
+        s = tuple(_dot(end, k[cut:]) for k in K)
+        ends.setdefault(tuple(x % step for x in s), []).append((end, s))
+    for start in _halves(values, cut, rng):
+        t = tuple(_dot(start, k[:cut]) for k in K)
+        for end, s in ends.get(tuple(-x % step for x in t), ()):
+            scores = tuple(map(add, s, t))
+            if max(scores) <= largest and min(scores) >= -largest:
+                yield start + end, scores
+
+
+def _halves(values: Integers, width: int, rng: random.Random) -> Iterable[Integers]:
+    if len(values) ** width <= HALVES:
+        return product(values, repeat=width)
+    return [tuple(pick(rng, values) for _ in range(width)) for _ in range(HALVES)]
+
+
+class _Columns:
+    """Every column that weights can make of X, and by which columns of weights."""
+
+    def __init__(self, X: Rows, wanted: _Wanted, rng: random.Random) -> None:
+        self.X = Matrix.of(X)
+        self.made_by: dict[Integers, list[Integers]] = {}
+        self._counts: dict[Integers, Counts] = {}
+        entries = wanted.target.entries
+        if len(entries) ** wanted.d_model <= COLUMNS:
+            columns: Iterable[Integers] = product(entries, repeat=wanted.d_model)
+        else:
+            columns = (tuple(pick(rng, entries) for _ in range(wanted.d_model)) for _ in range(COLUMNS))
+        for w in columns:
+            made = tuple(_dot(x, w) for x in X)
+            if any(made) and self._mild(w, wanted):
+                self.made_by.setdefault(tuple(max(x, 0) for x in made) if wanted.relu else made, []).append(w)
+        self.starts = [{column[:i] for column in self.made_by} for i in range(wanted.n + 1)]
+
+    def _mild(self, w: Integers, wanted: _Wanted) -> bool:
+        """Whether a column of weights has neither too many zeros nor too many negative terms to be one of many."""
+        if w.count(0) > math.ceil(wanted.target.zeros[1] * len(w)):
+            return False
+        counts = self.counts(w)
+        return counts.neg <= LENIENT * wanted.target.negatives[1] * counts.terms
+
+    def reaches(self, Q: Rows) -> bool:
+        """Whether the columns of these first rows are beginnings of what can be made."""
+        return all(column in self.starts[len(Q)] for column in zip(*Q, strict=True))
+
+    def matrix(self, width: int, largest: int, rng: random.Random) -> Rows | None:
+        """A matrix of columns that can be made, with entries up to `largest`; none where chance gave a dull one."""
+        columns = [column for column in self.made_by if max(map(abs, column)) <= largest]
+        if len(columns) < width:
+            return None
+        rows = tuple(zip(*sample(rng, columns, width), strict=True))
+        return rows if _sound(rows) else None
+
+    def counts(self, w: Integers) -> Counts:
+        """The arithmetic of X w."""
+        if w not in self._counts:
+            self._counts[w] = product_counts(self.X, Matrix.of([x] for x in w))
+        return self._counts[w]
+
+
+def _steered(
+    wanted: _Wanted, table: _Columns, made: Sequence[Rows], scores: Counts, output: float, rng: random.Random
+) -> list[Rows] | None:
+    """W_Q, W_K and W_V that make Q, K and V, changed a column at a time until the arithmetic is as wanted."""
+    widths = [len(rows[0]) for rows in made]
+    choices = [table.made_by[column] for rows in made for column in zip(*rows, strict=True)]
+    chosen = [pick(rng, choice) for choice in choices]
+    free = [c for c, choice in enumerate(choices) if len(choice) > 1]
+    zeros_in_X = sum(x == 0 for x in table.X)
+    cells = wanted.d_model * (wanted.n + sum(widths))
+
+    def excess(counts: Counts, zeros: int) -> float:
+        return wanted.excess(counts, counts.load + output, zeros / cells)
+
+    counts, zeros = sum(map(table.counts, chosen), scores), zeros_in_X + sum(w.count(0) for w in chosen)
+    best = excess(counts, zeros)
+    for _ in range(CHANGES if free else 0):
+        if not best:
+            break
+        c = pick(rng, free)
+        before, after = chosen[c], pick(rng, choices[c])
+        changed = counts - table.counts(before) + table.counts(after), zeros - before.count(0) + after.count(0)
+        if (found := excess(*changed)) <= best:
+            chosen[c], (counts, zeros), best = after, changed, found
+    if best:
+        return None
+    columns = iter(chosen)
+    weights = [tuple(zip(*(next(columns) for _ in range(width)), strict=True)) for width in widths]
+    return weights if all(any(row) for W in weights for row in W) else None
+
+
+# ------------------------------------------------------------------------------------------------- small matrices
+
+
+def _zeroed(wanted: _Wanted, rng: random.Random) -> Rows:
+    """X, with a share of zeros as the level has it; few of its other entries are of size 2."""
+    size = wanted.n * wanted.d_model
+    least, most = wanted.target.zeros
+    zeros = whole(rng, math.ceil(least * size), math.floor(most * size))
+    entries = shuffled(rng, [0] * zeros + [_other(wanted.target.entries, rng) for _ in range(size - zeros)])
+    return tuple(tuple(entries[i * wanted.d_model : (i + 1) * wanted.d_model]) for i in range(wanted.n))
+
+
+def _other(entries: Integers, rng: random.Random) -> int:
+    """An entry that is not 0; a 2 comes one time in six where there are any."""
+    x = rng.random()
+    if -1 in entries and x < NEGATIVE:
+        return -1
+    return 2 if 2 in entries and x > 5 / 6 else 1
+
+
+def _small(rows: int, columns: int, values: Integers, rng: random.Random) -> Rows:
+    small = [x for x in values if abs(x) < 2]
+    return tuple(tuple(pick(rng, values if rng.random() < 1 / 3 else small) for _ in range(columns)) for _ in range(rows))
+
+
+def _sound(rows: Rows) -> bool:
+    """No two equal rows or columns, and none of zeros (rule D3); a line of one entry may be 0."""
+    for lines in (rows, tuple(zip(*rows, strict=True))):
+        if len(set(lines)) < len(lines) or (len(lines[0]) > 1 and not all(map(any, lines))):
+            return False
+    return True
+
+
+def _dot(a: Integers, b: Integers) -> int:
+    return sum(x * y for x, y in zip(a, b, strict=True))
+
+
+def _offsets(visible: Sequence[int]) -> Integers:
+    """Scores above the smallest, in order."""
+    least = min(visible)
+    return tuple(sorted(x - least for x in visible))
+
+
+__all__ = ["TARGETS", "Band", "Level", "SoftmaxKind", "Target", "balanced", "draw_givens"]

@@ -1,0 +1,78 @@
+"""What an exam file says: read whole, or refused in one sentence that names the place."""
+
+import pytest
+
+from symattn.errors import InputError
+from symattn.exam import is_exam, read_exam_file
+
+HEAD = 'title = "Midterm"\n'
+QUESTION = '[[question]]\ntype = "full"\nmechanism = "attention"\n'
+
+
+def read(folder, text, class_list=None):
+    path = folder / "midterm.toml"
+    path.write_text(text, encoding="utf-8")
+    if class_list is not None:
+        (folder / "class.csv").write_text(class_list, encoding="utf-8")
+    return read_exam_file(path)
+
+
+def test_everything_is_read(tmp_path):
+    spec = read(
+        tmp_path,
+        HEAD + 'course = "C"\ntime = "60 minutes"\nclass = "class.csv"\nlevel = "starter"\ntext_size = 18\n'
+        'instructions = ["Be neat."]\n' + QUESTION + 'points = 12\nscale = "none"\nsizes = {n = 3, d_k = 2, d_v = 2}\n'
+        '[[question]]\ntype = "full"\nlevel = "standard"\n',
+        "name,id\n" + "".join(f"N{k},{k}\n" for k in range(50)),
+    )
+    first, second = spec.questions
+    assert (spec.title, spec.course, spec.text_size, spec.instructions) == ("Midterm", "C", 18, ("Be neat.",))
+    assert spec.variants == 13  # a quarter of fifty
+    assert len(spec.students) == 50
+    assert (first.points, first.spec.level, first.spec.mechanism) == (12, "starter", "attention")
+    assert first.spec.chosen_settings().scale == "none"
+    assert first.spec.chosen_sizes() == {"n": 3, "m": 3, "d_k": 2, "d_v": 2}
+    assert (second.points, second.spec.level, second.spec.mechanism) == (None, "standard", "self_attention")
+
+
+def test_ten_variants_where_nothing_else_is_said(tmp_path):
+    assert read(tmp_path, HEAD + QUESTION).variants == 10
+
+
+def test_an_exam_is_told_from_a_problem_by_its_questions(tmp_path):
+    read(tmp_path, HEAD + QUESTION)
+    assert is_exam(tmp_path / "midterm.toml")
+    (tmp_path / "problem.toml").write_text('mechanism = "attention"\n')
+    assert not is_exam(tmp_path / "problem.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (HEAD, "has no questions"),
+        ("titel = 'x'\n" + QUESTION, "midterm.toml has 'titel'"),
+        ("title = 3\n" + QUESTION, "title is 3; a text was expected"),
+        ("variants = 0\n" + QUESTION, "variants is 0; a number from 1 to 500"),
+        ("variants = true\n" + QUESTION, "variants is True; a whole number"),
+        ("text_size = 12\n" + QUESTION, "text_size is 12; one of 11, 18, 24"),
+        ("formula_sheet = 'long'\n" + QUESTION, "formula_sheet is 'long'"),
+        ("instructions = 'x'\n" + QUESTION, "a list of sentences"),
+        ("class = 3\n" + QUESTION, "the name of a CSV file"),
+        ("class = 'nobody.csv'\n" + QUESTION, "no class list nobody.csv"),
+        ("question = 3\n", "has no questions"),
+        (QUESTION + "[[question]]\ntype = 'essay'\n", "question 2: There is no problem type 'essay'"),
+        (QUESTION + "points = 0\n", "question 1: points is 0"),
+        (QUESTION + "colour = 'red'\n", "question 1: There is no setting 'colour'"),
+        (QUESTION + "level = 'hard'\n", "question 1: level is 'hard'; one of starter, standard, long"),
+        (QUESTION + "softmax = 'base 5'\n", "question 1: softmax is 'base 5'"),
+        (QUESTION + "sizes = {k = 3}\n", "question 1: There is no size 'k'"),
+        (QUESTION + "text = 1\n", "question 1: text is 1"),
+        (QUESTION + "mask = 3\n", "question 1"),
+        ("[[question]]\nmechanism = 'magic'\n", "question 1: There is no mechanism 'magic'"),
+        ("title = [", "not valid TOML"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_sentence(tmp_path, text, says):
+    with pytest.raises(InputError, match=says) as raised:
+        read(tmp_path, text)
+    assert "\n" not in str(raised.value) or "TOML" in str(raised.value)

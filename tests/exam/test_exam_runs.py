@@ -1,0 +1,246 @@
+"""Whole exams: papers for a class with hostile names, frozen, continued after any interruption, balanced, unpredictable."""
+
+import csv
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pypdf
+import pytest
+
+import symattn
+from symattn.errors import InputError
+from symattn.exam import read_exam_file, write_exam
+from symattn.exam.deploy import copies
+from symattn.exam.students import neighbours, places
+from symattn.fairness.dice import Dice
+from symattn.identity import is_identity
+
+ROOT = Path(symattn.__file__).parent.parent
+EXAM = """
+title = "Midterm"
+variants = 6
+class = "class.csv"
+seats_per_row = 5
+formula_sheet = "short"
+
+[[question]]
+type = "masks"
+
+[[question]]
+type = "full"
+mechanism = "attention"
+points = 12
+"""
+HOSTILE = [
+    "%", "_", "\\input{/etc/passwd}", "$x^2$", "#1 & ~", "^^M", "{", "}", "\\", "a|b", "*bold*", "<b>x</b>", "`rm -rf`",
+    "[link](x)", "Zoë Ångström", "Łukasz Żółć", "Nguyễn Văn Đạt", "שלום", "محمد", "李雷", "🙂 Smile", "O'Brien", 'say "hi"', "=1+1",
+    "@here", "-1", "//x", "  spaced   out  ", "A" * 120, "1. list", "> quote", "| a | b |", "\u202eevil", "e\u0301", "\u200b",
+]  # fmt: skip
+
+
+def class_list(folder: Path, names: list[str]) -> None:
+    with (folder / "class.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["name", "id"])
+        writer.writerows([name, f"s{k:04}"] for k, name in enumerate(names, 1))
+
+
+def exam(folder: Path, text: str = EXAM, students: int = 20) -> Path:
+    path = folder / "midterm.toml"
+    path.write_text(text, encoding="utf-8")
+    class_list(folder, [HOSTILE[k % len(HOSTILE)] for k in range(students)])
+    return path
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def made(path: Path, folder: Path, forms=("markdown",), seed: int | None = 5):
+    return write_exam(read_exam_file(path), folder, forms, Dice.seeded(seed) if seed is not None else None)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """An exam for twenty students, in one piece."""
+    folder = tmp_path_factory.mktemp("exam")
+    result, written = made(exam(folder), folder / "out")
+    return folder, result, written
+
+
+def test_every_student_has_a_paper_and_every_paper_a_key(finished):
+    folder, result, written = finished
+    found = contents(folder / "out")
+    assert sorted(found) == sorted(str(p.relative_to(folder / "out")) for p in written)
+    assert len([name for name in found if name.startswith("papers/")]) == 20
+    assert len([name for name in found if name.startswith("keys/")]) == 6 == len(set(result.ids))
+    assert {"exam.json", "assignment.csv", "overview.md"} <= set(found)
+    assert all(map(is_identity, result.ids))
+
+
+def test_papers_carry_the_id_of_their_key_and_no_seed(finished):
+    folder, result, _ = finished
+    with (folder / "out" / "assignment.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["paper"] for row in rows] == [result.ids[p] for p in result.given_out]
+    for row in rows:
+        text = (folder / "out" / f"{row['file']}.md").read_text(encoding="utf-8")
+        assert row["paper"] in text
+        assert row["id"] in text
+        assert "seed" not in text
+    assert [row["name"] for row in rows] == [" ".join(HOSTILE[k % len(HOSTILE)].split()) for k in range(20)]
+
+
+def test_neighbours_and_numbers(finished):
+    _, result, _ = finished
+    seats = places(result.spec.students, result.spec.seats_per_row)
+    assert neighbours(seats, result.given_out) == 0
+    assert max(Counter(result.given_out).values()) - min(Counter(result.given_out).values()) <= 2
+
+
+def test_every_paper_has_all_the_marks_and_its_own_variant_of_every_question(finished):
+    _, result, _ = finished
+    for number in range(len(result.spec.questions)):
+        assert sorted(paper[number] for paper in result.papers) == list(range(6))
+    marks = {sum(q.marks for q in result.questions(p)) for p in range(6)}
+    assert len(marks) == 1
+    assert all(result.questions(p)[1].marks == 12 for p in range(6))
+
+
+def test_the_same_seed_gives_the_same_bytes_and_a_secret_others(finished, tmp_path):
+    folder, result, _ = finished
+    made(folder / "midterm.toml", tmp_path / "again")
+    assert contents(tmp_path / "again") == contents(folder / "out")
+    secret = tmp_path / "key"
+    secret.write_bytes(b"nobody knows this one")
+    other, _ = write_exam(read_exam_file(folder / "midterm.toml"), tmp_path / "s", ["markdown"], Dice.secret(secret))
+    assert not set(other.ids) & set(result.ids)
+    assert b"nobody" not in (tmp_path / "s" / "exam.json").read_bytes()
+
+
+def test_a_run_without_seed_is_frozen_and_continued_without_one(tmp_path):
+    path = exam(tmp_path, students=4)
+    first, _ = made(path, tmp_path / "out", seed=None)
+    second, _ = made(path, tmp_path / "other", seed=None)
+    assert not set(first.ids) & set(second.ids)
+    before = contents(tmp_path / "out")
+    (tmp_path / "out" / "papers" / "002-s0002.md").unlink()
+    (tmp_path / "out" / "overview.md").unlink()
+    made(path, tmp_path / "out", seed=None)
+    assert contents(tmp_path / "out") == before
+
+
+def test_a_frozen_exam_is_not_mixed_with_another_one(finished, tmp_path):
+    folder, _, _ = finished
+    path = exam(tmp_path)
+    made(path, tmp_path / "out")
+    before = contents(tmp_path / "out")
+    with pytest.raises(InputError, match="another seed or secret"):
+        made(path, tmp_path / "out", seed=6)
+    changed = exam(tmp_path, EXAM.replace("points = 12", "points = 13"))
+    with pytest.raises(InputError, match="another exam file or class list"):
+        made(changed, tmp_path / "out")
+    exam(tmp_path, students=21)
+    with pytest.raises(InputError, match="another exam file or class list"):
+        made(path, tmp_path / "out")
+    assert contents(tmp_path / "out") == before == contents(folder / "out")
+
+
+def test_a_frozen_exam_that_was_changed_is_refused(tmp_path):
+    path = exam(tmp_path, students=3)
+    made(path, tmp_path / "out")
+    frozen = tmp_path / "out" / "exam.json"
+    data = json.loads(frozen.read_text(encoding="utf-8"))
+    data["questions"][1]["variants"][0]["answers"][0] = "S[1,1]=99"
+    frozen.write_text(json.dumps(data), encoding="utf-8")
+    with pytest.raises(InputError, match="changed after it was written"):
+        made(path, tmp_path / "out")
+    frozen.write_text("{}", encoding="utf-8")
+    with pytest.raises(InputError, match="is not a frozen exam"):
+        made(path, tmp_path / "out")
+
+
+def test_the_frozen_file_holds_content_answers_features_and_hashes(finished):
+    folder, result, _ = finished
+    data = json.loads((folder / "out" / "exam.json").read_text(encoding="utf-8"))
+    assert data["software"] == f"symattn {symattn.__version__}"
+    for question, variants in zip(data["questions"], result.pools, strict=True):
+        assert len(question["variants"]) == len(variants) == 6
+        for v in question["variants"]:
+            assert v["content"]
+            assert v["answers"]
+            assert len(v["hash"]) == 64
+            assert is_identity(v["id"])
+    assert [s["paper"] for s in data["students"]] == [result.ids[p] for p in result.given_out]
+
+
+def test_questions_with_numbers_of_their_own_are_the_same_on_every_paper(tmp_path):
+    own = EXAM + 'scale = "none"\n[question.given]\nQ = [[1, 2]]\nK = [[1, 0], [0, 1]]\nV = [[1], [2]]\n'
+    result, _ = made(exam(tmp_path, own, 3), tmp_path / "out")
+    assert {paper[1] for paper in result.papers} == {0}
+    assert str(result.questions(0)[1].problem["S"].result) == "Matrix([[1, 2]])"
+    alone = own.replace('[[question]]\ntype = "masks"\n', "")
+    with pytest.raises(InputError, match="variants = 1"):
+        made(exam(tmp_path, alone, 0), tmp_path / "two")
+    assert not (tmp_path / "two").exists()
+
+
+# ------------------------------------------------------------------------------------------------ interruptions
+
+
+def start(folder: Path, out: str) -> subprocess.Popen[bytes]:
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
+    return subprocess.Popen(
+        [sys.executable, "-m", "symattn", "worksheet", "midterm.toml", "--seed", "5", "--format", "markdown,text",
+         "--out", out, "--quiet"],
+        cwd=folder, env={**os.environ, "PYTHONPATH": path},
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_killed_ten_times_and_run_again_the_folder_is_the_same(tmp_path):
+    exam(tmp_path, students=300)
+    begin = time.monotonic()
+    assert start(tmp_path, "whole").wait() == 0
+    whole = time.monotonic() - begin
+    rng = random.Random(9)
+    killed = 0
+    for _ in range(10):
+        process = start(tmp_path, "cut")
+        time.sleep(whole * (0.15 + 0.8 * rng.random()) * 0.5)
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+            killed += 1
+        process.wait()
+    assert start(tmp_path, "cut").wait() == 0
+    assert killed >= 3
+    assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
+    assert len(contents(tmp_path / "cut")) == 2 * (300 + 6 + 1) + 2
+
+
+# ------------------------------------------------------------------------------------------------ three hundred
+
+
+@pytest.mark.slow
+def test_three_hundred_students_with_hostile_names_have_three_hundred_right_papers(tmp_path):
+    one = 'title = "Quiz"\nclass = "class.csv"\nvariants = 5\nnew_page = false\n[[question]]\ntype = "masks"\n'
+    result, _ = made(exam(tmp_path, one, 300), tmp_path / "out", ("pdf", "latex"))
+    listed = list(copies(result))
+    assert len(listed) == 300
+    for stem, copy in listed:
+        text = "".join(page.extract_text() for page in pypdf.PdfReader(tmp_path / "out" / f"{stem}.pdf").pages)
+        squeezed = "".join(text.split())
+        assert copy.id in squeezed
+        assert copy.sheet in squeezed
+        if copy.name.isascii():
+            assert "".join(copy.name.split()) in squeezed
+        source = (tmp_path / "out" / f"{stem}.tex").read_text(encoding="utf-8")
+        assert "\\input{/etc" not in source
+        assert copy.sheet in source

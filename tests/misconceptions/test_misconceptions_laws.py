@@ -1,0 +1,288 @@
+"""Laws of the catalogue: layouts agree, pinned lines count, nothing raises, every sentence can be printed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import oracles
+import pytest
+import strategies
+from hypothesis import given, settings
+from test_golden_variant import GIVENS, worked_out
+
+from symattn.derivation import Derivation, transposed
+from symattn.errors import InputError
+from symattn.exact import Matrix
+from symattn.explanation.wording import Wording
+from symattn.formula import Formula
+from symattn.mechanisms import Rounding, Settings, mechanism
+from symattn.misconceptions import misconception, misconceptions, replayed, whole
+from symattn.notation import load_notation
+from symattn.ops import Hadamard, MatMul, Softmax
+
+# ------------------------------------------------------------------------------------------ looking things up
+
+
+def test_an_unknown_misconception_is_answered_with_those_there_are():
+    with pytest.raises(InputError, match=r"'Q1'; there are P1, P2, .*R6\."):
+        misconception("Q1")
+    assert misconception("X14b").name == "e^a + e^b = e^(a+b)"
+
+
+def test_only_some_of_them():
+    assert [w.misconception.id for w in replayed(worked_out(), ["X1", "M1", "C1"])] == ["X1", "C1"]
+
+
+# ------------------------------------------------------------------------------------------ where there is no place
+
+
+def ids(d: Derivation) -> set[str]:
+    return {w.misconception.id for w in replayed(d)}
+
+
+def families(found: set[str]) -> str:
+    return "".join(sorted({id[0] for id in found}))
+
+
+def test_without_a_scale_without_a_mask_without_projections():
+    plain = mechanism("attention").run(
+        {"Q": [[1, 0]] * 2, "K": [[1, 2], [0, 1]], "V": [[1], [2]]}, Settings(scale="none")
+    )
+    assert families(ids(plain)) == "ORTX"
+    weights = mechanism("weighted_values").run({"A": [["1/2", "1/2"]], "V": [[1, 2], [3, 5]]}, Settings())
+    assert families(ids(weights)) == "O"
+    assert not {"O3", "O4", "O5", "O7"} & ids(weights)
+
+
+def test_a_scale_of_1_is_no_scale():
+    narrow = {**GIVENS, "W_Q": [row[:1] for row in GIVENS["W_Q"]], "W_K": [row[:1] for row in GIVENS["W_K"]]}
+    assert "C" not in families(ids(mechanism("self_attention").run(narrow, Settings())))
+
+
+def test_a_wrong_divisor_that_is_the_right_one_changes_nothing():
+    wrong = misconception("C3").on(worked_out(scale="sqrt(d_model)"))
+    assert wrong.first is None
+    assert wrong.stopped == ""
+    assert wrong.value("Z") == wrong.right.value("Z")
+
+
+def test_biases_and_padding():
+    assert not {"P10", "P10b", "M8", "M9"} & ids(worked_out(mask="causal"))
+    biased = {**GIVENS, "b_V": [[1, -1]]}
+    found = ids(mechanism("self_attention").run(biased, Settings(mask="padding:2")))
+    assert {"P10", "P10b", "M8", "M9"} <= found
+    assert not {"M1", "M6"} & found
+    window = worked_out(mask="window:2")
+    assert {"M1", "M6"} <= ids(window)
+    assert "M6" not in ids(worked_out(mask="blocks:2,1"))
+
+
+def test_other_bases():
+    with_2 = misconception("X3").on(worked_out(base=2)).derivation
+    assert with_2.value("Z") == worked_out().value("Z")
+    with_10 = {w.misconception.id: w for w in replayed(worked_out(base=10))}
+    assert with_10["X3"].derivation["A"].op == Softmax("rows", "e")
+    assert with_10["X4"].derivation["A"].op == Softmax("rows", "e")
+    assert not {"X7", "R6"} & set(with_10)
+
+
+def test_a_divisor_that_is_a_root_may_be_rounded():
+    wrong = misconception("R4").on(worked_out(scale="sqrt(3)"))
+    assert wrong.value("S'")[0, 0] == Fraction(20, 17)
+    assert misconception("R4").on(worked_out()) is None
+
+
+def test_where_weights_are_to_be_rounded_so_are_the_wrong_ones():
+    # row 1 of A is 0.7054, 0.0351, 0.2595: by largest remainder 0.71, 0.03, 0.26
+    rounded = worked_out(rounding=Rounding(2, "largest-remainder"))
+    alone = misconception("X11").on(rounded)
+    assert alone.first == "A_rounded"
+    assert alone.value("A_rounded").decimals(2)[0] == ("0.71", "0.04", "0.26")
+    assert alone.value("Z").decimals(2) == (("2.35", "-5.51"), ("1.86", "-3.52"), ("1.45", "-3.71"))
+    cut = misconception("R3").on(rounded)
+    assert cut.value("A_rounded").decimals(2)[0] == ("0.70", "0.03", "0.25")
+    assert misconception("R2").on(rounded) is None
+    nearest = misconception("X11").on(worked_out(rounding=Rounding(1, "nearest")))
+    assert nearest.first is None
+
+
+# ------------------------------------------------------------------------------------------ layouts
+
+
+@pytest.mark.parametrize("orientation", ["rows", "columns"])
+@pytest.mark.parametrize("scores", ["row", "column"])
+@pytest.mark.parametrize(
+    "more", [{}, {"mask": "causal", "rounding": {"places": 2}}, {"scale": "none", "mask": "padding:2"}]
+)
+def test_token_by_token_is_the_same_as_matrix_by_matrix(orientation, scores, more):
+    turned = {k: [list(c) for c in zip(*v, strict=True)] for k, v in GIVENS.items()}
+    givens = GIVENS if orientation == "rows" else turned
+    settings = {"orientation": orientation, "scores": scores, **more}
+    matrix = mechanism("self_attention").run(givens, Settings.read({**settings, "by": "matrix"}))
+    token = mechanism("self_attention").run(givens, Settings.read({**settings, "by": "token"}))
+    assert whole(token) == matrix
+    assert whole(matrix) is matrix
+    for a, b in zip(replayed(matrix), replayed(token), strict=True):
+        assert a.misconception is b.misconception
+        assert (a.first, a.stopped) == (b.first, b.stopped)
+        assert a.derivation == b.derivation
+
+
+@given(strategies.problems(exotic=False))
+@settings(max_examples=25)
+def test_any_derivation_gathers_to_the_matrix_wise_one(problem):
+    assert whole(problem.run()) == problem.run(by="matrix")
+
+
+@given(strategies.problems(exotic=False))
+@settings(max_examples=25)
+def test_nothing_raises_and_what_is_not_wrong_is_right(problem):
+    d = problem.run()
+    matrix = problem.run(by="matrix")
+    for wrong in replayed(d):
+        names = [s.name for s in matrix]
+        here = [s.name for s in wrong.derivation]
+        assert here == names[: len(here)]
+        assert (len(here) < len(names)) == bool(wrong.stopped)
+        before = names if wrong.first is None else names[: names.index(wrong.first)]
+        for name in before:
+            if name in wrong.derivation:
+                assert oracles.same_matrix(wrong.value(name).sympy(), matrix.value(name).sympy())
+
+
+@pytest.mark.parametrize("stop", ["S", "S'", "M", "A", "A_rounded"])
+@pytest.mark.parametrize("by", ["matrix", "token"])
+def test_derivations_that_stop_earlier(stop, by):
+    d = worked_out(mask="causal", by=by, stop_at=stop, rounding=Rounding(2))
+    full = {w.misconception.id: w for w in replayed(worked_out(mask="causal", rounding=Rounding(2)))}
+    for wrong in replayed(d):
+        assert "Z" not in wrong.derivation
+        if wrong.value(stop) is not None and wrong.misconception.id not in ("X11", "R2", "R3"):
+            assert wrong.value(stop) == full[wrong.misconception.id].value(stop)
+
+
+def test_a_derivation_of_ones_own_has_no_place_for_most():
+    own = Derivation({"X": Matrix([[1, 2], [3, 4]])}).then("S", Hadamard(), "X", "X").then("A", Softmax(), "S")
+    assert families(ids(own)) == "RX"
+    lines = Derivation({"X": Matrix([[1, 2], [3, 4]])}).then("S.1", MatMul(), "X", "X").then("Q.2", MatMul(), "X", "X")
+    assert replayed(lines) == ()
+    assert whole(lines) is lines
+
+
+# ------------------------------------------------------------------------------------------ pinned lines
+
+
+def test_the_wrong_step_is_made_from_what_was_written():
+    written = [[1, 0, 2, -1], [0, 1, 0, 0], [3, 1, 1, 1]]
+    d = worked_out().replay(pinned={"Q": written})
+    q, k = np.array(written, dtype=float), oracles.floats(d.value("K"))
+    transposed_scores = misconception("T2").on(d)
+    assert np.allclose(oracles.floats(transposed_scores.value("S")), k @ q.T)
+    assert transposed_scores.first == "S"
+    assert transposed_scores.derivation["Q"].pinned
+    assert np.allclose(oracles.floats(misconception("C2").on(d).value("S'")), q @ k.T / 4)
+
+
+def test_pinned_lines_that_do_not_follow_from_the_mistake_are_kept():
+    written = [[1, 1], [2, 2], [3, 3]]
+    d = worked_out().replay(pinned={"V": written})
+    wrong = misconception("P8").on(d)
+    assert wrong.value("V") == Matrix(written)
+    assert wrong.derivation["V"].pinned
+    x = oracles.array(GIVENS["X"]) @ oracles.array(GIVENS["W_Q"])
+    assert np.allclose(oracles.floats(wrong.value("S")), x @ x.T)
+
+
+def test_a_pinned_line_after_the_mistake_does_not_hide_it():
+    script = misconception("T2").on(worked_out()).derivation  # somebody's paper, every line of it
+    pinned = worked_out().replay(pinned={s.name: s.result for s in script})
+    wrong = misconception("T2").on(pinned)
+    assert wrong.first == "S"
+    assert wrong.value("S") == pinned.value("S")
+    assert wrong.right.value("S") == worked_out().value("S")
+    assert wrong.value("Z") == script.value("Z")
+
+
+def test_pinned_lines_of_a_wrong_shape_are_no_obstacle():
+    for name, rows in (("Q", [[1, 2]]), ("S", [[1, 2], [3, 4]]), ("A", [[1], [2]]), ("V", [[1, 2, 3]])):
+        d = worked_out(mask="causal").until(name if name != "V" else "V").replay(pinned={name: rows})
+        whole_thing = replace(worked_out(mask="causal"), steps=(*d.steps, *_after(name)))
+        for wrong in replayed(whole_thing):
+            assert wrong.first is None or isinstance(wrong.first, str)
+
+
+def _after(name: str):
+    steps = worked_out(mask="causal").steps
+    return steps[[s.name for s in steps].index(name) + 1 :]
+
+
+def test_a_pinned_token_counts_as_well():
+    d = worked_out(by="token").replay(pinned={"A.2": [[1, 0, 0]]})
+    wrong = misconception("O5").on(d)
+    x = oracles.array(GIVENS["X"])
+    assert np.allclose(oracles.floats(wrong.value("Z"))[1], x[0])
+
+
+# ------------------------------------------------------------------------------------------ words
+
+
+def test_ids_names_and_sentences():
+    found = misconceptions()
+    assert len({m.name for m in found.values()}) == len(found)
+    for id, m in found.items():
+        assert m.id == id
+        assert m.at in ("Q", "K", "V", "S", "S'", "M", "A", "Z")
+        for sentence in (m.feedback, m.tell):
+            assert sentence.endswith(".")
+        assert m.exactly
+        assert m.source
+        assert set(re.findall(r"\{(\w+)\}", m.feedback)) <= {"row", "rows", "column", "columns"}
+
+
+EVERYTHING = [
+    {"scale": "sqrt(3)", "mask": "padding:2"},
+    {"mask": "causal"},
+]
+
+
+@pytest.mark.parametrize("notation", ["standard", "note-000", "note-004"])
+def test_every_slot_of_the_feedback_can_be_filled(notation):
+    seen = set()
+    for more in EVERYTHING:
+        d = mechanism("self_attention").run({**GIVENS, "b_Q": [[1, 0, 0, 1]]}, Settings.read(more))
+        wording = Wording(d, load_notation(notation))
+        for wrong in replayed(d):
+            seen.add(wrong.misconception.id)
+            words = {"row": "row", "rows": "rows", "column": "column", "columns": "columns"}
+            for part in wording.inlines(wrong.misconception.feedback, words):
+                assert isinstance(getattr(part, "formula", None), Formula) or not re.search(r"[{}$@]", part.text)
+    assert seen == set(misconceptions())
+
+
+def test_changed_lines_can_be_written_and_worked_through():
+    for more in ({"mask": "causal"}, {"orientation": "columns", "mask": "causal"}):
+        turned = more.get("orientation") == "columns"
+        givens = {k: [list(c) for c in zip(*v, strict=True)] if turned else v for k, v in GIVENS.items()}
+        d = mechanism("self_attention").run(givens, Settings.read(more))
+        for wrong in replayed(d):
+            wording = Wording(wrong.derivation, load_notation("standard"))
+            if wrong.first in wrong.derivation and wrong.misconception.id not in ("O10",):
+                step = wrong.derivation[wrong.first]
+                assert isinstance(wording.working(step, 0, 0), Formula)
+                operands = [wording.name(o.name) for o in step.operands]
+                assert isinstance(step.op.written(load_notation("standard").style, *operands), Formula)
+
+
+def test_why_it_stops_is_said_in_the_own_orientation():
+    assert misconception("T1").on(worked_out()).stopped == (
+        "S is not defined: the columns of the first must match the rows of the second, but Q is 3×4 and K is 3×4."
+    )
+    columns = {k: [list(c) for c in zip(*v, strict=True)] for k, v in GIVENS.items()}
+    d = mechanism("self_attention").run(columns, Settings(orientation="columns"))
+    assert misconception("T1").on(d).stopped == (
+        "S is not defined: the columns of the first must match the rows of the second, but K is 4×3 and Q is 4×3."
+    )
+    assert d["S"].operands == (transposed("K"), d["S"].operands[1])

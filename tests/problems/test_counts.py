@@ -1,0 +1,253 @@
+"""Counting: by multiplying lists, by PyTorch's own parameters, by search, and by arithmetic in SymPy."""
+
+import json
+
+import pytest
+import sympy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symattn.counting import Attention
+from symattn.errors import SelfCheckError
+from symattn.exact.reading import decide_reading, read
+from symattn.explanation import key_document, worksheet_document
+from symattn.fairness.dice import Dice
+from symattn.identity import identity
+from symattn.problems.asking import prose
+from symattn.problems.counts import (
+    CROSSOVERS,
+    ITEMS,
+    LEVEL_ITEMS,
+    MODELS,
+    TYPE,
+    crossover,
+    operation_lines,
+    parameter_offers,
+    polynomial,
+)
+from symattn.writers import FORMATS
+
+
+def question(number, **stated):
+    spec = TYPE.spec({"type": "counts", **stated})
+    return TYPE.make(TYPE.draw(spec, Dice.seeded(17).rng(number), number, {}))
+
+
+def answer(q, name):
+    return next(part.answer for part in q.parts if part.name == name)
+
+
+class Counter:
+    """Multi-head attention on plain lists that counts every multiply-add and every number it keeps."""
+
+    def __init__(self, n, h, width, shared):
+        self.done = dict.fromkeys(("Q", "K", "V", "scores", "mix", "O"), 0)
+        self.kept = self.entries = 0
+        d = h * width
+        x = self.ones(n, d)
+        keys = [self.times("K", x, self.ones(d, width)) for _ in range(shared)]
+        values = [self.times("V", x, self.ones(d, width)) for _ in range(shared)]
+        self.kept = sum(len(row) for part in (*keys, *values) for row in part)
+        heads = []
+        for head in range(h):
+            query, group = self.times("Q", x, self.ones(d, width)), head * shared // h
+            scores = self.times("scores", query, [list(column) for column in zip(*keys[group], strict=True)])
+            self.entries += sum(map(len, scores))
+            heads.append(self.times("mix", scores, values[group]))
+        side_by_side = [[x for head in heads for x in head[i]] for i in range(n)]
+        self.times("O", side_by_side, self.ones(d, d))
+
+    @staticmethod
+    def ones(rows, columns):
+        return [[1] * columns for _ in range(rows)]
+
+    def times(self, what, left, right):
+        result = []
+        for row in left:
+            result.append([])
+            for column in zip(*right, strict=True):
+                total = 0
+                for a, b in zip(row, column, strict=True):
+                    total += a * b
+                    self.done[what] += 1
+                result[-1].append(total)
+        return result
+
+
+TOY = st.tuples(st.integers(1, 4), st.sampled_from([(1, 1), (2, 1), (2, 2), (4, 2), (4, 1), (6, 3)]), st.integers(1, 3))
+
+
+@given(TOY)
+def test_operations_by_multiplying_lists(toy):
+    n, (h, shared), width = toy
+    counted = Counter(n, h, width, shared)
+    layer = Attention(h * width, h, width, n, shared)
+    assert sum(counted.done[x] for x in "QKVO") == layer.projecting
+    assert counted.done["scores"] == layer.scoring
+    assert counted.done["mix"] == layer.mixing
+    assert sum(counted.done.values()) == layer.operations
+    assert counted.entries == layer.scores
+    assert counted.kept == layer.cache(1)
+
+
+@given(TOY, st.booleans(), st.booleans())
+def test_parameters_by_listing_them(toy, bias, output):
+    _, (h, shared), width = toy
+    d = h * width
+    listed = [(d, width)] * (h + 2 * shared) + [(d, d)] * output
+    expected = sum(len([0 for _ in range(rows) for _ in range(columns)]) + bias * columns for rows, columns in listed)
+    assert Attention(d, h, width, shared=shared, bias=bias, output=output).parameters == expected
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize(("d", "h"), [(8, 2), (12, 3), (64, 4), (512, 8)])
+def test_parameters_as_pytorch_has_them(d, h, bias):
+    torch = pytest.importorskip("torch")
+    layer = torch.nn.MultiheadAttention(d, h, bias=bias)
+    assert sum(p.numel() for p in layer.parameters()) == Attention(d, h, d // h, bias=bias).parameters
+
+
+@pytest.mark.parametrize("name", ITEMS)
+def test_polynomials_by_counting(name):
+    item, formula = ITEMS[name], polynomial(name)
+    symbols = dict(zip("Lngdh", sympy.symbols("L n g d h"), strict=True))
+    assert formula.free_symbols <= set(symbols.values())
+    for layers, n, g, h, width in [(3, 2, 1, 2, 2), (2, 3, 2, 4, 1), (5, 4, 1, 3, 2), (1, 5, 2, 2, 3)]:
+        shared, d = (g if item.grouped else h), h * width
+        c = Counter(n, h, width, shared)
+        weights = h * d * width + 2 * shared * d * width
+        expected = {
+            "weights": weights + d * d,
+            "biased": weights + d * d + 4 * d,
+            "inward": weights,
+            "projecting": c.done["Q"] + c.done["K"] + c.done["V"],
+            "scoring": c.done["scores"],
+            "operations": sum(c.done.values()),
+            "flops": 2 * sum(c.done.values()),
+            "scores": c.entries,
+            "cache": layers * c.kept,
+            "step": (sum(c.done[x] for x in "QKVO") + c.done["scores"] + c.done["mix"]) // n,
+            "grouped weights": weights + d * d,
+            "grouped cache": layers * c.kept,
+        }[name]
+        numbers = {"L": layers, "n": n, "g": g, "d": d, "h": h}
+        assert formula.subs({symbols[letter]: x for letter, x in numbers.items()}) == expected
+
+
+@pytest.mark.parametrize("name", ITEMS)
+def test_the_key_of_a_polynomial_is_read_back_and_its_wrong_answers_are_wrong(name):
+    typed = str(polynomial(name)).replace("**", "^")
+    assert decide_reading(read(typed, symbols=True), polynomial(name)).equal
+    for _, wrong, _ in ITEMS[name].wrong:
+        assert decide_reading(read(wrong, symbols=True), polynomial(name)).equal is False
+
+
+@pytest.mark.parametrize("name", CROSSOVERS)
+@given(d=st.integers(1, 300))
+def test_crossovers_by_search(name, d):
+    a, b, *_ = CROSSOVERS[name]
+    assert crossover(a, b, d) == next(n for n in range(1, 10_000) if a * n * n * d > b * n * d * d)
+
+
+def test_what_crossovers_name_is_what_they_count():
+    layer = Attention(12, 3, 4, 5, 3)
+    n2d, nd2 = 5 * 5 * 12, 5 * 12 * 12
+    assert layer.scoring == n2d
+    assert layer.scoring + layer.mixing == 2 * n2d
+    assert layer.projecting == 4 * nd2
+
+
+FACTS = {
+    "transformer": (512, 8, 6),
+    "transformer-big": (1024, 16, 6),
+    "bert": (768, 12, 12),
+    "bert-large": (1024, 16, 24),
+    "gpt2": (768, 12, 12),
+    "gpt2-medium": (1024, 16, 24),
+    "gpt2-xl": (1600, 25, 48),
+    "llama2": (4096, 32, 32),
+    "llama2-70b": (8192, 64, 80),
+    "mistral": (4096, 32, 32),
+}
+
+
+def test_published_sizes_and_what_is_known_of_them():
+    assert {name: (m.d, m.h, m.layers) for name, m in MODELS.items()} == FACTS
+    assert all(m.d % m.h == 0 and m.h % m.shared == 0 for m in MODELS.values())
+    base = MODELS["transformer"]
+    assert Attention(base.d, base.h, 64).parameters == 1_048_576  # 4·512²
+    assert MODELS["mistral"].d // MODELS["mistral"].h == 128
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_options_stand_in_order_and_the_right_one_where_it_is_wanted(bias):
+    say = prose("standard")
+    for at in range(1 if bias else 0, 4 if bias else 3):
+        offers = parameter_offers(512, 8, 100, bias, at, say)
+        counts = [int("".join(c for c in offer.text[0].text if c.isdigit())) for offer in offers]
+        assert counts == sorted(set(counts))
+        assert len(counts) == 4
+        assert [offer.right for offer in offers] == [k == at for k in range(4)]
+        assert counts[at] == 4 * 512 * 512 + bias * 4 * 512
+
+
+@pytest.mark.parametrize("level", ["starter", "standard", "long"])
+def test_every_answer(level):
+    for number in range(1, 41):
+        q = question(number, level=level)
+        toy = q.content["toy"]
+        n, h, width = toy["n"], toy["h"], toy["width"]
+        c = Counter(n, h, width, h)
+        inward = c.done["Q"] + c.done["K"] + c.done["V"]
+        expected = [inward, c.done["scores"], c.done["mix"], c.done["O"], sum(c.done.values())]
+        assert list(answer(q, "operations").value) == expected
+        for _, how, count in operation_lines(Attention(h * width, h, width, n, h))[:-1]:
+            assert sympy.Integer(sympy.prod(int(x) for x in how.split("·"))) == count
+        drawn = q.content["scores"]
+        assert answer(q, "scores").value == drawn["h"] * drawn["n"] ** 2
+        right = answer(q, "parameters")
+        assert right.right == {(number - 1) % 4}
+        if level == "starter":
+            continue
+        model = MODELS[q.content["cache"]["model"]]
+        tokens, size = q.content["cache"]["n"], q.content["cache"]["bytes"]
+        numbers = sum(1 for _ in "KV" for _ in range(model.layers) for _ in range(model.shared))
+        numbers *= tokens * (model.d // model.h)
+        assert list(answer(q, "cache").value) == [numbers, numbers * size]
+        assert (model.shared < model.h) == (level == "long")
+
+
+def test_two_hundred_contents_are_proved_and_come_back_from_json():
+    seen = set()
+    for number in range(1, 201):
+        q = question(number)
+        seen.add(identity(q.content))
+        TYPE.prove(q)
+        assert list(TYPE.make(json.loads(json.dumps(q.content))).entries()) == list(q.entries())
+        assert q.marks == 12
+        assert len(set(q.content["polynomials"])) == 2
+    assert len(seen) == 200
+
+
+@pytest.mark.parametrize(
+    ("name", "changed"),
+    [("operations", {"toy": {"n": 9, "h": 3, "width": 4}}), ("crossover", {"crossover": {"pair": "one", "d": 2}})],
+)
+def test_a_wrong_key_is_found(name, changed):
+    q = question(1)
+    other = TYPE.make({**q.content, **changed})
+    swapped = tuple(o if o.name == name else p for p, o in zip(q.parts, other.parts, strict=True))
+    with pytest.raises(SelfCheckError, match=name):
+        TYPE.prove(q.__class__(**{**vars(q), "parts": swapped}))
+
+
+def test_levels_ask_for_what_there_is():
+    assert {name for names in LEVEL_ITEMS.values() for name in names} == set(ITEMS)
+
+
+@pytest.mark.parametrize("form", ["latex", "markdown", "typst", "text"])
+@pytest.mark.parametrize("notation", ["standard", "note-001", "note-003"])
+def test_paper_and_key_can_be_written(form, notation):
+    for number, level in enumerate(("starter", "standard", "long"), 1):
+        q = question(number, level=level, notation=notation)
+        assert FORMATS[form].write(worksheet_document(q)) != FORMATS[form].write(key_document(q))

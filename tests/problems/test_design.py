@@ -1,0 +1,247 @@
+"""Inverse problems: model answers and wrong ones against NumPy, solvability against SymPy's ranks."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given
+from hypothesis import strategies as st
+from problem_laws import contents, is_written, keeps_its_promises, questions, refuses_columns_and_sizes
+
+from symattn.errors import InputError, SelfCheckError
+from symattn.exact import NEGATIVE_INFINITY, Matrix
+from symattn.problems.design import KINDS, TYPE, solution
+from symattn.problems.properties import RULES, verdict
+from symattn.question import CellsAnswer, ChoiceAnswer, FormulaAnswer, PropertyAnswer
+
+
+def one(kind: str, count: int = 30):
+    """(item, content, question) of questions with that item only."""
+    for question in questions(TYPE, count, options={"items": [kind]}):
+        yield question.content["items"][0], question.content, question
+
+
+def floats(matrix: Matrix) -> np.ndarray:
+    return np.array([[float(sympy.N(x)) for x in row] for row in matrix.sympy().tolist()])
+
+
+def softmax(scores, base=np.e):
+    powers = np.power(float(base), np.asarray(scores, float) - np.max(scores, -1, keepdims=True))
+    return powers / powers.sum(-1, keepdims=True)
+
+
+def test_scores_give_the_weights():
+    for item, _, question in one("scores"):
+        S = question.parts[0].answer.model["S"]
+        assert np.allclose(softmax(floats(S)), [np.array(p) / sum(p) for p in item["weights"]])
+
+
+def test_query_weights_give_exactly_the_weights():
+    for item, content, question in one("exact"):
+        W = floats(question.parts[0].answer.model["W_Q"])
+        scores = np.array(content["X"][item["token"]]) @ W @ np.array(content["K"]).T
+        assert np.allclose(softmax(scores, 2), np.array(item["weights"]) / sum(item["weights"]))
+
+
+def test_a_token_attends_to_one_only():
+    for item, content, question in one("attend"):
+        W = floats(question.parts[0].answer.model["W_Q"])
+        scores = np.array(content["X"][item["token"]]) @ W @ np.array(content["K"]).T
+        assert softmax(scores)[item["to"]] >= 0.99
+
+
+def test_keys_give_exactly_the_weights():
+    for item, _, question in one("keys"):
+        K = floats(question.parts[0].answer.model["K"])
+        assert np.allclose(softmax(np.array(item["q"]) @ K.T, 2), np.array(item["weights"]) / sum(item["weights"]))
+
+
+def test_a_missing_entry_is_the_only_solution_of_its_equations():
+    w = sympy.Symbol("w")
+    for item, content, question in one("missing"):
+        W = sympy.Matrix(item["W_Q"])
+        x, K = sympy.Matrix([content["X"][item["token"]]]), sympy.Matrix(content["K"])
+        right = x * W * K.T
+        W[tuple(item["entry"])] = w
+        scores = x * W * K.T
+        equations = [(scores[j] - scores[0]) - (right[j] - right[0]) for j in (1, 2)]
+        solved = sympy.solve(equations, w, dict=True)
+        assert isinstance(question.parts[0].answer, FormulaAnswer)
+        assert solved == [{w: question.parts[0].answer.value}]
+
+
+def test_a_mask_is_the_only_one_with_its_outputs():
+    """All 7³ masks that leave every query a key."""
+    subsets = [s for s in product((0, 1), repeat=3) if any(s)]
+    for item, _, question in one("mask", 10):
+        V = np.array(item["V"], float)
+        answer = question.parts[0].answer
+        assert isinstance(answer, CellsAnswer)
+        seen = np.array([[(i, j) not in answer.cells for j in range(3)] for i in range(3)], float)
+        Z = (seen / seen.sum(1, keepdims=True)) @ V
+        fitting = [m for m in product(subsets, repeat=3)
+                   if np.allclose(np.array(m) / np.sum(m, 1, keepdims=True) @ V, Z)]  # fmt: skip
+        assert [np.array(m).tolist() for m in fitting] == [seen.tolist()]
+
+
+def test_the_impossible_wish_is_the_one_that_raises_the_rank():
+    """x W Kᵀ + c = log₂ of the weights has a solution iff the right side does not raise the rank (Rouché–Capelli)."""
+    reasons = set()
+    for item, _, question in one("impossible", 40):
+        reasons.add(item["reason"])
+        impossible = set()
+        for place, (token, parts) in enumerate(zip(item["tokens"], item["weights"], strict=True)):
+            rows = [[a * b for a in item["X"][token] for b in k] + [1] for k in item["K"]]
+            system = sympy.Matrix(rows)
+            wanted = sympy.Matrix([sympy.log(p, 2) for p in parts])
+            if system.row_join(wanted).rank() > system.rank():
+                impossible.add(place)
+        assert isinstance(question.parts[0].answer, ChoiceAnswer)
+        assert question.parts[0].answer.right == impossible
+        assert len(impossible) == 1
+    assert reasons == {"equal keys", "zero input"}
+
+
+@given(st.lists(st.lists(st.integers(-3, 3), min_size=4, max_size=4), min_size=1, max_size=4))
+def test_linear_systems_are_solved_where_sympy_solves_them(rows):
+    system = sympy.Matrix([row[:-1] for row in rows])
+    right = sympy.Matrix([row[-1] for row in rows])
+    found = solution([row[:-1] for row in rows], [row[-1] for row in rows])
+    assert (found is not None) == (system.row_join(right).rank() == system.rank())
+    if found is not None:
+        assert system * sympy.Matrix([sympy.Rational(x.numerator, x.denominator) for x in found]) == right
+
+
+# ------------------------------------------------------------------------------------------------ properties
+
+
+def answer_of(kind: str) -> PropertyAnswer:
+    return next(one(kind, 1))[2].parts[0].answer
+
+
+@given(st.integers(-9, 9), st.fractions(-3, 3, max_denominator=7))
+def test_constants_for_each_row_of_scores_are_free(first, second):
+    answer = answer_of("scores")
+    rows = answer.model["S"].rows
+    moved = Matrix([[x + first for x in rows[0]], [x + second for x in rows[1]]])
+    assert verdict(answer.rule, answer.parameters, {"S": moved}).holds
+    spoiled = Matrix([[x + first for x in rows[0]], [rows[1][0] + 1, *rows[1][1:]]])
+    assert not verdict(answer.rule, answer.parameters, {"S": spoiled}).holds
+
+
+@given(st.lists(st.fractions(-3, 3, max_denominator=4), min_size=4, max_size=4))
+def test_any_query_weights_are_judged_by_their_weights(entries):
+    """The rule against NumPy, for whatever somebody writes."""
+    for kind in ("exact", "attend"):
+        answer = answer_of(kind)
+        W = Matrix([entries[:2], entries[2:]])
+        p = answer.parameters
+        scores = np.array(p["x"]) @ np.array(entries, float).reshape(2, 2) @ np.array(p["K"]).T
+        if kind == "attend":
+            expected = softmax(scores)[p["to"]] >= 0.99
+        else:
+            expected = np.allclose(softmax(scores, 2), [float(Fraction(a)) for a in p["weights"]], atol=1e-9)
+        assert verdict(answer.rule, p, {"W_Q": W}).holds == expected
+
+
+def test_another_solution_is_right_as_well():
+    """A model plus anything that this token's input does not see."""
+    answer = answer_of("exact")
+    a, b = answer.parameters["x"]
+    unseen = Matrix([[x + t for x in row] for row, t in zip(answer.model["W_Q"].rows, (-b, a), strict=True)])
+    assert verdict(answer.rule, answer.parameters, {"W_Q": unseen}).holds
+    assert unseen != answer.model["W_Q"]
+
+
+def test_logarithms_and_multiples_of_them_are_decided():
+    parameters = {"base": "e", "weights": [["1/9", "4/9", "4/9"]]}
+    assert verdict("weights of scores", parameters, {"S": Matrix([[0, "2*ln(2)", "ln(4)"]])}).holds
+    assert not verdict("weights of scores", parameters, {"S": Matrix([[0, "2*ln(2)", "ln(5)"]])}).holds
+
+
+@pytest.mark.parametrize("least, holds", [("99/100", True), ("997/1000", False)])
+def test_a_weight_is_compared_with_its_bound_exactly(least, holds):
+    """Two differences of 6 give 1/(1 + 2e⁻⁶) ≈ 0.99507."""
+    parameters = {"asked": "W_Q", "x": [1, 0], "K": [[6, 0], [0, 0], [0, 1]], "base": "e", "to": 0, "least": least}
+    assert verdict("attends", parameters, {"W_Q": Matrix([[1, 0], [0, 0]])}).holds == holds
+
+
+@pytest.mark.parametrize("kind", ["scores", "exact", "attend", "keys"])
+def test_what_cannot_be_marked_is_said(kind):
+    answer = answer_of(kind)
+    ((name, model),) = answer.model.items()
+    assert "no" in verdict(answer.rule, answer.parameters, {}).says
+    assert "it must be" in verdict(answer.rule, answer.parameters, {name: Matrix([[1]])}).says
+    hidden = Matrix.of([[NEGATIVE_INFINITY, *row[1:]] for row in model.rows])
+    assert "finite" in verdict(answer.rule, answer.parameters, {name: hidden}).says
+    letters = Matrix.of([[sympy.Symbol("t"), *row[1:]] for row in model.rows])
+    assert "finite" in verdict(answer.rule, answer.parameters, {name: letters}).says
+
+
+def test_every_rule_is_used():
+    used = {answer_of(kind).rule for kind in ("scores", "exact", "attend", "keys")}
+    assert used == set(RULES)
+
+
+# ------------------------------------------------------------------------------------------------ the type
+
+
+@pytest.mark.parametrize("level", ["starter", "standard", "long"])
+def test_variants_keep_their_promises(level):
+    keeps_its_promises(TYPE, 200 if level == "standard" else 60, level=level)
+
+
+@pytest.mark.parametrize("level", ["starter", "standard", "long"])
+def test_marks_are_the_same_for_all(level):
+    made = list(questions(TYPE, 12, level=level))
+    assert len({q.marks for q in made}) == 1
+    for question in made[:2]:
+        is_written(question)
+
+
+def test_the_impossible_wish_stands_everywhere_alike():
+    letters = [q.positions["impossible wish"] for q in questions(TYPE, 60)]
+    assert [letters.count(c) for c in "ABC"] == [20, 20, 20]
+
+
+@pytest.mark.parametrize("notation", ["note-000", "note-001", "note-002", "note-003"])
+def test_other_notations_are_written(notation):
+    for question in questions(TYPE, 1, notation=notation, options={"items": list(KINDS)}):
+        is_written(question)
+
+
+def test_unknown_items_are_refused_with_those_there_are():
+    with pytest.raises(InputError, match="impossible"):
+        next(contents(TYPE, 1, options={"items": ["guess"]}))
+    refuses_columns_and_sizes(TYPE)
+
+
+def no_power_of_2(content):
+    content["items"][0]["weights"] = [3, 1, 1]
+
+
+def no_input(content):
+    content["X"] = [[0, 0]] * 3
+
+
+def equal_values(content):
+    content["items"][0]["V"] = [[1, 1], [1, 1], [2, 2]]
+
+
+def no_inputs_at_all(content):
+    content["items"][0]["X"] = [[0, 0]] * 3
+
+
+@pytest.mark.parametrize(
+    "kind, spoil",
+    [("exact", no_power_of_2), ("missing", no_input), ("mask", equal_values), ("impossible", no_inputs_at_all)],
+)
+def test_what_is_not_unique_or_not_true_does_not_survive(kind, spoil):
+    (content,) = contents(TYPE, 1, options={"items": [kind]})
+    spoil(content)
+    with pytest.raises(SelfCheckError):
+        TYPE.prove(TYPE.make(content))

@@ -1,0 +1,217 @@
+"""Masks: who sees whom by brute force, weights by NumPy, options by their own words."""
+
+import json
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symattn.errors import InputError, SelfCheckError
+from symattn.exact import NEGATIVE_INFINITY, decimal_text
+from symattn.explanation import key_document, worksheet_document
+from symattn.fairness.dice import Dice
+from symattn.identity import identity
+from symattn.ops.attention import causal, padding
+from symattn.problems.masks import KINDS, PICTURED, PICTURES, STYLES, TEXTS, TYPE, keep_of, prefix
+from symattn.question import CellsAnswer, ChoiceAnswer, EntriesAnswer, MatrixAnswer
+from symattn.writers import FORMATS
+
+
+def question(number, **stated):
+    spec = TYPE.spec({"type": "masks", **stated})
+    return TYPE.make(TYPE.draw(spec, Dice.seeded(7).rng(number), number, {}))
+
+
+def sees(kind, parameters, rows, columns, i, j):
+    """Who sees whom, from 1, in the words of the question."""
+    if kind == "causal":
+        return j <= i
+    if kind == "cross":  # query i is token columns − rows + i
+        return j <= columns - rows + i
+    if kind == "padding":
+        return j <= parameters[0]
+    if kind == "window":
+        return j in range(i - parameters[0] + 1, i + 1)
+    if kind == "prefix":
+        return j <= parameters[0] or j <= i
+    first = parameters[0]
+    return {i, j} <= set(range(1, first + 1)) or {i, j} <= set(range(first + 1, columns + 1))
+
+
+def score(text):
+    return (
+        math.log(float(text[text.index("(") + 1 : -1])) * (-1 if text[0] == "-" else 1) if "ln" in text else int(text)
+    )
+
+
+CASES = [
+    {},
+    {"level": "starter"},
+    {"level": "long"},
+    {"options": {"logs": False}},
+    {"softmax": "base 2"},
+    {"softmax": "base 3"},
+    {"softmax": "equal"},
+]
+
+
+@pytest.mark.parametrize("stated", CASES, ids=str)
+def test_every_answer_by_numpy(stated):
+    for number in range(1, 31):
+        q = question(number, **stated)
+        content = q.content
+        scores = np.array([[score(x) for x in row] for row in content["scores"]])
+        n, m = scores.shape
+        keep = np.array(
+            [
+                [sees(content["kind"], content["parameters"], n, m, i, j) for j in range(1, m + 1)]
+                for i in range(1, n + 1)
+            ]
+        )
+        shade, matrix, weights = (part.answer for part in q.parts[:3])
+        assert isinstance(shade, CellsAnswer)
+        assert shade.shape == (n, m)
+        assert shade.cells == {(i, j) for i in range(n) for j in range(m) if not keep[i, j]}
+        assert isinstance(matrix, MatrixAnswer)
+        marks = {"additive": (0, NEGATIVE_INFINITY), "keep": (1, 0), "block": (0, 1)}[content["style"]]
+        assert [list(row) for row in matrix.value.rows] == [[marks[not x] for x in row] for row in keep]
+        base = math.e if content["base"] == "e" else float(content["base"])
+        powers = np.where(keep, base**scores, 0.0)
+        expected = powers / powers.sum(axis=1, keepdims=True)
+        assert isinstance(weights, EntriesAnswer)
+        assert {i for i, _ in weights.cells} == set(content["asked"])
+        for i, j in weights.cells:
+            assert float(decimal_text(q.problem["A"].result[i, j], 12)) == pytest.approx(expected[i, j], abs=1e-11)
+
+
+@pytest.mark.parametrize("stated", CASES, ids=str)
+def test_usual_mistakes_show_in_every_row_asked(stated):
+    """No mask (M1), 0 instead of −∞ (M4), masking after softmax (M5) and multiplying by −∞ (M7) change an answer."""
+    for number in range(1, 31):
+        q = question(number, **stated)
+        content, hidden = q.content, q.parts[0].answer.cells
+        base = math.e if content["base"] == "e" else float(content["base"])
+        signs = set()
+        for i in content["asked"]:
+            row = np.array([score(x) for x in content["scores"][i]])
+            seen = np.array([(i, j) not in hidden for j in range(len(row))])
+            right = np.where(seen, base**row, 0)
+            right = right / right.sum()
+            everything = base**row / (base**row).sum()
+            zeros = base ** np.where(seen, row, 0) / (base ** np.where(seen, row, 0)).sum()
+            for one, other in combinations((right, everything, zeros, everything * seen), 2):
+                assert abs(one - other).max() > 0.0499
+            signs |= {math.copysign(1, x) if x else 0 for x in row[~seen]}
+        assert signs != {1}, "multiplying by −∞ would go unnoticed"
+
+
+def test_what_is_read_off_a_mask_is_what_the_numbers_say():
+    for number in range(1, 61):
+        q = question(number)
+        drawn, part = q.content["read"], q.parts[3]
+        n = len(q.content["tokens"])
+        i = drawn["query"] + 1
+        seen = [j for j in range(1, n + 1) if sees(drawn["kind"], drawn["parameters"], n, n, i, j)]
+        said = {k: option.text[0].text for k, option in enumerate(part.answer.options)}
+        assert len(set(said.values())) == 4
+        (right,) = part.answer.right
+        assert right == drawn["at"] == (number - 1) % 4
+        assert [int(x) for x in said[right].replace("and", ",").replace(",", " ").split()[1:]] == seen
+        assert all(option.right or option.diagnosis in ("M2", "M3", "M6", "M9") for option in part.answer.options)
+
+
+def test_pictures_are_told_apart_and_fit_their_words():
+    grids = {name: [[s(i, j) for j in range(PICTURED)] for i in range(PICTURED)] for name, (s, *_) in PICTURES.items()}
+    assert len({str(grid) for grid in grids.values()}) == len(PICTURES)
+    lower = np.tril(np.ones((PICTURED, PICTURED), bool))
+    assert (np.array(grids["causal"]) == lower).all()
+    assert (np.array(grids["future"]) == lower.T).all()
+    assert (np.array(grids["others"]) == np.tril(lower, -1)).all()
+    assert (np.array(grids["ahead"]) == np.tril(np.ones((PICTURED, PICTURED), bool), 1)).all()
+    for number in range(1, 41):
+        part = question(number).parts[4]
+        assert isinstance(part.answer, ChoiceAnswer)
+        (right,) = part.answer.right
+        picture = part.ask[1]
+        by_words = next(
+            name for name, (_, says, _) in PICTURES.items() if says == part.answer.options[right].text[0].text
+        )
+        assert [[level == 0 for level in row] for row in picture.levels] == grids[by_words]
+
+
+@given(st.integers(1, 8), st.integers(1, 8))
+def test_prefix_lies_between_causal_and_padding(tokens, length):
+    """A prefix mask shows what causality or the prompt shows, and nothing more."""
+    keep = np.array(prefix(tokens, length))
+    assert (keep == np.array(causal(tokens, tokens)) | np.array(padding(tokens, tokens, length))).all()
+
+
+@given(st.integers(1, 6), st.integers(1, 6))
+def test_cached_queries_are_the_last_rows_of_the_whole_mask(rows, extra):
+    whole = keep_of("causal", (), rows + extra, rows + extra)
+    assert keep_of("cross", (), rows, rows + extra) == whole[extra:]
+
+
+def test_kinds_styles_and_keys_come_in_turn():
+    questions = [question(number) for number in range(1, 37)]
+    assert [q.content["kind"] for q in questions[:6]] == list(KINDS)
+    assert {(q.content["kind"], q.content["style"]) for q in questions} == {(k, s) for k in KINDS for s in STYLES}
+    for place in ("reading", "picture"):
+        counts = [sum(q.positions[place] == str(at) for q in questions) for at in range(4)]
+        assert counts == [9, 9, 9, 9]
+
+
+def test_words_are_as_many_as_tokens():
+    assert all(len(text.split()) == size for size, texts in TEXTS.items() for text in texts)
+    for number in range(1, 31):
+        content = question(number).content
+        assert len(content["tokens"]) == len(content["scores"][0])
+
+
+def test_two_hundred_contents_are_proved_and_come_back_from_json():
+    seen = set()
+    for number in range(1, 201):
+        q = question(number)
+        seen.add(identity(q.content))
+        TYPE.prove(q)
+        again = TYPE.make(json.loads(json.dumps(q.content)))
+        assert list(again.entries()) == list(q.entries())
+        assert q.marks == 10
+    assert len(seen) == 200
+
+
+def test_a_key_that_contradicts_its_shading_is_found():
+    q = question(1)
+    broken = {**q.content, "kind": "window", "parameters": [2]}
+    mixed = TYPE.make(broken)
+    wrong = mixed.__class__(**{**vars(q), "parts": (mixed.parts[0], *q.parts[1:])})
+    with pytest.raises(SelfCheckError, match="shaded, written and weighted"):
+        TYPE.prove(wrong)
+
+
+def test_stated_kind_style_and_sizes():
+    q = question(3, options={"kind": "cross", "style": "block"}, sizes={"n": 2, "m": 5})
+    assert q.parts[0].answer.shape == (2, 5)
+    assert q.content["style"] == "block"
+    with pytest.raises(InputError, match="not known"):
+        question(1, options={"kind": "diagonal"})
+    with pytest.raises(InputError, match="3 to 6 tokens"):
+        question(1, sizes={"n": 9})
+    with pytest.raises(InputError, match="no mask 'slanted'"):
+        keep_of("slanted", (), 3, 3)
+
+
+def test_decimals_where_they_are_asked_for():
+    q = question(1, exact=False, places=3, options={"logs": False})
+    text = " ".join(FORMATS["text"].write(worksheet_document(q)).split())
+    assert "decimals with 3 places" in text
+
+
+@pytest.mark.parametrize("number", range(1, 7))
+@pytest.mark.parametrize("form", ["latex", "markdown", "typst", "text"])
+def test_paper_and_key_can_be_written(form, number):
+    q = question(number, notation="note-004" if number == 6 else "standard")
+    assert FORMATS[form].write(worksheet_document(q)) != FORMATS[form].write(key_document(q))

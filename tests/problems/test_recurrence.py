@@ -1,0 +1,198 @@
+"""Attention beside recurrence: walks over dependency graphs and loops over positions."""
+
+import json
+from collections import deque
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symattn.errors import SelfCheckError
+from symattn.explanation import key_document, worksheet_document
+from symattn.fairness.dice import Dice
+from symattn.identity import identity
+from symattn.problems.recurrence import (
+    CLAIMS,
+    STATEMENTS,
+    TYPE,
+    attention_pairs,
+    attention_products,
+    convolution_operations,
+    dilated_layers,
+    recurrent_operations,
+    stacked_layers,
+)
+from symattn.question import ChoiceAnswer, MatrixAnswer, RubricAnswer
+from symattn.writers import FORMATS
+
+
+def question(number, **stated):
+    spec = TYPE.spec({"type": "recurrence", **stated})
+    return TYPE.make(TYPE.draw(spec, Dice.seeded(13).rng(number), number, {}))
+
+
+def answer(q, name):
+    return next(part.answer for part in q.parts if part.name == name)
+
+
+# ------------------------------------------------------------------------------------------------ graphs
+
+
+def shortest(edges, start, end):
+    """The fewest edges from start to end (breadth first)."""
+    distance, queue = {start: 0}, deque([start])
+    while queue:
+        node = queue.popleft()
+        for other in edges(node):
+            if other not in distance:
+                distance[other] = distance[node] + 1
+                queue.append(other)
+    return distance.get(end)
+
+
+def layers_needed(first, last, n, reads):
+    """The fewest layers after which position `last` depends on `first`; `reads(layer, t)`: the positions t reads."""
+    seen, layers = {last}, 0
+    # From the top: which inputs matter for `last`, when the layers above are `layers` in number.
+    while first not in seen:
+        layers += 1
+        needed = {last}
+        for layer in reversed(range(layers)):
+            needed = {s for t in needed for s in reads(layer, t) if 1 <= s <= n}
+        seen = needed
+    return layers
+
+
+@given(st.integers(2, 40), st.integers(2, 7), st.data())
+def test_paths_by_walking_the_dependency_graph(n, k, data):
+    first = data.draw(st.integers(1, n - 1))
+    last = data.draw(st.integers(first + 1, n))
+    assert layers_needed(first, last, n, lambda layer, t: range(1, n + 1)) == 1
+    assert shortest(lambda t: [t + 1] if t < n else [], first, last) == last - first
+    assert layers_needed(first, last, n, lambda layer, t: range(t - k + 1, t + 1)) == stacked_layers(last - first, k)
+    dilated = layers_needed(first, last, n, lambda layer, t: [t - a * k**layer for a in range(k)])
+    assert dilated == dilated_layers(last - first, k)
+
+
+def longest_chain(n, waits):
+    """Steps when everything that does not wait is done at once."""
+    step = {}
+    for t in range(1, n + 1):
+        step[t] = 1 + max((step[s] for s in waits(t)), default=0)
+    return max(step.values())
+
+
+def multiplied(a, b, c):
+    """Multiply-adds of an a × b times a b × c list of lists, counted while multiplying."""
+    left, right = [[1] * b for _ in range(a)], [[1] * c for _ in range(b)]
+    done = 0
+    for row in left:
+        for column in zip(*right, strict=True):
+            for x, y in zip(row, column, strict=True):
+                assert x * y == 1
+                done += 1
+    return done
+
+
+@given(st.integers(1, 7), st.integers(1, 6), st.integers(2, 5))
+def test_operations_by_multiplying(n, d, k):
+    assert sum(multiplied(n, d, d) for _ in "QKV") == attention_products(n, d)
+    assert multiplied(n, d, n) + multiplied(n, n, d) == attention_pairs(n, d)
+    assert sum(multiplied(1, d, d) for _ in range(n) for _ in "WU") == recurrent_operations(n, d)
+    assert sum(multiplied(1, d, d) for _ in range(n) for _ in range(k)) == convolution_operations(n, d, k)
+
+
+@pytest.mark.parametrize("level", ["starter", "standard", "long"])
+def test_every_answer(level):
+    for number in range(1, 41):
+        q = question(number, level=level)
+        n, d, k, wide = (q.content[name] for name in ("n", "d", "k", "wide"))
+        first, last = q.content["from"], q.content["to"]
+        assert 1 <= first < last <= n
+        cost, steps, paths = (list(answer(q, name).value) for name in ("cost", "steps", "paths"))
+        assert cost == [3 * n * d**2, 2 * n**2 * d, 2 * n * d**2, k * n * d**2]
+        assert steps == [longest_chain(n, w) for w in (lambda t: [], lambda t: [t - 1] if t > 1 else [], lambda t: [])]
+        assert paths == [
+            1,
+            last - first,
+            layers_needed(first, last, n, lambda layer, t, k=k: range(t - k + 1, t + 1)),
+            layers_needed(first, last, n, lambda layer, t, k=k: [t - a * k**layer for a in range(k)]),
+        ]
+        smallest = answer(q, "overtaking").value
+        assert 2 * smallest**2 * wide > k * smallest * wide**2
+        assert 2 * (smallest - 1) ** 2 * wide <= k * (smallest - 1) * wide**2
+
+
+# ------------------------------------------------------------------------------------------------ statements
+
+
+def test_the_bank_is_balanced_and_says_why():
+    claims = list(STATEMENTS.values())
+    assert len(claims) >= 24
+    assert sum(claim.true for claim in claims) * 2 == len(claims)
+    assert len({claim.text for claim in claims}) == len(claims)
+    for claim in claims:
+        assert claim.why.endswith(".")
+        assert claim.text.endswith(".")
+        assert bool(claim.correction) != claim.true
+
+
+def test_claims_are_half_true_and_never_on_one_topic():
+    ticks = []
+    for level, number in [(level, number) for level in CLAIMS for number in range(1, 31)]:
+        q = question(number, level=level)
+        names = q.content["statements"]
+        topics = [STATEMENTS[name].topic or name for name in names]
+        assert len(set(topics)) == len(names) == CLAIMS[level]
+        judged = answer(q, "claims")
+        assert isinstance(judged, ChoiceAnswer)
+        assert judged.right == {i for i, name in enumerate(names) if STATEMENTS[name].true}
+        assert len(judged.right) * 2 == len(names)
+        corrected = answer(q, "corrections")
+        assert isinstance(corrected, RubricAnswer)
+        assert len(corrected.points) == len(names) - len(judged.right)
+        ticks.append(0 in judged.right)
+    assert 30 < sum(ticks) < 60, "the first statement is as often true as false"
+
+
+def test_claims_about_counts_hold_when_counted():
+    """Where a claim is about numbers, the numbers decide."""
+    n, d = 8, 64
+    scores = [m * m for m in (n, 2 * n)]
+    assert STATEMENTS["quadratic"].true == (scores[1] == 4 * scores[0])
+    assert STATEMENTS["linear"].true == (scores[1] == 2 * scores[0])
+    assert STATEMENTS["rn linear"].true == (recurrent_operations(2 * n, d) == 2 * recurrent_operations(n, d))
+    assert STATEMENTS["cheaper"].true == (multiplied(n, d, n) < recurrent_operations(n, d))
+    longer = [m * m * d < recurrent_operations(m, d) for m in range(1, 4 * d)]
+    assert STATEMENTS["always cheaper"].true == all(longer)
+    assert longer.index(False) + 1 == 2 * d, "from n = 2d on they are not fewer"
+    assert STATEMENTS["convolution"].true == (stacked_layers(50, 3) == 1)
+    assert STATEMENTS["dilated"].true == all(dilated_layers(3**power - 1, 3) == power for power in range(1, 9))
+
+
+def test_two_hundred_contents_are_proved_and_come_back_from_json():
+    seen = set()
+    for number in range(1, 201):
+        q = question(number)
+        seen.add(identity(q.content))
+        TYPE.prove(q)
+        assert list(TYPE.make(json.loads(json.dumps(q.content))).entries()) == list(q.entries())
+        assert q.marks == 13
+    assert len(seen) == 200
+
+
+@pytest.mark.parametrize(("name", "changed"), [("paths", {"to": 2}), ("cost", {"d": 5}), ("overtaking", {"wide": 7})])
+def test_a_wrong_key_is_found(name, changed):
+    q = question(1)
+    other = TYPE.make({**q.content, "from": 1, **changed})
+    swapped = tuple(o if o.name == name else p for p, o in zip(q.parts, other.parts, strict=True))
+    assert isinstance(answer(q, "paths"), MatrixAnswer)
+    with pytest.raises(SelfCheckError, match=name):
+        TYPE.prove(q.__class__(**{**vars(q), "parts": swapped}))
+
+
+@pytest.mark.parametrize("form", ["latex", "markdown", "typst", "text"])
+@pytest.mark.parametrize("level", ["starter", "standard", "long"])
+def test_paper_and_key_can_be_written(form, level):
+    q = question(1, level=level)
+    assert FORMATS[form].write(worksheet_document(q)) != FORMATS[form].write(key_document(q))

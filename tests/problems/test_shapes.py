@@ -1,0 +1,210 @@
+"""Shapes: every expression evaluated by NumPy on arrays of random numbers, every faulty line too."""
+
+import json
+from functools import reduce
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symattn.errors import InputError, SelfCheckError, ShapeError
+from symattn.explanation import key_document, worksheet_document
+from symattn.fairness.dice import Dice
+from symattn.formula import Bracketed, Call, Name, Product, Sum, Transposed, read_formula, written
+from symattn.identity import identity
+from symattn.problems.shapes import (
+    DEFINED,
+    EXCUSES,
+    FAULTS,
+    LINES,
+    TYPE,
+    UNDEFINED,
+    WITH_HEADS,
+    WITH_HEADS_UNDEFINED,
+    by_ops,
+    output_weights,
+    shape_of,
+    shown,
+    signs,
+)
+from symattn.question import ChoiceAnswer, MatrixAnswer, ShapeAnswer
+from symattn.writers import FORMATS
+
+
+def question(number, **stated):
+    spec = TYPE.spec({"type": "shapes", **stated})
+    return TYPE.make(TYPE.draw(spec, Dice.seeded(11).rng(number), number, {}))
+
+
+def evaluated(expression, arrays):
+    """The shape that comes out when NumPy works it out; None where it refuses, or would have to stretch something."""
+
+    def same(a, b):
+        if a.shape != b.shape:
+            raise ValueError("NumPy might stretch these")
+        return a, b
+
+    def value(node):
+        match node:
+            case Name():
+                return arrays[written(node)]
+            case Transposed(body):
+                return value(body).T
+            case Bracketed(body):
+                return value(body)
+            case Call(Name("Concat"), parts):
+                return np.hstack([value(part) for part in parts])
+            case Call(Name("softmax"), (body,)):
+                powers = np.exp(value(body))
+                return powers / powers.sum(axis=1, keepdims=True)
+            case Product(factors, ""):
+                return reduce(np.matmul, map(value, factors))
+            case Product(factors, "⊙"):
+                return reduce(lambda a, b: np.multiply(*same(a, b)), map(value, factors))
+            case Sum(terms):
+                return reduce(lambda a, b: np.add(*same(a, b)), map(value, terms))
+        raise TypeError(node)
+
+    try:
+        return value(read_formula(expression)).shape
+    except ValueError:
+        return None
+
+
+def arrays(n, d_model, d_k, d_v):
+    shapes = {
+        "X": (n, d_model),
+        "W_Q": (d_model, d_k),
+        "W_K": (d_model, d_k),
+        "W_V": (d_model, d_v),
+        "Q": (n, d_k),
+        "K": (n, d_k),
+        "V": (n, d_v),
+        "A": (n, n),
+        "H_1": (n, d_v),
+        "H_2": (n, d_v),
+        "W_O": (2 * d_v, d_model),
+    }
+    rng = np.random.default_rng(1)
+    return {name: rng.uniform(size=shape) for name, shape in shapes.items()}
+
+
+SIZES = st.lists(st.integers(2, 12), min_size=4, max_size=4, unique=True).filter(lambda s: 2 * s[3] not in s)
+
+
+@pytest.mark.parametrize("bank", [DEFINED + WITH_HEADS, UNDEFINED + WITH_HEADS_UNDEFINED], ids=["defined", "undefined"])
+@given(sizes=SIZES)
+def test_the_banks_are_what_they_say_whatever_the_sizes(bank, sizes):
+    given_arrays = arrays(*sizes)
+    shapes = {name: array.shape for name, array in given_arrays.items()}
+    for text in bank:
+        expected = evaluated(text, given_arrays)
+        assert (expected is None) == (bank[0] == UNDEFINED[0]), text
+        formula = read_formula(text)
+        assert by_ops(formula, shapes) == expected, text
+        if expected is None:
+            with pytest.raises(ShapeError):
+                shape_of(formula, shapes)
+        else:
+            assert shape_of(formula, shapes) == expected, text
+
+
+@pytest.mark.parametrize("level", ["starter", "standard", "long"])
+def test_every_answer_by_numpy(level):
+    for number in range(1, 41):
+        q = question(number, level=level)
+        s = q.content["sizes"]
+        known = arrays(s["n"], s["d_model"], s["d_k"], s["d_v"])
+        expressions = q.content["expressions"]
+        assert len(set(expressions)) == len(expressions)
+        answers = [part.answer for part in q.parts if isinstance(part.answer, ShapeAnswer)]
+        assert [a.shape for a in answers] == [evaluated(text, known) for text in expressions]
+        assert 2 <= sum(a.shape is None for a in answers) < len(answers) / 2
+
+
+def test_the_table_is_what_multi_head_attention_makes():
+    for number in range(1, 31):
+        q = question(number)
+        s = q.content["table sizes"]
+        n, d_model, d_k, d_v, h = (s[name] for name in ("n", "d_model", "d_k", "d_v", "h"))
+        assert len({n, d_model, d_k, d_v, h, h * d_v}) == 6
+        rng = np.random.default_rng(2)
+        x = rng.normal(size=(n, d_model))
+        heads = []
+        for _ in range(h):
+            w_q, w_k, w_v = (rng.normal(size=(d_model, d)) for d in (d_k, d_k, d_v))
+            q_, k, v = x @ w_q, x @ w_k, x @ w_v
+            scores = q_ @ k.T
+            heads.append(scores @ v)
+        concat = np.hstack(heads)
+        w_o = rng.normal(size=(h * d_v, d_model))
+        made = [w_k, q_, v, scores, heads[0], concat, w_o, concat @ w_o]
+        (table,) = [part.answer for part in q.parts if isinstance(part.answer, MatrixAnswer)]
+        assert [tuple(row) for row in table.value.rows] == [array.shape for array in made]
+
+
+@given(sizes=SIZES)
+def test_faults_break_where_they_say(sizes):
+    for fault in FAULTS:
+        known = {name: array for name, array in arrays(*sizes).items() if name[0] in "XW"}
+        for k, line in enumerate(LINES, 1):
+            name, _, text = (fault.formula if k == fault.line else line).partition(" = ")
+            shape = evaluated(text, known)
+            if shape is None:
+                assert k == fault.breaks, fault
+                break
+            known[name] = np.zeros(shape)
+        else:
+            pytest.fail(f"{fault} breaks nowhere")
+
+
+def test_the_first_broken_line_is_among_four_and_its_place_is_balanced():
+    places = []
+    for number in range(1, 41):
+        part = question(number).parts[-1]
+        assert isinstance(part.answer, ChoiceAnswer)
+        (right,) = part.answer.right
+        places.append(right)
+        fault = FAULTS[question(number).content["fault"]]
+        assert part.answer.options[right].text[0].text.startswith(f"Line {fault.breaks}: ")
+        lines = [option.text[0].text[:6] for option in part.answer.options]
+        assert len(set(lines)) == 4
+    assert [places.count(at) for at in range(4)] == [10] * 4
+    assert set(EXCUSES) == set(range(1, 7))
+
+
+def test_two_hundred_contents_are_proved_and_come_back_from_json():
+    seen = set()
+    for number in range(1, 201):
+        q = question(number)
+        seen.add(identity(q.content))
+        TYPE.prove(q)
+        assert list(TYPE.make(json.loads(json.dumps(q.content))).entries()) == list(q.entries())
+    assert len(seen) == 200
+
+
+def test_a_wrong_key_is_found():
+    q = question(1)
+    parts = (q.parts[0].__class__(**{f: getattr(q.parts[0], f) for f in ("name", "title", "ask", "key", "marks")},
+                                  answer=ShapeAnswer((99, 1))), *q.parts[1:])  # fmt: skip
+    with pytest.raises(SelfCheckError, match="99"):
+        TYPE.prove(q.__class__(**{**vars(q), "parts": parts}))
+
+
+def test_notations_lend_their_names():
+    assert signs("note-000").formula("d_model") == read_formula("d_x")
+    assert shown("X W_Q^T", signs("note-004")) == read_formula("C W_q^T")
+    assert signs("note-003").notation.letters == {}, "m would be two sizes at once"
+    assert output_weights(signs("standard").notation) == read_formula("W^O")
+    assert output_weights(signs("note-002").notation) == read_formula("W_O")
+    with pytest.raises(InputError, match="tokens as rows"):
+        question(1, notation="columns")
+
+
+@pytest.mark.parametrize("notation", ["standard", "note-002", "note-003"])
+@pytest.mark.parametrize("form", ["latex", "markdown", "typst", "text"])
+def test_paper_and_key_can_be_written(form, notation):
+    for number in (1, 2, 3):
+        q = question(number, notation=notation)
+        assert FORMATS[form].write(worksheet_document(q)) != FORMATS[form].write(key_document(q))

@@ -1,0 +1,410 @@
+"""Exam papers: places to write, to tick and to shade, marks at the margin, and large print from the same source."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pdf_marks import ink, pages, tags, words_on
+from test_writers_documents import ASCII, plain
+from writer_exam_samples import EXAM, EXAMS, KEYS, LARGE, MAP, QUERIES, words
+from writer_markdown_rules import lint
+from writer_samples import HOSTILE, matrix, n, plus, sheet
+
+from symattn.document import (
+    AnswerGrid,
+    Block,
+    Choices,
+    Display,
+    FillIn,
+    FillIns,
+    Heading,
+    HeatMap,
+    Math,
+    Paragraph,
+    WorkingSpace,
+)
+from symattn.formula.nodes import NOTHING, CellKind, Formula, Name, Relation, Row, Sum
+from symattn.formula.width import fold, width
+from symattn.writers import FORMATS, pdf
+from symattn.writers.common import Page, box_size, letter
+
+SIZES = (11, 18, 24)
+LEFT, RIGHT = 23, 210 - 22  # the margins, in millimetres from the left edge
+
+
+def made(document: object, engine: str) -> bytes:
+    if engine == "tex":
+        return pdf.latex_pdf(FORMATS["latex"].write(document))[0]  # type: ignore[arg-type]
+    return pdf.write_pdf(document)  # type: ignore[arg-type]
+
+
+@pytest.fixture(params=["typst", "tex"])
+def engine(request: pytest.FixtureRequest) -> str:
+    if request.param == "tex":
+        request.getfixturevalue("tex")
+    return str(request.param)
+
+
+def body(format: str, *blocks: Block) -> str:
+    """What a writer makes of blocks, without the title."""
+    written = FORMATS[format].write(sheet(*blocks))
+    return written.split("A sheet\n", 1)[1].removeprefix("═══════\n").strip("\n")
+
+
+# --- sizes for handwriting -----------------------------------------------------------------------------
+
+# PEDAGOGY 6.1, in millimetres
+HANDWRITING: dict[CellKind, tuple[int, int]] = {
+    "integer": (12, 10), "decimal": (20, 10), "fraction": (16, 18), "exponential": (32, 18),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", list(HANDWRITING))
+def test_boxes_are_large_enough_for_handwriting(kind: CellKind) -> None:
+    wide, high = HANDWRITING[kind]
+    grid = AnswerGrid(n("Q"), 3, 3, kind)
+    assert box_size(grid, Page(11)) == (wide, high)
+    for size in (18, 24):
+        larger = box_size(grid, Page(size))
+        assert larger[0] >= wide
+        assert larger[1] >= int(high * size / 11)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_squares_to_shade_are_square(size: int) -> None:
+    wide, high = box_size(AnswerGrid(n("M"), 4, 4, shade=True), Page(size))
+    assert wide == high == int(10 * size / 11)
+
+
+def test_a_box_is_as_large_on_the_page(engine: str) -> None:
+    page = sheet(AnswerGrid(n("Q"), 2, 3, filled=(((0, 0), n(7)),)))
+    corners = {(round(x, 1), round(y, 1)) for x, y, size in ink(pages(made(page, engine))[0]) if not size}
+    assert any(
+        {(round(x + 12 * j, 1), round(y + 10 * i, 1)) for i in (0, 2) for j in range(4)} <= _near(corners)
+        for x, y in corners
+    )
+
+
+def _near(points: set[tuple[float, float]]) -> set[tuple[float, float]]:
+    """The points and those a tenth of a millimetre beside them."""
+    steps = (-0.1, 0, 0.1)
+    return {(round(x + dx, 1), round(y + dy, 1)) for x, y in points for dx in steps for dy in steps}
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_ruled_lines_are_8_millimetres_apart(size: int, engine: str) -> None:
+    page = replace(sheet(WorkingSpace(40, ruled=True)), text_size=size)
+    found = sorted({round(y, 1) for _, y, points in ink(pages(made(page, engine))[0]) if not points})
+    lines = [y for y in found if not any(0 < y - other < 2 for other in found)]
+    gaps = [b - a for a, b in pairwise(lines)]
+    assert sum(abs(gap - int(8 * size / 11)) < 0.2 for gap in gaps) >= 4
+
+
+# --- large print -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in {**EXAMS, **LARGE} if not re.match("hostile|outside", name)])
+def test_nothing_stands_in_the_margins(name: str) -> None:
+    for page in pages(pdf.write_pdf({**EXAMS, **LARGE}[name])):
+        x = [x for x, _, _ in ink(page)]
+        assert min(x) > LEFT - 0.5
+        assert max(x) < RIGHT + 0.5
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_text_is_as_large_as_asked_for(size: int, engine: str) -> None:
+    page = replace(sheet(Paragraph(words("Only words. " * 40)), Paragraph(words("More."), "[2]")), text_size=size)
+    sizes = {points for _, y, points in ink(pages(made(page, engine))[0]) if points and 45 < y < 255}
+    assert all(abs(found - size) < 0.1 for found in sizes)
+    assert sizes
+
+
+@pytest.mark.slow
+def test_large_print_has_the_same_words_and_numbers(engine: str) -> None:
+    def read(size: int) -> list[str]:
+        text = " ".join(words_on(page) for page in pages(made(replace(EXAM, text_size=size), engine)))
+        return re.findall(r"\[\d+\]|M1 A2|Question \d|\([a-z]\) Queries|END", text)
+
+    assert read(11) == read(18) == read(24)
+    assert read(11)[-1] == "END"
+
+
+@pytest.mark.parametrize("format", ["markdown", "text"])
+def test_text_without_pages_knows_no_sizes(format: str) -> None:
+    assert len({FORMATS[format].write(replace(EXAM, text_size=size)) for size in SIZES}) == 1
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("recipe", ["", "symattn exam --seed 7"])
+def test_every_page_names_the_sheet_and_its_number(size: int, recipe: str, engine: str) -> None:
+    found = pages(made(replace(EXAM, text_size=size, recipe=recipe), engine))
+    for i, page in enumerate(found, 1):
+        text = words_on(page)
+        assert "TR20-2NEW" in text
+        assert f"page {i} of {len(found)}" in text
+        assert recipe in text
+
+
+@given(
+    st.lists(st.integers(-(10**9), 10**9), min_size=1, max_size=30),
+    st.lists(st.integers(0, 10**6), max_size=4),
+    st.integers(12, 60),
+)
+def test_a_chain_is_folded_in_its_sums_as_well(terms: list[int], others: list[int], limit: int) -> None:
+    chain = Relation((n("q"), plus(*terms), *map(n, others)), ("=",) * (1 + len(others)))
+    lines = fold(chain, limit)
+    assert [leaf for line in lines for leaf in leaves(line)] == list(leaves(chain))
+    assert max(map(width, lines)) <= max(limit, 12)
+
+
+def leaves(formula: Formula) -> list[Formula]:
+    match formula:
+        case Relation(parts, _) | Row(parts) | Sum(parts):
+            return [leaf for part in parts if part != NOTHING for leaf in leaves(part)]
+        case _:
+            return [formula]
+
+
+def test_a_sum_goes_on_in_every_format() -> None:
+    page = Display((Relation((n("q"), plus(*range(10**8, 10**8 + 12)), n(7)), ("=", "=")),))
+    assert re.search(r"\\\\\n  & \\quad \+ 1000000\d+ \+.* = 7\n", FORMATS["latex"].write(sheet(page)))
+    assert re.search(r"\\\n  & quad \"\"  ?\+ 1000000\d+ \+.* = 7\n", FORMATS["typst"].write(sheet(page)))
+    assert lint(FORMATS["markdown"].write(sheet(page))) == []
+
+
+def test_a_row_of_matrices_is_wrapped() -> None:
+    given_matrices = tuple(
+        Relation((Name(name), matrix(*[[10, 20, 30, 40]] * 3)), ("=",)) for name in ("X", "U", "W", "Y", "Z")
+    )
+    page = sheet(Display((Row(given_matrices),)))
+    assert FORMATS["latex"].write(page).count("qquad") == 3  # two lines
+    assert FORMATS["latex"].write(replace(page, text_size=24)).count("qquad") == 0
+
+
+# --- marks -----------------------------------------------------------------------------------------------
+
+
+def test_marks_stand_at_the_right_margin(engine: str) -> None:
+    """Whether the last line is short or full: each of them, and no other word, begins there."""
+    blocks = [Paragraph(words("m" * 30 + " " + "i " * length), "[7]") for length in range(60, 120, 3)]
+    found = pages(made(sheet(*blocks, Heading(words("Part"), 2, "[8]")), engine))
+    starts = [x for page in found for x, y, points in ink(page) if points and 26 < y < 273]
+    assert sum(words_on(page).count("[7]") for page in found) == 20
+    assert sum(RIGHT - 6 < x < RIGHT - 3 for x in starts) >= 21
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [("Short.", ["Short." + " " * 75 + "[2]"]), ("x" * 80, ["x" * 80, " " * 81 + "[2]"])],
+)
+def test_marks_in_text(text: str, lines: list[str]) -> None:
+    assert body("text", Paragraph(words(text), "[2]")).split("\n") == lines
+
+
+def test_marks_in_markdown() -> None:
+    assert body("markdown", Paragraph(words("Short."), "[2]")) == r"Short. **\[2\]**"
+    assert body("markdown", Heading(words("Question 1"), marks="[20]")) == r"## Question 1 **\[20\]**"
+
+
+# --- options to tick --------------------------------------------------------------------------------------
+
+OPTIONS = Choices(
+    ((Math(matrix([1, 2], [3, 4])),), (Math(matrix([1, 3], [2, 4])),), words("none of them")), ticked=frozenset({2})
+)
+
+
+def test_options_in_text() -> None:
+    assert body("text", OPTIONS) == (
+        "  [ ] A  ⎡ 1  2 ⎤     [ ] B  ⎡ 1  3 ⎤     [x] C  none of them\n         ⎣ 3  4 ⎦            ⎣ 2  4 ⎦"
+    )
+
+
+def test_options_in_markdown() -> None:
+    assert body("markdown", OPTIONS) == (
+        "<!-- symattn:choices pick=one -->\n\n"
+        "- [ ] **A.** $[1\\;\\; 2;\\; 3\\;\\; 4]$\n- [ ] **B.** $[1\\;\\; 3;\\; 2\\;\\; 4]$\n- [x] **C.** none of them"
+    )
+    assert "pick=several" in body("markdown", replace(OPTIONS, several=True))
+
+
+@pytest.mark.skipif(not shutil.which("pandoc"), reason="pandoc is not installed")
+@pytest.mark.parametrize(("dialect", "boxes"), [("gfm", ["☐", "☐", "☒"]), ("commonmark", ["[ ]", "[ ]", "[x]"])])
+def test_options_are_a_list_in_every_markdown(dialect: str, boxes: list[str]) -> None:
+    source = FORMATS["markdown"].write(sheet(OPTIONS))
+    done = subprocess.run(
+        ["pandoc", "-f", dialect, "-t", "plain"], input=source, capture_output=True, text=True, check=True
+    )
+    assert re.findall(r"^- +(☐|☒|\[.\]) +(\w)\.", done.stdout, re.MULTILINE) == list(zip(boxes, "ABC", strict=True))
+
+
+def test_options_can_be_heard_and_seen() -> None:
+    text = words_on(pages(pdf.write_pdf(sheet(OPTIONS)))[0])
+    assert re.findall("[☐☒] ?[A-Z]", text.replace(" ", "")) == ["☐A", "☐B", "☒C"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", SIZES)
+def test_options_stay_on_one_page(size: int, engine: str) -> None:
+    options = Choices(tuple((Math(matrix([i, 2], [3, 4], [5, 6])),) for i in range(6)))
+    for lines in (1, 22, 36):
+        page = replace(sheet(*[Paragraph(words("filled"))] * lines, options), text_size=size)
+        texts = [words_on(page).replace("A sheet", "") for page in pages(made(page, engine))]
+        assert [found for text in texts if (found := re.findall(r"\b[A-F]\b", text))] == [list("ABCDEF")]
+
+
+def test_letters() -> None:
+    assert [letter(i) for i in (0, 1, 25, 26, 27, 52, 701, 702)] == ["A", "B", "Z", "AA", "AB", "BA", "ZZ", "AAA"]
+
+
+# --- places to write ------------------------------------------------------------------------------------
+
+
+def test_places_to_write_in_text() -> None:
+    items = (
+        FillIn(words("Name:"), 20, value="Ada"),
+        FillIn(words("ID:"), boxes=4, value="7é"),
+        FillIn(words("ID:"), boxes=2, value="too long", width=0),
+        FillIn((Math(n("q")), *words(" is")), 12, after=words("units")),
+    )
+    line = "Name: Ada_______    ID: |7|é|_|_|    ID: too long    q is ______ units"
+    assert body("text", FillIns(items)) == line
+    assert body("markdown", FillIns(items)).split("\n\n") == [
+        r"Name: Ada\_\_\_\_\_\_\_", r"ID: \|7\|é\|\_\|\_\|", "ID: too long", r"$q$ is \_\_\_\_\_\_ units",
+    ]  # fmt: skip
+
+
+def test_grids_in_markdown_and_text() -> None:
+    grid = AnswerGrid(n("S"), 2, 2, filled=(((0, 1), n(-3)),), row_labels=QUERIES[:2], column_labels=KEYS[:2])
+    assert body("markdown", grid) == (
+        "<!-- symattn:grid id=S rows=2 cols=2 -->\n\n| S | $k_{1}$ | $k_{2}$ |\n| :---: | :---: | :---: |\n"
+        "| $q_{1}$ |   | ${}-3$ |\n| $q_{2}$ |   |   |"
+    )
+    assert body("text", grid).split("\n") == [
+        "              k₁     k₂",
+        "        q₁ ⎡ ____    −3  ⎤",
+        "    S =    ⎢             ⎥",
+        "        q₂ ⎣ ____   ____ ⎦",
+    ]
+    shaded = AnswerGrid(n("M"), 1, 2, shade=True)
+    assert body("text", shaded) == "    M = [☐ ☐]"
+    assert body("markdown", shaded).endswith("| M | 1 | 2 |\n| :---: | :---: | :---: |\n| **1** | ☐ | ☐ |")
+
+
+def test_a_labelled_grid_has_heads() -> None:
+    grid = AnswerGrid(n("S"), 2, 2, row_labels=QUERIES[:2], column_labels=KEYS[:2])
+    kinds = [kind for kind, _ in tags(pdf.write_pdf(sheet(grid)))]
+    assert kinds.count("/TH") == 3
+    assert kinds.count("/TD") == 6
+
+
+# --- pictures of matrices --------------------------------------------------------------------------------
+
+DRAWN = """
+          k₁     k₂     k₃
+       ┌──────┬──────┬──────┐
+    q₁ │      │░░░░░░│▒▒▒▒▒▒│
+       ├──────┼──────┼──────┤
+    q₂ │▓▓▓▓▓▓│██████│      │
+       ├──────┼──────┼──────┤
+    q₃ │░░░░░░│▒▒▒▒▒▒│██████│
+       └──────┴──────┴──────┘
+
+    0 blank   1 ░   2 ▒   3 ▓   4 █
+""".strip("\n")
+
+
+def test_a_picture_in_text_and_markdown() -> None:
+    assert body("text", MAP) == DRAWN
+    assert body("markdown", MAP) == f"```text\n{DRAWN}\n```\n\n{MAP.description}"
+
+
+def test_words_stay_readable_in_a_picture() -> None:
+    words_in = (("the", "cat"), ("sat", "日本"))
+    drawn = body("text", HeatMap(((0, 1), (2, 4)), "", words=words_in))
+    assert "│  the   │░ cat ░░│" in drawn
+    assert "│▒ sat ▒▒│█ 日本 █│" in drawn
+
+
+def test_a_picture_is_described() -> None:
+    assert ("/Figure", MAP.description) in list(tags(pdf.write_pdf(sheet(MAP))))
+
+
+def test_levels_differ_in_pattern_as_well_as_in_tone() -> None:
+    source = FORMATS["latex"].write(sheet(MAP))
+    styles = [re.search(rf"tone {k}/\.style={{(.*)}}[,}}]", source)[1] for k in range(5)]  # type: ignore[index]
+    patterns = [re.findall(r"pattern=([a-z ]+)", style) for style in styles]
+    tones = [100 if "white" in fill else 100 - int(fill.removeprefix("black!"))
+             for fill in (re.search(r"fill=([a-z!\d]+)", style)[1] for style in styles)]  # type: ignore[index]  # fmt: skip
+    assert tones == sorted(tones, reverse=True)
+    assert len(set(tones)) == 5
+    assert len({tuple(pattern) for pattern in patterns[1:4]}) == 3
+    assert patterns[0] == patterns[4] == []
+
+
+# --- text from outside -----------------------------------------------------------------------------------
+
+
+def common_start(one: str, two: str) -> int:
+    return next((i for i, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), min(len(one), len(two)))
+
+
+def only(format: str, *blocks: Block) -> str:
+    """What blocks add to an empty page, without spaces."""
+    full, empty = FORMATS[format].write(sheet(*blocks)), FORMATS[format].write(sheet())
+    start = common_start(full, empty)
+    end = common_start(full[start:][::-1], empty[::-1])
+    return "".join(full[start : len(full) - end].split())
+
+
+@pytest.mark.parametrize("text", [text for text in HOSTILE if text.strip()])
+@pytest.mark.parametrize("format", list(FORMATS))
+def test_text_from_outside_is_escaped_as_in_a_paragraph(text: str, format: str) -> None:
+    escaped = only(format, Paragraph(words(text)))
+    assert escaped
+    for block in (
+        FillIns((FillIn((), 0, value=text),)),
+        FillIns((FillIn(words(text)),)),
+        FillIns((FillIn((), after=words(text)),)),
+        Choices((words(text),)),
+        Paragraph((), text),
+    ):
+        assert escaped in only(format, block)
+
+
+def test_text_from_outside_is_printed_verbatim(engine: str) -> None:
+    blocks = [
+        block
+        for text in ASCII
+        for block in (
+            FillIns((FillIn(words("Name:"), 30, value=text),)),
+            Paragraph(words("x"), text),
+            Choices((words(text), words("y"))),
+            Heading(words("z"), 2, text),
+            HeatMap(((0,),), "", words=((text,),)),
+        )
+    ]
+    found = plain(" ".join(words_on(page) for page in pages(made(sheet(*blocks), engine))))
+    for text in ASCII:
+        assert found.count(plain(text)) >= 5, text
+
+
+@pytest.mark.parametrize("text", [text for text in HOSTILE if text.strip()])
+@pytest.mark.skipif(not shutil.which("pandoc"), reason="pandoc is not installed")
+def test_markdown_from_outside_is_verbatim(text: str) -> None:
+    from symattn.writers.common import visible
+
+    page = sheet(FillIns((FillIn((), 0, value=text),)), Paragraph(words("END")), Choices((words(text),)))
+    done = subprocess.run(
+        ["pandoc", "-f", "markdown-smart", "-t", "plain", "--wrap=none"],
+        input=FORMATS["markdown"].write(page), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    first, second = done.stdout.split("A sheet")[1].split("END")
+    assert plain(first).rstrip("_") == plain(visible(text)).rstrip("_")
+    assert plain(second).removeprefix("☐A.") == plain(visible(text))
