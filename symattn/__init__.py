@@ -11,12 +11,13 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from symattn.version import VERSION as __version__
+
 if TYPE_CHECKING:
     from symattn.api import Solution, decide, derive, worksheet
     from symattn.errors import SymattnError
     from symattn.exact import Matrix
 
-__version__ = "0.1.0"
 
 _HOMES = {
     "Matrix": "symattn.exact",

@@ -218,9 +218,9 @@ def _exam(
         raise InputError("--seed and --secret exclude each other.")
     spec = read_exam_file(path)
     dice = Dice.seeded(seed) if seed is not None else Dice.secret(secret) if secret is not None else None
-    variants = sum(1 if q.spec.given else spec.variants for q in spec.questions)
-    copies = len(spec.students) or spec.variants
-    steps = variants + 1 + len(forms) * (1 + spec.variants + copies) + bool(spec.students)
+    papers = 1 if all(q.spec.given for q in spec.questions) else spec.variants
+    drawn = sum(1 if q.spec.given else spec.variants for q in spec.questions)
+    steps = drawn + 1 + len(forms) * (1 + papers + (len(spec.students) or papers)) + bool(spec.students)
     with _progress(steps, quiet, path.stem) as step:
         exam, written = write_exam(spec, folder / path.stem, forms, dice, step, step)
     if not quiet:

@@ -47,28 +47,25 @@ def pool(spec: Spec, dice: Dice, tally: Tally | None = None, overlap: float | No
     seen: set[str] = set()
     keys: list[tuple[str, ...]] = []
     while True:
+        number = len(seen) + 1
         for attempt in range(MOST_DRAWS):
             tally.drawn += 1
-            content = chosen.draw(spec, dice.rng(len(keys) + 1, attempt), len(keys) + 1, family)
+            content = chosen.draw(spec, dice.rng(number, attempt), number, family)
+            key = chosen.key(content) if chosen.key else ()
             if identity(content) in seen:
                 tally.refuse("the same as another")
-                continue
-            question = chosen.make(content)
-            entries = tuple(question.entries())
-            if spec.given:
-                break
-            if any(shared(entries, other) > most for other in keys):
+            elif not spec.given and any(shared(key, other) > most for other in keys):
                 tally.refuse("a key too much like another one")
-                continue
-            if complaint := chosen.complaint(question, family):
+            elif not spec.given and (complaint := chosen.complaint(content, family)):
                 tally.refuse(complaint)
-                continue
-            break
+            else:
+                break
         else:
-            raise InputError(_exhausted(spec, len(keys), tally))
+            raise InputError(_exhausted(spec, len(seen), tally))
+        question = chosen.make(content)
         prove(question, chosen)
         seen.add(identity(content))
-        keys.append(entries)
+        keys.append(key)
         yield question
 
 
@@ -82,11 +79,9 @@ def _exhausted(spec: Spec, found: int, tally: Tally) -> str:
 
 
 def shared(one: Sequence[str], other: Sequence[str]) -> float:
-    """The share of entries that two keys have in common, position by position, where there is more than one."""
-    if len(one) < 4 or len(other) < 4:
-        return float(one == other)
+    """The share of entries that two keys have in common, position by position."""
     same = sum(a == b for a, b in zip(one, other, strict=False))
-    return same / min(len(one), len(other))
+    return same / max(min(len(one), len(other)), 1)
 
 
 # ------------------------------------------------------------------------------------------------ proving

@@ -20,7 +20,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
-from symattn import __version__
 from symattn.document import Document, Paragraph, Words
 from symattn.errors import InputError
 from symattn.exam.papers import Copy, key, overview, paper
@@ -32,6 +31,7 @@ from symattn.pool import pool
 from symattn.problems import problem_type
 from symattn.question import Content, Json, Question
 from symattn.sheets import check_formats, render, suffix
+from symattn.version import VERSION
 
 FORMAT = 1
 FROZEN = "exam.json"
@@ -108,13 +108,12 @@ def make_exam(spec: ExamSpec, dice: Dice, on_variant: Callable[[Question], None]
             on_variant(question)
         pools.append(tuple(drawn))
     loads = [[v.features.get("load", 0.0) for v in variants] for variants in pools]
-    many = [load if len(load) == spec.variants else load * spec.variants for load in loads]
-    chosen = [tuple(v if len(pools[q]) > 1 else 0 for q, v in enumerate(listed)) for listed in balanced(many)]
-    if len(set(chosen)) < len(chosen):
-        raise InputError("Every question has numbers of its own, so all papers would be the same: say variants = 1.")
-    given_out: list[int] = []
-    if spec.students:
-        given_out = assign(places(spec.students, spec.seats_per_row), len(chosen), dice.rng("seats"))
+    papers = max(map(len, pools))  # questions with numbers of their own are the same on all of them
+    many = [load * (papers // len(load)) for load in loads]
+    chosen = [tuple(v % len(pools[q]) for q, v in enumerate(listed)) for listed in balanced(many)]
+    given_out = [0] * len(spec.students)
+    if papers > 1:
+        given_out = assign(places(spec.students, spec.seats_per_row), papers, dice.rng("seats"))
     return Exam(spec, tuple(pools), tuple(chosen), tuple(given_out))
 
 
@@ -133,7 +132,7 @@ def freeze(exam: Exam, dice: Dice) -> str:
     spec = exam.spec
     data: dict[str, Json] = {
         "format": FORMAT,
-        "software": f"symattn {__version__}",
+        "software": f"symattn {VERSION}",
         "title": spec.title,
         "recipe": _recipe(spec),
         "key": _fingerprint(dice),

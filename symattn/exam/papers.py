@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from symattn import __version__
 from symattn.derivation import Operand, Step
 from symattn.document import (
     Block,
@@ -38,6 +37,7 @@ from symattn.identity import digest
 from symattn.ops import Softmax
 from symattn.problem import Problem
 from symattn.question import Part, Question, StepAnswer, answer_entries, marks_text, total
+from symattn.version import VERSION
 
 WORKING_PAGE = 225  # millimetres
 EXPONENTS = range(-4, 5)
@@ -266,7 +266,7 @@ def _about(question: Question) -> Box:
     """What identifies the variant and how hard it is."""
     features = ", ".join(f"{name} {value:g}" for name, value in question.features.items())
     places = ", ".join(f"{name} {value}" for name, value in question.positions.items())
-    items: list[Inlines] = [(Words(f"Type {question.type}, made with symattn {__version__}."),)]
+    items: list[Inlines] = [(Words(f"Type {question.type}, made with symattn {VERSION}."),)]
     if features:
         items.append((Words(f"Difficulty: {features}."),))
     if places:

@@ -47,7 +47,7 @@ class Target:
     h            the most hard products up to the scores, and how far siblings may differ in them
     reach        from the smallest to the largest scaled score of a row
     max_weight   of any row that sees more than one key
-    ties         the most equal scores in all rows together, where they can be avoided
+    ties         the most equal scores in all rows together; one more for each key beyond three that a row sees
     D            the largest sum of a row of weights, for up to three visible keys
     loads        the band of L_S + L_out by sizes: (n, d_model, d_k, d_v), 0 for d_model where Q, K and V are given;
                  nothing masked
@@ -201,12 +201,15 @@ HALVES = 50
 FRESH = 9
 """How many variants a fresh family is chosen from."""
 
-KEYS, NODES, FOUND, VALUES, CHANGES = 6, 500, 6, 4, 30
+KEYS, NODES, FOUND, VALUES, CHANGES = 6, 500, 6, 6, 40
 """Per X: how many K; per K: nodes of the search for Q and how many it may find; per Q: how many V; per V: how many
 changes of the weights."""
 
 NEGATIVE = 0.2
 """The share of −1 among the entries of X that are not 0: products of two signs are negative more often."""
+
+TWOS = 5 / 6
+"""From here on it is a 2, where there are any."""
 
 LENIENT = 1.2
 """How much above the level's share of negative terms one column may be."""
@@ -278,6 +281,7 @@ class _Wanted:
     patterns: Mapping[int, frozenset[Integers]]
     multiset: tuple[Integers, ...] | None
     ties: float
+    modest: float
     argmax: Integers | None
     band: Band | None
     load: tuple[float, float] | None
@@ -290,8 +294,9 @@ class _Wanted:
             return False
         if self.argmax is not None and not (kept[self.argmax[i]] and scores[self.argmax[i]] == max(visible)):
             return False
-        modest = MODEST * approximate(self.divisor)
-        return all(seen or abs(x) <= modest for x, seen in zip(scores, kept, strict=True))
+        return len(visible) == self.m or all(
+            seen or abs(x) <= self.modest for x, seen in zip(scores, kept, strict=True)
+        )
 
     def can_be_steered(self, scores: Counts) -> bool:
         """Whether weights can still make the hard products of the scores as many as wanted; without a 2 they add none."""
@@ -305,6 +310,13 @@ class _Wanted:
         if self.band:
             return self.band.h - apart, min(self.band.h + apart, most)
         return 0, most - apart
+
+    def mild_query(self, q: Integers, K: Rows) -> bool:
+        """Whether a query has neither too many entries of size 2 nor too many negative terms to be one of many."""
+        if sum(abs(x) > 1 for x in q) > math.ceil(self.target.twos * len(q)):
+            return False
+        terms = [x * y for k in K for x, y in zip(q, k, strict=True) if x and y]
+        return sum(t < 0 for t in terms) <= LENIENT * self.target.negatives[1] * len(terms)
 
     def first_largest(self, i: int, scores: Integers) -> int:
         return max((j for j in range(self.m) if self.keep[i][j]), key=lambda j: (scores[j], -j))
@@ -343,7 +355,7 @@ class _Wanted:
     def excess(self, counts: Counts, load: float, zeros: float | None = None) -> float:
         """How far the arithmetic is outside of what is wanted, 0 where it is inside."""
         least, most = (share * counts.terms for share in self.target.negatives)
-        room = 0 if self.band or not most else NEG_APART
+        room = 0 if self.band else min(NEG_APART, (most - least) / 4)
         held: list[tuple[float, float, float]] = [(counts.neg, least + room, most - room), (counts.h, *self.hard)]
         if self.band:
             held += self.band.limits(counts, load)
@@ -365,8 +377,8 @@ class _Wanted:
 MODEST = 3
 """The largest size of a hidden scaled score (rule D4)."""
 
-MIDDLE = 0.015
-"""How near a fresh family comes to the middle of the load that 4.8 states."""
+MIDDLE = 1 / 4
+"""How near a fresh family comes to the middle of the band of loads that 4.8 states, as a share of the band's width."""
 
 
 def _wanted(
@@ -402,9 +414,9 @@ def _wanted(
         patterns = {v: allowed & frozenset(multiset) for v, allowed in patterns.items()}
     if not all(patterns.values()):
         raise InputError(f"No row of {max(visible)} scores has the softmax {softmax!r} at the level {level!r}.")
-    unavoidable = sum(min(v - len(set(p)) for p in patterns[v]) for row in keep if (v := row.count(True)) > 1)
+    more = sum(max(row.count(True) - 3, 0) for row in keep)
     stated = target.loads.get((n, d_model, sizes["d_k"], sizes["d_v"])) if all(map(all, keep)) else None
-    middle = sum(stated) / 2 if stated else None
+    middle, near = (sum(stated) / 2, MIDDLE * (stated[1] - stated[0])) if stated else (0, 0)
     return _Wanted(
         n=n,
         m=m,
@@ -420,10 +432,11 @@ def _wanted(
         even=softmax == "equal",
         patterns=patterns,
         multiset=multiset,
-        ties=target.ties + unavoidable if softmax == "e" else math.inf,
+        ties=target.ties + more if softmax == "e" else math.inf,
+        modest=MODEST * approximate(divisor),
         argmax=tuple(argmax) if argmax is not None else None,
         band=band,
-        load=(middle * (1 - MIDDLE), middle * (1 + MIDDLE)) if middle else None,
+        load=(middle - near, middle + near) if stated else None,
     )
 
 
@@ -467,24 +480,23 @@ def _unscaled(band: Band, divisor: Value) -> tuple[Integers, ...]:
 
 def _given(wanted: _Wanted, rng: random.Random) -> Iterator[dict[str, Rows]]:
     """Q, K and V given: K from small entries, each query by its row of scores, then a V that brings the load right."""
-    entries = wanted.target.entries
-    values = tuple(sorted({*entries, *(2 * x for x in entries if abs(x) == 1)})) if wanted.target.twos else entries
-    K = _small(wanted.m, wanted.d_k, values, rng)
-    if not _sound(K):
-        return
-    for Q, S in _queries(wanted, K, values, None, rng):
-        counts = product_counts(Matrix.of(Q), Matrix.of(K).T)
-        for _ in range(VALUES):
-            V = _small(wanted.m, wanted.d_v, values, rng)
-            if not _sound(V):
+    values = (*range(2 * min(wanted.target.entries), 0), 0, 1, 2)
+    for _ in range(10 * KEYS):
+        K = _small(wanted.m, wanted.d_k, wanted, rng)
+        if not _sound(K):
+            continue
+        for Q, S in _queries(wanted, K, values, None, rng):
+            counts = product_counts(Matrix.of(Q), Matrix.of(K).T)
+            if not wanted.can_be_steered(counts):
                 continue
-            twos = [abs(x) == 2 for matrix in (Q, K, V) for row in matrix for x in row]
-            if wanted.target.twos < sum(twos) / len(twos):
-                continue
-            load = counts.load + wanted.output_counts(S, V).load
-            if not wanted.excess(counts, load):
-                yield {"Q": Q, "K": K, "V": V}
-                return
+            for _ in range(VALUES):
+                V = _small(wanted.m, wanted.d_v, wanted, rng)
+                twos = [abs(x) == 2 for matrix in (Q, K, V) for row in matrix for x in row]
+                if not _sound(V) or wanted.target.twos < sum(twos) / len(twos):
+                    continue
+                if not wanted.excess(counts, counts.load + wanted.output_counts(S, V).load):
+                    yield {"Q": Q, "K": K, "V": V}
+                    return
 
 
 def _projected(wanted: _Wanted, rng: random.Random) -> Iterator[dict[str, Rows]]:
@@ -519,6 +531,8 @@ def _queries(
 ) -> Iterator[tuple[Rows, Rows]]:
     """Q and S = Q Kᵀ for keys K, row by row, as far as some weights make the columns of Q."""
     scored = shuffled(rng, list(_scored(K, values, wanted, rng)))
+    if table is None:
+        scored = [(q, s) for q, s in scored if wanted.mild_query(q, K)]
     fitting = [[(q, s) for q, s in scored if wanted.row_fits(i, s)] for i in range(wanted.n)]
     left, found = NODES, 0
 
@@ -660,12 +674,16 @@ def _other(entries: Integers, rng: random.Random) -> int:
     x = rng.random()
     if -1 in entries and x < NEGATIVE:
         return -1
-    return 2 if 2 in entries and x > 5 / 6 else 1
+    return 2 if 2 in entries and x > TWOS else 1
 
 
-def _small(rows: int, columns: int, values: Integers, rng: random.Random) -> Rows:
-    small = [x for x in values if abs(x) < 2]
-    return tuple(tuple(pick(rng, values if rng.random() < 1 / 3 else small) for _ in range(columns)) for _ in range(rows))
+def _small(rows: int, columns: int, wanted: _Wanted, rng: random.Random) -> Rows:
+    """A given K or V: a third of zeros, and a 2 now and then."""
+
+    def entry() -> int:
+        return 0 if rng.random() < 1 / 3 else _other((*wanted.target.entries, 2), rng)
+
+    return tuple(tuple(entry() for _ in range(columns)) for _ in range(rows))
 
 
 def _sound(rows: Rows) -> bool:

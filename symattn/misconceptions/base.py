@@ -296,4 +296,21 @@ def total(values: Collection[Value]) -> Value:
     return result
 
 
-__all__ = ["COPY", "EntryByEntry", "Instead", "Misconception", "Prior", "Rewritten", "Wrong", "found", "sizes", "whole"]
+__all__ = [
+    "COPY",
+    "Change",
+    "EntryByEntry",
+    "Instead",
+    "Laid",
+    "Misconception",
+    "Prior",
+    "Rewritten",
+    "Wrong",
+    "followed",
+    "found",
+    "replaced",
+    "sizes",
+    "square",
+    "total",
+    "whole",
+]

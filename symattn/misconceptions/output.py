@@ -107,7 +107,7 @@ OUTPUT = (
         ),
         exactly="Z = Aᵀ V, that is z_i = Σ_j a_ji v_j",
         tell="The columns of A are used, which do not sum to 1.",
-        feedback="{row} i of $@name(A)$ mixes the values for token i: you used the {columns}.",
+        feedback="The weights for token i are {row} i of $@name(A)$: you used {column} i.",
         source="experience",
         prior="medium",
         core=True,

@@ -67,9 +67,10 @@ class ProblemType:
 
     `draw` makes the content of a variant, everything that is random; `make` makes the question of it and draws
     nothing, so that a frozen variant comes out the same for ever.  `family` fixes what all variants of a pool share.
-    `complaint` says why a variant may not be set, "" if it may; `prove` raises `SelfCheckError` if the key is wrong.
-    `options` are its own settings, each with its default and a word on what it does; `defaults` are its own choices
-    for the fields of `Spec`.
+    `complaint` says why a content may not be set, "" if it may; `prove` raises `SelfCheckError` if the key is wrong.
+    `key` gives the entries that two variants may share only in part (PEDAGOGY 4.8), where keys are numbers; other keys,
+    such as letters of choices, are alike by nature.  `options` are its own settings, each with its default and a word
+    on what it does; `defaults` are its own choices for the fields of `Spec`.
     """
 
     name: str
@@ -77,8 +78,9 @@ class ProblemType:
     draw: Callable[[Spec, random.Random, int, Family], Content]
     make: Callable[[Content], Question]
     family: Callable[[Spec, random.Random], Family] = lambda spec, rng: {}
-    complaint: Callable[[Question, Family], str] = lambda question, family: ""
+    complaint: Callable[[Content, Family], str] = lambda content, family: ""
     prove: Callable[[Question], None] = lambda question: None
+    key: Callable[[Content], tuple[str, ...]] | None = None
     options: Mapping[str, tuple[Json, str]] = field(default_factory=lambda: NOTHING)
     defaults: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 

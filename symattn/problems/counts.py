@@ -24,7 +24,7 @@ from symattn.document import (
     Words,
     WorkingSpace,
 )
-from symattn.errors import SelfCheckError
+from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
 from symattn.fairness.dice import pick, sample
 from symattn.formula import Blank, Formula, number, read_formula
@@ -202,6 +202,8 @@ def crossover(a: int, b: int, d: int) -> int:
 
 
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
+    if spec.sizes or spec.given:
+        raise InputError(f"The problem type {spec.type} draws its own sizes; sizes and given were to be left out.")
     starter = spec.level == "starter"
     h, width = pick(rng, [(2, 2), (2, 3), (2, 4), (3, 2), (4, 2), (2, 5), (3, 3), (3, 4)])
     at = (number - 1) % 4

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from typing import Any, cast
 
 from symattn.document import Block, Heading, Inlines, ItemList, Math, Paragraph, Strong, Table, Words
@@ -24,7 +26,7 @@ from symattn.notation import load_notation
 from symattn.problem import Problem
 from symattn.problem_file import read_given
 from symattn.problems.base import Family, Spec
-from symattn.question import Content, Json
+from symattn.question import Content, Json, StepAnswer, answer_entries
 
 CYCLE = 36  # after so many variants the positions of the largest weights come again
 PARENTS = 6  # drawn to find out what no variant of a family can show
@@ -103,9 +105,9 @@ def content(spec: Spec, rng: random.Random, number: int, family: Family) -> dict
     }
 
 
-def unfair(problem: Problem, family: Family) -> str:
+def complaint(content: Content, family: Family) -> str:
     """Why a variant hides a mistake that its siblings show; "" if it does not."""
-    avoidable = separation(problem.derivation).troubles() - set(cast("list[str]", family.get("unavoidable", [])))
+    avoidable = made(content).separation.troubles() - set(cast("list[str]", family.get("unavoidable", [])))
     return f"misconceptions hidden: {', '.join(sorted(avoidable))}" if family and avoidable else ""
 
 
@@ -143,19 +145,47 @@ def _text(x: object) -> str:
     return f"{x.numerator}/{x.denominator}" if isinstance(x, Fraction) else str(x)
 
 
+@dataclass(frozen=True)
+class Made:
+    """What comes of a content: its problem, worked out, and the misconceptions on it."""
+
+    problem: Problem
+
+    @cached_property
+    def separation(self) -> Separation:
+        return separation(self.problem.derivation)
+
+
+def made(content: Content) -> Made:
+    """A content worked out; the last few are remembered, for a variant is judged, set and proved in turn."""
+    numbers = {key: content[key] for key in ("mechanism", "settings", "notation", "exact", "places", "given")}
+    return _made(json.dumps(numbers, sort_keys=True))
+
+
+@lru_cache(maxsize=8)
+def _made(text: str) -> Made:
+    content = json.loads(text)
+    chosen = mechanism(content["mechanism"])
+    given = {name: read_given(name, rows) for name, rows in content["given"].items()}
+    derivation = chosen.run(given, Settings.read(content["settings"]))
+    notation = load_notation(content["notation"])
+    exact, places = content["exact"], content["places"]
+    return Made(Problem(chosen.title, chosen.name, derivation, notation, exact=exact, places=places))
+
+
 def problem_of(content: Content, title: str = "") -> Problem:
     """The problem that a content stands for, worked out."""
-    chosen = mechanism(str(content["mechanism"]))
-    settings = Settings.read(cast("Mapping[str, object]", content["settings"]))
-    given = cast("Mapping[str, object]", content["given"])
-    derivation = chosen.run({name: read_given(name, rows) for name, rows in given.items()}, settings)
-    return Problem(
-        title=title or chosen.title,
-        mechanism=chosen.name,
-        derivation=derivation,
-        notation=load_notation(str(content["notation"])),
-        exact=bool(content["exact"]),
-        places=int(cast(int, content["places"])),
+    problem = made(content).problem
+    return replace(problem, title=title) if title else problem
+
+
+def key(content: Content) -> tuple[str, ...]:
+    """Every entry of every step that is asked, as text."""
+    problem = problem_of(content)
+    return tuple(
+        f"{step.name}{where}={text}"
+        for step in problem.asked_steps
+        for where, text in answer_entries(StepAnswer(step.name), problem)
     )
 
 
@@ -192,6 +222,7 @@ def positions(problem: Problem) -> dict[str, str]:
 def remarks(problem: Problem, wording: Wording, found: Separation) -> tuple[Block, ...]:
     """Below a key: check lines, common wrong answers with their diagnosis, and what this variant cannot tell apart."""
     blocks: list[Block] = []
+    together = Wording(found.derivation, problem.notation)  # token by token, misconceptions are told by matrix
     if lines := checks(problem, wording):
         blocks += [Heading((Words("Checks"),), 1), ItemList(tuple(lines))]
     shown = [w for w in found.wrongs if w.first is not None and w.value(w.first) is not None and _usual(w)]
@@ -199,7 +230,7 @@ def remarks(problem: Problem, wording: Wording, found: Separation) -> tuple[Bloc
         blocks.append(Heading((Words("Common wrong answers"),), 1))
         for step in found.derivation:
             if here := [w for w in shown if w.first == step.name]:
-                blocks.append(wrong_answers(here, wording, problem.places))
+                blocks.append(wrong_answers(here, together, problem.places))
     if lines := _undefined(found) + _collisions(found):
         blocks += [Heading((Words("What this variant cannot show"),), 1), ItemList(tuple(lines))]
     return tuple(blocks)

@@ -405,13 +405,12 @@ def _missing_parts(item: Item, content: Content, say: Prose) -> list[Part]:
     x, K, W = cast("Any", content["X"])[item["token"]], cast("Any", content["K"]), item["W_Q"]
     row, column = item["entry"]
     scores = _scores(x, W, K)
-    weights = Softmax(base=2).apply(Matrix([scores]))
     cells = [[say.number(w) for w in line] for line in W]
     cells[row][column] = say.formula("w")
     ask: list[Block] = [
         say.paragraph(
-            f"With softmax to base 2, the weights of token $x_{item['token'] + 1}$ are $a$. Find the entry $w$ of",
-            a=say.values(weights),
+            f"With softmax to base 2, the weights of token $x_{item['token'] + 1}$ are as "
+            f"{_ratio([2 ** (s - min(scores)) for s in scores])}. Find the entry $w$ of"
         ),
         Display((Relation((say.formula("W_Q"), say.wording.grid(cells)), ("=",)),)),
         WorkingSpace(30),
@@ -474,13 +473,17 @@ def _impossible_parts(item: Item, content: Content, say: Prose) -> list[Part]:
     offers = []
     for token, parts in zip(tokens, wishes, strict=True):
         wish = say(f"The weights of token $x_{token + 1}$ are as {_ratio(parts)}.")
-        model = _chosen(X[token], K, _logs(parts))
+        query = query_for(K, _logs(parts))
+        possible = query is not None and weights_for(X[token], query) is not None
         why = (
-            say("no $W_Q$ does this; the next part says why.")
-            if model is None
-            else say("$found$ does it.", found=say.equation("W_Q", model))
+            say(
+                f"the query $q = found$ has these weights, and $x_{token + 1} W_Q = q$ has a solution.",
+                found=say.values(Matrix([query])),
+            )
+            if possible and query is not None
+            else say("no $W_Q$ does this; the next part says why.")
         )
-        offers.append(Offer(wish, why, right=model is None))
+        offers.append(Offer(wish, why, right=not possible))
     ask: list[Block] = [
         say.paragraph("Now other inputs and keys are given, and softmax has base 2:"),
         say.equations(X=Matrix(X), K=Matrix(K)),

@@ -456,18 +456,13 @@ def _changed(matrix: AnyMatrix, i: int, j: int) -> Matrix:
     return Matrix.of([x + ((r, c) == (i, j)) for c, x in enumerate(row)] for r, row in enumerate(matrix.rows))
 
 
-def complaint(question: Question, family: Family) -> str:
-    assert question.problem is not None
-    return derived.unfair(question.problem, family)
-
-
 TYPE = ProblemType(
     name="faded",
     title="Faded example: fill in the blanks",
     draw=draw,
     make=make,
     family=derived.family,
-    complaint=complaint,
+    complaint=derived.complaint,
     prove=prove,
     options={
         "blank": ([], "the steps that have blanks, such as S and A; every step where none is named"),

@@ -8,19 +8,22 @@ from symattn.derivation import Step
 from symattn.explanation import Detail
 from symattn.explanation.parts import asked, conventions, introduction, wording_of, worked
 from symattn.explanation.steps import step_title
-from symattn.fairness.separation import separation
+from symattn.fairness.separation import Separation, separation
 from symattn.ops import Mask, Softmax
 from symattn.problem import Problem
 from symattn.problems import derived
-from symattn.problems.base import Family, ProblemType
+from symattn.problems.base import ProblemType
 from symattn.question import Content, Mark, Marks, Part, Question, StepAnswer, share
 
 
 def make(content: Content) -> Question:
-    return question(derived.problem_of(content), content)
+    made = derived.made(content)
+    return question(made.problem, content, made.separation)
 
 
-def question(problem: Problem, content: Content, detail: Detail | None = None) -> Question:
+def question(
+    problem: Problem, content: Content, found: Separation | None = None, detail: Detail | None = None
+) -> Question:
     """A problem with room for every step that is asked, and its key."""
     wording = wording_of(problem)
     detail = detail or Detail(places=problem.places)
@@ -45,7 +48,7 @@ def question(problem: Problem, content: Content, detail: Detail | None = None) -
         content=content,
         problem=problem,
         conventions=conventions(problem, wording),
-        after=derived.remarks(problem, wording, separation(problem.derivation)),
+        after=derived.remarks(problem, wording, found or separation(problem.derivation)),
         features=derived.measured(problem),
         positions=derived.positions(problem),
     )
@@ -93,16 +96,12 @@ def _marks(step: Step, rows: int, masked: bool) -> Marks:
             return (Mark("M", 1), Mark("A", 1))
 
 
-def complaint(question: Question, family: Family) -> str:
-    assert question.problem is not None
-    return derived.unfair(question.problem, family)
-
-
 TYPE = ProblemType(
     name="full",
     title="Full derivation in answer boxes",
     draw=derived.content,
     make=make,
     family=derived.family,
-    complaint=complaint,
+    complaint=derived.complaint,
+    key=derived.key,
 )

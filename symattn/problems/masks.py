@@ -34,7 +34,7 @@ from symattn.ops import Mask, Softmax
 from symattn.ops.attention import Keep, MaskStyle, blocks, causal, padding, window
 from symattn.problem import Problem
 from symattn.problem_file import read_given
-from symattn.problems.asking import Offer, choice, choices, choices_key
+from symattn.problems.asking import Offer, choice, choices, choices_key, tokens_are_rows
 from symattn.problems.base import Family, ProblemType, Spec
 from symattn.question import (
     CellsAnswer,
@@ -179,6 +179,9 @@ def _few(number: int) -> str:
 
 
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
+    tokens_are_rows(spec)
+    if spec.given:
+        raise InputError("The problem type masks draws its own scores; given was to be left out.")
     stated, style = str(TYPE.option(spec, "kind")), str(TYPE.option(spec, "style"))
     if stated and stated not in KINDS:
         raise InputError(f"The mask {stated!r} is not known; {', '.join(KINDS)} or nothing for all were expected.")

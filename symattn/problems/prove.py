@@ -10,11 +10,11 @@ from typing import Any, cast
 
 from symattn.document import Block, Box, FillIn, FillIns, Inlines, ItemList, Paragraph, Words, WorkingSpace
 from symattn.errors import InputError, SelfCheckError
-from symattn.exact import Matrix, Value
+from symattn.exact import Matrix
 from symattn.fairness.dice import shuffled
 from symattn.problems.asking import LETTERS, Prose, no_sizes, prose, tokens_are_rows
 from symattn.problems.base import Family, ProblemType, Spec
-from symattn.problems.theorems import THEOREMS, Task, Theorem
+from symattn.problems.theorems import THEOREMS, Direct, Task, Theorem
 from symattn.question import (
     Answer,
     ChoiceAnswer,
@@ -77,12 +77,9 @@ def make(content: Content) -> Question:
     )
 
 
-_WITH_BASE_2 = ("temperature",)
-
-
 def _conventions(theorem: Theorem, say: Prose) -> tuple[Inlines, ...]:
     lines = [say("Tokens are rows; softmax goes along each row, with base $e$.")]
-    if theorem.id in _WITH_BASE_2:
+    if theorem.id == "temperature":
         lines.append(say("Softmax with the temperature $T$ is softmax of the scores divided by $T$."))
     return tuple(lines)
 
@@ -145,16 +142,16 @@ def prove(question: Question) -> None:
             )
 
 
-def _agrees(answer: Answer, value: Matrix | Value | None) -> bool:
+def _agrees(answer: Answer, value: Direct) -> bool:
     match answer:
         case MatrixAnswer(matrix):
             return isinstance(value, Matrix) and matrix == value
         case FormulaAnswer(number):
             return bool(number == value)
-        case ChoiceAnswer(_, several):
-            texts = [option.text for option in answer.options]
+        case ChoiceAnswer(options, several):
+            texts = [option.text for option in options]
             distinct = all(a != b for i, a in enumerate(texts) for b in texts[:i])
-            return value is None and distinct and (several or len(answer.right) == 1)
+            return answer.right == value and distinct and (several or len(answer.right) == 1)
     return False
 
 

@@ -23,7 +23,7 @@ from symattn.document import (
     Words,
     WorkingSpace,
 )
-from symattn.errors import SelfCheckError
+from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
 from symattn.fairness.dice import pick, shuffled, whole
 from symattn.formula import Blank, read_formula
@@ -305,6 +305,8 @@ CLAIMS: Mapping[str, int] = {"starter": 4, "standard": 6, "long": 8}
 
 
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
+    if spec.sizes or spec.given:
+        raise InputError(f"The problem type {spec.type} draws its own sizes; sizes and given were to be left out.")
     tokens, widths = SIZES[spec.level]
     n = pick(rng, tokens)
     d = pick(rng, [width for width in widths if width != n])

@@ -9,7 +9,7 @@ from functools import reduce
 from typing import cast
 
 from symattn.document import Block, Display, FillIn, FillIns, Inlines, ItemList, Math, Paragraph, Table, Together, Words
-from symattn.errors import SelfCheckError, ShapeError
+from symattn.errors import InputError, SelfCheckError, ShapeError
 from symattn.exact import Matrix
 from symattn.fairness.dice import pick, sample, shuffled
 from symattn.formula import (
@@ -231,7 +231,7 @@ class Fault:
 
 
 LINES = ("Q = X W_Q", "K = X W_K", "V = X W_V", "S = Q K^T", "A = softmax(S)", "Z = A V")
-FAULTS = (
+_FAULTS = (
     Fault(4, "S = Q K", 4, "$Q$ and $K$ are both $n$×$d_k$, so one of them must be transposed"),
     Fault(4, "S = Q V^T", 4, "$Q$ and $V$ have the widths $d_k$ and $d_v$, which differ"),
     Fault(1, "Q = X W_Q^T", 1, "$X$ has $d_model$ columns, and the transposed weights have $d_k$ rows"),
@@ -245,6 +245,7 @@ FAULTS = (
     Fault(2, "K = X W_V", 4, "$Q$ has $d_k$ columns, but $K$ has $d_v$ of them now"),
     Fault(1, "Q = X W_V", 4, "$K$ has $d_k$ columns, but $Q$ has $d_v$ of them now"),
 )
+FAULTS: Mapping[str, Fault] = {fault.formula: fault for fault in _FAULTS}
 EXCUSES: Mapping[int, str] = {
     1: "$X$ and its weights have different shapes",
     2: "$X$ is not square",
@@ -297,6 +298,8 @@ COUNTS: Mapping[str, tuple[int, int]] = {"starter": (4, 2), "standard": (5, 3), 
 
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
     tokens_are_rows(spec)
+    if spec.sizes or spec.given:
+        raise InputError(f"The problem type {spec.type} draws its own sizes; sizes and given were to be left out.")
     defined, undefined = COUNTS[spec.level]
     heads = spec.level != "starter"
     good = sample(rng, DEFINED, defined - heads)
@@ -304,7 +307,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
     if heads:
         good.append(pick(rng, WITH_HEADS))
         bad.append(pick(rng, WITH_HEADS_UNDEFINED))
-    fault = pick(rng, FAULTS)
+    fault = pick(rng, _FAULTS)
     lines = [k for k in (1, 2, 3, 4, 5, 6) if k != fault.breaks]
     wrong = sample(rng, [k for k in lines if k != fault.line], 2 if fault.line != fault.breaks else 3)
     if fault.line != fault.breaks:
@@ -320,7 +323,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
         "expressions": cast("list[Json]", shuffled(rng, [*good, *bad])),
         "table": "heads" if heads else "one head",
         "table sizes": table,
-        "fault": FAULTS.index(fault),
+        "fault": fault.formula,
         "fault sizes": _sizes(rng),
         "wrong": cast("list[Json]", wrong),
         "at": (number - 1) % 4,
@@ -445,7 +448,7 @@ def _table(content: Content, say: Prose) -> Part:
 
 
 def _fault(content: Content, say: Prose) -> Part:
-    fault, sizes = FAULTS[cast(int, content["fault"])], cast("dict[str, int]", content["fault sizes"])
+    fault, sizes = FAULTS[str(content["fault"])], cast("dict[str, int]", content["fault sizes"])
     lines = [fault.formula if k == fault.line else line for k, line in enumerate(LINES, 1)]
     at, wrong = cast(int, content["at"]), cast("list[int]", content["wrong"])
     right = Offer(
@@ -500,7 +503,7 @@ def prove(question: Question) -> None:
             raise SelfCheckError(
                 f"The key says {part.answer.shape} for {text}; the operations themselves give {again}."
             )
-    fault, sizes = FAULTS[cast(int, content["fault"])], cast("dict[str, int]", content["fault sizes"])
+    fault, sizes = FAULTS[str(content["fault"])], cast("dict[str, int]", content["fault sizes"])
     known = {name: (sizes[rows], sizes[columns]) for name, (rows, columns) in GIVEN.items() if name[0] in "XW"}
     for k, line in enumerate(LINES, 1):
         name, _, formula = (fault.formula if k == fault.line else line).partition(" = ")

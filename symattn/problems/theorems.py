@@ -15,10 +15,10 @@ from fractions import Fraction
 from functools import cmp_to_key
 from importlib import resources
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from symattn.document import AnswerGrid, Block, Display, FillIn, FillIns, Inlines, Math, Words
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, divide, exponential, power, square_root
+from symattn.exact import Matrix, Value, compare, divide, exponential, power, square_root
 from symattn.fairness.dice import pick, sample, shuffled, whole
 from symattn.formula import CellKind, Formula, ListOf, Relation
 from symattn.ops import Mask, MatMul, Softmax
@@ -28,6 +28,7 @@ from symattn.question import Answer, FormulaAnswer, MatrixAnswer
 
 Instance = Mapping[str, Any]
 Drawn = dict[str, Any]
+Direct: TypeAlias = "Matrix | Value | frozenset[int]"
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Theorem:
     """One of `theorems.toml`, which has its words, with its instances.
 
     `draw` takes the random generator alone; `instance` gives what is printed and the two tasks; `direct` works the
-    values of the two answers out again by the definitions (None for a choice, which `instance` decides exactly).
+    two answers out again by the definitions: a matrix, a number, or the places of the right options.
     """
 
     id: str
@@ -55,7 +56,7 @@ class Theorem:
     proof: tuple[str, ...]
     draw: Callable[[random.Random], Drawn]
     instance: Callable[[Instance, Prose], tuple[tuple[Block, ...], Task, Task]]
-    direct: Callable[[Instance], tuple[Matrix | Value | None, Matrix | Value | None]]
+    direct: Callable[[Instance], tuple[Direct, Direct]]
 
 
 # ------------------------------------------------------------------------------------------------ numbers
@@ -187,9 +188,25 @@ def _math(formula: Formula) -> Inlines:
     return (Math(formula),)
 
 
-def _shift_direct(x: Instance) -> tuple[Matrix, None]:
-    powers = [exponential(x["c"]) * a for a in x["parts"]]
-    return Matrix.of([[divide(p, sum(powers[1:], powers[0])) for p in powers]]), None
+def _shift_direct(x: Instance) -> tuple[Matrix, frozenset[int]]:
+    c, other, parts = x["c"], x["other"], x["parts"]
+    rows = (
+        [exponential(other) * a for a in parts],
+        [exponential(2 * c) * a**2 for a in parts],
+        [exponential(c) * Fraction(1, a) for a in parts],
+        [exponential(other if j == 0 else c) * a for j, a in enumerate(parts)],
+    )
+    right = _divided([exponential(c) * a for a in parts])
+    return right, _places(x, [_divided(row) == right for row in rows])
+
+
+def _divided(powers: Sequence[Any]) -> Matrix:
+    return Matrix.of([[divide(p, sum(powers[1:], powers[0])) for p in powers]])
+
+
+def _places(x: Instance, right: Sequence[bool]) -> frozenset[int]:
+    """Where the right options stand in the order in which they are printed."""
+    return frozenset(place for place, option in enumerate(x["order"]) if right[option])
 
 
 # ------------------------------------------------------------------------------------------------ permutation
@@ -332,37 +349,41 @@ def _hull(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
     )
 
 
-def _hull_direct(x: Instance) -> tuple[None, Matrix]:
-    """Barycentric coordinates by areas (Cramer)."""
-    V, point = x["V"], times(normalised(x["parts"]), Matrix(x["V"])).rows[0]
-    areas = [_area([*V[:i], cast(Any, point), *V[i + 1 :]]) for i in range(3)]
-    assert all(min(outside) < 0 for outside in _OUTSIDE)
-    return None, Matrix([[Fraction(area, _area(V)) for area in areas]])
+def _hull_direct(x: Instance) -> tuple[frozenset[int], Matrix]:
+    """Barycentric coordinates by areas (Cramer): an output has positive ones."""
+    V = x["V"]
+
+    def coordinates(numbers: Matrix) -> list[Fraction]:
+        point = cast(Any, times(numbers, Matrix(V)).rows[0])
+        return [Fraction(_area([*V[:i], point, *V[i + 1 :]]), _area(V)) for i in range(3)]
+
+    found = [coordinates(m) for m in (normalised(x["parts"]), *(Matrix([outside]) for outside in _OUTSIDE))]
+    return _places(x, [min(c) > 0 for c in found]), Matrix([found[0]])
 
 
 # ------------------------------------------------------------------------------------------------ masks
 
 
 def _draw_mask(rng: random.Random) -> Drawn:
+    hidden = sorted(sample(rng, range(4), pick(rng, [1, 2])))
     while True:
-        scores, seen = [whole(rng, -2, 3) for _ in range(4)], whole(rng, 2, 3)
-        if _modest([scores]) and len(set(scores[:seen])) > 1:
-            return {"scores": scores, "seen": seen}
+        parts = [whole(rng, 1, 9) for _ in range(4)]
+        if len({part for j, part in enumerate(parts) if j not in hidden}) > 1 and math.gcd(*parts) == 1:
+            return {"parts": parts, "hidden": hidden}
 
 
 def _mask(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
-    full, seen = weights(Matrix([x["scores"]])), x["seen"]
-    kept = full.rows[0][:seen]
-    part = sum(kept[1:], kept[0])
-    masked = Matrix.of([[*(divide(a, part) for a in kept), *(0 for _ in range(4 - seen))]])
-    hidden = "$k_4$ is" if seen == 3 else "$k_3$ and $k_4$ are"
+    full, hidden = normalised(x["parts"]), x["hidden"]
+    kept = [0 if j in hidden else part for j, part in enumerate(x["parts"])]
+    part = divide(sum(kept), sum(x["parts"]))
+    names = " and ".join(f"$k_{j + 1}$" for j in hidden) + (" is" if len(hidden) == 1 else " are")
     return (
         (Display((Relation((say.formula("a"), say.values(full)), ("=",)),)),),
         _boxes(
             say,
-            say(f"These are the weights of one query without a mask. Find its weights when {hidden} hidden."),
+            say(f"These are the weights of one query without a mask. Find its weights when {names} hidden."),
             say.formula('index(a, "masked")'),
-            masked,
+            normalised(kept),
             say.paragraph("The visible weights sum to $part$; they are divided by it.", part=say.number(part)),
         ),
         _line(
@@ -372,13 +393,18 @@ def _mask(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
             divide(1, part),
             say.paragraph("One over the sum of the visible weights."),
         ),
-    )  # fmt: skip
+    )
 
 
 def _mask_direct(x: Instance) -> tuple[Matrix, Value]:
-    scores = [s if j < x["seen"] else NEGATIVE_INFINITY for j, s in enumerate(x["scores"])]
-    masked = weights(Matrix([scores]))
-    return masked, divide(masked[0, 0], weights(Matrix([x["scores"]]))[0, 0])
+    """From scores ln a, with −∞ where they are hidden."""
+    scores = [f"ln({part})" for part in x["parts"]]
+    full, masked = (
+        Softmax().apply(Matrix([row]))
+        for row in (scores, ["-inf" if j in x["hidden"] else s for j, s in enumerate(scores)])
+    )
+    seen = next(j for j in range(4) if j not in x["hidden"])
+    return masked, divide(masked[0, seen], full[0, seen])
 
 
 # ------------------------------------------------------------------------------------------------ variance
@@ -432,27 +458,19 @@ def _variance_direct(x: Instance) -> tuple[Value, Value]:
 # ------------------------------------------------------------------------------------------------ temperature
 
 
-def _draw_scores(rng: random.Random, low: int, high: int) -> list[int]:
-    while True:
-        scores = [whole(rng, low, high) for _ in range(3)]
-        if min(scores) == 0 and 1 <= max(scores) <= 3:
-            return scores
-
-
 def _draw_temperature(rng: random.Random) -> Drawn:
     while True:
-        scores, factor = _draw_scores(rng, 0, 3), pick(rng, [2, 3])
-        exponent = whole(rng, 2, 6)
+        scores, factor, exponent = [whole(rng, 0, 2) for _ in range(3)], whole(rng, 2, 3), whole(rng, 2, 6)
         i, j = sample(rng, range(3), 2)
         difference = scores[i] - scores[j]
-        if max(scores) <= 2 and difference > 0 and exponent not in (difference, factor * difference):
+        if min(scores) == 0 and difference > 0 and exponent not in (difference, factor * difference):
             return {"parts": [2**s for s in scores], "factor": factor, "pair": [i, j], "wanted": exponent}
 
 
 def _temperature(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
     parts, factor, (i, j), wanted = x["parts"], x["factor"], x["pair"], x["wanted"]
     raised = [part**factor for part in parts]
-    once = int(math.log2(parts[i] // parts[j]))
+    once = parts[i].bit_length() - parts[j].bit_length()
     return (
         (Display((Relation((say.formula("a"), say.values(normalised(parts))), ("=",)),)),),
         _boxes(
@@ -578,11 +596,13 @@ def _equal_direct(x: Instance) -> tuple[Matrix, Matrix]:
 
 
 def _draw_copies(rng: random.Random) -> Drawn:
-    return {"scores": _draw_scores(rng, 0, 2), "V": _values(rng, 3), "copies": whole(rng, 2, 3)}
+    while math.gcd(*(parts := sample(rng, range(1, 10), 3))) > 1:
+        pass
+    return {"parts": parts, "V": _values(rng, 3), "copies": whole(rng, 2, 3)}
 
 
 def _copies(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
-    a, V, copies = weights(Matrix([x["scores"]])), Matrix(x["V"]), x["copies"]
+    a, V, copies = normalised(x["parts"]), Matrix(x["V"]), x["copies"]
     word = {2: "twice", 3: "three times"}[copies]
     given = Display((Relation((say.formula("a"), say.values(a)), ("=",)), say.equation("V", V)))
     return (
@@ -607,7 +627,8 @@ def _copies(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
 
 
 def _copies_direct(x: Instance) -> tuple[Matrix, Matrix]:
-    a = weights(Matrix([x["scores"] * x["copies"]]))
+    """From scores ln a, as often as there are copies."""
+    a = Softmax().apply(Matrix([[f"ln({part})" for part in x["parts"]] * x["copies"]]))
     return a, times(a, Matrix(x["V"] * x["copies"]))
 
 
@@ -669,12 +690,15 @@ def _product(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
     )
 
 
-def _product_direct(x: Instance) -> tuple[Matrix, None]:
+def _product_direct(x: Instance) -> tuple[Matrix, frozenset[int]]:
     """Scores of the unit vectors, which are the entries of the product."""
     unit = Matrix([[1, 0], [0, 1]])
-    scores = [times(times(unit, a), times(unit, b).T) for a, b in [(Matrix(x["W_Q"]), Matrix(x["W_K"])), *_pairs(x)]]
-    assert [s == scores[0] for s in scores] == [True, True, False, False, False]
-    return scores[0], None
+
+    def scores(a: Matrix, b: Matrix) -> Matrix:
+        return times(times(unit, a), times(unit, b).T)
+
+    own = scores(Matrix(x["W_Q"]), Matrix(x["W_K"]))
+    return own, _places(x, [scores(a, b) == own for a, b in _pairs(x)])
 
 
 # ------------------------------------------------------------------------------------------------ causal
@@ -739,9 +763,10 @@ def _before_and_after(x: Instance) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     return before, after, Matrix(x["V"]), Matrix([*x["V"][:2], x["v"]])
 
 
-def _causal_direct(x: Instance) -> tuple[Matrix, None]:
+def _causal_direct(x: Instance) -> tuple[Matrix, frozenset[int]]:
     _, after, _, V = _before_and_after(x)
-    return times(after, V), None
+    seen = causal(x["tokens"], x["tokens"])
+    return times(after, V), frozenset(i for i, row in enumerate(seen) if row[x["changed"] - 1])
 
 
 # ------------------------------------------------------------------------------------------------ associativity
@@ -859,4 +884,4 @@ def _bank() -> Mapping[str, Theorem]:
 
 THEOREMS: Mapping[str, Theorem] = MappingProxyType(_bank())
 
-__all__ = ["THEOREMS", "Instance", "Task", "Theorem"]
+__all__ = ["THEOREMS", "Direct", "Instance", "Task", "Theorem"]

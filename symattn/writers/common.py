@@ -330,7 +330,6 @@ def characters(words: str) -> list[str]:
 # --- options and pictures -----------------------------------------------------------------------------
 
 CHOICE_LABEL = 3.2  # the width of the box to tick and the letter, in em
-LEVELS = 5  # of a picture of a matrix, from white to black
 
 
 def letter(index: int) -> str:

@@ -119,9 +119,9 @@ def test_core_outputs_lie_apart(mask):
     assert len(wrongs) == (20 if mask is None else 25)
     for a, b in combinations(wrongs, 2):
         if (a.misconception.id, b.misconception.id) not in same:
-            assert distance(a.value("Z"), b.value("Z")) >= 0.229, (a.misconception.id, b.misconception.id)
+            assert distance(a.value("Z"), b.value("Z")) >= 0.23, (a.misconception.id, b.misconception.id)
     for w in wrongs:
-        assert distance(w.value("Z"), worked_out(mask=mask).value("Z")) >= 0.049, w.misconception.id
+        assert distance(w.value("Z"), worked_out(mask=mask).value("Z")) >= 0.25, w.misconception.id
 
 
 HANDOUT = {

@@ -237,6 +237,7 @@ def test_ids_names_and_sentences():
         assert m.at in ("Q", "K", "V", "S", "S'", "M", "A", "Z")
         for sentence in (m.feedback, m.tell):
             assert sentence.endswith(".")
+        assert m.feedback[0].isupper()
         assert m.exactly
         assert m.source
         assert set(re.findall(r"\{(\w+)\}", m.feedback)) <= {"row", "rows", "column", "columns"}

@@ -1,6 +1,7 @@
 """Counting: by multiplying lists, by PyTorch's own parameters, by search, and by arithmetic in SymPy."""
 
 import json
+from dataclasses import replace
 
 import pytest
 import sympy
@@ -238,7 +239,7 @@ def test_a_wrong_key_is_found(name, changed):
     other = TYPE.make({**q.content, **changed})
     swapped = tuple(o if o.name == name else p for p, o in zip(q.parts, other.parts, strict=True))
     with pytest.raises(SelfCheckError, match=name):
-        TYPE.prove(q.__class__(**{**vars(q), "parts": swapped}))
+        TYPE.prove(replace(q, parts=swapped))
 
 
 def test_levels_ask_for_what_there_is():

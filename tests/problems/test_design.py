@@ -163,7 +163,7 @@ def test_logarithms_and_multiples_of_them_are_decided():
     assert not verdict("weights of scores", parameters, {"S": Matrix([[0, "2*ln(2)", "ln(5)"]])}).holds
 
 
-@pytest.mark.parametrize("least, holds", [("99/100", True), ("997/1000", False)])
+@pytest.mark.parametrize(("least", "holds"), [("99/100", True), ("997/1000", False)])
 def test_a_weight_is_compared_with_its_bound_exactly(least, holds):
     """Two differences of 6 give 1/(1 + 2e⁻⁶) ≈ 0.99507."""
     parameters = {"asked": "W_Q", "x": [1, 0], "K": [[6, 0], [0, 0], [0, 1]], "base": "e", "to": 0, "least": least}
@@ -237,7 +237,7 @@ def no_inputs_at_all(content):
 
 
 @pytest.mark.parametrize(
-    "kind, spoil",
+    ("kind", "spoil"),
     [("exact", no_power_of_2), ("missing", no_input), ("mask", equal_values), ("impossible", no_inputs_at_all)],
 )
 def test_what_is_not_unique_or_not_true_does_not_survive(kind, spoil):

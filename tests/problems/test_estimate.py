@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 import numpy as np
@@ -39,13 +40,13 @@ def test_rows_of_weights_are_in_the_order_of_their_entropy():
         assert isinstance(part.answer, OrderAnswer)
         rows = [np.array(item["rows"]["ABCD".index(letter)], float) for (letter,) in part.answer.groups]
         found = [entropy(row / row.sum()) for row in rows]
-        assert all(a < b - 1e-9 for a, b in zip(found, found[1:], strict=False))
+        assert all(a < b - 1e-9 for a, b in itertools.pairwise(found))
 
 
 def test_rows_of_scores_are_in_the_order_of_their_largest_weight():
     for item, part in items("largest"):
         largest = [softmax(item["rows"]["ABCD".index(letter)]).max() for (letter,) in part.answer.groups]
-        assert all(a < b - 1e-9 for a, b in zip(largest, largest[1:], strict=False))
+        assert all(a < b - 1e-9 for a, b in itertools.pairwise(largest))
 
 
 def test_the_largest_score_does_not_give_the_order_away():

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -187,7 +188,7 @@ def test_a_key_that_contradicts_its_shading_is_found():
     q = question(1)
     broken = {**q.content, "kind": "window", "parameters": [2]}
     mixed = TYPE.make(broken)
-    wrong = mixed.__class__(**{**vars(q), "parts": (mixed.parts[0], *q.parts[1:])})
+    wrong = replace(q, parts=(mixed.parts[0], *q.parts[1:]))
     with pytest.raises(SelfCheckError, match="shaded, written and weighted"):
         TYPE.prove(wrong)
 
@@ -200,6 +201,8 @@ def test_stated_kind_style_and_sizes():
         question(1, options={"kind": "diagonal"})
     with pytest.raises(InputError, match="3 to 6 tokens"):
         question(1, sizes={"n": 9})
+    with pytest.raises(InputError, match="own scores"):
+        question(1, given={"S'": [[1, 2], [0, 1]]})
     with pytest.raises(InputError, match="no mask 'slanted'"):
         keep_of("slanted", (), 3, 3)
 

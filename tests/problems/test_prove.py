@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -55,9 +56,10 @@ def hull(x):
 
 
 def mask(x):
-    scores = np.array([x["scores"]], float)
-    hidden = np.where(np.arange(4) < x["seen"], scores, -np.inf)
-    return softmax(hidden, 2), softmax(hidden, 2)[0, 0] / softmax(scores, 2)[0, 0]
+    scores = np.log([x["parts"]])
+    hidden = np.where(np.isin(np.arange(4), x["hidden"]), -np.inf, scores)
+    seen = int(np.argmax(hidden))
+    return softmax(hidden), softmax(hidden)[0, seen] / softmax(scores)[0, seen]
 
 
 def variance(x):
@@ -87,7 +89,7 @@ def equal(x):
 
 
 def copies(x):
-    a = softmax([x["scores"] * x["copies"]], 2)
+    a = softmax([np.log(x["parts"] * x["copies"])])
     return a, a @ np.array(x["V"] * x["copies"])
 
 
@@ -238,6 +240,16 @@ def test_an_unknown_theorem_is_refused_with_those_there_are():
 def test_a_wrong_key_does_not_survive():
     (content,) = contents(TYPE, 1, options={"theorem": "copies"})
     question = TYPE.make(content)
-    question.content["instance"]["scores"][0] += 1
+    question.content["instance"]["parts"][0] += 1
     with pytest.raises(SelfCheckError):
         TYPE.prove(question)
+
+
+@pytest.mark.parametrize("name", ["shift", "convex hull", "product", "causal"])
+def test_a_wrong_tick_does_not_survive(name):
+    (question,) = questions(TYPE, 1, options={"theorem": name})
+    part = next(p for p in question.parts if isinstance(p.answer, ChoiceAnswer))
+    turned = tuple(replace(option, right=not option.right) for option in part.answer.options)
+    wrong = replace(part, answer=replace(part.answer, options=turned))
+    with pytest.raises(SelfCheckError):
+        TYPE.prove(replace(question, parts=tuple(wrong if p is part else p for p in question.parts)))

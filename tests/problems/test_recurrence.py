@@ -2,6 +2,7 @@
 
 import json
 from collections import deque
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -188,7 +189,7 @@ def test_a_wrong_key_is_found(name, changed):
     swapped = tuple(o if o.name == name else p for p, o in zip(q.parts, other.parts, strict=True))
     assert isinstance(answer(q, "paths"), MatrixAnswer)
     with pytest.raises(SelfCheckError, match=name):
-        TYPE.prove(q.__class__(**{**vars(q), "parts": swapped}))
+        TYPE.prove(replace(q, parts=swapped))
 
 
 @pytest.mark.parametrize("form", ["latex", "markdown", "typst", "text"])

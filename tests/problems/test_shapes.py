@@ -1,6 +1,7 @@
 """Shapes: every expression evaluated by NumPy on arrays of random numbers, every faulty line too."""
 
 import json
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
@@ -146,7 +147,7 @@ def test_the_table_is_what_multi_head_attention_makes():
 
 @given(sizes=SIZES)
 def test_faults_break_where_they_say(sizes):
-    for fault in FAULTS:
+    for fault in FAULTS.values():
         known = {name: array for name, array in arrays(*sizes).items() if name[0] in "XW"}
         for k, line in enumerate(LINES, 1):
             name, _, text = (fault.formula if k == fault.line else line).partition(" = ")
@@ -186,10 +187,18 @@ def test_two_hundred_contents_are_proved_and_come_back_from_json():
 
 def test_a_wrong_key_is_found():
     q = question(1)
-    parts = (q.parts[0].__class__(**{f: getattr(q.parts[0], f) for f in ("name", "title", "ask", "key", "marks")},
-                                  answer=ShapeAnswer((99, 1))), *q.parts[1:])  # fmt: skip
+    wrong = replace(q.parts[0], answer=ShapeAnswer((99, 1)))
     with pytest.raises(SelfCheckError, match="99"):
-        TYPE.prove(q.__class__(**{**vars(q), "parts": parts}))
+        TYPE.prove(replace(q, parts=(wrong, *q.parts[1:])))
+
+
+def test_a_fault_that_breaks_elsewhere_is_found(monkeypatch):
+    q = question(1)
+    fault = FAULTS[q.content["fault"]]
+    late = replace(fault, breaks=fault.breaks % 6 + 1)
+    monkeypatch.setattr("symattn.problems.shapes.FAULTS", {**FAULTS, fault.formula: late})
+    with pytest.raises(SelfCheckError, match="breaks where"):
+        TYPE.prove(q)
 
 
 def test_notations_lend_their_names():
@@ -200,6 +209,8 @@ def test_notations_lend_their_names():
     assert output_weights(signs("note-002").notation) == read_formula("W_O")
     with pytest.raises(InputError, match="tokens as rows"):
         question(1, notation="columns")
+    with pytest.raises(InputError, match="own sizes"):
+        question(1, sizes={"n": 3})
 
 
 @pytest.mark.parametrize("notation", ["standard", "note-002", "note-003"])

@@ -1,0 +1,400 @@
+"""Multiple choice whose wrong options are what misconceptions lead to (PEDAGOGY 5, type 5).
+
+With `several`, the options are ways of working, among them some that look wrong and are right (PEDAGOGY 2.6).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, cast
+
+from symattn.derivation import Derivation, Step
+from symattn.document import Inlines, Math, Paragraph, Words
+from symattn.errors import InputError, SelfCheckError
+from symattn.exact import Matrix, Value, decide
+from symattn.exact.approximate import approximate
+from symattn.explanation.parts import conventions, wording_of
+from symattn.explanation.steps import LINE, step_title
+from symattn.explanation.wording import Wording
+from symattn.fairness.dice import sample, shuffled
+from symattn.fairness.separation import LEAST, Separation, separation
+from symattn.formula import Relation
+from symattn.formula.width import width
+from symattn.misconceptions import Misconception, misconception, misconceptions
+from symattn.misconceptions.base import Instead
+from symattn.misconceptions.layout import turned, turned_step
+from symattn.misconceptions.slips import SLIPS, slips
+from symattn.ops import MatMul
+from symattn.problem import Problem
+from symattn.problems import derived
+from symattn.problems.asking import LETTERS, Offer, choice, choices, choices_key, tokens_are_rows
+from symattn.problems.base import Family, ProblemType, Spec
+from symattn.problems.ways import WAYS, Way, carried_out
+from symattn.question import ChoiceAnswer, Content, Json, Mark, Part, Question
+
+FIRST = ("A", "Z", "S'", "S", "formula", "M", "V", "Q", "K")
+"""What is asked about where there is not room for everything."""
+
+ORDER = ("formula", "Q", "K", "V", "S", "S'", "M", "A", "Z")
+WRONG: Mapping[str, int] = {"starter": 3, "standard": 3, "long": 4}
+"""How many wrong options there are."""
+
+MOST_ITEMS = 12
+WAYS_SHOWN = 5
+REDRAWN = 60
+BLOCKS = 12
+
+Row = tuple[Value, ...]
+
+
+# ------------------------------------------------------------------------------------------------ drawing
+
+
+def family(spec: Spec, rng: random.Random) -> Family:
+    """What derivations share, and where the right options stand."""
+    return {
+        "derivation": cast(Json, derived.family(spec, rng)),
+        "places": cast(Json, [balanced_places(rng, WRONG[spec.level] + 1) for _ in range(MOST_ITEMS)]),
+    }
+
+
+def balanced_places(rng: random.Random, options: int) -> list[int]:
+    """Where the right one of so many options stands, variant by variant: each place once in every `options`."""
+    return [place for _ in range(BLOCKS) for place in shuffled(rng, range(options))]
+
+
+def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
+    count = TYPE.option(spec, "items")
+    if not 1 <= count <= MOST_ITEMS:
+        raise InputError(f"The option items of choice is {count}; a number from 1 to {MOST_ITEMS} was expected.")
+    if TYPE.option(spec, "several"):
+        tokens_are_rows(spec)
+    for _ in range(REDRAWN):
+        content = derived.content(spec, rng, number, cast(Family, family["derivation"]))
+        found = separation(derived.problem_of(content).derivation)
+        drawn = (
+            _several(found, count, number, rng)
+            if TYPE.option(spec, "several")
+            else _items(found, spec, number, rng, family)
+        )
+        if drawn is not None:
+            return {**content, "several": TYPE.option(spec, "several"), "items": cast(Json, drawn)}
+    raise InputError(f"No variant of {spec.mechanism} with these sizes gives enough different wrong options.")
+
+
+def _items(
+    found: Separation, spec: Spec, number: int, rng: random.Random, family: Family
+) -> list[dict[str, Json]] | None:
+    """The items of a variant; none where one of them has too few wrong options on a side of the right one."""
+    places = cast("list[list[int]]", family["places"])
+    wrong = WRONG[spec.level]
+    there = {step.name for step in found.derivation if isinstance(step.result, Matrix)} | {"formula"}
+    slots = [slot for slot in FIRST if slot in there]
+    count = TYPE.option(spec, "items")
+    kinds = sorted((slots[k % len(slots)] for k in range(count)), key=ORDER.index)
+    items: list[dict[str, Json]] = []
+    for k, kind in enumerate(kinds):
+        place = places[k][(number - 1) % len(places[k])]
+        if kind == "formula":
+            item = _formula_item(found, ("S", "Z")[(number + kinds[:k].count(kind)) % 2], place, wrong, rng)
+        else:
+            asked = [i["token"] for i in items if (i["kind"], i["step"]) == ("row", kind)]
+            item = _row_item(found, kind, number + k, asked, place, wrong, rng)
+        if item is None:
+            return None
+        items.append(item)
+    return items
+
+
+def _formula_item(found: Separation, name: str, place: int, wrong: int, rng: random.Random) -> dict[str, Json] | None:
+    rules = [m.id for m, _ in rewritten(found.derivation, name)]
+    if len(rules) < wrong:
+        return None
+    options = sample(rng, rules, wrong)
+    return {"kind": "formula", "step": name, "options": cast(Json, [*options[:place], "", *options[place:]])}
+
+
+def rewritten(d: Derivation, name: str) -> Iterator[tuple[Misconception, Step]]:
+    """The misconceptions that are a formula of their own for a step, such as K Qᵀ for the scores."""
+    rows = d if d.orientation == "rows" else turned(d)
+    right = rows[name]
+    seen = [(right.op, right.operands)]
+    for m in misconceptions().values():
+        step = (m.change(rows) or {}).get(name) if m.at == name else None
+        if step and not isinstance(step.op, Instead) and (step.op, step.operands) not in seen:
+            seen.append((step.op, step.operands))
+            yield m, step if d.orientation == "rows" else turned_step(step)
+
+
+def _row_item(
+    found: Separation, name: str, turn: int, asked: Sequence[Json], place: int, wrong: int, rng: random.Random
+) -> dict[str, Json] | None:
+    """One token's row of a step; the token takes turns, but for those whose row gives too few wrong options."""
+    tokens = len(_by_token(found.derivation, cast(Matrix, found.derivation.value(name))))
+    for shift in range(tokens):
+        token = (turn + shift) % tokens
+        if token not in asked and (options := _options(found, name, token, place, wrong, rng)) is not None:
+            return {"kind": "row", "step": name, "token": token, "options": cast(Json, options)}
+    return None
+
+
+def _options(found: Separation, name: str, token: int, place: int, wrong: int, rng: random.Random) -> list[str] | None:
+    """Diagnoses in the order of their values, "" for the right one at its place; none if there are too few."""
+    key = row_of(found.derivation, name, token)
+    kept: list[tuple[str, Row]] = []
+    for id, row in _candidates(found, name, token, rng):
+        if all(_apart(row, other) for other in (key, *(r for _, r in kept))):
+            kept.append((id, row))
+    below = [c for c in kept if _size(c[1]) < _size(key)]
+    above = [c for c in kept if _size(c[1]) > _size(key)]
+    if len(below) < place or len(above) < wrong - place:
+        return None
+    chosen = sorted([*below[:place], *above[: wrong - place]], key=lambda c: _size(c[1]))
+    if _exactly([key, *(row for _, row in chosen)]) and not any(_look(row) == _look(key) for _, row in chosen):
+        return None  # the right one would be the odd one out
+    ids = [id for id, _ in chosen]
+    return [*ids[:place], "", *ids[place:]]
+
+
+def _candidates(found: Separation, name: str, token: int, rng: random.Random) -> Iterator[tuple[str, Row]]:
+    """What people write there: first those who go wrong at this very step, then others, then slips."""
+    shape = found.derivation.value(name).shape
+    wrongs = [w for w in found.wrongs if w.first is not None and isinstance(w.value(name), Matrix)]
+    fitting = [w for w in wrongs if w.derivation.value(name).shape == shape]
+    own = [w for w in fitting if w.first == name]
+    for group in (
+        [w for w in own if w.misconception.prior != "low"],
+        [w for w in fitting if w.first != name and w.misconception.core],
+        [w for w in own if w.misconception.prior == "low"],
+    ):
+        yield from ((w.misconception.id, row_of(w.derivation, name, token)) for w in shuffled(rng, group))
+    step = found.derivation[name]
+    if isinstance(step.op, MatMul) and all(isinstance(x, int) for x in cast(Matrix, step.result)):
+        yield from shuffled(rng, list(_slips(found.derivation, name, token)))
+
+
+def _slips(d: Derivation, name: str, token: int) -> Iterator[tuple[str, Row]]:
+    """Slips in one entry of a token's row, as "A2 entry value"."""
+    key = row_of(d, name, token)
+    for k in range(len(key)):
+        i, j = (token, k) if d.orientation == "rows" else (k, token)
+        for slip in slips(d, name, i, j):
+            if len(slip.entries) == 1:
+                yield f"{slip.slip.id} {k} {slip.value}", (*key[:k], slip.value, *key[k + 1 :])
+
+
+def _by_token(d: Derivation, matrix: Matrix) -> tuple[Row, ...]:
+    return matrix.rows if d.orientation == "rows" else matrix.T.rows
+
+
+def row_of(d: Derivation, name: str, token: int) -> Row:
+    """What belongs to a token (from 0)."""
+    return _by_token(d, cast(Matrix, d.value(name)))[token]
+
+
+def _size(row: Row) -> tuple[float, ...]:
+    """For putting options in order: by the first entry, then by the next."""
+    return tuple(round(approximate(x), 9) for x in row)
+
+
+def _apart(one: Row, other: Row) -> bool:
+    return any(a != b and not abs(a - b) < LEAST for a, b in zip(_size(one), _size(other), strict=True))
+
+
+def _look(row: Row) -> str:
+    return "whole" if all(isinstance(x, int) for x in row) else "fractions"
+
+
+def _exactly(rows: Sequence[Row]) -> bool:
+    """Whether options can stand as they are: rational numbers all; otherwise all of them become decimals."""
+    return all(isinstance(x, int | Fraction) for row in rows for x in row)
+
+
+def _several(found: Separation, count: int, number: int, rng: random.Random) -> list[dict[str, Json]] | None:
+    """Ways of working out a step, two or three of which are right."""
+    steps = [name for name in ("S", "S'", "A", "Z") if name in found.derivation][:count]
+    items: list[dict[str, Json]] = []
+    for k, name in enumerate(steps):
+        ways = [w for w in WAYS if w.step == name and w.suits(found.derivation)]
+        right = [w.id for w in ways if w.right]
+        wrong = [w.id for w in ways if not w.right and _fails(w, found.derivation)]
+        many = min(2 + (number + k) % 2, len(right))
+        if many < 1 or len(wrong) < WAYS_SHOWN - many:
+            return None
+        chosen = sample(rng, right, many) + sample(rng, wrong, WAYS_SHOWN - many)
+        items.append({"kind": "ways", "step": name, "options": cast(Json, shuffled(rng, chosen))})
+    return items
+
+
+def _fails(way: Way, d: Derivation) -> bool:
+    """Whether a wrong way shows to be wrong in this variant, by enough to be seen."""
+    result, right = carried_out(way, d), cast(Matrix, d.value(way.step))
+    if result is None or result.shape != right.shape:
+        return True
+    return any(_apart(a, b) for a, b in zip(result.rows, right.rows, strict=True))
+
+
+# ------------------------------------------------------------------------------------------------ making
+
+
+def make(content: Content) -> Question:
+    problem = derived.problem_of(content, TYPE.title)
+    found = separation(problem.derivation)
+    wording = Wording(found.derivation, problem.notation)
+    several = bool(content["several"])
+    parts: list[Part] = []
+    for number, item in enumerate(cast("list[dict[str, Any]]", content["items"])):
+        prompt, offers = _MAKERS[item["kind"]](item, found, wording, problem)
+        marks = (Mark("B", 2, "one less for every wrong tick"),) if several else (Mark("B", 1),)
+        title = step_title(found.derivation[item["step"]], wording)
+        ask = (Paragraph(prompt), choices(offers, several))
+        key = (Paragraph(prompt), *choices_key(offers, several))
+        parts.append(Part("abcdefghijkl"[number], title, ask, key, choice(offers, several), marks))
+    answers = [part.answer for part in parts if isinstance(part.answer, ChoiceAnswer)]
+    return Question(
+        type=TYPE.name,
+        title=problem.title,
+        introduction=(Paragraph((Words(_SEVERAL if several else _ONE),)),),
+        given=derived.given(problem, wording_of(problem)),
+        parts=tuple(parts),
+        content=content,
+        problem=problem,
+        conventions=conventions(problem, wording_of(problem)),
+        features=derived.measured(problem),
+        positions={f"key {part.name}": LETTERS[min(a.right)] for part, a in zip(parts, answers, strict=True)}
+        if not several
+        else {},
+    )
+
+
+_ONE = "Tick one option for each question. The answers belong to the one derivation that starts from these matrices."
+_SEVERAL = "Tick every option that gives the right result, whichever way it goes; each question has at least one."
+
+Made = tuple[Inlines, list[Offer]]
+
+
+def _row_offers(item: Mapping[str, Any], found: Separation, wording: Wording, problem: Problem) -> Made:
+    name, token, d = item["step"], item["token"], found.derivation
+    key = row_of(d, name, token)
+    wrongs = {w.misconception.id: w for w in found.wrongs}
+    known = dict(_slips(d, name, token)) if any(" " in id for id in item["options"]) else {}
+    rows = [
+        key if not id else known[id] if id in known else row_of(wrongs[id].derivation, name, token)
+        for id in item["options"]
+    ]
+    whole = all(_look(row) == "whole" for row in rows)
+    exact = whole or (problem.exact and _exactly(rows))
+    offers = []
+    for id, row in zip(item["options"], rows, strict=True):
+        matrix = Matrix.of([row])
+        text: Inlines = (Math(wording.values(matrix) if exact else wording.decimals(matrix, problem.places)),)
+        if not id:
+            offers.append(Offer(text, (Words("right: "), *_derived(d[name], token, wording)), True))
+        elif id in known:
+            slip = SLIPS[id.partition(" ")[0]]
+            offers.append(Offer(text, (Words(f"{slip.id} {slip.name}. {slip.feedback}"),), False, slip.id))
+        else:
+            m = wrongs[id].misconception
+            said = (Words(f"{id} {m.name}. "), *derived.feedback(wrongs[id], wording))
+            offers.append(Offer(text, said, False, id))
+    line = "row" if d.orientation == "rows" else "column"
+    prompt = (Words(f"Which of these is {line} {token + 1} of "), Math(wording.name(name)), Words("?"))
+    return prompt, offers
+
+
+def _derived(step: Step, token: int, wording: Wording) -> Inlines:
+    """How the first entry of the right row comes about, and by which rule."""
+    i, j = (token, 0) if wording.orientation == "rows" else (0, token)
+    matrix = cast(Matrix, step.result)
+    rule = Relation((wording.name(step.name), wording.rule(step)), ("=",))
+    entry = Relation(
+        (wording.entry(step.name, i, j), wording.working(step, i, j), wording.number(matrix[i, j])), ("=", "=")
+    )
+    if width(entry) > LINE / 2:
+        return (Math(rule), Words("."))
+    return (Math(rule), Words(", so "), Math(entry), Words("; the others likewise."))
+
+
+def _formula_offers(item: Mapping[str, Any], found: Separation, wording: Wording, problem: Problem) -> Made:
+    name, d = item["step"], found.derivation
+    steps = {m.id: step for m, step in rewritten(d, name)}
+    wrongs = {w.misconception.id: w for w in found.wrongs}
+    offers = []
+    for id in item["options"]:
+        step = steps[id] if id else d[name]
+        text: Inlines = (Math(wording.rule(step)),)
+        if not id:
+            offers.append(Offer(text, (Words("right."),), True))
+        else:
+            said = (Words(f"{id} {misconception(id).name}. "), *derived.feedback(wrongs[id], wording))
+            offers.append(Offer(text, said, False, id))
+    return (Words("Which formula gives "), Math(wording.name(name)), Words("?")), offers
+
+
+def _way_offers(item: Mapping[str, Any], found: Separation, wording: Wording, problem: Problem) -> Made:
+    ways = {way.id: way for way in WAYS}
+    offers = [
+        Offer(
+            wording.inlines(ways[id].text, {}),
+            wording.inlines(("right: " if ways[id].right else "wrong: ") + ways[id].why, {}),
+            ways[id].right,
+            ways[id].diagnosis,
+        )
+        for id in item["options"]
+    ]
+    return (Words("Which of these give "), Math(wording.name(item["step"])), Words("?")), offers
+
+
+_MAKERS = {"row": _row_offers, "formula": _formula_offers, "ways": _way_offers}
+
+
+# ------------------------------------------------------------------------------------------------ proving
+
+
+def prove(question: Question) -> None:
+    """One option is right (or exactly the ways that give the result), and all options differ by what counts."""
+    assert question.problem is not None
+    found = separation(question.problem.derivation)
+    for part, item in zip(question.parts, cast("list[dict[str, Any]]", question.content["items"]), strict=True):
+        assert isinstance(part.answer, ChoiceAnswer)
+        texts = [option.text for option in part.answer.options]
+        if any(a == b for i, a in enumerate(texts) for b in texts[:i]):
+            raise SelfCheckError(f"Two options of part {part.name} are alike.")
+        if item["kind"] == "ways":
+            right = frozenset(i for i, id in enumerate(item["options"]) if _gives(id, found.derivation))
+        else:
+            right = frozenset({item["options"].index("")})
+        if right != part.answer.right or not right:
+            raise SelfCheckError(f"The key of part {part.name} ticks other options than those that are right.")
+
+
+def _gives(id: str, d: Derivation) -> bool:
+    way = next(way for way in WAYS if way.id == id)
+    result, right = carried_out(way, d), cast(Matrix, d.value(way.step))
+    if result is None or result.shape != right.shape:
+        return False
+    return all(decide(a, b).equal is True for a, b in zip(result, right, strict=True))
+
+
+def complaint(content: Content, family: Family) -> str:
+    return derived.complaint(content, cast(Family, family["derivation"]))
+
+
+TYPE = ProblemType(
+    name="choice",
+    title="Multiple choice",
+    draw=draw,
+    make=make,
+    family=family,
+    complaint=complaint,
+    prove=prove,
+    options={
+        "items": (5, f"how many questions, from 1 to {MOST_ITEMS}; with several, one for a step at most"),
+        "several": (False, "whether several options may be right: ways of working, some of which only look wrong"),
+    },
+    defaults={"mechanism": "attention"},
+)
+
+__all__ = ["TYPE", "balanced_places", "rewritten", "row_of"]

@@ -1,0 +1,431 @@
+"""Find the error: a script with a wrong line in it, from which the rest follows rightly (PEDAGOGY 5, type 3)."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from symattn.derivation import Derivation, Step
+from symattn.document import (
+    AnswerGrid,
+    Block,
+    Display,
+    Entries,
+    FillIn,
+    FillIns,
+    Heading,
+    Inlines,
+    Math,
+    Paragraph,
+    Words,
+    WorkingSpace,
+)
+from symattn.errors import InputError, SelfCheckError
+from symattn.exact import Matrix
+from symattn.exact.approximate import approximate
+from symattn.explanation.parts import conventions, wording_of, worked
+from symattn.explanation.steps import LINE, Detail, cell_kind
+from symattn.explanation.wording import Wording, terminates
+from symattn.fairness import self_check
+from symattn.fairness.dice import pick, shuffled
+from symattn.fairness.separation import LEAST, Separation, separation
+from symattn.formula import Formula, Name, Relation, written
+from symattn.formula.width import fold, width
+from symattn.misconceptions import Misconception, Wrong, misconception, whole
+from symattn.misconceptions.slips import Slipped, slips
+from symattn.ops import MatMul
+from symattn.problem import Problem
+from symattn.problems import derived
+from symattn.problems.asking import LETTERS, Offer, choice, choices, choices_key
+from symattn.problems.base import Family, ProblemType, Spec
+from symattn.problems.choice import balanced_places, rewritten
+from symattn.question import ChoiceAnswer, Content, Json, Mark, MatrixAnswer, Part, Question, WordAnswer
+
+OPTIONS = 5
+SLIP = "slip"
+PARENTS = 4
+REDRAWN = 60
+MOST_ERRORS = 2
+
+Planted = dict[str, Json]
+"""What is wrong with a line: {"id": "C2", "step": "S'"}, or for a slip besides its entry, kind and value:
+{"id": "slip", "step": "S", "i": 0, "j": 1, "kind": "A2", "value": "3"}.
+"""
+
+
+# ------------------------------------------------------------------------------------------------ what can be planted
+
+
+def plantable(found: Separation) -> dict[str, Wrong]:
+    """The misconceptions that make one wrong line, which is seen, which nothing else explains, and which goes on."""
+    return {w.misconception.id: w for w in found.wrongs if _usual(w.misconception) and _is_plantable(w, found)}
+
+
+def _usual(m: Misconception) -> bool:
+    return m.core or m.prior != "low"
+
+
+def _is_plantable(w: Wrong, found: Separation) -> bool:
+    if w.first is None or w.stopped:
+        return False
+    right, value = found.derivation.value(w.first), w.value(w.first)
+    if not isinstance(right, Matrix) or not isinstance(value, Matrix) or value.shape != right.shape:
+        return False
+    differences = [abs(a - b) for a, b in zip(_floats(value), _floats(right), strict=True) if a != b]
+    if len(differences) < 2 or not max(differences) >= LEAST:  # one entry alone would be taken for a slip
+        return False
+    return not explanations(found, w.first, value, but=w.misconception.id) and _follows(w, found.derivation, value)
+
+
+def explanations(found: Separation, step: str, value: Matrix, but: str = "") -> list[str]:
+    """The misconceptions other than `but` that write this value as their first wrong line."""
+    return [
+        w.misconception.id
+        for w in found.wrongs
+        if w.misconception.id != but and w.first == step and w.value(step) == value
+    ]
+
+
+def _follows(w: Wrong, d: Derivation, value: Matrix) -> bool:
+    """Whether everything after the first wrong line follows from it, so that there is one wrong line only."""
+    assert w.first is not None
+    script = d.replay(pinned={w.first: value})
+    return all(w.value(step.name) == step.result for step in script)
+
+
+def _floats(matrix: Matrix) -> list[float]:
+    return [round(approximate(x), 9) for x in matrix]
+
+
+def slip_steps(d: Derivation) -> list[str]:
+    """The products of whole numbers, in which a slip is one among many terms."""
+    return [s.name for s in d if isinstance(s.op, MatMul) and all(isinstance(x, int) for x in cast(Matrix, s.result))]
+
+
+def plantable_slips(found: Separation, step: str) -> list[Slipped]:
+    """Slips that spoil one entry, which no misconception explains."""
+    d = found.derivation
+    rows, columns = cast(Matrix, d.value(step)).shape
+    listed = [s for i in range(rows) for j in range(columns) for s in slips(d, step, i, j) if len(s.entries) == 1]
+    return [s for s in listed if not explanations(found, step, cast(Matrix, s.on(d).value(step)))]
+
+
+# ------------------------------------------------------------------------------------------------ drawing
+
+
+def family(spec: Spec, rng: random.Random) -> Family:
+    """What derivations share, what is planted in turn, and where the right options stand."""
+    shared = derived.family(spec, rng)
+    found = [
+        separation(derived.problem_of(derived.content(spec, rng, k + 1, shared)).derivation) for k in range(PARENTS)
+    ]
+    by_step: dict[str, list[str]] = {step.name: [] for step in found[0].derivation}
+    for listed in map(plantable, found):
+        for id, w in listed.items():
+            assert w.first is not None
+            if id not in by_step[w.first]:
+                by_step[w.first].append(id)
+    for step in slip_steps(found[0].derivation):
+        by_step[step].append(f"{SLIP} {step}")
+    queues = [shuffled(rng, ids) for ids in by_step.values() if ids]
+    if not queues:
+        raise InputError(f"No mistake can be planted in {spec.mechanism} with these settings.")
+    plants = [
+        queue[turn] for turn in range(max(map(len, queues))) for queue in shuffled(rng, queues) if turn < len(queue)
+    ]
+    return {
+        "derivation": cast(Json, shared),
+        "plants": cast(Json, plants),
+        "places": cast(Json, [balanced_places(rng, OPTIONS) for _ in range(MOST_ERRORS)]),
+    }
+
+
+def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
+    count = TYPE.option(spec, "errors")
+    if not 1 <= count <= MOST_ERRORS:
+        raise InputError(f"The option errors of find-error is {count}; 1 or {MOST_ERRORS} was expected.")
+    plants, places = cast("list[str]", family["plants"]), cast("list[list[int]]", family["places"])
+    for attempt in range(REDRAWN * len(plants)):
+        content = derived.content(spec, rng, number, cast(Family, family["derivation"]))
+        first = (number - 1 + attempt // REDRAWN) % len(plants)
+        wanted = [plants[first]]
+        if count > 1:
+            wanted.append(pick(rng, [plant for plant in plants if plant != wanted[0]]))
+        if errors := _plant(derived.problem_of(content).derivation, wanted, rng):
+            where = [place[(number - 1) % len(place)] for place in places]
+            offered = _offered(content, errors, where, rng)
+            if offered is not None:
+                return {**content, "errors": cast(Json, errors), "offered": cast(Json, offered)}
+    raise InputError(f"No mistake can be planted in {spec.mechanism} with these numbers so that it is unique.")
+
+
+def _plant(d: Derivation, wanted: Sequence[str], rng: random.Random) -> list[Planted] | None:
+    """The mistakes one after the other, each on what the one before has left; none where one of them does not fit."""
+    script, errors, taken = whole(d), list[Planted](), list[str]()
+    order = [step.name for step in script]
+    for plant in wanted:
+        found = separation(script)
+        if plant.startswith(SLIP):
+            step = plant.removeprefix(f"{SLIP} ")
+            if step not in slip_steps(found.derivation) or not (listed := plantable_slips(found, step)):
+                return None
+            slip = pick(rng, listed)
+            error: Planted = {
+                "id": SLIP,
+                "step": step,
+                "i": slip.i,
+                "j": slip.j,
+                "kind": slip.slip.id,
+                "value": str(slip.value),
+            }
+        else:
+            wrong = plantable(found).get(plant)
+            if wrong is None or wrong.first is None:
+                return None
+            step, error = wrong.first, {"id": plant, "step": wrong.first}
+        if taken and order.index(step) <= order.index(taken[-1]):
+            return None
+        errors.append(error)
+        taken.append(step)
+        script = with_error(script, error)
+    return errors
+
+
+def with_error(d: Derivation, error: Mapping[str, Any]) -> Derivation:
+    """The script of someone who makes this mistake: its line pinned, what follows from it worked out."""
+    if error["id"] == SLIP:
+        listed = slips(d, error["step"], error["i"], error["j"])
+        slip = next(s for s in listed if (s.slip.id, str(s.value)) == (error["kind"], error["value"]))
+        return slip.on(d)
+    wrong = misconception(error["id"]).on(d)
+    assert wrong is not None
+    value = wrong.value(error["step"])
+    assert value is not None
+    return d.replay(pinned={**_pinned(d), error["step"]: value})
+
+
+def _pinned(d: Derivation) -> dict[str, object]:
+    return {step.name: step.result for step in d if step.pinned}
+
+
+def _offered(
+    content: Content, errors: Sequence[Planted], places: Sequence[int], rng: random.Random
+) -> list[list[str]] | None:
+    """What may have been done: two things at the step itself and others elsewhere, so that no step is given away."""
+    script = whole(derived.problem_of(content).derivation)
+    lists: list[list[str]] = []
+    for error, place in zip(errors, places, strict=False):
+        found, step, own = separation(script), str(error["step"]), str(error["id"])
+        script = with_error(script, error)
+        value = script.value(step)
+        others = [w for w in found.wrongs if w.misconception.id != own and w.first and _usual(w.misconception)]
+        here = [w.misconception.id for w in others if w.first == step and w.value(step) != value]
+        planted = [str(e["step"]) for e in errors]
+        elsewhere = [w.misconception.id for w in others if w.first not in planted]
+        wrong = shuffled(rng, here)[:2] + ([SLIP] if own != SLIP else [])
+        wrong += shuffled(rng, elsewhere)[: OPTIONS - 1 - len(wrong)]
+        if len(wrong) < OPTIONS - 1:
+            return None
+        wrong = shuffled(rng, wrong)
+        lists.append([*wrong[:place], own, *wrong[place:]])
+    return lists
+
+
+# ------------------------------------------------------------------------------------------------ making
+
+
+def make(content: Content) -> Question:
+    problem = derived.problem_of(content, TYPE.title)
+    problem = replace(problem, derivation=whole(problem.derivation))
+    errors = cast("list[dict[str, Any]]", content["errors"])
+    scripts = [problem.derivation]
+    for error in errors:
+        scripts.append(with_error(scripts[-1], error))
+    wording = wording_of(problem)
+    parts: list[Part] = []
+    letters = iter("abcdefgh")
+    for k, (error, offered) in enumerate(zip(errors, cast("list[list[str]]", content["offered"]), strict=True)):
+        which = "" if len(errors) == 1 else ("first ", "second ")[k]
+        parts.append(_which(next(letters), which, problem.derivation[error["step"]], wording))
+        parts.append(_what(next(letters), which, error, offered, scripts[k], wording))
+    last = next(letters)
+    parts.append(_right(last, problem.derivation[errors[0]["step"]], len(errors) > 1, wording, problem))
+    parts.append(_output(next(letters), last, errors[0]["step"], wording, problem))
+    return Question(
+        type=TYPE.name,
+        title=problem.title,
+        introduction=(Paragraph((Words(_INTRODUCTION[len(errors) - 1]),)),),
+        given=(*derived.given(problem, wording), Heading((Words("The script"),), 1), *_script(scripts[-1], problem)),
+        parts=tuple(parts),
+        content=content,
+        problem=problem,
+        conventions=conventions(problem, wording),
+        features=derived.measured(problem),
+        positions={
+            "wrong step": " ".join(str(error["step"]) for error in errors),
+            **{f"key {p.name}": LETTERS[min(p.answer.right)] for p in parts if isinstance(p.answer, ChoiceAnswer)},
+        },
+    )
+
+
+_INTRODUCTION = (
+    "A student wrote the script below. One line of it is wrong; every line after it follows rightly from the lines "
+    "above it.",
+    "A student wrote the script below. Two lines of it are wrong; every other line follows rightly from the lines "
+    "above it.",
+)
+
+
+def _script(script: Derivation, problem: Problem) -> tuple[Block, ...]:
+    """Every line by name and value; how it was worked out would give the mistake away."""
+    wording = Wording(script, problem.notation)
+    blocks: list[Block] = []
+    for step in script:
+        result = cast(Matrix, step.result)
+        name = wording.name(step.name)
+        equation = Relation((name, wording.values(result)), ("=",))
+        if problem.exact and width(equation) <= LINE:
+            blocks.append(Display((equation,)))
+        elif problem.exact:
+            blocks.append(Entries(tuple(_entry_equations(step, wording)), 2))
+        if not all(map(terminates, result)):
+            decimals = Relation((name, wording.decimals(result, problem.places)), ("≈",))
+            blocks.append(Display(tuple(fold(decimals, LINE))))
+        elif not problem.exact:
+            blocks.append(Display((equation,)))
+    return tuple(blocks)
+
+
+def _entry_equations(step: Step, wording: Wording) -> Iterator[Formula]:
+    for i, row in enumerate(cast(Matrix, step.result).rows):
+        for j, x in enumerate(row):
+            yield Relation((wording.entry(step.name, i, j), wording.number(x)), ("=",))
+
+
+def _which(letter: str, which: str, step: Step, wording: Wording) -> Part:
+    name = wording.name(step.name)
+    word = wording.notation.named(step.role).word
+    ask = (FillIns((FillIn((Words(f"The {which}wrong line gives the value of"),), 30),)),)
+    key = (Paragraph((Words(f"The {which}wrong line is that of "), Math(name), Words("."))),)
+    names = [written(name)] if isinstance(name, Name) else []
+    first, *others = dict.fromkeys([*names, *([word] if word else []), step.name][:2])
+    answer = WordAnswer(first, tuple(others))
+    return Part(letter, (Words(f"The {which}wrong line"),), ask, key, answer, (Mark("B", 1),))
+
+
+def _what(
+    letter: str, which: str, error: Mapping[str, Any], offered: Sequence[str], before: Derivation, wording: Wording
+) -> Part:
+    found = separation(before)
+    wrongs = {w.misconception.id: w for w in found.wrongs}
+    offers = []
+    for id in offered:
+        right = id == error["id"]
+        if id == SLIP:
+            why: Inlines = _slip_said(error, before, wording) if right else (Words("more than one entry is wrong."),)
+            offers.append(
+                Offer((Words("A slip in one entry; the rule was right."),), why, right, str(error.get("kind", "")))
+            )
+            continue
+        w = wrongs[id]
+        assert w.first is not None
+        if right:
+            why = (Words(f"right: {id} {w.misconception.name}. "), *derived.feedback(w, wording))
+        else:
+            why = (Words(f"{id} would spoil "), Math(wording.name(w.first)), Words(" first, and in another way."))
+        offers.append(Offer(_done(w, found.derivation, wording), why, right, id))
+    prompt = Paragraph((Words(f"What was done in the {which}wrong line?"),))
+    title: Inlines = (Words("What was done" + (f", {which.strip()} line" if which else "")),)
+    return Part(
+        letter, title, (prompt, choices(offers)), (prompt, *choices_key(offers)), choice(offers), (Mark("B", 1),)
+    )
+
+
+def _slip_said(error: Mapping[str, Any], before: Derivation, wording: Wording) -> Inlines:
+    listed = slips(before, error["step"], error["i"], error["j"])
+    slip = next(s for s in listed if (s.slip.id, str(s.value)) == (error["kind"], error["value"]))
+    entry = Math(wording.entry(error["step"], error["i"], error["j"]))
+    return (Words(f"right: {slip.slip.id} {slip.slip.name}. In "), entry, Words(f" {slip.says}."))
+
+
+def _done(w: Wrong, d: Derivation, wording: Wording) -> Inlines:
+    """What a misconception does, as a formula where it is one, in the words of the orientation."""
+    m = w.misconception
+    step = next((step for other, step in rewritten(d, m.at) if other.id == m.id), None) if m.at in d else None
+    if step is not None:
+        return (Math(Relation((wording.name(step.name), wording.rule(step)), ("=",))),)
+    assert w.first is not None
+    turned = {"row": "column", "column": "row"} if d.orientation == "columns" else {}
+    said = re.sub("row|column", lambda found: turned.get(found[0], found[0]), m.name)
+    return (Math(wording.name(w.first)), Words(f": {said}"))
+
+
+def _right(letter: str, step: Step, several: bool, wording: Wording, problem: Problem) -> Part:
+    value = cast(Matrix, step.result)
+    words = (
+        "Write down the right value of the first wrong line." if several else "Write down the right value of that line."
+    )
+    ask = (Paragraph((Words(f"{words} Show how it is worked out."),)), WorkingSpace(70))
+    key = worked(step, wording, Detail(places=problem.places))
+    return Part(letter, (Words("The right line"),), ask, key, MatrixAnswer(value), (Mark("M", 1), Mark("A", 1)))
+
+
+def _output(letter: str, before: str, wrong: str, wording: Wording, problem: Problem) -> Part:
+    last = problem.derivation.last
+    value = cast(Matrix, last.result)
+    words = (
+        "Carry on from there to the output. "
+        f"If the output itself is the wrong line, ({before}) and ({letter}) have the same answer."
+    )
+    grid = AnswerGrid(wording.name(last.name), *value.shape, cell_kind(last, problem.exact))
+    ask = (Paragraph((Words(words),)), WorkingSpace(70), grid)
+    names = [step.name for step in problem.derivation]
+    following = problem.derivation.steps[names.index(wrong) + 1 :] or (last,)
+    key = tuple(block for step in following for block in worked(step, wording, Detail("none", problem.places)))
+    return Part(letter, (Words("The right output"),), ask, key, MatrixAnswer(value), (Mark("M", 1), Mark("A", 1)))
+
+
+# ------------------------------------------------------------------------------------------------ proving
+
+
+def prove(question: Question) -> None:
+    """Every line but the planted ones follows from those above, by a second route; and one explanation fits each."""
+    assert question.problem is not None
+    script = question.problem.derivation
+    for error in cast("list[dict[str, Any]]", question.content["errors"]):
+        found = separation(script)
+        script = with_error(script, error)
+        value = script.value(error["step"])
+        assert isinstance(value, Matrix)
+        if value == found.derivation.value(error["step"]):
+            raise SelfCheckError(f"The mistake {error['id']} cannot be seen in {error['step']}.")
+        if also := explanations(found, error["step"], value, but=error["id"]):
+            raise SelfCheckError(f"The mistake {error['id']} in {error['step']} may be {', '.join(also)} as well.")
+    for k, step in enumerate(script):
+        above = {**script.givens, **{earlier.name: earlier.result for earlier in script.steps[:k]}}
+        self_check(Derivation(above, (step,), orientation=script.orientation))
+    wrong = {error["step"] for error in cast("list[dict[str, Any]]", question.content["errors"])}
+    if {step.name for step in script if step.pinned} != wrong:
+        raise SelfCheckError("The script has other wrong lines than those that were planted.")
+
+
+def complaint(content: Content, family: Family) -> str:
+    return derived.complaint(content, cast(Family, family["derivation"]))
+
+
+TYPE = ProblemType(
+    name="find-error",
+    title="Find the error",
+    draw=draw,
+    make=make,
+    family=family,
+    complaint=complaint,
+    prove=prove,
+    options={"errors": (1, f"how many lines are wrong: 1 or {MOST_ERRORS}")},
+    defaults={"mechanism": "attention"},
+)
+
+__all__ = ["SLIP", "TYPE", "explanations", "plantable", "with_error"]
