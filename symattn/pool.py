@@ -17,8 +17,11 @@ from symattn.identity import digest, identity
 from symattn.problems import ProblemType, Spec, problem_type
 from symattn.question import EntriesAnswer, Question, StepAnswer
 
-MOST_DRAWS = 400
+MOST_DRAWS = 1000
 """For one variant, before the pool is called exhausted."""
+
+RELABELLED = 8
+"""Other orders of its features that are tried of every draw."""
 
 OVERLAP = {"starter": 0.4, "standard": 0.3, "long": 0.3}
 """The largest share of entries that two keys may have in common (PEDAGOGY 4.8)."""
@@ -43,6 +46,7 @@ def pool(spec: Spec, dice: Dice, tally: Tally | None = None, overlap: float | No
     """
     chosen, tally = problem_type(spec.type), tally or Tally()
     most = OVERLAP[spec.level] if overlap is None else overlap
+    key_of, relabel = chosen.key or (lambda content: ()), chosen.relabelled
     family = chosen.family(spec, dice.rng("family"))
     seen: set[str] = set()
     keys: list[tuple[str, ...]] = []
@@ -50,13 +54,21 @@ def pool(spec: Spec, dice: Dice, tally: Tally | None = None, overlap: float | No
         number = len(seen) + 1
         for attempt in range(MOST_DRAWS):
             tally.drawn += 1
-            content = chosen.draw(spec, dice.rng(number, attempt), number, family)
-            key = chosen.key(content) if chosen.key else ()
+            rng = dice.rng(number, attempt)
+            content = chosen.draw(spec, rng, number, family)
+            key = key_of(content)
+            if spec.given:
+                break
+            for _ in range(RELABELLED):
+                if relabel is None or all(shared(key, other) <= most for other in keys):
+                    break
+                content = relabel(content, spec, rng)
+                key = key_of(content)
             if identity(content) in seen:
                 tally.refuse("the same as another")
-            elif not spec.given and any(shared(key, other) > most for other in keys):
+            elif any(shared(key, other) > most for other in keys):
                 tally.refuse("a key too much like another one")
-            elif not spec.given and (complaint := chosen.complaint(content, family)):
+            elif complaint := chosen.complaint(content, family):
                 tally.refuse(complaint)
             else:
                 break

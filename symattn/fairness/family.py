@@ -49,6 +49,7 @@ class Target:
     max_weight   of any row that sees more than one key
     ties         the most equal scores in all rows together; one more for each key beyond three that a row sees
     D            the largest sum of a row of weights, for up to three visible keys
+    same_rows    whether siblings have the same softmax rows, up to order, and so the same D and ties
     loads        the band of L_S + L_out by sizes: (n, d_model, d_k, d_v), 0 for d_model where Q, K and V are given;
                  nothing masked
     spread       of the load within a family
@@ -65,6 +66,7 @@ class Target:
     max_weight: tuple[float, float]
     ties: int
     D: int
+    same_rows: bool
     loads: Mapping[Integers, tuple[float, float]]
     spread: float
     overlap: float
@@ -74,21 +76,21 @@ TARGETS: Mapping[Level, Target] = {
     "starter": Target(
         entries=(0, 1, 2), twos=0.25, largest={"Q": 9, "K": 9, "V": 9, "S": 9},
         zeros=(0.25, 0.50), negatives=(0.0, 0.0), h=(2, 1),
-        reach=(1, 2), max_weight=(0.40, 0.95), ties=0, D=10,
+        reach=(1, 2), max_weight=(0.40, 0.95), ties=0, D=10, same_rows=True,
         loads={(2, 0, 1, 2): (20, 25), (2, 0, 2, 2): (20, 25), (3, 0, 2, 2): (45, 58)},
         spread=0.10, overlap=0.40,
     ),
     "standard": Target(
         entries=(-1, 0, 1), twos=0.15, largest={"Q": 4, "K": 4, "V": 9, "S": 12},
         zeros=(0.25, 0.45), negatives=(0.15, 0.30), h=(6, 1),
-        reach=(1, 3), max_weight=(0.40, 0.90), ties=1, D=13,
+        reach=(1, 3), max_weight=(0.40, 0.90), ties=1, D=13, same_rows=True,
         loads={(3, 0, 4, 2): (65, 80), (3, 4, 2, 2): (125, 150), (3, 5, 4, 2): (240, 265)},
         spread=0.05, overlap=0.30,
     ),
     "long": Target(
         entries=(-1, 0, 1, 2), twos=0.25, largest={"Q": 20, "K": 20, "V": 20, "S": 20},
         zeros=(0.25, 0.40), negatives=(0.15, 0.30), h=(12, 2),
-        reach=(1, 3), max_weight=(0.40, 0.95), ties=1, D=20,
+        reach=(1, 3), max_weight=(0.40, 0.95), ties=1, D=20, same_rows=False,
         loads={(4, 5, 4, 2): (250, 400)},
         spread=0.07, overlap=0.30,
     ),
@@ -103,7 +105,10 @@ TWO_APART, NEG_APART, ADDS_APART = 1, 2, 3
 
 @dataclass(frozen=True)
 class Band:
-    """The radicals of a family: what every sibling has in common with the first one (4.6, 4.8)."""
+    """The radicals of a family: what every sibling has in common with the first one (4.6, 4.8).
+
+    `patterns` are the rows of scaled scores above their smallest; none where the level lets them differ.
+    """
 
     load: float
     spread: float
@@ -122,7 +127,7 @@ class Band:
         return cls(
             load=first.load,
             spread=target.spread,
-            patterns=_multiset(first.offsets),
+            patterns=_multiset(first.offsets) if target.same_rows else (),
             ties=first.ties,
             h=counts.h,
             h_apart=target.h[1],
@@ -133,10 +138,8 @@ class Band:
 
     def fits(self, other: Features) -> bool:
         return (
-            other.ties == self.ties
-            and _multiset(other.offsets) == self.patterns
-            and self.allows(other.counts, other.load)
-        )
+            not self.patterns or (other.ties == self.ties and _multiset(other.offsets) == self.patterns)
+        ) and self.allows(other.counts, other.load)
 
     def allows(self, counts: Counts, load: float) -> bool:
         return all(low <= x <= high for x, low, high in self.limits(counts, load))
@@ -170,14 +173,18 @@ def balanced(rng: random.Random, count: int, n: int, keep: Keep | None = None) -
     wants = shuffled(rng, [wanted[v % 3] for v in range(count)])
     targets = [[0] * n for _ in range(count)]
     for i in sorted(range(n), key=lambda i: -own[i]):
-        order = sorted(shuffled(rng, range(count)), key=lambda v: -wants[v])
+        order = sorted(shuffled(rng, range(count)), key=lambda v: (-wants[v], targets[v].count(OWN)))
         for v in order[: own[i]]:
-            targets[v][i] = i
+            targets[v][i] = OWN
             wants[v] -= 1
         others = [j for j in seen[i] if j != i for _ in range(quotas[i][j])]
         for v, j in zip(order[own[i] :], shuffled(rng, others), strict=True):
             targets[v][i] = j
-    return [tuple(target) for target in targets]
+    return [tuple(i if j == OWN else j for i, j in enumerate(target)) for target in targets]
+
+
+OWN = -1
+"""Stands for a row's own token while a pool is being balanced."""
 
 
 def _quotas(rng: random.Random, count: int, columns: Sequence[int]) -> dict[int, int]:
@@ -299,7 +306,7 @@ class _Wanted:
         )
 
     def can_be_steered(self, scores: Counts) -> bool:
-        """Whether weights can still make the hard products of the scores as many as wanted; without a 2 they add none."""
+        """Whether weights can still bring the hard products to the wanted number; without a 2 they add none."""
         least, most = self.hard
         return scores.h <= most and (scores.h >= least or 2 in self.target.entries)
 
@@ -336,17 +343,21 @@ class _Wanted:
 
     def scores_fit(self, Q: Rows, K: Rows, S: Rows) -> bool:
         """Rules D3 and D4 on the whole, and what 4.8 says about all rows together."""
-        if not _sound(Q) or Q == K or S == tuple(zip(*S, strict=True)):
+        columns = tuple(zip(*S, strict=True))
+        if not _sound(Q) or Q == K or columns == S:
             return False
         if self.even:
             return True
-        if len(set(zip(*S, strict=True))) < self.m:
+        if len(set(columns)) < self.m:
             return False
-        hidden = [x for row, kept in zip(S, self.keep, strict=True) for x, seen in zip(row, kept, strict=True) if not seen]
+        hidden = [
+            x for row, kept in zip(S, self.keep, strict=True) for x, seen in zip(row, kept, strict=True) if not seen
+        ]
         if len(hidden) >= 3 and min(self.target.entries) < 0 and not (min(hidden) < 0 < max(hidden) and 0 in hidden):
             return False
-        if self.band is None and self.ties < math.inf and self.m >= 3:
-            if not any(len(set(self.seen(i, row))) >= 3 for i, row in enumerate(S)):
+        if self.band is None and self.ties < math.inf and max(self.patterns, default=0) >= 3:
+            most_different = max(len(set(self.seen(i, row))) for i, row in enumerate(S))
+            if most_different < 3:
                 return False
         if self.argmax is None and self.n == self.m >= 3:
             return any(self.first_largest(i, row) != i for i, row in enumerate(S))
@@ -409,7 +420,7 @@ def _wanted(
     keep = mask_keep(settings.mask, n, m) or ((True,) * m,) * n
     visible = sorted({row.count(True) for row in keep} - {1})
     patterns = {v: _patterns(v, target, softmax, divisor, settings.base) for v in visible}
-    multiset = _unscaled(band, divisor) if band else None
+    multiset = _unscaled(band, divisor) if band and band.patterns else None
     if multiset:
         patterns = {v: allowed & frozenset(multiset) for v, allowed in patterns.items()}
     if not all(patterns.values()):
@@ -464,7 +475,8 @@ def _patterns(
             continue
         if isinstance(divisor, int | Fraction):
             D = sum(x for x in powers(tuple(Fraction(x) / divisor for x in offsets), base) if isinstance(x, int))
-            if D > target.D * max(visible, 3) / 3 or (softmax != "e" and not divides_a_power_of_ten(D)):
+            most_D = target.D * max(visible, 3) / 3
+            if most_D < D or (softmax != "e" and not divides_a_power_of_ten(D)):
                 continue
         kept.add(offsets)
     return frozenset(kept)
@@ -640,21 +652,25 @@ def _steered(
     def excess(counts: Counts, zeros: int) -> float:
         return wanted.excess(counts, counts.load + output, zeros / cells)
 
+    def weights() -> list[Rows] | None:
+        """Unless some row of them is all zeros: then a feature of X would not be used."""
+        columns = iter(chosen)
+        matrices = [tuple(zip(*(next(columns) for _ in range(width)), strict=True)) for width in widths]
+        return matrices if all(any(row) for W in matrices for row in W) else None
+
     counts, zeros = sum(map(table.counts, chosen), scores), zeros_in_X + sum(w.count(0) for w in chosen)
     best = excess(counts, zeros)
-    for _ in range(CHANGES if free else 0):
-        if not best:
-            break
+    for _ in range(CHANGES):
+        if not best and (found := weights()):
+            return found
+        if not free:
+            return None
         c = pick(rng, free)
         before, after = chosen[c], pick(rng, choices[c])
         changed = counts - table.counts(before) + table.counts(after), zeros - before.count(0) + after.count(0)
-        if (found := excess(*changed)) <= best:
-            chosen[c], (counts, zeros), best = after, changed, found
-    if best:
-        return None
-    columns = iter(chosen)
-    weights = [tuple(zip(*(next(columns) for _ in range(width)), strict=True)) for width in widths]
-    return weights if all(any(row) for W in weights for row in W) else None
+        if (now := excess(*changed)) <= best:
+            chosen[c], (counts, zeros), best = after, changed, now
+    return None
 
 
 # ------------------------------------------------------------------------------------------------- small matrices

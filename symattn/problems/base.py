@@ -69,7 +69,8 @@ class ProblemType:
     nothing, so that a frozen variant comes out the same for ever.  `family` fixes what all variants of a pool share.
     `complaint` says why a content may not be set, "" if it may; `prove` raises `SelfCheckError` if the key is wrong.
     `key` gives the entries that two variants may share only in part (PEDAGOGY 4.8), where keys are numbers; other keys,
-    such as letters of choices, are alike by nature.  `options` are its own settings, each with its default and a word
+    such as letters of choices, are alike by nature; `relabelled` gives an equally hard content with another key.
+    `options` are its own settings, each with its default and a word
     on what it does; `defaults` are its own choices for the fields of `Spec`.
     """
 
@@ -81,6 +82,7 @@ class ProblemType:
     complaint: Callable[[Content, Family], str] = lambda content, family: ""
     prove: Callable[[Question], None] = lambda question: None
     key: Callable[[Content], tuple[str, ...]] | None = None
+    relabelled: Callable[[Content, Spec, random.Random], Content] | None = None
     options: Mapping[str, tuple[Json, str]] = field(default_factory=lambda: NOTHING)
     defaults: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, cast
 
-from symattn.derivation import Derivation, Step
+from symattn.derivation import Derivation, Step, Style
 from symattn.document import Inlines, Math, Paragraph, Words
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix, Value, decide
@@ -19,8 +19,8 @@ from symattn.explanation.parts import conventions, wording_of
 from symattn.explanation.steps import LINE, step_title
 from symattn.explanation.wording import Wording
 from symattn.fairness.dice import sample, shuffled
-from symattn.fairness.separation import LEAST, Separation, separation
-from symattn.formula import Relation
+from symattn.fairness.separation import LEAST, Separation
+from symattn.formula import Formula, Name, Relation
 from symattn.formula.width import width
 from symattn.misconceptions import Misconception, misconception, misconceptions
 from symattn.misconceptions.base import Instead
@@ -73,7 +73,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
         tokens_are_rows(spec)
     for _ in range(REDRAWN):
         content = derived.content(spec, rng, number, cast(Family, family["derivation"]))
-        found = separation(derived.problem_of(content).derivation)
+        found = derived.made(content).separation
         drawn = (
             _several(found, count, number, rng)
             if TYPE.option(spec, "several")
@@ -120,12 +120,16 @@ def rewritten(d: Derivation, name: str) -> Iterator[tuple[Misconception, Step]]:
     """The misconceptions that are a formula of their own for a step, such as K Qᵀ for the scores."""
     rows = d if d.orientation == "rows" else turned(d)
     right = rows[name]
-    seen = [(right.op, right.operands)]
+    seen = [_formula(right)]
     for m in misconceptions().values():
         step = (m.change(rows) or {}).get(name) if m.at == name else None
-        if step and not isinstance(step.op, Instead) and (step.op, step.operands) not in seen:
-            seen.append((step.op, step.operands))
+        if step and not isinstance(step.op, Instead) and _formula(step) not in seen:
+            seen.append(_formula(step))
             yield m, step if d.orientation == "rows" else turned_step(step)
+
+
+def _formula(step: Step) -> Formula:
+    return step.op.written(Style(), *(Name(str(operand)) for operand in step.operands))
 
 
 def _row_item(
@@ -241,7 +245,7 @@ def _fails(way: Way, d: Derivation) -> bool:
 
 def make(content: Content) -> Question:
     problem = derived.problem_of(content, TYPE.title)
-    found = separation(problem.derivation)
+    found = derived.made(content).separation
     wording = Wording(found.derivation, problem.notation)
     several = bool(content["several"])
     parts: list[Part] = []
@@ -356,7 +360,7 @@ _MAKERS = {"row": _row_offers, "formula": _formula_offers, "ways": _way_offers}
 def prove(question: Question) -> None:
     """One option is right (or exactly the ways that give the result), and all options differ by what counts."""
     assert question.problem is not None
-    found = separation(question.problem.derivation)
+    found = derived.made(question.content).separation
     for part, item in zip(question.parts, cast("list[dict[str, Any]]", question.content["items"]), strict=True):
         assert isinstance(part.answer, ChoiceAnswer)
         texts = [option.text for option in part.answer.options]
@@ -390,6 +394,7 @@ TYPE = ProblemType(
     family=family,
     complaint=complaint,
     prove=prove,
+    key=derived.key,
     options={
         "items": (5, f"how many questions, from 1 to {MOST_ITEMS}; with several, one for a step at most"),
         "several": (False, "whether several options may be right: ways of working, some of which only look wrong"),

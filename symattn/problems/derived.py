@@ -18,15 +18,18 @@ from symattn.explanation.wording import Wording
 from symattn.fairness import draw
 from symattn.fairness.family import Band, Level, SoftmaxKind, balanced, draw_givens
 from symattn.fairness.features import features
+from symattn.fairness.relabel import relabelled
 from symattn.fairness.separation import Separation, separation
 from symattn.mechanisms import Settings, mechanism
 from symattn.mechanisms.base import mask_keep
 from symattn.misconceptions import Wrong
+from symattn.misconceptions.layout import turned, whole
 from symattn.notation import load_notation
+from symattn.ops import Mask, Scale
 from symattn.problem import Problem
 from symattn.problem_file import read_given
 from symattn.problems.base import Family, Spec
-from symattn.question import Content, Json, StepAnswer, answer_entries
+from symattn.question import Content, Json
 
 CYCLE = 36  # after so many variants the positions of the largest weights come again
 PARENTS = 6  # drawn to find out what no variant of a family can show
@@ -180,13 +183,33 @@ def problem_of(content: Content, title: str = "") -> Problem:
 
 
 def key(content: Content) -> tuple[str, ...]:
-    """Every entry of every step that is asked, as text."""
+    """The entries by which two keys are compared: those asked that have to be found.
+
+    Lines that only scale or mask the one above, weights that the mask alone decides, and the outputs of tokens that see
+    a single one are left out: they agree where others do, or always.
+    """
     problem = problem_of(content)
-    return tuple(
-        f"{step.name}{where}={text}"
-        for step in problem.asked_steps
-        for where, text in answer_entries(StepAnswer(step.name), problem)
-    )
+    together = whole(problem.derivation)
+    d = together if together.orientation == "rows" else turned(together)
+    roles = {step.role for step in problem.asked_steps}
+    weights = d.value("A").rows if "A" in roles and "A" in d else ()  # type: ignore[union-attr]
+    found: list[str] = []
+    for step in d:
+        if step.name not in roles or isinstance(step.op, Scale | Mask) or not isinstance(step.result, Matrix):
+            continue
+        for i, row in enumerate(step.result.rows):
+            decided = weights and step.name in ("A", "Z") and any(x == 1 for x in weights[i] if isinstance(x, int))
+            for j, x in enumerate(row):
+                if not decided and not (step.name == "A" and isinstance(x, int)):
+                    found.append(f"{step.name}[{i + 1},{j + 1}]={x}")
+    return tuple(found)
+
+
+def relabelled_content(content: Content, spec: Spec, rng: random.Random) -> Content:
+    """The same variant with its features and, unmasked, its tokens in another order: equally hard (tier A)."""
+    given = {name: m for name, m in problem_of(content).givens.items() if isinstance(m, Matrix)}
+    chosen, settings = mechanism(spec.mechanism), spec.chosen_settings()
+    return {**content, "given": {name: frozen(m) for name, m in relabelled(given, chosen, settings, rng).items()}}
 
 
 # ------------------------------------------------------------------------------------------------ for the key

@@ -399,6 +399,7 @@ TYPE = ProblemType(
     make=make,
     family=family,
     prove=prove,
+    key=lambda content: tuple(make(content).entries()),
     options={
         "step": ("mixed", f"which step: {', '.join(STEPS)}, or mixed, all of them in turn"),
         "items": (6, f"how many drills, from 1 to {MOST_ITEMS}"),

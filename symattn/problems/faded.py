@@ -464,6 +464,7 @@ TYPE = ProblemType(
     family=derived.family,
     complaint=derived.complaint,
     prove=prove,
+    key=derived.key,
     options={
         "blank": ([], "the steps that have blanks, such as S and A; every step where none is named"),
         "share": (40, "how many of their entries are blank, in percent"),

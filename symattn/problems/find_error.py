@@ -23,7 +23,7 @@ from symattn.document import (
     Words,
     WorkingSpace,
 )
-from symattn.errors import InputError, SelfCheckError
+from symattn.errors import InputError, SelfCheckError, UndefinedError
 from symattn.exact import Matrix
 from symattn.exact.approximate import approximate
 from symattn.explanation.parts import conventions, wording_of, worked
@@ -31,10 +31,10 @@ from symattn.explanation.steps import LINE, Detail, cell_kind
 from symattn.explanation.wording import Wording, terminates
 from symattn.fairness import self_check
 from symattn.fairness.dice import pick, shuffled
-from symattn.fairness.separation import LEAST, Separation, separation
+from symattn.fairness.separation import LEAST, Separation
 from symattn.formula import Formula, Name, Relation, written
 from symattn.formula.width import fold, width
-from symattn.misconceptions import Misconception, Wrong, misconception, whole
+from symattn.misconceptions import Misconception, Wrong, misconception, misconceptions, replayed, whole
 from symattn.misconceptions.slips import Slipped, slips
 from symattn.ops import MatMul
 from symattn.problem import Problem
@@ -59,6 +59,12 @@ Planted = dict[str, Json]
 # ------------------------------------------------------------------------------------------------ what can be planted
 
 
+def at_step(d: Derivation, step: str) -> Separation:
+    """The misconceptions that have their place at this step, on what has been written so far."""
+    wrongs = replayed(d, [m.id for m in misconceptions().values() if m.at == step])
+    return Separation(wrongs[0].right if wrongs else d, wrongs)
+
+
 def plantable(found: Separation) -> dict[str, Wrong]:
     """The misconceptions that make one wrong line, which is seen, which nothing else explains, and which goes on."""
     return {w.misconception.id: w for w in found.wrongs if _usual(w.misconception) and _is_plantable(w, found)}
@@ -77,23 +83,20 @@ def _is_plantable(w: Wrong, found: Separation) -> bool:
     differences = [abs(a - b) for a, b in zip(_floats(value), _floats(right), strict=True) if a != b]
     if len(differences) < 2 or not max(differences) >= LEAST:  # one entry alone would be taken for a slip
         return False
-    return not explanations(found, w.first, value, but=w.misconception.id) and _follows(w, found.derivation, value)
+    try:
+        script = found.derivation.replay(pinned={**_pinned(found.derivation), w.first: value})
+    except UndefinedError:
+        return False
+    return explanations(found, w.first, script) == [w.misconception.id]
 
 
-def explanations(found: Separation, step: str, value: Matrix, but: str = "") -> list[str]:
-    """The misconceptions other than `but` that write this value as their first wrong line."""
+def explanations(found: Separation, step: str, script: Derivation) -> list[str]:
+    """The misconceptions that write this very script: the same wrong line, and the same after it."""
     return [
         w.misconception.id
         for w in found.wrongs
-        if w.misconception.id != but and w.first == step and w.value(step) == value
+        if w.first == step and w.value(step) == script.value(step) and all(w.value(s.name) == s.result for s in script)
     ]
-
-
-def _follows(w: Wrong, d: Derivation, value: Matrix) -> bool:
-    """Whether everything after the first wrong line follows from it, so that there is one wrong line only."""
-    assert w.first is not None
-    script = d.replay(pinned={w.first: value})
-    return all(w.value(step.name) == step.result for step in script)
 
 
 def _floats(matrix: Matrix) -> list[float]:
@@ -110,7 +113,7 @@ def plantable_slips(found: Separation, step: str) -> list[Slipped]:
     d = found.derivation
     rows, columns = cast(Matrix, d.value(step)).shape
     listed = [s for i in range(rows) for j in range(columns) for s in slips(d, step, i, j) if len(s.entries) == 1]
-    return [s for s in listed if not explanations(found, step, cast(Matrix, s.on(d).value(step)))]
+    return [s for s in listed if not explanations(found, step, s.on(d))]
 
 
 # ------------------------------------------------------------------------------------------------ drawing
@@ -119,17 +122,16 @@ def plantable_slips(found: Separation, step: str) -> list[Slipped]:
 def family(spec: Spec, rng: random.Random) -> Family:
     """What derivations share, what is planted in turn, and where the right options stand."""
     shared = derived.family(spec, rng)
-    found = [
-        separation(derived.problem_of(derived.content(spec, rng, k + 1, shared)).derivation) for k in range(PARENTS)
-    ]
-    by_step: dict[str, list[str]] = {step.name: [] for step in found[0].derivation}
-    for listed in map(plantable, found):
-        for id, w in listed.items():
-            assert w.first is not None
-            if id not in by_step[w.first]:
-                by_step[w.first].append(id)
-    for step in slip_steps(found[0].derivation):
-        by_step[step].append(f"{SLIP} {step}")
+    by_step: dict[str, list[str]] = {}
+    for k in range(PARENTS):
+        d = whole(derived.problem_of(derived.content(spec, rng, k + 1, shared)).derivation)
+        for step in d:
+            listed = by_step.setdefault(step.name, [])
+            listed += [
+                id for id, w in plantable(at_step(d, step.name)).items() if w.first == step.name and id not in listed
+            ]
+    for step_name in slip_steps(d):
+        by_step[step_name].append(f"{SLIP} {step_name}")
     queues = [shuffled(rng, ids) for ids in by_step.values() if ids]
     if not queues:
         raise InputError(f"No mistake can be planted in {spec.mechanism} with these settings.")
@@ -153,7 +155,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
         first = (number - 1 + attempt // REDRAWN) % len(plants)
         wanted = [plants[first]]
         if count > 1:
-            wanted.append(pick(rng, [plant for plant in plants if plant != wanted[0]]))
+            wanted.append(pick(rng, [plant for plant in plants if _step_of(plant) != _step_of(wanted[0])]))
         if errors := _plant(derived.problem_of(content).derivation, wanted, rng):
             where = [place[(number - 1) % len(place)] for place in places]
             offered = _offered(content, errors, where, rng)
@@ -162,35 +164,29 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
     raise InputError(f"No mistake can be planted in {spec.mechanism} with these numbers so that it is unique.")
 
 
+def _step_of(plant: str) -> str:
+    return plant.removeprefix(f"{SLIP} ") if plant.startswith(SLIP) else misconception(plant).at
+
+
 def _plant(d: Derivation, wanted: Sequence[str], rng: random.Random) -> list[Planted] | None:
     """The mistakes one after the other, each on what the one before has left; none where one of them does not fit."""
-    script, errors, taken = whole(d), list[Planted](), list[str]()
+    script, errors = whole(d), list[Planted]()
     order = [step.name for step in script]
-    for plant in wanted:
-        found = separation(script)
+    for plant in sorted(wanted, key=lambda plant: order.index(_step_of(plant))):
+        step = _step_of(plant)
+        found = at_step(script, step)
         if plant.startswith(SLIP):
-            step = plant.removeprefix(f"{SLIP} ")
-            if step not in slip_steps(found.derivation) or not (listed := plantable_slips(found, step)):
+            if step not in slip_steps(script) or not (listed := plantable_slips(found, step)):
                 return None
             slip = pick(rng, listed)
-            error: Planted = {
-                "id": SLIP,
-                "step": step,
-                "i": slip.i,
-                "j": slip.j,
-                "kind": slip.slip.id,
-                "value": str(slip.value),
-            }
+            where: Planted = {"i": slip.i, "j": slip.j, "kind": slip.slip.id, "value": str(slip.value)}
+            errors.append({"id": SLIP, "step": step, **where})
         else:
             wrong = plantable(found).get(plant)
-            if wrong is None or wrong.first is None:
+            if wrong is None or wrong.first != step:
                 return None
-            step, error = wrong.first, {"id": plant, "step": wrong.first}
-        if taken and order.index(step) <= order.index(taken[-1]):
-            return None
-        errors.append(error)
-        taken.append(step)
-        script = with_error(script, error)
+            errors.append({"id": plant, "step": step})
+        script = with_error(script, errors[-1])
     return errors
 
 
@@ -215,16 +211,19 @@ def _offered(
     content: Content, errors: Sequence[Planted], places: Sequence[int], rng: random.Random
 ) -> list[list[str]] | None:
     """What may have been done: two things at the step itself and others elsewhere, so that no step is given away."""
-    script = whole(derived.problem_of(content).derivation)
+    script, found = whole(derived.problem_of(content).derivation), derived.made(content).separation
+    planted = [str(error["step"]) for error in errors]
+    others = [w for w in found.wrongs if w.first is not None and _usual(w.misconception)]
+    elsewhere = [w.misconception.id for w in others if w.first not in planted and w.misconception.at not in planted]
     lists: list[list[str]] = []
     for error, place in zip(errors, places, strict=False):
-        found, step, own = separation(script), str(error["step"]), str(error["id"])
+        step, own = str(error["step"]), str(error["id"])
+        beside = at_step(script, step).wrongs
         script = with_error(script, error)
         value = script.value(step)
-        others = [w for w in found.wrongs if w.misconception.id != own and w.first and _usual(w.misconception)]
-        here = [w.misconception.id for w in others if w.first == step and w.value(step) != value]
-        planted = [str(e["step"]) for e in errors]
-        elsewhere = [w.misconception.id for w in others if w.first not in planted]
+        known = {w.misconception.id for w in others}
+        here = [w.misconception.id for w in beside if w.first == step and w.value(step) != value]
+        here = [id for id in here if id in known and id != own]
         wrong = shuffled(rng, here)[:2] + ([SLIP] if own != SLIP else [])
         wrong += shuffled(rng, elsewhere)[: OPTIONS - 1 - len(wrong)]
         if len(wrong) < OPTIONS - 1:
@@ -244,16 +243,16 @@ def make(content: Content) -> Question:
     scripts = [problem.derivation]
     for error in errors:
         scripts.append(with_error(scripts[-1], error))
-    wording = wording_of(problem)
+    wording, found = wording_of(problem), derived.made(content).separation
     parts: list[Part] = []
     letters = iter("abcdefgh")
     for k, (error, offered) in enumerate(zip(errors, cast("list[list[str]]", content["offered"]), strict=True)):
         which = "" if len(errors) == 1 else ("first ", "second ")[k]
         parts.append(_which(next(letters), which, problem.derivation[error["step"]], wording))
-        parts.append(_what(next(letters), which, error, offered, scripts[k], wording))
+        parts.append(_what(next(letters), which, error, offered, scripts[k], found, wording))
     last = next(letters)
     parts.append(_right(last, problem.derivation[errors[0]["step"]], len(errors) > 1, wording, problem))
-    parts.append(_output(next(letters), last, errors[0]["step"], wording, problem))
+    parts.append(_output(next(letters), last, errors[0]["step"], len(errors) > 1, wording, problem))
     return Question(
         type=TYPE.name,
         title=problem.title,
@@ -317,9 +316,14 @@ def _which(letter: str, which: str, step: Step, wording: Wording) -> Part:
 
 
 def _what(
-    letter: str, which: str, error: Mapping[str, Any], offered: Sequence[str], before: Derivation, wording: Wording
+    letter: str,
+    which: str,
+    error: Mapping[str, Any],
+    offered: Sequence[str],
+    before: Derivation,
+    found: Separation,
+    wording: Wording,
 ) -> Part:
-    found = separation(before)
     wrongs = {w.misconception.id: w for w in found.wrongs}
     offers = []
     for id in offered:
@@ -373,18 +377,19 @@ def _right(letter: str, step: Step, several: bool, wording: Wording, problem: Pr
     return Part(letter, (Words("The right line"),), ask, key, MatrixAnswer(value), (Mark("M", 1), Mark("A", 1)))
 
 
-def _output(letter: str, before: str, wrong: str, wording: Wording, problem: Problem) -> Part:
+def _output(letter: str, before: str, wrong: str, several: bool, wording: Wording, problem: Problem) -> Part:
     last = problem.derivation.last
     value = cast(Matrix, last.result)
-    words = (
-        "Carry on from there to the output. "
-        f"If the output itself is the wrong line, ({before}) and ({letter}) have the same answer."
-    )
+    words = "Carry on from there to the output."
+    if not several:
+        words += f" If the output itself is the wrong line, ({before}) and ({letter}) have the same answer."
     grid = AnswerGrid(wording.name(last.name), *value.shape, cell_kind(last, problem.exact))
     ask = (Paragraph((Words(words),)), WorkingSpace(70), grid)
     names = [step.name for step in problem.derivation]
-    following = problem.derivation.steps[names.index(wrong) + 1 :] or (last,)
+    following = problem.derivation.steps[names.index(wrong) + 1 :]
     key = tuple(block for step in following for block in worked(step, wording, Detail("none", problem.places)))
+    if not following:
+        key = (Paragraph((Words(f"As in ({before})."),)),)
     return Part(letter, (Words("The right output"),), ask, key, MatrixAnswer(value), (Mark("M", 1), Mark("A", 1)))
 
 
@@ -396,14 +401,15 @@ def prove(question: Question) -> None:
     assert question.problem is not None
     script = question.problem.derivation
     for error in cast("list[dict[str, Any]]", question.content["errors"]):
-        found = separation(script)
+        found = at_step(script, error["step"])
         script = with_error(script, error)
         value = script.value(error["step"])
         assert isinstance(value, Matrix)
         if value == found.derivation.value(error["step"]):
             raise SelfCheckError(f"The mistake {error['id']} cannot be seen in {error['step']}.")
-        if also := explanations(found, error["step"], value, but=error["id"]):
-            raise SelfCheckError(f"The mistake {error['id']} in {error['step']} may be {', '.join(also)} as well.")
+        expected = [] if error["id"] == SLIP else [error["id"]]
+        if (fitting := explanations(found, error["step"], script)) != expected:
+            raise SelfCheckError(f"The mistake {error['id']} in {error['step']} is explained by {fitting}.")
     for k, step in enumerate(script):
         above = {**script.givens, **{earlier.name: earlier.result for earlier in script.steps[:k]}}
         self_check(Derivation(above, (step,), orientation=script.orientation))
@@ -424,6 +430,7 @@ TYPE = ProblemType(
     family=family,
     complaint=complaint,
     prove=prove,
+    key=derived.key,
     options={"errors": (1, f"how many lines are wrong: 1 or {MOST_ERRORS}")},
     defaults={"mechanism": "attention"},
 )

@@ -104,4 +104,5 @@ TYPE = ProblemType(
     family=derived.family,
     complaint=derived.complaint,
     key=derived.key,
+    relabelled=derived.relabelled_content,
 )

@@ -1,0 +1,279 @@
+"""Translate a derivation from one notation into another: names, products, shapes, layout (PEDAGOGY 5, type 8)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import cast
+
+from symattn.derivation import Derivation, Operand, transposed
+from symattn.document import AnswerGrid, Block, Display, FillIn, FillIns, Heading, Inlines, Math, Paragraph, Words
+from symattn.errors import InputError, SelfCheckError
+from symattn.exact import Matrix
+from symattn.explanation.parts import conventions, mask_shown, wording_of
+from symattn.explanation.steps import LINE, cell_kind
+from symattn.explanation.wording import Wording
+from symattn.fairness.dice import pick, shuffled
+from symattn.formula import Formula, Relation
+from symattn.formula.width import fold
+from symattn.mechanisms import Settings, mechanism
+from symattn.misconceptions import whole
+from symattn.misconceptions.layout import turned
+from symattn.notation import Notation, load_notation, notations
+from symattn.problem import Problem
+from symattn.problems import derived
+from symattn.problems.asking import LETTERS, Offer, choice, choices, choices_key
+from symattn.problems.base import Family, ProblemType, Spec
+from symattn.problems.choice import balanced_places
+from symattn.question import ChoiceAnswer, Content, Json, Mark, MatrixAnswer, Part, Question, ShapeAnswer
+
+CLASSES = (("X", "W_Q", "W_K", "W_V"), ("Q", "K", "V", "A"), ("S", "S'", "A", "Z"))
+"""Matrices that are mistaken for one another."""
+
+PRODUCTS = (
+    (Operand("Q"), transposed("K")),
+    (Operand("K"), transposed("Q")),
+    (transposed("Q"), Operand("K")),
+    (transposed("K"), Operand("Q")),
+)
+OPTIONS = 4
+
+
+# ------------------------------------------------------------------------------------------------ drawing
+
+
+def family(spec: Spec, rng: random.Random) -> Family:
+    """What derivations share, and where the right options stand."""
+    return {
+        "derivation": cast(Json, derived.family(spec, rng)),
+        "places": cast(Json, [balanced_places(rng, OPTIONS) for _ in range(2)]),
+    }
+
+
+def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
+    content = derived.content(spec, rng, number, cast(Family, family["derivation"]))
+    settings = spec.chosen_settings()
+    if settings.activation != "identity" or settings.rounding:
+        raise InputError("A derivation to be translated has neither an activation nor rounded weights.")
+    into = TYPE.option(spec, "into") or ("columns" if settings.orientation == "rows" else "standard")
+    if into == spec.notation:
+        raise InputError(f"The option into of translate is {into!r}, which is the notation that one starts from.")
+    target = load_notation(into)
+    d = whole(derived.problem_of(content).derivation)
+    other = translated(d, target)
+    tokens = len(cast(Matrix, d.value("S")).rows if d.orientation == "rows" else cast(Matrix, d.value("S")).T.rows)
+    named = _named(d, load_notation(spec.notation), other, target)
+    if not named:
+        raise InputError(f"Between the notations {spec.notation} and {into} there are no names to be told apart.")
+    places = [place[(number - 1) % len(place)] for place in cast("list[list[int]]", family["places"])]
+    role, group = named[(number - 1) % len(named)]
+    wrong = shuffled(rng, [name for name in group if name != role])
+    right = other["S"].operands
+    products = shuffled(rng, [k for k, operands in enumerate(PRODUCTS) if operands != right])
+    return {
+        **content,
+        "into": into,
+        "names": cast(Json, [*wrong[: places[0]], role, *wrong[places[0] :]]),
+        "role": role,
+        "products": cast(
+            Json,
+            [*products[: places[1]], PRODUCTS.index(cast("tuple[Operand, Operand]", right)), *products[places[1] :]],
+        ),
+        "token": pick(rng, range(tokens)),
+    }
+
+
+def _named(d: Derivation, source: Notation, other: Derivation, target: Notation) -> list[tuple[str, tuple[str, ...]]]:
+    """Roles with their class, which the target writes in four ways; only those whose name changes, if there are any."""
+    here, there = Wording(d, source), Wording(other, target)
+    found: list[tuple[str, tuple[str, ...]]] = []
+    for group in CLASSES:
+        if all(name in d for name in group) and len({there.name(name) for name in group}) == len(group):
+            found += [(role, group) for role in group]
+    return [x for x in found if here.name(x[0]) != there.name(x[0])] or found
+
+
+def translated(d: Derivation, target: Notation) -> Derivation:
+    """The derivation with its tokens as the target notation has them, matrix by matrix."""
+    orientation = target.settings.get("orientation", "rows")
+    return d if d.orientation == orientation else turned(d)
+
+
+# ------------------------------------------------------------------------------------------------ making
+
+
+def make(content: Content) -> Question:
+    problem = derived.problem_of(content, TYPE.title)
+    problem = replace(problem, derivation=whole(problem.derivation))
+    target = load_notation(str(content["into"]))
+    other = replace(problem, derivation=translated(problem.derivation, target), notation=target)
+    here, there = wording_of(problem), wording_of(other)
+    token = cast(int, content["token"])
+    shaped = "W_Q" if "W_Q" in problem.derivation else "Q"
+    parts = (
+        _name_part(cast("list[str]", content["names"]), str(content["role"]), here, there),
+        _product_part(cast("list[int]", content["products"]), there),
+        _shape_part(shaped, here, there),
+        _token_part(token, there, other),
+        _matrix_part("e", "S", there, other),
+        _matrix_part("f", other.derivation.last.name, there, other),
+    )
+    return Question(
+        type=TYPE.name,
+        title=problem.title,
+        introduction=(Paragraph((Words(_introduction(problem, other)),)),),
+        given=(
+            *derived.given(problem, here),
+            Heading((Words("The derivation"),), 1),
+            *(block for step in problem.steps for block in (*mask_shown(step, here), _shown(step.name, here))),
+        ),
+        parts=parts,
+        content=content,
+        problem=problem,
+        conventions=conventions(problem, here),
+        features=derived.measured(problem),
+        positions={f"key {p.name}": LETTERS[min(p.answer.right)] for p in parts if isinstance(p.answer, ChoiceAnswer)},
+    )
+
+
+def _introduction(problem: Problem, other: Problem) -> str:
+    lie = "rows" if problem.derivation.orientation == "rows" else "columns"
+    there = "rows" if other.derivation.orientation == "rows" else "columns"
+    lying = f"There, tokens are {there}, and here {lie}." if there != lie else f"In both, tokens are {lie}."
+    return (
+        f"The derivation below is written in one notation. Rewrite it in another one: {other.notation.title}. {lying} "
+        "Nothing needs to be worked out again."
+    )
+
+
+def _shown(name: str, wording: Wording) -> Display:
+    step = wording.derivation[name]
+    parts = (wording.name(name), wording.rule(step), wording.values(step.result))
+    return Display(tuple(fold(Relation(parts, ("=", "=")), LINE)))
+
+
+def _name_part(names: Sequence[str], role: str, here: Wording, there: Wording) -> Part:
+    offers = []
+    for name in names:
+        why: Inlines = (Math(there.name(name)), Words(" there is "), Math(here.name(name)), Words(" here."))
+        offers.append(Offer((Math(there.name(name)),), why, name == role))
+    prompt = Paragraph((Words("What is "), Math(here.name(role)), Words(" called there?")))
+    title: Inlines = (Words("A name"),)
+    return Part("a", title, (prompt, choices(offers)), (prompt, *choices_key(offers)), choice(offers), (Mark("B", 1),))
+
+
+def _product_part(products: Sequence[int], there: Wording) -> Part:
+    step = there.derivation["S"]
+    other = turned(there.derivation)["S"].operands
+    offers = []
+    for k in products:
+        operands = PRODUCTS[k]
+        right = operands == step.operands
+        if right:
+            why = "right: each score is the product of a query and a key."
+        elif operands == other:
+            why = "this is the product where tokens lie the other way."
+        elif operands == tuple(replace(o, name=_SWAPPED[o.name]) for o in step.operands):
+            why = "this is the transpose: query and key are exchanged."
+        else:
+            why = "this compares features, and not tokens."
+        diagnosis = "" if right or operands == other else "T2" if "transpose" in why else "T3"
+        formula = Relation((there.name("S"), there.rule(step.with_operands(*operands))), ("=",))
+        offers.append(Offer((Math(formula),), (Words(why),), right, diagnosis))
+    prompt = Paragraph((Words("Which product gives the scores there?"),))
+    title: Inlines = (Words("The scores as a product"),)
+    return Part("b", title, (prompt, choices(offers)), (prompt, *choices_key(offers)), choice(offers), (Mark("B", 1),))
+
+
+_SWAPPED = {"Q": "K", "K": "Q"}
+
+
+def _shape_part(name: str, here: Wording, there: Wording) -> Part:
+    matrix = there.derivation.value(name)
+    rows, columns = matrix.shape
+    label: Inlines = (Words("Rows × columns:"),)
+    prompt: Inlines = (
+        Words("What is the shape of "),
+        Math(there.name(name)),
+        Words(" there (here: "),
+        Math(here.name(name)),
+        Words(")?"),
+    )
+    key = Paragraph((*prompt, Words(f" {rows}×{columns}, "), Words(_same_or_turned(here, there))))
+    ask = (Paragraph(prompt), FillIns((FillIn(label, 30),)))
+    return Part("c", (Words("A shape"),), ask, (key,), ShapeAnswer((rows, columns)), (Mark("B", 1),))
+
+
+def _same_or_turned(here: Wording, there: Wording) -> str:
+    if here.orientation == there.orientation:
+        return "as here: tokens lie the same way."
+    return "with rows and columns exchanged: every matrix is transposed."
+
+
+def _token_part(token: int, there: Wording, other: Problem) -> Part:
+    """One token's query as it stands there: a row or a column."""
+    whole_matrix = there.token("Q", token + 1)
+    assert isinstance(whole_matrix, Matrix)
+    value = whole_matrix if there.orientation == "rows" else whole_matrix.T
+    name = there.read(there.notation.named("Q").row, i=token + 1, t=token + 1)
+    prompt = Paragraph((Words(f"Write the query of token {token + 1} as it stands there."),))
+    whole_numbers = all(isinstance(x, int) for x in value)
+    grid = AnswerGrid(name, *value.shape, "integer" if whole_numbers else "fraction")
+    key = (prompt, Display((Relation((name, there.values(value)), ("=",)),)))
+    return Part("d", (Words("One token"),), (prompt, grid), key, MatrixAnswer(value), (Mark("B", 1),))
+
+
+def _matrix_part(letter: str, name: str, there: Wording, other: Problem) -> Part:
+    step = other.derivation[name]
+    value = cast(Matrix, step.result)
+    rule: Formula = Relation((there.name(name), there.rule(step)), ("=",))
+    prompt = Paragraph((Words("Write "), Math(there.name(name)), Words(" with its values as it stands there.")))
+    ask: tuple[Block, ...] = (prompt, AnswerGrid(there.name(name), *value.shape, cell_kind(step, other.exact)))
+    key = (prompt, Display((rule,)), _shown(name, there))
+    word = there.notation.named(name).word or step.op.title
+    return Part(letter, (Words(word),), ask, key, MatrixAnswer(value), (Mark("M", 1), Mark("A", 1)))
+
+
+# ------------------------------------------------------------------------------------------------ proving
+
+
+def prove(question: Question) -> None:
+    """The translation worked out from translated givens by the mechanism itself, and compared step by step."""
+    problem, content = question.problem, question.content
+    assert problem is not None
+    d = problem.derivation
+    target = load_notation(str(content["into"]))
+    other = translated(d, target)
+    settings = Settings.read(cast("dict[str, object]", content["settings"]))
+    settings = replace(settings, orientation=other.orientation, by="matrix")
+    again = mechanism(problem.mechanism).run(other.givens, settings)
+    for step in again:
+        if step.name not in other or step.result != other.value(step.name):
+            raise SelfCheckError(f"In the notation {target.name}, {step.name} is not what was translated.")
+    for part in question.parts:
+        if isinstance(part.answer, ChoiceAnswer):
+            texts = [option.text for option in part.answer.options]
+            if len(part.answer.right) != 1 or any(a == b for i, a in enumerate(texts) for b in texts[:i]):
+                raise SelfCheckError(f"The options of part {part.name} are alike, or not one of them is right.")
+
+
+def complaint(content: Content, family: Family) -> str:
+    return derived.complaint(content, cast(Family, family["derivation"]))
+
+
+TYPE = ProblemType(
+    name="translate",
+    title="Translate the notation",
+    draw=draw,
+    make=make,
+    family=family,
+    complaint=complaint,
+    prove=prove,
+    key=derived.key,
+    options={
+        "into": ("", f"the notation to translate into: {', '.join(notations())}; else the other layout of tokens")
+    },
+)
+
+__all__ = ["TYPE", "translated"]

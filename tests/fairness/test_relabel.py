@@ -1,0 +1,89 @@
+"""Tier A: relabelling permutes scores and outputs, and changes nothing that counts as difficulty."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symattn.exact import Matrix
+from symattn.fairness.features import features
+from symattn.fairness.relabel import orbit_size, permuted, relabelled
+from symattn.mechanisms import Settings, mechanism
+
+SIZES = {"n": 3, "m": 3, "d_model": 4, "d_k": 2, "d_v": 2}
+seeds = st.integers(0, 2**32)
+
+
+def instance(rng, name, settings):
+    shapes = mechanism(name).shapes(settings)
+    return {
+        given: Matrix([[rng.randrange(-1, 3) for _ in range(SIZES[shapes[given][1]])] for _ in range(SIZES[rows])])
+        for given, (rows, _) in shapes.items()
+        if given in mechanism(name).givens
+    }
+
+
+@pytest.mark.parametrize("name", ["self_attention", "attention", "causal_self_attention"])
+@pytest.mark.parametrize("orientation", ["rows", "columns"])
+def test_every_load_feature_is_invariant(name, orientation):
+    m, rng = mechanism(name), random.Random(7)
+    settings = Settings.read({**m.defaults, "orientation": orientation, "base": 2, "scale": "none"})
+    for _ in range(40):
+        parent = instance(rng, name, settings)
+        other = relabelled(parent, m, settings, rng)
+        a, b = features(m.run(parent, settings)), features(m.run(other, settings))
+        for feature in ("counts", "output_counts", "load", "largest", "ties", "masked", "rank", "coincidences"):
+            assert getattr(a, feature) == getattr(b, feature)
+        for feature in ("zeros", "negatives", "non_integer", "denominator"):
+            assert getattr(a, feature) == getattr(b, feature)
+        for feature in ("offsets", "D", "distinct", "ranges"):
+            assert sorted(getattr(a, feature)) == sorted(getattr(b, feature))
+
+
+@given(
+    st.permutations(range(3)), st.permutations(range(4)), st.permutations(range(2)), st.permutations(range(2)), seeds
+)
+def test_scores_and_outputs_are_the_permuted_ones(tokens, inner, keys, values, seed):
+    m, settings = mechanism("self_attention"), Settings()
+    parent = instance(random.Random(seed), "self_attention", settings)
+    orders = {"n": tokens, "d_model": inner, "d_k": keys, "d_v": values}
+    before = m.run(parent, settings)
+    after = m.run(permuted(parent, m.shapes(settings), orders), settings)
+    S, Z = before.value("S"), before.value("Z")
+    assert after.value("S") == Matrix([[S[i, j] for j in tokens] for i in tokens])
+    assert after.value("Z") == Matrix([[Z[i, c] for c in values] for i in tokens])
+
+
+@given(seeds)
+def test_under_a_mask_tokens_stay_where_they_are(seed):
+    m = mechanism("causal_self_attention")
+    settings = Settings.read(m.defaults)
+    rng = random.Random(seed)
+    parent = instance(rng, m.name, settings)
+    assert m.run(relabelled(parent, m, settings, rng), settings).value("S") == m.run(parent, settings).value("S")
+
+
+@given(seeds)
+def test_changed_signs_keep_the_scores(seed):
+    m = mechanism("causal_self_attention")
+    settings = Settings.read(m.defaults)
+    rng = random.Random(seed)
+    parent = instance(rng, m.name, settings)
+    other = relabelled(parent, m, settings, rng, signs=True)
+    assert m.run(other, settings).value("A") == m.run(parent, settings).value("A")
+    assert sorted(map(abs, other["W_Q"])) == sorted(map(abs, parent["W_Q"]))
+
+
+@pytest.mark.parametrize(("sizes", "orbit", "causal"), [((3, 4, 2, 2), 576, 96), ((3, 5, 4, 2), 34560, 5760)])
+def test_the_printed_sizes_of_orbits(sizes, orbit, causal):
+    named = dict(zip(("n", "d_model", "d_k", "d_v"), sizes, strict=True))
+    assert orbit_size(named, masked=False) == orbit
+    assert orbit_size(named, masked=True) == causal
+
+
+def test_the_same_seed_gives_the_same_relabelling():
+    m, settings = mechanism("attention"), Settings()
+    parent = instance(random.Random(1), "attention", settings)
+    drawn = [relabelled(parent, m, settings, random.Random(9)) for _ in range(2)]
+    assert drawn[0] == drawn[1]
