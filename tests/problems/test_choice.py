@@ -1,0 +1,226 @@
+"""Multiple choice: keys and wrong options by NumPy, places of the key counted, ways carried out by SymPy."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import sympy
+from oracles import floats, numpy_attention, sympy_attention
+from problem_laws import contents, is_written, keeps_its_promises, questions
+
+from symattn.derivation import Derivation
+from symattn.document import Math, Words
+from symattn.errors import InputError, SelfCheckError
+from symattn.exact import Matrix
+from symattn.formula import ListOf, Negative
+from symattn.formula import Number as Digits
+from symattn.mechanisms import Settings, mechanism
+from symattn.problems.choice import TYPE, WAYS_SHOWN, balanced_places
+from symattn.problems.ways import WAYS, carried_out
+from symattn.question import ChoiceAnswer
+
+
+def shown(option):
+    """The numbers of an option as printed; none where it shows something else."""
+    (inline,) = option.text
+    if not isinstance(inline, Math) or not isinstance(inline.formula, ListOf):
+        return None
+    numbers = []
+    for item in inline.formula.items:
+        sign, body = (-1, item.body) if isinstance(item, Negative) else (1, item)
+        if isinstance(body, Digits):
+            numbers.append(sign * float(body.digits))
+        else:
+            numbers.append(sign * float(body.above.digits) / float(body.below.digits))
+    return np.array(numbers)
+
+
+def softmax(m, axis=1, base=np.e):
+    powers = base**m
+    return powers / powers.sum(axis=axis, keepdims=True)
+
+
+def wrong_ways(q, k, v):
+    """Some misconceptions as (step, matrices) in NumPy; d_k = 4, n = 3, d_v = 2."""
+    s = q @ k.T
+    a = softmax(s / 2)
+    found = {
+        "T2": {"S": k @ q.T},
+        "T7": {"S": np.diag(np.diag(s))},
+        "C1": {"S'": s},
+        "C2": {"S'": s / 4},
+        "C4": {"S'": s * 2},
+        "C5": {"S'": s / np.sqrt(3)},
+        "C9": {"S'": s / np.sqrt(2)},
+        "X1": {"A": softmax(s / 2, 0)},
+        "X2": {"A": np.exp(s / 2) / np.exp(s / 2).sum()},
+        "X3": {"A": softmax(s / 2, base=2)},
+        "X6": {"A": np.exp(s / 2)},
+        "X13": {"A": s / 2},
+        "O1": {"Z": a.T @ v},
+        "O7": {"Z": np.diag(a)[:, None] * v},
+        "O8": {"Z": a @ v / 3},
+    }
+    for made in found.values():
+        made.setdefault("S", s)
+        made.setdefault("S'", made["S"] / 2)
+        made.setdefault("A", softmax(made["S'"]))
+        made.setdefault("Z", made["A"] @ v)
+    return found
+
+
+def test_keys_and_wrong_options_against_numpy():
+    checked = Counter()
+    for question in questions(TYPE, 25):
+        q, k, v = (floats(question.problem.derivation.value(name)) for name in "QKV")
+        right, wrong = numpy_attention(q, k, v, scale=2), wrong_ways(q, k, v)
+        for item, part in zip(question.content["items"], question.parts, strict=True):
+            if item["kind"] != "row":
+                continue
+            for id, option in zip(item["options"], part.answer.options, strict=True):
+                if id in wrong:
+                    assert np.allclose(shown(option), wrong[id][item["step"]][item["token"]], atol=6e-5), (id, item)
+                    checked[id] += 1
+                elif not id:
+                    assert option.right
+                    assert np.allclose(shown(option), right[item["step"]][item["token"]], atol=6e-5)
+                else:
+                    assert not np.allclose(shown(option), right[item["step"]][item["token"]], atol=1e-3)
+    assert len(checked) >= 10
+
+
+@pytest.mark.parametrize("stated", [{}, {"settings": {"mask": "causal"}}, {"mechanism": "self_attention"}])
+def test_options_are_apart_in_order_and_alike_in_look(stated):
+    for question in questions(TYPE, 12, **stated):
+        for item, part in zip(question.content["items"], question.parts, strict=True):
+            assert len(part.answer.right) == 1
+            if item["kind"] != "row" or item["step"] == "M":
+                continue
+            rows = [shown(option) for option in part.answer.options]
+            assert [tuple(row) for row in rows] == sorted(tuple(row) for row in rows)
+            for i, row in enumerate(rows):
+                assert all(np.abs(row - other).max() >= 0.0499 for other in rows[:i])
+            kinds = {tuple(type(x) for x in option.text[0].formula.items) for option in part.answer.options}
+            decimals = [
+                "." in x.digits for o in part.answer.options for x in o.text[0].formula.items if isinstance(x, Digits)
+            ]
+            assert all(decimals) or not any(decimals), kinds
+
+
+def test_the_key_stands_everywhere_equally_often():
+    drawn = list(contents(TYPE, 24))
+    for k in range(5):
+        places = Counter(content["items"][k]["options"].index("") for content in drawn)
+        assert places == dict.fromkeys(range(4), 6)
+
+
+def test_places_are_balanced_in_every_block():
+    from symattn.fairness.dice import Dice
+    from symattn.problems.choice import BLOCKS
+
+    places = balanced_places(Dice.seeded(1).rng("places"), 4)
+    assert len(places) == 4 * BLOCKS
+    assert all(sorted(places[i : i + 4]) == [0, 1, 2, 3] for i in range(0, len(places), 4))
+
+
+def test_no_two_items_ask_the_same():
+    for content in contents(TYPE, 6, options={"items": 8}):
+        asked = [(item["kind"], item["step"], item.get("token")) for item in content["items"] if item["kind"] == "row"]
+        assert len(set(asked)) == len(asked)
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {},
+        {"settings": {"mask": "causal"}},
+        {"mechanism": "self_attention"},
+        {"notation": "columns"},
+        {"notation": "note-003"},
+        {"options": {"several": True}},
+    ],
+)
+def test_promises(stated):
+    keeps_its_promises(TYPE, 8, **stated)
+    is_written(next(questions(TYPE, 1, **stated)))
+
+
+@pytest.mark.slow
+def test_promises_for_a_class_set():
+    keeps_its_promises(TYPE, 200)
+
+
+# ------------------------------------------------------------------------------------------------ ways
+
+
+def derivation(mask=None) -> Derivation:
+    """Golden variant G1 (PEDAGOGY 2.3)."""
+    given = {
+        "X": [[0, 1, -1, -1, -1], [1, 1, 1, 1, 1], [0, 1, 1, -1, -1]],
+        "W_Q": [[0, -1, -1, -1], [0, 1, -1, -1], [0, 1, 1, 0], [0, 0, 0, 1], [0, 0, -1, 0]],
+        "W_K": [[-1, 1, 0, 1], [0, 1, 0, 0], [1, 0, 1, 0], [-1, 1, -1, 0], [-1, -1, 0, 1]],
+        "W_V": [[0, 1], [1, -1], [-1, 2], [-1, 2], [0, 2]],
+    }
+    return mechanism("self_attention").run(given, Settings(mask=mask))
+
+
+@pytest.mark.parametrize("mask", [None, "causal"])
+def test_ways_that_are_called_right_are_right_and_the_others_are_not(mask):
+    d = derivation(mask)
+    keep = np.tril(np.ones((3, 3), bool)) if mask else None
+    right = sympy_attention(*(d.value(name).sympy() for name in "QKV"), scale=2, keep=keep)
+    suiting = [way for way in WAYS if way.suits(d)]
+    assert {way.step for way in suiting} == {"S", "S'", "A", "Z"}
+    for way in suiting:
+        result = carried_out(way, d)
+        equal = result is not None and result.shape == right[way.step].shape
+        equal = equal and all(sympy.simplify(x) == 0 for x in result.sympy() - right[way.step])
+        assert equal == way.right, way.id
+
+
+def test_the_two_fourth_roots_multiply_to_the_divisor():
+    """Carried out as one division, since the root of the divisor need not be exact: in SymPy they are two."""
+    d = derivation()
+    way = next(way for way in WAYS if way.id == "S' both")
+    root = sympy.sqrt(2)
+    q, k = d.value("Q").sympy() / root, d.value("K").sympy() / root
+    assert sympy.simplify(q * k.T - carried_out(way, d).sympy()) == sympy.zeros(3, 3)
+
+
+def test_several_may_be_right():
+    for question in questions(TYPE, 8, options={"several": True}, mechanism="self_attention"):
+        assert [item["step"] for item in question.content["items"]] == ["S", "S'", "A", "Z"]
+        for part in question.parts:
+            assert isinstance(part.answer, ChoiceAnswer)
+            assert part.answer.several
+            assert len(part.answer.options) == WAYS_SHOWN
+            assert len(part.answer.right) in (2, 3)
+
+
+def test_every_wrong_option_says_why():
+    for question in questions(TYPE, 4):
+        for part in question.parts:
+            reasons = part.key[-1].items
+            assert len(reasons) == len(part.answer.options)
+            for reason, option in zip(reasons, part.answer.options, strict=True):
+                said = " ".join(x.text for x in reason if isinstance(x, Words))
+                assert ("right" in said) if option.right else (option.diagnosis in said)
+
+
+def test_what_cannot_be_asked():
+    with pytest.raises(InputError, match="1 to 12"):
+        next(contents(TYPE, 1, options={"items": 0}))
+    with pytest.raises(InputError, match="columns"):
+        next(contents(TYPE, 1, options={"several": True}, notation="columns"))
+
+
+def test_two_equal_options_are_found():
+    content = next(contents(TYPE, 1))
+    item = next(i for i in content["items"] if i["kind"] == "row")
+    twice = {**item, "options": ["", *[i for i in item["options"] if i][:1] * 2]}
+    with pytest.raises(SelfCheckError, match="alike"):
+        TYPE.prove(TYPE.make({**content, "items": [twice]}))
+
+
+def test_matrices_are_matrices():
+    assert isinstance(carried_out(WAYS[0], derivation()), Matrix)

@@ -1,0 +1,169 @@
+"""Faded examples: SymPy solves for the blanks as unknowns, and finds one solution, the right one."""
+
+from itertools import product
+
+import pytest
+import sympy
+from problem_laws import DICE, contents, is_written, questions
+
+from symattn.derivation import Derivation, transposed
+from symattn.document import AnswerGrid
+from symattn.errors import InputError, SelfCheckError
+from symattn.exact import Matrix
+from symattn.identity import identity
+from symattn.ops import MatMul, Scale, Softmax
+from symattn.problems.faded import TYPE, blanks_of, undetermined
+from symattn.question import EntriesAnswer, MatrixAnswer
+
+
+def solutions(d, blanks):
+    """All values of the blanks for which every line up to the scaled scores holds, by SymPy."""
+    unknowns, shown = {}, {}
+    for name in (*d.givens, *(step.name for step in d)):
+        matrix = d.value(name).sympy().as_mutable()
+        for i, j in blanks.get(name, ()):
+            matrix[i, j] = unknowns[name, i, j] = sympy.Symbol(f"u{len(unknowns)}")
+        shown[name] = matrix
+    equations = []
+    for name, left, right in (("Q", "X", "W_Q"), ("K", "X", "W_K"), ("V", "X", "W_V")):
+        if left in shown:
+            equations += list(shown[name] - shown[left] * shown[right])
+    equations += list(shown["S"] - shown["Q"] * shown["K"].T)
+    equations += list(shown["S'"] * 2 - shown["S"])
+    linear = [e for e in map(sympy.expand, equations) if e != 0]
+    wanted = {cell: symbol for cell, symbol in unknowns.items() if cell[0] not in ("A", "Z", "M")}
+    return sympy.solve(linear, list(wanted.values()), dict=True), wanted
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {},
+        {"mechanism": "attention"},
+        {"options": {"backwards": True}},
+        {"mechanism": "attention", "options": {"backwards": True}},
+        {"mechanism": "attention", "options": {"backwards": True}, "level": "starter"},
+    ],
+)
+def test_blanks_have_one_solution_by_sympy(stated):
+    for question in questions(TYPE, 3, **stated):
+        d, blanks = question.problem.derivation, blanks_of(question.content)
+        found, wanted = solutions(d, blanks)
+        assert len(found) == 1
+        for (name, i, j), symbol in wanted.items():
+            assert found[0][symbol] == Matrix([[d.value(name)[i, j]]]).sympy()[0]
+
+
+def test_one_blank_in_a_factor_follows_only_where_it_is_multiplied_by_something():
+    """q = (x, 2)·W with the product printed: a blank of W beside a 0 in every row of X is free."""
+    d = Derivation({"X": Matrix([[0, 2], [0, 1]]), "W_Q": Matrix([[3], [1]])}).then("Q", MatMul(), "X", "W_Q")
+    assert undetermined(d, {"W_Q": ((1, 0),)}) == set()
+    assert undetermined(d, {"W_Q": ((0, 0),)}) == {("W_Q", 0, 0)}
+    assert undetermined(d, {"W_Q": ((0, 0), (1, 0))}) == {("W_Q", 0, 0)}
+    assert undetermined(d, {"W_Q": ((1, 0),), "Q": ((0, 0), (1, 0))}) == {("W_Q", 1, 0), ("Q", 0, 0), ("Q", 1, 0)}
+
+
+def test_several_blanks_need_the_rank_of_the_other_factor():
+    """Brute force over small whole numbers agrees with the system of equations."""
+    values = range(-2, 3)
+    for x, y in product([(1, 2), (2, 4), (1, 1)], repeat=2):
+        d = Derivation({"X": Matrix([x, y]), "W_Q": Matrix([[1], [-1]])}).then("Q", MatMul(), "X", "W_Q")
+        fitting = [
+            (a, b) for a, b in product(values, repeat=2) if all(r[0] * a + r[1] * b == r[0] - r[1] for r in (x, y))
+        ]
+        assert (undetermined(d, {"W_Q": ((0, 0), (1, 0))}) == set()) == (len(fitting) == 1), (x, y)
+
+
+def softmax_line(scores):
+    return Derivation({"S'": Matrix([scores])}).then("A", Softmax(), "S'")
+
+
+def test_the_sum_rule_and_the_ratios_of_weights():
+    d = softmax_line([0, 1, 2])
+    everything = tuple((0, j) for j in range(3))
+    assert undetermined(d, {"A": everything}) == set()  # forwards
+    assert undetermined(d, {"A": ((0, 0),), "S'": ((0, 1),)}) == set()  # they sum to 1, then the ratio
+    assert undetermined(d, {"S'": ((0, 0), (0, 1))}) == set()  # from ratios to the one score that is printed
+    assert undetermined(d, {"S'": everything})  # every score may grow by the same number
+    assert undetermined(d, {"A": ((0, 0), (0, 1)), "S'": ((0, 2),)})  # two weights and a score are too much
+
+
+def test_a_scaled_score_follows_backwards_also_with_an_irrational_divisor():
+    d = Derivation({"Q": Matrix([[1, 2]]), "K": Matrix([[1, 0], [3, 1]])}).then("S", MatMul(), "Q", transposed("K"))
+    d = d.then("S'", Scale(sympy.sqrt(2), "sqrt(d_k)"), "S")
+    assert undetermined(d, {"Q": ((0, 0),), "S": ((0, 0), (0, 1))}) == set()
+
+
+def test_answers_are_the_blanks_and_grids_show_the_rest():
+    for question in questions(TYPE, 6, options={"backwards": True}):
+        blanks = blanks_of(question.content)
+        assert sorted(part.name for part in question.parts) == sorted(blanks)
+        for part in question.parts:
+            grid = next(block for block in part.ask if isinstance(block, AnswerGrid))
+            printed = {cell for cell, _ in grid.filled}
+            every = set(product(range(grid.rows), range(grid.columns)))
+            assert every - printed == set(blanks[part.name])
+            assert isinstance(part.answer, EntriesAnswer | MatrixAnswer)
+
+
+def test_every_variant_has_as_many_blanks():
+    counts = {tuple(map(len, blanks_of(content).values())) for content in contents(TYPE, 12)}
+    assert len(counts) == 1
+
+
+def test_a_series_fades_from_the_last_step_backwards():
+    steps = ["Q", "K", "V", "S", "S'", "A", "Z"]
+    listed = [list(blanks_of(content)) for content in contents(TYPE, 8, options={"fade": True})]
+    assert [sorted(names, key=steps.index) for names in listed[:7]] == [steps[-k:] for k in range(1, 8)]
+    assert listed[7] == listed[0]
+
+
+def test_blanks_only_where_they_are_wanted():
+    for content in contents(TYPE, 3, options={"blank": ["S", "A"], "share": 100}):
+        blanks = blanks_of(content)
+        assert {name: len(cells) for name, cells in blanks.items()} == {"S": 9, "A": 9}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [({"blank": ["B"]}, "the steps are"), ({"share": 0}, "percentage"), ({"share": 101}, "percentage")],
+)
+def test_options_out_of_range(options, said):
+    with pytest.raises(InputError, match=said):
+        next(contents(TYPE, 1, options=options))
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {},
+        {"settings": {"mask": "causal"}, "mechanism": "attention"},
+        {"notation": "columns"},
+        {"notation": "columns", "options": {"backwards": True}},
+        {"notation": "note-003"},
+        {"softmax": "base 2", "mechanism": "attention"},
+        {"exact": False, "mechanism": "attention"},
+    ],
+)
+def test_every_layout_is_proved_and_written(stated):
+    for question in questions(TYPE, 2, **stated):
+        TYPE.prove(question)
+        is_written(question)
+
+
+def test_a_blank_that_does_not_follow_is_found():
+    (content,) = contents(TYPE, 1)
+    unknown = [[i, j] for i in range(5) for j in range(4)]
+    blanks = {"W_Q": unknown, "Q": [[i, j] for i in range(3) for j in range(4)]}
+    with pytest.raises(SelfCheckError, match="Nothing that is printed"):
+        TYPE.prove(TYPE.make({**content, "blanks": blanks}))
+
+
+@pytest.mark.slow
+def test_a_class_set():
+    spec = TYPE.spec({})
+    drawn = list(contents(TYPE, 200))
+    assert len({identity(content) for content in drawn}) == 200
+    assert drawn[7] == TYPE.draw(spec, DICE.rng(8), 8, TYPE.family(spec, DICE.rng("family")))
+    for content in drawn:
+        TYPE.prove(TYPE.make(content))

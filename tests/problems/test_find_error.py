@@ -1,0 +1,173 @@
+"""Find the error: scripts worked out again by NumPy with one formula wrong, and nothing else."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from oracles import floats, numpy_attention
+from problem_laws import contents, is_written, keeps_its_promises, questions
+
+from symattn.errors import InputError, SelfCheckError
+from symattn.exact import Matrix
+from symattn.misconceptions import misconception, whole
+from symattn.problems import derived
+from symattn.problems.find_error import OPTIONS, SLIP, TYPE, with_error
+from symattn.question import ChoiceAnswer, MatrixAnswer, WordAnswer
+
+SCALES = {"C1": 1, "C2": 4, "C4": 1 / 2, "C5": np.sqrt(3), "C9": np.sqrt(2)}
+"""What scores are divided by, for d_k = 4, n = 3 and d_v = 2."""
+
+
+def normalised(a, axis):
+    return a / a.sum(axis=axis, keepdims=True)
+
+
+def wrong_line(id, q, k, v, s, m, a):
+    """The wrong line of some misconceptions in NumPy; none for those that have no formula here."""
+    match id:
+        case "T2":
+            return k @ q.T
+        case "T7":
+            return np.diag(np.diag(s))
+        case "T7b":
+            return np.tile(s[0], (3, 1))
+        case "C1" | "C2" | "C4" | "C5" | "C9":
+            return s / SCALES[id]
+        case "X1":
+            return normalised(np.exp(m), 0)
+        case "X2":
+            return np.exp(m) / np.exp(m).sum()
+        case "X3":
+            return normalised(2.0**m, 1)
+        case "X5":
+            return m / m.sum(axis=1, keepdims=True)
+        case "X6":
+            return np.exp(m)
+        case "O1":
+            return a.T @ v
+        case "O7":
+            return np.diag(a)[:, None] * v
+        case "O11":
+            return np.tile((a @ v)[0], (3, 1))
+    return None
+
+
+def script_of(question):
+    script = question.problem.derivation
+    for error in question.content["errors"]:
+        script = with_error(script, error)
+    return script
+
+
+def test_scripts_against_numpy():
+    seen = Counter()
+    for question in questions(TYPE, 40):
+        (error,) = question.content["errors"]
+        d = question.problem.derivation
+        q, k, v = (floats(d.value(name)) for name in "QKV")
+        right = numpy_attention(q, k, v, scale=2)
+        line = wrong_line(error["id"], q, k, v, right["S"], right["M"], right["A"])
+        script = {step.name: floats(step.result) for step in script_of(question)}
+        expected, wrong = {}, error["step"]
+        expected["S"] = script["S"] if wrong == "S" else right["S"]
+        expected["S'"] = script["S'"] if wrong == "S'" else expected["S"] / 2
+        expected["A"] = script["A"] if wrong == "A" else normalised(np.exp(expected["S'"]), 1)
+        expected["Z"] = script["Z"] if wrong == "Z" else expected["A"] @ v
+        assert all(np.allclose(script[name], expected[name]) for name in script)
+        assert not np.allclose(script[wrong], right[wrong])
+        if line is not None:
+            assert np.allclose(script[wrong], line), error
+            seen[error["id"]] += 1
+        if error["id"] == SLIP:
+            assert np.sum(~np.isclose(script[wrong], right[wrong])) == 1
+    assert len(seen) >= 10
+
+
+def test_answers_name_the_step_and_give_the_right_values():
+    for question in questions(TYPE, 15, mechanism="self_attention"):
+        (error,), d = question.content["errors"], question.problem.derivation
+        step, what, line, output = (part.answer for part in question.parts)
+        assert isinstance(step, WordAnswer)
+        assert error["step"] in (step.word, *step.accepted)
+        assert isinstance(what, ChoiceAnswer)
+        assert len(what.options) == OPTIONS
+        assert len({option.text for option in what.options}) == OPTIONS
+        assert [question.content["offered"][0][i] for i in what.right] == [error["id"]]
+        assert isinstance(line, MatrixAnswer)
+        assert line.value == d.value(error["step"])
+        assert isinstance(output, MatrixAnswer)
+        assert output.value == d.last.result
+
+
+def test_mistakes_and_steps_take_turns():
+    drawn = list(contents(TYPE, 44))
+    steps = Counter(content["errors"][0]["step"] for content in drawn)
+    assert set(steps) == {"S", "S'", "A", "Z"}
+    ids = Counter(content["errors"][0]["id"] for content in drawn)
+    assert max(count for id, count in ids.items() if id != SLIP) <= 3
+    assert {"C1", "C2", "X1", "O1", "T2"} <= set(ids)
+    places = Counter(content["offered"][0].index(content["errors"][0]["id"]) for content in drawn[:40])
+    assert places == dict.fromkeys(range(OPTIONS), 8)
+
+
+def test_nothing_that_is_offered_besides_writes_the_same_line():
+    for question in questions(TYPE, 20, settings={"mask": "causal"}):
+        (error,), d = question.content["errors"], question.problem.derivation
+        written = script_of(question).value(error["step"])
+        for id in question.content["offered"][0]:
+            if id not in (SLIP, error["id"]):
+                wrong = misconception(id).on(d)
+                assert wrong is not None
+                assert wrong.value(error["step"]) != written
+
+
+def test_two_errors_are_two_lines():
+    for question in questions(TYPE, 6, options={"errors": 2}, settings={"mask": "causal"}):
+        steps = [error["step"] for error in question.content["errors"]]
+        order = [step.name for step in question.problem.steps]
+        assert len(set(steps)) == 2
+        assert order.index(steps[0]) < order.index(steps[1])
+        script = script_of(question)
+        assert [step.name for step in script if step.pinned] == steps
+        TYPE.prove(question)
+        is_written(question)
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {},
+        {"settings": {"mask": "causal"}},
+        {"mechanism": "self_attention"},
+        {"notation": "columns"},
+        {"notation": "note-003"},
+    ],
+)
+def test_promises(stated):
+    keeps_its_promises(TYPE, 12, **stated)
+    is_written(next(questions(TYPE, 1, **stated)))
+
+
+@pytest.mark.slow
+def test_promises_for_a_class_set():
+    keeps_its_promises(TYPE, 200)
+
+
+def test_a_second_explanation_is_found():
+    """With S = Sᵀ, K Qᵀ cannot be seen."""
+    content = next(c for c in contents(TYPE, 40) if c["errors"][0]["id"] == "T2")
+    given = {**content["given"], "Q": content["given"]["K"]}
+    with pytest.raises(SelfCheckError, match="cannot be seen"):
+        TYPE.prove(TYPE.make({**content, "given": given}))
+
+
+def test_options_out_of_range():
+    with pytest.raises(InputError, match="1 or 2"):
+        next(contents(TYPE, 1, options={"errors": 3}))
+
+
+def test_the_script_is_not_the_key():
+    content = next(contents(TYPE, 1))
+    script = with_error(whole(derived.problem_of(content).derivation), content["errors"][0])
+    assert isinstance(script.last.result, Matrix)
+    assert script.last.result != derived.problem_of(content).derivation.last.result

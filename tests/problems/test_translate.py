@@ -1,0 +1,128 @@
+"""Translation: the other notation worked out by NumPy from its own formulas, transposed."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from oracles import floats, numpy_attention
+from problem_laws import contents, is_written, keeps_its_promises, questions
+
+from symattn.errors import InputError, SelfCheckError
+from symattn.formula import Name, Transposed
+from symattn.notation import load_notation, notations
+from symattn.problems import derived
+from symattn.problems.translate import OPTIONS, TYPE
+from symattn.question import ChoiceAnswer, MatrixAnswer, ShapeAnswer
+
+
+def in_columns(d):
+    """Attention with tokens as columns: Q = W_Q X, S = Kᵀ Q, softmax down the columns, Z = V A."""
+    x = floats(d.givens["X"]).T
+    q, k, v = (floats(d.givens[f"W_{role}"]).T @ x for role in "QKV")
+    s = k.T @ q
+    powers = np.exp(s / np.sqrt(len(k)))
+    return {"Q": q, "S": s, "Z": v @ (powers / powers.sum(axis=0))}
+
+
+def test_rows_into_columns_against_numpy():
+    for question in questions(TYPE, 8):
+        there = in_columns(question.problem.derivation)
+        name, product, shape, token, scores, output = (part.answer for part in question.parts)
+        assert isinstance(shape, ShapeAnswer)
+        assert shape.shape == (4, 5)
+        assert all(isinstance(part, MatrixAnswer) for part in (token, scores, output))
+        t = question.content["token"]
+        assert np.allclose(floats(token.value), there["Q"][:, t : t + 1])
+        assert np.allclose(floats(scores.value), there["S"])
+        assert np.allclose(floats(output.value), there["Z"])
+
+
+def test_columns_into_rows_against_numpy():
+    for question in questions(TYPE, 6, notation="columns", mechanism="attention"):
+        d = question.problem.derivation
+        assert d.orientation == "columns"
+        q, k, v = (floats(d.value(name)).T for name in "QKV")
+        right = numpy_attention(q, k, v, scale=2)
+        *_, shape, token, scores, output = (part.answer for part in question.parts)
+        assert shape.shape == (3, 4)
+        t = question.content["token"]
+        assert np.allclose(floats(token.value), q[t : t + 1])
+        assert np.allclose(floats(scores.value), right["S"])
+        assert np.allclose(floats(output.value), right["Z"])
+
+
+@pytest.mark.parametrize(("notation", "left", "right"), [("standard", "K", "Q"), ("columns", "Q", "K")])
+def test_the_product_of_the_scores(notation, left, right):
+    """S = Kᵀ Q in columns, and S = Q Kᵀ in rows."""
+    for question in questions(TYPE, 5, notation=notation):
+        answer = question.parts[1].answer
+        assert isinstance(answer, ChoiceAnswer)
+        (only,) = (option for option in answer.options if option.right)
+        first, second = only.text[0].formula.parts[1].factors
+        bare = [f.body if isinstance(f, Transposed) else f for f in (first, second)]
+        assert [f.body.base if not isinstance(f, Name) else f.base for f in bare] == [left, right]
+        assert isinstance(first, Transposed) == (notation == "standard")
+        assert isinstance(second, Transposed) == (notation == "columns")
+
+
+def test_names_are_those_of_the_notation():
+    """The weights that note 000 calls S'' are what the standard notation calls A."""
+    target = load_notation("note-000")
+    seen = set()
+    for question in questions(TYPE, 12, options={"into": "note-000"}):
+        role = question.content["role"]
+        answer = question.parts[0].answer
+        assert [question.content["names"][i] for i in answer.right] == [role]
+        assert target.named(role).matrix != load_notation("standard").named(role).matrix
+        seen.add((role, target.named(role).matrix))
+    assert ("A", "S''") in seen
+
+
+def test_keys_stand_everywhere_equally_often():
+    drawn = list(contents(TYPE, 16))
+    for places in (
+        Counter(content["names"].index(content["role"]) for content in drawn),
+        Counter(content["products"].index(3) for content in drawn),
+    ):
+        assert places == dict.fromkeys(range(OPTIONS), 4)
+
+
+@pytest.mark.parametrize("into", notations())
+@pytest.mark.parametrize("notation", ["standard", "columns", "note-002"])
+def test_between_all_notations(notation, into):
+    if notation == into:
+        with pytest.raises(InputError, match="starts from"):
+            next(contents(TYPE, 1, notation=notation, options={"into": into}))
+        return
+    for question in questions(TYPE, 2, notation=notation, options={"into": into}):
+        TYPE.prove(question)
+        is_written(question)
+
+
+@pytest.mark.parametrize("stated", [{}, {"mechanism": "attention", "settings": {"mask": "causal"}}])
+def test_promises(stated):
+    keeps_its_promises(TYPE, 12, **stated)
+
+
+@pytest.mark.slow
+def test_promises_for_a_class_set():
+    keeps_its_promises(TYPE, 200)
+
+
+def test_what_cannot_be_translated():
+    with pytest.raises(InputError, match="rounded"):
+        next(contents(TYPE, 1, settings={"rounding": {"places": 1}}))
+    with pytest.raises(InputError, match="no notation"):
+        next(contents(TYPE, 1, options={"into": "note-009"}))
+
+
+def test_a_wrong_translation_is_found(monkeypatch):
+    from symattn.problems import translate
+
+    question = next(questions(TYPE, 1))
+    monkeypatch.setattr(translate, "turned", lambda d: d)
+    assert derived.problem_of(question.content).derivation.orientation == "rows"
+    with pytest.raises(SelfCheckError):
+        honest = translate.translated
+        monkeypatch.setattr(translate, "translated", lambda d, n: honest(d, n).replay(pinned={"S": d.value("S").T}))
+        TYPE.prove(question)
