@@ -1,6 +1,7 @@
 """Whatever is in the catalogues works with everything else in them; who adds an entry has it tested here at once."""
 
 import itertools
+import random
 from collections.abc import Iterator
 
 import oracles
@@ -12,7 +13,8 @@ from symattn.api import Solution, derive
 from symattn.document import Display, Document
 from symattn.examples import examples, load_example
 from symattn.explanation import Detail, derivation_document
-from symattn.mechanisms import mechanisms
+from symattn.fairness import draw
+from symattn.mechanisms import Settings, mechanism, mechanisms
 from symattn.notation import load_notation, notations
 from symattn.problem_file import problem_file
 from symattn.writers import FORMATS
@@ -34,16 +36,20 @@ def test_every_example_in_every_notation_in_every_format(example, corrected, sym
             assert left_over not in text, f"{left_over} in {form}"
 
 
+SIZES = {"n": 3, "m": 3, "d_model": 4, "d_k": 2, "d_v": 2}
+
+
 @pytest.mark.parametrize("notation", notations())
 @pytest.mark.parametrize("name", mechanisms())
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 @pytest.mark.parametrize("by", ["matrix", "token"])
 def test_every_mechanism_in_every_notation_makes_a_worksheet_and_a_key(name, notation, by, orientation):
-    from symattn.api import worksheet
-
-    settings = {"orientation": orientation, "by": by}
-    sizes = {"n": 3, "m": 3, "d_model": 4, "d_k": 2, "d_v": 2}
-    [sheet] = worksheet(name, seed=1, notation=notation, sizes=sizes, **settings)
+    chosen = mechanism(name)
+    letters = {letter for shape in chosen.givens.values() for letter in shape}
+    sizes = {letter: size for letter, size in SIZES.items() if letter in letters}
+    settings = {**chosen.defaults, "orientation": orientation, "by": by}
+    givens = draw(chosen, Settings.read(settings), sizes, random.Random(1)).givens
+    sheet = derive(name, notation=notation, **settings, **givens).worksheet()
     for document, form in itertools.product((sheet.worksheet, sheet.key), ("text", "latex")):
         assert FORMATS[form].write(document).strip()
     page = derivation_document(sheet.problem)

@@ -51,7 +51,7 @@ def files(folder: Path) -> list[str]:
 # ------------------------------------------------------------------------------------------------ what works
 
 
-@pytest.mark.parametrize("command", [[], ["worksheet"], ["derive"], ["list"], ["completion"]])
+@pytest.mark.parametrize("command", [[], ["worksheet"], ["derive"], ["stress"], ["list"], ["completion"]])
 def test_every_command_has_help(command):
     for flag in ("--help", "-h"):
         result = run(*command, flag)
@@ -60,7 +60,7 @@ def test_every_command_has_help(command):
 
 
 def test_help_names_every_option():
-    shown = run("derive", "--help").output + run("worksheet", "--help").output
+    shown = "".join(run(command, "--help").output for command in ("derive", "worksheet", "stress"))
     for command in main.commands.values():
         for parameter in command.params:
             for option in parameter.opts:
@@ -272,10 +272,11 @@ def test_help_waits_for_nothing_heavy(arguments, tmp_path):
 
 
 def test_numbers_alone_need_no_sympy(tmp_path):
-    # a worksheet of integers and powers of e is made without loading SymPy
+    # integers and powers of e are worked out and written without loading SymPy
+    (tmp_path / "problem.toml").write_text(PROBLEM, encoding="utf-8")
     code = (
         "import sys; from symattn.cli import main;"
-        "main(['worksheet', '--seed', '1', '--format', 'text', '-q'], standalone_mode=False);"
+        "main(['derive', 'problem.toml', '--format', 'text', '--out', 'o'], standalone_mode=False);"
         "sys.exit('sympy was loaded' if 'sympy' in sys.modules else 0)"
     )
     done = subprocess.run(
@@ -283,6 +284,7 @@ def test_numbers_alone_need_no_sympy(tmp_path):
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
+    assert files(tmp_path / "o")
 
 
 # ------------------------------------------------------------------------------------------------ what doesn't
@@ -299,7 +301,7 @@ WRONG = [
     (["worksheet", "--size", "n"], "'n'"),
     (["worksheet", "--size", "k=3"], "'k=3'"),
     (["worksheet", "--size", "n=99999"], "n=99999"),
-    (["worksheet", "--size", "n=N"], "must be a number"),
+    (["worksheet", "--size", "n=N"], "must be numbers"),
     (["worksheet", "--scale", "sqrt("], "sqrt("),
     (["worksheet", "--scale", "0"], "0"),
     (["worksheet", "--mask", "casual"], "'casual'"),
@@ -320,7 +322,7 @@ WRONG = [
     (["worksheet", "--seed", "x"], "x"),
     (["worksheet", "--places", "51"], "51"),
     (["worksheet", "--frobnicate"], "--frobnicate"),
-    (["worksheet", "-n", "500", "--size", "n=1,d_model=1,d_k=1,d_v=1"], "different worksheets"),
+    (["worksheet", "-n", "500", "--size", "n=1,d_model=1,d_k=1,d_v=1"], "more draws gave none"),
     (["worksheet", "--size", "n=8,d_k=1,d_model=1"], "worth setting"),
     (["derive", "nothing"], "no mechanism or example 'nothing'"),
     (["derive", "nothing.toml"], "no file nothing.toml"),
@@ -441,10 +443,10 @@ def test_output_that_is_no_terminal_has_no_colours_and_no_bars(folder):
 def test_the_recipe_of_a_mask_by_rows_makes_the_same_sheet(mask, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     [sheet] = symattn.worksheet("attention", mask=mask, seed=3)
-    command = sheet.problem.recipe.partition(" (sheet")[0]
+    command = sheet.worksheet.recipe.partition(" (sheet")[0]
     done = CliRunner().invoke(main, [*shlex.split(command)[1:], "--format", "text", "--out", "again"])
     assert done.exit_code == 0, done.output
-    assert sheet.problem.sheet in (tmp_path / "again" / "attention-3-01.txt").read_text(encoding="utf-8")
+    assert sheet.name in (tmp_path / "again" / "attention-3-01.txt").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("mask", ["[[1, 2, 1]]", "[[1, 0]", "[[1,,0]]", "[" * 5000, "[[" + "1," * 5000 + "1]]"])
@@ -463,10 +465,10 @@ def test_a_mask_that_is_written_badly(mask, tmp_path, monkeypatch):
 def test_the_recipe_says_every_setting(settings, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     [sheet] = symattn.worksheet("attention", seed=4, **settings)
-    command = sheet.problem.recipe.partition(" (sheet")[0]
+    command = sheet.worksheet.recipe.partition(" (sheet")[0]
     done = CliRunner().invoke(main, [*shlex.split(command)[1:], "--format", "text", "--out", "again"])
     assert done.exit_code == 0, done.output
-    assert sheet.problem.sheet in (tmp_path / "again" / "attention-4-01.txt").read_text(encoding="utf-8")
+    assert sheet.name in (tmp_path / "again" / "attention-4-01.txt").read_text(encoding="utf-8")
 
 
 def test_sizes_do_not_silently_replace_numbers():

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
-from operator import add
+from functools import reduce
+from operator import add, or_
 from statistics import median
 from typing import Literal
 
@@ -218,6 +219,9 @@ NEGATIVE = 0.2
 TWOS = 5 / 6
 """From here on it is a 2, where there are any."""
 
+SMALL = 4
+"""The largest size of what the columns of weights are tabulated for."""
+
 LENIENT = 1.2
 """How much above the level's share of negative terms one column may be."""
 
@@ -292,9 +296,16 @@ class _Wanted:
     argmax: Integers | None
     band: Band | None
     load: tuple[float, float] | None
+    fitting: tuple[dict[Integers, bool], ...]
 
     def row_fits(self, i: int, scores: Integers) -> bool:
         """Whether query i may have these scores: what it sees has a wanted pattern, what it does not is modest."""
+        known = self.fitting[i].get(scores)
+        if known is None:
+            known = self.fitting[i][scores] = self._row_fits(i, scores)
+        return known
+
+    def _row_fits(self, i: int, scores: Integers) -> bool:
         kept = self.keep[i]
         visible = [x for x, seen in zip(scores, kept, strict=True) if seen]
         if len(visible) > 1 and _offsets(visible) not in self.patterns[len(visible)]:
@@ -333,10 +344,10 @@ class _Wanted:
         return _offsets([x for x, kept in zip(scores, self.keep[i], strict=True) if kept])
 
     def goes_on(self, S: Sequence[Integers]) -> bool:
-        """Whether these first rows of scores can still become a whole matrix."""
-        if not self.even and S[-1] in S[:-1]:
+        """Whether these last rows of scores can still become a whole matrix."""
+        if not self.even and S[0] in S[1:]:
             return False
-        seen = [self.seen(i, row) for i, row in enumerate(S)]
+        seen = [self.seen(i, row) for i, row in enumerate(S, self.n - len(S))]
         if sum(len(row) - len(set(row)) for row in seen) > self.ties:
             return False
         return self.multiset is None or all(seen.count(row) <= self.multiset.count(row) for row in seen)
@@ -448,6 +459,7 @@ def _wanted(
         argmax=tuple(argmax) if argmax is not None else None,
         band=band,
         load=(middle - near, middle + near) if stated else None,
+        fitting=tuple({} for _ in range(n)),
     )
 
 
@@ -541,32 +553,65 @@ def _projected(wanted: _Wanted, rng: random.Random) -> Iterator[dict[str, Rows]]
 def _queries(
     wanted: _Wanted, K: Rows, values: Integers, table: _Columns | None, rng: random.Random
 ) -> Iterator[tuple[Rows, Rows]]:
-    """Q and S = Q Kᵀ for keys K, row by row, as far as some weights make the columns of Q."""
-    scored = shuffled(rng, list(_scored(K, values, wanted, rng)))
-    if table is None:
-        scored = [(q, s) for q, s in scored if wanted.mild_query(q, K)]
+    """Q and S = Q Kᵀ for keys K, from the last row up, as far as some weights make the columns of Q.
+
+    The last row sees most under a causal mask, so there is least to choose from.
+    """
+    scored = [(q, s) for q, s in _scored(K, values, wanted, rng) if table or wanted.mild_query(q, K)]
     fitting = [[(q, s) for q, s in scored if wanted.row_fits(i, s)] for i in range(wanted.n)]
+    if not all(fitting):
+        return
+    fitting = [shuffled(rng, rows) for rows in fitting]
+    sieves = [_Sieve([q for q, _ in rows], table) for rows in fitting] if table else []
     left, found = NODES, 0
 
     def extend(Q: Rows, S: Rows) -> Iterator[tuple[Rows, Rows]]:
         nonlocal left, found
-        i = len(Q)
-        if i == wanted.n:
+        i = wanted.n - len(Q) - 1
+        if i < 0:
             if wanted.scores_fit(Q, K, S):
                 found += 1
                 yield Q, S
             return
-        start = whole(rng, 0, len(fitting[i]) - 1) if fitting[i] else 0
-        for q, s in fitting[i][start:] + fitting[i][:start]:
+        for bit in sieves[i].passing(Q) if table else range(len(fitting[i])):
             if left <= 0 or found >= FOUND:
                 return
             left -= 1
-            longer = (*Q, q)
-            if q in Q or (table and not table.reaches(longer)) or not wanted.goes_on((*S, s)):
-                continue
-            yield from extend(longer, (*S, s))
+            q, s = fitting[i][bit]
+            if q not in Q and wanted.goes_on((s, *S)):
+                yield from extend((q, *Q), (s, *S))
 
-    return extend((), ())
+    yield from extend((), ())
+
+
+class _Sieve:
+    """Of the queries that fit a row, those that leave each column of Q within what weights can make.
+
+    A set of queries is one integer with a bit for each: for every column the union over the entries that may stand
+    above those that there are, then the intersection over the columns.
+    """
+
+    def __init__(self, queries: Sequence[Integers], table: _Columns) -> None:
+        self.all = (1 << len(queries)) - 1
+        self.above = table.above
+        self.having: list[dict[int, int]] = [{} for _ in queries[0]]
+        for bit, q in enumerate(queries):
+            for sets, x in zip(self.having, q, strict=True):
+                sets[x] = sets.get(x, 0) | 1 << bit
+        self.passed: dict[tuple[int, Integers], int] = {}
+
+    def passing(self, Q: Rows) -> Iterator[int]:
+        """The numbers of those that may stand above the rows Q."""
+        left = self.all
+        for c in range(len(self.having)):
+            below = tuple(q[c] for q in Q)
+            if (c, below) not in self.passed:
+                sets = self.having[c]
+                self.passed[c, below] = reduce(or_, (sets.get(x, 0) for x in self.above.get(below, ())), 0)
+            left &= self.passed[c, below]
+        while left:
+            yield left.bit_length() - 1
+            left ^= 1 << left.bit_length() - 1
 
 
 def _scored(K: Rows, values: Integers, wanted: _Wanted, rng: random.Random) -> Iterator[tuple[Integers, Integers]]:
@@ -595,7 +640,10 @@ def _halves(values: Integers, width: int, rng: random.Random) -> Iterable[Intege
 
 
 class _Columns:
-    """Every column that weights can make of X, and by which columns of weights."""
+    """Every small column that weights can make of X, and by which columns of weights.
+
+    `above` has the entries that may stand above the last ones of such a column.
+    """
 
     def __init__(self, X: Rows, wanted: _Wanted, rng: random.Random) -> None:
         self.X = Matrix.of(X)
@@ -606,22 +654,26 @@ class _Columns:
             columns: Iterable[Integers] = product(entries, repeat=wanted.d_model)
         else:
             columns = (tuple(pick(rng, entries) for _ in range(wanted.d_model)) for _ in range(COLUMNS))
+        features = tuple(zip(*X, strict=True))
+        times = [{w: tuple(w * x for x in column) for w in entries} for column in features]
+        negative = [{w: sum(x < 0 for x in made) for w, made in of.items()} for of in times]
+        terms = [sum(map(bool, column)) for column in features]
+        zeros = math.ceil(wanted.target.zeros[1] * wanted.d_model)
+        share = LENIENT * wanted.target.negatives[1]
         for w in columns:
-            made = tuple(_dot(x, w) for x in X)
-            if any(made) and self._mild(w, wanted):
-                self.made_by.setdefault(tuple(max(x, 0) for x in made) if wanted.relu else made, []).append(w)
-        self.starts = [{column[:i] for column in self.made_by} for i in range(wanted.n + 1)]
-
-    def _mild(self, w: Integers, wanted: _Wanted) -> bool:
-        """Whether a column of weights has neither too many zeros nor too many negative terms to be one of many."""
-        if w.count(0) > math.ceil(wanted.target.zeros[1] * len(w)):
-            return False
-        counts = self.counts(w)
-        return counts.neg <= LENIENT * wanted.target.negatives[1] * counts.terms
-
-    def reaches(self, Q: Rows) -> bool:
-        """Whether the columns of these first rows are beginnings of what can be made."""
-        return all(column in self.starts[len(Q)] for column in zip(*Q, strict=True))
+            if w.count(0) > zeros:
+                continue
+            if sum(n[x] for n, x in zip(negative, w)) > share * sum(t for t, x in zip(terms, w) if x):
+                continue
+            made = tuple(map(sum, zip(*(t[x] for t, x in zip(times, w)))))
+            if wanted.relu:
+                made = tuple(max(x, 0) for x in made)
+            if any(made) and max(made) <= SMALL and min(made) >= -SMALL:
+                self.made_by.setdefault(made, []).append(w)
+        self.above: dict[Integers, set[int]] = {}
+        for column in self.made_by:
+            for i, x in enumerate(column, 1):
+                self.above.setdefault(column[i:], set()).add(x)
 
     def matrix(self, width: int, largest: int, rng: random.Random) -> Rows | None:
         """A matrix of columns that can be made, with entries up to `largest`; none where chance gave a dull one."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
 from symattn.derivation import Derivation, Index, Op, Shape, Step, Style, View
-from symattn.errors import ShapeError, UndecidedError, UndefinedError
+from symattn.errors import InputError, ShapeError, UndecidedError
 from symattn.exact import AnyMatrix, Matrix, Outline, Value, decide
 from symattn.formula import Formula
 from symattn.misconceptions.layout import reverses, turned, turned_op, turned_step, whole
@@ -127,7 +127,7 @@ class Laid:
             matrices = [operand.of(derivation.value(operand.name)) for operand in step.operands]
             said = (f"{o} is {m.shape[0]}×{m.shape[1]}" for o, m in zip(step.operands, matrices, strict=True))
             return f"{step.name} is not defined: {_cause(error).rstrip(';')}, but {' and '.join(said)}."
-        except (UndefinedError, UndecidedError) as error:
+        except (InputError, UndecidedError) as error:
             return f"{step.name} is not defined: {_cause(error)}"
         raise AssertionError(f"{step.name} is defined with tokens as columns, and not as rows.")
 
@@ -149,7 +149,7 @@ def followed(d: Derivation, rewritten: Rewritten) -> tuple[Derivation, Step | No
         touched.add(step.name)
         try:
             result = result.extended(new)
-        except (ShapeError, UndefinedError, UndecidedError):
+        except (InputError, UndecidedError):  # of another shape, not defined, or not to be rounded so
             return result, new
     return result, None
 

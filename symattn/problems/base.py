@@ -104,7 +104,8 @@ class ProblemType:
                 kind = _KINDS[type(self.options[name][0])]
                 raise InputError(f"The option {name} of {self.name} is {value!r}; {kind} was expected.")
         settings, sizes = spec.chosen_settings(), spec.chosen_sizes()
-        scale_op(settings.scale, sizes)
+        if "d_k" in sizes:
+            scale_op(settings.scale, sizes)
         mask_keep(settings.mask, sizes.get("n", 1), sizes.get("m", sizes.get("n", 1)))
         return spec
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 from symattn.derivation import Derivation, Step, Style
 from symattn.document import Inlines, Math, Paragraph, Words
 from symattn.errors import InputError, SelfCheckError
-from symattn.exact import Matrix, Value, decide
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide
 from symattn.exact.approximate import approximate
 from symattn.explanation.parts import conventions, wording_of
 from symattn.explanation.steps import LINE, step_title
@@ -167,6 +167,8 @@ def _candidates(found: Separation, name: str, token: int, rng: random.Random) ->
     shape = found.derivation.value(name).shape
     wrongs = [w for w in found.wrongs if w.first is not None and isinstance(w.value(name), Matrix)]
     fitting = [w for w in wrongs if w.derivation.value(name).shape == shape]
+    if not any(x is NEGATIVE_INFINITY for x in cast(Matrix, found.derivation.value(name))):
+        fitting = [w for w in fitting if not any(x is NEGATIVE_INFINITY for x in cast(Matrix, w.value(name)))]
     own = [w for w in fitting if w.first == name]
     for group in (
         [w for w in own if w.misconception.prior != "low"],
@@ -208,12 +210,12 @@ def _apart(one: Row, other: Row) -> bool:
 
 
 def _look(row: Row) -> str:
-    return "whole" if all(isinstance(x, int) for x in row) else "fractions"
+    return "whole" if all(isinstance(x, int) or x is NEGATIVE_INFINITY for x in row) else "fractions"
 
 
 def _exactly(rows: Sequence[Row]) -> bool:
     """Whether options can stand as they are: rational numbers all; otherwise all of them become decimals."""
-    return all(isinstance(x, int | Fraction) for row in rows for x in row)
+    return all(isinstance(x, int | Fraction) or x is NEGATIVE_INFINITY for row in rows for x in row)
 
 
 def _several(found: Separation, count: int, number: int, rng: random.Random) -> list[dict[str, Json]] | None:

@@ -46,7 +46,7 @@ from symattn.question import ChoiceAnswer, Content, Json, Mark, MatrixAnswer, Pa
 
 OPTIONS = 5
 SLIP = "slip"
-PARENTS = 4
+PARENTS = 3
 REDRAWN = 60
 MOST_ERRORS = 2
 
@@ -250,9 +250,8 @@ def make(content: Content) -> Question:
         which = "" if len(errors) == 1 else ("first ", "second ")[k]
         parts.append(_which(next(letters), which, problem.derivation[error["step"]], wording))
         parts.append(_what(next(letters), which, error, offered, scripts[k], found, wording))
-    last = next(letters)
-    parts.append(_right(last, problem.derivation[errors[0]["step"]], len(errors) > 1, wording, problem))
-    parts.append(_output(next(letters), last, errors[0]["step"], len(errors) > 1, wording, problem))
+    parts.append(_right(next(letters), problem.derivation[errors[0]["step"]], len(errors) > 1, wording, problem))
+    parts.append(_output(next(letters), errors[0]["step"], len(errors) > 1, wording, problem))
     return Question(
         type=TYPE.name,
         title=problem.title,
@@ -335,11 +334,11 @@ def _what(
             )
             continue
         w = wrongs[id]
-        assert w.first is not None
         if right:
             why = (Words(f"right: {id} {w.misconception.name}. "), *derived.feedback(w, wording))
         else:
-            why = (Words(f"{id} would spoil "), Math(wording.name(w.first)), Words(" first, and in another way."))
+            name = Math(wording.name(w.first or w.misconception.at))
+            why = (Words(f"{id} would spoil "), name, Words(" first, and in another way."))
         offers.append(Offer(_done(w, found.derivation, wording), why, right, id))
     prompt = Paragraph((Words(f"What was done in the {which}wrong line?"),))
     title: Inlines = (Words("What was done" + (f", {which.strip()} line" if which else "")),)
@@ -361,10 +360,9 @@ def _done(w: Wrong, d: Derivation, wording: Wording) -> Inlines:
     step = next((step for other, step in rewritten(d, m.at) if other.id == m.id), None) if m.at in d else None
     if step is not None:
         return (Math(Relation((wording.name(step.name), wording.rule(step)), ("=",))),)
-    assert w.first is not None
     turned = {"row": "column", "column": "row"} if d.orientation == "columns" else {}
     said = re.sub("row|column", lambda found: turned.get(found[0], found[0]), m.name)
-    return (Math(wording.name(w.first)), Words(f": {said}"))
+    return (Math(wording.name(w.first or m.at)), Words(f": {said}"))
 
 
 def _right(letter: str, step: Step, several: bool, wording: Wording, problem: Problem) -> Part:
@@ -377,19 +375,19 @@ def _right(letter: str, step: Step, several: bool, wording: Wording, problem: Pr
     return Part(letter, (Words("The right line"),), ask, key, MatrixAnswer(value), (Mark("M", 1), Mark("A", 1)))
 
 
-def _output(letter: str, before: str, wrong: str, several: bool, wording: Wording, problem: Problem) -> Part:
+def _output(letter: str, wrong: str, several: bool, wording: Wording, problem: Problem) -> Part:
     last = problem.derivation.last
     value = cast(Matrix, last.result)
     words = "Carry on from there to the output."
     if not several:
-        words += f" If the output itself is the wrong line, ({before}) and ({letter}) have the same answer."
+        words += " If the output itself is the wrong line, it is enough to write it once."
     grid = AnswerGrid(wording.name(last.name), *value.shape, cell_kind(last, problem.exact))
     ask = (Paragraph((Words(words),)), WorkingSpace(70), grid)
     names = [step.name for step in problem.derivation]
     following = problem.derivation.steps[names.index(wrong) + 1 :]
     key = tuple(block for step in following for block in worked(step, wording, Detail("none", problem.places)))
     if not following:
-        key = (Paragraph((Words(f"As in ({before})."),)),)
+        key = (Paragraph((Words("The output is the line that was wrong; its right value is the answer above."),)),)
     return Part(letter, (Words("The right output"),), ask, key, MatrixAnswer(value), (Mark("M", 1), Mark("A", 1)))
 
 

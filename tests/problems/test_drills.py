@@ -1,4 +1,4 @@
-"""Drills: every answer by NumPy or SymPy from what is printed, rows of scores whose weights are as pretty as promised."""
+"""Drills: every answer by SymPy from what is printed, and rows of scores whose weights are as pretty as promised."""
 
 import json
 from fractions import Fraction

@@ -107,7 +107,7 @@ def test_answers_are_the_blanks_and_grids_show_the_rest():
 
 
 def test_every_variant_has_as_many_blanks():
-    counts = {tuple(map(len, blanks_of(content).values())) for content in contents(TYPE, 12)}
+    counts = {tuple(map(len, blanks_of(content).values())) for content in contents(TYPE, 6)}
     assert len(counts) == 1
 
 
@@ -146,7 +146,7 @@ def test_options_out_of_range(options, said):
     ],
 )
 def test_every_layout_is_proved_and_written(stated):
-    for question in questions(TYPE, 2, **stated):
+    for question in questions(TYPE, 1, **stated):
         TYPE.prove(question)
         is_written(question)
 

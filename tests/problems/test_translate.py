@@ -10,7 +10,6 @@ from problem_laws import contents, is_written, keeps_its_promises, questions
 from symattn.errors import InputError, SelfCheckError
 from symattn.formula import Name, Transposed
 from symattn.notation import load_notation, notations
-from symattn.problems import derived
 from symattn.problems.translate import OPTIONS, TYPE
 from symattn.question import ChoiceAnswer, MatrixAnswer, ShapeAnswer
 
@@ -27,7 +26,7 @@ def in_columns(d):
 def test_rows_into_columns_against_numpy():
     for question in questions(TYPE, 8):
         there = in_columns(question.problem.derivation)
-        name, product, shape, token, scores, output = (part.answer for part in question.parts)
+        _, _, shape, token, scores, output = (part.answer for part in question.parts)
         assert isinstance(shape, ShapeAnswer)
         assert shape.shape == (4, 5)
         assert all(isinstance(part, MatrixAnswer) for part in (token, scores, output))
@@ -94,14 +93,14 @@ def test_between_all_notations(notation, into):
         with pytest.raises(InputError, match="starts from"):
             next(contents(TYPE, 1, notation=notation, options={"into": into}))
         return
-    for question in questions(TYPE, 2, notation=notation, options={"into": into}):
+    for question in questions(TYPE, 1, notation=notation, options={"into": into}):
         TYPE.prove(question)
         is_written(question)
 
 
 @pytest.mark.parametrize("stated", [{}, {"mechanism": "attention", "settings": {"mask": "causal"}}])
 def test_promises(stated):
-    keeps_its_promises(TYPE, 12, **stated)
+    keeps_its_promises(TYPE, 3, **stated)
 
 
 @pytest.mark.slow
@@ -120,9 +119,7 @@ def test_a_wrong_translation_is_found(monkeypatch):
     from symattn.problems import translate
 
     question = next(questions(TYPE, 1))
-    monkeypatch.setattr(translate, "turned", lambda d: d)
-    assert derived.problem_of(question.content).derivation.orientation == "rows"
-    with pytest.raises(SelfCheckError):
-        honest = translate.translated
-        monkeypatch.setattr(translate, "translated", lambda d, n: honest(d, n).replay(pinned={"S": d.value("S").T}))
+    honest = translate.translated
+    monkeypatch.setattr(translate, "translated", lambda d, n: honest(d, n).replay(pinned={"S": d.value("S")}))
+    with pytest.raises(SelfCheckError, match="S is not what was translated"):
         TYPE.prove(question)
