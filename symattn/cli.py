@@ -362,7 +362,7 @@ def stress_(
 @main.command("list")
 @click.argument("what", required=False, metavar="[WHAT]")
 def list_(what: str | None) -> None:
-    """What there is to choose from: mechanisms, problems, notations, examples, formats, ops."""
+    """What there is: mechanisms, problems, options, misconceptions, notations, examples, formats, ops."""
     catalogues = _catalogues()
     if what is not None and what not in catalogues:
         raise InputError(f"There is no list of {what!r}; there are {', '.join(catalogues)}.")
@@ -401,6 +401,21 @@ def _catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
 
         return {p.name: p.title for p in problem_types().values()}
 
+    def options() -> Mapping[str, str]:
+        from symattn.problems import problem_types
+        from symattn.sheets import option_text
+
+        return {
+            f"{t.name}: {name}={option_text(default)}": word
+            for t in problem_types().values()
+            for name, (default, word) in t.options.items()
+        }
+
+    def misconceptions() -> Mapping[str, str]:
+        from symattn.misconceptions import misconceptions as found
+
+        return {m.id: m.name for m in found().values()}
+
     def notations() -> Mapping[str, str]:
         from symattn.notation import load_notation
 
@@ -425,6 +440,8 @@ def _catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
     return {
         "mechanisms": mechanisms,
         "problems": problems,
+        "options": options,
+        "misconceptions": misconceptions,
         "notations": notations,
         "examples": examples,
         "formats": formats,

@@ -32,7 +32,7 @@ class StepAnswer:
 
 @dataclass(frozen=True, slots=True)
 class EntriesAnswer:
-    """Some entries (indices from 0) of a matrix; the others are printed."""
+    """Some entries (indices from 0) of a step or of a given matrix; the others are printed."""
 
     step: str
     cells: tuple[tuple[int, int], ...]
@@ -271,9 +271,9 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 def _result(problem: Problem | None, step: str) -> Matrix:
     assert problem is not None
-    result = problem[step].result
-    assert isinstance(result, Matrix)
-    return result
+    matrix = problem.derivation.value(step)
+    assert isinstance(matrix, Matrix)
+    return matrix
 
 
 def _matrix_entries(matrix: Matrix) -> Iterator[tuple[str, str]]:

@@ -24,24 +24,30 @@ COMMANDS = [line for block in blocks("sh") for line in block.splitlines() if lin
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the problem files that the README prints, named by their first line."""
     monkeypatch.chdir(tmp_path)
-    for block in blocks("toml"):
-        name = block.splitlines()[0].removeprefix("# ")
-        (tmp_path / name).write_text(block, encoding="utf-8")
+    for block in (*blocks("toml"), *blocks("csv")):
+        name, _, text = block.removeprefix("# ").partition("\n")
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "secret.txt").write_text("what only the teacher has\n", encoding="utf-8")
     return tmp_path
 
 
 def test_there_are_commands_and_files_to_run() -> None:
     assert len(COMMANDS) >= 10
-    assert len(blocks("toml")) == 2
+    assert len(blocks("toml")) == 3
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_command(command: str, folder: Path) -> None:
-    shortened = command.replace("-n 30", "-n 2")
+    shortened = command.replace("-n 30", "-n 2")  # the number is tested elsewhere
     done = CliRunner().invoke(main, shlex.split(shortened)[1:])
     assert done.exit_code == 0, done.output
     assert done.output.strip()
-    if "worksheet" in command or "--out" in command:
+    if "exam.toml" in command:
+        made = folder / shlex.split(command)[-1] / "exam"
+        assert done.output.startswith(f"{made.relative_to(folder)}: 4 papers with keys")
+        assert len(list((made / "papers").glob("*.pdf"))) == 3  # one for every student
+        assert len(list((made / "keys").glob("*.pdf"))) == 4
+    elif "worksheet" in command or "--out" in command:
         for line in done.output.splitlines():
             assert (folder / line).stat().st_size > 0
 

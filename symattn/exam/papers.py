@@ -76,7 +76,7 @@ def paper(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Document
         blocks += [PageBreak(), Heading((Words("Data sheet (you may tear this page off)"),), 1)]
         for position, question in enumerate(questions):
             if question.given:
-                blocks += [_heading(question, position + 1), *map(lowered, question.given)]
+                blocks += [Heading(_named(question, position + 1), 1), *map(lowered, question.given)]
     for _ in range(spec.blank_pages):
         blocks += [PageBreak(), Paragraph((Words("Page for rough work"),)), WorkingSpace(WORKING_PAGE)]
     return Document(spec.title, tuple(blocks), sheet=copy.sheet, text_size=copy.text_size)
@@ -121,7 +121,11 @@ def _mark_table(questions: Sequence[Question]) -> Table:
 
 
 def _heading(question: Question, number: int) -> Heading:
-    return Heading((Words(f"Question {number}. {question.title}"),), 1, f"[{question.marks}]")
+    return Heading(_named(question, number), 1, f"[{question.marks}]")
+
+
+def _named(question: Question, number: int) -> Inlines:
+    return (Words(f"Question {number}. {question.title}"),)
 
 
 def _asked(question: Question, number: int) -> Iterator[Block]:
@@ -295,18 +299,18 @@ def overview(spec: ExamSpec, ids: Sequence[str], papers: Sequence[Sequence[Quest
             )
             for name, q in zip(ids, questions, strict=True)
         ]
-        spread = [(Words("from – to"),), *(_range([q.features.get(f, 0) for q in questions]) for f in names)]
-        spread += [(Words(""),)] * (len(header) - len(spread))
-        blocks += [_heading(questions[0], position + 1), Table(tuple(header), (*rows, tuple(spread)), row_heads=True)]
+        for word, extreme in (("least", min), ("most", max)):
+            spread = [
+                (Words(word),),
+                *((Words(f"{extreme(q.features.get(f, 0) for q in questions):g}"),) for f in names),
+            ]
+            rows.append((*spread, *[(Words("–"),)] * (len(header) - len(spread))))
+        blocks += [_heading(questions[0], position + 1), Table(tuple(header), tuple(rows), row_heads=True)]
     if len(papers[0]) > 1:
         totals = [sum(q.features.get("load", 0.0) for q in paper) for paper in papers]
         least, most = min(totals), max(totals)
         blocks.append(Paragraph((Words(f"Load of a whole paper: {least:.4g} to {most:.4g}."),)))
     return Document(spec.title, tuple(blocks), subtitle=f"Overview of {_count(len(ids), 'paper')}")
-
-
-def _range(values: Sequence[float]) -> Inlines:
-    return (Words(f"{min(values):g} – {max(values):g}"),)
 
 
 def _last_answer(question: Question) -> Inlines:

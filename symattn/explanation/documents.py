@@ -10,9 +10,11 @@ from symattn.document import (
     Box,
     Document,
     Heading,
+    Inlines,
     ItemList,
     PageBreak,
     Paragraph,
+    Strong,
     Together,
     Words,
 )
@@ -49,9 +51,28 @@ def key_document(question: Question, sheet: str = "", recipe: str = "") -> Docum
 
 
 def conventions_box(questions: Sequence[Question]) -> list[Block]:
-    """What holds for all of them, each convention said once; nothing where there is none."""
-    items = tuple(dict.fromkeys(item for question in questions for item in question.conventions))
-    return [Box("Conventions", (ItemList(items),))] if items else []
+    """What holds for the questions, those that share their conventions together; nothing where there is none."""
+    shared: dict[tuple[Inlines, ...], list[int]] = {}
+    for number, question in enumerate(questions, 1):
+        if question.conventions:
+            shared.setdefault(question.conventions, []).append(number)
+    if not shared:
+        return []
+    (first, _), *others = shared.items()
+    if not others and len(shared[first]) == len(questions):
+        return [Box("Conventions", (ItemList(first),))]
+    items = [(Strong(f"{_numbered(numbers)}: "), *_in_a_row(lines)) for lines, numbers in shared.items()]
+    return [Box("Conventions", (ItemList(tuple(items)),))]
+
+
+def _numbered(numbers: list[int]) -> str:
+    """Question 1; Questions 1 and 3."""
+    *others, last = map(str, numbers)
+    return f"Questions {', '.join(others)} and {last}" if others else f"Question {last}"
+
+
+def _in_a_row(sentences: Sequence[Inlines]) -> Inlines:
+    return tuple(part for sentence in sentences for part in (*sentence, Words(" ")))[:-1]
 
 
 def _together(part: Part, number: int, blocks: tuple[Block, ...], marks: str = "") -> Together:

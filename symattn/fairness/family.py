@@ -197,8 +197,8 @@ def _quotas(rng: random.Random, count: int, columns: Sequence[int]) -> dict[int,
 
 # ------------------------------------------------------------------------------------------------------ drawing
 
-PARENTS = 1500
-"""How many X (or K) are tried before a family counts as impossible."""
+PARENTS = 200, 60
+"""How many X are tried before a family, or a sibling, counts as impossible."""
 
 COLUMNS = 7000
 """How many columns of weights are tabulated for each X; where there are more, so many are drawn."""
@@ -209,7 +209,7 @@ HALVES = 50
 FRESH = 9
 """How many variants a fresh family is chosen from."""
 
-KEYS, NODES, FOUND, VALUES, CHANGES = 6, 500, 6, 6, 40
+KEYS, NODES, FOUND, VALUES, CHANGES = 6, 500, 6, 6, 100
 """Per X: how many K; per K: nodes of the search for Q and how many it may find; per Q: how many V; per V: how many
 changes of the weights."""
 
@@ -246,7 +246,7 @@ def draw_givens(
     """
     wanted = _wanted(mechanism, settings, sizes, level, softmax, argmax, band)
     found: list[dict[str, Matrix]] = []
-    for _ in range(PARENTS):
+    for _ in range(PARENTS[0] if band is None else PARENTS[1]):
         for rows in (_projected if wanted.d_model else _given)(wanted, rng):
             givens = {name: Matrix.of(rows[name]) for name in mechanism.givens}
             if settings.orientation == "columns":
@@ -296,25 +296,25 @@ class _Wanted:
     argmax: Integers | None
     band: Band | None
     load: tuple[float, float] | None
-    fitting: tuple[dict[Integers, bool], ...]
+    known: tuple[dict[Integers, Integers | None], ...]
 
-    def row_fits(self, i: int, scores: Integers) -> bool:
-        """Whether query i may have these scores: what it sees has a wanted pattern, what it does not is modest."""
-        known = self.fitting[i].get(scores)
-        if known is None:
-            known = self.fitting[i][scores] = self._row_fits(i, scores)
-        return known
+    def pattern(self, i: int, scores: Integers) -> Integers | None:
+        """The pattern of what query i sees; None if it may not have these scores: neither wanted nor modest."""
+        if scores not in self.known[i]:
+            self.known[i][scores] = self._pattern(i, scores)
+        return self.known[i][scores]
 
-    def _row_fits(self, i: int, scores: Integers) -> bool:
+    def _pattern(self, i: int, scores: Integers) -> Integers | None:
         kept = self.keep[i]
         visible = [x for x, seen in zip(scores, kept, strict=True) if seen]
-        if len(visible) > 1 and _offsets(visible) not in self.patterns[len(visible)]:
-            return False
+        least = min(visible)
+        pattern = tuple(sorted(x - least for x in visible))
+        if len(visible) > 1 and pattern not in self.patterns[len(visible)]:
+            return None
         if self.argmax is not None and not (kept[self.argmax[i]] and scores[self.argmax[i]] == max(visible)):
-            return False
-        return len(visible) == self.m or all(
-            seen or abs(x) <= self.modest for x, seen in zip(scores, kept, strict=True)
-        )
+            return None
+        modest = all(seen or abs(x) <= self.modest for x, seen in zip(scores, kept, strict=True))
+        return pattern if modest else None
 
     def can_be_steered(self, scores: Counts) -> bool:
         """Whether weights can still bring the hard products to the wanted number; without a 2 they add none."""
@@ -339,20 +339,15 @@ class _Wanted:
     def first_largest(self, i: int, scores: Integers) -> int:
         return max((j for j in range(self.m) if self.keep[i][j]), key=lambda j: (scores[j], -j))
 
-    def seen(self, i: int, scores: Integers) -> Integers:
-        """The pattern of what query i sees."""
-        return _offsets([x for x, kept in zip(scores, self.keep[i], strict=True) if kept])
-
-    def goes_on(self, S: Sequence[Integers]) -> bool:
+    def goes_on(self, S: Rows, patterns: Rows) -> bool:
         """Whether these last rows of scores can still become a whole matrix."""
         if not self.even and S[0] in S[1:]:
             return False
-        seen = [self.seen(i, row) for i, row in enumerate(S, self.n - len(S))]
-        if sum(len(row) - len(set(row)) for row in seen) > self.ties:
+        if sum(len(row) - len(set(row)) for row in patterns) > self.ties:
             return False
-        return self.multiset is None or all(seen.count(row) <= self.multiset.count(row) for row in seen)
+        return self.multiset is None or patterns.count(patterns[0]) <= self.multiset.count(patterns[0])
 
-    def scores_fit(self, Q: Rows, K: Rows, S: Rows) -> bool:
+    def scores_fit(self, Q: Rows, K: Rows, S: Rows, patterns: Rows) -> bool:
         """Rules D3 and D4 on the whole, and what 4.8 says about all rows together."""
         columns = tuple(zip(*S, strict=True))
         if not _sound(Q) or Q == K or columns == S:
@@ -367,8 +362,7 @@ class _Wanted:
         if len(hidden) >= 3 and min(self.target.entries) < 0 and not (min(hidden) < 0 < max(hidden) and 0 in hidden):
             return False
         if self.band is None and self.ties < math.inf and max(self.patterns, default=0) >= 3:
-            most_different = max(len(set(self.seen(i, row))) for i, row in enumerate(S))
-            if most_different < 3:
+            if max(map(len, map(set, patterns))) < 3:
                 return False
         if self.argmax is None and self.n == self.m >= 3:
             return any(self.first_largest(i, row) != i for i, row in enumerate(S))
@@ -387,13 +381,13 @@ class _Wanted:
             held.append((50 * zeros, 50 * self.target.zeros[0], 50 * self.target.zeros[1]))
         return sum(max(low - x, x - high, 0.0) for x, low, high in held)
 
-    def output_counts(self, S: Rows, V: Rows) -> Counts:
-        """The arithmetic of integer weights × V."""
+    def whole_weights(self, S: Rows) -> Matrix:
+        """The integer weights of the output, or what there is in their place."""
         masked = [
             tuple(divide(x, self.divisor) if seen else NEGATIVE_INFINITY for x, seen in zip(row, kept, strict=True))
             for row, kept in zip(S, self.keep, strict=True)
         ]
-        return product_counts(Matrix.of(powers(row, self.base) for row in masked), Matrix.of(V))
+        return Matrix.of(powers(row, self.base) for row in masked)
 
 
 MODEST = 3
@@ -459,7 +453,7 @@ def _wanted(
         argmax=tuple(argmax) if argmax is not None else None,
         band=band,
         load=(middle - near, middle + near) if stated else None,
-        fitting=tuple({} for _ in range(n)),
+        known=tuple({} for _ in range(n)),
     )
 
 
@@ -510,6 +504,7 @@ def _given(wanted: _Wanted, rng: random.Random) -> Iterator[dict[str, Rows]]:
         if not _sound(K):
             continue
         for Q, S in _queries(wanted, K, values, None, rng):
+            weights = wanted.whole_weights(S)
             counts = product_counts(Matrix.of(Q), Matrix.of(K).T)
             if not wanted.can_be_steered(counts):
                 continue
@@ -518,7 +513,7 @@ def _given(wanted: _Wanted, rng: random.Random) -> Iterator[dict[str, Rows]]:
                 twos = [abs(x) == 2 for matrix in (Q, K, V) for row in matrix for x in row]
                 if not _sound(V) or wanted.target.twos < sum(twos) / len(twos):
                     continue
-                if not wanted.excess(counts, counts.load + wanted.output_counts(S, V).load):
+                if not wanted.excess(counts, counts.load + product_counts(weights, Matrix.of(V)).load):
                     yield {"Q": Q, "K": K, "V": V}
                     return
 
@@ -536,18 +531,10 @@ def _projected(wanted: _Wanted, rng: random.Random) -> Iterator[dict[str, Rows]]
         reach = 2 if wanted.d_k > 2 else 4
         box = range(0 if min(wanted.target.entries) >= 0 or wanted.relu else -reach, reach + 1)
         for Q, S in _queries(wanted, K, tuple(box), table, rng):
-            scores = product_counts(Matrix.of(Q), Matrix.of(K).T)
-            if not wanted.can_be_steered(scores):
-                continue
-            for _ in range(VALUES):
-                V = table.matrix(wanted.d_v, min(wanted.target.largest["V"], 4), rng)
-                if V is None:
-                    continue
-                output = wanted.output_counts(S, V).load
-                weights = _steered(wanted, table, (Q, K, V), scores, output, rng)
-                if weights:
-                    yield {"X": X, **dict(zip(("W_Q", "W_K", "W_V"), weights, strict=True))}
-                    return
+            givens = _steered(wanted, table, Q, K, S, rng)
+            if givens:
+                yield givens
+                return
 
 
 def _queries(
@@ -558,18 +545,20 @@ def _queries(
     The last row sees most under a causal mask, so there is least to choose from.
     """
     scored = [(q, s) for q, s in _scored(K, values, wanted, rng) if table or wanted.mild_query(q, K)]
-    fitting = [[(q, s) for q, s in scored if wanted.row_fits(i, s)] for i in range(wanted.n)]
+    fitting = [
+        [(q, s, p) for q, s in scored if (p := wanted.pattern(i, s)) is not None] for i in range(wanted.n)
+    ]
     if not all(fitting):
         return
     fitting = [shuffled(rng, rows) for rows in fitting]
-    sieves = [_Sieve([q for q, _ in rows], table) for rows in fitting] if table else []
+    sieves = [_Sieve([q for q, *_ in rows], table) for rows in fitting] if table else []
     left, found = NODES, 0
 
-    def extend(Q: Rows, S: Rows) -> Iterator[tuple[Rows, Rows]]:
+    def extend(Q: Rows, S: Rows, patterns: Rows) -> Iterator[tuple[Rows, Rows]]:
         nonlocal left, found
         i = wanted.n - len(Q) - 1
         if i < 0:
-            if wanted.scores_fit(Q, K, S):
+            if wanted.scores_fit(Q, K, S, patterns):
                 found += 1
                 yield Q, S
             return
@@ -577,11 +566,11 @@ def _queries(
             if left <= 0 or found >= FOUND:
                 return
             left -= 1
-            q, s = fitting[i][bit]
-            if q not in Q and wanted.goes_on((s, *S)):
-                yield from extend((q, *Q), (s, *S))
+            q, s, p = fitting[i][bit]
+            if q not in Q and wanted.goes_on((s, *S), (p, *patterns)):
+                yield from extend((q, *Q), (s, *S), (p, *patterns))
 
-    yield from extend((), ())
+    yield from extend((), (), ())
 
 
 class _Sieve:
@@ -646,7 +635,8 @@ class _Columns:
     """
 
     def __init__(self, X: Rows, wanted: _Wanted, rng: random.Random) -> None:
-        self.X = Matrix.of(X)
+        self.X = X
+        self.makes: dict[Integers, Integers] = {}
         self.made_by: dict[Integers, list[Integers]] = {}
         self._counts: dict[Integers, Counts] = {}
         entries = wanted.target.entries
@@ -669,6 +659,7 @@ class _Columns:
             if wanted.relu:
                 made = tuple(max(x, 0) for x in made)
             if any(made) and max(made) <= SMALL and min(made) >= -SMALL:
+                self.makes[w] = made
                 self.made_by.setdefault(made, []).append(w)
         self.above: dict[Integers, set[int]] = {}
         for column in self.made_by:
@@ -686,42 +677,63 @@ class _Columns:
     def counts(self, w: Integers) -> Counts:
         """The arithmetic of X w."""
         if w not in self._counts:
-            self._counts[w] = product_counts(self.X, Matrix.of([x] for x in w))
+            self._counts[w] = product_counts(Matrix.of(self.X), Matrix.of([x] for x in w))
         return self._counts[w]
 
 
 def _steered(
-    wanted: _Wanted, table: _Columns, made: Sequence[Rows], scores: Counts, output: float, rng: random.Random
-) -> list[Rows] | None:
-    """W_Q, W_K and W_V that make Q, K and V, changed a column at a time until the arithmetic is as wanted."""
-    widths = [len(rows[0]) for rows in made]
-    choices = [table.made_by[column] for rows in made for column in zip(*rows, strict=True)]
-    chosen = [pick(rng, choice) for choice in choices]
-    free = [c for c, choice in enumerate(choices) if len(choice) > 1]
-    zeros_in_X = sum(x == 0 for x in table.X)
-    cells = wanted.d_model * (wanted.n + sum(widths))
+    wanted: _Wanted, table: _Columns, Q: Rows, K: Rows, S: Rows, rng: random.Random
+) -> dict[str, Rows] | None:
+    """W_Q, W_K and W_V, changed a column at a time until the arithmetic is as wanted.
 
-    def excess(counts: Counts, zeros: int) -> float:
+    The columns of W_Q and W_K are held to what makes Q and K; those of W_V, and so V, are free.
+    """
+    scores = product_counts(Matrix.of(Q), Matrix.of(K).T)
+    if not wanted.can_be_steered(scores):
+        return None
+    choices = [table.made_by[column] for rows in (Q, K) for column in zip(*rows, strict=True)]
+    d_k, values = wanted.d_k, len(choices)
+    choices += [list(table.makes)] * wanted.d_v
+    free = [c for c, choice in enumerate(choices) if len(choice) > 1]
+    cells = wanted.d_model * (wanted.n + len(choices))
+    weights, outputs = wanted.whole_weights(S), dict[Integers, float]()
+
+    def work(c: int, w: Integers) -> tuple[Counts, float, int]:
+        """Of column c: its arithmetic, its share of the load of the output, and its zeros."""
+        if c < values:
+            return table.counts(w), 0, w.count(0)
+        made = table.makes[w]
+        if made not in outputs:
+            outputs[made] = product_counts(weights, Matrix.of([x] for x in made)).load
+        return table.counts(w), outputs[made], w.count(0)
+
+    def excess(counts: Counts, output: float, zeros: int) -> float:
         return wanted.excess(counts, counts.load + output, zeros / cells)
 
-    def weights() -> list[Rows] | None:
-        """Unless some row of them is all zeros: then a feature of X would not be used."""
-        columns = iter(chosen)
-        matrices = [tuple(zip(*(next(columns) for _ in range(width)), strict=True)) for width in widths]
-        return matrices if all(any(row) for W in matrices for row in W) else None
+    def found() -> dict[str, Rows] | None:
+        """Unless some row of weights is all zeros, for then a feature of X would not be used, or V is dull."""
+        W_Q, W_K, W_V = (tuple(zip(*part, strict=True)) for part in (chosen[:d_k], chosen[d_k:values], chosen[values:]))
+        used = all(any(row) for W in (W_Q, W_K, W_V) for row in W)
+        V = tuple(zip(*(table.makes[w] for w in chosen[values:]), strict=True))
+        return {"X": table.X, "W_Q": W_Q, "W_K": W_K, "W_V": W_V} if used and _sound(V) else None
 
-    counts, zeros = sum(map(table.counts, chosen), scores), zeros_in_X + sum(w.count(0) for w in chosen)
-    best = excess(counts, zeros)
+    chosen = [pick(rng, choice) for choice in choices]
+    works = [work(c, w) for c, w in enumerate(chosen)]
+    state = (
+        sum((counts for counts, _, _ in works), scores),
+        sum(load for _, load, _ in works),
+        sum(zeros for _, _, zeros in works) + sum(row.count(0) for row in table.X),
+    )
+    best = excess(*state)
     for _ in range(CHANGES):
-        if not best and (found := weights()):
-            return found
-        if not free:
-            return None
+        if not best and (givens := found()):
+            return givens
         c = pick(rng, free)
-        before, after = chosen[c], pick(rng, choices[c])
-        changed = counts - table.counts(before) + table.counts(after), zeros - before.count(0) + after.count(0)
+        w = pick(rng, choices[c])
+        before, after = work(c, chosen[c]), work(c, w)
+        changed = (state[0] - before[0] + after[0], state[1] - before[1] + after[1], state[2] - before[2] + after[2])
         if (now := excess(*changed)) <= best:
-            chosen[c], (counts, zeros), best = after, changed, now
+            chosen[c], state, best = w, changed, now
     return None
 
 
@@ -764,12 +776,6 @@ def _sound(rows: Rows) -> bool:
 
 def _dot(a: Integers, b: Integers) -> int:
     return sum(x * y for x, y in zip(a, b, strict=True))
-
-
-def _offsets(visible: Sequence[int]) -> Integers:
-    """Scores above the smallest, in order."""
-    least = min(visible)
-    return tuple(sorted(x - least for x in visible))
 
 
 __all__ = ["TARGETS", "Band", "Level", "SoftmaxKind", "Target", "balanced", "draw_givens"]

@@ -20,6 +20,13 @@ SOFTMAX = ("e", "base 2", "base 3", "equal")
 DEFAULT_SIZES: Mapping[str, int] = {"n": 3, "m": 3, "d_model": 5, "d_k": 4, "d_v": 2}
 """All different but for n and m, and d_k a square: then wrong ways give other answers than the right one."""
 
+SIZES: Mapping[str, Mapping[str, int]] = {
+    "starter": {"n": 3, "m": 3, "d_model": 4, "d_k": 2, "d_v": 2},
+    "standard": DEFAULT_SIZES,
+    "long": {"n": 4, "m": 4, "d_model": 5, "d_k": 4, "d_v": 2},
+}
+"""What each level takes where no sizes are stated (PEDAGOGY 4.8)."""
+
 
 @dataclass(frozen=True)
 class Spec:
@@ -54,7 +61,7 @@ class Spec:
         stated = {**({"m": self.sizes["n"]} if "n" in self.sizes else {}), **self.sizes}
         if unknown := [name for name in self.sizes if name not in DEFAULT_SIZES]:
             raise InputError(f"There is no size {unknown[0]!r}; the sizes are {', '.join(DEFAULT_SIZES)}.")
-        return {name: size for name, size in {**DEFAULT_SIZES, **stated}.items() if name in letters}
+        return {name: size for name, size in {**SIZES[self.level], **stated}.items() if name in letters}
 
 
 Family = Content
@@ -92,10 +99,11 @@ class ProblemType:
         if unknown := sorted(set(stated) - known):
             raise InputError(f"A question has no {unknown[0]!r}; it has {', '.join(sorted(known))}.")
         spec = replace(Spec(type=self.name), **{**self.defaults, **stated})
-        spec = replace(spec, mechanism=mechanism(spec.mechanism or "self_attention").name)
         for name, allowed in (("level", LEVELS), ("softmax", SOFTMAX)):
             if getattr(spec, name) not in allowed:
                 raise InputError(f"{name} is {getattr(spec, name)!r}; one of {', '.join(allowed)} was expected.")
+        usual = "attention" if spec.level == "starter" else "self_attention"
+        spec = replace(spec, mechanism=mechanism(spec.mechanism or usual).name)
         for name, value in spec.options.items():
             if name not in self.options:
                 listed = ", ".join(self.options) or "none"

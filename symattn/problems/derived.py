@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, cast
 
+from symattn.derivation import Derivation
 from symattn.document import Block, Heading, Inlines, ItemList, Math, Paragraph, Strong, Table, Words
 from symattn.errors import InputError
 from symattn.exact import AnyMatrix, Matrix, exact
@@ -44,31 +45,54 @@ def family(spec: Spec, rng: random.Random) -> Family:
     Empty where variants are not generated backwards: with numbers of the teacher's own, with weights given, or (on the
     standard level) with sizes that have no room for a family; these are drawn forwards.
     """
-    settings, sizes, chosen = spec.chosen_settings(), spec.chosen_sizes(), mechanism(spec.mechanism)
-    if spec.given or "A" in chosen.givens:
+    if spec.given or "A" in mechanism(spec.mechanism).givens:
         return {}
-    band: Band | None = None
-    troubles: frozenset[str] | None = None
-    for _ in range(PARENTS):
+    for last in (False, False, True):
         try:
-            drawn = draw_givens(chosen, settings, sizes, _level(spec), _softmax(spec), rng, None, band)
-        except InputError:
-            if (spec.level, spec.softmax) == ("standard", "e"):
+            parents = _parents(spec, rng)
+            break
+        except InputError:  # no such sizes, or a first variant that has no siblings
+            if last and (spec.level, spec.softmax) == ("standard", "e"):
                 return {}
-            raise
-        derivation = chosen.run(drawn, settings)
-        band = band or Band.of(features(derivation), _level(spec))
-        found = separation(derivation).troubles()
-        troubles = found if troubles is None else troubles & found
-    assert band is not None and troubles is not None
+            if last:
+                raise
+    settings, sizes = spec.chosen_settings(), spec.chosen_sizes()
     n, m = sizes["n"], sizes.get("m", sizes["n"])
-    argmax = balanced(rng, CYCLE, n, mask_keep(settings.mask, n, m)) if n == m and spec.softmax != "equal" else []
+    aimed = n == m and spec.level == "standard" and spec.softmax == "e"
+    argmax = balanced(rng, CYCLE, n, mask_keep(settings.mask, n, m)) if aimed else []
+    band = Band.of(features(parents[0]), _level(spec))
     patterns: Json = [[_json(x) for x in row] for row in band.patterns]
+    unavoidable = frozenset.intersection(*(separation(d).troubles() for d in parents))
     return {
         "band": {**asdict(band), "patterns": patterns},
         "argmax": [list(positions) for positions in argmax],
-        "unavoidable": list[Json](sorted(troubles)),
+        "unavoidable": list[Json](sorted(unavoidable)),
     }
+
+
+def _parents(spec: Spec, rng: random.Random) -> list[Derivation]:
+    """A first variant and some siblings."""
+    chosen, settings, sizes = mechanism(spec.mechanism), spec.chosen_settings(), spec.chosen_sizes()
+    found: list[Derivation] = []
+    band: Band | None = None
+    for _ in range(PARENTS):
+        drawn = draw_givens(chosen, settings, sizes, _level(spec), _softmax(spec), rng, None, band)
+        found.append(chosen.run(drawn, settings))
+        band = band or Band.of(features(found[0]), _level(spec))
+    return found
+
+
+def _sibling(spec: Spec, rng: random.Random, number: int, family: Family) -> dict[str, Matrix]:
+    """One sibling, its largest weights where the balance over the pool wants them, if there is one with them there."""
+    chosen, settings, sizes = mechanism(spec.mechanism), spec.chosen_settings(), spec.chosen_sizes()
+    argmax, band = cast("list[list[int]]", family["argmax"]), _band(family["band"])
+    for positions in [argmax[(number - 1) % len(argmax)], None] if argmax else [None]:
+        try:
+            return draw_givens(chosen, settings, sizes, _level(spec), _softmax(spec), rng, positions, band)
+        except InputError:
+            if positions is None:
+                raise
+    raise AssertionError("the last of the positions is none")
 
 
 def _band(given: Any) -> Band:
@@ -91,10 +115,7 @@ def content(spec: Spec, rng: random.Random, number: int, family: Family) -> dict
     if spec.given:
         given = {name: read_given(name, rows) for name, rows in spec.given.items()}
     elif family:
-        argmax = cast("list[list[int]]", family["argmax"])
-        positions = argmax[(number - 1) % len(argmax)] if argmax else None
-        band, sizes = _band(family["band"]), spec.chosen_sizes()
-        given = draw_givens(chosen, settings, sizes, _level(spec), _softmax(spec), rng, positions, band)
+        given = _sibling(spec, rng, number, family)
     else:
         given = draw(chosen, settings, spec.chosen_sizes(), rng).givens
     return {
@@ -133,12 +154,14 @@ def frozen_settings(settings: Settings) -> dict[str, Json]:
 
 
 def _json(value: object) -> Json:
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        return cast(Json, json.loads(value))  # a mask by rows, as it is typed on the command line
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, Matrix):
         return frozen(value)
     if isinstance(value, list | tuple):
-        return [_json(x) for x in value]
+        return [_json(int(x) if isinstance(x, bool) else x) for x in value]
     if hasattr(value, "__dataclass_fields__"):
         return {f.name: _json(getattr(value, f.name)) for f in fields(cast(Any, value))}
     return _text(value)
@@ -162,7 +185,7 @@ class Made:
 def made(content: Content) -> Made:
     """A content worked out; the last few are remembered, for a variant is judged, set and proved in turn."""
     numbers = {key: content[key] for key in ("mechanism", "settings", "notation", "exact", "places", "given")}
-    return _made(json.dumps(numbers, sort_keys=True))
+    return _made(json.dumps(numbers))
 
 
 @lru_cache(maxsize=8)

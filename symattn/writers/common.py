@@ -20,8 +20,10 @@ from symattn.document import (
     Inlines,
     Math,
     Paragraph,
+    Strong,
     Table,
     Together,
+    Words,
     WorkingSpace,
 )
 from symattn.formula.nodes import (
@@ -269,6 +271,7 @@ BOX: dict[CellKind, tuple[int, int]] = {
 SQUARE = 10  # a cell to shade, and a cell of a picture of a matrix
 CHARACTER_BOX = 6.5  # the width of a box for one character
 RULING = 8  # from one line to write on to the next
+WRITING = 8  # the height of a row of a table to write in
 _EM = 4  # an em in millimetres at 11 pt, a little generous
 
 
@@ -343,11 +346,11 @@ def letter(index: int) -> str:
 
 
 def choice_columns(choices: Choices, page: Page) -> int:
-    """In how many columns options stand: as many as fit, and no more than fill the rows evenly."""
+    """In how many columns options stand: as many as fit and leave no row shorter than the others."""
+    count = len(choices.items)
     widest = max(map(inlines_width, choices.items), default=0.0) + CHOICE_LABEL + 1.5
-    most = max(1, int(page.line / widest))
-    rows = -(-len(choices.items) // most)
-    return -(-len(choices.items) // rows) if rows else 1
+    most = min(count, int(page.line / widest))
+    return max((n for n in range(1, most + 1) if count % n == 0), default=1)
 
 
 def cell_width(picture: HeatMap) -> float:
@@ -460,6 +463,25 @@ def inlines_width(content: Inlines) -> float:
     return sum(width(part.formula) if isinstance(part, Math) else 0.5 * len(part.text) for part in content)
 
 
+def laid_out(table: Table, page: Page) -> Table:
+    """The table, turned with its rows as columns where it has few rows and is much too wide for the page."""
+    columns = list(zip(table.header, *table.rows, strict=True))
+    wide = sum(max(map(inlines_width, column)) + 1.2 for column in columns)
+    if not table.row_heads or wide <= 1.25 * page.line or len(columns) <= 2 * (len(table.rows) + 1):
+        return table
+    return replace(table, header=columns[0], rows=tuple(columns[1:]))
+
+
+def is_for_writing(row: Sequence[Inlines], table: Table) -> bool:
+    """Whether nothing stands in a row of a table but its head: it is to be filled in by hand."""
+    return table.row_heads and len(row) > 1 and not any(map(inlines_width, row[1:]))
+
+
+def has_matrices(table: Table) -> bool:
+    """Whether there are matrices in a table: its rows are then set apart by lines."""
+    return any(contains(formula, MatrixOf) for row in table.rows for cell in row for formula in formulas_in(cell))
+
+
 _WORD = 7.0  # em: a column of words is to be no narrower, or as narrow as the words are
 
 
@@ -547,6 +569,29 @@ def run_together(left: Formula, right: Formula) -> bool:
     return any(
         isinstance(node, Text | Annotated) or (isinstance(node, Name) and len(node.base) > 1) for node in (left, right)
     )
+
+
+def stays_with_next(blocks: Sequence[Block], together: bool) -> list[bool]:
+    """For each block, whether it stays with the next one: a paragraph that announces it, or that is kept `together`."""
+    followed = [isinstance(block, Paragraph) and (together or _announces(block)) for block in blocks[:-1]]
+    return [*followed, False] if blocks else []
+
+
+def _announces(paragraph: Paragraph) -> bool:
+    match paragraph.content:
+        case (*_, Words(text) | Strong(text)):
+            return text.rstrip().endswith(":")
+        case _:
+            return False
+
+
+def level_of_first_heading(group: Together) -> int:
+    """The level of the heading that a group begins with; 0 if it begins with something else."""
+    match group.blocks:
+        case (Heading(level=level), *_):
+            return level
+        case _:
+            return 0
 
 
 def with_sound_levels(blocks: Iterable[Block]) -> tuple[Block, ...]:

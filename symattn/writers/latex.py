@@ -51,6 +51,7 @@ _BLANK: dict[CellKind, str] = {
     "word": "4cm",
 }
 
+_ABOVE_HEADING = ("", "[\\abovesection]", "[\\abovesubsection]")  # space of a group that begins with a heading
 _TICKED = "[\\ticked]"
 _ROWS = 24  # a longer table is cut into several, each with the head, so that it can go on on the next page
 
@@ -133,8 +134,10 @@ def _filled(source: str, indent: str = "") -> str:
 # --- blocks -------------------------------------------------------------------------------------------
 
 
-def _blocks(blocks: Iterable[Block], page: Page) -> str:
-    return "\n\n".join(_block(block, page) for block in blocks)
+def _blocks(blocks: Sequence[Block], page: Page, together: bool = False) -> str:
+    kept = common.stays_with_next(blocks, together)
+    sources = (_block(block, page) for block in blocks)
+    return "\n\n".join(f"{s}\\nopagebreak" if stays else s for s, stays in zip(sources, kept, strict=True))
 
 
 def _block(block: Block, page: Page) -> str:
@@ -174,7 +177,8 @@ def _block(block: Block, page: Page) -> str:
         case Box(title, blocks):
             return _environment("notebox", _blocks(blocks, page), f"{{{escaped(title)}}}")
         case Together(blocks):
-            return _environment("together", _blocks(blocks, page))
+            above = _ABOVE_HEADING[min(2, common.level_of_first_heading(block))]
+            return _environment("together", _blocks(blocks, page, together=True), above)
         case Diagram():
             return _diagram(block, page)
         case PageBreak():
@@ -247,18 +251,24 @@ def _option(content: Inlines, columns: int, page: Page) -> str:
 
 
 def _table(table: Table, page: Page) -> str:
+    table = common.laid_out(table, page)
     shares = common.column_shares(table, page.line)
     rooms = [share * page.line for share in shares] or [page.line] * len(table.header)
     heads = [f"\\textbf{{{_cell(*cell)}}}" for cell in zip(table.header, rooms, strict=True)]
-    rows = [[_cell(*cell) for cell in zip(row, rooms, strict=True)] for row in table.rows]
-    if table.row_heads:
-        rows = [[f"\\textbf{{{head}}}", *others] for head, *others in rows]
+    rows = []
+    for row in table.rows:
+        head, *others = (_cell(*cell) for cell in zip(row, rooms, strict=True))
+        if common.is_for_writing(row, table):
+            others = [f"\\roomtowrite{{{page.millimetres(common.WRITING)}mm}}", *others[1:]]
+        rows.append([f"\\textbf{{{head}}}" if table.row_heads else head, *others])
     head, *lines = ["  " + " & ".join(row) + " \\tabularnewline" for row in (heads, *rows)]
     ends = accumulate(map(len, common.table_parts(table, shares, page, page.rows(_ROWS))))
-    wrapped = "".join(f">{{\\raggedright\\arraybackslash}}m{{{share:.3f}\\linewidth}}" for share in shares)
+    wrapped = "".join(f"C{{{share:.3f}\\linewidth}}" for share in shares)
     columns = f"{{{wrapped or 'l' * len(heads)}}}"
-    parts = [lines[start:end] for start, end in pairwise((0, *ends))]
-    return "\n\n".join(_environment("sheettable", "\n".join([f"{head} \\hline", *part]), columns) for part in parts)
+    parts = ([f"{head} \\hline", *lines[start:end]] for start, end in pairwise((0, *ends)))
+    between = " \\thinline\n" if common.has_matrices(table) else "\n"
+    bodies = ("\n".join([first, between.join(others)]) for first, *others in parts)
+    return "\n\n".join(_environment("sheettable", body, columns) for body in bodies)
 
 
 def _cell(content: Inlines, room: float) -> str:
@@ -302,8 +312,7 @@ def _picture(lines: Sequence[str], options: str, description: str) -> str:
 
 
 def _heat_map(picture: HeatMap, page: Page) -> str:
-    """Cells with their upper left corners at (column, −row), and below them a cell for each level."""
-    rows, columns = len(picture.levels), max(map(len, picture.levels), default=0)
+    """Cells with their upper left corners at (column, −row)."""
     wide, high = common.cell_width(picture) * page.scale, common.SQUARE * page.scale
     lines = [
         f"  \\heatcell{{{j}}}{{{-i}}}{{{level}}}{{{_fitted(common.word_in(picture, i, j), wide / page.scale)}}}"
@@ -314,7 +323,6 @@ def _heat_map(picture: HeatMap, page: Page) -> str:
     lines += [
         f"  \\node[above] at ({j + 0.5},0) {{{_formula(label)}}};" for j, label in enumerate(picture.column_labels)
     ]
-    lines.append(f"  \\heatlegend{{{columns / 2}}}{{{-rows}}}")
     return _picture(lines, f"[x={wide:.1f}mm, y={high:.1f}mm]", picture.description)
 
 

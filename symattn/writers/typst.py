@@ -89,6 +89,7 @@ _OPEN: dict[Bracket, str] = {"[": "[", "(": "(", "⟨": "⟨", "|": "lr(| ", "":
 _CLOSE: dict[Bracket, str] = {"[": "]", "(": ")", "⟨": "⟩", "|": " |)", "": ""}
 _DELIMITER: dict[Bracket, str] = {"[": '"["', "(": '"("', "|": '"|"', "⟨": '#("⟨", "⟩")', "": "#none"}
 
+_ABOVE_HEADING = ("auto", "1.5em", "1.3em")  # by its level: space of a group that begins with a heading
 _LONG_TABLE = 14  # a table of more rows may go on on the next page
 
 
@@ -361,8 +362,10 @@ def _printable(words: str) -> str:
     return "".join(run if printable else "".join(f"[U+{ord(c):04X}]" for c in run) for printable, run in runs)
 
 
-def _blocks(blocks: Sequence[Block], page: Page) -> str:
-    return "\n\n".join(_block(block, page) for block in blocks)
+def _blocks(blocks: Sequence[Block], page: Page, together: bool = False) -> str:
+    kept = common.stays_with_next(blocks, together)
+    sources = (_block(block, page) for block in blocks)
+    return "\n\n".join(f"#kept[{s}]" if stays else s for s, stays in zip(sources, kept, strict=True))
 
 
 def _block(block: Block, page: Page) -> str:
@@ -406,7 +409,8 @@ def _block(block: Block, page: Page) -> str:
         case Box(title, blocks):
             return f"#notebox([{_words(title)}])[\n{_blocks(blocks, page)}\n]"
         case Together(blocks):
-            return f"#together[\n{_blocks(blocks, page)}\n]"
+            above = _ABOVE_HEADING[min(2, common.level_of_first_heading(block))]
+            return f"#together({above})[\n{_blocks(blocks, page, together=True)}\n]"
         case Diagram():
             return _diagram(block)
         case PageBreak():
@@ -502,6 +506,7 @@ def _with_lead(lead: Inlines, lines: Sequence[str]) -> Sequence[str]:
 
 
 def _table(table: Table, page: Page) -> str:
+    table = common.laid_out(table, page)
     shares = common.column_shares(table, page.line)
     if sum(shares) < 1:
         columns = f"({', '.join(f'{share:.3f}fr' for share in shares)},)" if shares else str(len(table.header))
@@ -519,14 +524,24 @@ def _table_width(table: Table) -> float:
 
 def _part_of_table(table: Table, columns: str, page: Page) -> str:
     heads = ", ".join(f"strong[{_text(cell)}]" for cell in table.header)
-    rows = [
-        "  " + ", ".join(
-            f"strong[{_text(cell)}]" if table.row_heads and j == 0 else f"[{_text(cell)}]" for j, cell in enumerate(row)
-        )
-        for row in table.rows
-    ]  # fmt: skip
+    rows = []
+    for row in table.rows:
+        head, *others = (f"[{_text_of_cell(cell)}]" for cell in row)
+        if common.is_for_writing(row, table):
+            others = [f"[#v({page.millimetres(common.WRITING)}mm)]", *others[1:]]
+        rows.append("  " + ", ".join([f"strong{head}" if table.row_heads else head, *others]))
     long = ", long: true" if len(rows) > page.rows(_LONG_TABLE) else ""
-    return "#sheet-table({}, ({},){},\n{})".format(columns, heads, long, "".join(f"{row},\n" for row in rows))
+    lines = ", lines: true" if common.has_matrices(table) else ""
+    options = f"{columns}, ({heads},){long}{lines}"
+    return f"#sheet-table({options},\n{''.join(f'{row},{chr(10)}' for row in rows)})"
+
+
+def _text_of_cell(content: Inlines) -> str:
+    """Text in a table: a matrix keeps all of its height there, where no line of text follows."""
+    return "".join(
+        f"#high[{_inline(part)}]" if isinstance(part, Math) and common.is_tall(part.formula) else _inline(part)
+        for part in content
+    )
 
 
 def _diagram(diagram: Diagram) -> str:
