@@ -20,7 +20,7 @@ from symattn.question import EntriesAnswer, Question, StepAnswer
 MOST_DRAWS = 1000
 """For one variant, before the pool is called exhausted."""
 
-RELABELLED = 8
+RELABELLED = 20
 """Other orders of its features that are tried of every draw."""
 
 OVERLAP = {"starter": 0.4, "standard": 0.3, "long": 0.3}

@@ -13,7 +13,7 @@ from symattn.document import Block, Document, Heading, Inlines, ItemList, Paragr
 from symattn.fairness.dice import Dice
 from symattn.fairness.separation import LEAST, Separation, separation
 from symattn.pool import OVERLAP, Tally, pool, shared
-from symattn.problems import Spec
+from symattn.problems import Spec, problem_type
 from symattn.question import Question
 
 MOST_COMPARED = 100
@@ -71,12 +71,13 @@ class Stress:
         return Table(header, tuple(rows), row_heads=True)
 
     def _answers(self) -> list[str]:
-        keys = [tuple(q.entries()) for q in self.questions]
+        key_of = problem_type(self.spec.type).key
+        keys = [key_of(q.content) if key_of else tuple(q.entries()) for q in self.questions]
         lines = [f"{len(keys) - len(set(keys))} of {len(keys)} keys are the same as another one."]
         compared = keys[:MOST_COMPARED]
         if pairs := [shared(a, b) for a, b in combinations(compared, 2)]:
             lines.append(
-                f"Two keys share at most {100 * max(pairs):.0f} % of their entries, on average "
+                f"Two keys share at most {100 * max(pairs):.0f} % of the entries that have to be worked out, on average "
                 f"{100 * mean(pairs):.0f} % (the first {len(compared)} compared)."
             )
         for name in dict.fromkeys(name for q in self.questions for name in q.positions):

@@ -300,11 +300,8 @@ def overview(spec: ExamSpec, ids: Sequence[str], papers: Sequence[Sequence[Quest
             for name, q in zip(ids, questions, strict=True)
         ]
         for word, extreme in (("least", min), ("most", max)):
-            spread = [
-                (Words(word),),
-                *((Words(f"{extreme(q.features.get(f, 0) for q in questions):g}"),) for f in names),
-            ]
-            rows.append((*spread, *[(Words("–"),)] * (len(header) - len(spread))))
+            numbers = ((Words(f"{extreme(q.features.get(name, 0) for q in questions):g}"),) for name in names)
+            rows.append(((Words(word),), *numbers, *[(Words("–"),)] * (len(places) + 1)))
         blocks += [_heading(questions[0], position + 1), Table(tuple(header), tuple(rows), row_heads=True)]
     if len(papers[0]) > 1:
         totals = [sum(q.features.get("load", 0.0) for q in paper) for paper in papers]

@@ -54,15 +54,12 @@ def conventions_box(questions: Sequence[Question]) -> list[Block]:
     """What holds for the questions, those that share their conventions together; nothing where there is none."""
     shared: dict[tuple[Inlines, ...], list[int]] = {}
     for number, question in enumerate(questions, 1):
-        if question.conventions:
-            shared.setdefault(question.conventions, []).append(number)
-    if not shared:
-        return []
-    (first, _), *others = shared.items()
-    if not others and len(shared[first]) == len(questions):
-        return [Box("Conventions", (ItemList(first),))]
-    items = [(Strong(f"{_numbered(numbers)}: "), *_in_a_row(lines)) for lines, numbers in shared.items()]
-    return [Box("Conventions", (ItemList(tuple(items)),))]
+        shared.setdefault(question.conventions, []).append(number)
+    if len(shared) == 1:
+        items = questions[0].conventions
+    else:
+        items = tuple((Strong(f"{_numbered(which)}:"), *_in_a_row(said)) for said, which in shared.items() if said)
+    return [Box("Conventions", (ItemList(items),))] if items else []
 
 
 def _numbered(numbers: list[int]) -> str:
@@ -72,7 +69,7 @@ def _numbered(numbers: list[int]) -> str:
 
 
 def _in_a_row(sentences: Sequence[Inlines]) -> Inlines:
-    return tuple(part for sentence in sentences for part in (*sentence, Words(" ")))[:-1]
+    return tuple(part for sentence in sentences for part in (Words(" "), *sentence))
 
 
 def _together(part: Part, number: int, blocks: tuple[Block, ...], marks: str = "") -> Together:

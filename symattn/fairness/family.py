@@ -12,8 +12,8 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations_with_replacement, product
 from functools import reduce
+from itertools import combinations_with_replacement, permutations, product
 from operator import add, or_
 from statistics import median
 from typing import Literal
@@ -197,8 +197,12 @@ def _quotas(rng: random.Random, count: int, columns: Sequence[int]) -> dict[int,
 
 # ------------------------------------------------------------------------------------------------------ drawing
 
-PARENTS = 200, 60
-"""How many X are tried before a family, or a sibling, counts as impossible."""
+EFFORT = {"fresh": 400_000, "sibling": 120_000}
+"""How many small steps (columns of weights, queries, changes) are made before a family, or a sibling, counts as
+impossible: some three seconds, and one."""
+
+OUTPUT = 15
+"""How many steps it is worth to count the arithmetic of one column of outputs."""
 
 COLUMNS = 7000
 """How many columns of weights are tabulated for each X; where there are more, so many are drawn."""
@@ -210,8 +214,8 @@ FRESH = 9
 """How many variants a fresh family is chosen from."""
 
 KEYS, NODES, FOUND, VALUES, CHANGES = 6, 500, 6, 6, 100
-"""Per X: how many K; per K: nodes of the search for Q and how many it may find; per Q: how many V; per V: how many
-changes of the weights."""
+"""Per X: how many K; per K: nodes of the search for Q and how many it may find; per Q: how many V where they are given,
+and how many changes of the weights where they are not."""
 
 NEGATIVE = 0.2
 """The share of −1 among the entries of X that are not 0: products of two signs are negative more often."""
@@ -246,7 +250,7 @@ def draw_givens(
     """
     wanted = _wanted(mechanism, settings, sizes, level, softmax, argmax, band)
     found: list[dict[str, Matrix]] = []
-    for _ in range(PARENTS[0] if band is None else PARENTS[1]):
+    while wanted.effort.left > 0:
         for rows in (_projected if wanted.d_model else _given)(wanted, rng):
             givens = {name: Matrix.of(rows[name]) for name in mechanism.givens}
             if settings.orientation == "columns":
@@ -273,9 +277,17 @@ def _most_typical(drawn: Sequence[Features]) -> int:
     return min(range(len(drawn)), key=lambda i: math.dist(numbers[i], middle))
 
 
+@dataclass
+class _Effort:
+    left: int
+
+
 @dataclass(frozen=True)
 class _Wanted:
-    """What a candidate is held against, in integers; `patterns` are scores above the row's smallest, not scaled."""
+    """What a candidate is held against, in integers; `patterns` are scores above the row's smallest, not scaled.
+
+    `images` are the wanted positions of the largest weights with the tokens in other orders, and these orders.
+    """
 
     n: int
     m: int
@@ -293,10 +305,11 @@ class _Wanted:
     multiset: tuple[Integers, ...] | None
     ties: float
     modest: float
-    argmax: Integers | None
+    images: Mapping[Integers, Integers]
     band: Band | None
     load: tuple[float, float] | None
     known: tuple[dict[Integers, Integers | None], ...]
+    effort: _Effort
 
     def pattern(self, i: int, scores: Integers) -> Integers | None:
         """The pattern of what query i sees; None if it may not have these scores: neither wanted nor modest."""
@@ -311,7 +324,7 @@ class _Wanted:
         pattern = tuple(sorted(x - least for x in visible))
         if len(visible) > 1 and pattern not in self.patterns[len(visible)]:
             return None
-        if self.argmax is not None and not (kept[self.argmax[i]] and scores[self.argmax[i]] == max(visible)):
+        if self.images and not any(image[i] in self.largest(i, scores) for image in self.images):
             return None
         modest = all(seen or abs(x) <= self.modest for x, seen in zip(scores, kept, strict=True))
         return pattern if modest else None
@@ -336,8 +349,16 @@ class _Wanted:
         terms = [x * y for k in K for x, y in zip(q, k, strict=True) if x and y]
         return sum(t < 0 for t in terms) <= LENIENT * self.target.negatives[1] * len(terms)
 
-    def first_largest(self, i: int, scores: Integers) -> int:
-        return max((j for j in range(self.m) if self.keep[i][j]), key=lambda j: (scores[j], -j))
+    def largest(self, i: int, scores: Integers) -> Integers:
+        """Which keys get the largest weight of query i."""
+        most = max(x for x, seen in zip(scores, self.keep[i], strict=True) if seen)
+        return tuple(j for j, x in enumerate(scores) if x == most and self.keep[i][j])
+
+    def order(self, S: Rows) -> Integers:
+        """The order of the tokens in which the largest weights are where they are wanted."""
+        largest = [self.largest(i, row) for i, row in enumerate(S)]
+        fitting = (p for image, p in self.images.items() if all(j in js for j, js in zip(image, largest, strict=True)))
+        return next(fitting, tuple(range(max(self.n, self.m))))
 
     def goes_on(self, S: Rows, patterns: Rows) -> bool:
         """Whether these last rows of scores can still become a whole matrix."""
@@ -361,11 +382,11 @@ class _Wanted:
         ]
         if len(hidden) >= 3 and min(self.target.entries) < 0 and not (min(hidden) < 0 < max(hidden) and 0 in hidden):
             return False
-        if self.band is None and self.ties < math.inf and max(self.patterns, default=0) >= 3:
-            if max(map(len, map(set, patterns))) < 3:
-                return False
-        if self.argmax is None and self.n == self.m >= 3:
-            return any(self.first_largest(i, row) != i for i, row in enumerate(S))
+        varied = self.band is None and self.ties < math.inf and max(self.patterns, default=0) >= 3
+        if varied and max(map(len, map(set, patterns))) < 3:
+            return False
+        if not self.images and self.n == self.m >= 3:
+            return any(self.largest(i, row)[0] != i for i, row in enumerate(S))
         return True
 
     def excess(self, counts: Counts, load: float, zeros: float | None = None) -> float:
@@ -450,11 +471,30 @@ def _wanted(
         multiset=multiset,
         ties=target.ties + more if softmax == "e" else math.inf,
         modest=MODEST * approximate(divisor),
-        argmax=tuple(argmax) if argmax is not None else None,
+        images=_images(argmax, keep) if argmax is not None else {},
         band=band,
         load=(middle - near, middle + near) if stated else None,
         known=tuple({} for _ in range(n)),
+        effort=_Effort(EFFORT["sibling" if band else "fresh"]),
     )
+
+
+def _images(argmax: Sequence[int], keep: Keep) -> dict[Integers, Integers]:
+    """The wanted positions with the tokens in every order that leaves the mask as it is, and that order.
+
+    Token i of the variant is token order[i] of the candidate, so any of these positions will do for a candidate.
+    """
+    n, m = len(keep), len(keep[0])
+    images: dict[Integers, Integers] = {}
+    for p in permutations(range(n)) if n == m <= MOST_ORDERED else [tuple(range(max(n, m)))]:
+        if n != m or all(keep[p[i]][p[j]] == keep[i][j] for i in range(n) for j in range(m)):
+            image = {p[i]: p[j] for i, j in enumerate(argmax)}
+            images.setdefault(tuple(image[i] for i in range(n)), p)
+    return images
+
+
+MOST_ORDERED = 5
+"""Up to so many tokens are put in every order; there are 120."""
 
 
 def _patterns(
@@ -500,6 +540,7 @@ def _given(wanted: _Wanted, rng: random.Random) -> Iterator[dict[str, Rows]]:
     """Q, K and V given: K from small entries, each query by its row of scores, then a V that brings the load right."""
     values = (*range(2 * min(wanted.target.entries), 0), 0, 1, 2)
     for _ in range(10 * KEYS):
+        wanted.effort.left -= 1
         K = _small(wanted.m, wanted.d_k, wanted, rng)
         if not _sound(K):
             continue
@@ -513,13 +554,16 @@ def _given(wanted: _Wanted, rng: random.Random) -> Iterator[dict[str, Rows]]:
                 twos = [abs(x) == 2 for matrix in (Q, K, V) for row in matrix for x in row]
                 if not _sound(V) or wanted.target.twos < sum(twos) / len(twos):
                     continue
+                wanted.effort.left -= 1
                 if not wanted.excess(counts, counts.load + product_counts(weights, Matrix.of(V)).load):
-                    yield {"Q": Q, "K": K, "V": V}
+                    order = wanted.order(S)
+                    yield {name: _ordered(rows, order) for name, rows in (("Q", Q), ("K", K), ("V", V))}
                     return
 
 
 def _projected(wanted: _Wanted, rng: random.Random) -> Iterator[dict[str, Rows]]:
     """X first; K and V from what weights can make of it; queries by their scores; then the weights themselves."""
+    wanted.effort.left -= 1
     X = _zeroed(wanted, rng)
     if not _sound(X):
         return
@@ -533,7 +577,7 @@ def _projected(wanted: _Wanted, rng: random.Random) -> Iterator[dict[str, Rows]]
         for Q, S in _queries(wanted, K, tuple(box), table, rng):
             givens = _steered(wanted, table, Q, K, S, rng)
             if givens:
-                yield givens
+                yield givens | {"X": _ordered(X, wanted.order(S))}
                 return
 
 
@@ -545,16 +589,15 @@ def _queries(
     The last row sees most under a causal mask, so there is least to choose from.
     """
     scored = [(q, s) for q, s in _scored(K, values, wanted, rng) if table or wanted.mild_query(q, K)]
-    fitting = [
-        [(q, s, p) for q, s in scored if (p := wanted.pattern(i, s)) is not None] for i in range(wanted.n)
-    ]
+    wanted.effort.left -= len(scored)
+    fitting = [[(q, s, p) for q, s in scored if (p := wanted.pattern(i, s)) is not None] for i in range(wanted.n)]
     if not all(fitting):
         return
     fitting = [shuffled(rng, rows) for rows in fitting]
     sieves = [_Sieve([q for q, *_ in rows], table) for rows in fitting] if table else []
     left, found = NODES, 0
 
-    def extend(Q: Rows, S: Rows, patterns: Rows) -> Iterator[tuple[Rows, Rows]]:
+    def extend(Q: Rows, S: Rows, patterns: Rows, images: Rows) -> Iterator[tuple[Rows, Rows]]:
         nonlocal left, found
         i = wanted.n - len(Q) - 1
         if i < 0:
@@ -566,11 +609,16 @@ def _queries(
             if left <= 0 or found >= FOUND:
                 return
             left -= 1
+            wanted.effort.left -= 1
             q, s, p = fitting[i][bit]
-            if q not in Q and wanted.goes_on((s, *S), (p, *patterns)):
-                yield from extend((q, *Q), (s, *S), (p, *patterns))
+            if q in Q or not wanted.goes_on((s, *S), (p, *patterns)):
+                continue
+            largest = wanted.largest(i, s) if images else ()
+            kept = tuple(image for image in images if image[i] in largest)
+            if kept or not images:
+                yield from extend((q, *Q), (s, *S), (p, *patterns), kept)
 
-    yield from extend((), (), ())
+    yield from extend((), (), (), tuple(wanted.images))
 
 
 class _Sieve:
@@ -644,18 +692,21 @@ class _Columns:
             columns: Iterable[Integers] = product(entries, repeat=wanted.d_model)
         else:
             columns = (tuple(pick(rng, entries) for _ in range(wanted.d_model)) for _ in range(COLUMNS))
-        features = tuple(zip(*X, strict=True))
-        times = [{w: tuple(w * x for x in column) for w in entries} for column in features]
+        parts = tuple(zip(*X, strict=True))
+        times = [{w: tuple(w * x for x in column) for w in entries} for column in parts]
         negative = [{w: sum(x < 0 for x in made) for w, made in of.items()} for of in times]
-        terms = [sum(map(bool, column)) for column in features]
+        terms = [sum(map(bool, column)) for column in parts]
         zeros = math.ceil(wanted.target.zeros[1] * wanted.d_model)
         share = LENIENT * wanted.target.negatives[1]
         for w in columns:
+            wanted.effort.left -= 1
             if w.count(0) > zeros:
                 continue
-            if sum(n[x] for n, x in zip(negative, w)) > share * sum(t for t, x in zip(terms, w) if x):
+            if sum(n[x] for n, x in zip(negative, w, strict=True)) > share * sum(
+                t for t, x in zip(terms, w, strict=True) if x
+            ):
                 continue
-            made = tuple(map(sum, zip(*(t[x] for t, x in zip(times, w)))))
+            made = tuple(map(sum, zip(*(t[x] for t, x in zip(times, w, strict=True)), strict=True)))
             if wanted.relu:
                 made = tuple(max(x, 0) for x in made)
             if any(made) and max(made) <= SMALL and min(made) >= -SMALL:
@@ -681,10 +732,8 @@ class _Columns:
         return self._counts[w]
 
 
-def _steered(
-    wanted: _Wanted, table: _Columns, Q: Rows, K: Rows, S: Rows, rng: random.Random
-) -> dict[str, Rows] | None:
-    """W_Q, W_K and W_V, changed a column at a time until the arithmetic is as wanted.
+def _steered(wanted: _Wanted, table: _Columns, Q: Rows, K: Rows, S: Rows, rng: random.Random) -> dict[str, Rows] | None:
+    """W_Q, W_K and W_V for the X of a table, changed a column at a time until the arithmetic is as wanted.
 
     The columns of W_Q and W_K are held to what makes Q and K; those of W_V, and so V, are free.
     """
@@ -694,6 +743,9 @@ def _steered(
     choices = [table.made_by[column] for rows in (Q, K) for column in zip(*rows, strict=True)]
     d_k, values = wanted.d_k, len(choices)
     choices += [list(table.makes)] * wanted.d_v
+    for part in (choices[:d_k], choices[d_k:values]):
+        if not all(map(any, zip(*(w for choice in part for w in choice), strict=True))):
+            return None
     free = [c for c, choice in enumerate(choices) if len(choice) > 1]
     cells = wanted.d_model * (wanted.n + len(choices))
     weights, outputs = wanted.whole_weights(S), dict[Integers, float]()
@@ -704,6 +756,7 @@ def _steered(
             return table.counts(w), 0, w.count(0)
         made = table.makes[w]
         if made not in outputs:
+            wanted.effort.left -= OUTPUT
             outputs[made] = product_counts(weights, Matrix.of([x] for x in made)).load
         return table.counts(w), outputs[made], w.count(0)
 
@@ -715,7 +768,7 @@ def _steered(
         W_Q, W_K, W_V = (tuple(zip(*part, strict=True)) for part in (chosen[:d_k], chosen[d_k:values], chosen[values:]))
         used = all(any(row) for W in (W_Q, W_K, W_V) for row in W)
         V = tuple(zip(*(table.makes[w] for w in chosen[values:]), strict=True))
-        return {"X": table.X, "W_Q": W_Q, "W_K": W_K, "W_V": W_V} if used and _sound(V) else None
+        return {"W_Q": W_Q, "W_K": W_K, "W_V": W_V} if used and _sound(V) else None
 
     chosen = [pick(rng, choice) for choice in choices]
     works = [work(c, w) for c, w in enumerate(chosen)]
@@ -728,6 +781,7 @@ def _steered(
     for _ in range(CHANGES):
         if not best and (givens := found()):
             return givens
+        wanted.effort.left -= 1
         c = pick(rng, free)
         w = pick(rng, choices[c])
         before, after = work(c, chosen[c]), work(c, w)
@@ -772,6 +826,10 @@ def _sound(rows: Rows) -> bool:
         if len(set(lines)) < len(lines) or (len(lines[0]) > 1 and not all(map(any, lines))):
             return False
     return True
+
+
+def _ordered(rows: Rows, order: Integers) -> Rows:
+    return tuple(rows[i] for i in order if i < len(rows))
 
 
 def _dot(a: Integers, b: Integers) -> int:

@@ -345,7 +345,7 @@ def _polynomial(name: str, k: int, say: Prose) -> Part:
         name=f"letters {k}",
         title=(Words("In letters"),),
         ask=(
-            Paragraph((Words("Write in letters: "), *say(item.text, O=_o(say)), Words("."))),
+            Paragraph((Words("Write a formula in letters that counts "), *say(item.text, O=_o(say)), Words("."))),
             _blank("Count:"),
         ),
         key=(

@@ -26,7 +26,7 @@ from symattn.mechanisms.base import mask_keep
 from symattn.misconceptions import Wrong
 from symattn.misconceptions.layout import turned, whole
 from symattn.notation import load_notation
-from symattn.ops import Mask, Scale
+from symattn.ops import Mask
 from symattn.problem import Problem
 from symattn.problem_file import read_given
 from symattn.problems.base import Family, Spec
@@ -206,10 +206,10 @@ def problem_of(content: Content, title: str = "") -> Problem:
 
 
 def key(content: Content) -> tuple[str, ...]:
-    """The entries by which two keys are compared: those asked that have to be found.
+    """The entries by which two keys are compared: those asked that have to be worked out.
 
-    Lines that only scale or mask the one above, weights that the mask alone decides, and the outputs of tokens that see
-    a single one are left out: they agree where others do, or always.
+    Masked scores, weights that the mask alone decides, and the outputs of tokens that see a single one are left out:
+    they are copied, or the same in every variant.
     """
     problem = problem_of(content)
     together = whole(problem.derivation)
@@ -218,7 +218,7 @@ def key(content: Content) -> tuple[str, ...]:
     weights = d.value("A").rows if "A" in roles and "A" in d else ()  # type: ignore[union-attr]
     found: list[str] = []
     for step in d:
-        if step.name not in roles or isinstance(step.op, Scale | Mask) or not isinstance(step.result, Matrix):
+        if step.name not in roles or isinstance(step.op, Mask) or not isinstance(step.result, Matrix):
             continue
         for i, row in enumerate(step.result.rows):
             decided = weights and step.name in ("A", "Z") and any(x == 1 for x in weights[i] if isinstance(x, int))

@@ -318,8 +318,8 @@ def _exact_parts(item: Item, content: Content, say: Prose) -> list[Part]:
     parameters: Content = {"asked": "W_Q", "x": x, "K": K, "base": 2, "weights": _frozen(item["weights"])}
     ask: list[Block] = [
         say.paragraph(
-            f"With softmax to base 2, choose $W_Q$ so that the weights of token $x_{item['token'] + 1}$ are exactly as "
-            f"{_ratio(item['weights'])}.",
+            f"With softmax to base 2, choose $W_Q$ so that the weights of token $x_{item['token'] + 1}$ are exactly in "
+            f"the ratio {_ratio(item['weights'])}.",
         ),
         WorkingSpace(36),
         AnswerGrid(say.formula("W_Q"), 2, 2, "fraction"),
@@ -382,7 +382,8 @@ def _keys_parts(item: Item, content: Content, say: Prose) -> list[Part]:
     }  # fmt: skip
     ask: list[Block] = [
         say.paragraph(
-            "A query is $q = row$. With softmax to base 2, choose keys $K$ so that its weights are exactly as {ratio}.",
+            "A query is $q = row$. With softmax to base 2, choose keys $K$ so that its weights are exactly in the "
+            "ratio {ratio}.",
             row=say.values(Matrix([q])), ratio=_ratio(item["weights"]),
         ),
         WorkingSpace(24),
@@ -409,7 +410,7 @@ def _missing_parts(item: Item, content: Content, say: Prose) -> list[Part]:
     cells[row][column] = say.formula("w")
     ask: list[Block] = [
         say.paragraph(
-            f"With softmax to base 2, the weights of token $x_{item['token'] + 1}$ are as "
+            f"With softmax to base 2, the weights of token $x_{item['token'] + 1}$ are in the ratio "
             f"{_ratio([2 ** (s - min(scores)) for s in scores])}. Find the entry $w$ of"
         ),
         Display((Relation((say.formula("W_Q"), say.wording.grid(cells)), ("=",)),)),
@@ -449,7 +450,8 @@ def _mask_parts(item: Item, content: Content, say: Prose) -> list[Part]:
     name = say.formula('"mask"')
     ask: list[Block] = [
         say.paragraph(
-            "All scores are equal. Choose a mask that gives the values $V$ the outputs $Z$: shade hidden cells."
+            "All scores are equal. Choose a mask that gives the values $V$ the outputs $Z$: shade the cells that it "
+            "hides."
         ),
         say.equations(V=Matrix(V), Z=Z),
         AnswerGrid(name, 3, 3, shade=True, row_labels=rows, column_labels=columns),
@@ -472,7 +474,7 @@ def _impossible_parts(item: Item, content: Content, say: Prose) -> list[Part]:
     X, K, tokens, wishes = item["X"], item["K"], item["tokens"], item["weights"]
     offers = []
     for token, parts in zip(tokens, wishes, strict=True):
-        wish = say(f"The weights of token $x_{token + 1}$ are as {_ratio(parts)}.")
+        wish = say(f"The weights of token $x_{token + 1}$ are in the ratio {_ratio(parts)}.")
         query = query_for(K, _logs(parts))
         possible = query is not None and weights_for(X[token], query) is not None
         why = (
@@ -488,7 +490,7 @@ def _impossible_parts(item: Item, content: Content, say: Prose) -> list[Part]:
         say.paragraph("Now other inputs and keys are given, and softmax has base 2:"),
         say.equations(X=Matrix(X), K=Matrix(K)),
         say.paragraph(
-            "For each of two of these wishes there is a $W_Q$ that fulfils it. Tick the one that no $W_Q$ fulfils."
+            "Two of these wishes can be fulfilled, each by a $W_Q$ of its own. Tick the one that no $W_Q$ can fulfil."
         ),
         choices(offers),
     ]
@@ -505,7 +507,7 @@ def _impossible_parts(item: Item, content: Content, say: Prose) -> list[Part]:
             say(f"the input $x_{zero}$ is zero, so its query is zero and all its scores are 0 whatever $W_Q$ is"),
             say("equal scores have equal weights, one third each, but the wish has different ones"),
         )
-    ask = [say.paragraph("Explain why no $W_Q$ fulfils it."), WorkingSpace(32, ruled=True)]
+    ask = [say.paragraph("Explain why no $W_Q$ can fulfil it."), WorkingSpace(32, ruled=True)]
     key: list[Block] = [say.paragraph("One mark for each of these points:"), ItemList(points)]
     marks = Mark("B", len(points), "one for each point")
     return [first, _part("Why it is impossible", ask, key, RubricAnswer(points), marks)]
@@ -545,7 +547,7 @@ def make(content: Content) -> Question:
         content=content,
         conventions=(
             say("Tokens are rows; $Q = X W_Q$ and $S = Q K^T$. Scores are not scaled."),
-            say("Softmax goes along each row; its base is said in the question."),
+            say("Softmax goes along each row; its base is given in the question."),
         ),
         features={"load": float(sum(_LOAD[item["kind"]] for item in items))},
         positions=_positions(parts),

@@ -15,7 +15,7 @@ from math import prod
 from types import MappingProxyType
 from typing import Any, Literal, cast
 
-from symattn.document import FillIn, FillIns, ItemList, Math, Paragraph, Words, WorkingSpace
+from symattn.document import FillIn, FillIns, Inlines, ItemList, Math, Paragraph, Words, WorkingSpace
 from symattn.errors import SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, divide
 from symattn.fairness.dice import pick, sample, shuffled, whole
@@ -45,6 +45,9 @@ ITEMS: Mapping[str, tuple[str, ...]] = {
     "long": ("entropy", "largest", *["effect"] * 5, "limit", "limit"),
 }
 ORDERED = 4  # rows to be put in order
+ENTROPY: Inlines = (
+    Words("The entropy of a row is minus the sum of every weight times its logarithm; a weight of 0 adds nothing."),
+)
 
 # ------------------------------------------------------------------------------------------------ what a change does
 
@@ -276,7 +279,8 @@ def _order_part(item: Item, say: Prose) -> Part:
     if entropy:
         title, sentence = (
             "Entropy",
-            f"Put these rows of weights, in parts of {sum(rows[0])}, in order by their entropy, the smallest first.",
+            "Put these rows of weights in order by their entropy, the smallest first. The weights are given in parts "
+            f"of {sum(rows[0])}: 1 stands for $frac(1, {sum(rows[0])})$.",
         )
         reason = (
             "The more evenly a row is spread, the greater its entropy. Sorted, each row comes from the one before by "
@@ -407,6 +411,7 @@ def make(content: Content) -> Question:
         conventions=(
             say("Softmax goes along each row, with base $e$; hidden scores are $-∞$."),
             say("Softmax with the temperature $T$ is softmax of the scores divided by $T$."),
+            *([ENTROPY] if any(item["kind"] == "entropy" for item in items) else []),
         ),
         features={"load": float(sum({"entropy": 4, "largest": 4}.get(item["kind"], 2) for item in items))},
         positions=_positions(items, parts),

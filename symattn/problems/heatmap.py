@@ -88,14 +88,17 @@ def picture(weights: Matrix, say: Prose) -> HeatMap:
     )
 
 
-def legend(say: Prose) -> tuple[Block, ...]:
+def scale(say: Prose) -> HeatMap:
     labels: tuple[Formula, ...] = tuple(say.formula(f'"{text}"') for text in RANGES)
-    key = HeatMap(((0, 1, 2, 3, 4),), f"Levels 0 to 4 stand for: {'; '.join(RANGES)}.", column_labels=labels)
+    return HeatMap(((0, 1, 2, 3, 4),), f"Levels 0 to 4 stand for: {'; '.join(RANGES)}.", column_labels=labels)
+
+
+def legend(say: Prose) -> tuple[Block, ...]:
     return (
         say.paragraph(
             "In every picture the row is the query and the column is the key. A cell shows the range of the weight:"
         ),
-        key,
+        scale(say),
         say.paragraph("A white cell is exactly 0, and no weight is at the end of a range."),
     )
 
@@ -306,13 +309,16 @@ def _mask_part(item: Item, say: Prose) -> Part:
     offers = []
     for name, (title, other) in MASKS.items():
         why = (
-            say("white cells are exactly those that it hides.")
+            say(_SHOWN["none" if name == "none" else "mask"])
             if name == item["mask"]
             else _unlike(keep, other(PICTURE), say)
         )
         offers.append(Offer((Words(f"{title}."),), why, right=name == item["mask"]))
     ask = (say.paragraph("Which mask was used?"), picture(_weights(item["scores"], keep), say), choices(offers))
     return Part("", (Words("Which mask"),), ask, choices_key(offers), choice(offers), (Mark("B", 1),))
+
+
+_SHOWN = {"none": "no cell is white.", "mask": "the white cells are exactly those that it hides."}
 
 
 def _unlike(keep: Keep, other: Keep, say: Prose) -> Inlines:
@@ -378,6 +384,7 @@ def _statements_part(item: Item, say: Prose) -> Part:
     ask = (
         say.paragraph("No mask was used here. Tick every statement that is true."),
         picture(A, say),
+        scale(say),
         choices(offers, several=True),
     )
     answer = choice(offers, several=True)

@@ -424,7 +424,7 @@ _MARKS: Mapping[str, str] = {
 def _conventions(base: Json, wording: Wording) -> tuple[Inlines, ...]:
     written = wording.read("e") if base == "e" else Number(str(base))
     return (
-        (Words("Row i of scores, mask and weights belongs to query i, column j to key j."),),
+        wording.inlines("Row $i$ of scores, mask and weights belongs to query $i$, column $j$ to key $j$.", {}),
         (Words("A hidden score is −∞ before softmax, so its weight is exactly 0."),),
         (Words("Softmax goes along each row, with base "), Math(written), Words(".")),
     )

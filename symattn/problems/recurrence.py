@@ -14,6 +14,8 @@ from typing import cast
 
 from symattn.document import (
     Choices,
+    FillIn,
+    FillIns,
     Inlines,
     ItemList,
     Math,
@@ -49,7 +51,8 @@ from symattn.question import (
 class Statement:
     """A claim, whether it is true, why in one sentence, and what to write instead if it is false.
 
-    Of claims that share a `topic` only one is set at a time: they would answer one another.
+    Formulas stand between dollar signs.  Of claims that share a `topic` only one is set at a time: they would answer
+    one another.
     """
 
     text: str
@@ -140,13 +143,13 @@ STATEMENTS: Mapping[str, Statement] = {
     "quadratic": Statement(
         "When a sequence becomes twice as long, a self-attention layer has four times as many scores.",
         True,
-        "There are n² scores in a head, and (2n)² = 4n².",
+        "There are $n^2$ scores in a head, and $(2 n)^2 = 4 n^2$.",
         topic="quadratic",
     ),
     "linear": Statement(
         "When a sequence becomes twice as long, a self-attention layer has twice as many scores.",
         False,
-        "There are n² scores in a head, and (2n)² = 4n².",
+        "There are $n^2$ scores in a head, and $(2 n)^2 = 4 n^2$.",
         "It has four times as many scores.",
         "quadratic",
     ),
@@ -164,30 +167,30 @@ STATEMENTS: Mapping[str, Statement] = {
         "weights",
     ),
     "attention weights": Statement(
-        "The matrices W_Q, W_K and W_V become larger when the sequence becomes longer.",
+        "The matrices $W_Q$, $W_K$ and $W_V$ become larger when the sequence becomes longer.",
         False,
-        "They are d_model × d_k and d_model × d_v, and the same for every token.",
+        "They are $d_model$ × $d_k$ and $d_model$ × $d_v$, and the same for every token.",
         "Their sizes do not depend on the length of the sequence.",
         "weights",
     ),
     "shared": Statement(
-        "All tokens of a sequence are multiplied by the same matrices W_Q, W_K and W_V.",
+        "All tokens of a sequence are multiplied by the same matrices $W_Q$, $W_K$ and $W_V$.",
         True,
         "There is one of each in a head, whatever the number of tokens.",
         topic="weights",
     ),
     "cheaper": Statement(
-        "For short sequences and wide models (n much smaller than d), the scores of self-attention take fewer "
+        "For short sequences and wide models ($n$ much smaller than $d$), the scores of self-attention take fewer "
         "multiply-adds than the products of a recurrent layer.",
         True,
-        "n²d is smaller than nd² when n is smaller than d.",
+        "$n^2 d$ is smaller than $n d^2$ when $n$ is smaller than $d$.",
         topic="cost",
     ),
     "always cheaper": Statement(
         "The scores of self-attention take fewer multiply-adds than a recurrent layer for every sequence length.",
         False,
-        "n²d grows faster in n than 2nd² and is larger when n is larger than 2d.",
-        "Only as long as n is smaller than 2d, with two d × d products at each step of the recurrent layer.",
+        "$n^2 d$ grows faster in $n$ than $2 n d^2$ and is larger when $n$ is larger than $2 d$.",
+        "Only as long as $n$ is smaller than $2 d$, with two $d$ × $d$ products at each step of the recurrent layer.",
         "cost",
     ),
     "convolution": Statement(
@@ -204,10 +207,10 @@ STATEMENTS: Mapping[str, Statement] = {
         topic="convolution",
     ),
     "dilated": Statement(
-        "With dilations 1, k, k², …, the number of causal convolutions needed to reach a distance grows like its "
+        "With dilations 1, $k$, $k^2$, …, the number of causal convolutions needed to reach a distance grows like its "
         "logarithm.",
         True,
-        "L layers of width k see k^L positions.",
+        "$L$ layers of width $k$ see $k^L$ positions.",
         topic="dilated",
     ),
     "lost": Statement(
@@ -369,7 +372,7 @@ def make(content: Content) -> Question:
         parts=parts,
         content=content,
         conventions=(
-            (Words("A multiply-add is one operation; softmax, scaling, biases and f are not counted."),),
+            _math("A multiply-add is one operation; softmax, scaling, biases and $f$ are not counted.", content),
             (
                 Words(
                     "Sequential steps: the fewest steps in which a layer can be worked out, when all positions that do "
@@ -450,14 +453,14 @@ def _steps(content: Content) -> Part:
         ("Convolution", "no output waits for another: ", 1),
     ]
     asked = "How many sequential steps does each layer need?"
-    return _tabled("steps", "Waiting", asked, ("Layer", "Sequential steps"), lines, (Mark("B", 1),), content)
+    return _tabled("steps", "Sequential steps", asked, ("Layer", "Sequential steps"), lines, (Mark("B", 1),), content)
 
 
 def _paths(content: Content) -> Part:
     first, last, k = (_n(content, name) for name in ("from", "to", "k"))
     distance = last - first
     dilated = dilated_layers(distance, k)
-    bounds = f"{k}^{dilated - 1} = {k ** (dilated - 1)} ≤ {distance} < {k}^{dilated} = {k**dilated}"
+    reach = f"{k}^{dilated} - 1 = {k**dilated - 1} ≥ {distance} > {k}^{dilated - 1} - 1 = {k ** (dilated - 1) - 1}"
     lines = [
         ("Self-attention layers", "every query meets every key: ", 1),
         ("Steps from state to state in one recurrent layer", f"{last} − {first} = ", distance),
@@ -466,11 +469,15 @@ def _paths(content: Content) -> Part:
             f"each reaches {k - 1} back; {distance}/{k - 1}, rounded up: ",
             stacked_layers(distance, k),
         ),
-        (f"Such convolutions with dilations 1, {k}, {k * k}, …", f"${bounds}$: ", dilated),
+        (
+            f"Such convolutions with dilations 1, {k}, {k * k}, …",
+            f"$L$ of them reach ${k}^L - 1$ back, ${reach}$: ",
+            dilated,
+        ),
     ]
     asked = (
-        f"Information is to get from input {first} to output {last}. How many of these does it have to pass, at least? "
-        f"(Dilation $a$: the inputs are $a$ positions apart.)"
+        f"Information must travel from input {first} to output {last}. Through how many of these does it have to pass, "
+        "at least? (With dilation $a$, the inputs of a convolution are $a$ positions apart.)"
     )
     marks = (Mark("B", 1, "self-attention and recurrence"), Mark("B", 1, "both convolutions"))
     return _tabled("paths", "Distance", asked, ("What is passed", "How many"), lines, marks, content)
@@ -490,7 +497,8 @@ def _overtaking(content: Content) -> Part:
                     content,
                 )
             ),
-            WorkingSpace(16),
+            WorkingSpace(24),
+            FillIns((FillIn(_math("$n$ =", content), 30),)),
         ),
         key=(
             Paragraph(
@@ -508,14 +516,14 @@ def _overtaking(content: Content) -> Part:
 
 def _claims(content: Content) -> tuple[Part, Part]:
     claims = [STATEMENTS[name] for name in _names(content)]
-    items = tuple((Words(claim.text),) for claim in claims)
+    items = tuple(_math(claim.text, content) for claim in claims)
     true = frozenset(i for i, claim in enumerate(claims) if claim.true)
     reasons = tuple(
-        (Strong(f"{LETTERS[i]} {'true' if claim.true else 'false'}. "), Words(claim.why))
+        (Strong(f"{LETTERS[i]} {'true' if claim.true else 'false'}. "), *_math(claim.why, content))
         for i, claim in enumerate(claims)
     )
     false = [(LETTERS[i], claim) for i, claim in enumerate(claims) if not claim.true]
-    points = tuple((Words(f"{letter}: {claim.correction}"),) for letter, claim in false)
+    points = tuple(_math(f"{letter}: {claim.correction}", content) for letter, claim in false)
     judged = Part(
         name="claims",
         title=(Words("True or false"),),

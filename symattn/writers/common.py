@@ -160,6 +160,17 @@ def has_tall_fraction(node: Formula) -> bool:
             return any(map(has_tall_fraction, children(node)))
 
 
+def has_dense_fraction(node: Formula) -> bool:
+    """Whether there are powers or sums in a fraction: in a line of text they would be too small to read."""
+    match node:
+        case Fraction(above, below):
+            return any(contains(part, Power, BigSum, Fraction) for part in (above, below))
+        case Name():
+            return False
+        case _:
+            return any(map(has_dense_fraction, children(node)))
+
+
 def contains(node: Formula, *kinds: type[Formula]) -> bool:
     """Whether there is a node of one of these kinds in the formula, exponents and indices left aside."""
     match node:
@@ -333,6 +344,7 @@ def characters(words: str) -> list[str]:
 # --- options and pictures -----------------------------------------------------------------------------
 
 CHOICE_LABEL = 3.2  # the width of the box to tick and the letter, in em
+CHOICE_GAP = 1.0  # between two columns of options
 
 
 def letter(index: int) -> str:
@@ -348,8 +360,8 @@ def letter(index: int) -> str:
 def choice_columns(choices: Choices, page: Page) -> int:
     """In how many columns options stand: as many as fit and leave no row shorter than the others."""
     count = len(choices.items)
-    widest = max(map(inlines_width, choices.items), default=0.0) + CHOICE_LABEL + 1.5
-    most = min(count, int(page.line / widest))
+    widest = max(map(inlines_width, choices.items), default=0.0) + CHOICE_LABEL
+    most = min(count, int((page.line + CHOICE_GAP) / (widest + CHOICE_GAP)))
     return max((n for n in range(1, most + 1) if count % n == 0), default=1)
 
 

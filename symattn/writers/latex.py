@@ -114,7 +114,7 @@ def _inline(inline: Inline, room: float, style: tex.Style) -> str:
         case Code(words):
             return f"\\texttt{{{code(words)}}}"
         case Math(formula):
-            source = _on_one_line(tex.write(formula, _TEX, style))
+            source = _on_one_line(tex.write(formula, _TEX, "tall" if common.has_dense_fraction(formula) else style))
             if width(formula) > room:
                 return f"\\fit{{${source}$}}"
             return f"${source}$" if source else ""
@@ -247,7 +247,8 @@ def _option(content: Inlines, columns: int, page: Page) -> str:
         case [Math(formula)]:
             return f"\\fit{{{_formula(formula)}}}"
         case _:
-            return _text(content, page.line / columns - common.CHOICE_LABEL - 1.5, "tall")
+            room = (page.line + common.CHOICE_GAP) / columns - common.CHOICE_GAP - common.CHOICE_LABEL
+            return _text(content, room, "tall")
 
 
 def _table(table: Table, page: Page) -> str:

@@ -109,7 +109,7 @@ def _inline(inline: Inline, formulas: bool) -> str:
         case Words(words):
             return escaped(words)
         case Strong(words):
-            return f"**{escaped(words.strip())}**" if words.strip() else ""
+            return re.sub(r"\S.*\S|\S", lambda found: f"**{escaped(found[0])}**", common.visible(words))
         case Code(words):
             return _code(common.visible(words))
         case Math(formula) if formulas:
@@ -241,7 +241,8 @@ def _grid(grid: AnswerGrid) -> str:
     identity = re.sub(r"[^\w.^′]", "", name)
     shade = " shade" if grid.shade else ""
     comment = f"<!-- symattn:grid id={identity} rows={grid.rows} cols={grid.columns}{shade} -->"
-    return f"{comment}\n\n{_pipes([escaped(name), *heads], rows, ':---:')}"
+    corner = name if name == escaped(name) else _label(grid.name)
+    return f"{comment}\n\n{_pipes([corner, *heads], rows, ':---:')}"
 
 
 def _label(formula: Formula) -> str:

@@ -632,7 +632,7 @@ _SHADES = " ░▒▓█"
 
 
 def heat_map(picture: HeatMap) -> str:
-    """A picture of a matrix with a sign for each level, words between two of them, and what the signs stand for."""
+    """A picture of a matrix with a sign for each level, words between two of them."""
     labels = [_picture(label, True) for label in picture.row_labels] or [EMPTY] * len(picture.levels)
     heads = [_picture(label, True) for label in picture.column_labels]
     words = [columns_of(visible(word)) + 4 for row in picture.words for word in row]
@@ -655,8 +655,7 @@ def heat_map(picture: HeatMap) -> str:
     if heads:
         over = " " + " ".join(draw.centre(head.lines[0], wide) for head in heads) + " "
         drawn = draw.stacked([text(over), drawn], 0, "right")
-    legend = "   ".join(f"{level} {sign if sign.strip() else 'blank'}" for level, sign in enumerate(_SHADES))
-    return str(draw.stacked([text(f"    {line}") for line in (*drawn.lines, "", legend)], 0, "left"))
+    return str(draw.stacked([text(f"    {line}") for line in drawn.lines], 0, "left"))
 
 
 def _said(diagram: Diagram, edges: Sequence[tuple[tuple[int, int], tuple[int, int]]]) -> Picture:

@@ -130,7 +130,7 @@ def _inline(inline: Inline, room: float = common.LINE) -> str:
         case Code(words):
             return _words(words, "raw")
         case Math(formula):
-            source = _math(formula, "normal")
+            source = _math(formula, "tall" if common.has_dense_fraction(formula) else "normal")
             # In a line of text typst would set the cells of a matrix as small as an index.
             source = f"display({source})" if common.contains(formula, MatrixOf) else source
             call = f"m({_spoken(formula)}, ${source}$)"

@@ -106,6 +106,26 @@ def test_the_largest_weight_is_where_it_was_aimed(name, sizes):
             assert S[i, j] == S[i][keep[i]].max()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("aim", [(1, 1, 0, 2), (3, 0, 0, 1)])
+def test_four_tokens_are_put_in_the_order_that_was_aimed_at(aim):
+    m, rng, sizes = mechanism("self_attention"), random.Random(5), FULL | {"n": 4}
+    S = arrays(draw_givens(m, Settings(), sizes, "long", "e", rng, aim))["S"]
+    assert all(S[i, j] == S[i].max() for i, j in enumerate(aim))
+
+
+def test_an_aim_that_would_make_two_keys_alike_is_given_up():
+    """Patterns 0, 0, 1 with the largest in the first column throughout leave the other two columns of S equal."""
+    m, settings, rng = mechanism("self_attention"), Settings.read({"base": 3}), random.Random(1)
+    for _ in range(20):
+        first = features(m.run(draw_givens(m, settings, FULL, "standard", "base 3", rng), settings))
+        if set(first.offsets) == {(0, 0, 1)}:
+            break
+    assert set(first.offsets) == {(0, 0, 1)}
+    with pytest.raises(InputError, match="No family"):
+        draw_givens(m, settings, FULL, "standard", "base 3", rng, (0, 0, 0), Band.of(first, "standard"))
+
+
 def test_a_fresh_family_lies_in_the_band_that_the_table_of_targets_states():
     m = mechanism("self_attention")
     load = features(m.run(draw_givens(m, Settings(), FULL, "standard", "e", random.Random(4)), Settings())).load
