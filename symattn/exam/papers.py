@@ -132,9 +132,10 @@ def _asked(question: Question, number: int) -> Iterator[Block]:
     first, *rest = [*question.introduction, *map(lowered, question.given)] or [Paragraph(())]
     yield Together((_heading(question, number), first))
     yield from rest
+    end = Paragraph((Words(f"(Total for Question {number} is {_count(question.marks, 'mark')})"),))
     for position, part in enumerate(question.parts):
-        yield Together((_part(part, position, f"[{total(part.marks)}]" if part.marks else ""), *part.ask))
-    yield Paragraph((Words(f"(Total for Question {number} is {_count(question.marks, 'mark')})"),))
+        last = (end,) if position == len(question.parts) - 1 else ()
+        yield Together((_part(part, position, f"[{total(part.marks)}]" if part.marks else ""), *part.ask, *last))
 
 
 def _part(part: Part, position: int, marks: str) -> Heading:
@@ -159,10 +160,11 @@ def _formulas(spec: ExamSpec, questions: Sequence[Question]) -> Iterator[Block]:
         if len(sheets) > 1:
             blocks.append(Paragraph((Words(f"Question {', '.join(map(str, numbers))}:"),)))
         blocks.append(Display(tuple(rows_of(list(lines)))))
-    if blocks:
-        yield Together((Box("Formulas", tuple(blocks)),))
+    boxes = [Box("Formulas", tuple(blocks))] if blocks else []
     if spec.exponentials:
-        yield Together((Box("Powers of e", (_exponentials(),)),))
+        boxes.append(Box("Powers of e", (_exponentials(),)))
+    if boxes:
+        yield Together(tuple(boxes))
 
 
 def _sheet(kind: str, problem: Problem) -> tuple[Formula, ...]:

@@ -58,7 +58,7 @@ def family(spec: Spec, rng: random.Random) -> Family:
                 raise
     settings, sizes = spec.chosen_settings(), spec.chosen_sizes()
     n, m = sizes["n"], sizes.get("m", sizes["n"])
-    aimed = n == m and spec.level == "standard" and spec.softmax == "e"
+    aimed = n == m and spec.level == "standard" and spec.softmax == "e" and settings.mask not in (None, "none")
     argmax = balanced(rng, CYCLE, n, mask_keep(settings.mask, n, m)) if aimed else []
     band = Band.of(features(parents[0]), _level(spec))
     patterns: Json = [[_json(x) for x in row] for row in band.patterns]

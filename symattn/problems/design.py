@@ -273,8 +273,8 @@ def _normalised(parts: Sequence[int]) -> Matrix:
 
 
 def _ratio(parts: Sequence[int]) -> str:
-    """1 : 2 : 1"""
-    return " : ".join(map(str, parts))
+    """1 : 2 : 1, on one line."""
+    return "\N{NO-BREAK SPACE}:\N{NO-BREAK SPACE}".join(map(str, parts))
 
 
 def _frozen(parts: Sequence[int]) -> list[Json]:

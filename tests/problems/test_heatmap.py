@@ -40,7 +40,7 @@ def items(kind: str, count: int = 40, level: str = "standard"):
     for question in questions(TYPE, count, level=level):
         for item, part in zip(question.content["items"], question.parts, strict=True):
             if item["kind"] == kind:
-                (shown,) = [block for block in part.ask if isinstance(block, HeatMap)]
+                shown = next(block for block in part.ask if isinstance(block, HeatMap))
                 yield item, part, [list(row) for row in shown.levels]
 
 
