@@ -11,13 +11,15 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from symattn.version import VERSION as __version__
+from symattn.version import VERSION
 
 if TYPE_CHECKING:
     from symattn.api import Solution, decide, derive, worksheet
     from symattn.errors import SymattnError
     from symattn.exact import Matrix
 
+
+__version__ = VERSION
 
 _HOMES = {
     "Matrix": "symattn.exact",

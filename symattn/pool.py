@@ -15,13 +15,10 @@ from symattn.fairness.dice import Dice
 from symattn.formula.width import width
 from symattn.identity import digest, identity
 from symattn.problems import ProblemType, Spec, problem_type
-from symattn.question import EntriesAnswer, Question, StepAnswer
+from symattn.question import Content, EntriesAnswer, Question, StepAnswer
 
-MOST_DRAWS = 1000
-"""For one variant, before the pool is called exhausted."""
-
-RELABELLED = 20
-"""Other orders of its features that are tried of every draw."""
+ENOUGH_DRAWS, MOST_DRAWS = 100, 1000
+"""For one variant: after the first so many, the one least like the others will do; after the second, there is none."""
 
 OVERLAP = {"starter": 0.4, "standard": 0.3, "long": 0.3}
 """The largest share of entries that two keys may have in common (PEDAGOGY 4.8)."""
@@ -29,10 +26,11 @@ OVERLAP = {"starter": 0.4, "standard": 0.3, "long": 0.3}
 
 @dataclass
 class Tally:
-    """Why variants were drawn again."""
+    """How a pool came about: how many were drawn, why some again, and the overlaps above what was wanted."""
 
     drawn: int = 0
     refused: dict[str, int] = field(default_factory=dict)
+    alike: list[float] = field(default_factory=list)
 
     def refuse(self, why: str) -> None:
         self.refused[why] = self.refused.get(why, 0) + 1
@@ -41,39 +39,47 @@ class Tally:
 def pool(spec: Spec, dice: Dice, tally: Tally | None = None, overlap: float | None = None) -> Iterator[Question]:
     """Variants without end, the first ones the same however many are taken.
 
-    `InputError` when no more can be found that share little enough with those before; `SelfCheckError` if a key does
-    not stand up to its second route.
+    Keys of numbers overlap in at most the share of entries that the level allows, or `overlap`; where a family has no
+    more room, by as little more as can be found, and the tally tells.  `InputError` when no more can be found at all;
+    `SelfCheckError` if a key does not stand up to its second route.
     """
     chosen, tally = problem_type(spec.type), tally or Tally()
     most = OVERLAP[spec.level] if overlap is None else overlap
-    key_of, relabel = chosen.key or (lambda content: ()), chosen.relabelled
+    key_of = chosen.key or (lambda content: ())
     family = chosen.family(spec, dice.rng("family"))
     seen: set[str] = set()
     keys: list[tuple[str, ...]] = []
+
+    def likeness(key: tuple[str, ...]) -> float:
+        return max((shared(key, other) for other in keys), default=0.0)
+
     while True:
         number = len(seen) + 1
+        best: tuple[float, tuple[str, ...], Content] | None = None
         for attempt in range(MOST_DRAWS):
+            if best and (best[0] <= most or attempt >= ENOUGH_DRAWS):
+                break
             tally.drawn += 1
             rng = dice.rng(number, attempt)
             content = chosen.draw(spec, rng, number, family)
-            key = key_of(content)
-            if spec.given:
-                break
-            for _ in range(RELABELLED):
-                if relabel is None or all(shared(key, other) <= most for other in keys):
-                    break
-                content = relabel(content, spec, rng)
-                key = key_of(content)
-            if identity(content) in seen:
+            found = (likeness(key := key_of(content)), key, content)
+            if found[0] > most and chosen.relabellings:
+                others = chosen.relabellings(content, spec, rng)
+                least, key, made = min(((likeness(k), k, m) for k, m in others), key=lambda f: f[0])
+                found = (least, key, made())
+            if identity(found[2]) in seen:
                 tally.refuse("the same as another")
-            elif any(shared(key, other) > most for other in keys):
+            elif best and found[0] >= best[0]:
                 tally.refuse("a key too much like another one")
-            elif complaint := chosen.complaint(content, family):
+            elif not spec.given and (complaint := chosen.complaint(found[2], family)):
                 tally.refuse(complaint)
             else:
-                break
-        else:
+                best = found
+        if best is None:
             raise InputError(_exhausted(spec, len(seen), tally))
+        overlapping, key, content = best
+        if overlapping > most:
+            tally.alike.append(overlapping)
         question = chosen.make(content)
         prove(question, chosen)
         seen.add(identity(content))
@@ -86,7 +92,7 @@ def _exhausted(spec: Spec, found: int, tally: Tally) -> str:
     numbers = "all with the numbers given" if spec.given else f"most often refused: {why}"
     return (
         f"After {found} variants of {spec.type} {MOST_DRAWS} more draws gave none that may be set ({numbers}): "
-        "ask for fewer, for larger sizes, or allow more overlap."
+        "ask for fewer, or for larger sizes."
     )
 
 

@@ -77,8 +77,13 @@ class Stress:
         compared = keys[:MOST_COMPARED]
         if pairs := [shared(a, b) for a, b in combinations(compared, 2)]:
             lines.append(
-                f"Two keys share at most {100 * max(pairs):.0f} % of the entries that have to be worked out, on average "
-                f"{100 * mean(pairs):.0f} % (the first {len(compared)} compared)."
+                f"Two keys share at most {100 * max(pairs):.0f} % of the entries that have to be worked out, on "
+                f"average {100 * mean(pairs):.0f} % (the first {len(compared)} compared)."
+            )
+        if self.tally.alike:
+            lines.append(
+                f"{len(self.tally.alike)} variants overlap with another one by more than is wanted, by up to "
+                f"{100 * max(self.tally.alike):.0f} %: the family has no more room."
             )
         for name in dict.fromkeys(name for q in self.questions for name in q.positions):
             listed = Counter(q.positions.get(name, "") for q in self.questions)

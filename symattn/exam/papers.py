@@ -250,7 +250,7 @@ def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
     if derived := [q for q in questions if any(isinstance(p.answer, StepAnswer) for p in q.parts)]:
         blocks += [Box("Also right", (ItemList(tuple((Words(text),) for text in ALSO_RIGHT)),))]
         if any(isinstance(s.op, Softmax) for q in derived if q.problem for s in q.problem.steps):
-            header = ((Words("In ten seconds: the weights that were written"),), (Words("Look for"),))
+            header = ((Words("What is seen in the weights that were written"),), (Words("Look for"),))
             rows = tuple(((Words(seen),), (Words(ids),)) for seen, ids in TRIAGE)
             blocks.append(Table(header, rows))
     for position, question in enumerate(questions):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any
@@ -64,6 +64,9 @@ class Spec:
         return {name: size for name, size in {**SIZES[self.level], **stated}.items() if name in letters}
 
 
+Key = tuple[str, ...]
+Relabellings = Callable[[Content, "Spec", random.Random], Iterator[tuple[Key, Callable[[], Content]]]]
+
 Family = Content
 """What the variants of one family share, as JSON: a band of difficulty, positions to be balanced."""
 
@@ -76,9 +79,9 @@ class ProblemType:
     nothing, so that a frozen variant comes out the same for ever.  `family` fixes what all variants of a pool share.
     `complaint` says why a content may not be set, "" if it may; `prove` raises `SelfCheckError` if the key is wrong.
     `key` gives the entries that two variants may share only in part (PEDAGOGY 4.8), where keys are numbers; other keys,
-    such as letters of choices, are alike by nature; `relabelled` gives an equally hard content with another key.
-    `options` are its own settings, each with its default and a word
-    on what it does; `defaults` are its own choices for the fields of `Spec`.
+    such as letters of choices, are alike by nature.  `relabellings` gives other keys of equally hard contents, and what
+    makes each of these.  `options` are its own settings, each with its default and a word on what it does; `defaults`
+    are its own choices for the fields of `Spec`.
     """
 
     name: str
@@ -88,8 +91,8 @@ class ProblemType:
     family: Callable[[Spec, random.Random], Family] = lambda spec, rng: {}
     complaint: Callable[[Content, Family], str] = lambda content, family: ""
     prove: Callable[[Question], None] = lambda question: None
-    key: Callable[[Content], tuple[str, ...]] | None = None
-    relabelled: Callable[[Content, Spec, random.Random], Content] | None = None
+    key: Callable[[Content], Key] | None = None
+    relabellings: Relabellings | None = None
     options: Mapping[str, tuple[Json, str]] = field(default_factory=lambda: NOTHING)
     defaults: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 

@@ -4,35 +4,38 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any, cast
 
 from symattn.derivation import Derivation
 from symattn.document import Block, Heading, Inlines, ItemList, Math, Paragraph, Strong, Table, Words
 from symattn.errors import InputError
 from symattn.exact import AnyMatrix, Matrix, exact
+from symattn.exact.approximate import approximate
 from symattn.explanation.parts import checks, givens, instructions
 from symattn.explanation.wording import Wording
 from symattn.fairness import draw
+from symattn.fairness.dice import shuffled
 from symattn.fairness.family import Band, Level, SoftmaxKind, balanced, draw_givens
 from symattn.fairness.features import features
-from symattn.fairness.relabel import relabelled
+from symattn.fairness.relabel import TOKENS, permuted
 from symattn.fairness.separation import Separation, separation
 from symattn.mechanisms import Settings, mechanism
 from symattn.mechanisms.base import mask_keep
 from symattn.misconceptions import Wrong
 from symattn.misconceptions.layout import turned, whole
 from symattn.notation import load_notation
-from symattn.ops import Mask
+from symattn.ops import Mask, Scale
 from symattn.problem import Problem
 from symattn.problem_file import read_given
 from symattn.problems.base import Family, Spec
 from symattn.question import Content, Json
 
 CYCLE = 36  # after so many variants the positions of the largest weights come again
+RELABELLINGS = 40  # other orders of a variant that are tried where its key is too much like another one
 PARENTS = 6  # drawn to find out what no variant of a family can show
 
 
@@ -206,33 +209,84 @@ def problem_of(content: Content, title: str = "") -> Problem:
 
 
 def key(content: Content) -> tuple[str, ...]:
-    """The entries by which two keys are compared: those asked that have to be worked out.
+    """The entries by which two keys are compared: those asked that have to be worked out, with where they stand.
 
-    Masked scores, weights that the mask alone decides, and the outputs of tokens that see a single one are left out:
-    they are copied, or the same in every variant.
+    Lines that only scale or mask the one above, weights that the mask alone decides, and the outputs of tokens that see
+    a single one are left out: they agree where others do, or in every variant.
     """
+    return _entries(_texts(content))
+
+
+Texts = Mapping[str, Sequence[Sequence[str]]]
+"""The entries of every step asked as decimals, tokens as rows; "" for one that is not compared."""
+
+
+def _texts(content: Content) -> dict[str, list[list[str]]]:
     problem = problem_of(content)
     together = whole(problem.derivation)
     d = together if together.orientation == "rows" else turned(together)
     roles = {step.role for step in problem.asked_steps}
-    weights = d.value("A").rows if "A" in roles and "A" in d else ()  # type: ignore[union-attr]
-    found: list[str] = []
+    weights = d.value("A").rows if "A" in d else ()  # type: ignore[union-attr]
+    found: dict[str, list[list[str]]] = {}
     for step in d:
-        if step.name not in roles or isinstance(step.op, Mask) or not isinstance(step.result, Matrix):
+        if step.name not in roles or isinstance(step.op, Scale | Mask) or not isinstance(step.result, Matrix):
             continue
-        for i, row in enumerate(step.result.rows):
-            decided = weights and step.name in ("A", "Z") and any(x == 1 for x in weights[i] if isinstance(x, int))
-            for j, x in enumerate(row):
-                if not decided and not (step.name == "A" and isinstance(x, int)):
-                    found.append(f"{step.name}[{i + 1},{j + 1}]={x}")
-    return tuple(found)
+        rows = [[f"{approximate(x):.9g}" for x in row] for row in step.result.rows]  # however it is written
+        if step.name in ("A", "Z"):
+            for row, weight, values in zip(rows, weights, step.result.rows, strict=True):
+                alone = any(isinstance(w, int) and w == 1 for w in weight)
+                decided = [alone or (step.name == "A" and isinstance(x, int)) for x in values]
+                row[:] = ["" if no else x for x, no in zip(row, decided, strict=True)]
+        found[step.name] = rows
+    return found
 
 
-def relabelled_content(content: Content, spec: Spec, rng: random.Random) -> Content:
-    """The same variant with its features and, unmasked, its tokens in another order: equally hard (tier A)."""
-    given = {name: m for name, m in problem_of(content).givens.items() if isinstance(m, Matrix)}
+def _entries(texts: Texts) -> tuple[str, ...]:
+    return tuple(
+        f"{name}[{i},{j}]={x}"
+        for name, rows in texts.items()
+        for i, row in enumerate(rows, 1)
+        for j, x in enumerate(row, 1)
+        if x
+    )
+
+
+AXES = {"Q": ("n", "d_k"), "K": ("m", "d_k"), "V": ("m", "d_v"), "Z": ("n", "d_v")}
+"""What the lines of a step stand for; those of scores and weights for tokens both ways."""
+
+
+def relabellings(
+    content: Content, spec: Spec, rng: random.Random
+) -> Iterator[tuple[tuple[str, ...], Callable[[], Content]]]:
+    """The same variant with its features and, unmasked, its tokens in other orders: equally hard (tier A).
+
+    Each is a key, which is the permuted one and need not be worked out, and what makes its content.
+    """
     chosen, settings = mechanism(spec.mechanism), spec.chosen_settings()
-    return {**content, "given": {name: frozen(m) for name, m in relabelled(given, chosen, settings, rng).items()}}
+    shapes, texts = chosen.shapes(settings), _texts(content)
+    given = {name: m for name, m in problem_of(content).givens.items() if isinstance(m, Matrix)}
+    sizes = {letter: size for name, m in given.items() for letter, size in zip(shapes[name], m.shape, strict=True)}
+    for _ in range(RELABELLINGS):
+        orders = {letter: shuffled(rng, range(size)) for letter, size in sizes.items()}
+        if settings.mask not in (None, "none"):
+            orders |= {letter: list(range(sizes[letter])) for letter in TOKENS if letter in sizes}
+        elif sizes.get("n") == sizes.get("m", sizes.get("n")):
+            orders["m"] = orders["n"]
+        moved = {}
+        for name, rows in texts.items():
+            first, second = AXES.get(name.partition("_")[0], ("n", "m"))
+            columns = orders.get(second, orders.get("n", []))
+            moved[name] = [[rows[i][j] for j in columns] for i in orders.get(first, orders.get("n", []))]
+        yield _entries(moved), partial(_permuted, content, given, shapes, orders)
+
+
+def _permuted(
+    content: Content,
+    given: Mapping[str, Matrix],
+    shapes: Mapping[str, tuple[str, str]],
+    orders: Mapping[str, list[int]],
+) -> Content:
+    return {**content, "given": {name: frozen(m) for name, m in permuted(given, shapes, orders).items()}}
 
 
 # ------------------------------------------------------------------------------------------------ for the key

@@ -104,5 +104,5 @@ TYPE = ProblemType(
     family=derived.family,
     complaint=derived.complaint,
     key=derived.key,
-    relabelled=derived.relabelled_content,
+    relabellings=derived.relabellings,
 )

@@ -130,11 +130,16 @@ def _inline(inline: Inline, room: float = common.LINE) -> str:
         case Code(words):
             return _words(words, "raw")
         case Math(formula):
-            source = _math(formula, "tall" if common.has_dense_fraction(formula) else "normal")
+            dense, matrix = common.has_dense_fraction(formula), common.contains(formula, MatrixOf)
+            source = _math(formula, "tall" if dense else "normal")
             # In a line of text typst would set the cells of a matrix as small as an index.
-            source = f"display({source})" if common.contains(formula, MatrixOf) else source
+            source = f"display({source})" if matrix else source
             call = f"m({_spoken(formula)}, ${source}$)"
-            return (f"#whole({call})" if width(formula) > room else f"#{call}") if source else ""
+            if width(formula) > room:
+                call = f"whole({call})"
+            elif dense or matrix:
+                call = f"high({call})"
+            return f"#{call}" if source else ""
         case _:
             assert_never(inline)
 
@@ -526,7 +531,7 @@ def _part_of_table(table: Table, columns: str, page: Page) -> str:
     heads = ", ".join(f"strong[{_text(cell)}]" for cell in table.header)
     rows = []
     for row in table.rows:
-        head, *others = (f"[{_text_of_cell(cell)}]" for cell in row)
+        head, *others = (f"[{_text(cell)}]" for cell in row)
         if common.is_for_writing(row, table):
             others = [f"[#v({page.millimetres(common.WRITING)}mm)]", *others[1:]]
         rows.append("  " + ", ".join([f"strong{head}" if table.row_heads else head, *others]))
@@ -534,14 +539,6 @@ def _part_of_table(table: Table, columns: str, page: Page) -> str:
     lines = ", lines: true" if common.has_matrices(table) else ""
     options = f"{columns}, ({heads},){long}{lines}"
     return f"#sheet-table({options},\n{''.join(f'{row},{chr(10)}' for row in rows)})"
-
-
-def _text_of_cell(content: Inlines) -> str:
-    """Text in a table: a matrix keeps all of its height there, where no line of text follows."""
-    return "".join(
-        f"#high[{_inline(part)}]" if isinstance(part, Math) and common.is_tall(part.formula) else _inline(part)
-        for part in content
-    )
 
 
 def _diagram(diagram: Diagram) -> str:

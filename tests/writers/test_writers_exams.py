@@ -26,14 +26,18 @@ from symattn.document import (
     FillIns,
     Heading,
     HeatMap,
+    ItemList,
     Math,
     Paragraph,
+    Strong,
+    Table,
+    Together,
     WorkingSpace,
 )
-from symattn.formula.nodes import NOTHING, CellKind, Formula, Name, Relation, Row, Sum
+from symattn.formula.nodes import NOTHING, CellKind, Formula, Name, Relation, Row, Sum, Text
 from symattn.formula.width import fold, width
 from symattn.writers import FORMATS, pdf
-from symattn.writers.common import Page, box_size, letter
+from symattn.writers.common import Page, box_size, choice_columns, laid_out, letter
 
 SIZES = (11, 18, 24)
 LEFT, RIGHT = 23, 210 - 22  # the margins, in millimetres from the left edge
@@ -208,6 +212,10 @@ def test_marks_in_text(text: str, lines: list[str]) -> None:
     assert body("text", Paragraph(words(text), "[2]")).split("\n") == lines
 
 
+def test_spaces_round_strong_text_stay_in_markdown() -> None:
+    assert body("markdown", Paragraph((Strong("A true. "), *words("Every one.")))) == "**A true.** Every one."
+
+
 def test_marks_in_markdown() -> None:
     assert body("markdown", Paragraph(words("Short."), "[2]")) == r"Short. **\[2\]**"
     assert body("markdown", Heading(words("Question 1"), marks="[20]")) == r"## Question 1 **\[20\]**"
@@ -259,6 +267,72 @@ def test_options_stay_on_one_page(size: int, engine: str) -> None:
         assert [found for text in texts if (found := re.findall(r"\b[A-F]\b", text))] == [list("ABCDEF")]
 
 
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("count", range(1, 9))
+def test_rows_of_options_are_equally_long(count: int, size: int) -> None:
+    for length in (1, 12, 19, 40, 200):
+        columns = choice_columns(Choices((words("x" * length),) * count), Page(size))
+        assert count % columns == 0
+        assert columns * length * 0.3 <= Page(size).line or columns == 1
+
+
+def test_three_short_options_stand_in_one_row_or_below_one_another() -> None:
+    effects = Choices(tuple(map(words, ("It becomes larger.", "It becomes smaller.", "It stays the same."))))
+    assert [choice_columns(effects, Page(size)) for size in SIZES] == [3, 1, 1]
+
+
+# --- what stays together -------------------------------------------------------------------------------
+
+
+def pages_with(document: object, engine: str, *wanted: str) -> list[list[int]]:
+    """For each text, the pages that it stands on."""
+    texts = ["".join(words_on(page).split()) for page in pages(made(document, engine))]
+    return [[i for i, text in enumerate(texts) if part in text] for part in wanted]
+
+
+@pytest.mark.slow
+def test_what_announces_a_list_stands_on_its_page(engine: str) -> None:
+    points = ItemList(tuple(map(words, ("first", "second", "third"))))
+    for lines in range(34, 46, 2):
+        blocks = [Paragraph(words("filled"))] * lines
+        announced, first = pages_with(sheet(*blocks, Paragraph(words("One each:")), points), engine, "each:", "first")
+        assert announced == first
+
+
+@pytest.mark.slow
+def test_a_question_stands_above_its_picture_in_large_print(engine: str) -> None:
+    picture = HeatMap(((0, 1, 2, 3, 4),) * 5, "", words=(("cat", "", "", "", ""),) + (("",) * 5,) * 4)
+    options = Choices((words("A long option that takes more than one line of large print."),) * 5)
+    asked = Together((Heading(words("Part")), Paragraph(words("Which one?")), picture, options))
+    for lines in (0, 4, 8):
+        document = replace(sheet(*[Paragraph(words("filled"))] * lines, asked), text_size=24)
+        heading, question, shown = pages_with(document, engine, "Part", "Whichone?", "cat")
+        assert heading == question == shown
+
+
+# --- tables --------------------------------------------------------------------------------------------
+
+
+def test_a_table_that_is_far_too_wide_is_turned() -> None:
+    letters = [words(letter) for letter in "ABCDEFGHIJKL"]
+    table = Table((words("Matrix"), *letters), ((words("Shape"), *[words("14 × 12")] * 12),), row_heads=True)
+    turned = laid_out(table, Page(24))
+    assert turned.header == (words("Matrix"), words("Shape"))
+    assert turned.rows == tuple((letter, words("14 × 12")) for letter in letters)
+    few = Table(table.header[:4], (table.rows[0][:4],), row_heads=True)
+    assert laid_out(few, Page(24)) == few
+
+
+@pytest.mark.slow
+def test_an_empty_row_is_high_enough_to_write_in(engine: str) -> None:
+    def lowest_line(marks: str) -> float:
+        rows = ((words("Marks"), words("20")), (words("Marked"), words(marks)))
+        page = pages(made(sheet(Table((words("Question"), words("1")), rows, row_heads=True)), engine))[0]
+        return min(y for _, y, size in ink(page) if size == 0)
+
+    assert lowest_line("7") - lowest_line("") > 2
+
+
 def test_letters() -> None:
     assert [letter(i) for i in (0, 1, 25, 26, 27, 52, 701, 702)] == ["A", "B", "Z", "AA", "AB", "BA", "ZZ", "AAA"]
 
@@ -292,6 +366,8 @@ def test_grids_in_markdown_and_text() -> None:
         "    S =    ⎢             ⎥",
         "        q₂ ⎣ ____   ____ ⎦",
     ]
+    named = AnswerGrid(Name("A", (Text("new"),)), 1, 1)
+    assert "| $A_{\\text{new}}$ | 1 |" in body("markdown", named)
     shaded = AnswerGrid(n("M"), 1, 2, shade=True)
     assert body("text", shaded) == "    M = [☐ ☐]"
     assert body("markdown", shaded).endswith("| M | 1 | 2 |\n| :---: | :---: | :---: |\n| **1** | ☐ | ☐ |")
