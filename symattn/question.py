@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from symattn.document import Block, Inlines
+from symattn.errors import InputError
 from symattn.exact import Matrix, Value
 from symattn.problem import Problem
 
@@ -217,14 +218,23 @@ class Question:
             yield from (f"{part.name}{where}={text}" for where, text in answer_entries(part.answer, self.problem))
 
     def worth(self, points: int) -> Question:
-        """The same question for so many marks, shared out as its own marks are (largest remainders)."""
-        own = [mark for part in self.parts for mark in part.marks]
-        shares = iter(share(points, [mark.number for mark in own]))
-        parts = tuple(
-            replace(part, marks=tuple(m for mark in part.marks if (m := replace(mark, number=next(shares))).number))
-            for part in self.parts
-        )
-        return replace(self, parts=parts)
+        """The same question for so many marks, shared out as its own marks are, at least one for every part.
+
+        `InputError` if there are fewer points than parts.
+        """
+        own = [total(part.marks) for part in self.parts]
+        if points < len(own):
+            raise InputError(f"{self.title} has {len(own)} parts, so at least {len(own)} points; {points} were given.")
+        shares = share(points, own)
+        while 0 in shares:
+            shares[shares.index(max(shares))] -= 1
+            shares[shares.index(0)] += 1
+        parts = []
+        for part, worth in zip(self.parts, shares, strict=True):
+            numbers = share(worth, [mark.number for mark in part.marks])
+            marks = (replace(mark, number=n) for mark, n in zip(part.marks, numbers, strict=True) if n)
+            parts.append(replace(part, marks=tuple(marks)))
+        return replace(self, parts=tuple(parts))
 
 
 def share(total: int, weights: list[int]) -> list[int]:

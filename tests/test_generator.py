@@ -111,7 +111,13 @@ def test_the_hidden_scores_of_a_causal_variant_have_both_signs(by):
 def test_after_an_activation_nothing_is_degenerate_either():
     chosen, settings = mechanism("self_attention"), Settings(activation="relu")
     for seed in range(20):
-        check("self_attention", draw(chosen, settings, dict(DEFAULT_SIZES), random.Random(str(seed))).givens, None, 2.0, "relu")
+        check(
+            "self_attention",
+            draw(chosen, settings, dict(DEFAULT_SIZES), random.Random(str(seed))).givens,
+            None,
+            2.0,
+            "relu",
+        )
 
 
 def test_sizes_that_leave_no_room_are_an_error_that_says_why():
@@ -128,7 +134,9 @@ def test_numbers_are_drawn_for_sizes_that_are_numbers(size):
 
 def test_the_same_seed_gives_the_same_givens_and_another_one_others():
     chosen = mechanism("self_attention")
-    first, again, other = (draw(chosen, Settings(), dict(DEFAULT_SIZES), random.Random(s)).givens for s in ("7", "7", "8"))
+    first, again, other = (
+        draw(chosen, Settings(), dict(DEFAULT_SIZES), random.Random(s)).givens for s in ("7", "7", "8")
+    )
     assert first == again
     assert first != other
 

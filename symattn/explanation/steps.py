@@ -25,7 +25,7 @@ from symattn.formula import (
     shortest,
 )
 from symattn.formula.width import fold, width
-from symattn.ops import Add, Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver, Transpose
+from symattn.ops import Add, Hadamard, Mask, MatMul, Round, Softmax, Stack, SumOver, Transpose
 
 LINE = 38.0
 """The width of a line in em, as `symattn.formula.width` estimates it."""
@@ -229,7 +229,7 @@ def cell_kind(step: Step, exact: bool) -> CellKind:
         return "decimal"
     if isinstance(step.result, Matrix) and all(isinstance(x, int | Ratio) for x in step.result):
         return "fraction"
-    return "fraction" if isinstance(step.op, Scale | Mask) else "exponential"
+    return "exponential"
 
 
 def step_title(step: Step, wording: Wording) -> Inlines:

@@ -1,4 +1,4 @@
-"""Whole exams: papers for a class with hostile names, frozen, continued after any interruption, balanced, unpredictable."""
+"""Whole exams: papers for a class with hostile names, frozen, continued after any interruption, unpredictable."""
 
 import csv
 import json
@@ -40,8 +40,9 @@ points = 12
 """
 HOSTILE = [
     "%", "_", "\\input{/etc/passwd}", "$x^2$", "#1 & ~", "^^M", "{", "}", "\\", "a|b", "*bold*", "<b>x</b>", "`rm -rf`",
-    "[link](x)", "Zoë Ångström", "Łukasz Żółć", "Nguyễn Văn Đạt", "שלום", "محمد", "李雷", "🙂 Smile", "O'Brien", 'say "hi"', "=1+1",
-    "@here", "-1", "//x", "  spaced   out  ", "A" * 120, "1. list", "> quote", "| a | b |", "\u202eevil", "e\u0301", "\u200b",
+    "[link](x)", "Zoë Ångström", "Łukasz Żółć", "Nguyễn Văn Đạt", "שלום", "محمد", "李雷", "🙂 Smile", "O'Brien",
+    'say "hi"', "=1+1", "@here", "-1", "//x", "  spaced   out  ", "A" * 120, "1. list", "> quote", "| a | b |",
+    "\u202eevil", "e\u0301", "\u200b",
 ]  # fmt: skip
 
 

@@ -1,0 +1,41 @@
+"""Marks that are shared out: whole numbers in proportion, none lost, none of a part left without."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symattn.document import Words
+from symattn.errors import InputError
+from symattn.question import Mark, Part, Question, WordAnswer, share, total
+
+
+@given(st.integers(0, 200), st.lists(st.integers(1, 20), min_size=1, max_size=12))
+def test_shares_add_up_and_are_never_a_whole_mark_off(points, weights):
+    shares = share(points, weights)
+    assert sum(shares) == points
+    for got, weight in zip(shares, weights, strict=True):
+        assert abs(got - points * weight / sum(weights)) < 1
+
+
+def question(marks):
+    parts = (Part(str(k), (Words("x"),), (), (), WordAnswer("x"), tuple(own)) for k, own in enumerate(marks))
+    return Question("full", "Title", (), tuple(parts), {})
+
+
+marks = st.lists(st.builds(Mark, st.sampled_from(["M", "A", "B"]), st.integers(1, 6)), min_size=1, max_size=3)
+
+
+@given(st.lists(marks, min_size=1, max_size=9), st.integers(0, 60))
+def test_every_part_keeps_at_least_one_mark(parts, more):
+    points = len(parts) + more
+    worth = question(parts).worth(points)
+    assert worth.marks == points
+    assert all(total(part.marks) >= 1 for part in worth.parts)
+    assert all(mark.number >= 1 for part in worth.parts for mark in part.marks)
+
+
+def test_its_own_marks_are_not_changed_and_too_few_points_are_refused():
+    own = question([[Mark("M", 1), Mark("A", 3)], [Mark("B", 2)]])
+    assert own.worth(own.marks) == own
+    with pytest.raises(InputError, match="2 parts, so at least 2 points; 1 were given"):
+        own.worth(1)
