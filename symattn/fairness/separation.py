@@ -54,6 +54,27 @@ class Separation:
         return tuple(found)
 
     @cached_property
+    def silent(self) -> tuple[str, ...]:
+        """Those that show on the way and leave the last line right."""
+        shown = [w for w in self.wrongs if w.first not in (None, self._last)]
+        right = _floats(self.derivation.value(self._last))
+        return tuple(w.misconception.id for w in shown if _distance(self._floats(w, self._last), right) == 0)
+
+    @cached_property
+    def merged(self) -> tuple[tuple[str, str], ...]:
+        """Pairs that write the same wrong last line, though not the same on the way."""
+        quiet = {*self.invisible, *self.silent}
+        together = {(c.one, c.other) for c in self.collisions if not c.parts}
+        ends = [w for w in self.wrongs if w.misconception.id not in quiet and w.value(self._last) is not None]
+        pairs = ((a, b) for a, b in combinations(ends, 2) if self._between(a, b, self._last) == 0)
+        named = ((a.misconception.id, b.misconception.id) for a, b in pairs)
+        return tuple(pair for pair in named if pair not in together)
+
+    @property
+    def _last(self) -> str:
+        return self.derivation.last.name
+
+    @cached_property
     def nearest(self) -> float:
         """How near a core misconception comes to the truth, or to another one, where it first shows and differs."""
         shown = [w for w in self.core if w.first is not None]
@@ -68,7 +89,7 @@ class Separation:
     def troubles(self) -> frozenset[str]:
         """What is wrong with the core of this variant, as ids: "C3" cannot be seen, "C2=C6" can't be told apart.
 
-        With ~ for what can be told apart exactly, but by less than `LEAST`.
+        With ~ for what can be told apart exactly, but by less than `LEAST`; with ≈ for what comes so near at the end.
         """
         found = {i for i in self.invisible if any(w.misconception.id == i for w in self.core)}
         shown = [w for w in self.core if w.first is not None]
@@ -81,9 +102,13 @@ class Separation:
                 found.add("=".join(names))
             elif self._between(a, b, parting) < LEAST:
                 found.add("~".join(names))
-        last = self.derivation.last.name
+        right = _floats(self.derivation.value(self._last))
+        for w in shown:
+            if w.value(self._last) is not None and _distance(self._floats(w, self._last), right) < LEAST:
+                found.add(f"{w.misconception.id}≈")
         for a, b in combinations(shown, 2):
-            if a.value(last) is not None and b.value(last) is not None and self._between(a, b, last) < LEAST:
+            ends = a.value(self._last) is not None and b.value(self._last) is not None
+            if ends and self._between(a, b, self._last) < LEAST:
                 found.add("≈".join(sorted((a.misconception.id, b.misconception.id))))
         return frozenset(found)
 

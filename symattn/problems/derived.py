@@ -331,7 +331,7 @@ def remarks(problem: Problem, wording: Wording, found: Separation) -> tuple[Bloc
         for step in found.derivation:
             if here := [w for w in shown if w.first == step.name]:
                 blocks.append(wrong_answers(here, together, problem.places))
-    if lines := _undefined(found) + _collisions(found):
+    if lines := _hidden(found):
         blocks += [Heading((Words("What this variant cannot show"),), 1), ItemList(tuple(lines))]
     return tuple(blocks)
 
@@ -377,19 +377,24 @@ def feedback(wrong: Wrong, wording: Wording) -> Inlines:
     return (first, *rest)
 
 
-def _undefined(found: Separation) -> list[Inlines]:
-    hidden = [w.misconception for w in found.wrongs if w.first is None and _usual(w)]
-    return [(Words(f"{m.id} {m.name} changes nothing here."),) for m in hidden]
+def _hidden(found: Separation) -> list[Inlines]:
+    """What cannot be seen, or cannot be told apart, in words; `last` is the line that ends the derivation."""
+    by_id, last = {w.misconception.id: w for w in found.wrongs}, found.derivation.last.name
 
+    def name(id: str) -> str:
+        return f"{id} {by_id[id].misconception.name}"
 
-def _collisions(found: Separation) -> list[Inlines]:
-    names = {w.misconception.id: w for w in found.wrongs}
-    lines: list[Inlines] = []
+    def usual(*ids: str) -> bool:
+        return all(_usual(by_id[id]) for id in ids) or any(by_id[id].misconception.core for id in ids)
+
+    lines = [f"{name(id)} changes nothing here." for id in found.invisible if usual(id)]
+    lines += [f"{name(id)} shows at {by_id[id].first}, but {last} comes out right." for id in found.silent if usual(id)]
     for c in found.collisions:
-        if _usual(names[c.one]) and _usual(names[c.other]):
+        if usual(c.one, c.other):
             parts = f"they part at {c.parts}" if c.parts else "they never part"
-            lines.append((Words(f"{c.one} and {c.other} write the same at {c.at}; {parts}."),))
-    return lines
+            lines.append(f"{c.one} and {c.other} write the same at {c.at}; {parts}.")
+    lines += [f"{one} and {other} end in the same {last}." for one, other in found.merged if usual(one, other)]
+    return [(Words(line),) for line in lines]
 
 
 def given(problem: Problem, wording: Wording, only: tuple[str, ...] = ()) -> tuple[Block, ...]:

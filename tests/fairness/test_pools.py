@@ -1,0 +1,170 @@
+"""Pools as a teacher gets them: thirty variants, equally hard, none degenerate, none hiding a core mistake, keys apart.
+
+Everything is worked out again by NumPy, by loops of its own; the misconceptions' outputs, too.
+"""
+
+from collections import Counter
+from itertools import combinations, islice
+
+import numpy as np
+import oracles
+import pytest
+
+from symattn.api import derive
+from symattn.fairness.dice import Dice
+from symattn.fairness.separation import separation
+from symattn.identity import identity
+from symattn.pool import Tally, pool, shared
+from symattn.problems import problem_type
+
+PAIR = [("self_attention", 0.30), ("attention", 0.30)]
+
+
+def matrices(question):
+    """What NumPy makes of the givens: Q, K, V, scores, weights, output."""
+    givens = {name: oracles.floats(m) for name, m in question.problem.givens.items()}
+    q, k, v = (givens[r] if r in givens else givens["X"] @ givens[f"W_{r}"] for r in "QKV")
+    return givens, {"Q": q, "K": k, "V": v, **oracles.numpy_attention(q, k, v, scale=2)}
+
+
+def load(givens, found):
+    """PEDAGOGY 4.6 in loops: products with 0, with ±1, hard ones, additions, negative terms, results of two digits."""
+    powers = np.round(2.0 ** ((found["S"] - found["S"].min(axis=1, keepdims=True)) / 2))
+    products = [(givens["X"], givens[f"W_{r}"]) for r in "QKV" if f"W_{r}" in givens]
+    whole = 0.0
+    for a, b in (*products, (found["Q"], found["K"].T), (powers, found["V"])):
+        for row in a:
+            for column in b.T:
+                terms = [(x, y) for x, y in zip(row, column, strict=True) if x * y]
+                whole += 0.4 * (len(row) - len(terms)) + 1.5 * max(len(terms) - 1, 0)
+                whole += sum(1.0 if 1 in (abs(x), abs(y)) else 2.5 for x, y in terms)
+                whole += 0.8 * sum(x * y < 0 for x, y in terms) + (abs(row @ column) > 9)
+    return whole
+
+
+@pytest.fixture(scope="module", params=PAIR, ids=lambda p: p[0])
+def variants(request):
+    """Thirty variants of the standard full derivation, or of given Q, K and V."""
+    mechanism, overlap = request.param
+    tally = Tally()
+    spec = problem_type("full").spec({"mechanism": mechanism})
+    return list(islice(pool(spec, Dice.seeded(1), tally), 30)), overlap, tally
+
+
+@pytest.mark.slow
+def test_all_are_different_and_equally_hard(variants):
+    questions, _, _ = variants
+    assert len({identity(q.content) for q in questions}) == 30
+    loads = [load(*matrices(q)) for q in questions]
+    middle = (min(loads) + max(loads)) / 2
+    assert max(loads) <= 1.05 * middle
+    assert min(loads) >= 0.95 * middle
+    for q, expected in zip(questions, loads, strict=True):
+        assert q.features["load"] == pytest.approx(expected, abs=0.06)
+
+
+@pytest.mark.slow
+def test_they_share_their_radicals_and_none_is_degenerate(variants):
+    questions, _, _ = variants
+    patterns, ties = set(), set()
+    for q in questions:
+        _, found = matrices(q)
+        scores = found["S"] / 2
+        assert np.array_equal(scores, np.round(scores))
+        rows = scores - scores.min(axis=1, keepdims=True)
+        patterns.add(tuple(sorted(tuple(sorted(row)) for row in rows)))
+        ties.add(sum(len(row) - len(set(row)) for row in rows))
+        assert found["A"].max(axis=1).min() >= 0.40
+        assert found["A"].max() <= 0.90
+        assert not np.array_equal(found["S"], found["S"].T)
+        for name in "QKV":
+            assert (found[name] != 0).any(axis=1).all()
+            assert len(np.unique(found[name], axis=0)) == 3
+    assert len(patterns) == 1
+    assert len(ties) == 1
+
+
+@pytest.mark.slow
+def test_keys_share_at_most_thirty_percent(variants):
+    """The entries that have to be worked out; text of the key under test is not used."""
+    questions, most, tally = variants
+    steps = {"self_attention": "QKVSAZ", "attention": "SAZ"}[questions[0].problem.mechanism]
+    keys = [np.concatenate([matrices(q)[1][s].ravel() for s in steps]) for q in questions]
+    alike = [np.mean(np.abs(a - b) < 1e-9) for a, b in combinations(keys, 2)]
+    allowed = max([most, *tally.alike])
+    assert max(alike) <= allowed + 1e-9
+    assert len(tally.alike) <= 1  # of given Q, K and V a thirtieth may be a little more like another one
+    assert allowed <= 0.34
+
+
+CORE = {  # what a student with the misconception gets for the output, in NumPy
+    "C1": lambda q, k, v: soft(q @ k.T) @ v,
+    "C2": lambda q, k, v: soft(q @ k.T / 4) @ v,
+    "C4": lambda q, k, v: soft(q @ k.T * 2) @ v,
+    "C5": lambda q, k, v: soft(q @ k.T / np.sqrt(3)) @ v,
+    "C9": lambda q, k, v: soft(q @ k.T / np.sqrt(2)) @ v,
+    "T2": lambda q, k, v: soft(k @ q.T / 2) @ v,
+    "X1": lambda q, k, v: soft((q @ k.T / 2).T).T @ v,
+    "X2": lambda q, k, v: np.exp(q @ k.T / 2) / np.exp(q @ k.T / 2).sum() @ v,
+    "X3": lambda q, k, v: soft(q @ k.T / 2 * np.log(2)) @ v,
+    "X6": lambda q, k, v: np.exp(q @ k.T / 2) @ v,
+    "X13": lambda q, k, v: q @ k.T / 2 @ v,
+    "O1": lambda q, k, v: soft(q @ k.T / 2).T @ v,
+}
+
+
+def soft(scores):
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.slow
+def test_core_misconceptions_are_visible_and_apart_at_the_output(variants):
+    for q in variants[0]:
+        _, found = matrices(q)
+        outputs = {name: wrong(found["Q"], found["K"], found["V"]) for name, wrong in CORE.items()}
+        for name, output in outputs.items():
+            assert np.abs(output - found["Z"]).max() >= 0.05, name
+        for a, b in combinations(outputs, 2):
+            assert np.abs(outputs[a] - outputs[b]).max() >= 0.05, (a, b)
+        assert separation(q.problem.derivation).nearest >= 0.05
+
+
+def test_the_first_variants_are_the_same_however_many_are_taken_and_seeds_differ():
+    spec = problem_type("full").spec({"mechanism": "attention"})
+    few = [identity(q.content) for q in islice(pool(spec, Dice.seeded(3)), 2)]
+    many = [identity(q.content) for q in islice(pool(spec, Dice.seeded(3)), 4)]
+    other = [identity(q.content) for q in islice(pool(spec, Dice.seeded(4)), 4)]
+    assert few == many[:2]
+    assert not set(many) & set(other)
+
+
+def test_relabelled_keys_are_those_of_the_relabelled_variants():
+    """The keys that are permuted and not worked out are what working out gives."""
+    for mechanism in ("self_attention", "attention", "causal_self_attention"):
+        chosen = problem_type("full")
+        spec = chosen.spec({"mechanism": mechanism})
+        dice = Dice.seeded(2)
+        content = chosen.draw(spec, dice.rng(1), 1, chosen.family(spec, dice.rng("family")))
+        for key, made in islice(chosen.relabellings(content, spec, dice.rng(2)), 8):
+            assert Counter(chosen.key(made())) == Counter(key)
+
+
+def test_sharing_is_counted_position_by_position():
+    assert shared(("a", "b", "c", "d"), ("a", "c", "b", "d")) == 0.5
+    assert shared((), ()) == 0
+
+
+@pytest.mark.parametrize("note", ["note-000", "note-002"])
+def test_the_keys_of_the_notes_name_what_their_numbers_hide(note):
+    """PEDAGOGY 2.4: P4, T2, C5 and C9 leave the output as it is; C2 = C6; X1 = O1. Note 000 scales by √4, not by √3."""
+    lines = "\n".join(oracles.page_lines(derive(note).worksheet().key)).partition("cannot show")[2]
+    assert "T2 K Qᵀ changes nothing" in lines
+    assert "P4 Q and K exchanged shows at Q, but Z comes out right" in lines
+    assert "X1 and O1 end in the same" in lines
+    assert "C2 and C6 write the same at S'; they never part" in lines
+    if note == "note-002":
+        assert "C5 divided by √n changes nothing" in lines
+        assert "C9 divided by √d_v changes nothing" in lines
+    else:
+        assert "C5 and C9 write the same at S'; they never part" in lines
