@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from symattn.document import AnswerGrid, Block, Box, Together
@@ -145,6 +145,4 @@ def _fits(question: Question, answer: object, grid: AnswerGrid) -> None:
                 )
 
 
-Progress = Callable[[Question], None]
-
-__all__ = ["OVERLAP", "Progress", "Tally", "pool", "prove", "shared"]
+__all__ = ["OVERLAP", "Tally", "pool", "prove", "shared"]

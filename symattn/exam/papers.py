@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from symattn.derivation import Operand, Step
 from symattn.document import (
@@ -35,8 +36,10 @@ from symattn.explanation.wording import Wording
 from symattn.formula import Bracketed, Formula, MatrixOf, Name, Power, Relation, Sum, Transposed, decimal, number
 from symattn.identity import digest
 from symattn.ops import Softmax
+from symattn.pool import shared
 from symattn.problem import Problem
-from symattn.question import Part, Question, StepAnswer, answer_entries, marks_text, total
+from symattn.problems import problem_type
+from symattn.question import MatrixAnswer, Part, Question, StepAnswer, answer_entries, marks_text, total
 from symattn.version import VERSION
 
 WORKING_PAGE = 225  # millimetres
@@ -305,6 +308,9 @@ def overview(spec: ExamSpec, ids: Sequence[str], papers: Sequence[Sequence[Quest
             numbers = ((Words(f"{extreme(q.features.get(name, 0) for q in questions):g}"),) for name in names)
             rows.append(((Words(word),), *numbers, *[(Words("–"),)] * (len(places) + 1)))
         blocks += [_heading(questions[0], position + 1), Table(tuple(header), tuple(rows), row_heads=True)]
+        if (alike := _overlap(questions)) is not None:
+            said = f"Two keys share at most {100 * alike:.0f} % of the entries that have to be worked out."
+            blocks.append(Paragraph((Words(said),)))
     if len(papers[0]) > 1:
         totals = [sum(q.features.get("load", 0.0) for q in paper) for paper in papers]
         least, most = min(totals), max(totals)
@@ -312,11 +318,25 @@ def overview(spec: ExamSpec, ids: Sequence[str], papers: Sequence[Sequence[Quest
     return Document(spec.title, tuple(blocks), subtitle=f"Overview of {_count(len(ids), 'paper')}")
 
 
+def _overlap(questions: Sequence[Question]) -> float | None:
+    """The largest share of entries that two keys have in common; none where keys are no numbers."""
+    key_of = problem_type(questions[0].type).key
+    if key_of is None:
+        return None
+    return max((shared(a, b) for a, b in combinations([key_of(q.content) for q in questions], 2)), default=None)
+
+
 def _last_answer(question: Question) -> Inlines:
+    """The last answer of a question in short: a matrix in decimals, anything else as text."""
     last = question.parts[-1].answer
-    if isinstance(last, StepAnswer) and question.problem is not None:
-        result = question.problem[last.step].result
-        assert isinstance(result, Matrix)
-        grid = MatrixOf(tuple(tuple(decimal(x) for x in row) for row in result.decimals(3)))
-        return (Math(grid),)
-    return (Words("; ".join(text for _, text in answer_entries(last, question.problem))),)
+    match last:
+        case StepAnswer(step) if question.problem is not None:
+            result = question.problem[step].result
+        case MatrixAnswer(result):
+            pass
+        case _:
+            return (Words("; ".join(text for _, text in answer_entries(last, question.problem))),)
+    assert isinstance(result, Matrix)
+    whole = all(isinstance(x, int) for x in result)
+    rows = result.decimals(0 if whole else 3)
+    return (Math(MatrixOf(tuple(tuple(map(decimal, row)) for row in rows))),)
