@@ -192,8 +192,8 @@ def features(d: Derivation) -> Features:
 
     `InputError` for symbols or sizes left open: they have no load.
     """
-    for name, given in d.givens.items():
-        if not isinstance(given, Matrix) or any(map(has_symbols, given)):
+    for name, matrix in (*d.givens.items(), *((step.name, step.result) for step in d)):
+        if not isinstance(matrix, Matrix) or any(map(has_symbols, matrix)):
             raise InputError(f"Features are counted for numbers; {name} has letters.")
     scores, softmax = _scores(d), next((s.op for s in d if isinstance(s.op, Softmax)), None)
     visible = [[x for x in row if x is not NEGATIVE_INFINITY] for row in scores]

@@ -57,8 +57,7 @@ class Separation:
     def silent(self) -> tuple[str, ...]:
         """Those that show on the way and leave the last line right."""
         shown = [w for w in self.wrongs if w.first not in (None, self._last)]
-        right = _floats(self.derivation.value(self._last))
-        return tuple(w.misconception.id for w in shown if _distance(self._floats(w, self._last), right) == 0)
+        return tuple(w.misconception.id for w in shown if self._off_at_the_end(w) == 0)
 
     @cached_property
     def merged(self) -> tuple[tuple[str, str], ...]:
@@ -102,10 +101,7 @@ class Separation:
                 found.add("=".join(names))
             elif self._between(a, b, parting) < LEAST:
                 found.add("~".join(names))
-        right = _floats(self.derivation.value(self._last))
-        for w in shown:
-            if w.value(self._last) is not None and _distance(self._floats(w, self._last), right) < LEAST:
-                found.add(f"{w.misconception.id}≈")
+        found |= {f"{w.misconception.id}≈" for w in shown if self._off_at_the_end(w) < LEAST}
         for a, b in combinations(shown, 2):
             ends = a.value(self._last) is not None and b.value(self._last) is not None
             if ends and self._between(a, b, self._last) < LEAST:
@@ -121,6 +117,9 @@ class Separation:
     def _from_truth(self, wrong: Wrong) -> float:
         assert wrong.first is not None
         return _distance(self._floats(wrong, wrong.first), _floats(self.derivation.value(wrong.first)))
+
+    def _off_at_the_end(self, wrong: Wrong) -> float:
+        return _distance(self._floats(wrong, self._last), _floats(self.derivation.value(self._last)))
 
     def _between(self, a: Wrong, b: Wrong, step: str) -> float:
         return _distance(self._floats(a, step), self._floats(b, step))
