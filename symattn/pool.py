@@ -20,6 +20,9 @@ from symattn.question import Content, EntriesAnswer, Question, StepAnswer
 ENOUGH_DRAWS, MOST_DRAWS = 100, 1000
 """For one variant: after the first so many, the one least like the others will do; after the second, there is none."""
 
+ROOMY, CROWDED = 50, 5
+"""Beyond so many variants the search for one unlike all others is shorter by this factor: it seldom finds one."""
+
 OVERLAP = {"starter": 0.4, "standard": 0.3, "long": 0.3}
 """The largest share of entries that two keys may have in common (PEDAGOGY 4.8)."""
 
@@ -55,9 +58,10 @@ def pool(spec: Spec, dice: Dice, tally: Tally | None = None, overlap: float | No
 
     while True:
         number = len(seen) + 1
+        enough = ENOUGH_DRAWS if number <= ROOMY else ENOUGH_DRAWS // CROWDED
         best: tuple[float, tuple[str, ...], Content] | None = None
         for attempt in range(MOST_DRAWS):
-            if best and (best[0] <= most or attempt >= ENOUGH_DRAWS):
+            if best and (best[0] <= most or attempt >= enough):
                 break
             tally.drawn += 1
             rng = dice.rng(number, attempt)
