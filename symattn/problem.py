@@ -27,8 +27,7 @@ class Problem:
     """One piece of work.
 
     `asked` are the names of the steps that a worksheet asks for (all of them if empty); `exact` asks for exact
-    values, otherwise for decimals with `places` places.  `sheet` is the short identity printed on every page and
-    `recipe` the command that makes it again.
+    values, otherwise for decimals with `places` places.
     """
 
     title: str
@@ -38,8 +37,6 @@ class Problem:
     asked: tuple[str, ...] = ()
     exact: bool = True
     places: int = 4
-    sheet: str = ""
-    recipe: str = ""
     introduction: tuple[str, ...] = ()
     errata: tuple[Erratum, ...] = ()
     corrected: bool = True

@@ -132,7 +132,7 @@ def make_sheet(problem: Problem, detail: Detail | None = None) -> Sheet:
         "given": {name: _content(m) for name, m in problem.derivation.givens.items()},
         "steps": [[s.name, repr(s.op)] for s in problem.derivation],
     }
-    return _sheet(full_question(problem, content, detail=detail), problem.recipe)
+    return _sheet(full_question(problem, content, detail=detail))
 
 
 def _content(matrix: Matrix | Outline) -> Json:

@@ -29,7 +29,7 @@ def derivation_document(problem: Problem, detail: Detail | None = None) -> Docum
     """The derivation worked out, in its notation, with the errata of a note listed."""
     blocks = introduction(problem)
     blocks += page(problem, detail or Detail(places=problem.notation.decimals))
-    return Document(problem.title, tuple(blocks), sheet=problem.sheet, recipe=problem.recipe)
+    return Document(problem.title, tuple(blocks))
 
 
 def worksheet_document(question: Question, sheet: str = "", recipe: str = "") -> Document:

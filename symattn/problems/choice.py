@@ -384,17 +384,13 @@ def _gives(id: str, d: Derivation) -> bool:
     return all(decide(a, b).equal is True for a, b in zip(result, right, strict=True))
 
 
-def complaint(content: Content, family: Family) -> str:
-    return derived.complaint(content, cast(Family, family["derivation"]))
-
-
 TYPE = ProblemType(
     name="choice",
     title="Multiple choice",
     draw=draw,
     make=make,
     family=family,
-    complaint=complaint,
+    complaint=derived.complaint,
     prove=prove,
     key=derived.key,
     options={

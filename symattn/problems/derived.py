@@ -133,9 +133,13 @@ def content(spec: Spec, rng: random.Random, number: int, family: Family) -> dict
 
 
 def complaint(content: Content, family: Family) -> str:
-    """Why a variant hides a mistake that its siblings show; "" if it does not."""
-    avoidable = made(content).separation.troubles() - set(cast("list[str]", family.get("unavoidable", [])))
-    return f"misconceptions hidden: {', '.join(sorted(avoidable))}" if family and avoidable else ""
+    """Why a variant hides a mistake that its siblings show; "" if it does not.
+
+    Types that share more than the numbers' family keep that under "derivation".
+    """
+    shared = cast(Family, family.get("derivation", family))
+    avoidable = made(content).separation.troubles() - set(cast("list[str]", shared.get("unavoidable", [])))
+    return f"misconceptions hidden: {', '.join(sorted(avoidable))}" if shared and avoidable else ""
 
 
 # ------------------------------------------------------------------------------------------------ freezing

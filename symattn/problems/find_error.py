@@ -416,17 +416,13 @@ def prove(question: Question) -> None:
         raise SelfCheckError("The script has other wrong lines than those that were planted.")
 
 
-def complaint(content: Content, family: Family) -> str:
-    return derived.complaint(content, cast(Family, family["derivation"]))
-
-
 TYPE = ProblemType(
     name="find-error",
     title="Find the error",
     draw=draw,
     make=make,
     family=family,
-    complaint=complaint,
+    complaint=derived.complaint,
     prove=prove,
     key=derived.key,
     options={"errors": (1, f"how many lines are wrong: 1 or {MOST_ERRORS}")},

@@ -258,17 +258,13 @@ def prove(question: Question) -> None:
                 raise SelfCheckError(f"The options of part {part.name} are alike, or not one of them is right.")
 
 
-def complaint(content: Content, family: Family) -> str:
-    return derived.complaint(content, cast(Family, family["derivation"]))
-
-
 TYPE = ProblemType(
     name="translate",
     title="Translate the notation",
     draw=draw,
     make=make,
     family=family,
-    complaint=complaint,
+    complaint=derived.complaint,
     prove=prove,
     key=derived.key,
     options={
