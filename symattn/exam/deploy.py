@@ -103,9 +103,13 @@ def make_exam(spec: ExamSpec, dice: Dice, on_variant: Callable[[Question], None]
     for number, asked in enumerate(spec.questions):
         wanted = 1 if asked.spec.given else spec.variants
         drawn = []
-        for question in islice(pool(asked.spec, dice.part("question", number + 1)), wanted):
-            drawn.append(_frozen(question))
-            on_variant(question)
+        try:
+            for question in islice(pool(asked.spec, dice.part("question", number + 1)), wanted):
+                _as_asked(question, asked)  # before anything is frozen
+                drawn.append(_frozen(question))
+                on_variant(question)
+        except InputError as error:
+            raise InputError(f"Question {number + 1}: {error}") from error
         pools.append(tuple(drawn))
     loads = [[v.features.get("load", 0.0) for v in variants] for variants in pools]
     papers = max(map(len, pools))  # questions with numbers of their own are the same on all of them

@@ -192,6 +192,20 @@ def test_questions_with_numbers_of_their_own_are_the_same_on_every_paper(tmp_pat
     assert (len(single.papers), single.given_out) == (1, (0, 0, 0))
 
 
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ('type = "masks"\npoints = 2\n', "Question 1: Masks: .* has 5 parts, so at least 5 points; 2 were given"),
+        ('type = "masks"\nkind = "round"\n', "Question 1: The mask 'round' is not known"),
+    ],
+)
+def test_what_only_drawing_shows_is_said_before_anything_is_written(question, says, tmp_path):
+    path = exam(tmp_path, f"variants = 2\n[[question]]\n{question}", 0)
+    with pytest.raises(InputError, match=says):
+        made(path, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 # ------------------------------------------------------------------------------------------------ interruptions
 
 
