@@ -121,6 +121,19 @@ def decide_reading(reading: Reading, truth: Value) -> Decision:
         raise ReadError(str(error), reading.text, getattr(error, "at", 0)) from error
 
 
+def typed(value: Value) -> str:
+    """A value as somebody may type it; `read(typed(value))` gives it back.
+
+    >>> typed(Fraction(-1, 2)), read(typed(read("√2·e^2/3").value)).value == read("√2·e^2/3").value
+    ('-1/2', True)
+    """
+    if is_symbolic(value):
+        from symattn.exact.bridge import tree_of
+
+        return _echo(tree_of(value), 0)
+    return str(value)
+
+
 # ------------------------------------------------------------------------------------ tokens
 
 
@@ -625,7 +638,9 @@ def _echo(node: Node, tightness: int) -> str:
     """A node in brackets if it binds less tightly: 0 sum, 1 term, 2 factor, 3 operand of a power or a bar."""
     match node:
         case Number(value, digits=digits):
-            return digits or str(value)
+            if digits or (value.denominator == 1 and value >= 0):
+                return digits or str(value)
+            shown, level = str(value), 0 if value < 0 else 1  # as SymPy has them: one number, two signs
         case MinusInfinity():
             return "-∞"
         case Symbol(name):
@@ -650,5 +665,5 @@ def _echo(node: Node, tightness: int) -> str:
             shown, level = f"{above}/{_echo(denominator, 3)}", 1
         case Power(base, exponent):
             tight = isinstance(base, Number | Symbol) or base == Apply("e", ())
-            shown, level = f"{_echo(base, 0 if tight else 5)}^{_echo(exponent, 4)}", 3
+            shown, level = f"{_echo(base, 4 if tight else 5)}^{_echo(exponent, 4)}", 3
     return f"({shown})" if level < tightness else shown

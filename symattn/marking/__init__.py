@@ -1,0 +1,275 @@
+"""Marking: what a student wrote, checked exactly, with follow-through and a diagnosis (PEDAGOGY 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from symattn.attempt import BLANK, Attempt, Grid, Said, Unreadable
+from symattn.derivation import Derivation
+from symattn.exact import Matrix, Value
+from symattn.marking.answers import mark_answer
+from symattn.marking.award import Awarding
+from symattn.marking.diagnosis import Diagnosis, diagnosed
+from symattn.marking.methods import Reading, readings
+from symattn.marking.policy import POLICIES, Policy, policy
+from symattn.marking.report import Candidate, Event, Notice, Report, Verdict
+from symattn.marking.scheme import Line, Scheme, lines_of, read_scheme
+from symattn.marking.script import Cell, Script, values_of, with_common_units
+from symattn.marking.trace import Trace
+from symattn.misconceptions.layout import turned
+from symattn.question import EntriesAnswer, MatrixAnswer, Part, Question, StepAnswer
+
+MOST_READINGS = 3
+"""A script may be in another layout, by another method, and with a misread number at once."""
+
+
+def mark(
+    question: Question, attempt: Attempt, policy: Policy = POLICIES["ecf"], scheme: Scheme | None = None
+) -> Report:
+    """Mark one attempt at one question.
+
+    Lines of a derivation are followed from the student's own; every other answer is marked on its own.  The policy's
+    settings may be changed by a teacher's scheme; `InputError` if the scheme names parts that the question has not.
+    """
+    if scheme is not None:
+        policy = scheme.over(policy)
+    lines = lines_of(question, scheme)
+    report = Report(question, attempt, policy, (), (), ())
+    done: set[str] = set()
+    for sitting in _sittings(question, attempt):
+        report = _joined(report, sitting.marked(policy, lines, len(report.events)))
+        done.update(sitting.steps)
+    for part in question.parts:
+        if part.name not in done:
+            own = next(line for line in lines if part.name in line.parts)
+            found = mark_answer(
+                replace(part, marks=own.marks),
+                attempt.answers.get(part.name),
+                question,
+                policy,
+                len(report.events),
+                part.name in attempt.methods,
+            )
+            report = replace(
+                report,
+                verdicts=(*report.verdicts, *found.verdicts),
+                events=(*report.events, *found.events),
+                marks=(*report.marks, *found.marks),
+                notices=(*report.notices, *found.notices),
+            )
+    notices = (*report.notices, *_precision(report))
+    if not policy.marks:
+        return replace(report, marks=(), notices=tuple(replace(n, marks=0) for n in notices))
+    order = {part.name: k for k, part in enumerate(question.parts)}
+    marks = sorted(report.marks, key=lambda given: (given.code == "N", order[given.parts[0]]))
+    return replace(report, marks=tuple(marks), notices=notices)
+
+
+def _joined(report: Report, other: Report) -> Report:
+    return replace(
+        report,
+        verdicts=(*report.verdicts, *other.verdicts),
+        events=(*report.events, *other.events),
+        marks=(*report.marks, *other.marks),
+        notices=(*report.notices, *other.notices),
+    )
+
+
+def _precision(report: Report) -> Iterator[Notice]:
+    """At most one mark a question for everything that was rounded too early or to too few places (3.5)."""
+    rounded = [v for v in report.verdicts if "precision" in v.flags]
+    if rounded:
+        wanted = "exact values" if _exact(report.question) else f"{_places(report.question)} places"
+        says = f"Numerically right, but the question asks for {wanted}."
+        yield Notice(rounded[0].part, "precision", says, report.policy.precision)
+
+
+def _exact(question: Question) -> bool:
+    return question.problem is None or question.problem.exact
+
+
+def _places(question: Question) -> int:
+    return 4 if question.problem is None else question.problem.places
+
+
+# ------------------------------------------------------------------------------------------------ derivations
+
+
+@dataclass
+class Sitting:
+    """The parts of a question that belong to one derivation, and what was written for them."""
+
+    question: Question
+    attempt: Attempt
+    d: Derivation
+    steps: dict[str, str] = field(default_factory=dict)
+    blanks: dict[str, tuple[Cell, ...]] = field(default_factory=dict)
+
+    @property
+    def upright(self) -> bool:
+        return self.d.orientation == "rows"
+
+    def script(self) -> Script:
+        """What was written, with tokens as rows."""
+        d = self.d if self.upright else turned(self.d)
+        written: dict[str, Grid] = {}
+        printed: dict[str, frozenset[Cell]] = {}
+        for part, step in self.steps.items():
+            said = self.attempt.answers.get(part)
+            if isinstance(said, Grid) and not said.empty and said.rows[0]:
+                written[step] = said if self.upright else said.T
+        for step, grid in self.attempt.more.items():
+            if step in d and step not in d.givens and step not in written and not grid.empty:
+                written[step] = grid if self.upright else grid.T
+        if self.blanks:  # what is not blank was printed
+            for line in d:
+                rows, columns = values_of(line.result).shape
+                blank = {c if self.upright else c[::-1] for c in self.blanks.get(line.name, ())}
+                everything = frozenset((i, j) for i in range(rows) for j in range(columns))
+                printed[line.name] = everything - blank
+                if not blank:
+                    written[line.name] = Grid.blank(rows, columns)
+        return Script(
+            d,
+            with_common_units(written),
+            frozenset(self.steps.values()),
+            printed,
+            _exact(self.question),
+            _places(self.question),
+        )
+
+    def marked(self, policy: Policy, lines: tuple[Line, ...], first_event: int) -> Report:
+        """The verdicts, events and marks of these parts."""
+        script = self.script()
+        chosen, meant = understood(script, policy)
+        trace = diagnosed(chosen, policy)
+        own = tuple(line for line in lines if line.parts[0] in self.steps)
+        given, notices = Awarding(trace, policy, own, self.steps, self.attempt.methods).marks()
+        transposed = any(reading.kind == "layout" for reading in meant)
+        events = [self._event(trace, k, first_event, transposed) for k in range(len(trace.mistakes))]
+        for reading in meant:
+            if reading.given:
+                number = first_event + len(events)
+                event, notice = self._misread(reading, number, policy)
+                events.append(event)
+                notices.append(notice)
+            else:
+                notices.append(Notice("", "layout" if reading.kind == "layout" else "method", reading.says))
+        verdicts = tuple(self._verdicts(trace, script, transposed, first_event))
+        notices += self._unread()
+        return Report(self.question, self.attempt, policy, verdicts, tuple(events), tuple(given), tuple(notices))
+
+    def _part(self, step: str) -> str:
+        return next((part for part, own in self.steps.items() if own == step), step)
+
+    def _place(self, trace: Trace, step: str, i: int, j: int, transposed: bool) -> Cell:
+        """Where an entry stands on the student's page."""
+        turn = (not self.upright) != (transposed and step in trace.script.written)
+        return (j, i) if turn else (i, j)
+
+    def _verdicts(self, trace: Diagnosis, script: Script, transposed: bool, first: int) -> Iterator[Verdict]:
+        for (step, i, j), judged in trace.judged.items():
+            grid = trace.script.written.get(step)
+            inside = grid is not None and i < grid.shape[0] and j < grid.shape[1]
+            yield Verdict(
+                self._part(step),
+                *self._place(trace, step, i, j, transposed),
+                judged.state,
+                grid[i, j] if grid is not None and inside else BLANK,
+                judged.compared,
+                _entry(values_of(script.d[step].result), i, j),
+                judged.way,
+                judged.proof,
+                judged.flags,
+                None if judged.event is None else first + judged.event,
+            )
+
+    def _event(self, trace: Diagnosis, number: int, first: int, transposed: bool) -> Event:
+        mistake = trace.mistakes[number]
+        entries = tuple(
+            (self._part(step), *self._place(trace, step, i, j, transposed)) for step, i, j in mistake.entries
+        )
+        candidates = tuple(mistake.candidates)
+        return Event(first + number, self._part(mistake.shown), mistake.charged[0], mistake.kind, candidates, entries)
+
+    def _misread(self, reading: Reading, number: int, policy: Policy) -> tuple[Event, Notice]:
+        """One given number misread: one event, one penalty, and everything else marked on what was read."""
+        assert reading.given is not None
+        name, i, j, right, value = reading.given
+        if not self.upright:
+            i, j = j, i
+        says = f"Entry ({i + 1}, {j + 1}) of {name} is {_plain(right)} and was read as {_plain(value)}."
+        event = Event(number, "", name, "misread", (Candidate("misread", "A14", says),), ())
+        return event, Notice("", "misread", f"{says} Everything else is marked on what was read.", policy.misread)
+
+    def _unread(self) -> Iterator[Notice]:
+        for part in self.steps:
+            said: Said | None = self.attempt.answers.get(part)
+            if isinstance(said, Unreadable):
+                yield Notice(part, "reading", said.complaint)
+            elif said is not None and not isinstance(said, Grid):
+                yield Notice(part, "reading", "A matrix was expected here.")
+            elif isinstance(said, Grid):
+                for i, j, entry in said.cells():
+                    if entry.complaint:
+                        yield Notice(part, "reading", f"Entry ({i + 1}, {j + 1}) cannot be read: {entry.complaint}")
+
+
+def _entry(matrix: Matrix, i: int, j: int) -> Value | None:
+    """An entry; none where the student's matrix has another shape."""
+    return matrix[i, j] if i < matrix.shape[0] and j < matrix.shape[1] else None
+
+
+def _plain(value: object) -> str:
+    return str(value).replace("-", "−")
+
+
+def _sittings(question: Question, attempt: Attempt) -> list[Sitting]:
+    """The parts of a question by the derivation that they belong to."""
+    found: dict[int, Sitting] = {}
+    for part in question.parts:
+        where = _where(question, part)
+        if where is None:
+            continue
+        d, step = where
+        sitting = found.setdefault(id(d), Sitting(question, attempt, d))
+        sitting.steps[part.name] = step
+        if isinstance(part.answer, EntriesAnswer):
+            sitting.blanks[step] = part.answer.cells
+    return list(found.values())
+
+
+def _where(question: Question, part: Part) -> tuple[Derivation, str] | None:
+    """The derivation and the step that a part asks for; none where it asks for something else."""
+    match part.answer:
+        case StepAnswer(step) | EntriesAnswer(step) if question.problem is not None:
+            d = question.problem.derivation
+        case MatrixAnswer(derivation=Derivation() as d, step=step):
+            pass
+        case _:
+            return None
+    return (d, step) if any(s.name == step and isinstance(s.result, Matrix) for s in d) else None
+
+
+def understood(script: Script, policy: Policy) -> tuple[Script, tuple[Reading, ...]]:
+    """The script as it is meant: in its own layout, by its own method, on the numbers that were read."""
+    meant: list[Reading] = []
+    trace = Trace(script, policy)
+    for _ in range(MOST_READINGS):
+        if not trace.wrong:
+            break
+        best: tuple[Trace, Reading] | None = None
+        for reading in readings(trace):
+            limit = (best[0] if best else trace).wrong - 1
+            other = Trace(reading.script, policy, reading.decisive, limit)
+            if not other.hopeless:
+                best = (other, reading)
+        if best is None:
+            break
+        trace = best[0]
+        meant.append(best[1])
+    return trace.script, tuple(meant)
+
+
+__all__ = ["POLICIES", "Policy", "Report", "Scheme", "mark", "policy", "read_scheme"]

@@ -1,0 +1,421 @@
+"""Which mistake it was (PEDAGOGY 2.5): every misconception and every slip is tried on the student's own lines.
+
+A misconception is kept if it gives every entry that was written.  Where several do, all are named; what the student
+wrote later decides between them as soon as it can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from symattn.attempt import Entry, Grid
+from symattn.derivation import Derivation, Step
+from symattn.errors import InputError, UndecidedError
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, largest_remainder
+from symattn.marking.policy import Policy
+from symattn.marking.report import Candidate, Kind
+from symattn.marking.script import Cell, Script, values_of
+from symattn.marking.trace import Judged, Mistake, Trace, continued
+from symattn.misconceptions import SLIPS, Misconception, Slipped, misconception, misconceptions, slips
+from symattn.misconceptions.base import Laid, Rewritten, followed
+
+ROUNDING = ("R2", "R3", "R4")
+"""Misconceptions that cost precision and not method (PEDAGOGY 3.5)."""
+
+LAST_RESORT = ("A9", "A10")
+"""Slips that are named only if nothing else fits."""
+
+LONGEST_GAP = 2
+"""So many steps in a row may be left out and still be implied (PEDAGOGY 3.9)."""
+
+MOST_ATTEMPTS = 4
+"""Diagnoses from the start, each without what later lines spoke against in those before."""
+
+MOST_PAIRS = 100
+"""Compositions of two misconceptions that are tried on one step (PEDAGOGY 3.9)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A misconception that explains a step: what it gives there, where it is charged, and what it leaves open."""
+
+    misconception: Misconception
+    value: Matrix
+    charged: str
+    rejected: tuple[Cell, ...]
+    also: Misconception | None = None
+
+
+class Lines:
+    """The student's own lines before a step, laid out matrix by matrix, with everything after them worked out."""
+
+    def __init__(self, own: Derivation) -> None:
+        self.own = own
+        self.laid = Laid(own).rows
+        self._rewritten: dict[str, Rewritten] = {}
+
+    def named(self, step: Step) -> str | None:
+        """What the step is called where all is laid out matrix by matrix."""
+        return next(
+            (name for name in (step.name, step.role) if name in self.laid and name not in self.laid.givens), None
+        )
+
+    def rewritten(self, m: Misconception) -> Rewritten:
+        """What somebody who believes this writes differently; nothing where it has no place."""
+        if m.id not in self._rewritten:
+            try:
+                self._rewritten[m.id] = m.change(self.laid) or {}
+            except (InputError, UndecidedError):
+                self._rewritten[m.id] = {}
+        return self._rewritten[m.id]
+
+    def given_by(self, step: Step, changes: Rewritten) -> Matrix | None:
+        """What a step becomes with some lines written differently; none where it is not defined."""
+        name = self.named(step)
+        if name is None or not changes:
+            return None
+        try:
+            lines, _ = followed(self.laid.until(name), {n: replace(s, pinned=False) for n, s in changes.items()})
+        except (InputError, UndecidedError):
+            return None
+        if name not in lines:
+            return None
+        value = lines.value(name)
+        if not isinstance(value, Matrix):
+            return None
+        if name != step.name and step.token is not None:
+            return value.row(step.token - 1)
+        return value
+
+
+class Diagnosis(Trace):
+    """A trace that finds out what went wrong."""
+
+    def __init__(self, script: Script, policy: Policy, excluded: frozenset[tuple[str, str]] = frozenset()) -> None:
+        """`excluded` are explanations that later lines speak against, each with the step that it was thought of at."""
+        self.excluded, self.dismissed, self.misjudged = excluded, set(excluded), False
+        self._lines: dict[str, Lines] = {}
+        super().__init__(script, policy)
+
+    # -- what is asked of a trace
+
+    def explain(self, step: Step, grid: Grid, wrong: list[Cell]) -> None:
+        if self._continued(step, grid, wrong):
+            return
+        left_out = self.script.left_out(step)
+        fits, nearly = self._fits(step, grid, wrong, left_out)
+        written = sum(1 for _ in self._readable(step, grid))
+        single = len(wrong) == 1 and written > 1 and step.name not in self.misshapen
+        slipped = self._slipped(step, grid, wrong) if single or not fits else []
+        if fits and not (single and slipped):
+            self._charge(step, wrong, fits)
+        elif nearly and not fits:
+            self._charge(step, [c for c in wrong if c not in nearly[0].rejected], nearly)
+            [odd] = nearly[0].rejected
+            self._record(step, "slip", [], [odd], [step.name])
+        elif slipped:
+            others = [Candidate("misconception", fit.misconception.id) for fit in fits]
+            left = set(wrong)
+            for cells, candidates in slipped:
+                self._record(step, "slip", [*candidates, *others], cells, [step.name])
+                left -= set(cells)
+            if left:
+                self._record(step, "unknown", [], sorted(left), [step.name])
+        elif pairs := self._pairs(step, grid, wrong, left_out):
+            self._compose(step, wrong, pairs)
+        else:
+            kind: Kind = "shape" if step.name in self.misshapen else "unknown"
+            self._record(step, kind, [], wrong, [step.name])
+
+    def settle(self, step: Step, grid: Grid) -> None:
+        """Explanations of earlier mistakes that this line contradicts are dropped, as long as one is left."""
+        for mistake in self.mistakes:
+            if len(mistake.candidates) == 1 or mistake.shown == step.name:
+                continue
+            if kept := [c for c in mistake.candidates if not self._contradicted(c, step, grid)]:
+                self._keep(mistake, kept)
+
+    # -- mistakes made before, going on
+
+    def _continued(self, step: Step, grid: Grid, wrong: list[Cell]) -> bool:
+        """Whether a misconception that was seen before explains this line as well: then it is the same mistake.
+
+        Beside the line that it was seen in (K after Q), entries are wrong again; after it, they follow.
+        """
+        for mistake in self.mistakes:
+            believed = [(c, *self._going_on(c, step)) for c in mistake.candidates if c.kind == "misconception"]
+            kept = [
+                (candidate, charged, value)
+                for candidate, charged, value in believed
+                if value is not None and value.shape == grid.shape and not self._rejected(step, grid, value)
+            ]
+            if not kept:
+                continue
+            self._keep(mistake, [candidate for candidate, _, _ in kept])
+            candidate, charged, value = kept[0]
+            assert value is not None
+            after = charged != step.name or any(name in self.script.depends(step) for name in mistake.charged)
+            for i, j in wrong:
+                place = (step.name, i, j)
+                if after:
+                    self.judged[place] = Judged("follows", "event", value[i, j], "exact", (), mistake.number)
+                elif place in self.judged:
+                    self.judged[place] = replace(self.judged[place], event=mistake.number)
+                mistake.entries.append(place)
+            if charged != step.name:
+                self._assume(step, misconception(candidate.id))
+            if charged != step.name or not after:
+                mistake.charged.append(charged)
+            return True
+        return False
+
+    def _going_on(self, candidate: Candidate, step: Step) -> tuple[str, Matrix | None]:
+        """Where somebody who goes on believing it goes wrong, and what a line becomes; none where nothing changes."""
+        charged, changes = self._changes(step, misconception(candidate.id), self.script.left_out(step))
+        return charged, self._lines_at(step).given_by(step, changes) if charged else None
+
+    def _contradicted(self, candidate: Candidate, step: Step, grid: Grid) -> bool:
+        if candidate.kind != "misconception":
+            return False
+        _, value = self._going_on(candidate, step)
+        return value is not None and value.shape == grid.shape and bool(self._rejected(step, grid, value))
+
+    def _keep(self, mistake: Mistake, candidates: list[Candidate]) -> None:
+        """Drop the explanations that what was written later speaks against."""
+        self.dismissed |= {(mistake.shown, c.id) for c in mistake.candidates if c not in candidates}
+        if mistake.candidates[0] not in candidates:
+            self.misjudged = True
+        mistake.candidates = candidates
+
+    def _at(self, step: Step, m: Misconception) -> Rewritten:
+        """What the misconception changes in this very line."""
+        lines = self._lines_at(step)
+        name = lines.named(step)
+        return {n: s for n, s in lines.rewritten(m).items() if n == name}
+
+    # -- misconceptions
+
+    def _fits(
+        self, step: Step, grid: Grid, wrong: Sequence[Cell], left_out: Sequence[Step]
+    ) -> tuple[list[Fit], list[Fit]]:
+        """The misconceptions that give every entry of a line, and those that give all but one; the likeliest first."""
+        fits: list[Fit] = []
+        nearly: list[Fit] = []
+        for m in misconceptions().values():
+            charged, changes = self._changes(step, m, left_out)
+            if not charged or (step.name, m.id) in self.excluded or not self._consistent(m, step, left_out):
+                continue
+            value = self._lines_at(step).given_by(step, changes)
+            if value is None or value.shape != grid.shape:
+                continue
+            rejected = self._rejected(step, grid, value)
+            explained = [c for c in wrong if c not in rejected]
+            if explained and not rejected:
+                fits.append(Fit(m, value, charged, ()))
+            elif len(rejected) == 1 and len(explained) > 1 and step.name not in self.misshapen:
+                nearly.append(Fit(m, value, charged, tuple(rejected)))
+        return _ranked(self._reproducing(grid, fits), step), _ranked(nearly, step)
+
+    def _reproducing(self, grid: Grid, fits: list[Fit]) -> list[Fit]:
+        """Where rows may be rounded by largest remainders, those that give them exactly so, if there are any."""
+        if self.policy.rounding != "largest-remainder":
+            return fits
+        return [fit for fit in fits if _by_largest_remainder(grid, fit.value)] or fits
+
+    def _changes(self, step: Step, m: Misconception, left_out: Sequence[Step]) -> tuple[str, Rewritten]:
+        """The step that the misconception would be charged to, "" if it has no part here, and what it changes there."""
+        lines = self._lines_at(step)
+        places = [*left_out, step]
+        named = {name: place.name for place in reversed(places) if (name := lines.named(place)) is not None}
+        changes = {name: s for name, s in lines.rewritten(m).items() if name in named}
+        first = next((place.name for place in places if lines.named(place) in changes), "")
+        return first, changes
+
+    def _consistent(self, m: Misconception, step: Step, left_out: Sequence[Step]) -> bool:
+        """Whether the lines before, which it would have spoilt as well, are as somebody who believes it writes them."""
+        skipped = {other.name for other in left_out}
+        for earlier in self.script.d:
+            if earlier.name == step.name:
+                return True
+            grid = self.script.written.get(earlier.name)
+            if grid is None or earlier.name in skipped or earlier.role == step.role:
+                continue
+            value = self._lines_at(earlier).given_by(earlier, self._at(earlier, m))
+            if value is not None and (value.shape != grid.shape or self._rejected(earlier, grid, value)):
+                return False
+        return True
+
+    def _rejected(self, step: Step, grid: Grid, value: Matrix) -> list[Cell]:
+        """The entries that were written and cannot stand for what they should be."""
+        return [(i, j) for i, j, entry in self._readable(step, grid) if not self.accepts(entry, value[i, j])[0]]
+
+    def _readable(self, step: Step, grid: Grid) -> Iterator[tuple[int, int, Entry]]:
+        printed = self.script.printed.get(step.name, frozenset())
+        for i, j, entry in grid.cells():
+            if entry.readable and (i, j) not in printed:
+                yield i, j, entry
+
+    def _lines_at(self, step: Step) -> Lines:
+        """The student's own lines before a step."""
+        if step.name not in self._lines:
+            before = {}
+            for other in self.script.d:
+                if other.name == step.name:
+                    break
+                if other.name in self.carried and (other.name in self.script.written or other.name in self._assumed):
+                    before[other.name] = self.carried[other.name]
+            self._lines[step.name] = Lines(continued(self.script.d, before))
+        return self._lines[step.name]
+
+    @cached_property
+    def _assumed(self) -> set[str]:
+        """Steps that were left out, and were written differently by somebody who went on as was seen."""
+        return set()
+
+    def _charge(self, step: Step, wrong: Sequence[Cell], fits: Sequence[Fit]) -> None:
+        """One event for a misconception; what it spoilt before this line makes this line follow."""
+        best = fits[0]
+        same = [fit for fit in fits if fit.charged == best.charged]
+        candidates = [Candidate("misconception", fit.misconception.id) for fit in fits]
+        rounding = all(fit.misconception.id in ROUNDING for fit in fits)
+        charged = [best.charged]
+        self._record(step, "rounding" if rounding else "misconception", candidates, wrong, charged)
+        if rounding:
+            for i, j in wrong:
+                self.judged[step.name, i, j] = Judged(
+                    "follows", "event", best.value[i, j], "exact", ("precision",), len(self.mistakes) - 1
+                )
+        elif best.charged != step.name and self.script.gap(step) <= LONGEST_GAP:
+            for i, j in wrong:
+                self.judged[step.name, i, j] = Judged(
+                    "follows", "event", best.value[i, j], "exact", (), len(self.mistakes) - 1
+                )
+            self._assume(step, same[0].misconception)
+
+    def _assume(self, step: Step, *beliefs: Misconception) -> None:
+        """Steps that were left out are carried on as somebody with the misconception has them."""
+        left_out = self.script.left_out(step)
+        lines = self._lines_at(step)
+        changes: dict[str, Step] = {}
+        for m in beliefs:
+            changes |= self._changes(step, m, left_out)[1]
+        for other in left_out:
+            value = lines.given_by(other, {n: s for n, s in changes.items() if n != lines.named(step)})
+            if value is not None:
+                self.carried[other.name] = self.unrounded[other.name] = value
+                self._assumed.add(other.name)
+
+    # -- slips
+
+    def _slipped(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> list[tuple[list[Cell], list[Candidate]]]:
+        """Wrong entries with the slips that explain them: first one copy that spoils several, then one by one."""
+        if step.name in self.misshapen:
+            return []
+        entries = {(i, j): entry for i, j, entry in self._readable(step, grid)}
+        own = self._lines_at(step).own
+        if step.name not in own or len(own.until(step.name).steps) <= 0:
+            return []
+        found: list[tuple[list[Cell], list[Candidate]]] = []
+        left = [c for c in wrong if c in entries]
+        for i, j in list(left):
+            if (i, j) not in left:
+                continue
+            shared = [s for s in self._slips(own, step, i, j, entries[i, j]) if len(s.entries) > 1]
+            for slip in shared:
+                cells = [c for c in left if c in slip.entries]
+                holds = all(self.accepts(entries[c], x)[0] for c, x in slip.entries.items() if c in entries)
+                if len(cells) > 1 and holds:
+                    found.append((cells, [Candidate("slip", slip.slip.id, slip.says)]))
+                    left = [c for c in left if c not in cells]
+                    break
+        for i, j in left:
+            listed = self._slips(own, step, i, j, entries[i, j])
+            if likely := [s for s in listed if s.slip.id not in LAST_RESORT] or listed:
+                by_kind = {s.slip.id: s for s in reversed(likely)}
+                ordered = sorted(by_kind.values(), key=lambda s: list(SLIPS).index(s.slip.id))
+                found.append(([(i, j)], [Candidate("slip", s.slip.id, s.says) for s in ordered]))
+        return found
+
+    def _slips(self, own: Derivation, step: Step, i: int, j: int, entry: Entry) -> list[Slipped]:
+        if entry.value is None or entry.value is NEGATIVE_INFINITY:
+            return []
+        right: Value = values_of(own[step.name].result)[i, j]
+        if right is NEGATIVE_INFINITY:
+            return []
+        return [s for s in slips(own, step.name, i, j) if self.accepts(entry, s.value)[0]]
+
+    # -- two misconceptions, one of them in a step that was left out
+
+    def _pairs(self, step: Step, grid: Grid, wrong: Sequence[Cell], left_out: Sequence[Step]) -> list[Fit]:
+        lines, found, tried = self._lines_at(step), list[Fit](), 0
+        name = lines.named(step)
+        if not left_out or name is None:
+            return []
+        listed = [(m, *self._changes(step, m, left_out)) for m in misconceptions().values()]
+        before = [(m, charged, c) for m, charged, c in listed if charged and name not in c]
+        here = [(m, charged, c) for m, charged, c in listed if charged == step.name]
+        for first, charged, changes in sorted(before, key=lambda x: _PRIOR[x[0].prior]):
+            for second, _, more in sorted(here, key=lambda x: _PRIOR[x[0].prior]):
+                if tried >= MOST_PAIRS:
+                    return found
+                tried += 1
+                value = lines.given_by(step, {**changes, **more})
+                if value is not None and value.shape == grid.shape and not self._rejected(step, grid, value):
+                    found.append(Fit(first, value, charged, (), second))
+        return found
+
+    def _compose(self, step: Step, wrong: Sequence[Cell], pairs: Sequence[Fit]) -> None:
+        """Two events: one for the step that was left out, one for this one."""
+        first = list(dict.fromkeys(pair.misconception.id for pair in pairs))
+        second = list(dict.fromkeys(pair.also.id for pair in pairs if pair.also))
+        self._record(step, "misconception", [Candidate("misconception", i) for i in first], [], [pairs[0].charged])
+        self._record(step, "misconception", [Candidate("misconception", i) for i in second], wrong, [step.name])
+        self._assume(step, pairs[0].misconception)
+
+    # -- keeping record
+
+    def _record(
+        self, step: Step, kind: Kind, candidates: list[Candidate], cells: Iterable[Cell], charged: list[str]
+    ) -> None:
+        number = len(self.mistakes)
+        places = [(step.name, i, j) for i, j in cells]
+        self.mistakes.append(Mistake(number, step.name, charged, kind, candidates, places))
+        for place in places:
+            if place in self.judged:
+                self.judged[place] = replace(self.judged[place], event=number)
+
+
+def diagnosed(script: Script, policy: Policy) -> Diagnosis:
+    """The diagnosis of a script.  Where a line speaks against what was thought likeliest before, it starts again."""
+    trace = Diagnosis(script, policy)
+    for _ in range(MOST_ATTEMPTS):
+        if not trace.misjudged:
+            break
+        trace = Diagnosis(script, policy, frozenset(trace.dismissed))
+    return trace
+
+
+def _by_largest_remainder(grid: Grid, value: Matrix) -> bool:
+    """Whether every row that was written is the row of the value, rounded by largest remainders."""
+    for written, row in zip(grid.rows, value.rows, strict=True):
+        units = {entry.unit for entry in written}
+        unit = next(iter(units))
+        if len(units) != 1 or unit is None or unit.numerator != 1:
+            return False
+        try:
+            rounded = largest_remainder(row, len(str(unit.denominator)) - 1)
+        except InputError:  # a row that does not sum to anything with so many places
+            return False
+        if any(entry.value != x for entry, x in zip(written, rounded, strict=True)):
+            return False
+    return True
+
+
+_PRIOR = {"high": 0, "medium": 1, "low": 2}
+
+
+def _ranked(fits: list[Fit], step: Step) -> list[Fit]:
+    """By prior, then those charged to the line itself before those that need a line left out, then the core."""
+    return sorted(fits, key=lambda f: (_PRIOR[f.misconception.prior], f.charged != step.name, not f.misconception.core))

@@ -1,0 +1,333 @@
+"""Other ways of working that are right (PEDAGOGY 2.6), and data that were misread (3.6).
+
+Each gives the derivation that the student may have followed instead; a script is marked by the one that leaves the
+fewest wrong entries, if every line that it changes is as it says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+from symattn.derivation import Derivation, Op, Operand, Step
+from symattn.errors import InputError, UndecidedError
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, divide, square_root
+from symattn.exact.values import RATIONAL
+from symattn.marking.script import Script, values_of
+from symattn.marking.trace import Trace
+from symattn.misconceptions.base import COPY, Instead
+from symattn.misconceptions.layout import turned_op
+from symattn.ops import Mask, MatMul, Scale, Softmax
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way in which a script may be meant.
+
+    `decisive` are the steps whose entries must all be right for it; `says` is the notice for whoever marks.
+    """
+
+    script: Script
+    kind: Literal["method", "layout", "misread"]
+    says: str
+    decisive: frozenset[str]
+    given: tuple[str, int, int, Value, Value] | None = None
+    """A misread entry: matrix, place, what it is, what was read."""
+
+
+def readings(trace: Trace) -> Iterator[Reading]:
+    """Every other way in which a script that has something wrong in it may be meant."""
+    script = trace.script
+    yield from _layouts(script)
+    for way in (_scaled_scores, _scaled_queries, _scaled_both, _scaled_keys, _masked_first, _transposed_scores):
+        yield from way(script)
+    yield from _shifted(script)
+    yield from _misread(trace)
+
+
+# ------------------------------------------------------------------------------------------ layout
+
+
+def _layouts(script: Script) -> Iterator[Reading]:
+    """Everything transposed.  A single matrix that was transposed is a mistake, and no other layout."""
+    turned = script.turned()
+    if not any(turned.fitting(name) for name in turned.written):
+        return
+    says = "The whole script is in the transposed layout (tokens the other way); it is marked in that layout."
+    yield Reading(turned, "layout", says, frozenset())
+
+
+# ------------------------------------------------------------------------------------------ methods
+
+
+def _rewritten(script: Script, change: Callable[[Step], Step | None]) -> Script | None:
+    """The script against a derivation with some steps changed; none where nothing is, or it is not defined."""
+    steps = [(step, change(step)) for step in script.d]
+    if all(new is None for _, new in steps):
+        return None
+    by_name = {step.name: new for step, new in steps if new is not None}
+    try:
+        d = script.d.replay(lambda step: by_name.get(step.name, step))
+    except (InputError, UndecidedError):
+        return None
+    return replace(script, d=d)
+
+
+def _method(script: Script, change: Callable[[Step], Step | None], roles: str, says: str) -> Iterator[Reading]:
+    """A way of working, if it ends where the usual one does and a line that it changes was written."""
+    other = _rewritten(script, change)
+    if other is None:
+        return
+    changed = frozenset(s.name for s in script.d if s.role in roles.split() and s.name in script.written)
+    last = script.d.last
+    if changed and last.name not in changed and other.d.last.result == last.result:
+        yield Reading(other, "method", says, changed)
+
+
+def _scale(script: Script) -> Scale | None:
+    return next((step.op for step in script.d if step.role == "S'" and isinstance(step.op, Scale)), None)
+
+
+def _product(step: Step, divisor: Value) -> Step:
+    """The product, divided."""
+
+    def scaled(of: MatMul, a: Matrix, b: Matrix) -> Matrix:
+        return Scale(divisor).apply(of.apply(a, b))
+
+    return step.with_op(Instead(step.op, scaled))
+
+
+def _scaled_scores(script: Script) -> Iterator[Reading]:
+    if (scale := _scale(script)) is None:
+        return
+
+    def change(step: Step) -> Step | None:
+        if step.role == "S" and isinstance(step.op, MatMul):
+            return _product(step, scale.divisor)
+        return step.with_op(COPY) if step.role == "S'" else None
+
+    yield from _method(script, change, "S S'", "The scores were scaled in the same line as their product.")
+
+
+def _scaled_factors(script: Script, divisors: dict[str, Value], says: str) -> Iterator[Reading]:
+    """Queries or keys divided before their product."""
+
+    def change(step: Step) -> Step | None:
+        if step.name in divisors and isinstance(step.op, MatMul):
+            return _product(step, divisors[step.name])
+        return step.with_op(COPY) if step.role == "S'" else None
+
+    yield from _method(script, change, f"{' '.join(divisors)} S S'", says)
+
+
+def _scaled_queries(script: Script) -> Iterator[Reading]:
+    if scale := _scale(script):
+        yield from _scaled_factors(script, {"Q": scale.divisor}, "The queries were scaled instead of the scores.")
+
+
+def _scaled_keys(script: Script) -> Iterator[Reading]:
+    if scale := _scale(script):
+        yield from _scaled_factors(script, {"K": scale.divisor}, "The keys were scaled instead of the scores.")
+
+
+def _scaled_both(script: Script) -> Iterator[Reading]:
+    if scale := _scale(script):
+        try:
+            root = square_root(scale.divisor)
+        except (InputError, UndecidedError):
+            return
+        says = "Queries and keys were both scaled, by the root of the divisor, instead of the scores."
+        yield from _scaled_factors(script, {"Q": root, "K": root}, says)
+
+
+def _masked_first(script: Script) -> Iterator[Reading]:
+    """The mask on the scores before they are scaled, or in the same line."""
+    mask = next((step for step in script.d if step.role == "M" and isinstance(step.op, Mask)), None)
+    if mask is None or mask.op == COPY:
+        return
+    for roles in ("S'", "S S'"):
+        first = roles.split()[0]
+        masks = {s.token: s.op for s in script.d if s.role == "M"}
+
+        def change(step: Step, first: str = first, masks: Mapping[int | None, Op] = masks) -> Step | None:
+            own = masks.get(step.token)
+            if step.role == first and isinstance(own, Mask):
+
+                def hidden(of: MatMul | Scale, *m: Matrix, mask: Mask = own) -> Matrix:
+                    return mask.apply(of.apply(*m))
+
+                return step.with_op(Instead(step.op, hidden))
+            return step.with_op(COPY) if step.role == "M" else None
+
+        yield from _method(script, change, roles, "The scores were masked before they were scaled.")
+
+
+def _transposed_scores(script: Script) -> Iterator[Reading]:
+    """K Qᵀ, then everything along columns, and at last its transpose times V."""
+    block = ("S", "S'", "M", "A", "A_rounded")
+    if any(step.token is not None for step in script.d) or "A" not in script.d:
+        return
+
+    def change(step: Step) -> Step | None:
+        if step.name == "S" and isinstance(step.op, MatMul):
+            a, b = step.operands
+            return step.with_operands(replace(b, transposed=not b.transposed), replace(a, transposed=not a.transposed))
+        if step.name in block:
+            return step.with_op(turned_op(step.op))
+        if any(o.name in block for o in step.operands):
+            return step.with_operands(
+                *(replace(o, transposed=not o.transposed) if o.name in block else o for o in step.operands)
+            )
+        return None
+
+    says = (
+        "Keys stand in rows and queries in columns in the scores, and the softmax goes along columns: the same weights."
+    )
+    yield from _method(script, change, " ".join(block), says)
+
+
+def _shifted(script: Script) -> Iterator[Reading]:
+    """The same number subtracted from every score of a token, which the softmax does not see."""
+    for softmax in (step for step in script.d if isinstance(step.op, Softmax) and step.op.along == "rows"):
+        chain_ = _chain(script, softmax)
+        shifts: dict[str, Matrix] = {}
+        for step in chain_:
+            grid = script.written.get(step.name)
+            if grid is None or not script.fitting(step.name):
+                continue
+            right = values_of(step.result)
+            rows = [
+                _shifted_row([entry.value for entry in written], row)
+                for written, row in zip(grid.rows, right.rows, strict=True)
+            ]
+            if all(row is not None for row in rows) and any(
+                x is not y
+                for row, own in zip(rows, right.rows, strict=True)
+                for x, y in zip(row or own, own, strict=True)
+            ):
+                shifts[step.name] = Matrix.of(row for row in rows if row is not None)
+        if shifts and softmax.name in script.written:
+            d = _with_shifts(script.d, shifts)
+            says = "The same number was subtracted from every score of a token; the weights stay the same."
+            yield Reading(replace(script, d=d), "method", says, frozenset((*shifts, softmax.name)))
+
+
+def _chain(script: Script, softmax: Step) -> list[Step]:
+    """The scaled and masked scores that a softmax is taken of, the nearest first; never the products themselves."""
+    found: list[Step] = []
+    at = next(script.sources(softmax), None)
+    while at is not None and not isinstance(at.op, MatMul):
+        found.append(at)
+        at = next(script.sources(at), None)
+    return found
+
+
+def _shifted_row(written: list[Value | None], right: tuple[Value, ...]) -> tuple[Value, ...] | None:
+    """The right row moved to where the written one lies; none if it is not the same up to a constant."""
+    shift: Value | None = None
+    for x, y in zip(written, right, strict=True):
+        if x is None or y is NEGATIVE_INFINITY:
+            continue
+        if x is NEGATIVE_INFINITY:
+            return None
+        shift = x - y if shift is None else shift
+        if decide(x - y, shift).equal is not True:
+            return None
+    if shift is None or decide(shift, 0).equal:
+        return right
+    return tuple(y if y is NEGATIVE_INFINITY else y + shift for y in right)
+
+
+def _with_shifts(d: Derivation, shifts: dict[str, Matrix]) -> Derivation:
+    """The derivation with shifted scores written down; what follows stays what it was."""
+    steps = tuple(replace(step, result=shifts[step.name], pinned=True) if step.name in shifts else step for step in d)
+    return replace(d, steps=steps)
+
+
+# ------------------------------------------------------------------------------------------ misread data
+
+
+def _misread(trace: Trace) -> Iterator[Reading]:
+    """One given number read as another one, solved from the first products that use it.
+
+    A wrong x_ik makes row i of every product X W differ by the same multiple of row k of W; a wrong w_kj makes column j
+    differ by a multiple of column k of X.  One single wrong entry is no evidence: that is a slip.
+    """
+    script = trace.script
+    seen: set[tuple[str, int, int, Value]] = set()
+    for step in script.d:
+        wrong = [
+            (i, j) for (name, i, j), judged in trace.judged.items() if name == step.name and judged.state == "wrong"
+        ]
+        if len(wrong) < 2 or not isinstance(step.op, MatMul) or step.name in trace.misshapen:
+            continue
+        for position, operand in enumerate(step.operands):
+            if operand.name not in script.d.givens or operand.row is not None or operand.column is not None:
+                continue
+            for i, j, delta in _solved(script, trace, step, position, wrong):
+                given = values_of(script.d.value(operand.name))
+                value = given[i, j] + delta
+                if not plausible(given, i, j, value):
+                    continue
+                key = (operand.name, i, j, value)
+                if key not in seen:
+                    seen.add(key)
+                    yield from _with_other_given(script, operand.name, i, j, value)
+
+
+def _solved(
+    script: Script, trace: Trace, step: Step, position: int, wrong: list[tuple[int, int]]
+) -> Iterator[tuple[int, int, Value]]:
+    """(i, j, δ) in the given matrix that operand `position` is, from one wrong entry; whole rows are checked later."""
+    first, second = (values_of(o.of(trace.carried[o.name])) for o in step.operands)
+    right = trace.follows(step, trace.carried)
+    r, c = wrong[0]
+    entry = script.written[step.name][r, c]
+    if right is None or entry.value is None or entry.value is NEGATIVE_INFINITY or right[r, c] is NEGATIVE_INFINITY:
+        return
+    residual = entry.value - right[r, c]
+    operand: Operand = step.operands[position]
+    for k in range(first.shape[1]):
+        other = second[k, c] if position == 0 else first[r, k]
+        if not isinstance(other, RATIONAL) or other == 0:
+            continue
+        place = (r, k) if position == 0 else (k, c)
+        yield (*(place[::-1] if operand.transposed else place), divide(residual, other))
+
+
+def plausible(given: Matrix, i: int, j: int, value: Value) -> bool:
+    """Whether a number may be misread so: another sign, a number beside it, 1 for 7, digits exchanged."""
+    right = given[i, j]
+    if not isinstance(value, RATIONAL) or not isinstance(right, RATIONAL) or value == right:
+        return False
+    rows, columns = given.shape
+    beside = [(i - 1, j), (i + 1, j), (i, j - 1), (i, j + 1)]
+    near = [given[a, b] for a, b in beside if 0 <= a < rows and 0 <= b < columns]
+    if value == -right or any(value == x for x in near):
+        return True
+    if Fraction(value).denominator != 1 or Fraction(right).denominator != 1:
+        return False
+    one, other = str(abs(int(value))), str(abs(int(right)))
+    alike = one.translate(_ALIKE) == other.translate(_ALIKE) or one == other[::-1]
+    return alike and (value < 0) == (right < 0)
+
+
+_ALIKE = str.maketrans("79", "16")
+"""Digits that are taken for one another: 1 and 7, 6 and 9."""
+
+
+def _with_other_given(script: Script, name: str, i: int, j: int, value: Value) -> Iterator[Reading]:
+    given = values_of(script.d.value(name))
+    rows = [list(row) for row in given.rows]
+    right, rows[i][j] = rows[i][j], value
+    try:
+        d = script.d.replay(givens={name: Matrix.of(rows)})
+    except (InputError, UndecidedError):
+        return
+    users = frozenset(s.name for s in script.d if any(o.name == name for o in s.operands) and s.name in script.written)
+    yield Reading(replace(script, d=d), "misread", "", users, (name, i, j, right, value))
+
+
+__all__ = ["Reading", "plausible", "readings"]
