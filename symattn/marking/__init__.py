@@ -112,7 +112,7 @@ class Sitting:
 
     def script(self) -> Script:
         """What was written, with tokens as rows."""
-        d = self.d if self.upright else turned(self.d)
+        d = _by_role(self.d if self.upright else turned(self.d))
         written: dict[str, Grid] = {}
         printed: dict[str, frozenset[Cell]] = {}
         for part, step in self.steps.items():
@@ -223,6 +223,13 @@ def _entry(matrix: Matrix, i: int, j: int) -> Value | None:
 
 def _plain(value: object) -> str:
     return str(value).replace("-", "−")
+
+
+def _by_role(d: Derivation) -> Derivation:
+    """Token by token, the lines of all tokens for one step together, then those for the next step."""
+    roles = list(dict.fromkeys(step.role for step in d))
+    order = {step.name: (roles.index(step.role), k) for k, step in enumerate(d)}
+    return replace(d, steps=tuple(sorted(d.steps, key=lambda step: order[step.name])))
 
 
 def _sittings(question: Question, attempt: Attempt) -> list[Sitting]:

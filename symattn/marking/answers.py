@@ -1,15 +1,16 @@
-"""Marking answers that stand alone: nothing follows from them, so each is judged by itself (PEDAGOGY 3.4, 3.7, 3.10)."""
+"""Marking answers that stand alone: each is judged by itself, for none is a step of a derivation (PEDAGOGY 3)."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import chain, combinations, pairwise
+from itertools import combinations, pairwise
 from math import ceil
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from symattn.attempt import (
     BLANK,
@@ -26,8 +27,8 @@ from symattn.attempt import (
     Unreadable,
 )
 from symattn.derivation import Derivation
-from symattn.errors import ReadError, SymattnError, UndecidedError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, divide, exact, from_sympy, has_symbols
+from symattn.errors import InputError, ReadError, SymattnError, UndecidedError
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, divide, from_sympy, has_symbols
 from symattn.exact.reading import decide_reading, read
 from symattn.exact.values import RATIONAL
 from symattn.marking.diagnosis import LAST_RESORT
@@ -43,6 +44,7 @@ from symattn.question import (
     Answer,
     CellsAnswer,
     ChoiceAnswer,
+    EntriesAnswer,
     FormulaAnswer,
     Mark,
     MatrixAnswer,
@@ -52,10 +54,17 @@ from symattn.question import (
     Question,
     RubricAnswer,
     ShapeAnswer,
+    StepAnswer,
     WordAnswer,
 )
 
 Cell = tuple[int, int]
+Shape = tuple[int | str, int | str]
+Groups = tuple[tuple[str, ...], ...]
+NoticeKind = Literal["human", "layout", "method", "reading"]
+
+ORIGIN: Cell = (0, 0)
+"""The place of an answer that is one thing."""
 
 COUNTING: Mapping[str, str] = {
     "N1": "biases were forgotten, or counted where there are none",
@@ -69,6 +78,9 @@ COUNTING: Mapping[str, str] = {
 
 PROVED = ("exact", "interval", "modular", "formal", "rounding")
 """How it can be proved that an entry may or may not stand for a value; anything else is for a person to look at."""
+
+LARGEST_POWER = 10_000
+"""The largest number that a student's own exponents may be where powers are multiplied out."""
 
 REASON = "reason"
 """What a mark is for that only a person can give."""
@@ -98,7 +110,7 @@ def mark_answer(
     Events are numbered from `first_event`; `method` says that a person has seen the method.  `attempt` is the whole
     attempt at the question, for answers that may follow from what was answered in another part.
     """
-    judge = _Judge(part, question, policy, first_event, attempt)
+    judge = _Judge(part, question, policy, first_event, method, attempt)
     outcome = judge.judge(said)
     marks = tuple(_marks(part, outcome, policy, method)) if policy.marks else ()
     return Marked(tuple(judge.verdicts), tuple(judge.events), marks, tuple(judge.notices))
@@ -141,14 +153,11 @@ class _Outcome:
     `earned` stands in for `accuracy` where marks are counted otherwise.  `pending`: a person has to decide.
     """
 
-    rows: Sequence[Sequence[bool]] = ((False,),)
+    rows: Sequence[Sequence[bool]]
     method: bool = False
     pending: bool = False
     earned: Callable[[Mark], tuple[int, str]] | None = None
     said: bool = True
-
-
-NOTHING = _Outcome(said=False)
 
 
 def _marks(part: Part, outcome: _Outcome, policy: Policy, ticked: bool) -> Iterator[Given]:
@@ -157,10 +166,10 @@ def _marks(part: Part, outcome: _Outcome, policy: Policy, ticked: bool) -> Itera
     for k, mark in enumerate(part.marks):
         pending = outcome.pending
         if mark.what == REASON:
-            given, why = (mark.number, "reason seen") if ticked else (0, "to be read" if outcome.said else "nothing said")
             pending = outcome.said and not ticked
+            given, why = (mark.number, "reason seen") if ticked else (0, "to be read" if pending else "")
         elif mark.code == "M":
-            given, why = (mark.number if shown else 0), ("method seen" if shown else "no method seen")
+            given, why = (mark.number, "method seen") if shown else (0, "method not seen")
         elif mark.code == "A" and needs_method and not shown:
             given, why = 0, "no accuracy without method"
         elif outcome.earned is not None:
@@ -185,8 +194,11 @@ def _share_of_rows(part: Part, k: int, rows: Sequence[Sequence[bool]]) -> Sequen
 class _Judge:
     """One part being judged; verdicts, events and notices are written down as they are found."""
 
-    def __init__(self, part: Part, question: Question, policy: Policy, first: int, attempt: Attempt | None) -> None:
-        self.part, self.question, self.policy, self.first, self.attempt = part, question, policy, first, attempt
+    def __init__(
+        self, part: Part, question: Question, policy: Policy, first: int, ticked: bool, attempt: Attempt | None
+    ) -> None:
+        self.part, self.question, self.policy = part, question, policy
+        self.first, self.ticked, self.attempt = first, ticked, attempt
         self.verdicts: list[Verdict] = []
         self.events: list[Event] = []
         self.notices: list[Notice] = []
@@ -223,7 +235,7 @@ class _Judge:
             case PropertyAnswer() as answer, Grids(grids):
                 return self._property(answer, grids)
             case PropertyAnswer(model=model) as answer, Grid() as grid if len(model) == 1:
-                return self._property(answer, {name: grid for name in model})
+                return self._property(answer, dict.fromkeys(model, grid))
             case WordAnswer(word, accepted), (Text(text) | Entry(text)):
                 return self._word((word, *accepted), text)
             case RubricAnswer(points), Text() as text:
@@ -239,7 +251,7 @@ class _Judge:
         """The same verdict everywhere, and no marks."""
         for cell, right in _places(self.part.answer):
             self._verdict(state, cell, written=written, right=right)
-        return _Outcome(said=state != "missing")
+        return _Outcome([[False] * len(self.verdicts)], said=state != "missing")
 
     def _verdict(self, state: State, cell: Cell = ORIGIN, **more: Any) -> None:
         self.verdicts.append(_verdict(self.part.name, cell, state, **more))
@@ -253,6 +265,11 @@ class _Judge:
 
     def _note(self, kind: NoticeKind, says: str) -> None:
         self.notices.append(Notice(self.part.name, kind, says))
+
+    def _ask_for_method(self) -> None:
+        """Somebody should look for the method where one thing was asked and is wrong."""
+        if not self.ticked and any(mark.code == "M" for mark in self.part.marks):
+            self._note("method", "The method shows in the working only, which a person has to see.")
 
     def _whole(self, right: bool, written: str, candidates: Sequence[Candidate] = ()) -> None:
         """The verdict on an answer that is one thing and no number, with its event if it is wrong."""
@@ -301,7 +318,7 @@ class _Judge:
                 self._verdict("wrong", cell, written=within[cell], right=value, proof="shape", event=event)
             else:
                 self._verdict("missing", cell, written=BLANK, right=value)
-        return _Outcome()
+        return _Outcome([[False] * len(self.verdicts)])
 
     def _formula(self, right: Value, entry: Entry) -> _Outcome:
         verdict = self._number(ORIGIN, entry, right)
@@ -310,8 +327,8 @@ class _Judge:
             kind = candidates[0].kind if candidates else "unknown"
             verdict = replace(verdict, event=self._event(kind, candidates))
         self.verdicts.append(verdict)
-        if verdict.state == "wrong" and any(mark.code == "M" for mark in self.part.marks):
-            self._note("method", METHOD)
+        if verdict.state == "wrong":
+            self._ask_for_method()
         return _Outcome([[verdict.accepted]], verdict.accepted, _open(verdict), said=not entry.blank)
 
     def _number(self, cell: Cell, entry: Entry, right: Value, follows: Value | None = None) -> Verdict:
@@ -422,7 +439,7 @@ class _Judge:
 
     # -- shapes, choices, cells
 
-    def _shape(self, right: Size2 | None, own: Size2 | None) -> _Outcome:
+    def _shape(self, right: Shape | None, own: Shape | None) -> _Outcome:
         right, own = _plain_shape(right), _plain_shape(own)
         turned = right is not None and own == right[::-1] and own != right
         says = [Candidate("answer", "", "rows and columns are exchanged")] if turned else []
@@ -436,7 +453,7 @@ class _Judge:
             self._note("reading", f"{says}.")
             event = self._event("answer", [Candidate("answer", "", says)])
             self._verdict("wrong", written=Entry(names), proof="exact", flags=("contradiction",), event=event)
-            return _Outcome()
+            return _Outcome([[False]])
         right = set(ticks) <= answer.right
         self._whole(right, names, [c for k in ticks for c in _diagnosed(answer, k)])
         return _Outcome([[right]], right)
@@ -539,10 +556,11 @@ class _Judge:
         else:
             event = None if right else self._event("answer", [Candidate("answer", "", says)])
             self._verdict("correct" if right else "wrong", written=written, proof="exact", event=event)
-        if not right and any(mark.code == "M" for mark in self.part.marks):
-            self._note("method", METHOD)
         rows = [[bool(holds)] for holds, _ in claims]
-        return _Outcome(rows, self._enough(sum(map(sum, rows)), len(rows)), undecided)
+        method = self._enough(sum(map(sum, rows)), len(rows))
+        if not method:
+            self._ask_for_method()
+        return _Outcome(rows, method, undecided)
 
     def _word(self, words: Sequence[str], text: str) -> _Outcome:
         if not text.strip():
@@ -557,7 +575,7 @@ class _Judge:
             return self._nothing("missing")
         if said.points is None:
             self._note("human", f"The text has to be read by a person, who gives up to {points} points.")
-            return _Outcome(pending=True, earned=lambda mark: (0, "to be read"))
+            return _Outcome([[False] * points], pending=True, earned=lambda mark: (0, "to be read"))
         given = max(0, min(points, said.points))
         return _Outcome([[k < given for k in range(points)]], given > 0)
 
@@ -711,12 +729,14 @@ def _row_by_row(answer: PropertyAnswer, grids: Mapping[str, Grid]) -> Iterator[M
 
 def _claim(answer: PropertyAnswer, grids: Mapping[str, Grid]) -> tuple[bool | None, str]:
     """Whether the matrices fulfil the rule, none where that is not decided, and a sentence that says so."""
+    whole_powers = answer.parameters["base"] != "e"  # these are multiplied out
     for name, grid in grids.items():
         for i, j, entry in grid.cells():
-            if entry.value is None:
-                known = entry.blank or not entry.readable
-                why = "has no readable value" if known else "is too large to be worked out"
-                return False if known else None, f"Entry ({i + 1}, {j + 1}) of {name} {why}."
+            where, value = f"Entry ({i + 1}, {j + 1}) of {name}", entry.value
+            if value is None and not entry.readable:
+                return False, f"{where} {'cannot be read' if entry.complaint else 'is empty'}."
+            if value is None or (whole_powers and isinstance(value, RATIONAL) and abs(value) > LARGEST_POWER):
+                return None, f"{where} is too large to be worked out."
     own = {
         name: Matrix.of([cast(Value, entry.value) for entry in row] for row in grid.rows)
         for name, grid in grids.items()
@@ -764,7 +784,7 @@ def _letter(k: int) -> str:
     return chr(ord("A") + k) if 0 <= k < 26 else str(k + 1)
 
 
-def _plain_shape(shape: Size2 | None) -> Size2 | None:
+def _plain_shape(shape: Shape | None) -> Shape | None:
     def plain(size: int | str) -> int | str:
         return int(size) if isinstance(size, str) and size.isdecimal() else size
 

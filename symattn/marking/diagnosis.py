@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from symattn.attempt import Entry, Grid
 from symattn.derivation import Derivation, Step
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, largest_remainder
 from symattn.marking.policy import Policy
-from symattn.marking.report import Candidate, Kind
+from symattn.marking.report import Candidate, Flag, Kind, State
 from symattn.marking.script import Cell, Script, values_of
 from symattn.marking.trace import Judged, Mistake, Trace, continued
 from symattn.misconceptions import SLIPS, Misconception, Slipped, misconception, misconceptions, slips
@@ -86,7 +85,8 @@ class Lines:
         if not isinstance(value, Matrix):
             return None
         if name != step.name and step.token is not None:
-            return value.row(step.token - 1)
+            value = value.row(step.token - 1)
+            return value if step.result.shape[0] == 1 else value.T  # the scores of a token may stand in a column
         return value
 
 
@@ -96,7 +96,8 @@ class Diagnosis(Trace):
     def __init__(self, script: Script, policy: Policy, excluded: frozenset[tuple[str, str]] = frozenset()) -> None:
         """`excluded` are explanations that later lines speak against, each with the step that it was thought of at."""
         self.excluded, self.dismissed, self.misjudged = excluded, set(excluded), False
-        self._lines: dict[str, Lines] = {}
+        self._seen: dict[str, Sequence[Lines]] = {}
+        self._assumed: set[str] = set()  # steps left out, carried on as somebody with a misconception has them
         super().__init__(script, policy)
 
     # -- what is asked of a trace
@@ -104,8 +105,7 @@ class Diagnosis(Trace):
     def explain(self, step: Step, grid: Grid, wrong: list[Cell]) -> None:
         if self._continued(step, grid, wrong):
             return
-        left_out = self.script.left_out(step)
-        fits, nearly = self._fits(step, grid, wrong, left_out)
+        fits, nearly = self._fits(step, grid, wrong)
         written = sum(1 for _ in self._readable(step, grid))
         single = len(wrong) == 1 and written > 1 and step.name not in self.misshapen
         slipped = self._slipped(step, grid, wrong) if single or not fits else []
@@ -123,7 +123,7 @@ class Diagnosis(Trace):
                 left -= set(cells)
             if left:
                 self._record(step, "unknown", [], sorted(left), [step.name])
-        elif pairs := self._pairs(step, grid, wrong, left_out):
+        elif pairs := self._pairs(step, grid):
             self._compose(step, wrong, pairs)
         else:
             kind: Kind = "shape" if step.name in self.misshapen else "unknown"
@@ -145,42 +145,27 @@ class Diagnosis(Trace):
         Beside the line that it was seen in (K after Q), entries are wrong again; after it, they follow.
         """
         for mistake in self.mistakes:
-            believed = [(c, *self._going_on(c, step)) for c in mistake.candidates if c.kind == "misconception"]
-            kept = [
-                (candidate, charged, value)
-                for candidate, charged, value in believed
-                if value is not None and value.shape == grid.shape and not self._rejected(step, grid, value)
-            ]
+            tried = [(c, self._tried(c.id, step, grid)) for c in mistake.candidates if c.kind == "misconception"]
+            kept = [(candidate, fit) for candidate, fit in tried if fit is not None and not fit.rejected]
             if not kept:
                 continue
-            self._keep(mistake, [candidate for candidate, _, _ in kept])
-            candidate, charged, value = kept[0]
-            assert value is not None
-            after = charged != step.name or any(name in self.script.depends(step) for name in mistake.charged)
-            for i, j in wrong:
-                place = (step.name, i, j)
-                if after:
-                    self.judged[place] = Judged("follows", "event", value[i, j], "exact", (), mistake.number)
-                elif place in self.judged:
-                    self.judged[place] = replace(self.judged[place], event=mistake.number)
-                mistake.entries.append(place)
-            if charged != step.name:
-                self._assume(step, misconception(candidate.id))
-            if charged != step.name or not after:
-                mistake.charged.append(charged)
+            self._keep(mistake, [candidate for candidate, _ in kept])
+            fit = kept[0][1]
+            after = fit.charged != step.name or bool(self.script.depends(step).intersection(mistake.charged))
+            mistake.entries += [(step.name, i, j) for i, j in wrong]
+            self._attribute(step, wrong, fit, mistake.number, "follows" if after else "wrong")
+            if fit.charged != step.name:
+                self._assume(step, fit.misconception)
+            if fit.charged != step.name or not after:
+                mistake.charged.append(fit.charged)
             return True
         return False
-
-    def _going_on(self, candidate: Candidate, step: Step) -> tuple[str, Matrix | None]:
-        """Where somebody who goes on believing it goes wrong, and what a line becomes; none where nothing changes."""
-        charged, changes = self._changes(step, misconception(candidate.id), self.script.left_out(step))
-        return charged, self._lines_at(step).given_by(step, changes) if charged else None
 
     def _contradicted(self, candidate: Candidate, step: Step, grid: Grid) -> bool:
         if candidate.kind != "misconception":
             return False
-        _, value = self._going_on(candidate, step)
-        return value is not None and value.shape == grid.shape and bool(self._rejected(step, grid, value))
+        fit = self._tried(candidate.id, step, grid)
+        return fit is not None and bool(fit.rejected)
 
     def _keep(self, mistake: Mistake, candidates: list[Candidate]) -> None:
         """Drop the explanations that what was written later speaks against."""
@@ -189,63 +174,63 @@ class Diagnosis(Trace):
             self.misjudged = True
         mistake.candidates = candidates
 
-    def _at(self, step: Step, m: Misconception) -> Rewritten:
-        """What the misconception changes in this very line."""
-        lines = self._lines_at(step)
-        name = lines.named(step)
-        return {n: s for n, s in lines.rewritten(m).items() if n == name}
-
     # -- misconceptions
 
-    def _fits(
-        self, step: Step, grid: Grid, wrong: Sequence[Cell], left_out: Sequence[Step]
-    ) -> tuple[list[Fit], list[Fit]]:
+    def _fits(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> tuple[list[Fit], list[Fit]]:
         """The misconceptions that give every entry of a line, and those that give all but one; the likeliest first."""
         fits: list[Fit] = []
         nearly: list[Fit] = []
         for m in misconceptions().values():
-            charged, changes = self._changes(step, m, left_out)
-            if not charged or (step.name, m.id) in self.excluded or not self._consistent(m, step, left_out):
+            if (step.name, m.id) in self.excluded or (fit := self._tried(m.id, step, grid)) is None:
                 continue
-            value = self._lines_at(step).given_by(step, changes)
+            explained = [c for c in wrong if c not in fit.rejected]
+            if explained and not fit.rejected:
+                fits.append(fit)
+            elif len(fit.rejected) == 1 and len(explained) > 1 and step.name not in self.misshapen:
+                nearly.append(fit)
+        fits = [fit for fit in fits if self._consistent(fit, step)] or fits
+        nearly = [fit for fit in nearly if self._consistent(fit, step)]
+        return _ranked(self._reproducing(grid, fits), step), _ranked(nearly, step)
+
+    def _tried(self, id: str, step: Step, grid: Grid) -> Fit | None:
+        """What somebody with the misconception writes in a line; none where it changes nothing, or not the shape."""
+        m, best = misconception(id), None
+        for lines in self._worlds(step):
+            charged, changes = self._changes(lines, step, m)
+            value = lines.given_by(step, changes) if charged else None
             if value is None or value.shape != grid.shape:
                 continue
-            rejected = self._rejected(step, grid, value)
-            explained = [c for c in wrong if c not in rejected]
-            if explained and not rejected:
-                fits.append(Fit(m, value, charged, ()))
-            elif len(rejected) == 1 and len(explained) > 1 and step.name not in self.misshapen:
-                nearly.append(Fit(m, value, charged, tuple(rejected)))
-        return _ranked(self._reproducing(grid, fits), step), _ranked(nearly, step)
+            rejected = tuple(self._rejected(step, grid, value))
+            if best is None or len(rejected) < len(best.rejected):
+                best = Fit(m, value, charged, rejected)
+        return best
+
+    def _changes(self, lines: Lines, step: Step, m: Misconception) -> tuple[str, Rewritten]:
+        """The step that the misconception would be charged to, "" if it has no part here, and what it changes there."""
+        places = [*self.script.left_out(step), step]
+        named = {name for place in places if (name := lines.named(place)) is not None}
+        changes = {name: s for name, s in lines.rewritten(m).items() if name in named}
+        return next((place.name for place in places if lines.named(place) in changes), ""), changes
+
+    def _consistent(self, fit: Fit, step: Step) -> bool:
+        """Whether the lines before, which it would have spoilt as well, are as somebody who believes it writes them."""
+        skipped = {other.name for other in self.script.left_out(step)}
+        for earlier in self.script.d:
+            if earlier.name == step.name:
+                break
+            grid = self.script.written.get(earlier.name)
+            if grid is None or earlier.name in skipped:
+                continue
+            before = self._tried(fit.misconception.id, earlier, grid)
+            if before is not None and before.rejected:
+                return False
+        return True
 
     def _reproducing(self, grid: Grid, fits: list[Fit]) -> list[Fit]:
         """Where rows may be rounded by largest remainders, those that give them exactly so, if there are any."""
         if self.policy.rounding != "largest-remainder":
             return fits
         return [fit for fit in fits if _by_largest_remainder(grid, fit.value)] or fits
-
-    def _changes(self, step: Step, m: Misconception, left_out: Sequence[Step]) -> tuple[str, Rewritten]:
-        """The step that the misconception would be charged to, "" if it has no part here, and what it changes there."""
-        lines = self._lines_at(step)
-        places = [*left_out, step]
-        named = {name: place.name for place in reversed(places) if (name := lines.named(place)) is not None}
-        changes = {name: s for name, s in lines.rewritten(m).items() if name in named}
-        first = next((place.name for place in places if lines.named(place) in changes), "")
-        return first, changes
-
-    def _consistent(self, m: Misconception, step: Step, left_out: Sequence[Step]) -> bool:
-        """Whether the lines before, which it would have spoilt as well, are as somebody who believes it writes them."""
-        skipped = {other.name for other in left_out}
-        for earlier in self.script.d:
-            if earlier.name == step.name:
-                return True
-            grid = self.script.written.get(earlier.name)
-            if grid is None or earlier.name in skipped or earlier.role == step.role:
-                continue
-            value = self._lines_at(earlier).given_by(earlier, self._at(earlier, m))
-            if value is not None and (value.shape != grid.shape or self._rejected(earlier, grid, value)):
-                return False
-        return True
 
     def _rejected(self, step: Step, grid: Grid, value: Matrix) -> list[Cell]:
         """The entries that were written and cannot stand for what they should be."""
@@ -257,52 +242,58 @@ class Diagnosis(Trace):
             if entry.readable and (i, j) not in printed:
                 yield i, j, entry
 
-    def _lines_at(self, step: Step) -> Lines:
-        """The student's own lines before a step."""
-        if step.name not in self._lines:
-            before = {}
+    def _worlds(self, step: Step) -> Sequence[Lines]:
+        """The student's own lines before a step: as they were written, and as they were before they were rounded.
+
+        The lines of other tokens for the same role are left aside: the step does not rest on them.
+        """
+        if step.name not in self._seen:
+            before = []
             for other in self.script.d:
                 if other.name == step.name:
                     break
-                if other.name in self.carried and (other.name in self.script.written or other.name in self._assumed):
-                    before[other.name] = self.carried[other.name]
-            self._lines[step.name] = Lines(continued(self.script.d, before))
-        return self._lines[step.name]
-
-    @cached_property
-    def _assumed(self) -> set[str]:
-        """Steps that were left out, and were written differently by somebody who went on as was seen."""
-        return set()
+                own = other.name in self.script.written or other.name in self._assumed
+                if own and other.name in self.carried and other.role != step.role:
+                    before.append(other.name)
+            found = [Lines(continued(self.script.d, {name: self.carried[name] for name in before}))]
+            if any(self.carried[name] is not self.unrounded[name] for name in before):
+                found.append(Lines(continued(self.script.d, {name: self.unrounded[name] for name in before})))
+            self._seen[step.name] = found
+        return self._seen[step.name]
 
     def _charge(self, step: Step, wrong: Sequence[Cell], fits: Sequence[Fit]) -> None:
         """One event for a misconception; what it spoilt before this line makes this line follow."""
-        best = fits[0]
-        same = [fit for fit in fits if fit.charged == best.charged]
+        best, number = fits[0], len(self.mistakes)
         candidates = [Candidate("misconception", fit.misconception.id) for fit in fits]
-        rounding = all(fit.misconception.id in ROUNDING for fit in fits)
-        charged = [best.charged]
-        self._record(step, "rounding" if rounding else "misconception", candidates, wrong, charged)
-        if rounding:
-            for i, j in wrong:
-                self.judged[step.name, i, j] = Judged(
-                    "follows", "event", best.value[i, j], "exact", ("precision",), len(self.mistakes) - 1
-                )
-        elif best.charged != step.name and self.script.gap(step) <= LONGEST_GAP:
-            for i, j in wrong:
-                self.judged[step.name, i, j] = Judged(
-                    "follows", "event", best.value[i, j], "exact", (), len(self.mistakes) - 1
-                )
-            self._assume(step, same[0].misconception)
+        if all(fit.misconception.id in ROUNDING for fit in fits):
+            self._record(step, "rounding", candidates, wrong, [best.charged])
+            self._attribute(step, wrong, best, number, "follows", ("precision",))
+            return
+        self._record(step, "misconception", candidates, wrong, [best.charged])
+        follows = best.charged != step.name and self.script.gap(step) <= LONGEST_GAP
+        self._attribute(step, wrong, best, number, "follows" if follows else "wrong")
+        if follows:
+            self._assume(step, best.misconception)
 
-    def _assume(self, step: Step, *beliefs: Misconception) -> None:
+    def _attribute(
+        self, step: Step, cells: Iterable[Cell], fit: Fit, event: int, state: State, flags: tuple[Flag, ...] = ()
+    ) -> None:
+        """Entries that a misconception explains."""
+        for i, j in cells:
+            place = (step.name, i, j)
+            self.meant[place] = fit.value[i, j]
+            if state == "follows":
+                self.judged[place] = Judged("follows", "event", fit.value[i, j], "exact", flags, event)
+            elif place in self.judged:
+                self.judged[place] = replace(self.judged[place], event=event)
+
+    def _assume(self, step: Step, belief: Misconception) -> None:
         """Steps that were left out are carried on as somebody with the misconception has them."""
-        left_out = self.script.left_out(step)
-        lines = self._lines_at(step)
-        changes: dict[str, Step] = {}
-        for m in beliefs:
-            changes |= self._changes(step, m, left_out)[1]
-        for other in left_out:
-            value = lines.given_by(other, {n: s for n, s in changes.items() if n != lines.named(step)})
+        lines = self._worlds(step)[0]
+        _, changes = self._changes(lines, step, belief)
+        before = {name: s for name, s in changes.items() if name != lines.named(step)}
+        for other in self.script.left_out(step):
+            value = lines.given_by(other, before)
             if value is not None:
                 self.carried[other.name] = self.unrounded[other.name] = value
                 self._assumed.add(other.name)
@@ -314,9 +305,7 @@ class Diagnosis(Trace):
         if step.name in self.misshapen:
             return []
         entries = {(i, j): entry for i, j, entry in self._readable(step, grid)}
-        own = self._lines_at(step).own
-        if step.name not in own or len(own.until(step.name).steps) <= 0:
-            return []
+        own = self._worlds(step)[0].own
         found: list[tuple[list[Cell], list[Candidate]]] = []
         left = [c for c in wrong if c in entries]
         for i, j in list(left):
@@ -348,12 +337,12 @@ class Diagnosis(Trace):
 
     # -- two misconceptions, one of them in a step that was left out
 
-    def _pairs(self, step: Step, grid: Grid, wrong: Sequence[Cell], left_out: Sequence[Step]) -> list[Fit]:
-        lines, found, tried = self._lines_at(step), list[Fit](), 0
+    def _pairs(self, step: Step, grid: Grid) -> list[Fit]:
+        lines, found, tried = self._worlds(step)[0], list[Fit](), 0
         name = lines.named(step)
-        if not left_out or name is None:
+        if not self.script.left_out(step) or name is None:
             return []
-        listed = [(m, *self._changes(step, m, left_out)) for m in misconceptions().values()]
+        listed = [(m, *self._changes(lines, step, m)) for m in misconceptions().values()]
         before = [(m, charged, c) for m, charged, c in listed if charged and name not in c]
         here = [(m, charged, c) for m, charged, c in listed if charged == step.name]
         for first, charged, changes in sorted(before, key=lambda x: _PRIOR[x[0].prior]):

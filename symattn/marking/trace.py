@@ -93,7 +93,7 @@ class Trace:
     def __init__(
         self, script: Script, policy: Policy, decisive: frozenset[str] = frozenset(), limit: int | None = None
     ) -> None:
-        """Stops as soon as more than `limit` entries are wrong, or one of a `decisive` step: the trace is `hopeless`."""
+        """Stops once more than `limit` entries are wrong, or one of a `decisive` step: the trace is `hopeless`."""
         self.script, self.policy, self.decisive = script, policy, decisive
         self.accepts = Accepts(policy, script.exact, script.places)
         self.judged: dict[Place, Judged] = {}
@@ -103,6 +103,7 @@ class Trace:
         self.misshapen: set[str] = set()
         self._boxes: dict[str, Box | None] = {}
         self._ranges: dict[str, Box | None] = {}
+        self.meant: dict[Place, Value] = {}  # of entries that are explained: their values before they were rounded
         self.wrong = 0
         self.hopeless = False
         for step in script.d:
@@ -135,15 +136,13 @@ class Trace:
             self._misfit(step, grid)
             return
         printed = self.script.printed.get(step.name, frozenset())
-        wrong: list[Cell] = []
         for i, j, entry in grid.cells():
-            if (i, j) in printed:
-                continue
-            judged = self._judge(step, i, j, entry, refs)
-            self.judged[step.name, i, j] = judged
-            if judged.state == "wrong":
-                wrong.append((i, j))
-        if wrong:
+            if (i, j) not in printed:
+                self.judged[step.name, i, j] = self._judge(step, i, j, entry, refs)
+        if isinstance(step.op, Softmax):
+            self._unmixed(step, grid)
+        cells = ((i, j) for i, j, _ in grid.cells() if (i, j) not in printed)
+        if wrong := [(i, j) for i, j in cells if self.judged[step.name, i, j].state == "wrong"]:
             self._count(step, len(wrong))
             self.explain(step, grid, wrong)
         self._carry(step, grid, refs)
@@ -195,6 +194,19 @@ class Trace:
         way, matrix = next(((w, m) for w, m in refs if w == "written"), refs[0])
         return Judged("wrong", way, matrix[i, j], proof)
 
+    def _unmixed(self, step: Step, grid: Grid) -> None:
+        """Weights of one token go together: a row that is right in part, and follows in part, is neither."""
+        rows, columns = grid.shape
+        along = step.op.along == "rows" if isinstance(step.op, Softmax) else True
+        for line in range(rows if along else columns):
+            cells = [(line, k) if along else (k, line) for k in range(columns if along else rows)]
+            judged = {c: self.judged[step.name, *c] for c in cells if (step.name, *c) in self.judged}
+            right = [c for c, j in judged.items() if "recovered" in j.flags]
+            follows = [c for c, j in judged.items() if j.state == "follows"]
+            if right and follows:
+                for c in right if len(right) <= len(follows) else follows:
+                    self.judged[step.name, *c] = replace(judged[c], state="wrong", flags=())
+
     def _asked_cells(self, step: Step) -> Iterator[Cell]:
         if step.name in self.script.asked and isinstance(step.result, Matrix):
             printed = self.script.printed.get(step.name, frozenset())
@@ -229,7 +241,7 @@ class Trace:
                     left.append(value)
                     right.append(value)
                     continue
-                kept = judged.compared if judged.accepted else entry.value
+                kept = judged.compared if judged.accepted else self.meant.get((step.name, i, j), entry.value)
                 own = entry.value if entry.unit is not None or not judged.accepted else judged.compared
                 left.append(follows[i, j] if own is None else own)
                 right.append(follows[i, j] if kept is None else kept)
@@ -238,9 +250,8 @@ class Trace:
         result = values_of(step.result)
 
         def same(rows: list[list[Value]]) -> Matrix:
-            if all(x is y for row, own in zip(rows, result.rows, strict=True) for x, y in zip(row, own, strict=True)):
-                return result
-            return Matrix.of(rows)
+            pairs = zip((x for row in rows for x in row), result, strict=False)
+            return result if grid.shape == result.shape and all(x is y for x, y in pairs) else Matrix.of(rows)
 
         self.carried[step.name], self.unrounded[step.name] = same(written), same(unrounded)
 
@@ -391,14 +402,15 @@ def _points(matrix: Matrix) -> Box | None:
 
 
 def continued(d: Derivation, lines: Mapping[str, AnyMatrix]) -> Derivation:
-    """The derivation with some lines pinned as they were written, and the others worked out, as far as it goes."""
+    """The derivation with some lines pinned as they were written, and the others worked out from them.
+
+    What is not defined there stays as it is in the derivation: somebody may have gone on in another way.
+    """
     result = replace(d, steps=())
     for step in d:
+        line = replace(step, result=lines.get(step.name, step.result), pinned=step.name in lines)
         try:
-            if step.name in lines:
-                result = replace(result, steps=(*result.steps, replace(step, result=lines[step.name], pinned=True)))
-            else:
-                result = result.extended(replace(step, pinned=False))
+            result = result.extended(line)
         except (InputError, UndecidedError):
-            break
+            result = result.extended(replace(line, pinned=True))
     return result
