@@ -50,6 +50,7 @@ def mark(
                 policy,
                 len(report.events),
                 part.name in attempt.methods,
+                attempt,
             )
             report = replace(
                 report,

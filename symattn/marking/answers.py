@@ -124,13 +124,15 @@ def accuracy(mark: Mark, accepted: Sequence[Sequence[bool]]) -> tuple[int, str]:
 
     `mark.what` says how they are shared ("one for each row", "all entries; A1 for two thirds of them", "one less for
     every wrong number"); if it says nothing, as many marks as rows are one for each row, and others are in proportion,
-    rounded down.  Cells that were not asked for are left out.
+    rounded down.  Nothing right earns nothing in any case.  Cells that were not asked for are left out.
     """
     rows = [row for row in accepted if row]
     right, of = sum(map(sum, rows)), sum(map(len, rows))
     wrong, why = of - right, f"{right} of {of} right"
+    if not right:
+        return 0, why
     if not wrong:
-        return (mark.number, why) if of else (0, "nothing was asked")
+        return mark.number, why
     if less := _ONE_LESS.search(mark.what):
         return max(0, mark.number - ceil(Fraction(wrong, 2 if less[1] else 1))), why
     if lesser := next((share for words, share in _LESSER.items() if words in mark.what), None):
@@ -176,7 +178,7 @@ def _marks(part: Part, outcome: _Outcome, policy: Policy, ticked: bool) -> Itera
             given, why = outcome.earned(mark)
         else:
             given, why = accuracy(mark, _share_of_rows(part, k, outcome.rows))
-        yield Given((part.name,), mark.code, given, mark.number, why, pending)
+        yield Given((part.name,), mark.code, given, mark.number, why, pending and given < mark.number)
 
 
 def _share_of_rows(part: Part, k: int, rows: Sequence[Sequence[bool]]) -> Sequence[Sequence[bool]]:
@@ -312,12 +314,14 @@ class _Judge:
         (m, n), (rows, columns) = right.shape, grid.shape
         says = f"the matrix is {rows}×{columns} and must be {m}×{n}"
         within = {(i, j): entry for i, j, entry in grid.cells() if i < m and j < n and not entry.blank}
-        event = self._event("shape", [Candidate("shape", "", says)], within)
+        cells = [cell for cell, entry in within.items() if entry.readable]
+        event = self._event("shape", [Candidate("shape", "", says)], cells)
         for cell, value in _places(self.part.answer):
-            if cell in within:
-                self._verdict("wrong", cell, written=within[cell], right=value, proof="shape", event=event)
+            written = within.get(cell, BLANK)
+            if written.readable:
+                self._verdict("wrong", cell, written=written, right=value, proof="shape", event=event)
             else:
-                self._verdict("missing", cell, written=BLANK, right=value)
+                self._verdict("missing" if written.blank else "unreadable", cell, written=written, right=value)
         return _Outcome([[False] * len(self.verdicts)])
 
     def _formula(self, right: Value, entry: Entry) -> _Outcome:
@@ -380,14 +384,12 @@ class _Judge:
             return self._shaded(right)
         if "follow-through" not in said or self.policy.follow_through == "between parts":
             return {}
-        *above, _ = (row[0].value for row in grid.rows)
-        own = [x for x in above if isinstance(x, RATIONAL)]
-        *before, last = right.rows
-        if len(own) < len(above):
+        counts = [x for x in right if isinstance(x, RATIONAL) and x]
+        own = [entry.value for (entry, *_) in grid.rows[:-1] if isinstance(entry.value, RATIONAL)]
+        if right.shape != (len(counts), 1) or not own or len(own) + 1 < len(counts):  # only the end of a column may
             return {}
-        if "to the sum" in said:
-            return {(len(own), 0): sum(own)}
-        return {(len(own), 0): divide(last[0] * own[-1], before[-1][0])}
+        last = sum(own) if "to the sum" in said else divide(counts[-1] * own[-1], counts[-2])
+        return {(len(own), 0): last}
 
     def _shaded(self, right: Matrix) -> Mapping[Cell, Value]:
         """The mask that fits the student's own shading: what is hidden, and what is seen, as the key marks them."""
@@ -532,7 +534,7 @@ class _Judge:
             at = {label: k for k, label in reversed(list(enumerate(said)))}
             neighbours = [(_label(a), _label(b)) for g, h in pairwise(groups) for a in g for b in h]
             pairs = [a in at and b in at and at[a] < at[b] for a, b in neighbours]
-            return accuracy(mark, [[*pairs, complete]])
+            return accuracy(mark, [pairs if complete else [*pairs, False]])
 
         return _Outcome([[right]], right, earned=earned)
 
@@ -735,7 +737,7 @@ def _claim(answer: PropertyAnswer, grids: Mapping[str, Grid]) -> tuple[bool | No
             where, value = f"Entry ({i + 1}, {j + 1}) of {name}", entry.value
             if value is None and not entry.readable:
                 return False, f"{where} {'cannot be read' if entry.complaint else 'is empty'}."
-            if value is None or (whole_powers and isinstance(value, RATIONAL) and abs(value) > LARGEST_POWER):
+            if value is None or (whole_powers and isinstance(value, RATIONAL) and abs(Fraction(value)) > LARGEST_POWER):
                 return None, f"{where} is too large to be worked out."
     own = {
         name: Matrix.of([cast(Value, entry.value) for entry in row] for row in grid.rows)

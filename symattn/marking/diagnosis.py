@@ -16,7 +16,7 @@ from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, largest_remainder
 from symattn.marking.policy import Policy
 from symattn.marking.report import Candidate, Flag, Kind, State
 from symattn.marking.script import Cell, Script, values_of
-from symattn.marking.trace import Judged, Mistake, Trace, continued
+from symattn.marking.trace import Judged, Mistake, Trace, continued, modest
 from symattn.misconceptions import SLIPS, Misconception, Slipped, misconception, misconceptions, slips
 from symattn.misconceptions.base import Laid, Rewritten, followed
 
@@ -53,6 +53,8 @@ class Lines:
     def __init__(self, own: Derivation) -> None:
         self.own = own
         self.laid = Laid(own).rows
+        matrices = (step.result for step in own if isinstance(step.result, Matrix))
+        self.modest = all(modest(x) for matrix in matrices for x in matrix)
         self._rewritten: dict[str, Rewritten] = {}
 
     def named(self, step: Step) -> str | None:
@@ -73,7 +75,7 @@ class Lines:
     def given_by(self, step: Step, changes: Rewritten) -> Matrix | None:
         """What a step becomes with some lines written differently; none where it is not defined."""
         name = self.named(step)
-        if name is None or not changes:
+        if name is None or not changes or not self.modest:
             return None
         try:
             lines, _ = followed(self.laid.until(name), {n: replace(s, pinned=False) for n, s in changes.items()})
@@ -85,6 +87,8 @@ class Lines:
         if not isinstance(value, Matrix):
             return None
         if name != step.name and step.token is not None:
+            if step.token > value.shape[0]:  # another product, with fewer rows
+                return None
             value = value.row(step.token - 1)
             return value if step.result.shape[0] == 1 else value.T  # the scores of a token may stand in a column
         return value
@@ -306,6 +310,8 @@ class Diagnosis(Trace):
             return []
         entries = {(i, j): entry for i, j, entry in self._readable(step, grid)}
         own = self._worlds(step)[0].own
+        if own[step.name].pinned or own[step.name].result.shape != grid.shape:  # nothing to compare entries with
+            return []
         found: list[tuple[list[Cell], list[Candidate]]] = []
         left = [c for c in wrong if c in entries]
         for i, j in list(left):

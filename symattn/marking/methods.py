@@ -156,7 +156,9 @@ def _masked_first(script: Script) -> Iterator[Reading]:
             if step.role == first and isinstance(own, Mask):
 
                 def hidden(of: MatMul | Scale, *m: Matrix, mask: Mask = own) -> Matrix:
-                    return mask.apply(of.apply(*m))
+                    product = of.apply(*m)
+                    mask.shape(product.shape)
+                    return mask.apply(product)
 
                 return step.with_op(Instead(step.op, hidden))
             return step.with_op(COPY) if step.role == "M" else None

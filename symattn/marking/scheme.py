@@ -75,7 +75,9 @@ def lines_of(question: Question, scheme: Scheme | None = None) -> tuple[Line, ..
 
 
 def _line(parts: list[Part]) -> Line:
-    """Marks of one code are added up; what they are for is said by the first of them."""
+    """A part as it is; of the lines of all tokens, marks of one code are added up."""
+    if len(parts) == 1:
+        return Line((parts[0].name,), parts[0].marks, group=parts[0].name)
     found: dict[str, Mark] = {}
     for mark in (mark for part in parts for mark in part.marks):
         known = found.get(mark.code)

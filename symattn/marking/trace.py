@@ -9,17 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 
 from symattn.attempt import Entry, Grid
 from symattn.derivation import Derivation, Step
-from symattn.errors import InputError, ShapeError, UndecidedError
+from symattn.errors import InputError, ShapeError, UndecidedError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, decide
+from symattn.exact.intervals import enclose
 from symattn.exact.reading import decide_reading
+from symattn.exact.values import RATIONAL, is_symbolic
 from symattn.marking.policy import Policy
 from symattn.marking.report import Candidate, Flag, Kind, State, Way
 from symattn.marking.script import Cell, Script, values_of
-from symattn.marking.windows import Box, Window, cell, holds, window
+from symattn.marking.windows import Box, Window, cell, holds, meet, width, window
 from symattn.ops import MatMul, Round, Softmax, Stack, SumOver, Transpose
+
+LARGEST_FOLLOWED = 2000
+"""Nothing is followed from a number beyond this: its exponential would have more digits than can be worked with."""
 
 Place = tuple[str, int, int]
 """A step, and an entry of it (from 0), with tokens as rows."""
@@ -78,9 +84,9 @@ class Accepts:
         else:
             assert entry.reading is not None
             decision = decide_reading(entry.reading, value)
-        if decision.equal is None:
+        if decision.equal is None and decision.digits is not None:
             return True, f"equal to {decision.digits} digits, not proved"
-        return decision.equal, decision.proof
+        return bool(decision.equal), decision.proof
 
 
 class Trace:
@@ -167,6 +173,8 @@ class Trace:
         try:
             matrices = [values_of(operand.of(world[operand.name])) for operand in step.operands]
             step.op.shape(*(m.shape for m in matrices))
+            if isinstance(step.op, Softmax) and not all(map(modest, matrices[0])):
+                return None
             return step.op.apply(*matrices)
         except (InputError, UndecidedError, IndexError):  # other shapes, or not defined for these values
             return None
@@ -236,7 +244,7 @@ class Trace:
             right: list[Value] = []
             for j in range(grid.shape[1]):
                 entry, judged = grid[i, j], self.judged.get((step.name, i, j))
-                if judged is None or not entry.readable:  # printed, blank or unreadable
+                if judged is None or not entry.readable or not self._may_be_followed(step, entry):
                     value = refs[0][1][i, j] if judged is None else follows[i, j]
                     left.append(value)
                     right.append(value)
@@ -255,6 +263,17 @@ class Trace:
 
         self.carried[step.name], self.unrounded[step.name] = same(written), same(unrounded)
 
+    def _may_be_followed(self, step: Step, entry: Entry) -> bool:
+        """Whether later lines may rest on an entry: not on a huge number, nor on a softmax of a SymPy expression."""
+        if entry.value is None:
+            return False
+        return modest(entry.value) and not (is_symbolic(entry.value) and step.name in self._before_softmax)
+
+    @cached_property
+    def _before_softmax(self) -> frozenset[str]:
+        softmaxes = (step for step in self.script.d if isinstance(step.op, Softmax))
+        return frozenset[str]().union(*(self.script.depends(step) for step in softmaxes))
+
     # -- windows
 
     def _in_window(self, step: Step, i: int, j: int, entry: Entry) -> bool:
@@ -265,12 +284,10 @@ class Trace:
         if i >= len(box) or j >= len(box[0]):  # the line is judged by what has another shape
             return False
         span, own = box[i][j], cell(entry.value, entry.unit, self.policy.rounding)
-        if own is None or not (span.low.is_finite() and span.high.is_finite()):
+        if own is None or not span.bounded:
             return False
-        width = Fraction(span.high) - Fraction(span.low)
-        if not 0 < width <= self.policy.widest_window * self.script.tolerance:
-            return False
-        return own.low <= span.high and own.high >= span.low
+        narrow = 0 < width(span) <= self.policy.widest_window * self.script.tolerance
+        return narrow and meet(own, span)
 
     def _range(self, step: Step) -> Box | None:
         """What the step gives from the cells of the lines before it; none where none of them was rounded."""
@@ -289,6 +306,8 @@ class Trace:
         turned = []
         for operand, box in zip(step.operands, boxes, strict=True):
             rows = list(box or ())
+            if (operand.row or 0) >= len(rows) or (operand.column or 0) >= len(rows[0]):
+                return None
             if operand.row is not None:
                 rows = [rows[operand.row]]
             if operand.column is not None:
@@ -394,6 +413,16 @@ def rests(step: Step, position: int, i: int, j: int) -> Iterator[Cell]:
                 yield r, c
 
 
+def modest(x: Value) -> bool:
+    """Whether a number is of a size that one can go on with."""
+    if isinstance(x, RATIONAL):
+        return abs(x) <= LARGEST_FOLLOWED
+    if x is NEGATIVE_INFINITY:
+        return True
+    size = enclose(x, 9)
+    return bool(-LARGEST_FOLLOWED <= size.low and size.high <= LARGEST_FOLLOWED)
+
+
 def _points(matrix: Matrix) -> Box | None:
     rows = [[cell(x, None, "nearest") for x in row] for row in matrix.rows]
     if any(w is None for row in rows for w in row):
@@ -410,6 +439,8 @@ def continued(d: Derivation, lines: Mapping[str, AnyMatrix]) -> Derivation:
     for step in d:
         line = replace(step, result=lines.get(step.name, step.result), pinned=step.name in lines)
         try:
+            if isinstance(step.op, Softmax) and not all(map(modest, values_of(result.value(step.operands[0].name)))):
+                raise UndefinedError("such scores are not gone on with.")
             result = result.extended(line)
         except (InputError, UndecidedError):
             result = result.extended(replace(line, pinned=True))
