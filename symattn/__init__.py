@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from symattn.version import VERSION
 
 if TYPE_CHECKING:
-    from symattn.api import Solution, decide, derive, worksheet
+    from symattn.api import Solution, check, decide, derive, grade, worksheet
     from symattn.errors import SymattnError
     from symattn.exact import Matrix
 
@@ -25,12 +25,14 @@ _HOMES = {
     "Matrix": "symattn.exact",
     "Solution": "symattn.api",
     "SymattnError": "symattn.errors",
+    "check": "symattn.api",
     "decide": "symattn.api",
     "derive": "symattn.api",
+    "grade": "symattn.api",
     "worksheet": "symattn.api",
 }
 
-__all__ = ["Matrix", "Solution", "SymattnError", "__version__", "decide", "derive", "worksheet"]
+__all__ = ["Matrix", "Solution", "SymattnError", "__version__", "check", "decide", "derive", "grade", "worksheet"]
 
 
 def __getattr__(name: str) -> Any:

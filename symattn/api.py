@@ -1,10 +1,11 @@
-"""The same verbs in Python as on the command line: `derive` and `worksheet`."""
+"""The same verbs in Python as on the command line: `derive`, `worksheet`, `check` and `grade`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import cast, get_args
 
 from symattn import exact
 from symattn.derivation import Derivation, Step
@@ -13,13 +14,22 @@ from symattn.errors import InputError
 from symattn.exact import AnyMatrix, Decision, Size
 from symattn.examples import examples, load_example
 from symattn.explanation import Detail, WhichEntries, derivation_document
+from symattn.grading import Gradebook, Marking, Papers, Terms, checked, grade_class, of_question, papers
+from symattn.grading.checking import Answers
+from symattn.grading.run import Progress, silent
+from symattn.grading.source import read_text
+from symattn.marking.policy import Policy, Rounding
+from symattn.marking.policy import policy as policy_named
 from symattn.mechanisms import Settings, mechanism, mechanisms
 from symattn.notation import load_notation
 from symattn.problem import Problem
 from symattn.problem_file import ProblemFile, problem_file, read_problem_file
 from symattn.problems import problem_type
+from symattn.question import Question
+from symattn.reports import Reader
 from symattn.sheets import DEFAULT_FORMATS, Recipe, Sheet, make_sheet, render, sheets, write_documents, write_sheets
 
+ROUNDINGS = get_args(Rounding)
 SETTINGS = frozenset(f.name for f in fields(Settings))
 
 
@@ -188,6 +198,105 @@ def worksheet(
     return made
 
 
+def check(
+    problem: str | Path | Solution | Sheet | Question,
+    answers: Answers,
+    *,
+    policy: str | Policy | None = None,
+    scheme: str | Path | None = None,
+    rounding: str | None = None,
+    precision_mark: bool = False,
+    decimal_mark: str = "auto",
+    corrected: bool = True,
+    notation: str | Path | None = None,
+    **settings: object,
+) -> Marking:
+    """Mark somebody's answers, entry by entry, with follow-through and a diagnosis.
+
+    `problem` is what `derive` or `worksheet` gave, an example, a problem file (worked out with the notation and the
+    settings), a worksheet in Markdown, the .json of a set of worksheets, or an exam's folder.  `answers` is a file, a
+    text, or a mapping from parts to answers.  `policy` is ecf unless another one is named; `scheme` a mark scheme in
+    TOML, as a file or as text.
+
+    >>> d = derive("attention", Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]], scale="none")
+    >>> check(d, {"S": [[1, 0]], "A": [["e/(e+1)", "1/(1+e)"]], "Z": [["(e+2)/(e+1)"]]}).right
+    True
+    """
+    terms = make_terms(policy, scheme, rounding, precision_mark, decimal_mark)
+    if not isinstance(problem, str | Path):
+        if settings or notation or not corrected:
+            raise InputError("The problem is worked out already; settings go with an example or a problem file.")
+        return checked(_one_paper(problem), answers, terms)
+    return checked(papers(problem, corrected=corrected, notation=notation, settings=settings), answers, terms)
+
+
+def _one_paper(problem: Solution | Sheet | Question) -> Papers:
+    if isinstance(problem, Question):
+        return of_question(problem)
+    sheet = problem.worksheet() if isinstance(problem, Solution) else problem
+    return of_question(sheet.question, sheet.name)
+
+
+def grade(
+    exam: str | Path,
+    submissions: str | Path,
+    *,
+    out: str | Path | None = None,
+    policy: str | Policy | None = None,
+    scheme: str | Path | None = None,
+    rounding: str | None = None,
+    precision_mark: bool = False,
+    decimal_mark: str = "auto",
+    forms: Sequence[str] = ("pdf",),
+    readers: Sequence[Reader] = ("student",),
+    jobs: int = 0,
+    time_limit: float = 60,
+    progress: Progress = silent,
+) -> Gradebook:
+    """Mark a whole class: everything in a folder or a zip, against an exam's folder.
+
+    With a folder `out`, the gradebook, a feedback sheet each in every one of `forms` and a summary are written there,
+    and another run marks only what is new or changed.  `jobs` is how many processes work (0: one for each processor);
+    a submission that takes longer than `time_limit` seconds is given up and reported, as is any that cannot be marked.
+    """
+    terms = make_terms(policy, scheme, rounding, precision_mark, decimal_mark)
+    return grade_class(
+        exam, submissions, terms, out=out, forms=forms, readers=readers, jobs=jobs, time_limit=time_limit,
+        progress=progress,
+    )  # fmt: skip
+
+
+def make_terms(
+    policy: str | Policy | None = None,
+    scheme: str | Path | None = None,
+    rounding: str | None = None,
+    precision_mark: bool = False,
+    decimal_mark: str = "auto",
+) -> Terms:
+    """How work is marked; `InputError` if there is no such policy, or if the scheme names one as well."""
+    chosen = policy if isinstance(policy, Policy) else policy_named(policy or "ecf")
+    if rounding is not None and rounding not in ROUNDINGS:
+        raise InputError(f"rounding is {rounding!r}; one of {', '.join(ROUNDINGS)} was expected.")
+    if decimal_mark not in ("auto", ".", ","):
+        raise InputError(f"The decimal mark is {decimal_mark!r}; auto, a point or a comma was expected.")
+    if rounding:
+        chosen = replace(chosen, rounding=cast(Rounding, rounding))
+    if precision_mark:
+        chosen = replace(chosen, precision=1)
+    terms = Terms(chosen, _scheme_text(scheme), decimal_mark)
+    if terms.scheme and terms.scheme.policy and (policy or rounding or precision_mark):
+        raise InputError(
+            f"The mark scheme names the policy {terms.scheme.policy} itself; say there what is to be otherwise."
+        )
+    return terms
+
+
+def _scheme_text(scheme: str | Path | None) -> str:
+    if scheme is None or (isinstance(scheme, str) and "\n" in scheme):
+        return scheme or ""
+    return read_text(Path(scheme))
+
+
 def make_recipe(
     name: str = "",
     settings: Mapping[str, object] | None = None,
@@ -209,4 +318,15 @@ def stem_of(recipe: Recipe) -> str:
     return f"{kind}{recipe.spec.mechanism.replace('_', '-')}-{recipe.seed}"
 
 
-__all__ = ["Solution", "decide", "derive", "make_recipe", "source_file", "stem_of", "worksheet"]
+__all__ = [
+    "Solution",
+    "check",
+    "decide",
+    "derive",
+    "grade",
+    "make_recipe",
+    "make_terms",
+    "source_file",
+    "stem_of",
+    "worksheet",
+]

@@ -1,4 +1,4 @@
-"""The command line: `symattn worksheet`, `symattn derive`, `symattn stress`, `symattn list`.
+"""The command line: `symattn worksheet`, `derive`, `check`, `grade`, `stress`, `list`.
 
 Everything heavy is imported inside the commands, so that help and completion answer at once.
 """
@@ -21,6 +21,7 @@ from symattn.errors import InputError, SymattnError
 if TYPE_CHECKING:
     from symattn.explanation import WhichEntries
 
+NOT_ALL_RIGHT = 1
 INPUT_WAS_WRONG = 2
 
 
@@ -58,6 +59,12 @@ def _problems() -> list[str]:
     from symattn.problems import problem_types
 
     return list(problem_types())
+
+
+def _policies() -> list[str]:
+    from symattn.marking.policy import POLICIES
+
+    return list(POLICIES)
 
 
 def _notations() -> list[str]:
@@ -109,6 +116,8 @@ def main() -> None:
     symattn worksheet exam.toml            a whole exam for a class, from one file
     symattn derive note-000                a note worked out, in its own notation
     symattn derive problem.toml            your own numbers
+    symattn check note-000 answers.md      somebody's work marked, with follow-through
+    symattn grade exam/ submissions/       a whole class: gradebook and feedback sheets
     symattn list                           what there is to choose from
     """
 
@@ -242,10 +251,15 @@ def _options(problem: str, stated: tuple[str, ...]) -> dict[str, object]:
         elif kind is int and value.lstrip("-").isdecimal():
             found[name] = int(value)
         elif kind is list:
-            found[name] = [part.strip() for part in value.split(",") if part.strip()]
+            found[name] = _listed(value)
         else:
             found[name] = value
     return found
+
+
+def _listed(value: str) -> list[str]:
+    """A list with commas; also as footers print it, ["a", "b"]."""
+    return [part for piece in value.strip("[]").split(",") if (part := piece.strip().strip('"'))]
 
 
 @main.command()
@@ -314,6 +328,159 @@ def derive(
         click.echo(render(document, form)[1].decode(), nl=False)
 
 
+def _marking_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The options that say how work is marked, the same for one piece and for a class."""
+    options = [
+        click.option("--policy", metavar="NAME", shell_complete=_completing(_policies),
+                     help="ecf (follow-through everywhere; the default), ib, uk, strict, formative (no marks)."),
+        click.option("--scheme", type=click.Path(path_type=Path), metavar="FILE", help="A mark scheme of your own."),
+        click.option("--rounding", "decimals", metavar="HOW",
+                     help="Decimals that count as rounded: nearest (the default), truncate, largest-remainder."),
+        click.option("--precision-mark", is_flag=True, help="Take a mark off, once a question, for wrong rounding."),
+        click.option("--decimal-mark", default="auto", show_default=True, type=click.Choice(["auto", ".", ","]),
+                     help="What stands before decimals in the answers."),
+    ]  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@main.command()
+@click.argument("problem", metavar="PROBLEM", shell_complete=_completing(_sources))
+@click.argument("answers", type=click.Path(path_type=Path), metavar="ANSWERS")
+@_marking_options
+@click.option("--for", "reader", default="student", show_default=True, type=click.Choice(["student", "teacher"]),
+              help="Without the key, or with it.")  # fmt: skip
+@click.option("--format", "forms", default="text", show_default=True, metavar="F,F,…",
+              help="text, markdown, html, latex, typst, json; with --out also pdf and latex-pdf.")  # fmt: skip
+@click.option("--out", "folder", type=click.Path(path_type=Path), help="Write files here instead of printing.")
+@click.option("--exit-code", is_flag=True, help="End with 1 if not everything is right.")
+@click.option("--as-written/--corrected", "as_written", default=False, help="A note with its own mistakes, or mended.")
+@_settings_options
+@click.pass_context
+def check(
+    ctx: click.Context,
+    /,
+    problem: str,
+    answers: Path,
+    policy: str | None,
+    scheme: Path | None,
+    decimals: str | None,
+    precision_mark: bool,
+    decimal_mark: str,
+    reader: str,
+    forms: str,
+    folder: Path | None,
+    exit_code: bool,
+    as_written: bool,
+    **settings: Any,
+) -> None:
+    """Mark somebody's work, entry by entry, with follow-through and every mistake named.
+
+    PROBLEM is an example or a problem file, a worksheet in Markdown, the .json beside a set of worksheets, or an exam's
+    folder.  ANSWERS is the worksheet filled in (Markdown), or TOML, JSON, CSV, LaTeX.
+
+    \b
+    symattn check note-000 answers.md
+    symattn check problem.toml answers.toml --for teacher --policy ib
+    symattn check output/midterm answers.md --format pdf --out marked
+    """
+    from symattn.api import check as mark
+    from symattn.reports import Reader
+
+    listed = _formats_with_json(forms)
+    if settings.pop("sizes") is not None:
+        raise InputError("--size is for what is drawn; the problem has the sizes that it has.")
+    marking = mark(
+        problem, answers, policy=policy, scheme=scheme, rounding=decimals, precision_mark=precision_mark,
+        decimal_mark=decimal_mark, notation=settings.pop("notation"), corrected=not as_written, **_settings(settings),
+    )  # fmt: skip
+    whom = cast(Reader, reader)
+    if folder is not None:
+        for path in marking.write(folder, forms=listed, stem=f"{answers.stem}-marked", reader=whom):
+            click.echo(path)
+    elif binary := [form for form in listed if form.endswith("pdf")]:
+        raise InputError(f"{binary[0]} is written to a file: say where with --out FOLDER.")
+    else:
+        for form in listed:
+            click.echo(marking.text(form, whom), nl=False)
+    if exit_code and not marking.right:
+        ctx.exit(NOT_ALL_RIGHT)
+
+
+@main.command()
+@click.argument("exam", metavar="EXAM", type=click.Path(path_type=Path))
+@click.argument("submissions", metavar="SUBMISSIONS", type=click.Path(path_type=Path))
+@_marking_options
+@click.option("--for", "reader", default="student", show_default=True,
+              type=click.Choice(["student", "teacher", "both"]),
+              help="Sheets without the key, with it, or both.")  # fmt: skip
+@click.option("--format", "forms", default="pdf", show_default=True, metavar="F,F,…",
+              help="Of the sheets and the summary: pdf, markdown, html, latex, text, typst, latex-pdf.")  # fmt: skip
+@click.option("--out", "folder", type=click.Path(path_type=Path), help="Folder; without it output/<exam>-marked.")
+@click.option("--jobs", default=0, metavar="N", type=click.IntRange(0, 256), help="How many processes; without it, one for each processor.")
+@click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+def grade(
+    exam: Path,
+    submissions: Path,
+    policy: str | None,
+    scheme: Path | None,
+    decimals: str | None,
+    precision_mark: bool,
+    decimal_mark: str,
+    reader: str,
+    forms: str,
+    folder: Path | None,
+    jobs: int,
+    quiet: bool,
+) -> None:
+    """Mark a whole class: a gradebook, a feedback sheet each, and a summary.
+
+    EXAM is the exam's folder (or its exam.json, or the .json of a set of worksheets), SUBMISSIONS a folder or a zip
+    with a file for each student, named like the paper or with the student's id in it.  A file that cannot be marked is
+    named with the reason, and the rest is marked.  The same command again marks only what is new.
+
+    \b
+    symattn grade output/midterm submissions/
+    symattn grade output/midterm submissions.zip --policy strict --format pdf,markdown --out marked
+    """
+    from symattn.api import grade as mark
+    from symattn.grading.checking import READERS
+    from symattn.grading.record import counted
+    from symattn.reports import Reader
+    from symattn.sheets import check_formats
+
+    listed = check_formats(f.strip() for f in forms.split(",") if f.strip())
+    out = folder or Path("output", f"{_exam_name(exam)}-marked")
+    readers = READERS if reader == "both" else (cast(Reader, reader),)
+    book = mark(
+        exam, submissions, out=out, policy=policy, scheme=scheme, rounding=decimals, precision_mark=precision_mark,
+        decimal_mark=decimal_mark, forms=listed, readers=readers, jobs=jobs,
+        progress=lambda count: _progress(count, quiet, "Submissions"),
+    )  # fmt: skip
+    if not quiet:
+        for row in book.rows:
+            if row.status == "broken":
+                click.echo(f"broken: {row.file}: {row.reason}")
+        click.echo(f"{out}: {', '.join(counted(book.rows))}; {len(book.written)} files.")
+
+
+def _exam_name(exam: Path) -> str:
+    from symattn.exam.deploy import FROZEN
+
+    return exam.resolve().parent.name if exam.name == FROZEN else exam.resolve().stem
+
+
+def _formats_with_json(forms: str) -> list[str]:
+    """The formats of a document, and json."""
+    from symattn.sheets import check_formats
+
+    listed = list(dict.fromkeys(f.strip() for f in forms.split(",") if f.strip()))
+    if listed != ["json"]:
+        check_formats(form for form in listed if form != "json")
+    return listed
+
+
 @main.command("stress")
 @click.argument("problem", metavar="TYPE", shell_complete=_completing(_problems))
 @click.option("-n", "count", default=200, show_default=True, type=click.IntRange(1, 100_000), help="How many variants.")
@@ -362,7 +529,7 @@ def stress_(
 @main.command("list")
 @click.argument("what", required=False, metavar="[WHAT]")
 def list_(what: str | None) -> None:
-    """What there is: mechanisms, problems, options, misconceptions, notations, examples, formats, ops."""
+    """What there is: mechanisms, problems, options, misconceptions, policies, notations, examples, formats, ops."""
     catalogues = _catalogues()
     if what is not None and what not in catalogues:
         raise InputError(f"There is no list of {what!r}; there are {', '.join(catalogues)}.")
@@ -416,6 +583,11 @@ def _catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
 
         return {m.id: m.name for m in found().values()}
 
+    def policies() -> Mapping[str, str]:
+        from symattn.marking.policy import POLICIES
+
+        return {policy.name: policy.title.partition(": ")[2] for policy in POLICIES.values()}
+
     def notations() -> Mapping[str, str]:
         from symattn.notation import load_notation
 
@@ -442,6 +614,7 @@ def _catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
         "problems": problems,
         "options": options,
         "misconceptions": misconceptions,
+        "policies": policies,
         "notations": notations,
         "examples": examples,
         "formats": formats,
@@ -504,7 +677,7 @@ def _entries(text: str) -> WhichEntries:
 @contextmanager
 def _progress(count: int, quiet: bool, what: str) -> Iterator[Callable[[object], None]]:
     """A bar on the terminal; nothing where nobody looks."""
-    if quiet or count == 1 or not sys.stderr.isatty():
+    if quiet or count < 2 or not sys.stderr.isatty():
         yield lambda done: None
         return
     from rich.console import Console

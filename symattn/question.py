@@ -12,6 +12,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal
 
+from symattn.derivation import Derivation
 from symattn.document import Block, Inlines
 from symattn.errors import InputError
 from symattn.exact import Matrix, Value
@@ -41,9 +42,20 @@ class EntriesAnswer:
 
 @dataclass(frozen=True, slots=True)
 class MatrixAnswer:
-    """A matrix or a number that stands in no derivation."""
+    """A matrix or a number that is no step of the question's own derivation.
+
+    Where it is a step of another one, `derivation` is that and `value` its result, laid out as it is asked for: it can
+    then be marked with follow-through.  The answer is the same answer either way.
+    """
 
     value: Matrix
+    derivation: Derivation | None = field(default=None, compare=False, repr=False)
+    step: str = field(default="", compare=False, repr=False)
+
+    @classmethod
+    def of(cls, derivation: Derivation, step: str) -> MatrixAnswer:
+        """The result of a step."""
+        return cls(matrix_of(derivation, step), derivation, step)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,20 +230,21 @@ class Question:
             yield from (f"{part.name}{where}={text}" for where, text in answer_entries(part.answer, self.problem))
 
     def worth(self, points: int) -> Question:
-        """The same question for so many marks, shared out as its own marks are, at least one for every part.
+        """The same question for so many marks, shared out as its own marks are, at least one for every part with any.
 
-        `InputError` if there are fewer points than parts.
+        `InputError` if there are fewer points than such parts.
         """
-        own = [total(part.marks) for part in self.parts]
+        own = [total(part.marks) for part in self.parts if part.marks]
         if points < len(own):
             raise InputError(f"{self.title} has {len(own)} parts, so at least {len(own)} points; {points} were given.")
         shares = share(points, own)
         while 0 in shares:
             shares[shares.index(max(shares))] -= 1
             shares[shares.index(0)] += 1
+        left = iter(shares)
         parts = []
-        for part, worth in zip(self.parts, shares, strict=True):
-            numbers = share(worth, [mark.number for mark in part.marks])
+        for part in self.parts:
+            numbers = share(next(left), [mark.number for mark in part.marks]) if part.marks else []
             marks = (replace(mark, number=n) for mark, n in zip(part.marks, numbers, strict=True) if n)
             parts.append(replace(part, marks=tuple(marks)))
         return replace(self, parts=tuple(parts))
@@ -252,9 +265,11 @@ def answer_entries(answer: Answer, problem: Problem | None) -> Iterator[tuple[st
     """An answer as (place, text) pairs."""
     match answer:
         case StepAnswer(step):
-            yield from _matrix_entries(_result(problem, step))
+            assert problem is not None
+            yield from _matrix_entries(matrix_of(problem.derivation, step))
         case EntriesAnswer(step, cells):
-            matrix = _result(problem, step)
+            assert problem is not None
+            matrix = matrix_of(problem.derivation, step)
             yield from ((f"[{i + 1},{j + 1}]", str(matrix[i, j])) for i, j in cells)
         case MatrixAnswer(value):
             yield from _matrix_entries(value)
@@ -279,9 +294,9 @@ def answer_entries(answer: Answer, problem: Problem | None) -> Iterator[tuple[st
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def _result(problem: Problem | None, step: str) -> Matrix:
-    assert problem is not None
-    matrix = problem.derivation.value(step)
+def matrix_of(derivation: Derivation, name: str) -> Matrix:
+    """A step's result or a given matrix whose entries are known, as those of everything that is asked are."""
+    matrix = derivation.value(name)
     assert isinstance(matrix, Matrix)
     return matrix
 

@@ -1,11 +1,14 @@
-"""Worksheets with their keys: drawn from a seed, checked by a second route, written whole or not at all."""
+"""Worksheets with their keys: drawn from a seed, checked by a second route, written whole or not at all.
+
+Beside a set of worksheets stands its frozen form, `<stem>.json`, from which whoever marks them has the same questions.
+"""
 
 from __future__ import annotations
 
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -17,17 +20,19 @@ from symattn.exact import Matrix, Outline
 from symattn.explanation import Detail, booklet, key_document, worksheet_document
 from symattn.fairness import self_check
 from symattn.fairness.dice import Dice
-from symattn.identity import identity
+from symattn.identity import digest, identity
 from symattn.mechanisms import Settings, mechanism
 from symattn.notation import load_notation
 from symattn.pool import pool
 from symattn.problem import Problem
-from symattn.problems import Spec
+from symattn.problems import Spec, problem_type
 from symattn.problems.full import question as full_question
-from symattn.question import Json, Question
+from symattn.question import Content, Json, Question
+from symattn.version import VERSION
 from symattn.writers import FORMATS
 
 DEFAULT_FORMATS = ("latex", "markdown", "pdf")
+FROZEN_FORMAT = 1
 
 
 @dataclass(frozen=True)
@@ -84,11 +89,12 @@ def option_text(value: Json) -> str:
 
 @dataclass(frozen=True)
 class Sheet:
-    """One question, as a worksheet and as an answer key."""
+    """One question, as a worksheet and as an answer key; `command` makes the set again that it is from, if any."""
 
     question: Question
     worksheet: Document
     key: Document
+    command: str = ""
 
     @property
     def problem(self) -> Problem:
@@ -113,12 +119,12 @@ def sheets(recipe: Recipe, count: int) -> Iterator[Sheet]:
     """
     command = recipe.command()
     for number, question in enumerate(islice(pool(recipe.spec, Dice.seeded(recipe.seed)), count), 1):
-        yield _sheet(question, f"{command} (sheet {number})")
+        yield _sheet(question, command, number)
 
 
-def _sheet(question: Question, recipe: str = "") -> Sheet:
-    name = identity(question.content)
-    return Sheet(question, worksheet_document(question, name, recipe), key_document(question, name, recipe))
+def _sheet(question: Question, command: str = "", number: int = 0) -> Sheet:
+    name, recipe = identity(question.content), f"{command} (sheet {number})" if command else ""
+    return Sheet(question, worksheet_document(question, name, recipe), key_document(question, name, recipe), command)
 
 
 def make_sheet(problem: Problem, detail: Detail | None = None) -> Sheet:
@@ -139,6 +145,102 @@ def _content(matrix: Matrix | Outline) -> Json:
     if isinstance(matrix, Outline):
         return [str(size) for size in matrix.shape]
     return [[str(x) for x in row] for row in matrix.rows]
+
+
+# ------------------------------------------------------------------------------------------------ freezing
+
+
+def freeze_sheets(sheets: Iterable[Sheet]) -> str:
+    """A set of worksheets as the text of its JSON file: enough to make every question again, and to see any change.
+
+    A problem that is nobody's variant (`make_sheet`) is left out: what it is made from is a file of its own.
+    """
+    return _sealed([_frozen(sheet) for sheet in sheets if _is_variant(sheet)])
+
+
+@dataclass(frozen=True)
+class _Frozen:
+    id: str
+    content: Content
+    hash: str
+    command: str = ""
+
+
+def _is_variant(sheet: Sheet) -> bool:
+    return "type" in sheet.question.content
+
+
+def _frozen(sheet: Sheet) -> _Frozen:
+    return _Frozen(sheet.name, sheet.question.content, _hash(sheet.question), sheet.command)
+
+
+def _hash(question: Question) -> str:
+    """Of what a question is made from and of its answers, as the hash of a variant in `exam.json`."""
+    return digest([question.content, list(question.entries())])
+
+
+def _sealed(sheets: Sequence[_Frozen]) -> str:
+    data: dict[str, Json] = {
+        "format": FROZEN_FORMAT,
+        "software": f"symattn {VERSION}",
+        "recipe": "; ".join(dict.fromkeys(s.command for s in sheets if s.command)),
+        "sheets": [{"id": s.id, "content": dict(s.content), "hash": s.hash} for s in sheets],
+    }
+    data["hash"] = digest(data)
+    return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+
+
+def thaw_sheets(text: str, where: str | Path) -> Mapping[str, Question]:
+    """The questions of a frozen set by the id on their sheets, each made when it is first asked for.
+
+    `InputError` if `text` (read from `where`) is no such set, was changed, or, when a question is made, comes out
+    otherwise than it was frozen.
+    """
+    try:
+        data = json.loads(text)
+        stated = data.pop("hash")
+        intact = stated == digest(data)
+        form, software, listed = data["format"], data["software"], data["sheets"]
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
+        raise InputError(f"{where} is not a frozen set of worksheets.") from error
+    if not intact:
+        raise InputError(f"{where} was changed after it was written (its hash does not fit).")
+    if form != FROZEN_FORMAT:
+        raise InputError(f"{where} has the format {form}; this version of symattn reads {FROZEN_FORMAT}.")
+    return ThawedSheets([_Frozen(s["id"], s["content"], s["hash"]) for s in listed], str(where), software)
+
+
+class ThawedSheets(Mapping[str, Question]):
+    """Questions by the id on their sheets, in the order of the sheets."""
+
+    def __init__(self, sheets: Iterable[_Frozen], where: str, software: str) -> None:
+        self._sheets = {sheet.id: sheet for sheet in sheets}
+        self._where, self._software = where, software
+        self._made: dict[str, Question] = {}
+
+    def __getitem__(self, id: str) -> Question:
+        if id not in self._made:
+            frozen = self._sheets[id]
+            question = problem_type(str(frozen.content["type"])).make(frozen.content)
+            if _hash(question) != frozen.hash:
+                raise InputError(
+                    f"Sheet {id} of {self._where} comes out otherwise than it was frozen: it was made by "
+                    f"{self._software}, and this is symattn {VERSION}."
+                )
+            self._made[id] = question
+        return self._made[id]
+
+    def __contains__(self, id: object) -> bool:  # the mixin's would make the question
+        return id in self._sheets
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sheets)
+
+    def __len__(self) -> int:
+        return len(self._sheets)
+
+
+# ------------------------------------------------------------------------------------------------ writing
 
 
 def _shell(text: str) -> str:
@@ -193,13 +295,17 @@ def write_sheets(
 ) -> list[Path]:
     """Write worksheets and keys, each in a file of its own, or `together`: all worksheets in one and all keys in one.
 
-    Everything is made in a folder beside first, so that an error leaves no file behind.
+    The frozen set is written beside them.  Everything is made in a folder beside first, so that an error leaves no
+    file behind.
     """
     forms = check_formats(forms)
+    frozen: list[_Frozen] = []
 
     def documents() -> Iterator[tuple[str, Document]]:
         all_of_them: list[Sheet] = []
         for number, sheet in enumerate(made, 1):
+            if _is_variant(sheet):
+                frozen.append(_frozen(sheet))
             if together:
                 all_of_them.append(sheet)
             else:
@@ -210,11 +316,28 @@ def write_sheets(
             yield f"{stem}-all", booklet([s.worksheet for s in all_of_them])
             yield f"{stem}-all-key", booklet([s.key for s in all_of_them])
 
-    return write_documents(documents(), folder, forms)
+    def files() -> Iterator[tuple[str, bytes]]:
+        yield from _rendered(documents(), forms)
+        if frozen:
+            yield f"{stem}.json", _sealed(frozen).encode()
+
+    return _write(files(), folder)
 
 
 def write_documents(documents: Iterable[tuple[str, Document]], folder: Path, forms: Sequence[str]) -> list[Path]:
     """Write named documents in several formats, all of them or none; `InputError` if the folder can't be written."""
+    return _write(_rendered(documents, forms), folder)
+
+
+def _rendered(documents: Iterable[tuple[str, Document]], forms: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """The files that documents are written to, by name."""
+    for stem, document in documents:
+        for form in forms:
+            suffix, content = render(document, form)
+            yield stem + suffix, content
+
+
+def _write(files: Iterable[tuple[str, bytes]], folder: Path) -> list[Path]:
     written: list[Path] = []
     new = [f for f in (folder, *folder.parents) if not f.exists()]
     try:
@@ -223,11 +346,9 @@ def write_documents(documents: Iterable[tuple[str, Document]], folder: Path, for
     except OSError as error:
         raise InputError(f"Nothing can be written to the folder {folder}: {error.strerror}.") from error
     try:
-        for stem, document in documents:
-            for form in forms:
-                suffix, content = render(document, form)
-                (staging / (stem + suffix)).write_bytes(content)
-                written.append(folder / (stem + suffix))
+        for name, content in files:
+            (staging / name).write_bytes(content)
+            written.append(folder / name)
         for path in written:
             (staging / path.name).replace(path)
     except OSError as error:

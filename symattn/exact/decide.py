@@ -140,7 +140,10 @@ def decide_tree(tree: Node, truth: Value) -> Decision:
     """Whether a tree that is too large to be multiplied out has this value: by intervals, then modulo a prime."""
     if isinstance(truth, NegativeInfinity):  # which is not large
         return Decision(False, "exact")
-    return _beyond_exact(tree, truth, numeric=not has_symbols(truth))
+    symbols = has_symbols(truth)
+    if symbols and _apart((ring := PointRing(FIRST_DIGITS)).enclose(truth), ring.enclose_tree(tree)):
+        return Decision(False, "interval", FIRST_DIGITS)
+    return _beyond_exact(tree, truth, numeric=not symbols)
 
 
 # ------------------------------------------------------------------------------------ the exact zero test
@@ -219,6 +222,12 @@ class PointRing(IntervalRing):
         try:
             return super().enclose(value)
         except UndefinedError:  # at this point; perhaps not at others
+            return LINE
+
+    def enclose_tree(self, tree: Node) -> Interval:
+        try:
+            return self(tree)
+        except UndefinedError:
             return LINE
 
     def other(self, node: MinusInfinity | Symbol) -> Interval:

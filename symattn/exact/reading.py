@@ -69,15 +69,24 @@ class Reading:
 
     def evaluate(self) -> Value:
         """As `value`, but a number that is too large raises `OverBudget`."""
+        if isinstance(self._evaluated, Exception):
+            raise self._evaluated
+        return self._evaluated
+
+    @cached_property
+    def _evaluated(self) -> Value | ReadError | OverBudget:
+        """The value, or why there is none: marking asks again and again."""
         try:
             value = ExactRing(Budget(BUDGET))(self.tree)
             if is_symbolic(value) and not has_symbols(value):
                 enclose(value, 25)  # it must be a real number
-            return value
+        except OverBudget as error:
+            return error
         except EvaluationError as error:
-            raise ReadError(str(error), self.text, error.at) from error
+            return ReadError(str(error), self.text, error.at)
         except (InputError, UndecidedError) as error:
-            raise ReadError(str(error), self.text, 0) from error
+            return ReadError(str(error), self.text, 0)
+        return value
 
     def echo(self) -> str:
         """The reading in plain text that can be read in one way only.

@@ -148,17 +148,30 @@ class Budget:
         longest = bits(a) + bits(b)
         if longest > self.longest:
             raise OverBudget("The number is too long to be evaluated exactly.")
-        return 1 + longest // 256 + (longest // 1024) ** 2
+        return 1 + longest // 256 + (longest // 1024) ** 2 + 3 * (_has_fractions(a) or _has_fractions(b))
 
 
 def exponent_of(v: Any) -> int:
-    """The exponent of a SymPy power, for (x^a)^b becomes x^(a·b)."""
-    return int(abs(v.exp)) if v.is_Pow and v.exp.is_Rational else 1
+    """The largest exponent among the factors of a SymPy expression, for (x^a)^b becomes x^(a·b)."""
+    powers = (factor for factor in (v.args if v.is_Mul else (v,)) if factor.is_Pow and factor.exp.is_Rational)
+    return max((int(abs(factor.exp)) for factor in powers), default=1)
+
+
+def bits_of_coefficient(v: Any) -> int:
+    """The length of the rational factor of a SymPy expression, for (c·x)^a becomes c^a·x^a."""
+    coefficient, _ = v.as_coeff_Mul(rational=True)
+    return max(int(coefficient.p).bit_length(), int(coefficient.q).bit_length())
 
 
 def size(v: Rational | ExpSum) -> int:
     """The number of terms, those with roots of the tower counted eight times."""
     return len(v.terms) * (8 if v.height else 1) if isinstance(v, ExpSum) else 1
+
+
+def _has_fractions(v: Finite) -> bool:
+    """Whether exponents are fractions, which take several times as long to add and to look up."""
+    keys = (*terms_of(numerator_of(v)), *terms_of(denominator_of(v)))
+    return any(isinstance(c, Fraction) for exponent, _, _ in keys for _, c in exponent)
 
 
 def bits(v: Finite) -> int:
@@ -273,6 +286,8 @@ class ExactRing(Ring[Value]):
 
     def power(self, base: Node, exponent: Node) -> Value:
         b, x = self(base), self(exponent)
+        if isinstance(x, int) and (logarithm := values.logarithm_of_unit(b)) is not None:
+            return self._exponential(self.multiply(logarithm, x))
         if isinstance(x, int) and is_finite(b):
             if x <= 0 and values.is_zero_for_sure(b):
                 raise UndefinedError(f"0^({x}) is not defined.")
@@ -286,8 +301,16 @@ class ExactRing(Ring[Value]):
                 return self._open(lambda: values.power(b, x))
             return self._exponential(self.multiply(logarithm, x))
         self.budget.spend(100 if not isinstance(x, Fraction) or x.denominator == 2 else 500)
-        if is_symbolic(b) and values.absolute(exponent_of(b) * x) > 1000:
-            raise OverBudget("The power is too large to be evaluated.")
+        if is_symbolic(b):
+            self._mixed(b)
+            if values.absolute(exponent_of(b) * x) > 1000:
+                raise OverBudget("The power is too large to be evaluated.")
+            if bits_of_coefficient(b) * values.absolute(x) > self.budget.longest:
+                raise OverBudget("The power is too long to be evaluated.")
+            if isinstance(x, Fraction) and b.is_Pow and values.has_symbols(b):
+                return self._open(lambda: _power_of_power(b, x))
+        if isinstance(x, Fraction) and (logarithm := values.logarithm_of_unit(b)) is not None:
+            return self._exponential(self.multiply(logarithm, x))
         if isinstance(x, Fraction) and is_finite(b):
             if abs(x.numerator) * bits(b) > self.budget.longest or x.denominator > self.budget.longest:
                 raise OverBudget("The power is too long to be evaluated exactly.")
@@ -332,6 +355,8 @@ class ExactRing(Ring[Value]):
 
     def _root(self, a: Value) -> Value:
         if not is_finite(a):
+            if values.has_symbols(a) and a.is_Pow:
+                return self._open(lambda: _power_of_power(a, Fraction(1, 2)))
             return self._open(lambda: values.square_root(a))
         self.budget.spend(50 + 200 * (not isinstance(a, RATIONAL)))
         sign = self.require_sign(a)
@@ -343,6 +368,7 @@ class ExactRing(Ring[Value]):
 
         def leave() -> Value:
             self._require_modest(a)
+            self.budget.spend(_work_of_leaving(a))
             return values.exponential(a)
 
         return self._open(leave)
@@ -351,6 +377,8 @@ class ExactRing(Ring[Value]):
         """Before SymPy's operators take over."""
         self.budget.spend(100)
         for v in operands:
+            if is_symbolic(v):
+                self.budget.spend(100 * _storeys(v))
             if isinstance(v, ExpSum | values.Quotient):
                 for exponent, _, _ in (*terms_of(numerator_of(v)), *terms_of(denominator_of(v))):
                     self._require_modest(values.of_exponent(exponent))
@@ -374,6 +402,30 @@ class ExactRing(Ring[Value]):
         if self.closed and is_symbolic(v):
             raise OutsideTheClass("The expression is no quotient of sums of c·√r·e^a.")
         return v
+
+
+def _power_of_power(base: Any, exponent: Fraction) -> Any:
+    """√(x²) and the like as it stands: whether that is x depends on x, and SymPy takes long to find out."""
+    import sympy
+
+    return sympy.Pow(base, sympy.Rational(exponent.numerator, exponent.denominator), evaluate=False)
+
+
+def _work_of_leaving(a: Value) -> int:
+    """What SymPy does to e^a, beyond the usual: it evaluates a again for each of its terms, and again at each storey
+    of a tower of exponentials."""
+    if is_symbolic(a):
+        return 500 * _storeys(a) ** 2
+    if not is_finite(a):
+        return 0
+    terms = size(numerator_of(a)) + size(denominator_of(a))
+    return 300 * terms + 20 * terms**2
+
+
+def _storeys(v: Any) -> int:
+    """How many powers and functions stand inside one another."""
+    inside: int = max(map(_storeys, v.args), default=0)
+    return inside + 1 if v.is_Pow or v.is_Function else inside
 
 
 def _of_sympy(function: str, arguments: tuple[Value, ...]) -> Value:

@@ -39,6 +39,7 @@ RATIONAL = (int, Fraction)  # for isinstance: a tuple is four times as fast as a
 UNIT: Key = ((), 1, ())
 TRIAL_LIMIT = 2160  # trial division up to here tells every radicand up to 2160³ ≈ 10¹⁰ apart
 LONGEST_EXPONENT = 10_000  # of a Decimal: beyond it the fraction would not be a number one can write down
+MOST_BITS = 1_000_000  # of a power that is worked out: a third of a million digits
 
 
 class ExpSum:
@@ -632,6 +633,11 @@ def _integer_power(base: Finite, exponent: int) -> Value:
             raise UndefinedError(f"0^({exponent}) is not defined.")
         return 1 if exponent == 0 else divide(1, _integer_power(base, -exponent))
     if isinstance(base, RATIONAL):
+        if (
+            base not in (-1, 0, 1)
+            and exponent * max(base.numerator.bit_length(), base.denominator.bit_length()) > MOST_BITS
+        ):
+            raise InputError(f"({text(base)})^({exponent}) has too many digits to be worked out exactly.")
         return tidy(base**exponent)
     if isinstance(base, Quotient):
         return divide(_integer_power(base.numerator, exponent), _integer_power(base.denominator, exponent))

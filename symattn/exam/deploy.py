@@ -23,8 +23,8 @@ from typing import Any, cast
 from symattn.document import Document, Paragraph, Words
 from symattn.errors import InputError
 from symattn.exam.papers import Copy, key, overview, paper
-from symattn.exam.spec import ExamSpec, QuestionSpec
-from symattn.exam.students import assign, balanced, places
+from symattn.exam.spec import ExamSpec, QuestionSpec, exam_spec
+from symattn.exam.students import Student, assign, balanced, places
 from symattn.fairness.dice import Dice
 from symattn.identity import digest, identity
 from symattn.pool import pool
@@ -175,20 +175,40 @@ def freeze(exam: Exam, dice: Dice) -> str:
 def thaw(text: str, spec: ExamSpec, dice: Dice | None, where: Path) -> Exam:
     """The exam of an `exam.json`; `InputError` if it is another exam's, was changed, or cannot be read."""
     elsewhere = f"choose another folder with --out, or remove {where} to make the exam anew"
-    try:
-        data = json.loads(text)
-        stated = data.pop("hash")
-        whole = stated == digest(data)
-    except (ValueError, KeyError, AttributeError, TypeError) as error:
-        raise InputError(f"{where} is not a frozen exam; {elsewhere}.") from error
-    if not whole:
-        raise InputError(f"{where} was changed after it was written (its hash does not fit); {elsewhere}.")
-    if data["format"] != FORMAT:
-        raise InputError(f"{where} has the format {data['format']}; this version of symattn reads {FORMAT}.")
+    data = _whole(text, where, elsewhere)
     if data["recipe"] != _recipe(spec):
         raise InputError(f"{where} holds an exam made from another exam file or class list; {elsewhere}.")
     if dice is not None and not hmac.compare_digest(data["key"], _fingerprint(dice)):
         raise InputError(f"{where} was made from another seed or secret; {elsewhere}.")
+    return _exam(data, spec)
+
+
+def thawed(text: str, where: Path) -> tuple[Exam, str]:
+    """The exam of an `exam.json` from that file alone, and the hash of its contents: what marking goes by.
+
+    The exam file and the class list that it was made from may be gone.
+    """
+    data = _whole(text, where, "the file that symattn worksheet wrote was expected")
+    students = tuple(Student(s["name"], s["id"], s["seat"]) for s in data["students"])
+    return _exam(data, exam_spec(data["exam"], where, students)), str(data["hash"])
+
+
+def _whole(text: str, where: Path, otherwise: str) -> dict[str, Any]:
+    """The contents of an `exam.json` that nobody changed."""
+    try:
+        data = json.loads(text)
+        stated = data["hash"]
+        whole = stated == digest({key: value for key, value in data.items() if key != "hash"})
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
+        raise InputError(f"{where} is not a frozen exam; {otherwise}.") from error
+    if not whole:
+        raise InputError(f"{where} was changed after it was written (its hash does not fit); {otherwise}.")
+    if data["format"] != FORMAT:
+        raise InputError(f"{where} has the format {data['format']}; this version of symattn reads {FORMAT}.")
+    return cast(dict[str, Any], data)
+
+
+def _exam(data: Mapping[str, Any], spec: ExamSpec) -> Exam:
     pools = tuple(tuple(_variant(v) for v in question["variants"]) for question in data["questions"])
     at = [{v.id: k for k, v in enumerate(variants)} for variants in pools]
     papers = tuple(tuple(at[q][name] for q, name in enumerate(p["variants"])) for p in data["papers"])

@@ -94,7 +94,8 @@ def read_exam_file(path: Path) -> ExamSpec:
     return exam_spec(read_toml(path), path)
 
 
-def exam_spec(data: Mapping[str, Any], path: Path) -> ExamSpec:
+def exam_spec(data: Mapping[str, Any], path: Path, students: tuple[Student, ...] | None = None) -> ExamSpec:
+    """What an exam file says, checked; the class is read from the list that it names, unless it is known already."""
     where = path.name
     known = {*HEAD, *SHARED, "instructions", "class", "question"}
     if unknown := sorted(set(data) - known):
@@ -112,7 +113,7 @@ def exam_spec(data: Mapping[str, Any], path: Path) -> ExamSpec:
     instructions = data.get("instructions", [])
     if not isinstance(instructions, list) or not all(isinstance(x, str) for x in instructions):
         raise InputError(f"In {where}, instructions is {instructions!r}; a list of sentences was expected.")
-    students = _students(data.get("class", ""), path)
+    students = _students(data.get("class", ""), path) if students is None else students
     head.setdefault("title", path.stem)
     head.setdefault("variants", max(FEWEST_VARIANTS, -(-len(students) // 4)))
     shared = {key: data[key] for key in SHARED if key in data}

@@ -178,6 +178,15 @@ class Annotated:
 
 
 @dataclass(frozen=True, slots=True)
+class Marked:
+    """A formula as it was marked: a small sign behind it (2 ✓), which is read out as `words`."""
+
+    body: Formula
+    sign: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class BigSum:
     """Σ with its index and bounds, before its body; empty bounds are left out."""
 
@@ -229,6 +238,7 @@ Formula = (
     | MatrixOf
     | Shape
     | Annotated
+    | Marked
     | BigSum
     | Relation
     | Row

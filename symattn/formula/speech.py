@@ -20,6 +20,7 @@ from symattn.formula.nodes import (
     Fraction,
     Infinity,
     ListOf,
+    Marked,
     MatrixOf,
     Name,
     Negative,
@@ -104,6 +105,8 @@ def _speak(node: Formula) -> str:
             return f"{_speak(rows)} by {_speak(columns)}"
         case Annotated(body, note, _):
             return f"{_speak(body)}, {_speak(note)},"
+        case Marked(body, _, words):
+            return f"{_speak(body)} {words}"
         case BigSum(index, lower, upper, body):
             lowest = f" from {_speak(lower)}" if lower != NOTHING else ""
             highest = f" to {_speak(upper)}" if upper != NOTHING else ""

@@ -25,6 +25,7 @@ from symattn.formula.nodes import (
     Fraction,
     Infinity,
     ListOf,
+    Marked,
     MatrixOf,
     Name,
     Negative,
@@ -210,6 +211,8 @@ def _width(node: Formula, size: float, fractions: float) -> float:
             return bracketed(body, index_needs_brackets(body)) + script(note) + 0.06
         case Annotated(body, note, _):
             return inner(body) + 1 + inner(note)
+        case Marked(body, sign, _):
+            return inner(body) + 0.17 + 0.5 * len(sign) * _SCRIPT * size
         case BigSum(index, lower, upper, body):
             bounds = max(script(index, lower) + (0.6 if lower != NOTHING else 0), script(upper))
             return max(1.45 * size, bounds) + 0.17 + bracketed(body, isinstance(body, Sum))

@@ -6,7 +6,7 @@ fewest wrong entries, if every line that it changes is as it says.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
@@ -144,26 +144,46 @@ def _scaled_both(script: Script) -> Iterator[Reading]:
 
 def _masked_first(script: Script) -> Iterator[Reading]:
     """The mask on the scores before they are scaled, or in the same line."""
-    mask = next((step for step in script.d if step.role == "M" and isinstance(step.op, Mask)), None)
-    if mask is None or mask.op == COPY:
+    masks = {step.token: step for step in script.d if step.role == "M" and isinstance(step.op, Mask)}
+    scaled = {step.token: step for step in script.d if step.role == "S'"}
+    if not masks:
         return
-    for roles in ("S'", "S S'"):
-        first = roles.split()[0]
-        masks = {s.token: s.op for s in script.d if s.role == "M"}
 
-        def change(step: Step, first: str = first, masks: Mapping[int | None, Op] = masks) -> Step | None:
-            own = masks.get(step.token)
-            if step.role == first and isinstance(own, Mask):
+    def hidden(step: Step) -> Step:
+        """The line with what the mask hides hidden already."""
+        mask = masks[step.token].op
 
-                def hidden(of: MatMul | Scale, *m: Matrix, mask: Mask = own) -> Matrix:
-                    product = of.apply(*m)
-                    mask.shape(product.shape)
-                    return mask.apply(product)
+        def does(of: Op, *matrices: Matrix) -> Matrix:
+            result = of.apply(*matrices)
+            mask.shape(result.shape)
+            return mask.apply(result)
 
-                return step.with_op(Instead(step.op, hidden))
+        return step.with_op(Instead(step.op, does))
+
+    def in_one(first: str) -> Callable[[Step], Step | None]:
+        def change(step: Step) -> Step | None:
+            if step.role == first and step.token in masks:
+                return hidden(step)
             return step.with_op(COPY) if step.role == "M" else None
 
-        yield from _method(script, change, roles, "The scores were masked before they were scaled.")
+        return change
+
+    def exchanged(step: Step) -> Step | None:
+        """M is the mask on the scores themselves, and S' what comes of M."""
+        if step.token not in masks or step.token not in scaled:
+            return None
+        if step.role == "S'":
+            return hidden(step)
+        if step.role == "M":
+            return step.with_operands(*scaled[step.token].operands)
+        if isinstance(step.op, Softmax):
+            return step.with_operands(scaled[step.token].name)
+        return None
+
+    says = "The scores were masked before they were scaled."
+    yield from _method(script, in_one("S'"), "S'", says)
+    yield from _method(script, in_one("S"), "S S'", says)
+    yield from _method(script, exchanged, "S' M", says)
 
 
 def _transposed_scores(script: Script) -> Iterator[Reading]:
@@ -217,10 +237,10 @@ def _shifted(script: Script) -> Iterator[Reading]:
 
 
 def _chain(script: Script, softmax: Step) -> list[Step]:
-    """The scaled and masked scores that a softmax is taken of, the nearest first; never the products themselves."""
+    """The scores that a softmax is taken of, and those before them up to the products; the nearest first."""
     found: list[Step] = []
     at = next(script.sources(softmax), None)
-    while at is not None and not isinstance(at.op, MatMul):
+    while at is not None and not (found and isinstance(at.op, MatMul)):
         found.append(at)
         at = next(script.sources(at), None)
     return found

@@ -17,7 +17,7 @@ from symattn.errors import InputError, ShapeError, UndecidedError, UndefinedErro
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, decide
 from symattn.exact.intervals import enclose
 from symattn.exact.reading import decide_reading
-from symattn.exact.values import RATIONAL, is_symbolic
+from symattn.exact.values import RATIONAL, denominator_of, is_finite, is_symbolic, numerator_of, terms_of
 from symattn.marking.policy import Policy
 from symattn.marking.report import Candidate, Flag, Kind, State, Way
 from symattn.marking.script import Cell, Script, values_of
@@ -26,6 +26,9 @@ from symattn.ops import MatMul, Round, Softmax, Stack, SumOver, Transpose
 
 LARGEST_FOLLOWED = 2000
 """Nothing is followed from a number beyond this: its exponential would have more digits than can be worked with."""
+
+MOST_TERMS = 60
+"""Nor from one with more terms above and below the line together."""
 
 Place = tuple[str, int, int]
 """A step, and an entry of it (from 0), with tokens as rows."""
@@ -416,11 +419,13 @@ def rests(step: Step, position: int, i: int, j: int) -> Iterator[Cell]:
 def modest(x: Value) -> bool:
     """Whether a number is of a size that one can go on with."""
     if isinstance(x, RATIONAL):
-        return abs(x) <= LARGEST_FOLLOWED
+        return -LARGEST_FOLLOWED <= x <= LARGEST_FOLLOWED
     if x is NEGATIVE_INFINITY:
         return True
+    if is_finite(x) and len(terms_of(numerator_of(x))) + len(terms_of(denominator_of(x))) > MOST_TERMS:
+        return False
     size = enclose(x, 9)
-    return bool(-LARGEST_FOLLOWED <= size.low and size.high <= LARGEST_FOLLOWED)
+    return bool(size.low >= -LARGEST_FOLLOWED and size.high <= LARGEST_FOLLOWED)
 
 
 def _points(matrix: Matrix) -> Box | None:

@@ -286,7 +286,7 @@ def make(content: Content) -> Question:
         )
         key = worked(step, wording, Detail(places=places))
         title = step_title(step, wording)
-        parts.append(Part(letter, title, ask, key, MatrixAnswer(step.result), _MARKS[item["kind"]]))
+        parts.append(Part(letter, title, ask, key, MatrixAnswer.of(d, step.name), _MARKS[item["kind"]]))
         load += _load(d)
     return Question(
         type=TYPE.name,

@@ -250,7 +250,7 @@ def make(content: Content) -> Question:
         which = "" if len(errors) == 1 else ("first ", "second ")[k]
         parts.append(_which(next(letters), which, problem.derivation[error["step"]], wording))
         parts.append(_what(next(letters), which, error, offered, scripts[k], found, wording))
-    parts.append(_right(next(letters), problem.derivation[errors[0]["step"]], len(errors) > 1, wording, problem))
+    parts.append(_right(next(letters), errors[0]["step"], len(errors) > 1, wording, problem))
     parts.append(_output(next(letters), errors[0]["step"], len(errors) > 1, wording, problem))
     return Question(
         type=TYPE.name,
@@ -365,30 +365,30 @@ def _done(w: Wrong, d: Derivation, wording: Wording) -> Inlines:
     return (Math(wording.name(w.first or m.at)), Words(f": {said}"))
 
 
-def _right(letter: str, step: Step, several: bool, wording: Wording, problem: Problem) -> Part:
-    value = cast(Matrix, step.result)
+def _right(letter: str, wrong: str, several: bool, wording: Wording, problem: Problem) -> Part:
     words = (
         "Write down the right value of the first wrong line." if several else "Write down the right value of that line."
     )
     ask = (Paragraph((Words(f"{words} Show how it is worked out."),)), WorkingSpace(70))
-    key = worked(step, wording, Detail(places=problem.places))
-    return Part(letter, (Words("The right line"),), ask, key, MatrixAnswer(value), (Mark("M", 1), Mark("A", 1)))
+    key = worked(problem.derivation[wrong], wording, Detail(places=problem.places))
+    answer = MatrixAnswer.of(problem.derivation, wrong)
+    return Part(letter, (Words("The right line"),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))
 
 
 def _output(letter: str, wrong: str, several: bool, wording: Wording, problem: Problem) -> Part:
     last = problem.derivation.last
-    value = cast(Matrix, last.result)
+    answer = MatrixAnswer.of(problem.derivation, last.name)
     words = "Carry on from there to the output."
     if not several:
         words += " If the output itself is the wrong line, it is enough to write it once."
-    grid = AnswerGrid(wording.name(last.name), *value.shape, cell_kind(last, problem.exact))
+    grid = AnswerGrid(wording.name(last.name), *answer.value.shape, cell_kind(last, problem.exact))
     ask = (Paragraph((Words(words),)), WorkingSpace(70), grid)
     names = [step.name for step in problem.derivation]
     following = problem.derivation.steps[names.index(wrong) + 1 :]
     key = tuple(block for step in following for block in worked(step, wording, Detail("none", problem.places)))
     if not following:
         key = (Paragraph((Words("The output is the line that was wrong; its right value is the answer above."),)),)
-    return Part(letter, (Words("The right output"),), ask, key, MatrixAnswer(value), (Mark("M", 1), Mark("A", 1)))
+    return Part(letter, (Words("The right output"),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))
 
 
 # ------------------------------------------------------------------------------------------------ proving

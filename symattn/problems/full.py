@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Collection
+from dataclasses import replace
 
 from symattn.derivation import Step
 from symattn.explanation import Detail
@@ -58,42 +59,60 @@ def question(
 
 
 def scheme(problem: Problem) -> dict[str, Marks]:
-    """The marks of every step asked: PEDAGOGY 3.10, for three tokens 20 marks, one accuracy mark for every row.
+    """The marks of every step asked: PEDAGOGY 3.10, for three tokens 20 marks, one accuracy mark for every token.
 
-    Without a mask its marks go to the scores.  Token by token, a role's marks are shared by its steps.
+    Keys and values are worked out as queries are, so that the method of all three is marked once.  Without a mask its
+    marks go to the scores.  Token by token, a role's marks are shared by its steps: weighted values have the output's
+    method mark, their sums its accuracy, and the line that only puts tokens together has none.
     """
-    masked = any(isinstance(step.op, Mask) for step in problem.steps)
     by_role: dict[str, list[Step]] = {}
     for step in problem.asked_steps:
         by_role.setdefault(step.role, []).append(step)
-    found: dict[str, Marks] = {}
+    masked = any(isinstance(step.op, Mask) for step in problem.steps)
+    found: dict[str, Marks] = {step.name: () for step in problem.asked_steps}
     for steps in by_role.values():
-        rows = cast(int, steps[0].result.shape[0]) if len(steps) == 1 else len(steps)
-        if problem.derivation.orientation == "columns" and len(steps) == 1:
-            rows = cast(int, steps[0].result.shape[1])
-        whole = _marks(steps[0], rows, masked)
-        shares = [share(mark.number, [1] * len(steps)) for mark in whole]
-        for k, step in enumerate(steps):
-            own = (Mark(m.code, s[k], m.what) for m, s in zip(whole, shares, strict=True) if s[k])
-            found[step.name] = tuple(own)
+        by_token = [step for step in steps if step.token is not None]
+        lines = by_token or steps
+        whole = _marks(lines[0], len(by_token) or _tokens(problem, steps[0]), by_role.keys(), masked)
+        shares = [share(mark.number, [1] * len(lines)) for mark in whole]
+        for k, step in enumerate(lines):
+            own = (replace(m, number=s[k], what="" if by_token else m.what) for m, s in zip(whole, shares, strict=True))
+            found[step.name] = tuple(mark for mark in own if mark.number)
     return found
 
 
-def _marks(step: Step, rows: int, masked: bool) -> Marks:
-    each = "one for every token"
+def _tokens(problem: Problem, step: Step) -> int:
+    """How many tokens have a line in a step; 1 where that is a letter, since one rule then stands for all of them."""
+    rows, columns = step.result.shape
+    tokens = rows if problem.derivation.orientation == "rows" else columns
+    return tokens if isinstance(tokens, int) else 1
+
+
+_LIKE = {"K": "Q", "V": "Q", "K_linear": "Q_linear", "V_linear": "Q_linear"}
+"""Steps that are worked out as another one is."""
+
+
+def _marks(step: Step, tokens: int, roles: Collection[str], masked: bool) -> Marks:
+    method, each = Mark("M", 1), Mark("A", tokens, "one for every token")
     match step.role:
         case "Q":
-            return (Mark("B", 1, "shapes"), Mark("M", 1), Mark("A", 1))
+            return (Mark("B", 1, "shapes"), method, Mark("A", 1))
+        case role if _LIKE.get(role) in roles:
+            return (Mark("A", 1),)
         case "S" if masked:
-            return (Mark("M", 1), Mark("A", 2, "all entries; A1 for two thirds of them"))
+            return (method, Mark("A", 2, "all entries; A1 for two thirds of them"))
         case "S":
-            return (Mark("M", 2), Mark("A", 3, each))
+            return (Mark("M", 2), each)
+        case "weighted":
+            return (method,)
+        case "Z" if "weighted" in roles:
+            return (each,)
         case "Z" | "A":
-            return (Mark("M", 1), Mark("A", rows, each))
+            return (method, each)
         case _ if isinstance(step.op, Softmax):
-            return (Mark("M", 1), Mark("A", rows, each))
+            return (method, each)
         case _:
-            return (Mark("M", 1), Mark("A", 1))
+            return (method, Mark("A", 1))
 
 
 TYPE = ProblemType(

@@ -225,14 +225,13 @@ def _token_part(token: int, there: Wording, other: Problem) -> Part:
 
 
 def _matrix_part(letter: str, name: str, there: Wording, other: Problem) -> Part:
-    step = other.derivation[name]
-    value = cast(Matrix, step.result)
+    step, answer = other.derivation[name], MatrixAnswer.of(other.derivation, name)
     rule: Formula = Relation((there.name(name), there.rule(step)), ("=",))
     prompt = Paragraph((Words("Write "), Math(there.name(name)), Words(" with its values as it stands there.")))
-    ask: tuple[Block, ...] = (prompt, AnswerGrid(there.name(name), *value.shape, cell_kind(step, other.exact)))
+    ask: tuple[Block, ...] = (prompt, AnswerGrid(there.name(name), *answer.value.shape, cell_kind(step, other.exact)))
     key = (prompt, Display((rule,)), _shown(name, there))
     word = there.notation.named(name).word or step.op.title
-    return Part(letter, (Words(word),), ask, key, MatrixAnswer(value), (Mark("M", 1), Mark("A", 1)))
+    return Part(letter, (Words(word),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))
 
 
 # ------------------------------------------------------------------------------------------------ proving

@@ -17,7 +17,7 @@ _ASCII = {
 _PUNCTUATION = {
     "\N{NO-BREAK SPACE}": "~", "\N{NARROW NO-BREAK SPACE}": r"\,", "\N{THIN SPACE}": r"\,",
     "–": "--", "—": "---", "‑": "-", "‐": "-", "“": "``", "”": "''", "‘": "`", "’": "'", "„": r"\quotedblbase{}",
-    "‚": r"\quotesinglbase{}", "«": r"\guillemotleft{}", "»": r"\guillemotright{}", "…": r"\dots{}",
+    "✓": r"\tick{}", "‚": r"\quotesinglbase{}", "«": r"\guillemotleft{}", "»": r"\guillemotright{}", "…": r"\dots{}",
     "•": r"\textbullet{}", "·": r"\textperiodcentered{}", "§": r"\S{}", "¶": r"\P{}", "©": r"\textcopyright{}",
     "®": r"\textregistered{}", "™": r"\texttrademark{}", "°": r"\textdegree{}", "€": r"\texteuro{}",
     "£": r"\pounds{}", "¡": r"\textexclamdown{}", "¿": r"\textquestiondown{}", "ª": r"\textordfeminine{}",
@@ -34,7 +34,7 @@ _MATHS = {
     "∇": r"\nabla", "∀": r"\forall", "∃": r"\exists", "⟨": r"\langle", "⟩": r"\rangle", "ᵀ": r"^{\mathsf{T}}",
     "⊤": r"\top", "⊥": r"\perp", "′": "'", "″": "''", "⋅": r"\cdot", "∙": r"\cdot", "⋮": r"\vdots",
     "⋱": r"\ddots", "¬": r"\neg", "µ": r"\mu", "∩": r"\cap", "∪": r"\cup", "⊂": r"\subset", "∝": r"\propto",
-    "ο": "o", "ς": r"\varsigma", "ϑ": r"\vartheta", "‖": r"\|", "∥": r"\parallel",
+    "✗": r"\times", "ο": "o", "ς": r"\varsigma", "ϑ": r"\vartheta", "‖": r"\|", "∥": r"\parallel",
 } | GREEK  # fmt: skip
 _LATIN_TWIN = dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΧ", "ABEZHIKMNOPTX", strict=True))  # Greek capitals TeX has no sign for
 

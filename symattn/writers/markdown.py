@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import assert_never
 
@@ -100,7 +101,8 @@ def _harmless(start: re.Match[str]) -> str:
     return f"{space}{sign}\\" if sign.isdigit() else f"{space}\\{sign}"
 
 
-def _text(content: Inlines, formulas: bool = True) -> str:
+def in_line(content: Inlines, formulas: bool = True) -> str:
+    """Text with formulas in it, on one line."""
     return "".join(_inline(part, formulas) for part in content)
 
 
@@ -159,18 +161,40 @@ def write(document: Document) -> str:
         fields=[escaped(name) for name in document.fields],
         sheet_line=escaped(document.sheet),
         recipe_line=_code(common.visible(document.recipe)),
-        body="\n\n".join(filter(None, map(_block, common.with_sound_levels(document.blocks)))),
+        body=body(common.with_sound_levels(document.blocks)),
     )
+
+
+def body(blocks: Iterable[Block]) -> str:
+    """Blocks without a page round them; grids of one name have ids of their own: S, S-2."""
+    source = "\n\n".join(filter(None, map(_block, blocks)))
+    ids = unique(found[2] for found in _GRID_ID.finditer(source))
+    return _GRID_ID.sub(lambda found: found[1] + next(ids), source)
+
+
+_GRID_ID = re.compile(r"^(<!-- symattn:grid id=)(\S+)", re.MULTILINE)
+
+
+def unique(names: Iterable[str]) -> Iterator[str]:
+    """Names told apart by number where they come again.
+
+    >>> list(unique(["Q", "K", "Q", "Q"]))
+    ['Q', 'K', 'Q-2', 'Q-3']
+    """
+    counted: Counter[str] = Counter()
+    for name in names:
+        counted[name] += 1
+        yield name if counted[name] == 1 else f"{name}-{counted[name]}"
 
 
 def _block(block: Block) -> str:
     match block:
         case Heading(content, level, marks):
-            return f"{'#' * min(6, level + 1)} {_text(content, formulas=False)}{_marks(marks)}"
+            return f"{'#' * min(6, level + 1)} {in_line(content, formulas=False)}{_marks(marks)}"
         case Paragraph(content, marks):
-            return f"{_text(content)}{_marks(marks)}"
+            return f"{in_line(content)}{_marks(marks)}"
         case Display(lines, lead):
-            words = f"{_text(lead)}\n\n" if lead else ""
+            words = f"{in_line(lead)}\n\n" if lead else ""
             return words + _lines(common.folded(lines))
         case Entries(equations, columns):
             columns = common.columns_that_fit(equations, columns)
@@ -191,7 +215,7 @@ def _block(block: Block) -> str:
             return _figure(text.heat_map(block), description)
         case ItemList(items, ordered):
             signs = (f"{i}. " if ordered else "- " for i in range(1, len(items) + 1))
-            return "\n".join(sign + _text(item) for sign, item in zip(signs, items, strict=True))
+            return "\n".join(sign + in_line(item) for sign, item in zip(signs, items, strict=True))
         case Table():
             return _table(block)
         case Box(title, blocks):
@@ -232,26 +256,31 @@ def _grid(grid: AnswerGrid) -> str:
     name = text.on_one_line(grid.name)
     filled = dict(grid.filled)
     empty = "☐" if grid.shade else " "
-    heads = [_label(label) for label in grid.column_labels] or [str(j + 1) for j in range(grid.columns)]
-    labels = [_label(label) for label in grid.row_labels] or [f"**{i + 1}**" for i in range(grid.rows)]
+    heads = [in_cell(label) for label in grid.column_labels] or [str(j + 1) for j in range(grid.columns)]
+    labels = [in_cell(label) for label in grid.row_labels] or [f"**{i + 1}**" for i in range(grid.rows)]
     rows = [
-        [label, *(_label(filled[i, j]) if (i, j) in filled else empty for j in range(grid.columns))]
+        [label, *(in_cell(filled[i, j]) if (i, j) in filled else empty for j in range(grid.columns))]
         for i, label in enumerate(labels)
     ]
-    identity = re.sub(r"[^\w.^′]", "", name)
     shade = " shade" if grid.shade else ""
-    comment = f"<!-- symattn:grid id={identity} rows={grid.rows} cols={grid.columns}{shade} -->"
-    corner = name if name == escaped(name) else _label(grid.name)
-    return f"{comment}\n\n{_pipes([corner, *heads], rows, ':---:')}"
+    comment = f"<!-- symattn:grid id={grid_id(grid)} rows={grid.rows} cols={grid.columns}{shade} -->"
+    corner = name if name == escaped(name) else in_cell(grid.name)
+    return f"{comment}\n\n{pipes([corner, *heads], rows, ':---:')}"
 
 
-def _label(formula: Formula) -> str:
+def grid_id(grid: AnswerGrid) -> str:
+    """The grid's name as far as it can stand in a comment: W^Q, S′, S.2."""
+    return re.sub(r"[^\w.^′]", "", text.on_one_line(grid.name))
+
+
+def in_cell(formula: Formula) -> str:
+    """A formula in a cell of a table."""
     return _inline(Math(formula), formulas=True)
 
 
 def _fill_in(item: FillIn) -> str:
     """A label and a place to write, as a line of signs or with what stands there already."""
-    label, after = _text(item.label), _text(item.after)
+    label, after = in_line(item.label), in_line(item.after)
     place = escaped(text.place(item))
     return " ".join(filter(None, (label, place, after)))
 
@@ -260,19 +289,20 @@ def _choices(choices: Choices) -> str:
     """A list of tasks: boxes to tick on GitHub, and a readable list everywhere else."""
     pick = "several" if choices.several else "one"
     items = (
-        f"- [{'x' if i in choices.ticked else ' '}] **{common.letter(i)}.** {_text(item)}"
+        f"- [{'x' if i in choices.ticked else ' '}] **{common.letter(i)}.** {in_line(item)}"
         for i, item in enumerate(choices.items)
     )
     return "\n".join([f"<!-- symattn:choices pick={pick} -->\n", *items])
 
 
 def _table(table: Table) -> str:
-    rows = [[_text(cell) for cell in row] for row in table.rows]
+    rows = [[in_line(cell) for cell in row] for row in table.rows]
     if table.row_heads:
         rows = [[f"**{head}**" if head and "**" not in head else head, *others] for head, *others in rows]
-    return _pipes([_text(cell) for cell in table.header], rows, "---")
+    return pipes([in_line(cell) for cell in table.header], rows, "---")
 
 
-def _pipes(heads: Sequence[str], rows: Sequence[Sequence[str]], rule: str) -> str:
+def pipes(heads: Sequence[str], rows: Sequence[Sequence[str]], rule: str) -> str:
+    """A table of cells that are Markdown already."""
     lines = [heads, [rule] * len(heads), *rows]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)

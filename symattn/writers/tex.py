@@ -24,6 +24,7 @@ from symattn.formula.nodes import (
     Fraction,
     Infinity,
     ListOf,
+    Marked,
     MatrixOf,
     Name,
     Negative,
@@ -143,6 +144,8 @@ def write(node: Formula, tex: Dialect, style: Style = "normal") -> str:
             return f"{inner(body, index_needs_brackets(body))}_{{{script(note)}}}"
         case Annotated(body, note, _):
             return f"{inner(body)} \\quad {inner(note)}"
+        case Marked(body, sign, _):
+            return f"{inner(body)} \\, {{\\scriptstyle\\text{{{tex.escaped(sign)}}}}}".lstrip()
         case BigSum(index, lower, upper, body):
             start = script(index) + (f"={script(lower)}" if lower != NOTHING else "")
             bounds = (f"_{{{start}}}" if start else "") + (f"^{{{script(upper)}}}" if upper != NOTHING else "")

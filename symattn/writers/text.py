@@ -47,6 +47,7 @@ from symattn.formula.nodes import (
     Fraction,
     Infinity,
     ListOf,
+    Marked,
     MatrixOf,
     Name,
     Negative,
@@ -145,6 +146,8 @@ def _picture(node: Formula, flat: bool) -> Picture:
             return _joined((inner(rows), inner(columns)), "×")
         case Annotated():
             return _annotated(node, flat)
+        case Marked(body, sign, _):
+            return _joined((part for part in (inner(body), text(visible(sign))) if part.width), " ")
         case BigSum():
             return _big_sum(node, flat)
         case Relation():

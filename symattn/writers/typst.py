@@ -51,6 +51,7 @@ from symattn.formula.nodes import (
     Fraction,
     Infinity,
     ListOf,
+    Marked,
     MatrixOf,
     Name,
     Negative,
@@ -209,6 +210,8 @@ def _math(node: Formula, style: Style) -> str:
             return f"attach({inner(body, index_needs_brackets(body))}, b: {script(note)})"
         case Annotated(body, note, _):
             return f"{inner(body)} quad {inner(note)}"
+        case Marked(body, sign, _):
+            return f"{inner(body)} thin script({_string(sign)})".lstrip()
         case BigSum(index, lower, upper, body):
             start = script(index) + (f" = {script(lower)}" if lower != NOTHING else "")
             bounds = (f", b: {start}" if start else "") + (f", t: {script(upper)}" if upper != NOTHING else "")

@@ -18,6 +18,7 @@ from symattn.errors import InputError, ReadError
 from symattn.exact.bridge import from_sympy, to_sympy
 from symattn.exact.decide import Decision, decide
 from symattn.exact.reading import decide_reading, read
+from symattn.exact.tree import OverBudget
 from symattn.exact.values import NEGATIVE_INFINITY, divide, exponential, square_root
 
 TABLES = (Path(__file__).parent / "readings.md").read_text(encoding="utf-8").split("# What is refused")
@@ -312,3 +313,21 @@ def test_only_text_is_read():
     with pytest.raises(InputError, match="text"):
         read(3)  # type: ignore[arg-type]
     assert to_sympy(read("1/2").value) == sympy.Rational(1, 2)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * 58 + "-ln(2)/2" + ")^2" * 58, "(" * 58 + "ln(2)" + ")^3" * 58, "(" * 58 + "1+ln(3)" + ")^2" * 58,
+        "exp(-" * 12 + "1" + ")+1" * 12, "*".join(f"(1+e^(1/{k}))" for k in range(2, 40)),
+        "e^(e^(1/2)/(1+e^(1/2)))^99", "+".join(f"e^{k}" for k in range(-150, 150)),
+    ],
+)  # fmt: skip
+def test_what_would_take_long_to_multiply_out_is_compared_all_the_same(text: str) -> None:
+    """SymPy writes (c·x²)² as c²·x⁴ at once, and 58 squares would give c an astronomical length."""
+    reading = read(text)
+    with pytest.raises(OverBudget):
+        reading.evaluate()
+    with pytest.raises(OverBudget):  # remembered, and no other error
+        reading.evaluate()
+    assert decide_reading(reading, Fraction(1, 3)).equal is False

@@ -220,7 +220,7 @@ def start(folder: Path, out: str) -> subprocess.Popen[bytes]:
 
 @pytest.mark.slow
 def test_killed_ten_times_and_run_again_the_folder_is_the_same(tmp_path):
-    exam(tmp_path, students=300)
+    exam(tmp_path, students=150)
     begin = time.monotonic()
     assert start(tmp_path, "whole").wait() == 0
     whole = time.monotonic() - begin
@@ -236,7 +236,7 @@ def test_killed_ten_times_and_run_again_the_folder_is_the_same(tmp_path):
     assert start(tmp_path, "cut").wait() == 0
     assert killed >= 3
     assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
-    assert len(contents(tmp_path / "cut")) == 2 * (300 + 6 + 1) + 2
+    assert len(contents(tmp_path / "cut")) == 2 * (150 + 6 + 1) + 2
 
 
 # ------------------------------------------------------------------------------------------------ three hundred
@@ -249,8 +249,8 @@ def test_three_hundred_students_with_hostile_names_have_three_hundred_right_pape
     listed = list(copies(result))
     assert len(listed) == 300
     for stem, copy in listed:
-        text = "".join(page.extract_text() for page in pypdf.PdfReader(tmp_path / "out" / f"{stem}.pdf").pages)
-        squeezed = "".join(text.split())
+        first = pypdf.PdfReader(tmp_path / "out" / f"{stem}.pdf").pages[0]
+        squeezed = "".join(first.extract_text().split())
         assert copy.id in squeezed
         assert copy.sheet in squeezed
         if copy.name.isascii():

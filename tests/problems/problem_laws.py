@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from copy import deepcopy
+from functools import cache
 
 import pytest
 
@@ -11,19 +13,37 @@ from symattn.errors import InputError
 from symattn.explanation import key_document, worksheet_document
 from symattn.fairness.dice import Dice
 from symattn.identity import identity
-from symattn.problems.base import ProblemType
+from symattn.problems import ProblemType, problem_type
 from symattn.question import Content, Question
 from symattn.writers import FORMATS
 
 DICE = Dice.seeded(2026)
+AGAIN = 20
+"""How many variants are drawn a second time; each one is drawn from dice of its own."""
+
+
+class Drawing:
+    """The contents of variants, each drawn when it is first asked for."""
+
+    def __init__(self, chosen: ProblemType, stated: dict[str, object]) -> None:
+        self.chosen, self.spec, self.drawn = chosen, chosen.spec(stated), list[Content]()
+        self.family = chosen.family(self.spec, DICE.rng("family"))
+
+    def __getitem__(self, k: int) -> Content:
+        for number in range(len(self.drawn) + 1, k + 2):
+            self.drawn.append(self.chosen.draw(self.spec, DICE.rng(number), number, self.family))
+        return deepcopy(self.drawn[k])
+
+
+@cache
+def _drawing(name: str, stated: str) -> Drawing:
+    return Drawing(problem_type(name), json.loads(stated))
 
 
 def contents(chosen: ProblemType, count: int, **stated: object) -> Iterator[Content]:
-    """The contents of that many variants."""
-    spec = chosen.spec(stated)
-    family = chosen.family(spec, DICE.rng("family"))
-    for number in range(1, count + 1):
-        yield chosen.draw(spec, DICE.rng(number), number, family)
+    """The contents of that many variants, drawn once for all tests of a run."""
+    drawing = _drawing(chosen.name, json.dumps(stated))
+    return (drawing[k] for k in range(count))
 
 
 def questions(chosen: ProblemType, count: int, **stated: object) -> Iterator[Question]:
@@ -32,17 +52,22 @@ def questions(chosen: ProblemType, count: int, **stated: object) -> Iterator[Que
 
 
 def keeps_its_promises(chosen: ProblemType, count: int = 200, **stated: object) -> None:
-    """Different contents, every one proved, the same one again from JSON, marks the same for all, names in order."""
-    drawn = list(contents(chosen, count, **stated))
-    assert len({identity(content) for content in drawn}) == count
-    made = list(questions(chosen, count, **stated))
-    for content, question in zip(drawn, made, strict=True):
+    """Different contents, every one proved, the same one again from JSON, names in order, the same ones drawn again.
+
+    A variant is judged as soon as it is drawn: what was worked out for it is still remembered then.
+    """
+    drawn = []
+    for content in contents(chosen, count, **stated):
+        drawn.append(content)
+        question = chosen.make(json.loads(json.dumps(content)))
         chosen.prove(question)
         assert question.content == content
         assert list(chosen.make(content).entries()) == list(question.entries())
         assert [part.name for part in question.parts] == list("abcdefghij")[: len(question.parts)]
         assert question.features["load"] > 0
-    assert list(contents(chosen, count, **stated)) == drawn
+    assert len({identity(content) for content in drawn}) == count
+    again = Drawing(chosen, stated)
+    assert [again[k] for k in range(min(count, AGAIN))] == drawn[:AGAIN]
 
 
 def is_written(question: Question) -> None:

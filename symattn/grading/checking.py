@@ -1,0 +1,175 @@
+"""One piece of work checked: read, every question of its sheet marked, and told to the student or to the teacher."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from symattn.attempt import Submission
+from symattn.document import Document
+from symattn.errors import InputError
+from symattn.exact import Matrix, exact
+from symattn.grading.record import Terms
+from symattn.grading.source import Papers
+from symattn.marking import mark
+from symattn.marking.report import Report
+from symattn.question import Json, Question
+from symattn.reports import Reader, feedback_document, marking_document, report_json
+from symattn.sheets import render, write_documents
+from symattn.submissions import read_submission, sheet_of
+from symattn.submissions.files import FORMS, LARGEST_FILE
+
+Answers = str | Path | Mapping[str, Any]
+READERS: tuple[Reader, ...] = ("student", "teacher")
+
+
+@dataclass(frozen=True, repr=False)
+class Marking:
+    """Work that was marked: `reports`, one for each question, and all of it as a document for either reader.
+
+    For the student there is nothing in it that gives away a right value; for the teacher it has the key, what every
+    entry was compared with, and how equality was decided.
+    """
+
+    submission: Submission
+    reports: tuple[Report, ...]
+
+    @property
+    def total(self) -> int:
+        return sum(report.total for report in self.reports)
+
+    @property
+    def available(self) -> int:
+        return sum(report.available for report in self.reports)
+
+    @property
+    def pending(self) -> bool:
+        """Whether somebody has to read something before the total is final."""
+        return any(report.pending for report in self.reports)
+
+    @property
+    def right(self) -> bool:
+        """Whether everything is right: all marks are given, and nothing was found wrong or is left open."""
+        judged = all(verdict.accepted for report in self.reports for verdict in report.verdicts)
+        mistaken = any(report.events for report in self.reports)
+        return judged and not mistaken and not self.pending and self.total == self.available
+
+    def document(self, reader: Reader = "student") -> Document:
+        make = {"student": feedback_document, "teacher": marking_document}[reader]
+        found = self.submission
+        return make(self.reports, name=found.name, student=found.student, sheet=found.sheet)
+
+    def json(self) -> Json:
+        """Everything, as plain data."""
+        found = self.submission
+        return {
+            "file": found.source,
+            "sheet": found.sheet,
+            "name": found.name,
+            "student": found.student,
+            "total": self.total,
+            "of": self.available,
+            "remarks": [{"where": remark.where, "says": remark.says} for remark in found.remarks],
+            "questions": [report_json(report) for report in self.reports],
+        }
+
+    def text(self, form: str = "text", reader: Reader = "student") -> str:
+        """The marking as text in one format: text, markdown, html, latex, typst, json."""
+        if form == "json":
+            return json.dumps(self.json(), ensure_ascii=False, indent=1) + "\n"
+        if form.endswith("pdf"):
+            raise InputError(f"{form} is no text; use write(folder).")
+        return render(self.document(reader), form)[1].decode()
+
+    def write(
+        self, folder: str | Path, *, forms: Sequence[str] = ("pdf",), stem: str = "marking", reader: Reader = "student"
+    ) -> list[Path]:
+        """Write the marking in several formats; the paths written."""
+        documents = [form for form in forms if form != "json"]
+        written = write_documents([(stem, self.document(reader))], Path(folder), documents) if documents else []
+        if "json" in forms:
+            path = Path(folder, f"{stem}.json")
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(self.text("json"), encoding="utf-8")
+            except OSError as error:
+                raise InputError(f"{path} cannot be written: {error.strerror}.") from error
+            written.append(path)
+        return written
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        events = sum(len(report.events) for report in self.reports)
+        return f"<{self.total}/{self.available} marks, {events} mistake{'s' * (events != 1)}>"
+
+    def _repr_markdown_(self) -> str:
+        return self.text("markdown")
+
+
+def mark_all(submission: Submission, questions: Sequence[Question], terms: Terms) -> Marking:
+    """Every question of a sheet marked."""
+    pairs = zip(questions, submission.attempts, strict=True)
+    reports = (mark(q, attempt, terms.policy, terms.scheme_for(q, questions)) for q, attempt in pairs)
+    return Marking(submission, tuple(reports))
+
+
+def checked(papers: Papers, answers: Answers, terms: Terms) -> Marking:
+    """One person's answers marked.
+
+    `answers` is a path, a text (anything of more than one line), or a mapping from parts to what was answered: matrices
+    as lists, texts, numbers, SymPy's and NumPy's own.  `InputError` if something in a mapping is none of these.
+    """
+    text: str | bytes
+    form = source = ""
+    if isinstance(answers, Mapping):
+        text, form = json.dumps({"answers": _plain(answers)}, ensure_ascii=False), "json"
+    elif isinstance(answers, str) and "\n" in answers:
+        text = answers
+    else:
+        path = Path(answers)
+        text, form, source = _bytes(path), FORMS.get(path.suffix.lower(), ""), path.name
+    try:
+        sheet, _, _ = sheet_of(text, form)
+    except InputError as error:
+        raise InputError(f"{source or 'The text'}: {error}") from error
+    questions = papers.questions(sheet)
+    submission = read_submission(text, questions, form=form, source=source, decimal_mark=terms.decimal_mark)
+    return mark_all(submission, questions, terms)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST_FILE + 1)  # a longer one is refused by whoever reads it
+    except FileNotFoundError as error:
+        raise InputError(f"There is no file {path}.") from error
+    except OSError as error:
+        raise InputError(f"The file {path} cannot be read: {error.strerror}.") from error
+
+
+def _plain(answer: object) -> Json:
+    """An answer given in Python as JSON: matrices as nested lists, numbers exact."""
+    match answer:
+        case None | bool() | int() | str():
+            return answer
+        case float():
+            return repr(answer)
+        case Matrix():
+            return [[str(x) for x in row] for row in answer.rows]
+        case Mapping():
+            return {str(key): _plain(value) for key, value in answer.items()}
+        case list() | tuple():
+            return [_plain(x) for x in answer]
+        case set() | frozenset():
+            return [*sorted(map(str, answer))]
+    if hasattr(answer, "tolist"):  # matrices of SymPy, arrays and numbers of NumPy
+        return _plain(answer.tolist())
+    return str(exact(answer))
+
+
+__all__ = ["READERS", "Answers", "Marking", "checked", "mark_all"]

@@ -1,0 +1,272 @@
+"""A class marked: every submission by itself, what was done kept at once, and the gradebook made of all of it.
+
+What is kept of a submission holds as long as the file, the questions and the terms are the same.  So a run that was
+ended, however abruptly, is continued by the next, and leaves the same bytes, whatever the number of processes.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from symattn.errors import InputError
+from symattn.grading.gradebook import Change, Gradebook, changed
+from symattn.grading.handed_in import RECORDS, Handed, files, matched
+from symattn.grading.record import Row, Terms
+from symattn.grading.source import Papers, papers
+from symattn.grading.worker import FOLDERS, UNFINISHED, put
+from symattn.grading.workers import LostError, in_workers
+from symattn.identity import digest
+from symattn.question import Json
+from symattn.reports import Reader
+from symattn.sheets import check_formats, formats, render, suffix
+from symattn.version import VERSION
+
+FORMAT = 1
+MARKS, CHANGES = "marks.json", "changes.csv"
+SOFTWARE = f"symattn {VERSION}"
+Progress = Callable[[int], AbstractContextManager[Callable[[object], None]]]
+
+
+@contextmanager
+def silent(count: int) -> Iterator[Callable[[object], None]]:
+    """No progress shown."""
+    yield lambda done: None
+
+
+def grade_class(
+    source: str | Path,
+    submissions: str | Path,
+    terms: Terms,
+    *,
+    out: str | Path | None = None,
+    forms: Sequence[str] = ("pdf",),
+    readers: Sequence[Reader] = ("student",),
+    jobs: int = 0,
+    time_limit: float = 60,
+    progress: Progress = silent,
+) -> Gradebook:
+    """Mark everything in a folder or a zip against an exam, and write what comes of it into a folder, if one is named.
+
+    `forms` are the formats of the feedback, one document for each of the `readers`; `jobs` how many processes (0: as
+    many as there are processors); `time_limit` the seconds after which one submission is given up.  `InputError` if
+    source or submissions cannot be used at all; a single submission that cannot is a row with its reason.
+    """
+    against, forms = papers(source), check_formats(forms)
+    first = against.questions(next(iter(against.papers)))
+    terms.scheme_for(first[0], first)  # a scheme that fits nothing is refused before anything is marked
+    handed = matched(files(Path(submissions)), against)
+    if out is not None and Path(out).resolve() == Path(submissions).resolve():
+        raise InputError(f"The marks cannot be written to {out}, where the submissions are; choose another --out.")
+    folder = _Folder(Path(out), against, terms, forms, readers) if out is not None else None
+    rows: dict[str, Row] = {}
+    todo: list[Handed] = []
+    for one in handed:
+        kept = folder.kept(one) if folder else None
+        if one.complaint or kept is not None:
+            rows[one.stem] = kept or replace(_row(one), status="broken", reason=one.complaint)
+        else:
+            todo.append(one)
+    settings: dict[str, Any] = {
+        "source": str(source),
+        "hash": against.hash,
+        "terms": terms.json(),
+        "forms": list(forms) if folder else [],
+        "readers": list(readers),
+        "folder": str(folder.path) if folder else "",
+    }
+    todo.sort(key=lambda one: one.sheet)  # so that a process makes the questions of few sheets
+    with progress(len(todo)) as step:
+
+        def on_answer(number: int, answer: Any) -> None:
+            one = todo[number]
+            rows[one.stem] = _answered(one, answer, folder)
+            step(one)
+
+        in_workers(settings, [_job(one) for one in todo], jobs or _processors(), time_limit, on_answer)
+    listed = tuple(_everybody(against, [(one, rows[one.stem]) for one in handed]))
+    book = Gradebook(against.title, terms, listed)
+    return folder.finish(book, [one.stem for one in handed if rows[one.stem].has_marks]) if folder else book
+
+
+def _row(one: Handed) -> Row:
+    about = (one.file.path, one.file.hash)
+    if one.entrant is None:
+        return Row(None, one.name, one.id, one.sheet, *about, notices=one.notices)
+    entrant = one.entrant
+    return Row(entrant.number, entrant.name, entrant.id, one.sheet or entrant.sheet, *about, notices=one.notices)
+
+
+def _job(one: Handed) -> Json:
+    return {"row": _row(one).json(), "stem": one.stem, "data": base64.b64encode(one.file.data).decode()}
+
+
+def _answered(one: Handed, answer: Any, folder: _Folder | None) -> Row:
+    """The row that a worker answered with, kept for the next run."""
+    if isinstance(answer, LostError):
+        return replace(_row(one), status="broken", reason=str(answer))
+    if "failed" in answer:
+        raise InputError(answer["failed"])
+    row = Row.read(answer["row"])
+    if folder and answer["keep"]:
+        folder.keep(one, row)
+    return row
+
+
+def _everybody(against: Papers, rows: Sequence[tuple[Handed, Row]]) -> Iterator[Row]:
+    """A row for everybody in the class list, in its order, then one for each submission that is nobody's."""
+    found = {one.entrant.number: row for one, row in rows if one.entrant}
+    for entrant in against.entrants:
+        yield found.get(entrant.number) or Row(entrant.number, entrant.name, entrant.id, entrant.sheet)
+    yield from (row for one, row in rows if not one.entrant)
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+# ------------------------------------------------------------------------------------------------ the folder
+
+
+@dataclass(frozen=True)
+class _Folder:
+    """Where a class's marks are written; refuses a folder that holds another exam's."""
+
+    path: Path
+    against: Papers
+    terms: Terms
+    forms: Sequence[str]
+    readers: Sequence[Reader]
+
+    def __post_init__(self) -> None:
+        before = self.before()
+        if before and before["exam"]["hash"] != self.against.hash:
+            raise InputError(
+                f"The folder {self.path} holds the marks of {before['exam']['title']!r}, which is another exam; "
+                "choose another folder with --out."
+            )
+        if not before and (self.path / CHANGES).exists():
+            raise InputError(
+                f"The folder {self.path} has a record of changes and no {MARKS} that it belongs to; "
+                "choose another folder with --out."
+            )
+        try:
+            shutil.rmtree(self.path / UNFINISHED, ignore_errors=True)
+            (self.path / RECORDS).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"Nothing can be written to the folder {self.path}: {error.strerror}.") from error
+
+    # -- single submissions
+
+    def kept(self, one: Handed) -> Row | None:
+        """The row of the last run, if it still holds and what was written about it is there."""
+        if one.complaint:
+            return None
+        data = _read_json(self._record(one))
+        if data is None or data["fingerprint"] != self._fingerprint(one):
+            return None
+        row = Row.read(data["row"])
+        whole = not row.has_marks or all((self.path / name).is_file() for name in self._pages(one.stem))
+        return row if whole else None
+
+    def keep(self, one: Handed, row: Row) -> None:
+        data = {"fingerprint": self._fingerprint(one), "row": row.json()}
+        self._put(f"{RECORDS}/{one.stem}.json", _json(data))
+
+    def _record(self, one: Handed) -> Path:
+        return self.path / RECORDS / f"{one.stem}.json"
+
+    def _fingerprint(self, one: Handed) -> str:
+        what = [_row(one).json(), self.against.hash, self.terms.json(), SOFTWARE]
+        return digest([*what, list(self.forms), list(self.readers)])
+
+    def _pages(self, stem: str) -> list[str]:
+        return [f"{FOLDERS[reader]}/{stem}{suffix(form)}" for reader in self.readers for form in self.forms]
+
+    # -- the whole
+
+    def before(self) -> dict[str, Any] | None:
+        """What the last run that came to its end left."""
+        path = self.path / MARKS
+        data = _read_json(path)
+        if path.exists() and (data is None or data.get("format") != FORMAT):
+            raise InputError(f"{path} is not a record of marks that this version of symattn reads.")
+        return data
+
+    def finish(self, book: Gradebook, stems: Sequence[str]) -> Gradebook:
+        """Write everything that is about the whole class; `stems` are the submissions that have marks.
+
+        What former runs wrote and what holds no more is taken away; their changes stay on record.
+        """
+        before = self.before()
+        data: dict[str, Any] = {
+            "format": FORMAT,
+            "software": SOFTWARE,
+            "exam": {"title": self.against.title, "hash": self.against.hash},
+            "terms": self.terms.json(),
+            "rows": [row.json() for row in book.rows],
+        }
+        runs, changes = (before["runs"], [Change(**c) for c in before["changes"]]) if before else ([], [])
+        if before is None or any(before[key] != json.loads(_json(value)) for key, value in data.items()):
+            new = list(_changes(len(runs) + 1, before, book)) if before else []
+            runs.append({"run": len(runs) + 1, "software": SOFTWARE, "policy": str(self.terms), "changes": len(new)})
+            changes += new
+        data |= {"runs": runs, "changes": [asdict(change) for change in changes]}
+        book = replace(book, changes=tuple(changes))
+        pages = [name for stem in stems for name in self._pages(stem)]
+        own = {MARKS: _json(data), "gradebook.csv": book.csv().encode()}
+        if changes:
+            own[CHANGES] = book.changes_csv().encode()
+        own |= {f"summary{end}": content for end, content in (render(book.summary, form) for form in self.forms)}
+        self._clear({*pages, *own}, stems)
+        written = [self._put(name, content) for name, content in own.items()]
+        shutil.rmtree(self.path / UNFINISHED, ignore_errors=True)
+        return replace(book, written=(*written, *(self.path / name for name in pages)))
+
+    def _clear(self, current: set[str], stems: Sequence[str]) -> None:
+        """Take away pages of former runs, in other formats or about files that have no marks any more."""
+        ends = [suffix(form) for form in formats()]
+        old = [f"summary{end}" for end in ends]
+        for record in (self.path / RECORDS).glob("*.json"):
+            old += [f"{folder}/{record.stem}{end}" for folder in FOLDERS.values() for end in ends]
+            if record.stem not in stems:
+                record.unlink()
+        for name in old:
+            if name not in current:
+                (self.path / name).unlink(missing_ok=True)
+
+    def _put(self, name: str, content: bytes) -> Path:
+        try:
+            return put(self.path, name, content)
+        except OSError as error:
+            raise InputError(f"Writing to the folder {self.path} failed: {error.strerror}.") from error
+
+
+def _changes(run: int, before: Mapping[str, Any], book: Gradebook) -> Iterator[Change]:
+    old = [Row.read(row) for row in before["rows"]]
+    return changed(run, old, book.rows, (Terms.read(before["terms"]), book.terms), (before["software"], SOFTWARE))
+
+
+def _json(data: object) -> bytes:
+    return (json.dumps(data, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "backslashreplace")
+
+
+def _read_json(path: Path) -> dict[str, Any] | None:
+    """The table in a file; none where there is no such file, or where it is not whole."""
+    try:
+        data = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+__all__ = ["SOFTWARE", "Progress", "grade_class", "silent"]

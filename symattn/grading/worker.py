@@ -1,0 +1,115 @@
+"""The process that marks submissions for `symattn.grading.workers`: a line of JSON in, a line of JSON out."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
+
+from symattn.errors import InputError, SymattnError
+from symattn.grading.checking import Marking, mark_all
+from symattn.grading.handed_in import RECORDS
+from symattn.grading.record import Result, Row, Terms
+from symattn.grading.source import papers
+from symattn.reports import Reader
+from symattn.sheets import render, suffix
+from symattn.submissions import read_submission
+from symattn.submissions.files import FORMS
+
+UNFINISHED = f"{RECORDS}/unfinished"
+FOLDERS: dict[Reader, str] = {"student": "feedback", "teacher": "marked"}
+
+
+class Marker:
+    """Marks the submissions of one run, and writes what is told about each."""
+
+    def __init__(self, settings: Any) -> None:
+        self.papers = papers(settings["source"])
+        if self.papers.hash != settings["hash"]:
+            raise InputError(f"{settings['source']} was changed while work was marked against it.")
+        self.terms = Terms.read(settings["terms"])
+        self.forms: list[str] = settings["forms"]
+        self.readers: list[Reader] = settings["readers"]
+        self.folder: str = settings["folder"]
+
+    def answer(self, job: Any) -> dict[str, Any]:
+        """The row of a job's submission; a submission that cannot be marked is broken, with the reason.
+
+        `failed` says why nothing can be written at all; `keep`: whether the row holds until something changes.
+        """
+        row = Row.read(job["row"])
+        try:
+            marked, marking = self._marked(row, base64.b64decode(job["data"]))
+            pages = dict(self._pages(marking, job["stem"]))
+        except SymattnError as error:
+            reason = str(error).removeprefix(f"{row.file}: ")
+            return {"row": replace(row, status="broken", reason=reason).json(), "keep": True}
+        except Exception as error:  # whatever it is, it is this submission's alone, and is told
+            reason = f"symattn cannot mark it, which is a defect of symattn: {type(error).__name__}: {error}"
+            return {"row": replace(row, status="broken", reason=reason).json(), "keep": False}
+        try:
+            for name, content in pages.items():
+                put(Path(self.folder), name, content)
+        except OSError as error:
+            return {"failed": f"Writing to the folder {self.folder} failed: {error.strerror}."}
+        return {"row": marked.json(), "keep": True}
+
+    def _marked(self, row: Row, data: bytes) -> tuple[Row, Marking]:
+        questions = self.papers.questions(row.sheet)
+        submission = read_submission(
+            data,
+            questions,
+            form=FORMS.get(Path(row.file).suffix.lower(), ""),
+            source=row.file,
+            decimal_mark=self.terms.decimal_mark,
+        )
+        marking = mark_all(submission, questions, self.terms)
+        variants = self.papers.papers[row.sheet].variants
+        results = (Result.of_report(r, v) for r, v in zip(marking.reports, variants, strict=True))
+        remarks = (f"{r.where}: {r.says}" if r.where else r.says for r in submission.remarks)
+        marked = replace(
+            row,
+            status="pending" if marking.pending else "marked",
+            notices=(*row.notices, *remarks),
+            results=tuple(results),
+        )
+        named = replace(submission, name=row.name, student=row.id, sheet=row.sheet)
+        return marked, replace(marking, submission=named)
+
+    def _pages(self, marking: Marking, stem: str) -> Iterator[tuple[str, bytes]]:
+        """What is told about a submission, by the name of the file."""
+        for reader in self.readers if self.folder else ():
+            document = marking.document(reader)
+            for form in self.forms:
+                yield f"{FOLDERS[reader]}/{stem}{suffix(form)}", render(document, form)[1]
+
+
+def put(folder: Path, name: str, content: bytes) -> Path:
+    """Write a file whole or not at all."""
+    path, part = folder / name, folder / UNFINISHED / name.replace("/", "-")
+    for each in (path, part):
+        each.parent.mkdir(parents=True, exist_ok=True)
+    part.write_bytes(content)
+    part.replace(path)
+    return path
+
+
+def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started it ends it
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what anything prints must not be taken for an answer
+    marker = Marker(json.loads(sys.stdin.buffer.readline()))
+    _say(answers, "ready")
+    for line in sys.stdin.buffer:
+        _say(answers, marker.answer(json.loads(line)))
+
+
+def _say(answers: IO[bytes], answer: object) -> None:
+    answers.write(json.dumps(answer).encode() + b"\n")
+    answers.flush()

@@ -1,0 +1,251 @@
+"""Reports as documents: for the student without the key, for the teacher with it (PEDAGOGY 6.3)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from symattn.document import (
+    Block,
+    Box,
+    Display,
+    Document,
+    Heading,
+    Inlines,
+    ItemList,
+    Math,
+    Paragraph,
+    Strong,
+    Table,
+    Words,
+)
+from symattn.exact import NEGATIVE_INFINITY, Value, decimal_text, has_symbols
+from symattn.explanation.page import rows_of
+from symattn.formula import NOTHING, Formula, Marked, Relation, Row, decimal, number
+from symattn.formula.width import width
+from symattn.marking.report import Event, Report, Verdict
+from symattn.reports import words
+from symattn.reports.echo import as_read
+from symattn.reports.told import Line, Reader, Told
+
+LINE = 40.0
+"""How wide a line of matrices may be, in em."""
+
+WIDEST_VALUE = 12.0
+"""An exact value that is wider, in em, stands in a report as a decimal alone."""
+
+
+def feedback_document(
+    reports: Report | Sequence[Report], *, name: str = "", student: str = "", sheet: str = ""
+) -> Document:
+    """What a student gets back: what was read, a sign at every entry, what to look at; nothing of the key."""
+    return _document(_several(reports), "student", name, student, sheet)
+
+
+def marking_document(
+    reports: Report | Sequence[Report], *, name: str = "", student: str = "", sheet: str = ""
+) -> Document:
+    """What a teacher checks the marking by: with the key, what every entry was compared with, and the proof."""
+    return _document(_several(reports), "teacher", name, student, sheet)
+
+
+def _several(reports: Report | Sequence[Report]) -> Sequence[Report]:
+    return (reports,) if isinstance(reports, Report) else reports
+
+
+def _document(reports: Sequence[Report], reader: Reader, name: str, student: str, sheet: str) -> Document:
+    told = [Told(report, reader) for report in reports]
+    blocks = [*_head(reports, name, student, sheet), *_legend(told)]
+    for position, one in enumerate(told, 1):
+        if len(told) > 1:
+            title = words.question_number(position, one.report.question.title)
+            blocks.append(Heading((Words(title),), 1, _total([one.report])))
+        blocks += _question(one)
+    title = words.FEEDBACK if reader == "student" else words.MARKING
+    return Document(title, tuple(blocks), subtitle=reports[0].question.title if len(reports) == 1 else "", sheet=sheet)
+
+
+# ------------------------------------------------------------------------------------------------ the head
+
+
+def _head(reports: Sequence[Report], name: str, student: str, sheet: str) -> Iterator[Block]:
+    fields = [f"{label} {value}" for label, value in ((words.STUDENT, student), (words.SHEET, sheet)) if value]
+    whose = (Strong(name),) if name else ()
+    rest = words.BETWEEN.join(([""] if name else []) + fields)
+    yield Paragraph((*whose, Words(rest)), _total(reports))
+    if len(reports) > 1:
+        heads = [*(str(k) for k in range(1, len(reports) + 1)), words.TOTAL]
+        marks = [words.MARKS, *(_total([report]) for report in reports), _total(reports)]
+        yield _table(_words_of([words.QUESTION, *heads]), [_words_of(marks)], row_heads=True)
+    says = [words.marked_by(title) for title in dict.fromkeys(report.policy.title for report in reports)]
+    if pending := sum(map(_pending, reports)):
+        says.append(words.wait_for_a_person(pending))
+    yield Paragraph((Words(" ".join(says)),))
+
+
+def _total(reports: Sequence[Report]) -> str:
+    if not any(report.policy.marks for report in reports):
+        return words.NO_MARKS
+    total, available = sum(r.total for r in reports), sum(r.available for r in reports)
+    return words.out_of(total, available, sum(map(_pending, reports)))
+
+
+def _pending(report: Report) -> int:
+    return sum(given.of - given.given for given in report.marks if given.pending)
+
+
+def _legend(told: Sequence[Told]) -> Iterator[Block]:
+    """What the signs say that are used."""
+    used = {verdict.state for one in told for verdict in one.report.verdicts}
+    parts = [part for state, (sign, says) in words.SIGNS.items() if state in used for part in ((sign, says),)]
+    if parts:
+        content: list[Words | Strong] = []
+        for sign, says in parts:
+            content += [Words("   "), Strong(sign), Words(f" {says}")]
+        yield Paragraph(tuple(content[1:]))
+
+
+# ------------------------------------------------------------------------------------------------ one question
+
+
+def _question(told: Told) -> Iterator[Block]:
+    if told.reader == "student":
+        yield Box(words.FIRST, (Paragraph(_where_to_look(told)),))
+    yield Heading(_words(words.AS_READ), 2)
+    yield from _script(told.lines)
+    if remarks := [(*line.label, Words(": "), *line.remarks) for line in told.lines if line.remarks]:
+        yield ItemList(tuple(remarks))
+    if marks := tuple(told.marks()):
+        heads = [_words(words.LINE), *(label for label, _ in marks), _words(words.TOTAL)]
+        given = _words_of([words.MARKS, *(text for _, text in marks), _total([told.report])])
+        yield _table(heads, [given], row_heads=True)
+    if told.reader == "teacher":
+        yield from _for_the_teacher(told)
+    if notes := tuple(told.notes()):
+        yield Box(words.NOTES, (ItemList(notes),))
+
+
+def _script(lines: Sequence[Line]) -> Iterator[Block]:
+    """What was written: matrices next to one another as far as a line goes, short answers in a table."""
+    for kind, run in groupby(lines, lambda line: min(2, len(line.formulas)) if line.formulas else -1):
+        found = list(run)
+        if kind == 1 and all(isinstance(line.formulas[0], Relation) for line in found):
+            rows = rows_of([line.formulas[0] for line in found], LINE)
+            yield Display(tuple(row if isinstance(row, Row) else Row((row,)) for row in rows))
+        elif kind > 0:
+            for line in found:
+                named = len(line.formulas) == 1 and not isinstance(line.formulas[0], Relation)
+                yield Display(line.formulas, (*line.label, Words(":")) if named else ())
+        else:
+            answers = [[line.label, line.answer] for line in found]
+            yield _table(_words_of([words.LINE, words.ANSWER]), answers, row_heads=True)
+
+
+def _where_to_look(told: Told) -> Inlines:
+    """Where the first mistake is; what is open if there is none."""
+    first, report = told.first, told.report
+    if first is None:
+        empty = sum(1 for line in told.lines if _all_missing(report, line.part))
+        open_ = any(verdict.state == "unreadable" for verdict in report.verdicts)
+        some = any(verdict.state in ("missing", "wrong") for verdict in report.verdicts)
+        if report.pending:
+            return _words(words.TO_BE_READ)
+        if empty:
+            return _words(f"{words.NOTHING_WRONG} {words.empty_lines(empty)}")
+        return _words(words.NOTHING_WRONG if open_ or some else words.ALL_RIGHT)
+    if first.kind == "misread" or not first.part:
+        return _words(words.GIVENS.format(number=first.number + 1))
+    before, after = words.BEGIN_WITH, words.begun(first.number + 1)
+    if step := told.left_out(first):
+        return (Words(before), *step, Words(words.BEGIN_LEFT_OUT + after))
+    cells = [(i, j) for part, i, j in first.entries if part == first.part]
+    where = told.where(first.part, cells) if cells else ""
+    rest = f" {words.REST_FOLLOWS}" if _rest_follows(told, first) else ""
+    place = (Words(", "), Strong(where)) if where else ()
+    return (Words(before), *told.label(first.part), *place, Words(after + rest))
+
+
+def _all_missing(report: Report, part: str) -> bool:
+    verdicts = report.of(part)
+    return bool(verdicts) and all(verdict.state == "missing" for verdict in verdicts.values())
+
+
+def _rest_follows(told: Told, first: Event) -> bool:
+    """Whether entries follow from the student's own lines after the only mistake there is."""
+    report = told.report
+    return len(report.events) == 1 and any(v.state == "follows" and v.part != first.part for v in report.verdicts)
+
+
+# ------------------------------------------------------------------------------------------------ for the teacher
+
+
+def _for_the_teacher(told: Told) -> Iterator[Block]:
+    if told.report.events:
+        yield Heading(_words(words.MISTAKES), 2)
+        yield ItemList(tuple(_event(told, event) for event in told.report.events))
+    compared = [verdict for verdict in told.report.verdicts if verdict.state != "correct" or verdict.flags]
+    if compared:
+        yield Heading(_words(words.DETAIL), 2)
+        rows = [_compared(told, verdict) for verdict in compared]
+        heads = (words.ENTRY, words.WRITTEN, words.COMPARED, words.HOW, words.KEY)
+        yield _table(_words_of(heads), rows)
+    proofs = Counter(v.proof for v in told.report.verdicts if v.state == "correct")
+    if proofs:
+        yield Paragraph(_words(words.equal_to_key(proofs.total(), sorted(proofs.items()))))
+
+
+def _event(told: Told, event: Event) -> Inlines:
+    """A mistake in full: its kind, where it is charged and seen, every explanation, every entry."""
+    start = (Strong(words.mistake(event.number + 1)), Words(f", {words.KINDS[event.kind]}"))
+    charged = (Words(f", {words.CHARGED}"), Words(event.step)) if event.step else ()
+    parts = list(dict.fromkeys(part for part, _, _ in event.entries)) or [event.part] * bool(event.part)
+    seen = []
+    for part in parts:
+        where = told.where(part, [(i, j) for name, i, j in event.entries if name == part])
+        seen.append(f"{part}, {where}" if where else part)
+    shown = (Words(f", {words.SHOWN_AT}{'; '.join(seen)}"),) if seen else ()
+    return (*start, *charged, *shown, Words(": "), *told.explained(event))
+
+
+def _compared(told: Told, verdict: Verdict) -> list[Inlines]:
+    """A row: where, what was written, what it was compared with and how, the key."""
+    sign, says = words.SIGNS[verdict.state]
+    where = told.where(verdict.part, [(verdict.i, verdict.j)])
+    entry: Inlines = (Words(f"{verdict.part}, {where}" if where else verdict.part),)
+    written: Inlines = (Math(Marked(NOTHING if verdict.written.blank else as_read(verdict.written), sign, says)),)
+    same = verdict.way == "key" or verdict.compared is verdict.right
+    how = ", ".join(filter(None, (words.WAYS[verdict.way], verdict.proof)))
+    key = _words(words.SAME_AS_KEY) if same and verdict.right is not None else _value(told, verdict, verdict.right)
+    return [entry, written, _value(told, verdict, verdict.compared), _words(how), key]
+
+
+def _value(told: Told, verdict: Verdict, value: Value | None) -> Inlines:
+    """A value exactly and as a decimal; a wide one as a decimal alone."""
+    if value is None:
+        return _words(words.SIGNS["missing"][0])
+    wording = told.wording(verdict.part)
+    exact = wording.number(value) if wording else number(value)
+    if isinstance(value, int) or value is NEGATIVE_INFINITY or has_symbols(value):
+        return (Math(exact),)
+    problem = told.report.question.problem
+    rounded: Formula = decimal(decimal_text(value, max(4, problem.places if problem else 0)))
+    return (Math(rounded if width(exact) > WIDEST_VALUE else Relation((exact, rounded), ("≈",))),)
+
+
+# ------------------------------------------------------------------------------------------------ pieces
+
+
+def _words_of(texts: Sequence[str]) -> list[Inlines]:
+    return [_words(text) for text in texts]
+
+
+def _words(text: str) -> Inlines:
+    return (Words(text),)
+
+
+def _table(header: Sequence[Inlines], rows: Sequence[Sequence[Inlines]], row_heads: bool = False) -> Table:
+    return Table(tuple(header), tuple(map(tuple, rows)), row_heads)
+
+
+__all__ = ["feedback_document", "marking_document"]

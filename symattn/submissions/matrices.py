@@ -1,0 +1,162 @@
+"""Matrices in text, `1/7 * [[1, 2], [3, 4]]` or `1 2 ; 3 4`, taken apart into the texts of their entries.
+
+Nothing is read as a number here, and nothing nests deeper than a list of rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+LARGEST = 40
+"""Rows and columns that a matrix may have."""
+
+Rows = tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TextMatrix:
+    """The entries as they were typed, what stands before the first equals sign, and a common factor outside."""
+
+    rows: Rows
+    name: str = ""
+    factor: str = ""
+
+    @property
+    def too_large(self) -> bool:
+        return len(self.rows) > LARGEST or max(map(len, self.rows), default=0) > LARGEST
+
+
+def read_matrix(text: str, shape: tuple[int, int] = (0, 0)) -> TextMatrix | None:
+    """A matrix in brackets, or in lines, or with `;` between its rows; none if nothing is written.
+
+    `shape` is the one that it should have: it decides where signs can be taken in two ways.  A decimal approximation
+    behind ≈ is left away.
+
+    >>> read_matrix("S = 1/2 * [[1, -2], [0, 1]]")
+    TextMatrix(rows=(('1', '-2'), ('0', '1')), name='S', factor='1/2')
+    >>> read_matrix("1,5 2 ; 3 4", (2, 2)).rows
+    (('1,5', '2'), ('3', '4'))
+    """
+    exact = _RUN.sub("  ", text).partition("≈")[0]
+    first, *others = exact.split("=")
+    name, body = (first.strip(), others[-1].strip()) if others else ("", exact.strip())
+    start, end = _bracketed(body)
+    if not end:
+        return TextMatrix(rows, name) if (rows := _rows_of_lines(body, shape)) else None
+    rows = _rows_in_brackets(body[start:end], shape)
+    return TextMatrix(rows, name, factor_outside(body[:start], body[end:])) if rows else None
+
+
+_RUN = re.compile(r"[^\S\n\t]{3,}")
+
+
+def _bracketed(text: str) -> tuple[int, int]:
+    """Where a list of rows, or one row in square brackets, begins and ends; (0, 0) if there is none."""
+    start = text.find("[[")
+    start = start if start >= 0 else next((i for i in (text.find("[ ["), text.find("[")) if i >= 0), -1)
+    if start < 0:
+        return _tuple(text)
+    depth = 0
+    for i in range(start, len(text)):
+        depth += (text[i] == "[") - (text[i] == "]")
+        if depth == 0:
+            return start, i + 1
+    return 0, 0
+
+
+def _tuple(text: str) -> tuple[int, int]:
+    """(1, 2, 3): the whole text, with a comma or a semicolon that stands in no inner bracket."""
+    stripped = text.strip()
+    if not (stripped.startswith("(") and stripped.endswith(")") and len(list(_split(stripped[1:-1], ",;"))) > 1):
+        return 0, 0
+    depth = 0
+    for i, character in enumerate(stripped):
+        depth += (character == "(") - (character == ")")
+        if depth == 0 and i < len(stripped) - 1:
+            return 0, 0
+    start = text.index("(")
+    return start, start + len(stripped)
+
+
+def _rows_in_brackets(text: str, shape: tuple[int, int]) -> Rows:
+    inside = text[1:-1].strip()
+    if inside.startswith("["):
+        lists = [piece.strip().strip("[]") for piece in _split(inside, ",;\n", behind="]")]
+        return _cells([piece for piece in lists if piece.strip(", ;")], shape[1])
+    if text.startswith("("):
+        return (tuple(cell.strip() for cell in _split(inside, ";" if ";" in inside else ",")),)
+    return _rows_of_lines(inside, shape)
+
+
+def _rows_of_lines(text: str, shape: tuple[int, int]) -> Rows:
+    """Rows on lines of their own, or with `;` between them."""
+    lines = [line.strip().strip("|").rstrip(";").strip() for line in text.splitlines()]
+    lines = [line for line in lines if line]
+    if len(lines) == 1 and ";" in lines[0]:
+        pieces = [piece.strip() for piece in _split(lines[0], ";")]
+        if shape == (1, len(pieces)):
+            return (tuple(pieces),)  # 0,5; 0,25: one row with `;` between the entries
+        lines = [piece for piece in pieces if piece]
+    return _cells(lines, shape[1])
+
+
+_GAPS = tuple(map(re.compile, (r"\t+", r"\s*&\s*", r"\s*\|\s*", r"\s*;\s*", r",\s+", r",", r"\s{2,}", r"\s+")))
+"""What can stand between entries, the plainest first."""
+
+
+def _cells(lines: Sequence[str], columns: int) -> Rows:
+    """Lines as entries: at the plainest separator that gives every line as many as there should be, or alike many."""
+    ways = [tuple(_split_at(line.strip(), gap) for line in lines) for gap in _GAPS]
+    for right in ({columns}, None):
+        for rows in ways:
+            counts = set(map(len, rows))
+            if counts == right or (right is None and len(counts) == 1 and counts != {1} and columns != 1):
+                return rows
+    return max(ways, key=lambda rows: len(rows[0])) if lines and columns != 1 else tuple((line,) for line in lines)
+
+
+def _split_at(line: str, gap: re.Pattern[str]) -> tuple[str, ...]:
+    cells, depth, start, at = [], 0, 0, 0
+    while at < len(line):
+        if depth == 0 and (found := gap.match(line, at)):
+            cells.append(line[start:at])
+            start = at = found.end()
+            continue
+        depth = max(0, depth + (line[at] in "([{") - (line[at] in ")]}"))
+        at += 1
+    return tuple(cell.strip() for cell in (*cells, line[start:]))
+
+
+def _split(text: str, separators: str, behind: str = "") -> Iterator[str]:
+    """Pieces between separators that stand in no bracket; with `behind`, only those right behind that sign."""
+    depth, start, last = 0, 0, ""
+    for i, character in enumerate(text):
+        depth = max(0, depth + (character in "([{") - (character in ")]}"))
+        if depth == 0 and character in separators and (not behind or last == behind):
+            yield text[start:i]
+            start = i + 1
+        elif behind and depth == 1 and character == "[" and last == behind and text[start:i].strip():
+            yield text[start:i]  # [1 2] [3 4], as NumPy prints it
+            start = i
+        last = character if not character.isspace() else last
+    yield text[start:]
+
+
+_CALL = re.compile(r"[A-Za-z_.]{0,20}(?:[Mm]atrix|array)\s*\($")
+_BEHIND = re.compile(r"[\s)]*(?:/(?P<below>.+)|[*·×⋅](?P<times>.+))?")
+
+
+def factor_outside(before: str, behind: str) -> str:
+    """The common factor outside the brackets: 1/7 of 1/7 * [[…]], 1/(7) of [[…]]/7."""
+    before = _CALL.sub("", before.strip()).strip(" *·×⋅")
+    before = before.removesuffix("\\cdot").removesuffix("\\times").strip()
+    found = _BEHIND.fullmatch(behind)
+    factors = [f"({before})"] if before else []
+    if found and found["times"]:
+        factors.append(f"({found['times'].strip()})")
+    product = "*".join(factors) or "1"
+    if found and found["below"]:
+        return f"{product}/({found['below'].strip()})"
+    return before if factors == [f"({before})"] else "*".join(factors)

@@ -1,0 +1,119 @@
+"""What students call the things they were asked for: Q, W^Q, S'', Ŝ, "weights", (b), 3."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from symattn.document import AnswerGrid
+from symattn.explanation.wording import Wording
+from symattn.formula import Formula
+from symattn.question import PropertyAnswer, Question
+from symattn.submissions.entries import visible
+from symattn.writers import common, text
+
+WORDS = {
+    "Q": ("query", "queries"),
+    "K": ("key", "keys"),
+    "V": ("value", "values"),
+    "S": ("score", "scores", "raw scores", "attention scores"),
+    "S'": ("scaled", "scaled scores"),
+    "M": ("masked", "masked scores", "masked scaled scores"),
+    "A": ("weight", "weights", "attention", "attention weights", "softmax", "probabilities"),
+    "A_rounded": ("rounded", "rounded weights"),
+    "Z": ("output", "outputs", "result", "context"),
+}
+"""What each role is called in words, besides the notation's own word."""
+
+_ACCENTS = {"\u0302": "hat", "\u0303": "tilde", "\u0304": "bar"}
+_ACCENT = re.compile(r"\\(?:wide|over)?(hat|tilde|bar|line)\s*\{?\s*([A-Za-z])\s*\}?")
+_COMMAND = re.compile(r"\\(?:math|text|operatorname|bold|bm|left|right|quad|qquad)[A-Za-z]*")
+_PRIMES = re.compile("\\\\prime|['′’‘´ʹ]")
+_NOT_OF_A_NAME = re.compile(r"[\W_]+")
+_PART = re.compile(r"(?i)(?:part\s+)?\(?([a-z]{1,2}|\d{1,3})[).]?")
+
+
+def normal(name: str) -> str:
+    """A name as its letters and digits, accents in words, primes last: what different ways of writing it share.
+
+    >>> normal("$W^{Q}$"), normal("S''_1"), normal("Ŝ₁"), normal("\\\\hat{S}_1"), normal("S.2")
+    ('WQ', "S1''", 'Shat1', 'Shat1', 'S2')
+    """
+    name = _ACCENT.sub(lambda found: found[2] + found[1], visible(name).replace('"', "''").replace("″", "''"))
+    name, primes = _PRIMES.subn("", _COMMAND.sub("", name))
+    plain = "".join(_ACCENTS.get(c, c) for c in unicodedata.normalize("NFD", name))
+    return _NOT_OF_A_NAME.sub("", unicodedata.normalize("NFKC", plain)) + primes * "'"
+
+
+class Names:
+    """The names by which the parts of one question, and the steps behind it, are found."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.parts = [part.name for part in question.parts]
+        self._known: dict[str, str] = {}
+        for name, target in (*self._signs(), *self._words()):
+            self._known.setdefault(normal(name), target)
+        folded: dict[str, str] = {}
+        for name, target in self._known.items():
+            folded.setdefault(name.casefold(), target)
+        self._folded = folded
+
+    def find(self, name: str) -> str:
+        """The part or the step that is meant: its own name; "" if nothing of this question is called so.
+
+        Signs in their own case come first, then letters and numbers of parts, then words and signs in any case.
+        """
+        sign = normal(name)
+        if sign in self._known:
+            return self._known[sign]
+        if place := self.place(name):
+            return place
+        return self._folded.get(sign.casefold(), "")
+
+    def place(self, name: str) -> str:
+        """The part of a letter or a number as it stands before the heading, (b) or 2; "" if there is none."""
+        found = _PART.fullmatch(name.strip())
+        if not found:
+            return ""
+        letter = found[1]
+        position = int(letter) - 1 if letter.isdigit() else _position(letter)
+        return self.parts[position] if 0 <= position < len(self.parts) else ""
+
+    def _signs(self) -> Iterator[tuple[str, str]]:
+        """Names in signs with what they belong to; the first of equal ones counts."""
+        yield from ((name, name) for name in self.parts)
+        for part in self.question.parts:
+            for grid in common.all_blocks(part.ask):
+                if isinstance(grid, AnswerGrid):
+                    yield from ((sign, part.name) for sign in signs(grid.name))
+            if isinstance(part.answer, PropertyAnswer):
+                yield from ((name, part.name) for name in part.answer.model)
+        if (problem := self.question.problem) is not None:
+            wording = Wording(problem.derivation, problem.notation)
+            for step in problem.derivation:
+                yield from ((sign, step.name) for sign in signs(wording.name(step.name)))
+                yield step.name, step.name
+
+    def _words(self) -> Iterator[tuple[str, str]]:
+        if (problem := self.question.problem) is None:
+            return
+        for step in problem.derivation:
+            token = f" {step.token}" if step.token is not None else ""
+            own = problem.notation.named(step.role).word
+            for word in filter(None, (own, *WORDS.get(step.role, ()))):
+                yield word + token, step.name
+
+
+def signs(name: Formula) -> tuple[str, ...]:
+    """A name as it stands on paper, and in the head of a table."""
+    return (text.on_one_line(name),)
+
+
+def _position(letter: str) -> int:
+    """(a) is 0, (z) 25, (aa) 26."""
+    position = 0
+    for character in letter.lower():
+        position = 26 * position + ord(character) - ord("a") + 1
+    return position - 1

@@ -1,0 +1,296 @@
+"""Fuzzed answers: every one is read and decided, none may crash, run anything, or take longer than 50 ms.
+
+    python tests/bench/fuzz_answers.py [-n 1000000] [--seed 1] [--slowest 10]
+
+Answers are token soup, mutations of right answers, deep nesting, huge digits, look-alikes from all of Unicode,
+code, and right answers in many forms.  Each is read as one entry and compared with a true value as marking does it;
+time is that of the thread alone, so that other processes do not count.  An audit hook watches for anything that would
+open a file, start a process, import, compile or execute.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import multiprocessing
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from symattn.exact import Value
+from symattn.exact.reading import read
+from symattn.marking.answers import in_letters
+from symattn.marking.policy import POLICIES
+from symattn.marking.trace import Accepts
+from symattn.submissions import entry
+
+LIMIT = 0.050
+"""Seconds that one answer may take."""
+
+RIGHT = (
+    "0", "1", "-2", "17", "1/2", "-3/7", "22/7", "0.25", "1000000", "sqrt(2)/2", "-1/sqrt(3)", "sqrt(2)+sqrt(3)",
+    "e^2/(1+2e^2)", "e/(1+e+e^2)", "1/(2+e^-2)", "e^(1/2)/(e^(1/2)+e^(-1/2)+1)", "(2e+2e^2)/(1+e+e^2)",
+    "(1-e^3)/(1+e^2+e^3)", "e^(sqrt(2)/2)/(1+e^(sqrt(2)/2))", "2^(1/2)/(1+2^(1/2))", "ln(3)", "ln(2)-ln(3)", "-ln(2)/2",
+    "(3e^4-2e^2+1)/(e^4+e^2+e+1)", "e^(4/sqrt(3))/(e^(4/sqrt(3))+e^(1/sqrt(3))+2)", "1/(1+e^-10)", "-inf",
+    "(e+sqrt(2))/(1+e*sqrt(2))", "7/(1+e)-3", "e^(-1000)",
+)  # fmt: skip
+LETTERS = ("4d^2", "3 n d^2", "2n^2 d + 4 n d^2", "h n^2", "4d^2 + 4d")
+
+TOKENS = (
+    "0", "1", "2", "3", "7", "10", "0.5", ".5", "1/2", "12.75", "e", "e^2", "e^", "exp(", "sqrt(", "ln(", "(", ")", "[",
+    "]", "{", "}", "+", "-", "*", "/", "^", "·", "×", "√", "²", "³", "⁻¹", "½", "%", " ", ",", ".", ";", "=", "≈", "∞",
+    "−", "–", "$", "\\frac", "\\frac{1}{2}", "\\sqrt{2}", "\\left(", "\\right)", "\\cdot", "\\", "~~", "**", "_", "x",
+    "inf", "nan", "e^(1/3)", "2^(1/2)", "(1+e)", "|", "&", "°", "é", "\u200b", "\u00a0", "\x00", "١", "１",
+)  # fmt: skip
+LOOK_ALIKES = {
+    "0": "０O𝟎⓪٠०", "1": "１l𝟏①١१", "2": "２𝟐②٢²₂", "3": "３𝟑Ʒ③", "e": "ｅеℯ𝑒ё", "-": "−–—‐－﹣˗", "+": "＋﹢⁺➕",
+    "/": "／⁄∕÷⧸", ".": "．·٫․", "(": "（❨⟮", ")": "）❩⟯", "*": "＊×·∗⋅•", "^": "＾ˆ⌃", "=": "＝≡",
+    " ": "\u00a0\u2009\u3000\u2003",
+}  # fmt: skip
+CODE = (
+    "__import__('os').system('touch pwned')", "exec('1')", "eval(1)", "open('pwned','w')", "().__class__.__bases__",
+    "lambda: 0", "import os", "{{7*7}}", "${7*7}", "`id`", "$(id)", "'; DROP TABLE marks; --",
+    "<script>alert(1)</script>",
+    "\\input{/etc/passwd}", "\\write18{id}", "=cmd|' /C calc'!A0", "Symbol('x').evalf()", "Integer(1)/0", "1if 1else 2",
+    "%s%s%n", "\\begin{pmatrix}1\\end{pmatrix}", "f'{1}'", "1;2", "\r\n1", "1\x001",
+)  # fmt: skip
+
+Kind = Callable[[random.Random, str], str]
+
+
+def soup(rng: random.Random, right: str) -> str:
+    return "".join(rng.choices(TOKENS, k=rng.randint(1, 30)))
+
+
+def mutation(rng: random.Random, right: str) -> str:
+    """A right answer with some characters or pieces put in, left out, exchanged or repeated."""
+    characters = list(right)
+    for _ in range(rng.randint(1, 4)):
+        at = rng.randrange(len(characters) + 1)
+        match rng.randrange(5):
+            case 0:
+                characters.insert(at, rng.choice(TOKENS))
+            case 1 if characters:
+                del characters[min(at, len(characters) - 1)]
+            case 2 if characters:
+                characters[min(at, len(characters) - 1)] = rng.choice(TOKENS)
+            case 3:
+                characters[at:at] = characters[at : at + rng.randint(1, 8)] * rng.randint(1, 6)
+            case _:
+                characters.insert(at, rng.choice("0123456789"))
+    return "".join(characters)
+
+
+def nesting(rng: random.Random, right: str) -> str:
+    depth = rng.choice((2, 3, 5, 10, 30, 58, 61, 200, 1900))
+    opening, closing = rng.choice(
+        (
+            ("(", ")"), ("sqrt(", ")"), ("exp(", ")"), ("ln(", ")"), ("\\frac{1}{", "}"), ("1/(1+", ")"), ("-(", ")"),
+            ("e^(", ")"), ("√(1+", ")"), ("(1+e)*(", ")"), ("2^(1/", ")"), ("\\sqrt{2+", "}"), ("e^(1/(1+", "))"),
+            ("(", ")^2"), ("(1+", ")^3"), ("(e+", ")^(1/2)"), ("exp(-", ")+1"), ("[", "]"), ("--", ""), ("e^", ""),
+            ("~~", "~~"), ("$", "$"), ("**", "**"), ("\\left(", "\\right)"), ("<b>", "</b>"), ("\\cancel{", "}"),
+        )
+    )  # fmt: skip
+    inner = rng.choice((right, "1", "2", "e", "e+1", "sqrt(2)+e"))
+    return (opening * depth + inner + closing * rng.choice((depth, depth, depth, depth - 1)))[:6000]
+
+
+def huge(rng: random.Random, right: str) -> str:
+    digits = "".join(rng.choices("0123456789", k=rng.choice((20, 60, 199, 200, 201, 1000, 4000, 20000))))
+    power = rng.choice((9, 99, 200, 201, 1000, 10**9))
+    forms = (
+        digits, f"0.{digits}", f"{digits}/{digits[::-1]}", f"e^{digits}", f"({right})^{power}", f"e^({right})^{power}",
+        f"(1+e)^{power}*(1-e)^{power}", f"{power}^{power}", f"sqrt({digits})", f"(1+sqrt(2)+e)^{power}",
+        f"ln({digits})",
+        f"(1+e^{power})/(1+e^{power}+e^-{power})", f"{digits} %", f"2^({power}/{power - 1})", f"exp(exp(exp({power})))",
+        "+".join(f"e^{rng.randint(-200, 200)}" for _ in range(rng.choice((5, 50, 300)))),
+        "*".join(f"(1+e^(1/{rng.randint(1, 90)}))" for _ in range(rng.choice((3, 12, 60)))),
+        "+".join(f"1/(1+e^(1/{rng.randint(1, 90)}))" for _ in range(rng.choice((3, 12, 60)))),
+        "+".join(f"sqrt({rng.randint(2, 10**6)})" for _ in range(rng.choice((3, 12, 60)))),
+        "+".join(f"ln({rng.randint(2, 10**6)})" for _ in range(rng.choice((3, 12, 60)))),
+        f"sqrt({right}+sqrt({rng.randint(2, 99)}+e))", f"e^(ln({rng.randint(2, 99)})/{rng.randint(2, 99)})",
+        f"e^(e^({right}))", f"({right})/({right}-({right}))", f"2^(sqrt({rng.randint(2, 30)}))",
+    )  # fmt: skip
+    return rng.choice(forms)
+
+
+def look_alike(rng: random.Random, right: str) -> str:
+    if rng.random() < 0.3:
+        return "".join(
+            chr(rng.choice((rng.randrange(32, 0x3000), rng.randrange(0x2000, 0x2C00), rng.randrange(0xD7FF))))
+            for _ in range(rng.randint(1, 12))
+        )
+    return "".join(rng.choice(LOOK_ALIKES[c]) if c in LOOK_ALIKES and rng.random() < 0.4 else c for c in right)
+
+
+def code(rng: random.Random, right: str) -> str:
+    return rng.choice((rng.choice(CODE), f"{right}{rng.choice(CODE)}", f"{rng.choice(CODE)}+{right}"))
+
+
+def dressed(rng: random.Random, right: str) -> str:
+    """A right answer, equal or near, as people and programs write it."""
+    form = rng.choice(
+        (
+            "{}", "**{}**", "${}$", "$`{}`$", "`{}`", "\\({}\\)", "= {}", "~~7~~ {}", "{} ≈ 0.33", "({})/1", "1*({})",
+            "({0})+({0})-({0})", "{}+1/10^30", "({})*(1+e)/(e+1)", "{}+0", "\\boxed{{{}}}", "exp(ln({}))",
+            "({0})^2/({0})",
+            "sqrt(({})^2)", "{} + e^-200",
+        )
+    )  # fmt: skip
+    return form.format(right)
+
+
+KINDS: tuple[Kind, ...] = (soup, mutation, mutation, nesting, huge, look_alike, code, dressed)
+
+
+@dataclass
+class Tally:
+    """What came of some answers."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    times: Counter[int] = field(default_factory=Counter)
+    """How many took so many microseconds, in steps of 50 up to 5 ms, then of 500."""
+    slowest: list[tuple[float, str, str]] = field(default_factory=list)
+    crashes: list[tuple[str, str, str]] = field(default_factory=list)
+    events: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: Tally) -> None:
+        self.outcomes += other.outcomes
+        self.times += other.times
+        self.events += other.events
+        self.slowest = sorted(self.slowest + other.slowest, reverse=True)[:200]
+        self.crashes += other.crashes
+
+    def timed(self, seconds: float, kind: str, text: str) -> None:
+        microseconds = round(seconds * 1e6)
+        self.times[microseconds // 50 * 50 if microseconds < 5000 else microseconds // 500 * 500] += 1
+        if seconds > 0.005:
+            self.slowest = sorted([*self.slowest, (seconds, kind, text[:400])], reverse=True)[:100]
+
+    def percentile(self, share: float) -> float:
+        """In milliseconds, from above."""
+        left = share * self.times.total()
+        for step in sorted(self.times):
+            left -= self.times[step]
+            if left <= 0:
+                return (step + (50 if step < 5000 else 500)) / 1000
+        return 0.0
+
+
+WATCHED = frozenset({"exec", "compile", "open", "import", "os.system", "os.exec", "os.posix_spawn", "subprocess.Popen",
+                     "socket.connect", "ctypes.dlopen", "os.remove", "shutil.rmtree"})  # fmt: skip
+_watching: list[Counter[str]] = []
+
+
+def _hook(event: str, arguments: tuple[Any, ...]) -> None:
+    if _watching and event in WATCHED:
+        _watching[0][f"{event} {str(arguments[0])[:60] if arguments else ''}"] += 1
+
+
+ACCEPTS = Accepts(POLICIES["ecf"], exact=True, places=4)
+
+
+def judge(text: str, truth: Value, symbols: bool, mark: str) -> str:
+    """One answer read and decided, as marking does it; how that went in a word."""
+    said = entry(text, mark, symbols=symbols)
+    if said.blank:
+        return "blank"
+    if not said.readable:
+        return "complaint"
+    accepted, proof, _ = (*in_letters(said, truth), ()) if symbols else ACCEPTS(said, truth)
+    return f"{'accepted' if accepted else 'refused'}: {proof.split(' to ')[0] or 'no proof'}"
+
+
+def warm_up() -> list[tuple[str, Value, bool]]:
+    """The true values; everything that is imported when it is first needed has been, after this."""
+    import sympy.assumptions.wrapper  # noqa: F401  (SymPy imports it only for some expressions)
+
+    truths = [(text, read(text).value, False) for text in RIGHT]
+    truths += [(text, read(text, symbols=True).value, True) for text in LETTERS]
+    rng = random.Random(0)
+    for text, truth, symbols in truths:
+        for kind in KINDS:
+            for _ in range(3):
+                with suppress(Exception):  # found again and counted in the run itself
+                    judge(kind(rng, text), truth, symbols, ".")
+    return truths
+
+
+def run(job: tuple[int, int]) -> Tally:
+    """So many answers from one seed."""
+    seed, count = job
+    truths = warm_up()
+    if not _watching:
+        sys.addaudithook(_hook)
+    tally = Tally()
+    rng = random.Random(seed)
+    gc.collect()
+    gc.freeze()
+    for _ in range(count):
+        text, truth, symbols = truths[rng.randrange(len(truths))]
+        kind = KINDS[rng.randrange(len(KINDS))]
+        answer, mark = kind(rng, text), rng.choice((".", ".", ",", "auto"))
+        _watching[:] = [tally.events]
+        start = time.thread_time()
+        try:
+            outcome = judge(answer, truth, symbols, mark)
+        except Exception as error:  # any is a defect, and is what this looks for
+            outcome = "CRASH"
+            tally.crashes.append((f"{type(error).__name__}: {error}"[:200], kind.__name__, answer[:400]))
+        seconds = time.thread_time() - start
+        _watching.clear()
+        tally.outcomes[f"{kind.__name__:<10} {outcome}"] += 1
+        tally.timed(seconds, kind.__name__, f"{answer!r} against {text!r}" if len(answer) < 400 else repr(answer[:390]))
+    return tally
+
+
+def jobs(count: int, seed: int, size: int = 5000) -> Iterator[tuple[int, int]]:
+    for start in range(0, count, size):
+        yield seed * 1_000_003 + start, min(size, count - start)
+
+
+def fuzz(count: int, seed: int = 1, processes: int = 1) -> Tally:
+    """`count` answers; the same seed gives the same ones, on however many processes."""
+    whole = Tally()
+    if processes == 1:
+        for job in jobs(count, seed):
+            whole.add(run(job))
+        return whole
+    with multiprocessing.get_context("spawn").Pool(processes) as pool:
+        for done, tally in enumerate(pool.imap_unordered(run, jobs(count, seed)), 1):
+            whole.add(tally)
+            print(f"\r{min(count, done * 5000):>9} of {count}", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    return whole
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("-n", type=int, default=1_000_000, help="how many answers")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--slowest", type=int, default=10, help="how many of the slowest are printed")
+    parser.add_argument("--width", type=int, default=160, help="how much of them")
+    parser.add_argument("--processes", type=int, default=multiprocessing.cpu_count())
+    options = parser.parse_args()
+    tally = fuzz(options.n, options.seed, options.processes)
+    for outcome, number in sorted(tally.outcomes.items()):
+        print(f"{number:>9}  {outcome}")
+    times = ", ".join(f"p{share * 100:g} {tally.percentile(share):.2f} ms" for share in (0.5, 0.9, 0.99, 0.999, 0.9999))
+    print(f"\n{tally.times.total()} answers: {times}")
+    over = [slow for slow in tally.slowest if slow[0] > LIMIT]
+    print(f"crashes {len(tally.crashes)}, over {LIMIT * 1000:g} ms {len(over)}, "
+          f"watched events {tally.events.total()} {dict(tally.events.most_common(5))}")  # fmt: skip
+    for seconds, kind, text in tally.slowest[: options.slowest]:
+        print(f"  {seconds * 1000:7.2f} ms  {kind:<10} {text[: options.width]}")
+    for crash in tally.crashes[:20]:
+        print("  CRASH", *crash)
+    return bool(tally.crashes or over or tally.events)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

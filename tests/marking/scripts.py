@@ -1,0 +1,391 @@
+"""Scripts: what somebody might hand in for a question, built line by line and written in any form.
+
+A *page* is a matrix of numbers, or of texts, as nested lists.  *Pages* by name are matrix by matrix with tokens as
+rows, whatever the question's layout is; `laid` puts them where the question asks for them: turned for tokens as
+columns, cut into the lines of single tokens for a derivation token by token.  So every wrong way is said once for all
+layouts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import sympy
+
+from symattn.attempt import Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked
+from symattn.derivation import Derivation, Step
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Quotient, Value, decimal_text, to_sympy
+from symattn.marking import mark
+from symattn.marking.policy import POLICIES, Policy
+from symattn.marking.report import Report
+from symattn.misconceptions import whole
+from symattn.question import (
+    CellsAnswer,
+    ChoiceAnswer,
+    EntriesAnswer,
+    FormulaAnswer,
+    MatrixAnswer,
+    OrderAnswer,
+    Part,
+    PropertyAnswer,
+    Question,
+    RubricAnswer,
+    ShapeAnswer,
+    StepAnswer,
+    WordAnswer,
+)
+from symattn.submissions.entries import entry, grid
+
+Page = list[list[Any]]
+Pages = Mapping[str, Page]
+Form = Callable[[Value], str]
+
+
+# ------------------------------------------------------------------------------------------------ pages
+
+
+def page(matrix: Matrix) -> Page:
+    return [list(row) for row in matrix.rows]
+
+
+def turned(rows: Sequence[Sequence[Any]]) -> Page:
+    """The transpose."""
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def pages(d: Derivation) -> dict[str, Page]:
+    """Every given and every step, matrix by matrix, tokens as rows."""
+    d = whole(d)
+    matrices = {**d.givens, **{step.name: step.result for step in d}}
+    found = {name: page(matrix) for name, matrix in matrices.items()}
+    return found if d.orientation == "rows" else {name: turned(rows) for name, rows in found.items()}
+
+
+def numbers_times(a: Any, b: Any) -> Any:
+    return a * b
+
+
+def texts_times(a: str, b: str) -> str:
+    return f"({a})*({b})"
+
+
+def laid(question: Question, found: Pages, times: Callable[[Any, Any], Any] = numbers_times) -> dict[str, Page]:
+    """Pages by the part of the question that asks for them; what is not among them is left out.
+
+    The weighted values of a token are made from its weights and the values, unless the output was not made so.
+    """
+    asked = {}
+    for part in question.parts:
+        step = step_of(question, part)
+        if step is not None and (rows := _line(derivation_of(question, part), step, found, times)) is not None:
+            asked[part.name] = rows
+    return asked
+
+
+def derivation_of(question: Question, part: Part) -> Derivation:
+    """The derivation behind a part: its own, or the question's."""
+    if isinstance(part.answer, MatrixAnswer) and part.answer.derivation is not None:
+        return part.answer.derivation
+    assert question.problem is not None
+    return question.problem.derivation
+
+
+def step_of(question: Question, part: Part) -> Step | None:
+    """The step that a part asks for, if it is one of a derivation (and no given matrix)."""
+    match part.answer:
+        case StepAnswer(step) | EntriesAnswer(step, _):
+            name = step
+        case MatrixAnswer(_, derivation, step) if derivation is not None:
+            name = step
+        case _:
+            return None
+    return next((step for step in derivation_of(question, part) if step.name == name), None)
+
+
+def _line(d: Derivation, step: Step, found: Pages, times: Callable[[Any, Any], Any]) -> Page | None:
+    columns = d.orientation == "columns"
+    if step.token is None:
+        rows = found.get(step.name)
+        return turned(rows) if rows is not None and columns else rows
+    t = step.token - 1
+    if step.role == "weighted":
+        weights = found.get("A_rounded", found.get("A"))
+        if weights is None or "V" not in found or t >= len(weights):
+            return None
+        if len(weights[t]) != len(found["V"]) or NEGATIVE_INFINITY in weights[t]:
+            return None
+        rows = [[times(a, v) for v in values] for a, values in zip(weights[t], found["V"], strict=True)]
+        return turned(rows) if columns else rows
+    rows = found.get(step.role)
+    if rows is None or t >= len(rows):
+        return None
+    upright = columns or step.result.shape[1] == 1
+    return turned([rows[t]]) if upright else [list(rows[t])]
+
+
+def key_of(question: Question) -> dict[str, Page]:
+    """The right matrix of every part that asks for one, as it is laid out there."""
+    found = {}
+    for part in question.parts:
+        match part.answer:
+            case StepAnswer(step) | EntriesAnswer(step, _):
+                matrix = derivation_of(question, part).value(step)
+                assert isinstance(matrix, Matrix)
+                found[part.name] = page(matrix)
+            case MatrixAnswer(value):
+                found[part.name] = page(value)
+    return found
+
+
+# ------------------------------------------------------------------------------------------------ numbers as texts
+
+
+def exactly(value: Value) -> str:
+    """The exact value as SymPy prints it: (3*exp(2) + 1)/(1 + exp(2)), -1/2, sqrt(3)/3; -∞ where that is meant."""
+    if value is NEGATIVE_INFINITY:
+        return "-∞"
+    if isinstance(value, Quotient):
+        return f"({_sympy_text(value.numerator)})/({_sympy_text(value.denominator)})"
+    return _sympy_text(value)
+
+
+def _sympy_text(value: Value) -> str:
+    text = sympy.sstr(to_sympy(value)).replace("**", "^")
+    return re.sub(r"\bE\b", "e", text)
+
+
+def decimals(places: int) -> Form:
+    """Rounded to so many places."""
+    return lambda value: "-∞" if value is NEGATIVE_INFINITY else decimal_text(value, places)
+
+
+def percent(places: int) -> Form:
+    """As a percentage with so many places; what is no rational multiple of itself is what it is."""
+    return lambda value: "-∞" if value is NEGATIVE_INFINITY else f"{decimal_text(value * 100, places)} %"
+
+
+def mixed(value: Value) -> str:
+    """Fractions above 1 as mixed numbers: 1 1/2."""
+    if not isinstance(value, Fraction) or abs(value) < 1:
+        return exactly(value)
+    number, rest = divmod(abs(value), 1)
+    return f"{'-' * (value < 0)}{number} {rest}"
+
+
+def not_cancelled(value: Value) -> str:
+    """Rational numbers not cancelled: 6/3 for 2."""
+    if not isinstance(value, int | Fraction):
+        return exactly(value)
+    q = Fraction(value)
+    return f"{3 * q.numerator}/{3 * q.denominator}"
+
+
+def terminating(value: Value) -> str:
+    """Rational numbers whose decimals end, as these decimals, all of them: 1/2 is 0.5, 3 is 3.0."""
+    if not isinstance(value, int | Fraction):
+        return exactly(value)
+    for places in range(1, 8):
+        if Fraction(value) * 10**places % 1 == 0:
+            return decimal_text(value, places)
+    return exactly(value)
+
+
+def terminating_percent(value: Value) -> str:
+    """The same as percentages: 1/2 is 50 %."""
+    if isinstance(value, int | Fraction) and Fraction(value) * 10**6 % 1 == 0:
+        return f"{terminating(Fraction(value) * 100)} %"
+    return exactly(value)
+
+
+def without_zero(value: Value) -> str:
+    """.5 for 0.5."""
+    return re.sub(r"(?<![0-9])0\.(?=[0-9])", ".", terminating(value))
+
+
+EXACT_FORMS: Mapping[str, Form] = {
+    "SymPy's": exactly,
+    "mixed numbers": mixed,
+    "not cancelled": not_cancelled,
+    "decimals that end": terminating,
+    "percentages that end": terminating_percent,
+    "no zero before the point": without_zero,
+}
+"""Forms that are the value itself, so that they cost nothing under any policy."""
+
+
+def at_random(rng: Random, forms: Sequence[Form]) -> Form:
+    """Each entry in a form of its own."""
+    return lambda value: forms[int(rng.random() * len(forms))](value)
+
+
+# ------------------------------------------------------------------------------------------------ weights by hand
+
+
+def unsimplified(found: Pages, last: str, base: str = "e", shifted: bool = False) -> dict[str, Page]:
+    """Weights and outputs as texts made of the last scores by hand, nothing worked out: e^(1)/(e^(1) + e^(-2)).
+
+    `shifted`: with the largest score of each row taken off first.
+    """
+    weights, outputs = [], []
+    values = found.get("V")
+    for row in found[last]:
+        seen = [x for x in row if x is not NEGATIVE_INFINITY]
+        off = f" - ({_largest(seen)})" if shifted else ""
+        powers = ["0" if x is NEGATIVE_INFINITY else f"{base}^({exactly(x)}{off})" for x in row]
+        below = " + ".join(p for p in powers if p != "0")
+        weights.append(["0" if p == "0" else f"{p}/({below})" for p in powers])
+        if values:
+            sums = [" + ".join(f"({exactly(v)})*{p}" for p, v in zip(powers, c, strict=True)) for c in turned(values)]
+            outputs.append([f"({above})/({below})" for above in sums])
+    return {"A": weights, "Z": outputs} if values else {"A": weights}
+
+
+def log_sum_exp(scores: Page) -> Page:
+    """Weights as e^(s - ln Σ e^s)."""
+    found = []
+    for row in scores:
+        inside = " + ".join(f"e^({exactly(x)})" for x in row if x is not NEGATIVE_INFINITY)
+        found.append(["0" if x is NEGATIVE_INFINITY else f"e^({exactly(x)} - ln({inside}))" for x in row])
+    return found
+
+
+def _largest(values: Sequence[Value]) -> str:
+    return exactly(max(values, key=lambda x: float(sympy.N(to_sympy(x), 30))))
+
+
+# ------------------------------------------------------------------------------------------------ scripts
+
+
+def script(
+    question: Question,
+    written: Mapping[str, Page],
+    form: Form = exactly,
+    *,
+    decimal_mark: str = ".",
+    more: Pages | None = None,
+    methods: frozenset[str] = frozenset(),
+) -> Attempt:
+    """An attempt from what is written by part: values in a form, texts as they are, none for a blank.
+
+    Entries that are printed are left blank; parts that ask for no matrix are answered rightly.
+    """
+    answers: dict[str, Said] = {}
+    for part in question.parts:
+        if part.name in written:
+            answers[part.name] = _grid(part, written[part.name], form, decimal_mark)
+        elif part.name not in key_of(question):
+            answers[part.name] = right_answer(part)
+    extra = {name: _texts(rows, form, decimal_mark) for name, rows in (more or {}).items()}
+    return Attempt(answers, extra, methods)
+
+
+def key_script(question: Question, form: Form = exactly, decimal_mark: str = ".") -> Attempt:
+    """Everything right, in one form."""
+    return script(question, key_of(question), form, decimal_mark=decimal_mark)
+
+
+def _grid(part: Part, rows: Page, form: Form, mark: str) -> Grid:
+    if isinstance(part.answer, EntriesAnswer):
+        cells = part.answer.cells
+        rows = [[x if (i, j) in cells else None for j, x in enumerate(row)] for i, row in enumerate(rows)]
+    return _texts(rows, form, mark)
+
+
+def _texts(rows: Page, form: Form, mark: str) -> Grid:
+    def text(x: Any) -> str:
+        written = "" if x is None else x if isinstance(x, str) else form(x)
+        return written.replace(".", ",") if mark == "," else written
+
+    return grid([[text(x) for x in row] for row in rows], mark)
+
+
+def right_answer(part: Part) -> Said:
+    """The key of a part that asks for no matrix, as somebody would hand it in."""
+    match part.answer:
+        case ChoiceAnswer() as choice:
+            return Ticked(choice.right)
+        case CellsAnswer(_, cells):
+            return Shaded(cells)
+        case ShapeAnswer(shape):
+            return Shaped(shape)
+        case OrderAnswer(groups):
+            return Ordered(groups)
+        case WordAnswer(word):
+            return Text(word)
+        case RubricAnswer(points):
+            return Text("Read by somebody.", len(points))
+        case PropertyAnswer(model=model):
+            return Grids({name: _texts(page(matrix), exactly, ".") for name, matrix in model.items()})
+        case FormulaAnswer(value):
+            return entry(_sympy_text(value), symbols=True)
+    raise AssertionError(part.answer)
+
+
+def with_entry(attempt: Attempt, part: str, i: int, j: int, new: Entry) -> Attempt:
+    """The same with one entry changed."""
+    said = attempt.answers[part]
+    assert isinstance(said, Grid)
+    return Attempt({**attempt.answers, part: said.put(i, j, new)}, attempt.more, attempt.methods)
+
+
+def without(attempt: Attempt, *parts: str) -> Attempt:
+    """The same with nothing written for these parts."""
+    return Attempt({k: v for k, v in attempt.answers.items() if k not in parts}, attempt.more, attempt.methods)
+
+
+# ------------------------------------------------------------------------------------------------ reports
+
+
+def marked(question: Question, attempt: Attempt, policy: Policy | str = "ecf") -> Report:
+    return mark(question, attempt, POLICIES[policy] if isinstance(policy, str) else policy)
+
+
+def lost(report: Report) -> dict[str, int]:
+    """The marks that were not given, by the part that they belong to (the first of several)."""
+    found: dict[str, int] = {}
+    for given in report.marks:
+        if given.of > given.given:
+            found[given.parts[0]] = found.get(given.parts[0], 0) + given.of - given.given
+    return found
+
+
+def mistakes(report: Report) -> list[Any]:
+    """Events without those that only say that something was rounded."""
+    return [event for event in report.events if event.kind != "rounding"]
+
+
+def ids(event: Any) -> list[str]:
+    return [candidate.id for candidate in event.candidates]
+
+
+def shown(report: Report) -> str:
+    """The script and what became of it, for the message of a failing test."""
+    question, attempt = report.question, report.attempt
+    lines = [f"{question.title} ({question.type}), {report.policy.name}: {report.total}/{report.available}"]
+    if question.problem is not None:
+        d = question.problem.derivation
+        lines += [f"  given {name} = {[list(map(exactly, row)) for row in page(m)]}" for name, m in d.givens.items()]
+        lines += [f"  {step.op} → {step.name}" for step in d]
+    for name, said in attempt.answers.items():
+        lines.append(f"{name}: {_said(said)}")
+        states = report.of(name)
+        lines.append("    " + " ".join(f"({i + 1},{j + 1}) {v.state}/{v.way}" for (i, j), v in sorted(states.items())))
+    lines += [f"more {name}: {_said(said)}" for name, said in attempt.more.items()]
+    lines += [f"event {e.number} at {e.part}, step {e.step}: {e.kind} {ids(e)} {e.entries}" for e in report.events]
+    lines += [f"{given.parts} {given.code} {given.given}/{given.of} {given.why}" for given in report.marks]
+    lines += [f"notice {n.part} {n.kind} −{n.marks}: {n.says}" for n in report.notices]
+    return "\n".join(lines)
+
+
+def _said(said: Said) -> str:
+    if isinstance(said, Grid):
+        return "; ".join(" | ".join(_short(entry.text) or "·" for entry in row) for row in said.rows)
+    return _short(repr(said))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "..."

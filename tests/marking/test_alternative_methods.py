@@ -1,0 +1,339 @@
+"""What looks wrong and is right earns full marks (PEDAGOGY 2.6): every way, in every layout, under every policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sympy
+from scripts import (
+    Page,
+    Pages,
+    decimals,
+    derivation_of,
+    exactly,
+    key_of,
+    key_script,
+    laid,
+    log_sum_exp,
+    marked,
+    mistakes,
+    page,
+    pages,
+    percent,
+    script,
+    shown,
+    step_of,
+    texts_times,
+    turned,
+    unsimplified,
+)
+
+import symattn
+from symattn.attempt import Attempt, Entry
+from symattn.exact import NEGATIVE_INFINITY, to_sympy
+from symattn.ops import Scale
+from symattn.question import EntriesAnswer, Question
+
+G1 = str(Path(__file__).with_name("cases") / "g1.toml")
+SETTINGS = {
+    "matrix": {},
+    "causal": {"mask": "causal"},
+    "custom mask": {"mask": [[1, 0, 1], [0, 1, 1], [1, 1, 1]]},
+    "columns": {"orientation": "columns"},
+    "columns, causal": {"orientation": "columns", "mask": "causal"},
+    "by token": {"by": "token"},
+    "by token, columns, causal": {"by": "token", "orientation": "columns", "mask": "causal"},
+    "no scale": {"scale": "none"},
+    "divisor 3": {"scale": 3},
+}
+RANDOM = {f"variant {seed}": (mechanism, seed) for seed in (1, 2) for mechanism in ("self_attention", "attention")}
+POLICIES = ("ecf", "ib", "uk", "strict")
+
+
+@cache
+def question(name: str) -> Question:
+    if name in RANDOM:
+        mechanism, seed = RANDOM[name]
+        [sheet] = symattn.worksheet(mechanism, seed=seed, **({"mask": "causal"} if seed == 2 else {}))
+        return sheet.question
+    settings = SETTINGS[name]
+    if settings.get("orientation") == "columns":
+        given = symattn.derive(G1).problem.givens
+        return symattn.derive(
+            "self_attention", **settings, **{k: turned(page(m)) for k, m in given.items()}
+        ).worksheet().question  # fmt: skip
+    return symattn.derive(G1, **settings).worksheet().question
+
+
+# ------------------------------------------------------------------------------------------------ the ways
+
+Way = Callable[[Question], Iterator[Attempt]]
+"""Scripts of one way; none where a question has no place for it."""
+
+
+def parts(q: Question) -> set[str]:
+    return {step.role for part in q.parts if (step := step_of(q, part)) is not None}
+
+
+def divisor(q: Question) -> sympy.Expr | None:
+    assert q.problem is not None
+    ops = [step.op for step in q.problem.steps if isinstance(step.op, Scale)]
+    return to_sympy(ops[0].divisor) if ops else None
+
+
+def found(q: Question) -> dict[str, Page]:
+    assert q.problem is not None
+    return pages(q.problem.derivation)
+
+
+def times(rows: Page, factor: sympy.Expr) -> Page:
+    """Every entry times a factor, as a text."""
+    return [[sympy.sstr(to_sympy(x) * factor).replace("**", "^") for x in row] for row in rows]
+
+
+def less(rows: Page, off: Callable[[list], str]) -> Page:
+    """Something taken off every row."""
+    return [[x if x is NEGATIVE_INFINITY else f"{exactly(x)} - ({off(row)})" for x in row] for row in rows]
+
+
+def largest(values: list) -> str:
+    seen = [x for x in values if x is not NEGATIVE_INFINITY]
+    return exactly(max(seen, key=lambda x: float(sympy.N(to_sympy(x), 30))))
+
+
+def written(q: Question, changed: Pages, *left_out: str, more: Pages | None = None) -> Attempt:
+    """The key with some matrices written otherwise and some left out."""
+    lines = laid(q, {k: v for k, v in {**found(q), **changed}.items() if k not in left_out})
+    return script(q, lines, more=more)
+
+
+def scaled_at_the_queries(q: Question) -> Iterator[Attempt]:
+    if (c := divisor(q)) is not None and "Q" in parts(q):
+        p = found(q)
+        early = {"Q": times(p["Q"], 1 / c), "S": p["S'"]}
+        yield written(q, early, "S'")
+        yield written(q, early)
+
+
+def folded_into_the_weights_of_the_queries(q: Question) -> Iterator[Attempt]:
+    if (c := divisor(q)) is not None and "Q" in parts(q):
+        p = found(q)
+        early = {"Q": times(p["Q"], 1 / c), "S": p["S'"]}
+        attempt = written(q, early, "S'")
+        extra = script(q, {}, more={"W_Q": times(page(q.problem.givens["W_Q"]), 1 / c)}).more
+        yield Attempt(attempt.answers, extra)
+
+
+def scaled_at_queries_and_keys(q: Question) -> Iterator[Attempt]:
+    if (c := divisor(q)) is not None and "Q" in parts(q):
+        p = found(q)
+        early = {"Q": times(p["Q"], 1 / sympy.sqrt(c)), "K": times(p["K"], 1 / sympy.sqrt(c)), "S": p["S'"]}
+        yield written(q, early, "S'")
+        yield written(q, early)
+
+
+def scaled_at_the_scores(q: Question) -> Iterator[Attempt]:
+    if divisor(q) is not None:
+        p = found(q)
+        yield written(q, {"S": p["S'"]}, "S'")
+        yield written(q, {"S": p["S'"]})
+
+
+def last_scores(q: Question) -> str:
+    return next(role for role in ("M", "S'", "S") if role in found(q))
+
+
+def row_maxima_taken_off(q: Question) -> Iterator[Attempt]:
+    last = last_scores(q)
+    yield written(q, {last: less(found(q)[last], largest)})
+
+
+def the_global_maximum_taken_off(q: Question) -> Iterator[Attempt]:
+    last = last_scores(q)
+    every = [x for row in found(q)[last] for x in row]
+    yield written(q, {last: less(found(q)[last], lambda row: largest(every))})
+
+
+def another_constant_taken_off_each_row(q: Question) -> Iterator[Attempt]:
+    last = last_scores(q)
+    rows = found(q)[last]
+    constants = {id(row): str(2 * i - 3) for i, row in enumerate(rows)}
+    yield written(q, {last: less(rows, lambda row: constants[id(row)])})
+
+
+def transposed_throughout(q: Question) -> Iterator[Attempt]:
+    yield script(q, {name: turned(rows) for name, rows in key_of(q).items()})
+
+
+def keys_times_queries_and_a_softmax_down_the_columns(q: Question) -> Iterator[Attempt]:
+    if q.problem.derivation.last.token is None and not any("." in part.name for part in q.parts):
+        p = found(q)
+        yield written(q, {role: turned(p[role]) for role in ("S", "S'", "M", "A") if role in p})
+
+
+def scores_without_queries_and_keys(q: Question) -> Iterator[Attempt]:
+    if "Q" in parts(q):
+        yield written(q, {}, "Q", "K")
+
+
+def outputs_without_values(q: Question) -> Iterator[Attempt]:
+    if "V" in parts(q):
+        yield written(q, {}, "V")
+
+
+def masked_before_scaled(q: Question) -> Iterator[Attempt]:
+    if {"S'", "M"} <= parts(q):
+        p = found(q)
+        hidden = [[x is NEGATIVE_INFINITY for x in row] for row in p["M"]]
+        masked = [
+            [NEGATIVE_INFINITY if h else s for h, s in zip(*rows, strict=True)]
+            for rows in zip(hidden, p["S"], strict=True)
+        ]
+        yield written(q, {"M": masked, "S'": p["M"]})
+
+
+def masked_after_the_softmax_and_normalised_again(q: Question) -> Iterator[Attempt]:
+    if "M" in parts(q):
+        yield written(q, {}, "M")
+
+
+def weights_by_hand(q: Question, shifted: bool) -> Iterator[Attempt]:
+    p = found(q)
+    texts = unsimplified(p, last_scores(q), shifted=shifted)
+    readable = {name: [[exactly(x) for x in row] for row in rows] for name, rows in p.items()}
+    yield script(q, laid(q, {**readable, **texts}, texts_times))
+
+
+def weights_not_simplified(q: Question) -> Iterator[Attempt]:
+    yield from weights_by_hand(q, shifted=False)
+
+
+def weights_not_simplified_and_shifted(q: Question) -> Iterator[Attempt]:
+    yield from weights_by_hand(q, shifted=True)
+
+
+def weights_by_log_sum_exp(q: Question) -> Iterator[Attempt]:
+    p = found(q)
+    readable = {name: [[exactly(x) for x in row] for row in rows] for name, rows in p.items()}
+    yield script(q, laid(q, {**readable, "A": log_sum_exp(p[last_scores(q)])}, texts_times))
+
+
+WAYS: tuple[Way, ...] = (
+    scaled_at_the_queries,
+    folded_into_the_weights_of_the_queries,
+    scaled_at_queries_and_keys,
+    scaled_at_the_scores,
+    row_maxima_taken_off,
+    the_global_maximum_taken_off,
+    another_constant_taken_off_each_row,
+    transposed_throughout,
+    keys_times_queries_and_a_softmax_down_the_columns,
+    scores_without_queries_and_keys,
+    outputs_without_values,
+    masked_before_scaled,
+    masked_after_the_softmax_and_normalised_again,
+    weights_not_simplified,
+    weights_not_simplified_and_shifted,
+    weights_by_log_sum_exp,
+)
+
+
+# ------------------------------------------------------------------------------------------------ full marks
+
+
+def full_marks(q: Question, attempt: Attempt, policy: str) -> None:
+    report = marked(q, attempt, policy)
+    assert not mistakes(report), shown(report)
+    assert report.total == report.available > 0, shown(report)
+
+
+@pytest.mark.parametrize("name", [*SETTINGS, *RANDOM])
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+def test_another_way_that_is_right(way, name):
+    """Under every policy; a line that is left out is not implied under "strict", so that it needs all of them."""
+    q = question(name)
+    asked = {part.name for part in q.parts}
+    for attempt in way(q):
+        for policy in POLICIES if name in ("matrix", "causal") else ("ecf", "strict"):
+            if policy != "strict" or asked == set(attempt.answers):
+                full_marks(q, attempt, policy)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+def test_every_way_has_been_tried(way):
+    assert sum(1 for name in SETTINGS for _ in way(question(name))) > 1
+
+
+@pytest.mark.parametrize("mechanism", ["self_attention", "causal_self_attention"])
+@pytest.mark.parametrize("policy", POLICIES)
+def test_percentages_for_weights(mechanism, policy):
+    [sheet] = symattn.worksheet(mechanism, seed=5, exact=False, places=4)
+    q = sheet.question
+    key = key_script(q, decimals(4))
+    rows = laid(q, found(q))
+    full_marks(q, Attempt({**key.answers, "A": script(q, {"A": rows["A"]}, percent(2)).answers["A"]}), policy)
+
+
+# ------------------------------------------------------------------------------------------------ what nobody asked for
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("mechanism", ["self_attention", "attention"])
+def test_entries_not_asked_for_are_ignored(mechanism, seed, policy):
+    [sheet] = symattn.worksheet(mechanism, seed=seed, problem="faded")
+    q = sheet.question
+    attempt = key_script(q)
+    for part in q.parts:
+        assert isinstance(part.answer, EntriesAnswer)
+        given = attempt.answers[part.name]
+        for i, j, _ in given.cells():
+            if (i, j) not in part.answer.cells:
+                given = given.put(i, j, Entry("17", None, 17))
+        attempt = Attempt({**attempt.answers, part.name: given})
+    full_marks(q, attempt, policy)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_steps_not_asked_for_may_be_written(policy):
+    q = symattn.worksheet("self_attention", seed=4, problem="masks")[0].question
+    part = next(part for part in q.parts if isinstance(part.answer, EntriesAnswer))
+    lines = {s.name: page(s.result) for s in derivation_of(q, part) if s.name != part.answer.step}
+    full_marks(q, Attempt(key_script(q).answers, script(q, {}, more=lines).more), policy)
+
+
+# ------------------------------------------------------------------------------------------------ a witness
+
+
+def test_the_ways_are_right_in_numpy():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(3, 5))
+    w_q, w_k, w_v = rng.normal(size=(5, 4)), rng.normal(size=(5, 4)), rng.normal(size=(5, 2))
+    q, k, v = x @ w_q, x @ w_k, x @ w_v
+
+    def softmax(s, axis=1):
+        powers = np.exp(s)
+        return powers / powers.sum(axis=axis, keepdims=True)
+
+    right = softmax(q @ k.T / 2) @ v
+    seen = np.tril(np.ones((3, 3)))
+    causal = softmax(np.where(seen, q @ k.T / 2, -np.inf))
+    after = softmax(q @ k.T / 2) * seen
+    scores = q @ k.T / 2
+    log_sums = np.log(np.exp(scores).sum(axis=1, keepdims=True))
+    for other in (
+        softmax((q / 2) @ k.T) @ v,
+        softmax((x @ (w_q / 2)) @ k.T) @ v,
+        softmax((q / np.sqrt(2)) @ (k / np.sqrt(2)).T) @ v,
+        softmax(scores - scores.max()) @ v,
+        softmax(k @ q.T / 2, axis=0).T @ v,
+        softmax(x @ (w_q @ w_k.T) @ x.T / 2) @ v,
+        (softmax(scores) @ x) @ w_v,
+        np.exp(scores - log_sums) @ v,
+    ):
+        assert np.allclose(other, right)
+    assert np.allclose(after / after.sum(axis=1, keepdims=True), causal)

@@ -1,0 +1,267 @@
+"""One piece of work checked, from the command line and in Python: against what, from what, told to whom."""
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy
+from click.testing import CliRunner
+
+import symattn
+from symattn.cli import main
+from symattn.errors import InputError
+from symattn.exam import read_exam_file, write_exam
+from symattn.fairness.dice import Dice
+from symattn.grading.source import papers
+from symattn.sheets import formats
+
+# One query, two keys, no scale: S = [1 0], A = [e/(e+1) 1/(e+1)], Z = [(e+2)/(e+1)]; 7 marks.
+PROBLEM = 'mechanism = "attention"\nscale = "none"\n[given]\nQ = [[1, 0]]\nK = [[1, 0], [0, 1]]\nV = [[1], [2]]\n'
+RIGHT = 'S = [[1, 0]]\nA = [["e/(e+1)", "1/(1+e)"]]\nZ = [["(e+2)/(e+1)"]]\n'
+# The softmax left out: A = S, so Z = S V = [1].  The weights lose M1 A1, what follows is right.
+WRONG = "S = [[1, 0]]\nA = [[1, 0]]\nZ = [[1]]\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "problem.toml").write_text(PROBLEM, encoding="utf-8")
+    (tmp_path / "right.toml").write_text(RIGHT, encoding="utf-8")
+    (tmp_path / "wrong.toml").write_text(WRONG, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def solution():
+    return symattn.derive("attention", Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]], scale="none")
+
+
+def run(*arguments: object):
+    return CliRunner().invoke(main, [str(a) for a in arguments], catch_exceptions=False)
+
+
+def said(*arguments: object) -> str:
+    """The one sentence that a wrong input gets."""
+    result = run("check", *arguments)
+    assert result.exit_code == 2, result.output
+    assert result.output.startswith("Error: ")
+    assert result.output.count("\n") == 1
+    return result.output
+
+
+# ------------------------------------------------------------------------------------------------ the command
+
+
+def test_the_exit_code_says_whether_all_is_right_if_it_is_asked_for(folder):
+    assert run("check", "problem.toml", "right.toml").exit_code == 0
+    assert run("check", "problem.toml", "wrong.toml").exit_code == 0
+    assert run("check", "problem.toml", "right.toml", "--exit-code").exit_code == 0
+    assert run("check", "problem.toml", "wrong.toml", "--exit-code").exit_code == 1
+
+
+def test_without_marks_right_means_that_nothing_is_wrong(folder):
+    formative = ["--policy", "formative", "--exit-code"]
+    assert run("check", "problem.toml", "right.toml", *formative).exit_code == 0
+    assert run("check", "problem.toml", "wrong.toml", *formative).exit_code == 1
+
+
+def test_json_has_the_totals(folder):
+    data = json.loads(run("check", "problem.toml", "right.toml", "--format", "json").output)
+    assert (data["total"], data["of"], len(data["questions"])) == (7, 7, 1)
+    data = json.loads(run("check", "problem.toml", "wrong.toml", "--format", "json", "--policy", "strict").output)
+    assert data["total"] < 7
+
+
+def test_the_total_is_told_to_either_reader_in_every_format(folder):
+    for reader in ("student", "teacher"):
+        for form in (form for form in formats() if not form.endswith("pdf")):
+            result = run("check", "problem.toml", "right.toml", "--for", reader, "--format", form)
+            assert result.exit_code == 0
+            assert "7" in result.output
+
+
+def test_only_the_teacher_is_told_the_key(folder):
+    assert "0.73" in run("check", "problem.toml", "wrong.toml", "--for", "teacher").output  # e/(e+1) = 0.7311
+    assert "0.73" not in run("check", "problem.toml", "wrong.toml").output
+
+
+def test_files_are_written_where_they_are_wanted(folder):
+    result = run("check", "problem.toml", "wrong.toml", "--format", "text,json,pdf", "--out", "o")
+    assert sorted(result.output.split()) == ["o/wrong-marked.json", "o/wrong-marked.pdf", "o/wrong-marked.txt"]
+    assert (folder / "o/wrong-marked.pdf").read_bytes().startswith(b"%PDF-")
+    assert json.loads((folder / "o/wrong-marked.json").read_bytes())["file"] == "wrong.toml"
+
+
+def test_options_reach_the_marking(folder):
+    (folder / "scheme.toml").write_text('[[line]]\npart = "S"\nmarks = "M1 A3"\n', encoding="utf-8")
+    options = ["--scheme", "scheme.toml", "--rounding", "truncate", "--precision-mark", "--decimal-mark", ","]
+    (folder / "comma.toml").write_text('S = [[1, 0]]\nA = [["0,73", "0,26"]]\nZ = [["1,26"]]\n', encoding="utf-8")
+    data = json.loads(run("check", "problem.toml", "comma.toml", "--format", "json", *options).output)
+    # e/(e+1) = 0.7310…, 1/(e+1) = 0.2689…, 1 + 1/(e+1) = 1.2689…: cut off after two places, less the precision mark
+    assert (data["total"], data["of"]) == (7, 8)
+
+
+def test_settings_of_the_problem(folder):
+    """With the scale of the mechanism, sqrt(2), the answers without it are not right."""
+    unscaled = PROBLEM.replace('scale = "none"\n', "")
+    (folder / "scaled.toml").write_text(unscaled, encoding="utf-8")
+    assert run("check", "scaled.toml", "right.toml", "--exit-code").exit_code == 1
+    assert run("check", "scaled.toml", "right.toml", "--exit-code", "--scale", "none").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["problem.toml", "nothing.md"], "There is no file nothing.md."),
+        (["nothing.toml", "right.toml"], "There is no file nothing.toml."),
+        (["attention", "right.toml"], "attention is nothing to mark against"),
+        ([".", "right.toml"], "The folder . has no exam.json"),
+        (["problem.toml", "."], "The file . cannot be read"),
+        (["problem.toml", "problem.toml"], "nothing in it belongs to this sheet"),
+        (["problem.toml", "picture.png"], "picture.png: It is a picture"),
+        (["problem.toml", "right.toml", "--policy", "kind"], "There is no policy 'kind'"),
+        (["problem.toml", "right.toml", "--rounding", "up"], "rounding is 'up'"),
+        (["problem.toml", "right.toml", "--scheme", "no.toml"], "There is no file no.toml."),
+        (["problem.toml", "right.toml", "--scheme", "problem.toml"], "'mechanism' is not known"),
+        (["problem.toml", "right.toml", "--scheme", "other.toml"], "The mark scheme has the part 'T'"),
+        (["problem.toml", "right.toml", "--scheme", "ib.toml", "--policy", "uk"], "names the policy ib itself"),
+        (["problem.toml", "right.toml", "--format", "pdf"], "pdf is written to a file"),
+        (["problem.toml", "right.toml", "--format", "docx"], "There is no format 'docx'"),
+        (["problem.toml", "right.toml", "--format", ""], "No format was asked for"),
+        (["problem.toml", "right.toml", "--size", "n=3"], "--size is for what is drawn"),
+        (["sheet.md", "right.toml", "--scale", "none"], "scale is settled in sheet.md already"),
+        (["sheet.md", "right.toml"], "sheet.md has no recipe"),
+        (["broken.json", "right.toml"], "broken.json is not JSON"),
+        (["list.json", "right.toml"], "list.json is not a frozen exam"),
+        (["exam.toml", "right.toml"], "says how an exam is made"),
+        (["problem.toml", "named.toml"], "Sheet AAAA-AAAA was answered, and this problem is sheet"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(folder, arguments, says):
+    for name, text in {
+        "other.toml": '[[line]]\npart = "T"\n', "ib.toml": 'policy = "ib"\n', "sheet.md": "# Sheet\n",
+        "broken.json": "{", "list.json": "[]", "exam.toml": '[[question]]\ntype = "full"\n',
+        "named.toml": 'sheet = "AAAA-AAAA"\nS = [[1, 0]]\n',
+    }.items():  # fmt: skip
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    before = sorted(folder.rglob("*"))
+    assert says in said(*arguments)
+    assert sorted(folder.rglob("*")) == before
+
+
+# ------------------------------------------------------------------------------------------------ against what
+
+
+@pytest.mark.parametrize("kind", ["full", "masks", "drills"])
+def test_a_worksheet_is_made_again_from_its_recipe(folder, kind):
+    """From a worksheet, from its key and from the frozen set: the same question, by the name of the sheet."""
+    run("worksheet", "attention", "--problem", kind, "--level", "starter", "--seed", 1, "-n", 2, "--format", "markdown",
+        "--out", "w")  # fmt: skip
+    stem = "attention-1" if kind == "full" else f"{kind}-attention-1"
+    second = [papers(f"w/{stem}-02{end}") for end in (".md", "-key.md")] + [papers(f"w/{stem}.json")]
+    sheet = next(iter(second[0].papers))
+    assert sheet in second[2].papers
+    assert len(second[2].papers) == 2
+    answers = [tuple(known.questions(sheet)[0].entries()) for known in second]
+    assert len(set(answers)) == 1
+    assert run("check", f"w/{stem}-02-key.md", f"w/{stem}-02.md", "--exit-code").exit_code == 1  # nothing is filled in
+    assert "was answered, and this problem is sheet" in said(f"w/{stem}-01.md", f"w/{stem}-02.md")
+
+
+def test_a_worksheet_that_lost_its_head_is_known_by_its_foot(folder):
+    run("worksheet", "attention", "--level", "starter", "--seed", 1, "--format", "markdown", "--out", "w")
+    path = folder / "w/attention-1-01.md"
+    known = papers(path)
+    body = path.read_text(encoding="utf-8").split("---\n", 2)[2]
+    path.write_text(body, encoding="utf-8")
+    assert list(papers(path).papers) == list(known.papers)
+
+
+def test_a_worksheet_that_was_changed_is_refused(folder):
+    run("worksheet", "attention", "--level", "starter", "--seed", 1, "--format", "markdown", "--out", "w")
+    path = folder / "w/attention-1-01.md"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("--seed 1", "--seed 7"), encoding="utf-8")
+    assert "it was made by another version of symattn, or was changed" in said(path, path)
+    path.write_text(text.replace("symattn worksheet attention", "symattn worksheet; ls"), encoding="utf-8")
+    assert "is no recipe that this version of symattn writes" in said(path, path)
+
+
+def test_an_exams_paper_is_checked_against_the_exams_folder(folder):
+    (folder / "exam.toml").write_text(
+        'variants = 2\n[[question]]\ntype = "full"\nmechanism = "attention"\nlevel = "starter"\n', encoding="utf-8"
+    )
+    exam, _ = write_exam(read_exam_file(folder / "exam.toml"), folder / "exam", ("markdown",), Dice.seeded(7))
+    paper = folder / f"exam/papers/{exam.ids[1]}.md"
+    data = json.loads(run("check", "exam", paper, "--format", "json").output)
+    assert (data["sheet"], data["total"], data["of"]) == (exam.ids[1], 0, 15)
+    assert "is not one of this exam's 2 papers" in said("exam", _named(folder, "AAAA-AAAA"))
+    assert "No sheet is named, and this exam has 2: which is meant?" in said("exam/exam.json", _named(folder, ""))
+    assert "has no recipe: for an exam's paper, give the exam's folder" in said(paper, paper)
+
+
+def _named(folder, sheet: str):
+    path = folder / "answers.toml"
+    path.write_text(f'sheet = "{sheet}"\n{RIGHT}', encoding="utf-8")
+    return path
+
+
+# ------------------------------------------------------------------------------------------------ in Python
+
+
+def test_answers_may_be_matrices_of_any_kind(solution):
+    e = sympy.E
+    for answers in (
+        {"S": [[1, 0]], "A": [["e/(e+1)", "1/(e+1)"]], "Z": [["1 + 1/(e+1)"]]},
+        {
+            "S": np.array([[1, 0]]),
+            "A": sympy.Matrix([[e / (e + 1), 1 / (1 + e)]]),
+            "Z": sympy.Matrix([[1 + 1 / (1 + e)]]),
+        },
+        {"S": solution["S"].result, "A": solution["A"].result, "Z": solution["Z"].result},
+        {"S": ((Fraction(2, 2), 0),), "A": [[e / (e + 1), 1 / (e + 1)]], "Z": [[(e + 2) / (e + 1)]]},
+        {"A": [[0.7311, 0.2689]], "S": [[1, 0]], "Z": [[1.2689]]},
+        RIGHT,
+    ):
+        marking = symattn.check(solution, answers)
+        assert (marking.total, marking.available) == (7, 7), answers
+
+
+def test_what_is_no_number_is_refused(solution):
+    with pytest.raises(InputError):
+        symattn.check(solution, {"S": [[object(), 0]]})
+    with pytest.raises(InputError, match="nothing in it belongs to this sheet"):
+        symattn.check(solution, {"T": [[1, 0]]})
+
+
+def test_everything_that_was_made_can_be_checked_against(solution, folder):
+    sheet = solution.worksheet()
+    for problem in (solution, sheet, sheet.question, "problem.toml", folder / "problem.toml"):
+        for answers in (folder / "right.toml", "right.toml", RIGHT):
+            assert symattn.check(problem, answers).right
+        assert not symattn.check(problem, "wrong.toml").right
+    with pytest.raises(InputError, match="The problem is worked out already"):
+        symattn.check(solution, RIGHT, scale="none")
+
+
+def test_a_marking_shows_itself(solution, folder):
+    marking = symattn.check(solution, WRONG)
+    assert repr(marking) == "<5/7 marks, 1 mistake>"
+    assert "5" in str(marking)
+    assert marking._repr_markdown_() == marking.text("markdown")
+    assert [path.name for path in marking.write("o", forms=("text", "json"))] == ["marking.txt", "marking.json"]
+    with pytest.raises(InputError, match="pdf is no text"):
+        marking.text("pdf")
+    with pytest.raises(InputError, match="cannot be written"):
+        marking.write("right.toml/o", forms=("json",))
+
+
+def test_a_policy_may_be_ones_own(solution):
+    from dataclasses import replace
+
+    from symattn.marking.policy import POLICIES
+
+    kind = replace(POLICIES["strict"], name="kind", threshold=Fraction(0))
+    assert symattn.check(solution, WRONG, policy=kind).reports[0].policy == kind

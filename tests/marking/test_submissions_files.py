@@ -1,0 +1,374 @@
+"""Answers in TOML, JSON, CSV and LaTeX; files that cannot be used; who handed in what."""
+
+from __future__ import annotations
+
+import json
+import re
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from symattn.attempt import Attempt, Grid, Grids, Ordered, Shaded, Shaped, Submission, Text, Ticked
+from symattn.errors import InputError
+from symattn.explanation import worksheet_document
+from symattn.fairness.dice import Dice
+from symattn.identity import identity
+from symattn.pool import pool
+from symattn.problems import problem_type
+from symattn.question import CellsAnswer, ChoiceAnswer, MatrixAnswer, OrderAnswer, Question, RubricAnswer, ShapeAnswer
+from symattn.submissions import fill, form_of, grid, read_submission, read_submission_file, sheet_of
+from symattn.submissions.latex import latex_matrices
+from symattn.submissions.matrices import read_matrix
+from symattn.writers import markdown
+
+SHEET = identity("a sheet")
+
+
+@cache
+def question(name: str, notation: str = "standard") -> Question:
+    return next(iter(pool(problem_type(name).spec({"notation": notation}), Dice.seeded(4))))
+
+
+def read(text: str, name: str = "full", form: str = "", mark: str = "auto", notation: str = "standard") -> Attempt:
+    return read_submission(text, [question(name, notation)], form=form, decimal_mark=mark).attempts[0]
+
+
+def values(said: object) -> list[list[object]]:
+    assert isinstance(said, Grid), said
+    return [[entry.value if entry.readable else entry.text for entry in row] for row in said.rows]
+
+
+F = Fraction
+Q = [[1, F(1, 2)], [F(1, 4), -3]]
+
+
+# ------------------------------------------------------------------------------------ one matrix, many ways
+
+TOML = {
+    "rows of numbers and texts": 'Q = [[1, "1/2"], [0.25, -3]]',
+    "texts": 'Q = [["1", "1/2"], ["25 %", "−3"]]',
+    "a common factor": 'Q = "1/4 * [[4, 2], [1, -12]]"',
+    "divided": 'Q = "[[4, 2], [1, -12]]/4"',
+    "brackets in one text": 'Q = "[[1, 1/2], [0.25, -3]]"',
+    "lines": 'Q = """\n1 1/2\n0.25 -3\n"""',
+    "semicolons": 'Q = "1 1/2 ; 0.25 -3"',
+    "MATLAB": 'Q = "[1, 1/2; 0.25, -3]"',
+    "NumPy": 'Q = "np.array([[1, 1/2], [0.25, -3]])"',
+    "a name inside": 'Q = "Q = X W = [[1, 1/2], [0.25, -3]]"',
+    "factor and rows": 'Q = {factor = "1/4", rows = [[4, 2], [1, -12]]}',
+    "in words": 'queries = [[1, "1/2"], [0.25, -3]]',
+    "one word, another case": '"QUERY" = [[1, "1/2"], [0.25, -3]]',
+    "by number": '"1" = [[1, "1/2"], [0.25, -3]]',
+    "by letter": '"(a)" = [[1, "1/2"], [0.25, -3]]',
+    "powers of ten": 'Q = [[1, 50e-2], [2.5e-1, -0.3e1]]',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", TOML, ids=str)
+@pytest.mark.parametrize("head", ["", "[answers]\n", "[answers.q1]\n", "[question.1]\n", "[[question]]\n"])
+def test_toml(way: str, head: str) -> None:
+    if "1" in TOML[way][:3] and not head:
+        head = "[answers]\n"
+    assert values(read(head + TOML[way], form="toml").answers["Q"]) == Q
+
+
+def test_decimals_of_toml_and_json_keep_their_digits() -> None:
+    for text, form in (("Q = [[0.50, 1.0]]", "toml"), ('{"Q": [[0.50, 1.0]]}', "json")):
+        said = read(text, form=form).answers["Q"]
+        assert isinstance(said, Grid)
+        assert [entry.unit for entry in said.rows[0]] == [F(1, 100), F(1, 10)]
+    assert values(read("Q = [[0.5, 1]]", form="toml", mark=",").answers["Q"]) == [[F(1, 2), 1]]
+
+
+@pytest.mark.parametrize(
+    "answers", [{"Q": [[1, "1/2"], [0.25, -3]]}, {"Q": "1/4*[[4,2],[1,-12]]"}, {"Query": [["1", "½"], [".25", "-3"]]}]
+)
+@pytest.mark.parametrize(
+    "around", ['{"answers": %s}', '{"sheet": "x", "answers": {"q1": %s}}', '{"question": [%s]}', "%s"]
+)
+def test_json(answers: dict[str, object], around: str) -> None:
+    assert values(read(around % json.dumps(answers)).answers["Q"]) == Q
+
+
+CSV = {
+    "long": "part,row,column,answer\nQ,1,1,1\nQ,1,2,1/2\nQ,2,1,0.25\nQ,2,2,-3\n",
+    "long without a head": "Q,1,1,1\nQ,1,2,1/2\nQ,2,1,0.25\nQ,2,2,-3\n",
+    "other order of lines": "part,row,column,answer\nQ,2,2,-3\nQ,1,2,1/2\nQ,2,1,25 %\nQ,1,1,1\n",
+    "decimal comma": "part;row;column;answer\nQ;1;1;1\nQ;1;2;0,5\nQ;2;1;0,25\nQ;2;2;-3\n",
+    "tabs": "part\trow\tcolumn\tanswer\nQ\t1\t1\t1\nQ\t1\t2\t1/2\nQ\t2\t1\t0.25\nQ\t2\t2\t-3\n",
+    "with the question": "question,part,row,column,answer\n1,Q,1,1,1\n1,Q,1,2,1/2\n1,Q,2,1,0.25\n1,Q,2,2,-3\n",
+    "block": "Q\n1,1/2\n0.25,-3\n",
+    "block as a spreadsheet saves it": "Q,,,\n1,1/2,,\n0.25,-3,,\n,,,\nK,,,\n7,7,,\n7,7,,\n",
+    "block with semicolons": "Q\n1;0,5\n0,25;-3\n\nK\n7;7\n",
+    "name and sheet": f"sheet,{SHEET}\nname,Ada\n\nQ\n1,1/2\n0.25,-3\n",
+    "quoted": '"part","row","column","answer"\n"Q","1","1",1\n"Q",1,2,"1/2"\n"Q",2,1,".25"\n"Q",2,2,"-3"\n',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", CSV, ids=str)
+def test_csv(way: str) -> None:
+    assert values(read(CSV[way], form="csv").answers["Q"]) == Q
+
+
+LATEX = {
+    "pmatrix": r"Q = \begin{pmatrix} 1 & \frac12 \\ 25\,\% & -3 \end{pmatrix}",
+    "bmatrix on lines": "\\[\n Q = XW =\n \\begin{bmatrix}\n 1 & .5 \\\\[4pt]\n .25 & -3 \\\\\n \\end{bmatrix}\n\\]",
+    "array": r"$Q = \left[\begin{array}{c|c} 1 & 1/2 \\ \hline 0.25 & -3 \end{array}\right]$",
+    "factor": r"Q = \tfrac{1}{4}\begin{pmatrix} 4 & 2 \\ 1 & -12 \end{pmatrix}",
+    "factor and brackets": r"Q = \frac14\left(\begin{smallmatrix} 4 & 2 \\ 1 & -12 \end{smallmatrix}\right)",
+    "aligned": r"\begin{align*} Q &= X W \\ &= \begin{matrix} 1 & .5 \\ \tfrac14 & -3 \end{matrix} \end{align*}",
+    "comments": "% Q = \\begin{pmatrix}9\\end{pmatrix}\nQ = \\begin{pmatrix} 1 & 1/2 \\\\ % 1\n .25 & -3 \\end{pmatrix}",
+    "a product and its value": r"Q = \begin{pmatrix}1&2\end{pmatrix}\begin{pmatrix}1\\2\end{pmatrix} = "
+    r"\begin{pmatrix}1&1/2\\0.25&-3\end{pmatrix}",
+    "decimals behind": r"Q = \begin{pmatrix}1&1/2\\1/4&-3\end{pmatrix} \approx \begin{pmatrix}1&.5\\.3&-3\end{pmatrix}",
+    "two in a line": r"Q = \begin{pmatrix}1&1/2\\1/4&-3\end{pmatrix}, \qquad K = \begin{pmatrix}7\end{pmatrix}",
+    "one below another": "Q = \\begin{pmatrix}1&1/2\\\\1/4&-3\\end{pmatrix}\nK = \\begin{pmatrix}7\\end{pmatrix}",
+    "in text": r"so \(\mathbf{Q} = \begin{pmatrix}1&1/2\\1/4&-3\end{pmatrix}\).",
+    "spaces": r"Q \;=\; \begin{pmatrix}1&\,\tfrac{1}{2}\\\quad 0.25&-3\end{pmatrix}",
+    "nested brackets": "$Q = [[1, 1/2], [0.25, -3]]$",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", LATEX, ids=str)
+def test_latex(way: str) -> None:
+    text = "\\documentclass{article}\n\\begin{document}\n" + LATEX[way] + "\n\\end{document}\n"
+    found = read(text)
+    assert values(found.answers["Q"]) == Q
+    assert [name for name in found.answers if name not in ("Q", "K")] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [("S'", "S'.2"), (r"\hat{S}_2", "A.2"), (r"\widehat S_2", "A.2"), ("Ŝ₂", "A.2"), ("A.2", "A.2"),
+     ("S_2", "S.2"), ("S_2'", "S'.2"), ("S'_2", "S'.2"), ("S_{2}^{\\prime}", "S'.2")],
+)  # fmt: skip
+def test_names_of_a_notation(name: str, step: str) -> None:
+    """Note 003 writes the weights of token 2 as Ŝ₂; S' alone is no step of a derivation token by token."""
+    if name == "S'":
+        with pytest.raises(InputError, match="nothing in it belongs"):
+            read(f"[answers]\n{json.dumps(name)} = [[1], [2], [3]]", notation="note-003")
+        return
+    found = read(f"[answers]\n{json.dumps(name)} = [[1], [2], [3]]", notation="note-003")
+    assert values(found.answers[step]) == [[1], [2], [3]]
+
+
+# ------------------------------------------------------------------------------------ other answers
+
+
+def parts(name: str, kind: type) -> list[str]:
+    return [part.name for part in question(name).parts if isinstance(part.answer, kind)]
+
+
+@pytest.mark.parametrize(("written", "options"), [("'B'", {1}), ("'b'", {1}), ("'(B)'", {1}), ("['A', 'C']", {0, 2}),
+                                                 ("'A and C'", {0, 2}), ("'AC'", {0, 2})])  # fmt: skip
+def test_choices(written: str, options: set[int]) -> None:
+    part = parts("choice", ChoiceAnswer)[0]
+    assert read(f"{part} = {written}", "choice", "toml").answers[part] == Ticked(frozenset(options))
+
+
+def test_other_kinds_of_answers() -> None:
+    shade, shape, order = (
+        parts(n, k)[0] for n, k in (("masks", CellsAnswer), ("shapes", ShapeAnswer), ("estimate", OrderAnswer))
+    )
+    for written in ("[[1, 2], [1, 3]]", "'(1,2), (1,3)'", "'. x x .; . . . .; . . . .; . . . .'"):
+        assert read(f"[answers]\n{shade} = {written}", "masks", "toml").answers[shade] == Shaded(
+            frozenset({(0, 1), (0, 2)})
+        )
+    assert read(f"{shape} = '3x4'", "shapes", "toml").answers[shape] == Shaped((3, 4))
+    assert read(f"{order} = ['C', 'A', 'B', 'D']", "estimate", "toml").answers[order] == Ordered(
+        (("C",), ("A",), ("B",), ("D",))
+    )
+    text = parts("design", RubricAnswer)[0]
+    found = read(f"[answers]\n{text} = 'Because.'\n[points]\n{text} = 2\n", "design", "toml")
+    assert found.answers[text] == Text("Because.", 2)
+
+
+def test_matrices_of_ones_own_choice() -> None:
+    found = read(
+        "[answers]\nb = [[1, 2], [3, 4]]\nc = {W_Q = [[1, 0], [0, 1]]}\nS = [[0, 1, 2], [1, 1, 1]]", "design", "toml"
+    )
+    assert found.answers["b"] == Grids({"W_Q": grid([["1", "2"], ["3", "4"]])})
+    assert found.answers["c"] == Grids({"W_Q": grid([["1", "0"], ["0", "1"]])})
+    assert found.answers["a"] == Grids({"S": grid([["0", "1", "2"], ["1", "1", "1"]])})
+
+
+def test_methods_and_steps_nobody_asked_for() -> None:
+    found = read("methods = ['Q', 'weights']\n[answers]\nZ = [[1, 2]]", form="toml")
+    assert found.methods == {"Q", "A"}
+    drill = next(p.name for p in question("masks").parts if isinstance(p.answer, MatrixAnswer))
+    assert values(read(f"[answers]\n{drill} = [[0, '-inf']]", "masks", "toml").answers[drill])[0][0] == 0
+
+
+def test_an_exam_with_several_questions() -> None:
+    questions = [question("full"), question("choice")]
+    first = parts("choice", ChoiceAnswer)[0]
+    for text in (
+        f"[answers.q1]\nQ = [[5]]\n[answers.q2]\n{first} = 'B'\n",
+        f"[question.1]\nQ = [[5]]\n[question.2]\n{first} = 'B'\n",
+        f"q1\nQ\n5\n\nq2\n{first}\nB\n",
+        f"question,part,row,column,answer\nq1,Q,1,1,5\nq2,{first},,,B\n",
+    ):
+        found = read_submission(text, questions, form="csv" if text.startswith("q") else "toml")
+        assert values(found.attempts[0].answers["Q"]) == [[5]]
+        assert found.attempts[1].answers == {first: Ticked(frozenset({1}))}
+    found = read_submission("[answers]\nQ = [[5]]\n[answers.q1]\nQ = [[6]]\n[answers.q7]\nK = [[1]]", questions)
+    assert [remark.where for remark in found.remarks] == ["answers.Q", "answers.q7"]
+    latex = "Question 1\n$$Q = \\begin{pmatrix}5\\end{pmatrix}$$\nQuestion 2 nothing"
+    assert values(read_submission(latex, questions, form="latex").attempts[0].answers["Q"]) == [[5]]
+
+
+# ------------------------------------------------------------------------------------ what is said about a file
+
+
+def test_what_cannot_be_used_is_told_with_its_place() -> None:
+    found = read("[answers]\nQ = [[1, 'two']]\nfoo = 3\nK = [[['1']]]\nV = 'banana'\nS = 2020-01-01\n", form="toml")
+    assert [remark.where for remark in found.remarks] == ["answers.foo", "answers.K", "answers.S", "Q[1,2]", "V"]
+    assert all(remark.says.endswith(".") for remark in found.remarks)
+    assert values(found.answers["Q"]) == [[1, "two"]]
+
+
+def test_two_answers_to_one_part() -> None:
+    found = read("Q,1,1,3\nQ,1,1,4\n", form="csv")
+    assert values(found.answers["Q"]) == [[4]]
+    assert ["twice" in remark.says for remark in found.remarks] == [True]
+    latex = r"$Q = \begin{pmatrix}1\end{pmatrix}$ $Q = \begin{pmatrix}2\end{pmatrix}$"
+    assert ["twice" in remark.says for remark in read(latex, form="latex").remarks] == [True]
+
+
+def test_points_and_commas_in_one_file() -> None:
+    found = read_submission("Q = [['0,5', '0.25', '1/2']]", [question("full")], form="toml")
+    assert values(found.attempts[0].answers["Q"]) == [[F(1, 2), F(1, 4), F(1, 2)]]
+    assert len(found.remarks) == 1
+
+
+BROKEN = {
+    "a PDF": (b"%PDF-1.7 x", "is a PDF"),
+    "a picture": (b"\x89PNG\r\n\x1a\n", "is a picture"),
+    "an archive": (b"PK\x03\x04abc", "zip"),
+    "bytes": (b"Q = \xff\xfa", "UTF-8"),
+    "half of UTF-16": (b"\xff\xfeQ\0=", "UTF-16"),
+    "NUL": (b"Q = 1\0", "no text has"),
+    "empty": (b"", "nothing in it belongs"),
+    "something else": (b"Dear professor, I am ill.", "nothing in it belongs"),
+    "another sheet's parts": (b"[answers]\nfoo = 1", "nothing in it belongs"),
+    "unclosed TOML": (b"[answers]\nQ = [[1, 2], [3", "no TOML"),
+    "truncated JSON": (b'{"answers": {"Q": [[1, ', "line 1"),
+    "deep JSON": (b'{"answers": ' + b"[" * 100_000, "deep"),
+    "a list in JSON": (b"[[1, 2], [3, 4]]", "nothing in it belongs"),
+    "too large": (b"x" * 2_000_001, "2 MB"),
+    "too many values": (b"Q = [[" + b"1," * 30_000 + b"1]]", "values"),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN, ids=str)
+def test_a_file_that_cannot_be_used_is_refused_in_one_sentence(what: str, tmp_path: Path) -> None:
+    content, expected = BROKEN[what]
+    path = tmp_path / "ada.toml"
+    path.write_bytes(content)
+    with pytest.raises(InputError) as refused:
+        read_submission(content, [question("full")], source="ada.toml")
+    message = str(refused.value)
+    assert message.startswith("ada.toml: ")
+    assert expected in message
+    assert "\n" not in message.strip()
+    with pytest.raises(InputError, match=re.escape("ada.toml")):
+        read_submission_file(path, [question("full")])
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"nobody\.md"):
+        read_submission_file(tmp_path / "nobody.md", [question("full")])
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_encodings(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "ada.toml"
+    path.write_bytes("Q = [['½']]".encode(encoding))
+    found = read_submission_file(path, [question("full")])
+    assert values(found.attempts[0].answers["Q"]) == [[F(1, 2)]]
+    assert found.source == "ada.toml"
+
+
+def worksheet() -> str:
+    q = question("full")
+    return fill(markdown.write(worksheet_document(q, SHEET, "symattn x")), [q], [Attempt({})], name="Ada", student="17")
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        (worksheet(), "markdown"), (worksheet().split("---\n", 2)[2], "markdown"),
+        (f"sheet = '{SHEET}'\nname = 'Ada'\nstudent = 17\n[answers]\nQ = [[1]]", "toml"),
+        (json.dumps({"sheet": SHEET, "name": "Ada", "student": "17", "answers": {"Q": [[1]]}}), "json"),
+        (f"sheet,{SHEET}\nname,Ada\nstudent,17\n\nQ\n1\n", "csv"),
+        (f"\\documentclass{{article}}\n\\begin{{document}}\n% {SHEET}\nName: Ada\n\nStudent ID: 17\n", "latex"),
+    ],
+)  # fmt: skip
+def test_whose_it_is(text: str, form: str) -> None:
+    assert sheet_of(text, form) == (SHEET, "Ada", "17")
+    assert form_of(text) == form
+    assert sheet_of(text.encode()) == (SHEET, "Ada", "17")
+
+
+def test_a_worksheet_handed_in_empty_is_no_broken_file() -> None:
+    found = read_submission(worksheet(), [question("full")])
+    assert isinstance(found, Submission)
+    assert not found.attempts[0].answers
+
+
+# ------------------------------------------------------------------------------------ laws
+
+
+@given(st.lists(st.lists(st.fractions(max_denominator=9), min_size=3, max_size=3), min_size=1, max_size=4))
+def test_every_way_of_writing_a_matrix_is_read_alike(rows: list[list[Fraction]]) -> None:
+    texts = [[str(x) for x in row] for row in rows]
+    shape = (len(rows), 3)
+    written = (
+        "\n".join(" ".join(row) for row in texts),
+        "\n".join("\t".join(row) for row in texts),
+        " ; ".join(", ".join(row) for row in texts),
+        "[" + ", ".join("[" + ", ".join(row) + "]" for row in texts) + "]",
+        "[" + "; ".join(" ".join(row) for row in texts) + "]",
+    )
+    for text in written:
+        found = read_matrix(text, shape)
+        assert found is not None
+        assert [list(row) for row in found.rows] == texts
+    latex = r"S = \begin{pmatrix}" + r" \\ ".join(" & ".join(row) for row in texts) + r"\end{pmatrix}"
+    assert [[list(row) for row in found.rows] for _, found in latex_matrices(latex)] == [texts]
+
+
+FORMS = st.sampled_from(["toml", "json", "csv", "latex", "markdown", ""])
+KEYS = st.sampled_from(["Q", "K", "1", "q1", "methods", "points"])
+LEAVES = st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.floats(allow_nan=False)
+JSON = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4), max_leaves=12
+)
+
+
+@settings(max_examples=200)
+@given(st.text(st.characters(exclude_characters="\0"), max_size=200), FORMS)
+def test_any_text_is_read_or_refused(text: str, form: str) -> None:
+    refusal = ""
+    try:
+        found = read_submission(text, [question("full")], form=form)
+    except InputError as error:
+        refusal = str(error)
+    assert refusal.startswith("The text: ") if refusal else len(found.attempts) == 1
+
+
+@settings(max_examples=100)
+@given(JSON)
+def test_any_json_under_the_right_keys_is_read(value: object) -> None:
+    text = json.dumps({"sheet": SHEET, "answers": {"Q": value, "q1": value}, "methods": value})
+    assert read_submission(text, [question("full")]).sheet == SHEET
+
+
+@given(st.text(alphabet="\\begin{pmatrix}end&=$[](), 12\n", max_size=300))
+def test_any_latex_is_taken_apart(text: str) -> None:
+    assert all(matrix.rows for _, matrix in latex_matrices(text))
+    read_matrix(text, (2, 2))

@@ -1,0 +1,546 @@
+"""Rounding windows: never too narrow, tight, and decided exactly at their ends.
+
+Witnesses: NumPy for random points of a box, mpmath and fractions for all its vertices (where the functions in question
+have their extremes), the decimal module for rounding.  None of them uses a rule of the code under test.
+"""
+
+from __future__ import annotations
+
+from decimal import ROUND_DOWN, ROUND_HALF_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from fractions import Fraction
+from itertools import product
+
+import mpmath
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from symattn.errors import ShapeError
+from symattn.exact import NEGATIVE_INFINITY, divide, exponential, power, square_root
+from symattn.marking.windows import Window, cell, holds, meet, width, window
+from symattn.ops import (
+    Activation,
+    Add,
+    Hadamard,
+    Mask,
+    MatMul,
+    Round,
+    Scale,
+    Softmax,
+    Stack,
+    SumOver,
+    Transpose,
+)
+
+F = Fraction
+HIDDEN = Window(Decimal("-Infinity"), Decimal("-Infinity"))
+SLACK = F(1, 10**20)  # far above the rounding of the ends, far below 1 % of any window here
+ROUNDINGS = ("nearest", "truncate", "largest-remainder")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _digits():
+    with mpmath.workdps(60):
+        yield
+
+
+units = st.integers(1, 4).map(lambda places: F(1, 10**places))
+
+
+@st.composite
+def decimals(draw: st.DrawFn, low: int = -4, high: int = 4) -> tuple[F, F]:
+    """A decimal with its unit."""
+    unit = draw(units)
+    return draw(st.integers(int(low / unit), int(high / unit))) * unit, unit
+
+
+def boxes(rows: int, columns: int, entry: st.SearchStrategy[tuple[F, F]]) -> st.SearchStrategy[np.ndarray]:
+    """Ends of windows as an array (2, rows, columns) of fractions."""
+    flat = st.lists(entry, min_size=rows * columns, max_size=rows * columns)
+    return flat.map(
+        lambda e: np.array([[v - u / 2 for v, u in e], [v + u / 2 for v, u in e]]).reshape(2, rows, columns)
+    )
+
+
+@st.composite
+def box(draw: st.DrawFn, rows: int | None = None, columns: int | None = None) -> np.ndarray:
+    rows, columns = rows or draw(st.integers(1, 3)), columns or draw(st.integers(1, 3))
+    return draw(boxes(rows, columns, decimals()))
+
+
+def written(ends: np.ndarray) -> tuple[tuple[Window, ...], ...]:
+    """The box as the code under test takes it."""
+    return tuple(
+        tuple(cell((low + high) / 2, high - low) for low, high in zip(lows, highs, strict=True))
+        for lows, highs in zip(*ends, strict=True)
+    )
+
+
+def vertices(*arrays: np.ndarray) -> list[list[np.ndarray]]:
+    """All points of the boxes with every coordinate at one of its ends."""
+    sizes = [a[0].size for a in arrays]
+    flat = [a.reshape(2, -1) for a in arrays]
+    return [
+        [
+            np.where(np.array(part, dtype=bool), a[1], a[0]).reshape(whole.shape[1:])
+            for part, a, whole in zip(np.split(np.array(choice), np.cumsum(sizes)[:-1]), flat, arrays, strict=True)
+        ]
+        for choice in product((0, 1), repeat=sum(sizes))
+    ]
+
+
+def points(rng: np.random.Generator, *arrays: np.ndarray) -> list[np.ndarray]:
+    """A random point of the boxes, in fractions, so that no rounding can push it out."""
+    share = np.vectorize(lambda low, high, t: low + (high - low) * F(int(t), 1000), otypes=[object])
+    return [share(a[0], a[1], rng.integers(0, 1001, a[0].shape)) for a in arrays]
+
+
+def inside(x: object, w: Window) -> bool:
+    """x a fraction, or an mpmath number."""
+    if isinstance(x, int | F):
+        return F(w.low) <= x <= F(w.high)
+    return mpmath.mpf(str(w.low)) - mpmath.mpf(10) ** -40 <= x <= mpmath.mpf(str(w.high)) + mpmath.mpf(10) ** -40
+
+
+def same(x: object, end: Decimal) -> bool:
+    """Equal but for the rounding of the end."""
+    return abs(F(end) - x) <= SLACK if isinstance(x, int | F) else abs(mpmath.mpf(str(end)) - x) <= 1e-20
+
+
+def tight_and_wide_enough(windows, results) -> None:
+    """The windows are exactly the ranges of the results, which include the extremes."""
+    for i, row in enumerate(windows):
+        for j, w in enumerate(row):
+            values = [r[i][j] for r in results]
+            assert all(inside(v, w) for v in values)
+            assert same(min(values), w.low)
+            assert same(max(values), w.high)
+
+
+# ------------------------------------------------------------------------------------ what a decimal stands for
+
+
+@given(st.integers(-(10**6), 10**6), st.integers(0, 4), st.sampled_from(ROUNDINGS))
+def test_a_cell_is_what_the_decimal_module_rounds_to_it(units_written, places, rounding):
+    unit = F(1, 10**places)
+    value = units_written * unit
+    reach = unit / 2 if rounding == "nearest" else unit
+    w = cell(value, unit, rounding)
+    assert (F(w.low), F(w.high)) == (value - reach, value + reach)
+
+
+@given(st.decimals(-100, 100, allow_nan=False, places=9), st.integers(1, 4))
+def test_every_number_lies_in_the_cell_of_its_decimal(x, places):
+    unit = Decimal(1).scaleb(-places)
+    for mode, rounding in (
+        (ROUND_HALF_EVEN, "nearest"),
+        (ROUND_HALF_UP, "nearest"),
+        (ROUND_HALF_DOWN, "nearest"),
+        (ROUND_DOWN, "truncate"),
+    ):
+        decimal = F(x.quantize(unit, mode))
+        assert F(x) in cell(decimal, F(unit), rounding)
+        assert holds(F(x), decimal, F(unit), rounding) == (True, "rounding")
+
+
+def test_exact_forms_and_infinity():
+    assert cell(NEGATIVE_INFINITY, None) == HIDDEN
+    assert cell(F(1, 4), None) == Window(Decimal("0.25"), Decimal("0.25"))
+    assert cell(sympy.Symbol("x"), None) is None
+    for value, number in (
+        (square_root(3), mpmath.sqrt(3)),
+        (divide(exponential(2), exponential(2) + 1), mpmath.e**2 / (mpmath.e**2 + 1)),
+        (F(1, 3), mpmath.mpf(1) / 3),
+    ):
+        w = cell(value, None)
+        low, high = mpmath.mpf(str(w.low)), mpmath.mpf(str(w.high))
+        assert low < number < high
+        assert high - low < mpmath.mpf(10) ** -27
+
+
+NEAR = F(1, 10**60)
+
+
+@given(decimals(), st.sampled_from(ROUNDINGS), st.sampled_from((-1, 1)), st.sampled_from((-NEAR, F(0), NEAR)))
+def test_ends_are_decided_exactly(decimal, rounding, side, beyond):
+    """At the end, 1e-60 inside and 1e-60 outside, for rational and for transcendental values."""
+    value, unit = decimal
+    reach = unit / 2 if rounding == "nearest" else unit
+    truth = value + side * (reach + beyond)
+    expected = beyond < 0 or (beyond == 0 and rounding == "nearest")
+    assert holds(truth, value, unit, rounding) == (expected, "rounding")
+    if beyond:
+        irrational = value + side * (reach + beyond * exponential(F(1, 3)))
+        assert holds(irrational, value, unit, rounding) == (expected, "rounding")
+
+
+@given(st.lists(st.integers(-6, 6), min_size=2, max_size=4), st.integers(1, 4))
+def test_weights_are_held_by_the_decimal_that_mpmath_rounds_them_to(scores, places):
+    total = sum((exponential(s) for s in scores[1:]), exponential(scores[0]))
+    truth = divide(exponential(scores[0]), total)
+    number = mpmath.exp(scores[0]) / mpmath.fsum(map(mpmath.exp, scores))
+    unit = F(1, 10**places)
+    nearest = int(mpmath.nint(number * 10**places))
+    floor = int(mpmath.floor(number * 10**places))
+    for units_written in range(nearest - 3, nearest + 4):
+        value = units_written * unit
+        if len(set(scores)) > 1:  # else the weight is rational, which is tested above
+            assert holds(truth, value, unit, "nearest")[0] is (units_written == nearest)
+            for rounding in ("truncate", "largest-remainder"):
+                assert holds(truth, value, unit, rounding)[0] is (units_written in (floor, floor + 1))
+
+
+def test_exact_forms_are_decided_with_their_proof():
+    third = divide(exponential(1), 3 * exponential(1))
+    assert holds(third, F(1, 3), None, "nearest") == (True, "exact")
+    assert holds(third, F(333, 1000), None, "nearest") == (False, "exact")
+    assert holds(square_root(2), F(1414, 1000), None, "nearest") == (False, "interval")
+    assert holds(NEGATIVE_INFINITY, NEGATIVE_INFINITY, None, "nearest") == (True, "exact")
+    assert holds(NEGATIVE_INFINITY, F(1, 10), F(1, 10), "nearest")[0] is False
+    assert holds(sympy.Symbol("x"), F(1, 10), F(1, 10), "nearest")[0] is False
+
+
+def test_what_cannot_be_decided_is_said():
+    """tanh ln 2 = 3/5, which no method here proves, and an interval cannot."""
+    truth = sympy.tanh(sympy.log(2), evaluate=False)
+    assert holds(truth, F(3, 5), None, "nearest") == (None, "undecided to 400 digits")
+    assert holds(truth, F(1, 2), F(1, 5), "nearest") == (None, "undecided to 400 digits")
+    assert holds(truth, F(1, 2), F(1, 10), "nearest") == (False, "rounding")
+    assert holds(truth, F(6, 10), F(1, 10), "nearest") == (True, "rounding")
+
+
+def test_windows_meet():
+    a, b, c = (cell(F(n, 10), F(1, 10)) for n in (1, 2, 3))
+    assert meet(a, b)
+    assert not meet(a, c)
+    assert meet(HIDDEN, HIDDEN)
+    assert not meet(a, HIDDEN)
+    huge = Window(Decimal("1E-999999999999"), Decimal(1))
+    assert meet(huge, cell(F(1, 3), None))
+
+
+@given(decimals(), decimals())
+def test_widths(a, b):
+    w = Window(cell(*min(a, b)).low, cell(*max(a, b)).high)
+    exact = F(w.high) - F(w.low)
+    assert exact <= F(width(w)) <= exact + SLACK
+    assert width(w) >= exact  # a Decimal and a Fraction compare exactly
+    assert width(cell(*a)) == a[1]
+
+
+def test_widths_of_single_numbers():
+    assert width(HIDDEN) == width(cell(F(1, 4), None)) == 0
+    assert 0 < width(cell(F(1, 3), None)) < F(1, 10**28)
+    assert width(Window(Decimal("1E-999999999999"), Decimal(1))) == 1
+
+
+# ------------------------------------------------------------------------------------ linear operations
+
+
+@given(st.data())
+def test_products_are_tight(data):
+    inner = data.draw(st.integers(1, 3))
+    a = data.draw(boxes(1, inner, decimals()))
+    b = data.draw(boxes(inner, 1, decimals()))
+    tight_and_wide_enough(window(MatMul(), written(a), written(b)), [x @ y for x, y in vertices(a, b)])
+
+
+@given(st.data())
+def test_products_of_matrices_hold_random_points(data):
+    rows, inner, columns = (data.draw(st.integers(1, 4)) for _ in range(3))
+    a, b = data.draw(box(rows, inner)), data.draw(box(inner, columns))
+    windows = window(MatMul(), written(a), written(b))
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        x, y = points(rng, a, b)
+        result = x @ y
+        assert all(inside(result[i, j], windows[i][j]) for i in range(rows) for j in range(columns))
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_entrywise_operations_are_tight_and_stretch(data):
+    shapes = data.draw(st.sampled_from([((2, 2), (2, 2)), ((2, 3), (1, 3)), ((2, 1), (2, 3)), ((1, 3), (2, 1))]))
+    a, b = (data.draw(box(*shape)) for shape in shapes)
+    both = vertices(a, b)
+    tight_and_wide_enough(window(Add(), written(a), written(b)), [x + y for x, y in both])
+    tight_and_wide_enough(window(Hadamard(), written(a), written(b)), [x * y for x, y in both])
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_sums_stacks_and_transposes_are_tight(data):
+    a, b = data.draw(box(2, 2)), data.draw(box(2, 2))
+    corners = [v[0] for v in vertices(a)]
+    both = vertices(a, b)
+    tight_and_wide_enough(window(SumOver("rows"), written(a)), [x.sum(axis=0, keepdims=True) for x in corners])
+    tight_and_wide_enough(window(SumOver("columns"), written(a)), [x.sum(axis=1, keepdims=True) for x in corners])
+    tight_and_wide_enough(window(Transpose(), written(a)), [x.T for x in corners])
+    tight_and_wide_enough(window(Stack("rows"), written(a), written(b)), [np.vstack(pair) for pair in both])
+    tight_and_wide_enough(window(Stack("columns"), written(a), written(b)), [np.hstack(pair) for pair in both])
+
+
+@given(st.data(), st.sampled_from([2, -3, F(1, 2)]))
+def test_scaling_by_a_fraction_is_tight(data, divisor):
+    a = data.draw(box(2, 2))
+    tight_and_wide_enough(window(Scale(divisor), written(a)), [x / F(divisor) for (x,) in vertices(a)])
+
+
+@given(st.data())
+def test_scaling_by_a_root_and_by_what_it_was_rounded_to(data):
+    a = data.draw(box(2, 2))
+    scaled = window(Scale(square_root(3), "sqrt(d_k)"), written(a))
+    numbers = [[[mpmath.mpf(e.numerator) / e.denominator for e in row] for row in x] for (x,) in vertices(a)]
+    tight_and_wide_enough(scaled, [[[e / mpmath.sqrt(3) for e in row] for row in x] for x in numbers])
+
+    rounded = window(Scale(square_root(3)), written(a), divisor=cell(F(17, 10), F(1, 10)))
+    tight_and_wide_enough(rounded, [x / d for (x,) in vertices(a) for d in (F(165, 100), F(175, 100))])
+    for i, j in product(range(2), repeat=2):
+        assert rounded[i][j].low <= scaled[i][j].low <= scaled[i][j].high <= rounded[i][j].high
+
+
+@given(st.data())
+def test_activations_are_tight(data):
+    a = data.draw(box(2, 2))
+    assert window(Activation("identity"), written(a)) == written(a)
+    relu = [np.where(x > 0, x, F(0)) for (x,) in vertices(a)]
+    tight_and_wide_enough(window(Activation("relu"), written(a)), relu)
+
+
+@given(decimals(), st.integers(0, 3), st.sampled_from(["even", "up", "down"]))
+def test_rounding_is_tight(decimal, places, ties):
+    value, unit = decimal
+    ends = value - unit / 2, value + unit / 2
+    modes = {"even": ROUND_HALF_EVEN, "up": ROUND_HALF_UP, "down": ROUND_HALF_DOWN}
+
+    def quantised(x: F, mode: str) -> F:
+        return F((Decimal(x.numerator) / x.denominator).quantize(Decimal(1).scaleb(-places), mode))
+
+    box_ = ((cell(value, unit), HIDDEN),)
+    for op, mode in ((Round(places, ties=ties), modes[ties]), (Round(places, "truncate"), ROUND_DOWN)):
+        ((w, hidden),) = window(op, box_)
+        assert hidden == HIDDEN
+        assert (F(w.low), F(w.high)) == tuple(quantised(end, mode) for end in ends)
+
+
+# ------------------------------------------------------------------------------------ masks
+
+
+def test_masks_of_all_styles():
+    a = ((cell(F(1), F(1, 10)), cell(F(2), F(1, 10))), (cell(F(-1), F(1, 10)), cell(F(1, 2), F(1, 10))))
+    keep = ((True, False), (True, True))
+    for style in ("additive", "keep", "block", "multiplicative"):
+        assert window(Mask(keep, style), a) == ((a[0][0], HIDDEN), a[1])
+    negative = ((True, True), (False, True))
+    assert window(Mask(negative, "additive"), a) == (a[0], (HIDDEN, a[1][1]))
+    assert window(Mask(negative, "multiplicative"), a) is None  # −1·(−∞)
+
+
+def test_hidden_scores_stay_hidden_under_what_keeps_them():
+    one = cell(1, F(1, 10))
+    assert window(Scale(2), ((HIDDEN,),)) == ((HIDDEN,),)
+    assert window(Scale(-2), ((HIDDEN,),)) is None
+    assert window(Add(), ((HIDDEN,),), ((one,),)) == ((HIDDEN,),)
+    assert window(SumOver("columns"), ((HIDDEN, one),)) == ((HIDDEN,),)
+    assert window(Hadamard(), ((HIDDEN,),), ((one,),)) == ((HIDDEN,),)
+    assert window(MatMul(), ((one, one),), ((HIDDEN,), (one,))) == ((HIDDEN,),)
+    assert window(MatMul(), ((cell(0, F(1, 10)), one),), ((HIDDEN,), (one,))) is None
+
+
+# ------------------------------------------------------------------------------------ softmax
+
+
+def mp_softmax(row, base):
+    """Of fractions, None where hidden; at the precision that is set."""
+    number = mpmath.e if base == "e" else mpmath.mpf(F(base).numerator) / F(base).denominator
+    powers = [mpmath.mpf(0) if s is None else number ** (mpmath.mpf(s.numerator) / s.denominator) for s in row]
+    return [p / mpmath.fsum(powers) for p in powers]
+
+
+@st.composite
+def rows_of_scores(draw: st.DrawFn) -> list[tuple[F, F] | None]:
+    """Up to four scores with their units, some hidden, at least one not."""
+    row = draw(st.lists(decimals(), min_size=1, max_size=4))
+    hidden = draw(st.lists(st.booleans(), min_size=len(row), max_size=len(row)).filter(lambda h: not all(h)))
+    return [None if h else entry for h, entry in zip(hidden, row, strict=True)]
+
+
+@given(rows_of_scores(), st.sampled_from(["e", "e", 2, 3, F(1, 2)]), st.sampled_from(["rows", "columns"]))
+def test_softmax_is_the_range_over_all_vertices(row, base, along):
+    """Each weight is monotone in every score, so that its extremes are at vertices."""
+    line = tuple(HIDDEN if entry is None else cell(*entry) for entry in row)
+    given_box = (line,) if along == "rows" else tuple((w,) for w in line)
+    weights = window(Softmax(along, base), given_box)
+    (weights,) = weights if along == "rows" else zip(*weights, strict=True)
+    ends = [[None] if entry is None else [entry[0] - entry[1] / 2, entry[0] + entry[1] / 2] for entry in row]
+    tight_and_wide_enough([weights], [[mp_softmax(corner, base)] for corner in product(*ends)])
+    for entry, weight in zip(row, weights, strict=True):
+        if entry is None:
+            assert weight == Window(Decimal(0), Decimal(0))
+
+
+@given(st.data(), units)
+def test_softmax_holds_random_points(data, unit):
+    """In float64, whose error is far below the windows of these units."""
+    rows, columns = data.draw(st.integers(1, 3)), data.draw(st.integers(2, 5))
+    scores = np.array(
+        data.draw(st.lists(st.integers(-3000, 3000), min_size=rows * columns, max_size=rows * columns))
+    ).reshape(rows, columns) / F(1000)
+    keep = tuple(tuple(j <= i + 1 for j in range(columns)) for i in range(rows))
+    given_box = tuple(tuple(cell(s, unit) for s in row) for row in scores)
+    weights = window(Softmax(), window(Mask(keep), given_box))
+    rng = np.random.default_rng(2)
+    for _ in range(30):
+        s = scores.astype(float) + float(unit) * rng.uniform(-0.5, 0.5, scores.shape)
+        powers = np.where(np.array(keep), np.exp(s), 0)
+        a = powers / powers.sum(axis=1, keepdims=True)
+        low, high = (np.array([[float(w[end]) for w in row] for row in weights]) for end in (0, 1))
+        assert (low - 1e-12 <= a).all()
+        assert (a <= high + 1e-12).all()
+
+
+@given(st.lists(st.integers(-5, 5), min_size=1, max_size=4))
+def test_softmax_of_exact_scores_is_a_number(row):
+    (weights,) = window(Softmax(), (tuple(cell(s, None) for s in row),))
+    for w, number in zip(weights, mp_softmax([F(s) for s in row], "e"), strict=True):
+        assert inside(number, w)
+        assert w.high - w.low < Decimal("1e-26")
+
+
+def test_softmax_of_rows_without_scores():
+    row = ((HIDDEN, HIDDEN),)
+    zero = Window(Decimal(0), Decimal(0))
+    assert window(Softmax(), row) is None
+    assert window(Softmax(empty="zero"), row) == ((zero, zero),)
+    assert window(Softmax(), ((HIDDEN, cell(F(3), F(1, 10))),)) == ((zero, Window(Decimal(1), Decimal(1))),)
+
+
+@pytest.mark.parametrize("size", [10**7, 10**18, 10**25])
+def test_softmax_of_enormous_scores(size):
+    """What nobody should write, but somebody may: no overflow, no endless computation."""
+    ((low, high),) = window(Softmax(), ((cell(-size, F(1, 10)), cell(size, F(1, 10))),))
+    assert 0 <= low.low <= low.high < Decimal("1e-1000000")
+    assert 1 - Decimal("1e-25") < high.low <= high.high <= 1
+
+
+def test_softmax_of_scores_beyond_all_digits():
+    """The ends of these cells differ by more than the cells are wide: that is not tight any more, but never wrong."""
+    for w in window(Softmax(), ((cell(-(10**200), F(1, 10)), cell(10**200, F(1, 10))),))[0]:
+        assert 0 <= w.low <= w.high <= 1
+    ((low, high),) = window(Softmax(), ((cell(-(10**200), None), cell(10**200, None)),))
+    assert low.low == 0
+    assert high.high == 1
+
+
+# ------------------------------------------------------------------------------------ weighted averages
+
+
+def simplex_vertices(ends):
+    """The vertices of {l ≤ a ≤ u, a ≥ 0, Σ a = 1}: all but one coordinate at an end, that one what is missing."""
+    ends = [(max(F(0), low), high) for low, high in ends]
+    found = []
+    for free in range(len(ends)):
+        others = [pair for i, pair in enumerate(ends) if i != free]
+        for choice in product(*others):
+            rest = 1 - sum(choice)
+            if ends[free][0] <= rest <= ends[free][1]:
+                found.append([*choice[:free], rest, *choice[free:]])
+    return found
+
+
+@st.composite
+def rows_of_weights(draw: st.DrawFn) -> list[tuple[F, F]]:
+    """The ends of a row of rounded weights, each rounded on its own, which need not sum to 1."""
+    parts = draw(st.lists(st.integers(0, 40), min_size=1, max_size=4).filter(any))
+    unit = draw(units)
+    written_ = [round(F(p, sum(parts)) / unit) * unit for p in parts]
+    return [(w - unit / 2, w + unit / 2) for w in written_]
+
+
+@given(rows_of_weights(), st.data())
+def test_weighted_averages_are_the_linear_programme(ends, data):
+    rounded_values = data.draw(st.booleans())
+    values = data.draw(st.lists(decimals(), min_size=len(ends), max_size=len(ends)))
+    column = [[v - u / 2, v + u / 2] if rounded_values else [v] for v, u in values]
+    weights = (tuple(cell((low + high) / 2, high - low) for low, high in ends),)
+    cells = tuple((cell(v, u if rounded_values else None),) for v, u in values)
+    corners = simplex_vertices(ends)
+    assert corners  # rounding to the nearest leaves the true row in the box
+    ((w,),) = window(MatMul(), weights, cells, weights=True)
+    results = [sum(a * v for a, v in zip(corner, vs, strict=True)) for corner in corners for vs in product(*column)]
+    tight_and_wide_enough([[w]], [[[r]] for r in results])
+    ((wider,),) = window(MatMul(), weights, cells)
+    assert wider.low - Decimal("1e-25") <= w.low
+    assert w.high <= wider.high + Decimal("1e-25")
+
+
+@given(rows_of_weights(), st.data())
+def test_weighted_averages_hold_random_points_of_the_slice(ends, data):
+    """Random convex combinations of vertices are all there is in the slice."""
+    columns = data.draw(st.integers(1, 3))
+    v = data.draw(box(len(ends), columns))
+    weights = (tuple(cell((low + high) / 2, high - low) for low, high in ends),)
+    (row,) = window(MatMul(), weights, written(v), weights=True)
+    corners = np.array(simplex_vertices(ends))
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        mix = rng.integers(0, 100, len(corners)) + np.eye(len(corners), dtype=int)[rng.integers(len(corners))]
+        a = mix @ corners / F(int(mix.sum()))
+        (x,) = points(rng, v)
+        assert all(inside(y, w) for y, w in zip(a @ x, row, strict=True))
+
+
+def test_the_worked_example_of_a_knapsack():
+    """Weights 0.7, 0.0, 0.3 to one place with values 2, 7, 1.
+
+    For the greatest average: start at 0.65, 0, 0.25, pour 0.05 into the 7 and the other 0.05 into the 2:
+    0.7·2 + 0.05·7 + 0.25·1 = 2.  For the least: 0.65·2 + 0·7 + 0.35·1 = 1.65.
+    """
+    unit = F(1, 10)
+    weights = (tuple(cell(F(n, 10), unit) for n in (7, 0, 3)),)
+    values = tuple((cell(v, None),) for v in (2, 7, 1))
+    assert window(MatMul(), weights, values, weights=True) == ((Window(Decimal("1.65"), Decimal("2.00")),),)
+    assert window(MatMul(), weights, values) == ((Window(Decimal("1.2"), Decimal("2.2")),),)
+
+
+def test_weights_that_cannot_sum_to_one_are_taken_as_they_are():
+    values = ((cell(2, None),), (cell(-1, None),))
+    for row in ((F(1, 2), F(1, 4)), (F(3, 2), F(-1, 2)), (F(9, 10), F(9, 10))):
+        weights = (tuple(cell(a, F(1, 100)) for a in row),)
+        assert window(MatMul(), weights, values, weights=True) == window(MatMul(), weights, values)
+
+
+@given(st.lists(st.integers(-4, 4), min_size=1, max_size=4), st.data())
+def test_the_whole_chain_on_exact_numbers(scores, data):
+    """Softmax and average of exact numbers: a window around the output, which mpmath computes."""
+    values = data.draw(st.lists(st.integers(-5, 5), min_size=len(scores), max_size=len(scores)))
+    weights = window(Softmax(), (tuple(cell(s, None) for s in scores),))
+    ((w,),) = window(MatMul(), weights, tuple((cell(v, None),) for v in values), weights=True)
+    a = mp_softmax([F(s) for s in scores], "e")
+    assert inside(mpmath.fdot(a, values), w)
+    assert w.high - w.low < Decimal("1e-25")
+
+
+# ------------------------------------------------------------------------------------ what has no range
+
+
+def test_no_rule_and_no_fit():
+    one = ((cell(F(1), F(1, 10)),),)
+    assert window(Activation("gelu"), one) is None
+    assert window(Round(1, "largest-remainder"), one) is None
+    assert window(Scale(2), one, divisor=cell(F(0), F(1, 10))) is None
+    assert window(Scale(sympy.Symbol("d")), one) is None
+    assert window(Softmax(base=-2), one) is None
+    with pytest.raises(ShapeError):
+        window(MatMul(), one, (one[0], one[0]))
+
+
+def test_powers_of_an_irrational_base():
+    base = power(2, F(1, 2))
+    (weights,) = window(Softmax(base=base), ((cell(1, None), cell(F(5), F(1, 10))),))
+    root = mpmath.sqrt(2)
+    low, high = (root / (root + root ** mpmath.mpf(s)) for s in ("5.05", "4.95"))
+    assert same(low, weights[0].low)
+    assert same(high, weights[0].high)

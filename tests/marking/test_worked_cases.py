@@ -1,0 +1,221 @@
+"""The worked cases of PEDAGOGY 3.11 and any that a teacher adds: one file each in `cases`, read by one runner."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cache, cached_property
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scripts import ids, marked, mistakes, shown
+from test_golden_variant import GIVENS
+
+import symattn
+from symattn.attempt import Attempt, Grid
+from symattn.exact import decimal_text
+from symattn.marking.policy import POLICIES, Policy
+from symattn.marking.report import Report
+from symattn.question import Question
+from symattn.submissions.entries import grid
+
+FOLDER = Path(__file__).with_name("cases")
+FILES = sorted(path for path in FOLDER.glob("*.md") if path.name != "README.md")
+
+Table = list[list[str]]
+
+
+# ------------------------------------------------------------------------------------------------ reading a case
+
+
+@dataclass(frozen=True)
+class Case:
+    """One file: the question, the script by part, and the tables of what is expected by their first heading."""
+
+    title: str
+    question: Question
+    script: dict[str, Grid]
+    expected: dict[str, Table] = field(default_factory=dict)
+
+    def policies(self) -> list[tuple[Policy, int, int]]:
+        """Every policy with the marks under it and those there are."""
+        found = []
+        for named, marks in self.expected["Policy"]:
+            total, available = marks.split("/")
+            found.append((policy(named), int(total), int(available)))
+        return found
+
+    @cached_property
+    def report(self) -> Report:
+        """Marked under the first policy."""
+        return marked(self.question, Attempt(self.script), self.policies()[0][0])
+
+
+def case(path: Path) -> Case:
+    text = path.read_text(encoding="utf-8")
+    before, _, rest = text.partition("\n## Script\n")
+    script, _, expected = rest.partition("\n## Expected\n")
+    title = before.splitlines()[0].removeprefix("# ")
+    problem = re.search(r"^Problem: (.*)$", before, re.MULTILINE)
+    assert problem, f"{path.name} does not say which problem it is about."
+    grids = {head[0]: grid([row[1:] for row in rows]) for head, *rows in tables(script)}
+    return Case(title, question(problem[1]), grids, {head[0].split()[0]: rows for head, *rows in tables(expected)})
+
+
+def tables(text: str) -> list[Table]:
+    """Every Markdown table as rows of cells, without the line under its head."""
+    found = []
+    for block in re.findall(r"(?:^\|.*\|[ ]*$\n?)+", text, re.MULTILINE):
+        lines = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in block.splitlines()]
+        found.append([lines[0], *lines[2:]])
+    return found
+
+
+@cache
+def question(named: str) -> Question:
+    """`note-002, by = matrix`, or a problem file of the folder."""
+    source, *settings = (part.strip() for part in named.split(","))
+    chosen = dict(tuple(map(str.strip, setting.split("="))) for setting in settings)
+    path = str(FOLDER / source) if source.endswith(".toml") else source
+    return symattn.derive(path, **chosen).worksheet().question
+
+
+def policy(named: str) -> Policy:
+    """`ecf`, or `ecf, precision = 1`."""
+    name, *settings = (part.strip() for part in named.split(","))
+    chosen = dict(tuple(map(str.strip, setting.split("="))) for setting in settings)
+    return replace(POLICIES[name], **{k: int(v) if v.isdigit() else v for k, v in chosen.items()})
+
+
+CASES = {path.stem: case(path) for path in FILES}
+each_case = pytest.mark.parametrize("given", CASES.values(), ids=CASES.keys())
+
+
+# ------------------------------------------------------------------------------------------------ what is expected
+
+
+def test_there_are_the_ten_cases():
+    assert {int(name[:2]) for name in CASES} >= set(range(1, 11))
+
+
+@each_case
+def test_everything_written_can_be_read(given):
+    for part, written in given.script.items():
+        for i, j, entry in written.cells():
+            assert entry.readable or entry.blank, (part, i + 1, j + 1, entry.text, entry.complaint)
+
+
+@each_case
+def test_the_marks_under_every_policy(given):
+    for chosen, total, available in given.policies():
+        report = marked(given.question, Attempt(given.script), chosen)
+        assert (report.total, report.available) == (total, available), shown(report)
+
+
+@each_case
+def test_the_marks_of_every_part_by_code(given):
+    report = given.report
+    for part, expected in given.expected.get("Part", []):
+        found = dict.fromkeys("BMA", 0)
+        for line in report.marks:
+            if line.parts[0] == part:
+                found[line.code] += line.given
+        stated = {code: int(number) for code, number in re.findall(r"([BMA])(\d+)", expected)}
+        assert {code: n for code, n in found.items() if code in stated or n} == stated, f"{part}\n{shown(report)}"
+
+
+@each_case
+def test_the_mistakes(given):
+    report = given.report
+    expected = given.expected.get("Event", [])
+    found = mistakes(report)
+    assert len(found) == len(expected), shown(report)
+    for event, (part, step, kind, explanation) in zip(found, expected, strict=True):
+        assert event.kind == kind, shown(report)
+        assert part in ("-", event.part), shown(report)
+        assert step in ("-", event.step), shown(report)
+        assert ids(event)[0] == explanation, shown(report)
+
+
+@each_case
+def test_the_verdicts_on_entries(given):
+    report = given.report
+    for entries, state in given.expected.get("Entries", []):
+        part, _, places = entries.partition(" ")
+        for i, j in re.findall(r"\((\d+), (\d+)\)", places):
+            assert report.of(part)[int(i) - 1, int(j) - 1].state == state, f"{part} ({i}, {j})\n{shown(report)}"
+
+
+@each_case
+def test_the_notices(given):
+    report = given.report
+    found = {(notice.part, notice.kind) for notice in report.notices}
+    for part, kind in given.expected.get("Notice", []):
+        if part == "-":
+            assert kind in {k for _, k in found}, shown(report)
+        else:
+            assert (part, kind) in found, shown(report)
+
+
+def test_the_misread_number_is_found_exactly():
+    report = CASES["06-misread"].report
+    [event] = mistakes(report)
+    said = " ".join([*(candidate.says for candidate in event.candidates), *(notice.says for notice in report.notices)])
+    assert re.search(r"[−-]1\b", said), shown(report)  # 1 read as −1, as X(2, 5)
+    assert "5" in said, shown(report)
+
+
+# ------------------------------------------------------------------------------------------------ a witness
+
+
+def softmax(scores: np.ndarray, axis: int = 1) -> np.ndarray:
+    powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return powers / powers.sum(axis=axis, keepdims=True)
+
+
+def worked_out(changes: dict[str, object]) -> dict[str, np.ndarray]:
+    """The golden variant in NumPy, with a changed line or another softmax."""
+    given = {name: np.array(rows, dtype=float) for name, rows in GIVENS.items()} | changes.get("given", {})
+    found = {role: given["X"] @ given[f"W_{role}"] for role in "QKV"} | changes.get("lines", {})
+    found["S"] = found["Q"] @ found["K"].T
+    found["S'"] = found["S"] / 2
+    found["A"] = changes.get("softmax", softmax)(found["S'"])
+    found["Z"] = found["A"] @ found["V"]
+    return found
+
+
+def lost_sign() -> np.ndarray:
+    q = np.array(GIVENS["X"], dtype=float) @ np.array(GIVENS["W_Q"])
+    q[1, 2] = -q[1, 2]
+    return q
+
+
+def misread() -> np.ndarray:
+    x = np.array(GIVENS["X"], dtype=float)
+    x[1, 4] = -1
+    return x
+
+
+WITNESSES = {
+    "02-lost-sign": worked_out({"lines": {"Q": lost_sign()}}),
+    "03-scaled-after-softmax-blank": worked_out({"softmax": lambda s: softmax(2 * s) / 2}),
+    "04-softmax-over-columns": worked_out({"softmax": lambda s: softmax(s, axis=0)}),
+    "05-only-the-output": worked_out({"softmax": lambda s: softmax(2 * s)}),
+    "06-misread": worked_out({"given": {"X": misread()}}),
+    "08-transposed": {name: a.T for name, a in worked_out({}).items()},
+    "10-blank-rows": worked_out({}),
+}
+
+
+@pytest.mark.parametrize("name", WITNESSES)
+def test_the_scripts_are_what_their_files_say(name):
+    for part, written in CASES[name].script.items():
+        for i, j, entry in written.cells():
+            if entry.blank:
+                continue
+            assert entry.value is not None
+            right = WITNESSES[name][part][i, j]
+            off = float(entry.unit or Fraction(0)) / 2 + 1e-9
+            assert abs(float(decimal_text(entry.value, 12)) - right) <= off, (part, i + 1, j + 1, entry.text, right)
