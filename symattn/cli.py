@@ -418,7 +418,8 @@ def check(
 @click.option("--format", "forms", default="pdf", show_default=True, metavar="F,F,…",
               help="Of the sheets and the summary: pdf, markdown, html, latex, text, typst, latex-pdf.")  # fmt: skip
 @click.option("--out", "folder", type=click.Path(path_type=Path), help="Folder; without it output/<exam>-marked.")
-@click.option("--jobs", default=0, metavar="N", type=click.IntRange(0, 256), help="How many processes; without it, one for each processor.")
+@click.option("--jobs", default=0, metavar="N", type=click.IntRange(0, 256),
+              help="How many processes; without it, one for each processor.")  # fmt: skip
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 def grade(
     exam: Path,
@@ -489,6 +490,7 @@ def _formats_with_json(forms: str) -> list[str]:
 @click.option("--level", metavar="LEVEL", help="starter, standard or long.")
 @click.option("--softmax", metavar="HOW", help="How weights come out: e, base 2, base 3 (decimals that end), equal.")
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the problem type.")
+@click.option("--marking", is_flag=True, help="Mark a script for every misconception, and say what is found.")
 @click.option("--format", "form", default="text", show_default=True, help="text, markdown, latex or typst.")
 @_settings_options
 def stress_(
@@ -499,6 +501,7 @@ def stress_(
     level: str | None,
     softmax: str | None,
     options: tuple[str, ...],
+    marking: bool,
     form: str,
     **settings: Any,
 ) -> None:
@@ -507,11 +510,13 @@ def stress_(
     \b
     symattn stress full -n 30
     symattn stress full --mechanism attention -n 1000 --seed 7
+    symattn stress full --marking -n 20
     """
     from symattn.api import make_recipe
     from symattn.fairness.dice import Dice
     from symattn.sheets import check_formats, render
     from symattn.stress import stress
+    from symattn.trial import trial
 
     [form] = check_formats([form])
     if form.endswith("pdf"):
@@ -522,7 +527,8 @@ def stress_(
         options=_options(problem, options),
     )  # fmt: skip
     with _progress(count, False, problem) as step:
-        report = stress(recipe.spec, count, Dice.seeded(seed), step)
+        dice = Dice.seeded(seed)
+        report = trial(recipe.spec, count, dice, step) if marking else stress(recipe.spec, count, dice, step)
     click.echo(render(report.document(), form)[1].decode(), nl=False)
 
 

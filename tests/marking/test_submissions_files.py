@@ -121,7 +121,7 @@ LATEX = {
     "factor": r"Q = \tfrac{1}{4}\begin{pmatrix} 4 & 2 \\ 1 & -12 \end{pmatrix}",
     "factor and brackets": r"Q = \frac14\left(\begin{smallmatrix} 4 & 2 \\ 1 & -12 \end{smallmatrix}\right)",
     "aligned": r"\begin{align*} Q &= X W \\ &= \begin{matrix} 1 & .5 \\ \tfrac14 & -3 \end{matrix} \end{align*}",
-    "comments": "% Q = \\begin{pmatrix}9\\end{pmatrix}\nQ = \\begin{pmatrix} 1 & 1/2 \\\\ % 1\n .25 & -3 \\end{pmatrix}",
+    "comments": "% Q = \\begin{pmatrix}9\\end{pmatrix}\nQ = \\begin{pmatrix} 1 & 1/2 \\\\ %\n .25 & -3 \\end{pmatrix}",
     "a product and its value": r"Q = \begin{pmatrix}1&2\end{pmatrix}\begin{pmatrix}1\\2\end{pmatrix} = "
     r"\begin{pmatrix}1&1/2\\0.25&-3\end{pmatrix}",
     "decimals behind": r"Q = \begin{pmatrix}1&1/2\\1/4&-3\end{pmatrix} \approx \begin{pmatrix}1&.5\\.3&-3\end{pmatrix}",
