@@ -194,6 +194,8 @@ def _two(question: Question, d: Derivation, wrongs: Sequence[Wrong], number: int
             continue
         if _same(value_of(both.derivation, both.first), value_of(d, both.first)):
             continue  # the second mistake takes the first one back
+        if {a.misconception.id, b.misconception.id} == {"T2", "X1"}:
+            continue  # together the transposed layout, in which only the last product is wrong
         report = mark(question, script(question, both.derivation))
         tried.pairs += 1
         found = {c.id for event in report.events for c in event.candidates}

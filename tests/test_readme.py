@@ -31,18 +31,33 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def handed_in(folder: Path) -> None:
+    """An exam that was made, and two papers of it handed in: one still blank, and one that is no paper."""
+    made = CliRunner().invoke(main, shlex.split("worksheet exam.toml --seed 5 --format markdown --out output"))
+    assert made.exit_code == 0, made.output
+    submissions = folder / "submissions"
+    submissions.mkdir()
+    paper = next((folder / "output" / "exam" / "papers").glob("001-*.md"))
+    (submissions / paper.name).write_bytes(paper.read_bytes())
+    (submissions / "002-1912.md").write_bytes(b"\xff\xfe\x00no paper")
+
+
 def test_there_are_commands_and_files_to_run() -> None:
     assert len(COMMANDS) >= 10
-    assert len(blocks("toml")) == 3
+    assert len(blocks("toml")) == 5
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_command(command: str, folder: Path) -> None:
+    if command.startswith("symattn grade"):
+        handed_in(folder)
     shortened = command.replace("-n 30", "-n 2")  # the number is tested elsewhere
     done = CliRunner().invoke(main, shlex.split(shortened)[1:])
     assert done.exit_code == 0, done.output
     assert done.output.strip()
-    if "exam.toml" in command:
+    if command.startswith("symattn grade"):
+        assert (folder / "marked" / "gradebook.csv").read_text(encoding="utf-8").count("\n") >= 4
+    elif "exam.toml" in command:
         made = folder / shlex.split(command)[-1] / "exam"
         assert done.output.startswith(f"{made.relative_to(folder)}: 4 papers with keys")
         assert len(list((made / "papers").glob("*.pdf"))) == 3  # one for every student

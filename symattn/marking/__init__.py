@@ -201,7 +201,8 @@ class Sitting:
         if not self.upright:
             i, j = j, i
         says = f"Entry ({i + 1}, {j + 1}) of {name} is {_plain(right)} and was read as {_plain(value)}."
-        event = Event(number, "", name, "misread", (Candidate("misread", "A14", says),), ())
+        shown = next(part for part, step in self.steps.items() if step in reading.decisive)
+        event = Event(number, shown, name, "misread", (Candidate("misread", "A14", says),), ())
         return event, Notice("", "misread", f"{says} Everything else is marked on what was read.", policy.misread)
 
     def _unread(self) -> Iterator[Notice]:
@@ -224,6 +225,12 @@ def _entry(matrix: Matrix, i: int, j: int) -> Value | None:
 
 def _plain(value: object) -> str:
     return str(value).replace("-", "−")
+
+
+def _one_misconception(trace: Trace) -> bool:
+    """Whether a single misconception explains everything: then that is what it was."""
+    mistakes = diagnosed(trace.script, trace.policy).mistakes
+    return len(mistakes) == 1 and mistakes[0].kind == "misconception"
 
 
 def _by_role(d: Derivation) -> Derivation:
@@ -265,7 +272,7 @@ def understood(script: Script, policy: Policy) -> tuple[Script, tuple[Reading, .
     meant: list[Reading] = []
     trace = Trace(script, policy)
     for _ in range(MOST_READINGS):
-        if not trace.wrong:
+        if not trace.wrong or _one_misconception(trace):
             break
         best: tuple[Trace, Reading] | None = None
         for reading in readings(trace):

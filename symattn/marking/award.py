@@ -130,10 +130,10 @@ class Awarding:
         return accepted >= needed, f"{accepted} of {len(cells)} entries"
 
     def _shows_method(self, judged: Judged, line: Line) -> bool:
-        if judged.state == "implied":
-            return not line.seen
+        if judged.state == "correct":
+            return True
         never = self.policy.follow_through == "never" or line.follow == "cao"
-        return judged.state == "correct" or (judged.state == "follows" and not never)
+        return not never and (judged.state == "follows" or (judged.state == "implied" and not line.seen))
 
     def _blamed(self, line: Line) -> Mistake | None:
         """The misconception that is charged to this line first of all."""
@@ -228,7 +228,10 @@ class Awarding:
             known = self.trace.unrounded.get(operand.name) if own else self.trace.script.d.value(operand.name)
             if not isinstance(known, Matrix) or not all(isinstance(x, RATIONAL) for x in known):
                 return None
-            found.append(values_of(operand.of(known)))
+            try:
+                found.append(values_of(operand.of(known)))
+            except IndexError:  # a token has no row in what was written
+                return None
         a, b = found
         return (a, b) if a.shape[1] == b.shape[0] else None
 

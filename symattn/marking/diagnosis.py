@@ -16,9 +16,10 @@ from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, largest_remainder
 from symattn.marking.policy import Policy
 from symattn.marking.report import Candidate, Flag, Kind, State
 from symattn.marking.script import Cell, Script, values_of
-from symattn.marking.trace import Judged, Mistake, Trace, continued, modest
+from symattn.marking.trace import Judged, Mistake, Trace, continued, may_be_raised
 from symattn.misconceptions import SLIPS, Misconception, Slipped, misconception, misconceptions, slips
 from symattn.misconceptions.base import Laid, Rewritten, followed
+from symattn.ops import Softmax
 
 ROUNDING = ("R2", "R3", "R4")
 """Misconceptions that cost precision and not method (PEDAGOGY 3.5)."""
@@ -53,8 +54,8 @@ class Lines:
     def __init__(self, own: Derivation) -> None:
         self.own = own
         self.laid = Laid(own).rows
-        matrices = (step.result for step in own if isinstance(step.result, Matrix))
-        self.modest = all(modest(x) for matrix in matrices for x in matrix)
+        softmax = next((step for step in self.laid if isinstance(step.op, Softmax)), None)
+        self.scores = values_of(self.laid.value(softmax.operands[0].name)) if softmax else None
         self._rewritten: dict[str, Rewritten] = {}
 
     def named(self, step: Step) -> str | None:
@@ -75,7 +76,7 @@ class Lines:
     def given_by(self, step: Step, changes: Rewritten) -> Matrix | None:
         """What a step becomes with some lines written differently; none where it is not defined."""
         name = self.named(step)
-        if name is None or not changes or not self.modest:
+        if name is None or not changes or not self._may_be_worked_out(changes):
             return None
         try:
             lines, _ = followed(self.laid.until(name), {n: replace(s, pinned=False) for n, s in changes.items()})
@@ -92,6 +93,13 @@ class Lines:
             value = value.row(step.token - 1)
             return value if step.result.shape[0] == 1 else value.T  # the scores of a token may stand in a column
         return value
+
+    def _may_be_worked_out(self, changes: Rewritten) -> bool:
+        """Whether no power comes up that is too large or too awkward to go on with."""
+        if self.scores is None:
+            return True
+        softmaxes = [step.op for step in changes.values() if isinstance(step.op, Softmax)] or [Softmax()]
+        return all(may_be_raised(op, self.scores) for op in softmaxes)
 
 
 class Diagnosis(Trace):

@@ -213,27 +213,49 @@ def _transposed_scores(script: Script) -> Iterator[Reading]:
 def _shifted(script: Script) -> Iterator[Reading]:
     """The same number subtracted from every score of a token, which the softmax does not see."""
     for softmax in (step for step in script.d if isinstance(step.op, Softmax) and step.op.along == "rows"):
-        chain_ = _chain(script, softmax)
-        shifts: dict[str, Matrix] = {}
-        for step in chain_:
-            grid = script.written.get(step.name)
-            if grid is None or not script.fitting(step.name):
-                continue
-            right = values_of(step.result)
-            rows = [
-                _shifted_row([entry.value for entry in written], row)
-                for written, row in zip(grid.rows, right.rows, strict=True)
-            ]
-            if all(row is not None for row in rows) and any(
-                x is not y
-                for row, own in zip(rows, right.rows, strict=True)
-                for x, y in zip(row or own, own, strict=True)
-            ):
-                shifts[step.name] = Matrix.of(row for row in rows if row is not None)
-        if shifts and softmax.name in script.written:
+        if softmax.name not in script.written:
+            continue
+        shifted = {step.name: _moved(script, step) for step in _chain(script, softmax) if script.is_written(step.name)}
+        shifts = {name: matrix for name, matrix in shifted.items() if matrix is not None}
+        if shifts:
             d = _with_shifts(script.d, shifts)
             says = "The same number was subtracted from every score of a token; the weights stay the same."
             yield Reading(replace(script, d=d), "method", says, frozenset((*shifts, softmax.name)))
+
+
+def _moved(script: Script, step: Step) -> Matrix | None:
+    """The right scores moved to where the written ones lie, row by row; none where that is not what was done.
+
+    A single score that is seen could have been moved anywhere: it must have become 0, or have moved as another row has.
+    """
+    if not script.fitting(step.name) or script.printed.get(step.name):
+        return None
+    right = values_of(step.result)
+    found: list[tuple[Value, int] | None] = []
+    for written, row in zip(script.written[step.name].rows, right.rows, strict=True):
+        pairs = [(e.value, y) for e, y in zip(written, row, strict=True) if e.value is not None]
+        if any((x is NEGATIVE_INFINITY) != (y is NEGATIVE_INFINITY) for x, y in pairs):
+            return None
+        moves = [x - y for x, y in pairs if y is not NEGATIVE_INFINITY]
+        if any(decide(move, moves[0]).equal is not True for move in moves[1:]):
+            return None
+        found.append((moves[0], len(moves)) if moves else None)
+    known = [move for move, count in filter(None, found) if count > 1]
+    rows = []
+    for place, row in zip(found, right.rows, strict=True):
+        if place is None or decide(place[0], 0).equal:
+            rows.append(row)
+            continue
+        move, count = place
+        seen = next(y for y in row if y is not NEGATIVE_INFINITY)
+        if (
+            count == 1
+            and decide(move, -seen).equal is not True
+            and all(decide(move, x).equal is not True for x in known)
+        ):
+            return None
+        rows.append(tuple(y if y is NEGATIVE_INFINITY else y + move for y in row))
+    return Matrix.of(rows) if any(row is not own for row, own in zip(rows, right.rows, strict=True)) else None
 
 
 def _chain(script: Script, softmax: Step) -> list[Step]:
@@ -244,22 +266,6 @@ def _chain(script: Script, softmax: Step) -> list[Step]:
         found.append(at)
         at = next(script.sources(at), None)
     return found
-
-
-def _shifted_row(written: list[Value | None], right: tuple[Value, ...]) -> tuple[Value, ...] | None:
-    """The right row moved to where the written one lies; none if it is not the same up to a constant."""
-    shift: Value | None = None
-    for x, y in zip(written, right, strict=True):
-        if x is None or y is NEGATIVE_INFINITY:
-            continue
-        if x is NEGATIVE_INFINITY:
-            return None
-        shift = x - y if shift is None else shift
-        if decide(x - y, shift).equal is not True:
-            return None
-    if shift is None or decide(shift, 0).equal:
-        return right
-    return tuple(y if y is NEGATIVE_INFINITY else y + shift for y in right)
 
 
 def _with_shifts(d: Derivation, shifts: dict[str, Matrix]) -> Derivation:

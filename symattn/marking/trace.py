@@ -24,8 +24,13 @@ from symattn.marking.script import Cell, Script, values_of
 from symattn.marking.windows import Box, Window, cell, holds, meet, width, window
 from symattn.ops import MatMul, Round, Softmax, Stack, SumOver, Transpose
 
-LARGEST_FOLLOWED = 2000
-"""Nothing is followed from a number beyond this: its exponential would have more digits than can be worked with."""
+LARGEST_SCORE, LARGEST_NUMBER = 2000, 10**100
+"""Nothing is followed from a number beyond these, before the softmax and after it: the exponential of a larger score
+has more digits than can be worked with."""
+
+FINEST = 60
+"""Nor is a power of another base than e followed from a score with a larger denominator: 2^0.8165 is no number to go on
+with exactly.  Windows still hold."""
 
 MOST_TERMS = 60
 """Nor from one with more terms above and below the line together."""
@@ -176,7 +181,7 @@ class Trace:
         try:
             matrices = [values_of(operand.of(world[operand.name])) for operand in step.operands]
             step.op.shape(*(m.shape for m in matrices))
-            if isinstance(step.op, Softmax) and not all(map(modest, matrices[0])):
+            if isinstance(step.op, Softmax) and not may_be_raised(step.op, matrices[0]):
                 return None
             return step.op.apply(*matrices)
         except (InputError, UndecidedError, IndexError):  # other shapes, or not defined for these values
@@ -270,7 +275,9 @@ class Trace:
         """Whether later lines may rest on an entry: not on a huge number, nor on a softmax of a SymPy expression."""
         if entry.value is None:
             return False
-        return modest(entry.value) and not (is_symbolic(entry.value) and step.name in self._before_softmax)
+        if step.name in self._before_softmax:
+            return modest(entry.value) and not is_symbolic(entry.value)
+        return modest(entry.value, LARGEST_NUMBER)
 
     @cached_property
     def _before_softmax(self) -> frozenset[str]:
@@ -416,16 +423,23 @@ def rests(step: Step, position: int, i: int, j: int) -> Iterator[Cell]:
                 yield r, c
 
 
-def modest(x: Value) -> bool:
+def may_be_raised(softmax: Softmax, scores: Matrix) -> bool:
+    """Whether the powers of these scores can be worked with exactly."""
+    if not all(map(modest, scores)):
+        return False
+    return softmax.base == "e" or not any(isinstance(x, Fraction) and x.denominator > FINEST for x in scores)
+
+
+def modest(x: Value, largest: int = LARGEST_SCORE) -> bool:
     """Whether a number is of a size that one can go on with."""
     if isinstance(x, RATIONAL):
-        return -LARGEST_FOLLOWED <= x <= LARGEST_FOLLOWED
+        return -largest <= x <= largest
     if x is NEGATIVE_INFINITY:
         return True
     if is_finite(x) and len(terms_of(numerator_of(x))) + len(terms_of(denominator_of(x))) > MOST_TERMS:
         return False
     size = enclose(x, 9)
-    return bool(size.low >= -LARGEST_FOLLOWED and size.high <= LARGEST_FOLLOWED)
+    return bool(size.low >= -largest and size.high <= largest)
 
 
 def _points(matrix: Matrix) -> Box | None:
@@ -444,8 +458,10 @@ def continued(d: Derivation, lines: Mapping[str, AnyMatrix]) -> Derivation:
     for step in d:
         line = replace(step, result=lines.get(step.name, step.result), pinned=step.name in lines)
         try:
-            if isinstance(step.op, Softmax) and not all(map(modest, values_of(result.value(step.operands[0].name)))):
-                raise UndefinedError("such scores are not gone on with.")
+            if isinstance(step.op, Softmax):
+                scores = values_of(step.operands[0].of(result.value(step.operands[0].name)))
+                if not may_be_raised(step.op, scores):
+                    raise UndefinedError("such scores are not gone on with.")
             result = result.extended(line)
         except (InputError, UndecidedError):
             result = result.extended(replace(line, pinned=True))

@@ -20,11 +20,21 @@ from symattn.document import (
     Table,
     Words,
 )
-from symattn.exact import NEGATIVE_INFINITY, Value, decimal_text, has_symbols
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decimal_text, has_symbols
 from symattn.explanation.page import rows_of
-from symattn.formula import NOTHING, Formula, Marked, Relation, Row, decimal, number
+from symattn.formula import NOTHING, Formula, Marked, MatrixOf, Relation, Row, Text, decimal, number
 from symattn.formula.width import width
 from symattn.marking.report import Event, Report, Verdict
+from symattn.question import (
+    Answer,
+    EntriesAnswer,
+    FormulaAnswer,
+    MatrixAnswer,
+    PropertyAnswer,
+    RubricAnswer,
+    StepAnswer,
+    answer_entries,
+)
 from symattn.reports import words
 from symattn.reports.echo import as_read
 from symattn.reports.told import Line, Reader, Told
@@ -184,10 +194,9 @@ def _for_the_teacher(told: Told) -> Iterator[Block]:
     if told.report.events:
         yield Heading(_words(words.MISTAKES), 2)
         yield ItemList(tuple(_event(told, event) for event in told.report.events))
-    compared = [verdict for verdict in told.report.verdicts if verdict.state != "correct" or verdict.flags]
-    if compared:
+    rows = [row for line in told.lines for row in _compared_with_key(told, line)]
+    if rows:
         yield Heading(_words(words.DETAIL), 2)
-        rows = [_compared(told, verdict) for verdict in compared]
         heads = (words.ENTRY, words.WRITTEN, words.COMPARED, words.HOW, words.KEY)
         yield _table(_words_of(heads), rows)
     proofs = Counter(v.proof for v in told.report.verdicts if v.state == "correct")
@@ -206,6 +215,35 @@ def _event(told: Told, event: Event) -> Inlines:
         seen.append(f"{part}, {where}" if where else part)
     shown = (Words(f", {words.SHOWN_AT}{'; '.join(seen)}"),) if seen else ()
     return (*start, *charged, *shown, Words(": "), *told.explained(event))
+
+
+def _compared_with_key(told: Told, line: Line) -> Iterator[list[Inlines]]:
+    """A row for every entry that is not equal to the key, or one for an answer that is no number."""
+    verdicts = told.report.of(line.part)
+    answer = told.asked(line.part)
+    if answer is None or isinstance(answer, StepAnswer | EntriesAnswer | MatrixAnswer | FormulaAnswer):
+        unequal = (verdict for verdict in verdicts.values() if verdict.state != "correct" or verdict.flags)
+        yield from (_compared(told, verdict) for verdict in unequal)
+    elif isinstance(answer, RubricAnswer) or not all(verdict.accepted for verdict in verdicts.values()):
+        proofs = ", ".join(dict.fromkeys(verdict.proof for verdict in verdicts.values() if verdict.proof))
+        dash = _words(words.SIGNS["missing"][0])
+        yield [line.label, line.answer, dash, _words(proofs) if proofs else dash, _key(answer)]
+
+
+def _key(answer: Answer) -> Inlines:
+    """The key of an answer that is no number; points for whoever reads a text."""
+    match answer:
+        case RubricAnswer(points):
+            return tuple(x for k, point in enumerate(points, 1) for x in (Words(f" {k}. " if k > 1 else "1. "), *point))
+        case PropertyAnswer(model=model):
+            shown = [Relation((Text(name), MatrixOf(_numbers(matrix))), ("=",)) for name, matrix in model.items()]
+            return tuple(x for k, one in enumerate(shown) for x in ((Words(", "), Math(one)) if k else (Math(one),)))
+        case _:
+            return _words("; ".join(text for _, text in answer_entries(answer, None)))
+
+
+def _numbers(matrix: Matrix) -> tuple[tuple[Formula, ...], ...]:
+    return tuple(tuple(map(number, row)) for row in matrix.rows)
 
 
 def _compared(told: Told, verdict: Verdict) -> list[Inlines]:

@@ -26,10 +26,13 @@ from symattn.reports import words
 LONGEST = 60
 """Characters of a student's text that are shown."""
 
+LONGEST_TO_READ = 4000
+"""Characters that are shown to somebody who has to read the text."""
 
-def short(text: str) -> str:
+
+def short(text: str, longest: int = LONGEST) -> str:
     """A text of any length, cut to what is shown of it."""
-    return text if len(text) <= LONGEST else text[:LONGEST] + words.ELLIPSIS
+    return text if len(text) <= longest else text[:longest] + words.ELLIPSIS
 
 
 def as_read(entry: Entry) -> Formula:

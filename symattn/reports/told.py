@@ -22,6 +22,7 @@ from symattn.misconceptions import SLIPS, Wrong, misconceptions, whole
 from symattn.notation import load_notation
 from symattn.problems.derived import feedback
 from symattn.question import (
+    Answer,
     CellsAnswer,
     ChoiceAnswer,
     EntriesAnswer,
@@ -33,7 +34,7 @@ from symattn.question import (
     StepAnswer,
 )
 from symattn.reports import words
-from symattn.reports.echo import as_read, short
+from symattn.reports.echo import LONGEST, LONGEST_TO_READ, as_read, short
 
 Reader = Literal["student", "teacher"]
 Cell = tuple[int, int]
@@ -97,6 +98,10 @@ class Told:
         alike = sum(1 for other in self.report.question.parts if other.title == title)
         return (*title, Words(f" ({part})")) if alike > 1 else title
 
+    def asked(self, part: str) -> Answer | None:
+        """What is asked for in a part; none for a line that nobody asked for."""
+        return self._parts[part].answer if part in self._parts else None
+
     @cached_property
     def _parts(self) -> dict[str, Part]:
         return {part.name: part for part in self.report.question.parts}
@@ -108,7 +113,7 @@ class Told:
 
     def _answer(self, part: str) -> Inlines:
         verdicts, said = self._verdicts(part), self.said(part)
-        answer = self._parts[part].answer if part in self._parts else None
+        answer = self.asked(part)
         match said:
             case Grid() if not said.empty:
                 return (Math(self._matrix(said, verdicts)),)
@@ -123,7 +128,8 @@ class Told:
                 return self._cells(answer, said, verdicts)
             case Text(text) if isinstance(answer, RubricAnswer) and text.strip():
                 sign = () if said.points is not None else (Math(Marked(NOTHING, *words.UNREAD)),)
-                return _spaced([(Words(f"“{short(text)}”"),), sign])
+                shown = short(text, LONGEST if self.reader == "student" else LONGEST_TO_READ)
+                return _spaced([(Words(f"“{shown}”"),), sign])
             case _ if not verdicts:
                 return (Math(Marked(NOTHING, *words.SIGNS["missing"])),)
             case _:
@@ -302,7 +308,7 @@ class Told:
 
     def _gives_away(self, event: Event, candidate: Candidate) -> bool:
         """Whether an explanation would tell a student what is right: that two rows are exchanged, what shape it is."""
-        answer = self._parts[event.part].answer if event.part in self._parts else None
+        answer = self.asked(event.part)
         return self.reader == "student" and (
             candidate.kind in ("slip", "shape") or isinstance(answer, ShapeAnswer | OrderAnswer | CellsAnswer)
         )
@@ -349,7 +355,7 @@ class Told:
         states = {verdict.state for verdict in verdicts.values()}
         if states == {"implied"}:
             yield (Words(words.IMPLIED),)
-        answer = self._parts[part].answer if part in self._parts else None
+        answer = self.asked(part)
         if self.reader == "student" and isinstance(answer, ChoiceAnswer | CellsAnswer) and states != {"missing"}:
             yield from self._left_out(answer, verdicts.values())
 
@@ -412,7 +418,7 @@ class Told:
                 return None
 
     def _derivation(self, part: str) -> Derivation | None:
-        answer = self._parts[part].answer if part in self._parts else None
+        answer = self.asked(part)
         if isinstance(answer, MatrixAnswer) and answer.derivation is not None:
             return answer.derivation
         return self.report.question.problem.derivation if self.report.question.problem else None

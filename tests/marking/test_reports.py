@@ -1,0 +1,494 @@
+"""Reports as documents and as data: everything that was read and judged is there, and the key is not."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from io import BytesIO
+from random import Random
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pypdf import PdfReader
+from scripts import key_script, marked, pages, right_answer
+from test_worked_cases import CASES
+
+import symattn
+from symattn.attempt import Attempt, Entry, Grid, Grids, Ordered, Remark, Said, Shaded, Shaped, Text, Ticked, Unreadable
+from symattn.document import Document
+from symattn.exact import NEGATIVE_INFINITY, Matrix, decide, decimal_text
+from symattn.exact.reading import read
+from symattn.formula.speech import speak
+from symattn.marking.policy import POLICIES
+from symattn.marking.report import Candidate, Event, Report
+from symattn.problems import problem_types
+from symattn.question import (
+    CellsAnswer,
+    ChoiceAnswer,
+    FormulaAnswer,
+    MatrixAnswer,
+    OrderAnswer,
+    Part,
+    PropertyAnswer,
+    Question,
+    ShapeAnswer,
+    WordAnswer,
+)
+from symattn.reports import feedback_document, marking_document, report_json
+from symattn.reports.echo import LONGEST, formula_of, short
+from symattn.reports.told import places
+from symattn.submissions.entries import entry, grid
+from symattn.writers import FORMATS, pdf, text
+from symattn.writers.common import visible
+
+DOCUMENTS = {"student": feedback_document, "teacher": marking_document}
+NAMES = list(CASES)
+HOSTILE = (
+    r"\input{/etc/passwd} \end{document} $x^2$ % & # ~ {",
+    '#read("x") *bold* _it_ = heading <label> @ref // comment',
+    "<script>alert(1)</script> &amp; <!-- x -->",
+    "[link](http://x) `code` | pipe | **b** # no",
+)
+
+
+def plain(document: Document) -> str:
+    """What the terminal shows, without white space."""
+    return squeezed(FORMATS["text"].write(document))
+
+
+def squeezed(words: str) -> str:
+    return re.sub(r"\s+", "", words)
+
+
+# ------------------------------------------------------------------------------------------------ scripts with mistakes
+
+
+@cache
+def drawn(problem: str, seed: int) -> Question:
+    [sheet] = symattn.worksheet("causal_self_attention" if problem == "full" else "", problem=problem, seed=seed)
+    return sheet.question
+
+
+def spoilt(question: Question, seed: int) -> Attempt:
+    """The key with entries changed, blanked and made unreadable, and other answers wrong or left out."""
+    rng = Random(seed)
+    right = key_script(question)
+    answers = {}
+    for part in question.parts:
+        said = right.answers.get(part.name) or right_answer(part)
+        if rng.random() < 0.2:
+            continue
+        answers[part.name] = _spoilt(said, rng) if rng.random() < 0.7 else said
+    return Attempt(answers)
+
+
+def _spoilt(said: Said, rng: Random) -> Said:
+    match said:
+        case Grid(rows):
+            return Grid(tuple(tuple(_changed(x, rng) if rng.random() < 0.3 else x for x in row) for row in rows))
+        case Entry():
+            return _changed(said, rng)
+        case Grids(grids):
+            return Grids({name: _spoilt(one, rng) for name, one in grids.items()})
+        case Ticked(options):
+            return Ticked(options ^ {rng.randrange(4)})
+        case Shaded(cells):
+            return Shaded(cells ^ {(rng.randrange(3), rng.randrange(3))})
+        case Shaped():
+            return Shaped(rng.choice([(7, 9), None]))
+        case Ordered(groups):
+            return Ordered(groups[::-1])
+        case Text(words):
+            return rng.choice([Text(words), Text("something else"), Unreadable("??", "It cannot be read.")])
+        case _:
+            return said
+
+
+def _changed(written: Entry, rng: Random) -> Entry:
+    return rng.choice([entry("17"), entry("0.73"), entry(f"{rng.randrange(50)}/7"), entry(""), entry("1/2e")])
+
+
+@cache
+def spoilt_report(problem: str, seed: int) -> Report:
+    question = drawn(problem, seed % 3)
+    return marked(question, spoilt(question, seed))
+
+
+every_type = pytest.mark.parametrize("problem", sorted(problem_types()))
+
+
+# ------------------------------------------------------------------------------------------------ every format
+
+
+@pytest.mark.parametrize("reader", DOCUMENTS)
+@pytest.mark.parametrize("name", NAMES)
+def test_every_format_writes_every_case(name, reader):
+    document = DOCUMENTS[reader](CASES[name].report, name="Ada Lovelace", student="1815", sheet="3f9a-0007")
+    for writer in FORMATS.values():
+        source = writer.write(document)
+        assert "Ada Lovelace" in source
+        assert "3f9a-0007" in source
+
+
+@every_type
+def test_every_type_of_problem_makes_accessible_pdf(problem):
+    report = spoilt_report(problem, 1)
+    for make in DOCUMENTS.values():
+        data = pdf.write_pdf(make(report))
+        assert b"pdfuaid:part" in data  # text for every formula and every picture
+        for writer in FORMATS.values():
+            assert writer.write(make(report))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["01-note-002-by-token", "02-lost-sign", "06-misread"])
+def test_tex_sets_reports_without_overflow(name):
+    try:
+        pdf.latex_engine()
+    except symattn.InputError as error:
+        pytest.skip(str(error))
+    for make in DOCUMENTS.values():
+        _, log = pdf.latex_pdf(FORMATS["latex"].write(make(CASES[name].report, name="Ada", sheet="3f9a")))
+        assert not re.findall(r"^(?:Overfull|Missing character|.*undefined|LaTeX Warning).*", log, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", ["02-lost-sign", "04-softmax-over-columns", "07-scaled-early", "09-percentages"])
+def test_a_full_question_with_few_mistakes_fits_on_a_page(name):
+    data = pdf.write_pdf(feedback_document(CASES[name].report, name="Ada Lovelace", student="1815", sheet="3f9a-0007"))
+    assert len(PdfReader(BytesIO(data)).pages) == 1
+
+
+def test_numbers_and_marks_are_printed():
+    """Figures of PEDAGOGY 3.11, case 5, and the total of case 2."""
+    data = pdf.write_pdf(feedback_document(CASES["05-only-the-output"].report))
+    words = PdfReader(BytesIO(data)).pages[0].extract_text()
+    assert "2.7534" in words
+    assert "6.4959" in words
+    words = PdfReader(BytesIO(pdf.write_pdf(feedback_document(CASES["02-lost-sign"].report)))).pages[0].extract_text()
+    assert "19/20" in words
+    assert "A0/1" in words
+
+
+# ------------------------------------------------------------------------------------------------ signs
+
+
+SIGNS = {"correct": "✓", "follows": "✓ft", "implied": "✓imp.", "wrong": "✗", "missing": "–", "unreadable": "?"}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if "by-token" not in name])
+def test_every_entry_that_was_written_has_its_sign(name):
+    """Signs counted in the formulas, against the verdicts of lines that were written."""
+    report = CASES[name].report
+    found = Counter(
+        re.findall(r'<mtext class="sign">([^<]*)</mtext>', FORMATS["html"].write(feedback_document(report)))
+    )
+    counted = Counter[str]()
+    for part, said in report.attempt.answers.items():
+        if isinstance(said, Grid) and not said.empty:
+            for verdict in report.of(part).values():
+                number = str((verdict.event or 0) + 1).translate(str.maketrans("123456789", "₁₂₃₄₅₆₇₈₉"))
+                wrong = verdict.state == "wrong" and verdict.event is not None
+                counted[SIGNS[verdict.state] + (number if wrong else "")] += 1
+    left_out = [p for p in report.question.parts if p.name not in report.attempt.answers]
+    for part in left_out:
+        states = {verdict.state for verdict in report.of(part.name).values()}
+        counted["✓imp." if states == {"implied"} else "–"] += 1
+    assert found == counted
+
+
+def test_signs_are_explained_once_and_read_out():
+    source = FORMATS["html"].write(feedback_document([CASES["02-lost-sign"].report, CASES["10-blank-row"].report]))
+    assert source.count("right after your own lines</p>") + source.count("right after your own lines   ") >= 1
+    assert len(re.findall("<strong>✓ft</strong>", source)) == 1
+    label = next(x for x in re.findall(r'aria-label="([^"]*)"', source) if x.startswith("Q equals"))
+    assert "2 wrong, mistake 1" in label
+    assert "0 right" in label
+
+
+def test_a_sign_is_a_sign_and_no_colour():
+    for name in NAMES:
+        source = FORMATS["html"].write(feedback_document(CASES[name].report)).partition("<body>")[2]
+        assert "color" not in source
+
+
+# ------------------------------------------------------------------------------------------------ what is said
+
+
+def test_the_first_mistake_and_what_follows_from_it():
+    found = plain(feedback_document(CASES["02-lost-sign"].report))
+    assert squeezed("Begin with Queries Q, row 2, column 3 (mistake 1).") in found
+    assert squeezed("Mistake 1 (row 2, column 3): Sign. Look at the signs again.") in found
+    assert squeezed("Scores S: Row 2, column 3: consistent with your Q and K.") in found
+    assert squeezed("Output Z: Row 2: consistent with your A and V.") in found
+
+
+def test_a_mistake_in_a_step_that_was_left_out():
+    found = plain(feedback_document(CASES["03-scaled-after-softmax-blank"].report))
+    assert squeezed("Begin with S′, which is not written (mistake 1).") in found
+    assert squeezed("It was made on the way here, in S′, which was not written.") in found
+    assert squeezed("Divide the scores by √dₖ, and not the weights") in found
+
+
+def test_explanations_that_cannot_be_told_apart_are_all_named():
+    found = plain(feedback_document(CASES["01-note-002"].report))
+    assert squeezed("This fits “Not scaled”, and also “Base 10 used”; they cannot be told apart here.") in found
+    found = plain(marking_document(CASES["01-note-002"].report))
+    assert squeezed("This fits “C1 Not scaled”, and also “X4 Base 10 used”") in found
+
+
+def test_a_misread_number_is_where_to_look_first():
+    found = plain(feedback_document(CASES["06-misread"].report))
+    assert squeezed("Compare the given numbers with those that you worked with") in found
+    assert squeezed("Entry (2, 5) of X is 1 and was read as −1.") in found
+
+
+def test_everything_right_is_said():
+    question = CASES["02-lost-sign"].question
+    assert "Everythingisright." in plain(feedback_document(marked(question, key_script(question))))
+
+
+def test_no_marks_under_a_policy_without_marks():
+    case = CASES["02-lost-sign"]
+    found = plain(feedback_document(marked(case.question, Attempt(case.script), "formative")))
+    assert squeezed("No marks: this is a diagnosis") in found
+    assert "0/0" not in found
+
+
+def test_marks_that_wait_for_a_person():
+    question = drawn("prove", 1)
+    report = marked(question, key_script(question))
+    waiting = replace(report.attempt, answers={**report.attempt.answers, "a": Text("Because e^c cancels.")})
+    found = plain(feedback_document(marked(question, waiting)))
+    assert squeezed("3 marks are pending: a person has to read the answer first.") in found
+    assert "B?/3" in found
+    assert squeezed("“Because e^c cancels.”") in found
+
+
+def test_a_paper_of_several_questions_has_their_totals():
+    found = plain(
+        feedback_document([CASES["02-lost-sign"].report, CASES["05-only-the-output"].report], name="Ada", sheet="3f9a")
+    )
+    assert "19/20" in found
+    assert "19/40" in found
+    assert squeezed("Question 2. The golden variant") in found
+
+
+def test_the_teacher_sees_the_key_and_the_proof():
+    """Case 2: −2 was copied as 2 into q_23; s_23 = 6 follows from it and is −2 by the key."""
+    document = marking_document(CASES["02-lost-sign"].report)
+    rows = [
+        squeezed("".join(row.itertext())) for row in ElementTree.fromstring(FORMATS["html"].write(document)).iter("tr")
+    ]
+    assert squeezed("S, row 2, column 3   6 ✓ft   6   the lines as written, exact   −2") in rows
+    found = plain(document)
+    assert "≈0.1142" in found  # e/(e³+e+1)
+    assert squeezed("slip, charged to Q, seen at Q, row 2, column 3") in found
+
+
+# ------------------------------------------------------------------------------------------------ places
+
+cells_of = st.tuples(st.integers(1, 5), st.integers(1, 5)).flatmap(
+    lambda shape: st.tuples(
+        st.just([(i, j) for i in range(shape[0]) for j in range(shape[1])]),
+        st.sets(st.tuples(st.integers(0, shape[0] - 1), st.integers(0, shape[1] - 1)), min_size=1),
+    )
+)
+
+
+@given(cells_of)
+def test_places_say_which_entries_are_meant(drawn_cells):
+    everything, chosen = drawn_cells
+    said = places(chosen, everything)
+    assert set(_meant(said, everything)) <= chosen
+    if "more" not in said:
+        assert set(_meant(said, everything)) == chosen
+
+
+def _meant(said: str, everything: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The entries that a reader finds."""
+    numbers = {int(x) - 1 for x in re.findall(r"\d+", said)}
+    if said == "every entry":
+        yield from everything
+    elif found := re.fullmatch(r"row (\d+), column (\d+)", said):
+        yield int(found[1]) - 1, int(found[2]) - 1
+    elif said.startswith("row"):
+        yield from ((i, j) for i, j in everything if i in numbers)
+    elif said.startswith("column"):
+        yield from ((i, j) for i, j in everything if j in numbers)
+    else:
+        yield from ((int(i) - 1, int(j) - 1) for i, j in re.findall(r"\((\d+),\s(\d+)\)", said))
+
+
+# ------------------------------------------------------------------------------------------------ nothing of the key
+
+
+def blinded(report: Report) -> Report:
+    """The same report with every right value replaced: what the key says, and what explanations say of it."""
+    verdicts = tuple(replace(v, right=_other(v.right), compared=_other(v.compared)) for v in report.verdicts)
+    events = tuple(
+        replace(e, candidates=tuple(_told_otherwise(e, c, report) for c in e.candidates)) for e in report.events
+    )
+    question = replace(report.question, parts=tuple(map(_other_part, report.question.parts)), after=())
+    if question.problem is not None:
+        d = question.problem.derivation
+        steps = tuple(replace(step, result=_other_matrix(step.result), pinned=True) for step in d)
+        question = replace(question, problem=replace(question.problem, derivation=replace(d, steps=steps)))
+    return replace(report, verdicts=verdicts, events=events, question=question)
+
+
+def _other(value: object) -> object:
+    return value if value is None else 987654321
+
+
+def _other_matrix(matrix: Matrix) -> Matrix:
+    return matrix.map(lambda _: 987654321)
+
+
+def _told_otherwise(event: Event, candidate: Candidate, report: Report) -> Candidate:
+    answer = next((part.answer for part in report.question.parts if part.name == event.part), None)
+    hides = candidate.kind in ("slip", "shape") or isinstance(answer, ShapeAnswer | OrderAnswer | CellsAnswer)
+    return replace(candidate, says="the key") if hides and candidate.kind != "misread" else candidate
+
+
+def _other_part(part: Part) -> Part:
+    answer = part.answer
+    match answer:
+        case MatrixAnswer(value):
+            d = answer.derivation
+            if d is not None:
+                d = replace(d, steps=tuple(replace(s, result=_other_matrix(s.result), pinned=True) for s in d))
+            answer = MatrixAnswer(_other_matrix(value), d, answer.step)
+        case FormulaAnswer():
+            answer = FormulaAnswer(987654321)
+        case ShapeAnswer():
+            answer = ShapeAnswer((98, 76))
+        case ChoiceAnswer(options, several):
+            answer = ChoiceAnswer(tuple(replace(o, right=not o.right, diagnosis="") for o in options), several)
+        case CellsAnswer(shape):
+            answer = CellsAnswer(shape, frozenset())
+        case OrderAnswer():
+            answer = OrderAnswer((("the key",),))
+        case PropertyAnswer():
+            answer = replace(answer, parameters={}, model={})
+        case WordAnswer():
+            answer = WordAnswer("the key")
+    return replace(part, answer=answer, key=())
+
+
+@every_type
+def test_a_student_is_told_the_same_whatever_the_key_is(problem):
+    """Nothing that a student reads depends on a right value, other than by the verdicts."""
+    reports = [spoilt_report(problem, seed) for seed in range(6)]
+    for report in reports:
+        assert feedback_document(report) == feedback_document(blinded(report))
+    assert any(marking_document(report) != marking_document(blinded(report)) for report in reports)  # which has a key
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_right_number_stands_in_a_students_page(seed):
+    """Weights and outputs all wrong: neither their decimals nor their exact form is anywhere, in any format."""
+    question = drawn("full", seed % 3)
+    answers = dict(key_script(question).answers)
+    for part in ("A", "Z"):
+        answers[part] = grid([["0.123"] * len(row) for row in answers[part].rows])
+    right = [x for name in ("A", "Z") for row in pages(question.problem.derivation)[name] for x in row]
+    telling = [x for x in right if x is not NEGATIVE_INFINITY and not isinstance(x, int)]
+    assert telling
+    document = feedback_document(marked(question, Attempt(answers), list(POLICIES)[seed]))
+    for writer in FORMATS.values():
+        source = squeezed(writer.write(document))
+        for value in telling:
+            assert decimal_text(value, 4) not in source
+            assert squeezed(str(value)) not in source
+
+
+# ------------------------------------------------------------------------------------------------ what was typed
+
+
+@pytest.mark.parametrize("typed", [*HOSTILE, "x" * 500, "7" * 59 + " apples"])
+def test_what_was_typed_comes_out_as_it_was_typed(typed):
+    """As an entry, as a name, as a heading that belongs to nothing: cut, and otherwise verbatim."""
+    question = drawn("full", 1)
+    right = key_script(question)
+    answers = {**right.answers, "Q": right.answers["Q"].put(0, 0, Entry(typed, complaint="It cannot be read."))}
+    report = marked(question, replace(right, answers=answers, remarks=(Remark(typed, "It belongs to no part."),)))
+    shown = squeezed(short(visible(typed)))
+    assert len(shown) <= LONGEST + 1
+    for make in DOCUMENTS.values():
+        document = make(report, name=typed[:60], student="<b>1</b>", sheet="$1")
+        assert plain(document).count(shown) >= 2
+        tree = ElementTree.fromstring(FORMATS["html"].write(document))
+        assert squeezed("".join(tree.itertext())).count(shown) >= 2
+        assert tree.find(".//script") is None
+        words = "".join(page.extract_text() for page in PdfReader(BytesIO(pdf.write_pdf(document))).pages)
+        alike = str.maketrans("’‘”“", "''\"\"")
+        if not typed.startswith(("x", "7")):
+            assert re.sub(r"[\s-]", "", shown) in re.sub(r"[\s-]", "", words.translate(alike))
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["1/2", "-1/2", "0.50", "71 %", "1 1/2", "2e^2", "3e", "e^(3/2)", "e^(-1/2)/(1+2e^-1)", "(1+e)^2", "√2/3", "2√3",
+     "sqrt(1+e)", "-(1+2)", "1-(2-3)", "2*3", "(1/2)/3", "1/(2/3)", "3/4*e", "exp(2)+ln(2)", "-2^2", "(-2)^2"],
+)  # fmt: skip
+def test_an_entry_is_drawn_as_what_it_means(typed):
+    """The drawing, read again, is the same number; the reader of numbers is the witness."""
+    reading = read(typed)
+    drawn_again = text.on_one_line(formula_of(reading.tree))
+    assert decide(read(drawn_again).value, reading.value).equal, drawn_again
+
+
+def test_a_sign_of_marking_is_spoken():
+    report = CASES["10-blank-row"].report
+    spoken = re.findall(r'aria-label="([^"]*)"', FORMATS["html"].write(feedback_document(report)))
+    assert any("not written, but a later line shows it" in words for words in spoken)
+    assert speak(formula_of(read("1/2").tree)) == "1 over 2"
+
+
+# ------------------------------------------------------------------------------------------------ data
+
+
+@every_type
+@pytest.mark.parametrize("seed", [0, 1])
+def test_numbers_in_json_read_back_exactly(problem, seed):
+    report = spoilt_report(problem, seed)
+    data = json.loads(json.dumps(report_json(report), ensure_ascii=False))
+    assert len(data["verdicts"]) == len(report.verdicts)
+    for written, verdict in zip(data["verdicts"], report.verdicts, strict=True):
+        assert (written["row"], written["column"]) == (verdict.i + 1, verdict.j + 1)
+        for key, value in (("key", verdict.right), ("compared", verdict.compared)):
+            assert (written[key] is None) == (value is None)
+            if value is not None:
+                assert decide(read(written[key], symbols=True).value, value).equal
+        own = written["written"]["value"]
+        if own is not None:
+            assert decide(read(own, symbols=True).value, verdict.written.value).equal
+
+
+def test_a_report_as_json():
+    data = report_json(CASES["06-misread"].report)
+    assert (data["total"], data["of"]) == (19, 20)
+    assert data["policy"]["name"] == "ecf"
+    [mistake] = data["mistakes"]
+    assert mistake["kind"] == "misread"
+    assert [c["id"] for c in mistake["candidates"]] == ["A14"]
+    assert sum(given["given"] for given in data["marks"]) - sum(n["marks"] for n in data["notices"]) == 19
+    assert json.dumps(data) == json.dumps(report_json(CASES["06-misread"].report))
+
+
+@settings(max_examples=20)
+@given(st.sampled_from(sorted(problem_types())), st.integers(0, 40))
+def test_any_script_can_be_told(problem, seed):
+    """Whatever was written, to whom it is told: no entry is lost, and the marks are those of the report."""
+    report = spoilt_report(problem, seed)
+    for make in DOCUMENTS.values():
+        found = plain(make(report))
+        assert f"{report.total}/{report.available}" in found
+        for event in report.events:
+            assert f"Mistake{event.number + 1}" in found
