@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
-from symattn.derivation import Derivation, Op, Operand, Step
+from symattn.derivation import Op, Operand, Step
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, divide, square_root
 from symattn.exact.values import RATIONAL
@@ -211,51 +211,58 @@ def _transposed_scores(script: Script) -> Iterator[Reading]:
 
 
 def _shifted(script: Script) -> Iterator[Reading]:
-    """The same number subtracted from every score of a token, which the softmax does not see."""
-    for softmax in (step for step in script.d if isinstance(step.op, Softmax) and step.op.along == "rows"):
-        if softmax.name not in script.written:
-            continue
-        shifted = {step.name: _moved(script, step) for step in _chain(script, softmax) if script.is_written(step.name)}
-        shifts = {name: matrix for name, matrix in shifted.items() if matrix is not None}
-        if shifts:
-            d = _with_shifts(script.d, shifts)
-            says = "The same number was subtracted from every score of a token; the weights stay the same."
-            yield Reading(replace(script, d=d), "method", says, frozenset((*shifts, softmax.name)))
+    """The same number subtracted from every score of a token, which the softmax does not see.
 
-
-def _moved(script: Script, step: Step) -> Matrix | None:
-    """The right scores moved to where the written ones lie, row by row; none where that is not what was done.
-
-    A single score that is seen could have been moved anywhere: it must have become 0, or have moved as another row has.
+    A single score that is seen could have been moved anywhere: it must have become 0, unless other rows were moved.
     """
+    scores: dict[str, list[_Move] | None] = {}
+    softmaxes: dict[str, str] = {}
+    for softmax in (step for step in script.d if isinstance(step.op, Softmax) and step.op.along == "rows"):
+        for step in _chain(script, softmax):
+            if softmax.name in script.written and step.name in script.written:
+                scores[step.name], softmaxes[step.name] = _moves(script, step), softmax.name
+    moved = any(move.by != 0 and move.entries > 1 for moves in scores.values() for move in moves or ())
+    shifts = {}
+    for name, moves in scores.items():
+        if moves and all(m.by == 0 or m.entries > 1 or moved or m.to_zero for m in moves) and any(m.by for m in moves):
+            rows = values_of(script.d.value(name)).rows
+            shifts[name] = Matrix.of(
+                [x if x is NEGATIVE_INFINITY else x + move.by for x in row]
+                for row, move in zip(rows, moves, strict=True)
+            )
+    if shifts:
+        steps = tuple(
+            replace(step, result=shifts[step.name], pinned=True) if step.name in shifts else step for step in script.d
+        )
+        says = "The same number was subtracted from every score of a token; the weights stay the same."
+        decisive = frozenset((*shifts, *(softmaxes[name] for name in shifts)))
+        yield Reading(replace(script, d=replace(script.d, steps=steps)), "method", says, decisive)
+
+
+@dataclass(frozen=True, slots=True)
+class _Move:
+    """How far a row of scores was moved, how many entries say so, and whether a single one became 0."""
+
+    by: Value
+    entries: int
+    to_zero: bool
+
+
+def _moves(script: Script, step: Step) -> list[_Move] | None:
+    """How far each row was moved; none where rows were not moved as a whole."""
     if not script.fitting(step.name) or script.printed.get(step.name):
         return None
-    right = values_of(step.result)
-    found: list[tuple[Value, int] | None] = []
-    for written, row in zip(script.written[step.name].rows, right.rows, strict=True):
+    found = []
+    for written, row in zip(script.written[step.name].rows, values_of(step.result).rows, strict=True):
         pairs = [(e.value, y) for e, y in zip(written, row, strict=True) if e.value is not None]
         if any((x is NEGATIVE_INFINITY) != (y is NEGATIVE_INFINITY) for x, y in pairs):
             return None
-        moves = [x - y for x, y in pairs if y is not NEGATIVE_INFINITY]
-        if any(decide(move, moves[0]).equal is not True for move in moves[1:]):
+        seen = [(x, x - y) for x, y in pairs if y is not NEGATIVE_INFINITY]
+        if any(decide(move, seen[0][1]).equal is not True for _, move in seen[1:]):
             return None
-        found.append((moves[0], len(moves)) if moves else None)
-    known = [move for move, count in filter(None, found) if count > 1]
-    rows = []
-    for place, row in zip(found, right.rows, strict=True):
-        if place is None or decide(place[0], 0).equal:
-            rows.append(row)
-            continue
-        move, count = place
-        seen = next(y for y in row if y is not NEGATIVE_INFINITY)
-        if (
-            count == 1
-            and decide(move, -seen).equal is not True
-            and all(decide(move, x).equal is not True for x in known)
-        ):
-            return None
-        rows.append(tuple(y if y is NEGATIVE_INFINITY else y + move for y in row))
-    return Matrix.of(rows) if any(row is not own for row, own in zip(rows, right.rows, strict=True)) else None
+        by = seen[0][1] if seen and decide(seen[0][1], 0).equal is not True else 0
+        found.append(_Move(by, len(seen), bool(seen) and decide(seen[0][0], 0).equal is True))
+    return found
 
 
 def _chain(script: Script, softmax: Step) -> list[Step]:
@@ -266,12 +273,6 @@ def _chain(script: Script, softmax: Step) -> list[Step]:
         found.append(at)
         at = next(script.sources(at), None)
     return found
-
-
-def _with_shifts(d: Derivation, shifts: dict[str, Matrix]) -> Derivation:
-    """The derivation with shifted scores written down; what follows stays what it was."""
-    steps = tuple(replace(step, result=shifts[step.name], pinned=True) if step.name in shifts else step for step in d)
-    return replace(d, steps=steps)
 
 
 # ------------------------------------------------------------------------------------------ misread data

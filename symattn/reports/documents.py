@@ -108,7 +108,9 @@ def _pending(report: Report) -> int:
 def _legend(told: Sequence[Told]) -> Iterator[Block]:
     """What the signs say that are used."""
     used = {verdict.state for one in told for verdict in one.report.verdicts}
-    parts = [part for state, (sign, says) in words.SIGNS.items() if state in used for part in ((sign, says),)]
+    parts = [words.SIGNS[state] for state in words.SIGNS if state in used]
+    if any(isinstance(part.answer, EntriesAnswer) for one in told for part in one.report.question.parts):
+        parts.append(words.PRINTED)
     if parts:
         content: list[Words | Strong] = []
         for sign, says in parts:
@@ -123,7 +125,7 @@ def _question(told: Told) -> Iterator[Block]:
     if told.reader == "student":
         yield Box(words.FIRST, (Paragraph(_where_to_look(told)),))
     yield Heading(_words(words.AS_READ), 2)
-    yield from _script(told.lines)
+    yield from _script(told.lines, told.report.policy.marks)
     if remarks := [(*line.label, Words(": "), *line.remarks) for line in told.lines if line.remarks]:
         yield ItemList(tuple(remarks))
     if marks := tuple(told.marks()):
@@ -136,20 +138,19 @@ def _question(told: Told) -> Iterator[Block]:
         yield Box(words.NOTES, (ItemList(notes),))
 
 
-def _script(lines: Sequence[Line]) -> Iterator[Block]:
+def _script(lines: Sequence[Line], has_marks: bool) -> Iterator[Block]:
     """What was written: matrices next to one another as far as a line goes, short answers in a table."""
-    for kind, run in groupby(lines, lambda line: min(2, len(line.formulas)) if line.formulas else -1):
+    for count, run in groupby(lines, lambda line: min(2, len(line.formulas))):
         found = list(run)
-        if kind == 1 and all(isinstance(line.formulas[0], Relation) for line in found):
+        if count == 0:
+            answers = [[line.label, line.answer, *_words_of([line.marks] * has_marks)] for line in found]
+            heads = [words.LINE, words.ANSWER, *[words.MARKS] * has_marks]
+            yield _table(_words_of(heads), answers, row_heads=True)
+        elif count == 1:
             rows = rows_of([line.formulas[0] for line in found], LINE)
             yield Display(tuple(row if isinstance(row, Row) else Row((row,)) for row in rows))
-        elif kind > 0:
-            for line in found:
-                named = len(line.formulas) == 1 and not isinstance(line.formulas[0], Relation)
-                yield Display(line.formulas, (*line.label, Words(":")) if named else ())
         else:
-            answers = [[line.label, line.answer] for line in found]
-            yield _table(_words_of([words.LINE, words.ANSWER]), answers, row_heads=True)
+            yield from (Display(line.formulas) for line in found)
 
 
 def _where_to_look(told: Told) -> Inlines:
@@ -170,7 +171,7 @@ def _where_to_look(told: Told) -> Inlines:
     if step := told.left_out(first):
         return (Words(before), *step, Words(words.BEGIN_LEFT_OUT + after))
     cells = [(i, j) for part, i, j in first.entries if part == first.part]
-    where = told.where(first.part, cells) if cells else ""
+    where = told.where(first.part, cells)
     rest = f" {words.REST_FOLLOWS}" if _rest_follows(told, first) else ""
     place = (Words(", "), Strong(where)) if where else ()
     return (Words(before), *told.label(first.part), *place, Words(after + rest))

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +15,7 @@ from symattn.attempt import Entry, Grid, Grids, Said, Shaded, Text, Ticked
 from symattn.derivation import Derivation
 from symattn.document import Inlines, Math, Strong, Words
 from symattn.explanation.wording import Wording
-from symattn.formula import NOTHING, Dots, Formula, Marked, MatrixOf, Relation
+from symattn.formula import NOTHING, Dots, Formula, Marked, MatrixOf, Relation, read_formula
 from symattn.formula import Text as FormulaText
 from symattn.formula.width import width
 from symattn.marking.report import Candidate, Event, Given, Report, Verdict, Way
@@ -29,6 +30,7 @@ from symattn.question import (
     MatrixAnswer,
     OrderAnswer,
     Part,
+    PropertyAnswer,
     RubricAnswer,
     ShapeAnswer,
     StepAnswer,
@@ -54,14 +56,15 @@ MOST_FITS = 3
 class Line:
     """One line of a script: what it is called, what was written, and what there is to say.
 
-    `formulas` are equations on lines of their own, for matrices: one, or one for every entry.  `answer` is anything
-    else, in a line of text.
+    `formulas` are equations on lines of their own, for the lines of a derivation: one, or one for every entry.
+    `answer` is anything else, in a line of text, with the marks for it.
     """
 
     part: str
     label: Inlines
     formulas: tuple[Formula, ...]
     answer: Inlines
+    marks: str
     remarks: Inlines
 
 
@@ -86,9 +89,10 @@ class Told:
         remarks = [*mistakes, *self._following(part), *self._noticed(part), *self._reasons(part)]
         said, verdicts = self.said(part), self._verdicts(part)
         formulas: tuple[Formula, ...] = ()
-        if self._step(part) is not None or (isinstance(said, Grid) and len(verdicts) > 1):
+        if self._step(part) is not None:
             formulas = self._equations(part, said, verdicts)
-        return Line(part, self.label(part), formulas, () if formulas else self._answer(part), sentences(remarks))
+        answer = () if formulas else self._answer(part)
+        return Line(part, self.label(part), formulas, answer, marks_text(self._given(part)), sentences(remarks))
 
     def label(self, part: str) -> Inlines:
         """What a part is called on the page; where several are called so, with its name."""
@@ -118,7 +122,8 @@ class Told:
             case Grid() if not said.empty:
                 return (Math(self._matrix(said, verdicts)),)
             case Grids():
-                named = (self._named(name, grid) for name, grid in said.grids.items())
+                known = answer.model if isinstance(answer, PropertyAnswer) else ()
+                named = (self._named(name, grid, name in known) for name, grid in said.grids.items())
                 return _spaced([*named, self._sign(verdicts.get((0, 0)))])
             case Entry() if not said.blank:
                 return (Math(self._marked(as_read(said), verdicts.get((0, 0)))),)
@@ -170,9 +175,10 @@ class Told:
         )
         return rows[0][0] if grid.shape == (1, 1) else MatrixOf(rows)
 
-    def _named(self, name: str, grid: Grid) -> Inlines:
+    def _named(self, name: str, grid: Grid, known: bool) -> Inlines:
         cells = tuple(tuple(map(as_read, row)) for row in grid.rows)
-        return (Math(Relation((FormulaText(short(name)), MatrixOf(cells)), ("=",))),)
+        shown = read_formula(name) if known else FormulaText(short(name))
+        return (Math(Relation((shown, MatrixOf(cells)), ("=",))),)
 
     def _options(self, verdicts: dict[Cell, Verdict]) -> Inlines:
         """The options that were ticked; for the teacher those as well that should have been."""
@@ -206,8 +212,9 @@ class Told:
     # -- marks
 
     def marks(self) -> Iterator[tuple[Inlines, str]]:
-        """The marks of every line of the scheme, with the name of the line."""
-        for parts in dict.fromkeys(given.parts for given in self.report.marks if given.code != "N"):
+        """The marks of every line of the scheme that is a line of a derivation, with its name."""
+        lines = (g.parts for g in self.report.marks if g.code != "N" and self._step(g.parts[0]) is not None)
+        for parts in dict.fromkeys(lines):
             yield self._name_of(parts), marks_text([g for g in self.report.marks if g.parts == parts and g.code != "N"])
 
     def _name_of(self, parts: tuple[str, ...]) -> Inlines:
@@ -222,13 +229,17 @@ class Told:
         return [g for g in self.report.marks if g.parts[:1] == (part,) and g.code != "N"]
 
     def _reasons(self, part: str) -> Iterator[Inlines]:
-        """Why marks were not given."""
-        codes: dict[str, list[str]] = {}
+        """Why marks were not given, where the signs do not say it already."""
+        verdicts = self._verdicts(part).values()
+        missing, single = all(verdict.state == "missing" for verdict in verdicts), len(verdicts) == 1
+        codes: dict[str, dict[str, None]] = {}
         for given in self._given(part):
-            if given.why and given.given < given.of:
-                codes.setdefault(given.why, []).append(given.code)
+            counted = re.match(r"\d+ of \d+ ", given.why) or given.pending
+            plain = given.why in words.PLAIN or (missing and given.why not in words.TOLD_OF_MISSING)
+            if given.why and given.given < given.of and not plain and not (single and counted):
+                codes.setdefault(given.why, {})[given.code] = None
         if codes:
-            yield (Words("; ".join(f"{words.listed(lost)}: {why}" for why, lost in codes.items()) + "."),)
+            yield (Words("; ".join(f"{words.listed([*lost])}: {why}" for why, lost in codes.items()) + "."),)
 
     # -- mistakes
 
@@ -254,19 +265,19 @@ class Told:
         """One sentence for one mistake: number, place, what it was, and what to do about it."""
         start: list[Words | Strong | Math] = [Strong(words.mistake(event.number + 1))]
         cells = [(i, j) for part, i, j in event.entries if part == event.part]
-        if cells and (where := self.where(event.part, cells)):
+        if where := self.where(event.part, cells):
             start.append(Words(f" ({where})"))
         return (*start, Words(": "), *self._way_here(event), *self.explained(event))
 
     def where(self, part: str, cells: Collection[Cell]) -> str:
-        """Places of a part in words; "" where it is one thing."""
+        """Places of a part in words; "" where there are none, or it is one thing."""
         everything = {*self._verdicts(part), *cells}
-        return "" if len(everything) == 1 else places(cells, everything)
+        return places(cells, everything) if cells and len(everything) > 1 else ""
 
     def left_out(self, event: Event) -> Inlines:
         """The name of the step that a mistake was made in, where that was not written; else nothing."""
         here = self._step(event.part)
-        if here is None or event.step in ("", here) or self._is_written(event.step):
+        if here is None or event.kind == "misread" or event.step in ("", here) or self._is_written(event.step):
             return ()
         return self._step_name(event.step)
 
@@ -283,7 +294,8 @@ class Told:
         if len(told) == 1:
             [(name, says)] = told
             return (Words(f"{name}. "), *says) if name else says
-        return sentences([(Words(words.fits(names)),), *(_advice(name, says) for name, says in shown)])
+        several = [(Words(words.fits(names)),)] if len(names) > 1 else []
+        return sentences([*several, *(_advice(name, says) for name, says in shown)])
 
     def _candidates(self, event: Event) -> list[tuple[str, Inlines]]:
         """The explanations that may be told: each a name, and what to do."""
@@ -353,8 +365,6 @@ class Told:
         for says, cells in flags.items():
             yield (Words(self._at(cells, verdicts, says) + "."),)
         states = {verdict.state for verdict in verdicts.values()}
-        if states == {"implied"}:
-            yield (Words(words.IMPLIED),)
         answer = self.asked(part)
         if self.reader == "student" and isinstance(answer, ChoiceAnswer | CellsAnswer) and states != {"missing"}:
             yield from self._left_out(answer, verdicts.values())
@@ -376,8 +386,9 @@ class Told:
     def _noticed(self, part: str) -> Iterator[Inlines]:
         """Notices about a part; a student is spared what only a person can decide."""
         told: list[str] = []
+        mistakes = {_sentence(c.says) for event in self.report.events for c in event.candidates if event.part == part}
         for notice in self.report.notices:
-            if notice.part == part:
+            if notice.part == part and _sentence(notice.says) not in mistakes:
                 human = notice.kind == "human" and self.reader == "student"
                 says = words.FOR_A_PERSON if human else notice.says
                 told.append(words.taken_off(notice.marks, says) if notice.marks else says)
@@ -397,6 +408,8 @@ class Told:
                 says = says.removeprefix(known_already).strip()
             if says or notice.marks:
                 yield (Words(words.taken_off(notice.marks, says) if notice.marks else says),)
+        if any(given.why == words.NO_WORKING for given in self.report.marks):
+            yield (Words(words.WITHOUT_WORKING),)
         for given in self.report.marks:
             if given.code == "N":
                 yield (Strong(f"N{given.given}"), Words(f": {given.why}."))

@@ -29,6 +29,7 @@ SIGNS: Mapping[State, tuple[str, str]] = {
 }
 """The sign at an entry, and what it says: to those who listen, and in the legend."""
 
+PRINTED = ("·", "printed in the question")
 WRONG_BECAUSE = "wrong, mistake {number}"
 UNREAD = ("…", "still to be read by a person")
 SHADED = "x"
@@ -128,9 +129,8 @@ MORE_FIT = "{count} more"
 
 def fits(names: Sequence[str]) -> str:
     """All explanations that cannot be told apart."""
-    first, *others = names or [NOTHING]
-    also = f", and also {listed(others)}" if others else ""
-    return f"This fits {first}{also}; they cannot be told apart here."
+    first, *others = names
+    return f"This fits {first}, and also {listed(others)}; they cannot be told apart here."
 
 
 NOT_RECOGNISED = "This is wrong, and it was not recognised how it came about. Work it out once more."
@@ -171,14 +171,20 @@ FLAGS: Mapping[Flag, str] = {
     "recovered": "right, although it does not follow from the lines before",
     "easier": "easier than intended",
     "inappropriate": "not a possible value",
-    "contradiction": "two answers where one was asked for",
+    "contradiction": "",  # the mistake says it
     "form": "right, but not in the form that was asked for",
 }
-IMPLIED = "Not written, but a later line shows it."
-UNREADABLE = "This could not be read."
 FOR_A_PERSON = "A person will look at this."
 
 # --- marks ----------------------------------------------------------------------------------------------
+
+NO_WORKING = "no working"
+"""The reason that marking gives for every mark where a final answer stands alone: told once, and not line by line."""
+
+WITHOUT_WORKING = "There is no working: the marks for the way cannot be given."
+PLAIN = (NO_WORKING,)
+TOLD_OF_MISSING = ("wrong method",)
+"""Why a line that is empty has no marks, other than that it is empty."""
 
 
 def taken_off(marks: int, says: str) -> str:

@@ -142,10 +142,13 @@ def _math(lines: list[str], at: int) -> MarkdownBlock:
     """From $$ to $$, or to the next empty line where the second one is missing."""
     if lines[at].strip()[2:].endswith("$$"):
         return MarkdownBlock("math", at, at + 1, lines[at].strip()[2:-2])
-    end = next((i for i in range(at + 1, min(len(lines), at + 400)) if lines[i].rstrip().endswith("$$")), 0)
-    if not end:
-        end = next((i for i in range(at + 1, len(lines)) if not lines[i].strip()), len(lines)) - 1
-    return MarkdownBlock("math", at, end + 1, "\n".join(lines[at : end + 1]).strip().strip("$"))
+    end = next(i for i in range(at + 1, len(lines) + 1) if i == len(lines) or not lines[i].strip() or _closes(lines[i]))
+    end += end < len(lines) and _closes(lines[end])
+    return MarkdownBlock("math", at, end, "\n".join(lines[at:end]).strip().strip("$"))
+
+
+def _closes(line: str) -> bool:
+    return line.rstrip().endswith("$$")
 
 
 def _begins_table(lines: list[str], at: int) -> bool:

@@ -89,10 +89,13 @@ class _Sheet:
     slots: list[Slot] = field(init=False)
     places: list[Place] = field(init=False)
     """The question and the part, from 0, that each block stands under; none where that is not known."""
+    headed: frozenset[Place] = field(init=False)
+    """The places of which the heading is there."""
 
     def __post_init__(self) -> None:
         self.slots = slots(self.questions)
         self.places = list(self._places())
+        self.headed = frozenset(self.places)
 
     @property
     def blocks(self) -> list[MarkdownBlock]:
@@ -167,7 +170,7 @@ class _Sheet:
     def _score(self, table: MarkdownBlock, place: Place, comment: str, slot: Slot) -> int:
         """How well a table fits a slot: by the comment before it, its place, its first cell; above 0 if it may."""
         own = (slot.question, self.position(slot))
-        here, lost = place == own, own not in self.places  # lost: its heading is not there
+        here, lost = place == own, own not in self.headed  # lost: its heading is not there
         if not table.rows or place[0] not in (None, slot.question):
             return 0
         corner = md.normal(table.rows[0][0])
@@ -214,7 +217,7 @@ class _Sheet:
             if not isinstance(slot.block, FillIn):
                 continue
             place = (slot.question, self.position(slot))
-            own = place if place in self.places else None  # none if its heading was lost
+            own = place if place in self.headed else None  # none if its heading was lost
             for block, (question, part) in zip(self.blocks, self.places, strict=True):
                 if block.kind != "text" or id(block) in taken:
                     continue
@@ -435,7 +438,7 @@ _OPTION = re.compile(r"[*_~]{0,4}([A-Z]{1,2})\\?[.):]")
 def _more_tables(paper: Paper, sheet: _Sheet) -> None:
     """Matrices that nobody asked for, in tables with their name in the first cell."""
     used = {id(block) for tables in sheet.tables.values() for block in tables}
-    headed = any(part is not None for _, part in sheet.places)
+    headed = any(part is not None for _, part in sheet.headed)
     for block, (question, part) in zip(sheet.blocks, sheet.places, strict=True):
         if block.kind != "table" or id(block) in used or not _numbered(block.rows[0][1:]):
             continue

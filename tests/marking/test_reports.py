@@ -245,7 +245,8 @@ def test_explanations_that_cannot_be_told_apart_are_all_named():
 def test_a_misread_number_is_where_to_look_first():
     found = plain(feedback_document(CASES["06-misread"].report))
     assert squeezed("Compare the given numbers with those that you worked with") in found
-    assert squeezed("Entry (2, 5) of X is 1 and was read as −1.") in found
+    assert squeezed("Mistake 1: Entry (2, 5) of X is 1 and was read as −1.") in found
+    assert squeezed("−1: Everything else is marked on what was read.") in found
 
 
 def test_everything_right_is_said():
@@ -375,7 +376,7 @@ def _other_part(part: Part) -> Part:
         case OrderAnswer():
             answer = OrderAnswer((("the key",),))
         case PropertyAnswer():
-            answer = replace(answer, parameters={}, model={})
+            answer = replace(answer, parameters={}, model={name: _other_matrix(m) for name, m in answer.model.items()})
         case WordAnswer():
             answer = WordAnswer("the key")
     return replace(part, answer=answer, key=())

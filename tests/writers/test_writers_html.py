@@ -1,0 +1,135 @@
+"""HTML: well formed, complete in itself, nothing in it but text, formulas that can be read and heard."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+from test_writers_formulas import numbers
+from writer_exam_samples import EVERYTHING
+from writer_samples import ALL, FORMULAS, HOSTILE, equal, matrix, n, over, sheet
+
+from symattn.document import (
+    AnswerGrid,
+    Block,
+    Choices,
+    Code,
+    Display,
+    FillIn,
+    FillIns,
+    Heading,
+    HeatMap,
+    ItemList,
+    Math,
+    Paragraph,
+    Strong,
+    Table,
+    Words,
+)
+from symattn.formula.nodes import Marked
+from symattn.formula.speech import speak
+from symattn.writers.common import visible
+from symattn.writers.html import formula, write
+
+
+def page(*blocks: Block, **furniture: object) -> ElementTree.Element:
+    """The page as a parser of XML sees it, which knows no entities beyond those of XML."""
+    return ElementTree.fromstring(write(sheet(*blocks, **furniture)))
+
+
+def squeezed(words: str) -> str:
+    return re.sub(r"\s+", "", words)
+
+
+@pytest.mark.parametrize("name", list(EVERYTHING))
+def test_every_document_is_well_formed_and_complete_in_itself(name: str) -> None:
+    source = write(EVERYTHING[name])
+    tree = ElementTree.fromstring(source)
+    assert source.startswith("<!DOCTYPE html>")
+    assert tree.get("lang")
+    assert {element.tag for element in tree.iter()}.isdisjoint({"script", "link", "img", "iframe", "object", "form"})
+    for element in tree.iter():
+        assert {"src", "href", "id"}.isdisjoint(element.attrib)
+        assert not any(key.startswith("on") for key in element.attrib)
+    assert "url(" not in source.partition("</style>")[0]
+
+
+@pytest.mark.parametrize("words", [words for words in HOSTILE if words.strip()])
+def test_text_is_text_wherever_it_stands(words: str) -> None:
+    blocks = (
+        Heading((Words(words),), 1, words),
+        Paragraph((Words(words), Strong(words), Code(words)), words),
+        ItemList(((Words(words),),)),
+        Table(((Words(words),),), (((Words(words),),),)),
+        FillIns((FillIn((Words(words),), value=words, after=(Words(words),)),)),
+        Choices(((Words(words),),)),
+        HeatMap(((0,),), words, words=((words,),)),
+        Display((n(words),)),
+    )
+    tree = page(*blocks, sheet=words, recipe=words, subtitle=words, fields=(words,))
+    body = tree.find("body")
+    assert body is not None
+    assert squeezed("".join(body.itertext())).count(squeezed(visible(words))) >= 16
+
+
+@pytest.mark.parametrize("name", list(FORMULAS))
+def test_a_formula_is_well_formed_and_has_its_words(name: str) -> None:
+    tree = page(Paragraph((Math(FORMULAS[name]),)), Display((FORMULAS[name],)))
+    found = list(tree.iter("math"))
+    assert found
+    for element in found:
+        assert element.get("alttext") == visible(speak(FORMULAS[name]))
+
+
+def test_every_number_is_there() -> None:
+    words = "".join(ElementTree.fromstring(write(ALL)).itertext())
+    wanted = [x for block in ALL.blocks if isinstance(block, Display) for line in block.lines for x in numbers(line)]
+    assert wanted
+    for digit in "0123456789":
+        assert words.count(digit) >= sum(number.count(digit) for number in wanted)
+
+
+def test_a_formula_in_mathml() -> None:
+    assert formula(over(1, n(-2))) == (
+        '<mfrac><mrow><mn>1</mn></mrow><mrow><mo form="prefix">−</mo><mn>2</mn></mrow></mfrac>'
+    )
+    assert formula(equal("S", matrix([1, 2]))) == (
+        '<mi>S</mi><mo>=</mo><mrow><mo form="prefix">[</mo><mtable class="matrix"><mtr><mtd><mn>1</mn></mtd>'
+        '<mtd><mn>2</mn></mtd></mtr></mtable><mo form="postfix">]</mo></mrow>'
+    )
+
+
+def test_the_arity_of_mathml() -> None:
+    """Elements that take two or three children have two or three."""
+    counts = {"mfrac": 2, "msup": 2, "msub": 2, "msubsup": 3, "munder": 2, "mover": 2, "munderover": 3}
+    seen = set()
+    for element in page(Display(tuple(FORMULAS.values()))).iter():
+        if element.tag in counts:
+            seen.add(element.tag)
+            assert len(element) == counts[element.tag]
+    assert seen == set(counts)
+
+
+def test_signs_of_marking_are_heard() -> None:
+    [element] = page(Paragraph((Math(Marked(n(2), "✗", "wrong")),))).iter("math")
+    assert element.get("aria-label") == "2 wrong"
+    [plain] = page(Paragraph((Math(n(2)),))).iter("math")
+    assert plain.get("aria-label") is None  # a reader of MathML does better
+
+
+def test_tables_have_scopes() -> None:
+    tree = page(
+        Table(((Words("a"),), (Words("b"),)), (((Words("c"),), (Words("d"),)),), row_heads=True),
+        AnswerGrid(n("S"), 2, 3, filled=(((1, 2), n(7)),)),
+    )
+    table, grid = tree.iter("table")
+    assert [(th.text, th.get("scope")) for th in table.iter("th")] == [("a", "col"), ("b", "col"), ("c", "row")]
+    assert [th.get("scope") for th in grid.iter("th")] == ["col"] * 3 + ["row"] * 2
+    cells = [["".join(td.itertext()) for td in row.iter("td")] for row in grid.findall("tbody/tr")]
+    assert cells == [["", "", ""], ["", "", "7"]]
+
+
+def test_what_is_ticked_is_not_told_by_a_sign_alone() -> None:
+    tree = page(Choices(((Words("x"),), (Words("y"),)), ticked=frozenset({1})))
+    assert [box.get("aria-label") for box in tree.iter("span") if box.get("role") == "img"] == ["not ticked", "ticked"]
