@@ -109,12 +109,15 @@ def _legend(told: Sequence[Told]) -> Iterator[Block]:
     """What the signs say that are used."""
     used = {verdict.state for one in told for verdict in one.report.verdicts}
     parts = [words.SIGNS[state] for state in words.SIGNS if state in used]
+    if any(verdict.state == "wrong" and verdict.event is not None for one in told for verdict in one.report.verdicts):
+        sign, says = words.SIGNS["wrong"]
+        parts[parts.index((sign, says))] = (sign, f"{says}, {words.NUMBERED}")
     if any(isinstance(part.answer, EntriesAnswer) for one in told for part in one.report.question.parts):
         parts.append(words.PRINTED)
     if parts:
         content: list[Words | Strong] = []
         for sign, says in parts:
-            content += [Words("   "), Strong(sign), Words(f" {says}")]
+            content += [Words(words.BETWEEN), Strong(sign), Words(f" {says}")]
         yield Paragraph(tuple(content[1:]))
 
 

@@ -23,12 +23,13 @@ SIGNS: Mapping[State, tuple[str, str]] = {
     "correct": ("✓", "right"),
     "follows": ("✓ft", "right after your own lines"),
     "implied": ("✓imp.", "not written, but a later line shows it"),
-    "wrong": ("✗", "wrong; a number is that of the mistake"),
+    "wrong": ("✗", "wrong"),
     "missing": ("–", "nothing written"),
     "unreadable": ("?", "could not be read"),
 }
 """The sign at an entry, and what it says: to those who listen, and in the legend."""
 
+NUMBERED = "with the number of the mistake"
 PRINTED = ("·", "printed in the question")
 WRONG_BECAUSE = "wrong, mistake {number}"
 UNREAD = ("…", "still to be read by a person")

@@ -163,7 +163,8 @@ def _read_extras(written: Written, data: Mapping[str, Any]) -> None:
 
 
 def _put(written: Written, name: str, value: Any, where: str) -> None:
-    part = next((part for part in written.question.parts if part.name == written.names.find(name)), None)
+    named = "" if written.names.tokens(name) else written.names.find(name)
+    part = next((part for part in written.question.parts if part.name == named), None)
     raw = _raw(value, letters=part is not None and isinstance(part.answer, ChoiceAnswer))
     if raw is None:
         written.remark(where, f"Found {_kind(value)}, where a matrix, a number or a text was expected.")

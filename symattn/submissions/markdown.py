@@ -508,7 +508,7 @@ def _lost_headings(paper: Paper, sheet: _Sheet) -> None:
         place = (slot.question, sheet.position(slot))
         if (
             slot.block is None
-            and place not in sheet.places
+            and place not in sheet.headed
             and slot.part.name not in paper.written[slot.question].parts
         ):
             says = "Its heading is not in the file, so nothing that was written below it could be found."

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 LARGEST = 40
 """Rows and columns that a matrix may have."""
 
+LONGEST = 100_000
+"""Characters of a text that is looked at as a matrix."""
+
 Rows = tuple[tuple[str, ...], ...]
 
 
@@ -29,7 +32,7 @@ class TextMatrix:
 
 
 def read_matrix(text: str, shape: tuple[int, int] = (0, 0)) -> TextMatrix | None:
-    """A matrix in brackets, or in lines, or with `;` between its rows; none if nothing is written.
+    """A matrix in brackets, or in lines, or with `;` between its rows; none if nothing is written, or far too much.
 
     `shape` is the one that it should have: it decides where signs can be taken in two ways.  A decimal approximation
     behind ≈ is left away.
@@ -39,6 +42,8 @@ def read_matrix(text: str, shape: tuple[int, int] = (0, 0)) -> TextMatrix | None
     >>> read_matrix("1,5 2 ; 3 4", (2, 2)).rows
     (('1,5', '2'), ('3', '4'))
     """
+    if len(text) > LONGEST:
+        return None
     exact = _RUN.sub("  ", text).partition("≈")[0]
     first, *others = exact.split("=")
     name, body = (first.strip(), others[-1].strip()) if others else ("", exact.strip())

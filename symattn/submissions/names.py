@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from symattn.document import AnswerGrid
 from symattn.explanation.wording import Wording
 from symattn.formula import Formula
+from symattn.problem import Problem
 from symattn.question import PropertyAnswer, Question
 from symattn.submissions.entries import visible
 from symattn.writers import common, text
@@ -72,6 +73,19 @@ class Names:
             return place
         return self._folded.get(sign.casefold(), "")
 
+    def tokens(self, name: str) -> tuple[str, ...]:
+        """The lines of all tokens for a step that is asked token by token, where the whole matrix is written: A."""
+        if self.question.problem is None or normal(name) in self._known:
+            return ()
+        problem = self.question.problem
+        wording = Wording(problem.derivation, problem.notation)
+        lines: dict[str, list[str]] = {}
+        for step in problem.derivation:
+            if step.token is not None:
+                lines.setdefault(step.role, []).append(step.name)
+        called = {normal(sign): role for role in lines for sign in (role, *signs(wording.read(_matrix(problem, role))))}
+        return tuple(lines.get(called.get(normal(name), ""), ()))
+
     def place(self, name: str) -> str:
         """The part of a letter or a number as it stands before the heading, (b) or 2; "" if there is none."""
         found = _PART.fullmatch(name.strip())
@@ -104,6 +118,10 @@ class Names:
             own = problem.notation.named(step.role).word
             for word in filter(None, (own, *WORDS.get(step.role, ()))):
                 yield word + token, step.name
+
+
+def _matrix(problem: Problem, role: str) -> str:
+    return problem.notation.named(role).matrix
 
 
 def signs(name: Formula) -> tuple[str, ...]:

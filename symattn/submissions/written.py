@@ -121,13 +121,31 @@ class Written:
         return next(part for part in self.question.parts if part.name == name)
 
     def put(self, name: str, raw: Raw, where: str) -> bool:
-        """Under the part or the step that is called so; false where there is no such thing."""
+        """Under the part or the step that is called so; false where there is no such thing.
+
+        A whole matrix for a step that is asked token by token is taken apart, a row (or a column) for each token.
+        """
+        lines = self.names.tokens(name)
+        if isinstance(raw, Cells) and lines:
+            rows = raw.rows
+            if self.question.problem is not None and self.question.problem.derivation.orientation == "columns":
+                rows = tuple(zip(*rows, strict=True)) if len({len(row) for row in rows}) == 1 else rows
+            if len(rows) == len(lines):
+                for line, row in zip(lines, rows, strict=True):
+                    self.put(line, Cells(self._lying(line, row), raw.factor), where)
+                return True
         target = self.names.find(name)
         if not target:
             return False
         if not raw.blank:
             self._put(self.parts if target in self.names.parts else self.more, target, raw, where)
         return True
+
+    def _lying(self, line: str, row: tuple[str, ...]) -> Rows:
+        """The row of one token as it stands on the sheet: in a row or in a column."""
+        assert self.question.problem is not None
+        rows, _ = self.question.problem[line].result.shape
+        return (row,) if rows == 1 else tuple((x,) for x in row)
 
     def _put(self, into: dict[str, Raw], target: str, raw: Raw, where: str) -> None:
         before = into.get(target)
