@@ -125,15 +125,11 @@ class Written:
 
         A whole matrix for a step that is asked token by token is taken apart, a row (or a column) for each token.
         """
-        lines = self.names.tokens(name)
-        if isinstance(raw, Cells) and lines:
-            rows = raw.rows
-            if self.question.problem is not None and self.question.problem.derivation.orientation == "columns":
-                rows = tuple(zip(*rows, strict=True)) if len({len(row) for row in rows}) == 1 else rows
-            if len(rows) == len(lines):
-                for line, row in zip(lines, rows, strict=True):
-                    self.put(line, Cells(self._lying(line, row), raw.factor), where)
-                return True
+        by_token = dict(self._by_token(name, raw))
+        for line, row in by_token.items():
+            self.put(line, row, where)
+        if by_token:
+            return True
         target = self.names.find(name)
         if not target:
             return False
@@ -141,11 +137,16 @@ class Written:
             self._put(self.parts if target in self.names.parts else self.more, target, raw, where)
         return True
 
-    def _lying(self, line: str, row: tuple[str, ...]) -> Rows:
-        """The row of one token as it stands on the sheet: in a row or in a column."""
-        assert self.question.problem is not None
-        rows, _ = self.question.problem[line].result.shape
-        return (row,) if rows == 1 else tuple((x,) for x in row)
+    def _by_token(self, name: str, raw: Raw) -> Iterator[tuple[str, Cells]]:
+        """The line of every token with its part of a whole matrix, in a row or a column as it stands on the sheet."""
+        lines, problem = self.names.tokens(name), self.question.problem
+        if problem is None or not isinstance(raw, Cells) or len({len(row) for row in raw.rows}) != 1:
+            return
+        rows = raw.rows if problem.derivation.orientation == "rows" else tuple(zip(*raw.rows, strict=True))
+        shapes = [problem[line].result.shape for line in lines]
+        if len(rows) == len(lines) and all(shape in ((1, len(rows[0])), (len(rows[0]), 1)) for shape in shapes):
+            for line, row, shape in zip(lines, rows, shapes, strict=True):
+                yield line, Cells((row,) if shape[0] == 1 else tuple((x,) for x in row), raw.factor)
 
     def _put(self, into: dict[str, Raw], target: str, raw: Raw, where: str) -> None:
         before = into.get(target)

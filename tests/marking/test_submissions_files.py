@@ -141,6 +141,13 @@ def test_latex(way: str) -> None:
     assert [name for name in found.answers if name not in ("Q", "K")] == []
 
 
+def test_a_whole_matrix_for_a_step_that_is_asked_token_by_token() -> None:
+    """A row for each token, as in the matrix; in note 003 the scores of a token stand in a column."""
+    found = read('[answers]\n"S\'" = [[1, 2, 3], [4, 5, 6], [7, 8, 9]]', notation="note-003")
+    for token, column in enumerate([[[1], [2], [3]], [[4], [5], [6]], [[7], [8], [9]]], 1):
+        assert values(found.answers[f"S'.{token}"]) == column
+
+
 @pytest.mark.parametrize(
     ("name", "step"),
     [("S'", "S'.2"), (r"\hat{S}_2", "A.2"), (r"\widehat S_2", "A.2"), ("Ŝ₂", "A.2"), ("A.2", "A.2"),
