@@ -150,9 +150,10 @@ class Trace:
             self._misfit(step, grid)
             return
         printed = self.script.printed.get(step.name, frozenset())
+        sound = follows is step.result or before_rounding is step.result or not refs[1:]  # the key follows
         for i, j, entry in grid.cells():
             if (i, j) not in printed:
-                self.judged[step.name, i, j] = self._judge(step, i, j, entry, refs)
+                self.judged[step.name, i, j] = self._judge(step, i, j, entry, refs, sound)
         if isinstance(step.op, Softmax):
             self._unmixed(step, grid)
         cells = ((i, j) for i, j, _ in grid.cells() if (i, j) not in printed)
@@ -187,7 +188,7 @@ class Trace:
         except (InputError, UndecidedError, IndexError):  # other shapes, or not defined for these values
             return None
 
-    def _judge(self, step: Step, i: int, j: int, entry: Entry, refs: list[tuple[Way, Matrix]]) -> Judged:
+    def _judge(self, step: Step, i: int, j: int, entry: Entry, refs: list[tuple[Way, Matrix]], sound: bool) -> Judged:
         first = refs[0][1][i, j]
         if entry.blank:
             return Judged("missing", compared=first)
@@ -202,7 +203,7 @@ class Trace:
             tried.append(value)
             accepted, proof, flags = self.accepts(entry, value)
             if accepted:
-                if way == "key" and len(refs) > 1 and not self.accepts(entry, refs[1][1][i, j])[0]:
+                if way == "key" and not sound and not any(self.accepts(entry, m[i, j])[0] for _, m in refs[1:]):
                     flags = (*flags, "recovered")
                 return Judged("correct" if way == "key" else "follows", way, value, proof, flags)
         if self._in_window(step, i, j, entry):

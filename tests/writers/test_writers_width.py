@@ -8,7 +8,7 @@ import re
 import pytest
 from writer_samples import FORMULAS
 
-from symattn.document import Document
+from symattn.document import Document, Paragraph, Words
 from symattn.formula.nodes import Name, Text
 from symattn.formula.width import width
 from symattn.writers import FORMATS, pdf, typst
@@ -46,7 +46,8 @@ def test_width_against_tex() -> None:
         "\\typeout{WIDTH \\the\\wd\\formulabox}\n"
         for formula in MEASURED.values()
     )
-    source = FORMATS["latex"].write(Document("t", ())).replace("\\end{document}", boxes + "\\end{document}")
+    ticked = Document("t", (Paragraph((Words("✓"),)),))  # the command for ticks is only there where one is
+    source = FORMATS["latex"].write(ticked).replace("\\end{document}", boxes + "\\end{document}")
     _, log = pdf.latex_pdf(source)
     points = re.findall(r"WIDTH ([\d.]+)pt", log)
     check({name: float(point) / 10.95 for name, point in zip(MEASURED, points, strict=True)}, 0.88, 1.2)
