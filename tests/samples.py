@@ -6,11 +6,22 @@ from pathlib import Path
 
 import typst
 
-from symattn.api import derive, make_recipe
+from symattn.api import check, derive, make_recipe
 from symattn.document import Document
 from symattn.sheets import render, sheets
 
 FOLDER = Path(__file__).parent.parent / "output" / "samples"
+
+
+NOTE_002 = {
+    "Q": [[1, 0, 2], [2, 2, 2], [2, 1, 3]],
+    "K": [[0, 1, 1], [4, 4, 0], [2, 3, 1]],
+    "V": [[1, 2, 3], [2, 8, 0], [2, 6, 3]],
+    "S": [[2, 4, 4], [4, 16, 12], [4, 12, 10]],
+    "A": [["0", "0.5", "0.5"], ["0", "1", "0"], ["0", "0.9", "0.1"]],
+    "Z": [["2.0", "7.0", "1.5"], ["2.0", "8.0", "0.0"], ["2.0", "7.8", "0.3"]],
+}
+"""What note 002 writes, as a student's answers."""
 
 
 def samples() -> dict[str, bytes]:
@@ -31,6 +42,9 @@ def samples() -> dict[str, bytes]:
     for note in ("note-000", "note-001", "note-002", "note-003", "note-004"):
         add(f"{note}-as-written", derive(note, corrected=False).document, "text")
         add(f"{note}-corrected", derive(note).document, "text")
+    marking = check("note-002", NOTE_002, rounding="largest-remainder")
+    add("note-002-feedback", marking.document("student"), "text")
+    add("note-002-marked", marking.document("teacher"), "text", "markdown")
     files["key.png"] = picture(sheet.key, page=2)
     files["worksheet.png"] = picture(sheet.worksheet, page=1)
     return files
