@@ -134,7 +134,7 @@ def main() -> None:
 @click.option("--softmax", metavar="HOW", help="How weights come out: e, base 2, base 3 (decimals that end), equal.")
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the problem type.")
 @click.option("--format", "forms", default="latex,markdown,pdf", show_default=True, metavar="F,F,…",
-              help="latex, markdown, pdf, text, typst, latex-pdf (PDF through TeX).")  # fmt: skip
+              help="latex, markdown, pdf, html, text, typst, latex-pdf (PDF through TeX).")  # fmt: skip
 @click.option("--out", "folder", default="output", show_default=True, type=click.Path(path_type=Path), help="Folder.")
 @click.option("--together", is_flag=True, help="All worksheets in one file, all keys in another.")
 @click.option("--decimal", is_flag=True, help="Ask for decimals, not for exact values.")
@@ -274,7 +274,7 @@ def _listed(value: str) -> list[str]:
               help="Entries written out: all, first-row, none, chosen ones as 1,1;2,3, or auto.")  # fmt: skip
 @click.option("--places", type=click.IntRange(0, 50), help="Places of the decimals beside exact values.")
 @click.option("--format", "forms", default="text", show_default=True, metavar="F,F,…",
-              help="text, latex, markdown, typst; with --out also pdf and latex-pdf.")  # fmt: skip
+              help="text, latex, markdown, html, typst; with --out also pdf and latex-pdf.")  # fmt: skip
 @click.option("--out", "folder", type=click.Path(path_type=Path), help="Write files here instead of printing.")
 @_settings_options
 def derive(

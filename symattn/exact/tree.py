@@ -334,6 +334,7 @@ class ExactRing(Ring[Value]):
                     return logarithm
                 if is_finite(a) and self.require_sign(a) != 1:
                     raise UndefinedError(f"The logarithm of {values.text(a)} is not defined: it is not positive.")
+        self.budget.spend(sum(_work_of_leaving(a) for a in args if is_symbolic(a)))
         return self._open(lambda: _of_sympy(function, args))
 
     def other(self, node: MinusInfinity | Symbol) -> Value:
@@ -415,7 +416,9 @@ def _work_of_leaving(a: Value) -> int:
     """What SymPy does to e^a, beyond the usual: it evaluates a again for each of its terms, and again at each storey
     of a tower of exponentials."""
     if is_symbolic(a):
-        return 500 * _storeys(a) ** 2
+        logarithm = a.as_coeff_Mul()[1]  # e^(3 ln 2) is 8 at once
+        at_once = logarithm.is_Function and logarithm.func.__name__ == "log" and logarithm.args[0].is_Rational
+        return 0 if at_once else 500 * _storeys(a) ** 2
     if not is_finite(a):
         return 0
     terms = size(numerator_of(a)) + size(denominator_of(a))

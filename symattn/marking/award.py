@@ -72,7 +72,8 @@ class Awarding:
                 elif has_method and not method and not self.policy.independent_accuracy:
                     number, words = 0, "no accuracy without method"
                 else:
-                    number, said = self._vetoed(line, mark, number, cells)
+                    earned, (number, said) = number, self._vetoed(line, mark, number, cells)
+                    words = words if number == earned else f"{words}, but a mark is withheld"
                     notices += said
                 found.append(Given(line.parts, "A", number, mark.number, words))
         return found, notices

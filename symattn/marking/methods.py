@@ -53,7 +53,7 @@ def readings(trace: Trace) -> Iterator[Reading]:
 def _layouts(script: Script) -> Iterator[Reading]:
     """Everything transposed.  A single matrix that was transposed is a mistake, and no other layout."""
     turned = script.turned()
-    if not any(turned.fitting(name) for name in turned.written):
+    if not all(turned.fitting(name) for name in turned.written):
         return
     says = "The whole script is in the transposed layout (tokens the other way); it is marked in that layout."
     yield Reading(turned, "layout", says, frozenset())
