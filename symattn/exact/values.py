@@ -72,7 +72,15 @@ class ExpSum:
         return ExpSum(kept)
 
     def __eq__(self, other: object) -> bool:
-        return self.terms == other.terms if isinstance(other, ExpSum) else NotImplemented
+        """Equal sums share their terms afterwards: a radicand of a tower of roots that stands in several terms, each of
+        which has the one below it in several terms, is compared once and not as often as it can be reached."""
+        if not isinstance(other, ExpSum):
+            return NotImplemented
+        if self.terms is not other.terms:
+            if hash(self) != hash(other) or self.terms != other.terms:
+                return False
+            self.terms = other.terms
+        return True
 
     def __hash__(self) -> int:
         if self._hash is None:
@@ -512,6 +520,9 @@ def _product(left: Mapping[Key, Rational], right: Mapping[Key, Rational]) -> Ter
 def _plus(a: Exponent, b: Exponent) -> Exponent:
     if not a or not b:
         return a or b
+    if len(a) == len(b) == 1 and a[0][0] == b[0][0]:  # by far the most are: e^2·e^3
+        c = tidy(a[0][1] + b[0][1])
+        return ((a[0][0], c),) if c else ()
     total = dict(a)
     for r, c in b:
         total[r] = tidy(total.get(r, 0) + c)

@@ -114,6 +114,7 @@ def huge(rng: random.Random, right: str) -> str:
         "+".join(f"sqrt({rng.randint(2, 10**6)})" for _ in range(rng.choice((3, 12, 60)))),
         "+".join(f"ln({rng.randint(2, 10**6)})" for _ in range(rng.choice((3, 12, 60)))),
         f"sqrt({right}+sqrt({rng.randint(2, 99)}+e))", f"e^(ln({rng.randint(2, 99)})/{rng.randint(2, 99)})",
+        f"(1+e)^200*(1-e)^200-(1+e)^200*(1-e)^200+{right}", f"({right})+ln(7)-ln(7)",
         f"e^(e^({right}))", f"({right})/({right}-({right}))", f"2^(sqrt({rng.randint(2, 30)}))",
     )  # fmt: skip
     return rng.choice(forms)

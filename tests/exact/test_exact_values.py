@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from symattn.errors import InputError, UndefinedError
 from symattn.exact.bridge import from_sympy, to_sympy
 from symattn.exact.decide import decide, sign
+from symattn.exact.reading import read
 from symattn.exact.values import (
     NEGATIVE_INFINITY,
     ExpSum,
@@ -326,3 +327,13 @@ def test_sympy_is_not_imported_before_it_is_needed():
         "assert 'sympy' not in sys.modules and 'numpy' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_equal_towers_of_roots_are_compared_once_and_not_as_often_as_they_can_be_reached():
+    """Each radicand stands in two terms of the next one: 2²⁴ comparisons, if each were made anew."""
+    text = "(e+" * 24 + "1/(1+e)" + ")^(1/2)" * 24
+    a, b = (read(text).evaluate() for _ in range(2))
+    assert a is not b
+    assert a == b
+    assert hash(a.numerator) == hash(b.numerator)
+    assert a != read(text.replace("1/(1+e)", "1/(2+e)")).evaluate()
