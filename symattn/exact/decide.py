@@ -60,7 +60,7 @@ FIRST_DIGITS = 25
 MOST_DIGITS = 400  # tried before "undecided"
 FARTHEST_DIGITS = 6400  # tried for the sign of what is proved not to be 0
 BUDGET = 30_000
-LONGEST_STEP = 400  # bits of what a prime of the modular test has to be 1 by: longer primes take too long to find
+LONGEST_STEP = 250  # bits of what a prime of the modular test has to be 1 by: longer primes take too long to find
 RANDOM = SystemRandom()  # not to be foreseen by whoever writes the answers
 SMALL_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
 

@@ -48,10 +48,11 @@ class ExpSum:
     Made by arithmetic and by `square_root` and `exponential`; a result that is rational is a plain number.
     """
 
-    __slots__ = ("_hash", "height", "terms")
+    __slots__ = ("_hash", "_twin", "height", "terms")
 
     terms: Mapping[Key, Rational]
     _hash: int | None
+    _twin: ExpSum | None
     height: int  # how deep roots of the tower are nested; 0 where `==` is equality
 
     def __init__(self, terms: Mapping[Key, Rational]) -> None:
@@ -60,6 +61,7 @@ class ExpSum:
             (1 + (0 if isinstance(R, int) else R.height) for _, _, roots in terms for R in roots), default=0
         )
         self._hash = None
+        self._twin = None
 
     @staticmethod
     def of(terms: Mapping[Key, Rational]) -> Rational | ExpSum:
@@ -72,15 +74,25 @@ class ExpSum:
         return ExpSum(kept)
 
     def __eq__(self, other: object) -> bool:
-        """Equal sums share their terms afterwards: a radicand of a tower of roots that stands in several terms, each of
-        which has the one below it in several terms, is compared once and not as often as it can be reached."""
+        """Equal towers of roots remember it: a radicand that stands in several terms, each of which has the one below
+        it in several terms, is compared once and not as often as it can be reached."""
         if not isinstance(other, ExpSum):
             return NotImplemented
-        if self.terms is not other.terms:
-            if hash(self) != hash(other) or self.terms != other.terms:
+        if not self.height or not other.height:
+            return self.terms == other.terms
+        one, two = self._first(), other._first()
+        if one is not two:
+            if hash(one) != hash(two) or one.terms != two.terms:
                 return False
-            self.terms = other.terms
+            one._twin = two
         return True
+
+    def _first(self) -> ExpSum:
+        """The one of all sums known to be equal to this one that stands for them."""
+        found = self
+        while found._twin is not None:
+            found = found._twin
+        return found
 
     def __hash__(self) -> int:
         if self._hash is None:

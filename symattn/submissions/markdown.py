@@ -182,10 +182,8 @@ class _Sheet:
             if not (marked or (named and (here or lost)) or (here and self._is_plain_grid(table, slot))):
                 return 0
             return 4 * marked + 3 * here + 2 * named
-        return int(here and slot.block is None and not self.explains(slot) and self._is_plain_grid(table, slot))
-
-    def explains(self, slot: Slot) -> bool:
-        return isinstance(slot.part.answer, RubricAnswer)
+        explained = isinstance(slot.part.answer, RubricAnswer)
+        return int(here and slot.block is None and not explained and self._is_plain_grid(table, slot))
 
     def _is_plain_grid(self, table: MarkdownBlock, slot: Slot) -> bool:
         """Whether a table has the heads of a grid, and the part's name or none."""
@@ -270,12 +268,11 @@ def behind_label(text: str, label: str) -> str | None:
     if label[-1:] in (":", "=") and label[-1] not in text[at : at + 6]:
         return None
     rest = _BEFORE_ANSWER.sub("", text[at:])
-    rest = _AFTER_ANSWER.sub("", rest) if rest else rest
+    rest = rest.rstrip(" \t\n_|\\")
     return rest[:-1].strip() if rest.count("$") % 2 and rest.endswith("$") else rest.strip()
 
 
 _BEFORE_ANSWER = re.compile(r"^(?:\s|\$(?=\s*\\?=)|\*+(?=\s)|:|\\?[=_|]|\\:)*")
-_AFTER_ANSWER = re.compile(r"(?:\s|\\[_|]|[_|])+$")
 
 
 # ------------------------------------------------------------------------------------ reading

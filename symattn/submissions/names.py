@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 from symattn.document import AnswerGrid
 from symattn.explanation.wording import Wording
-from symattn.formula import Formula
 from symattn.problem import Problem
 from symattn.question import PropertyAnswer, Question
 from symattn.submissions.entries import visible
@@ -66,6 +65,8 @@ class Names:
 
         Signs in their own case come first, then letters and numbers of parts, then words and signs in any case.
         """
+        if name in self.parts:
+            return name
         sign = normal(name)
         if sign in self._known:
             return self._known[sign]
@@ -83,7 +84,11 @@ class Names:
         for step in problem.derivation:
             if step.token is not None:
                 lines.setdefault(step.role, []).append(step.name)
-        called = {normal(sign): role for role in lines for sign in (role, *signs(wording.read(_matrix(problem, role))))}
+        called = {
+            normal(sign): role
+            for role in lines
+            for sign in (role, text.on_one_line(wording.read(_matrix(problem, role))))
+        }
         return tuple(lines.get(called.get(normal(name), ""), ()))
 
     def place(self, name: str) -> str:
@@ -101,13 +106,13 @@ class Names:
         for part in self.question.parts:
             for grid in common.all_blocks(part.ask):
                 if isinstance(grid, AnswerGrid):
-                    yield from ((sign, part.name) for sign in signs(grid.name))
+                    yield text.on_one_line(grid.name), part.name
             if isinstance(part.answer, PropertyAnswer):
                 yield from ((name, part.name) for name in part.answer.model)
         if (problem := self.question.problem) is not None:
             wording = Wording(problem.derivation, problem.notation)
             for step in problem.derivation:
-                yield from ((sign, step.name) for sign in signs(wording.name(step.name)))
+                yield text.on_one_line(wording.name(step.name)), step.name
                 yield step.name, step.name
 
     def _words(self) -> Iterator[tuple[str, str]]:
@@ -122,11 +127,6 @@ class Names:
 
 def _matrix(problem: Problem, role: str) -> str:
     return problem.notation.named(role).matrix
-
-
-def signs(name: Formula) -> tuple[str, ...]:
-    """A name as it stands on paper, and in the head of a table."""
-    return (text.on_one_line(name),)
 
 
 def _position(letter: str) -> int:
