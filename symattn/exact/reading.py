@@ -22,7 +22,7 @@ from typing import Literal, NamedTuple, NoReturn
 
 from symattn.errors import InputError, ReadError, UndecidedError, UndefinedError
 from symattn.exact.decide import Decision, decide, decide_tree
-from symattn.exact.intervals import enclose
+from symattn.exact.intervals import enclose, interval_ring
 from symattn.exact.tree import (
     Apply,
     Budget,
@@ -32,6 +32,7 @@ from symattn.exact.tree import (
     Node,
     Number,
     Opposite,
+    OutsideTheClass,
     Over,
     OverBudget,
     Power,
@@ -81,12 +82,22 @@ class Reading:
             if is_symbolic(value) and not has_symbols(value):
                 enclose(value, 25)  # it must be a real number
         except OverBudget as error:
-            return error
+            return self._undefined() or error
         except EvaluationError as error:
             return ReadError(str(error), self.text, error.at)
         except (InputError, UndecidedError) as error:
             return ReadError(str(error), self.text, 0)
         return value
+
+    def _undefined(self) -> ReadError | None:
+        """Why a number that is too large to be multiplied out is none at all, as far as intervals can tell."""
+        try:
+            interval_ring(25)(self.tree)
+        except EvaluationError as error:
+            return ReadError(str(error), self.text, error.at)
+        except OutsideTheClass:  # a letter
+            pass
+        return None
 
     def echo(self) -> str:
         """The reading in plain text that can be read in one way only.
@@ -119,15 +130,18 @@ def read(text: str, decimal_mark: str = ".", *, symbols: bool = False) -> Readin
 
 
 def decide_reading(reading: Reading, truth: Value) -> Decision:
-    """Whether what was typed equals the truth, even if it is too large to be multiplied out."""
+    """Whether what was typed equals the truth, even if it is too large to be multiplied out.
+
+    Such a number may turn out not to be defined, and then it equals nothing.
+    """
     try:
         return decide(reading.evaluate(), truth)
     except OverBudget:
         pass
     try:
         return decide_tree(reading.tree, truth)
-    except UndefinedError as error:
-        raise ReadError(str(error), reading.text, getattr(error, "at", 0)) from error
+    except UndefinedError:
+        return Decision(False, "exact")
 
 
 def typed(value: Value) -> str:

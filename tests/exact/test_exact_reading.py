@@ -331,3 +331,27 @@ def test_what_would_take_long_to_multiply_out_is_compared_all_the_same(text: str
     with pytest.raises(OverBudget):  # remembered, and no other error
         reading.evaluate()
     assert decide_reading(reading, Fraction(1, 3)).equal is False
+
+
+LARGE = "(1+e)^200*(1-e)^200"
+
+
+def test_a_number_too_large_to_be_multiplied_out_may_not_be_defined_at_all() -> None:
+    with pytest.raises(ReadError):  # intervals find it
+        read(f"ln(-1)+{LARGE}").evaluate()
+    with pytest.raises(ReadError):
+        read("ln(" * 9 + "sqrt(2)+e" + ")" * 9).evaluate()
+    hidden = read(f"{LARGE}+1/(e-e)")  # only the exact ring does
+    with pytest.raises(OverBudget):
+        hidden.evaluate()
+    assert decide_reading(hidden, Fraction(1, 3)) == Decision(None, "undecided")
+
+
+@pytest.mark.parametrize(
+    "text", ["1/(ln(6)-ln(2)-ln(3))", f"{LARGE}*0+1/(ln(6)-ln(2)-ln(3))", "sqrt(e^(2*e^7)+1)-e^(e^7)"]
+)
+def test_what_no_digits_are_known_of_agrees_with_nothing(text: str) -> None:
+    """1/0 in disguise lies anywhere, and so does a difference of numbers with more digits than are worked with."""
+    decision = decide_reading(read(text), Fraction(1, 3))
+    assert decision.equal is not True
+    assert decision.digits is None
