@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from math import ceil, gcd, lcm, prod
 from random import SystemRandom
@@ -18,7 +19,7 @@ from typing import Any, Literal, TypeAlias, TypeGuard
 
 from symattn.errors import UndecidedError, UndefinedError
 from symattn.exact import values
-from symattn.exact.intervals import LINE, Interval, IntervalRing, enclose, interval_ring
+from symattn.exact.intervals import LINE, ONE, Interval, IntervalRing, enclose, interval_ring
 from symattn.exact.tree import (
     Apply,
     Budget,
@@ -67,7 +68,10 @@ SMALL_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether two values are equal (None: not known), what proves it, and the digits that were compared."""
+    """Whether two values are equal (None: not known), what proves it, and the digits that were compared.
+
+    Where it is not known, the digits are those to which the values agree; None if they are not seen to agree.
+    """
 
     equal: bool | None
     proof: Proof
@@ -205,11 +209,14 @@ def _beyond_exact(a: Operand, b: Operand, *, numeric: bool) -> Decision:
             continue
         if decision is not None:
             return decision
-    while numeric and digits < MOST_DIGITS:
+    if not numeric:
+        return Decision(None, "undecided")
+    while digits < MOST_DIGITS:
         digits *= 2
-        if _apart(_enclosed(a, digits), _enclosed(b, digits)):
+        x, y = _enclosed(a, digits), _enclosed(b, digits)
+        if _apart(x, y):
             return Decision(False, "interval", digits)
-    return Decision(None, "undecided", digits if numeric else None)
+    return Decision(None, "undecided", digits if _close(x, y, digits // 2) else None)
 
 
 class PointRing(IntervalRing):
@@ -260,6 +267,19 @@ def _enclosed(v: Operand, digits: int) -> Interval:
 
 def _apart(x: Interval, y: Interval) -> bool:
     return x.high < y.low or y.high < x.low
+
+
+def _close(x: Interval, y: Interval, digits: int) -> bool:
+    """Whether two intervals together are so narrow that the numbers in them agree to so many digits.
+
+    What is divided by something that cannot be told from 0 lies anywhere, and agrees with nothing.
+    """
+    if not (x.bounded and y.bounded):
+        return False
+    low, high = min(x.low, y.low), max(x.high, y.high)
+    ring = interval_ring(FIRST_DIGITS)
+    largest = max(low.copy_abs(), high.copy_abs(), ONE)
+    return ring.ceiling.subtract(high, low) <= ring.floor.multiply(largest, Decimal((0, (1,), -digits)))
 
 
 def _sure(decision: Decision, v: Value) -> bool:

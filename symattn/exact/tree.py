@@ -148,7 +148,7 @@ class Budget:
         longest = bits(a) + bits(b)
         if longest > self.longest:
             raise OverBudget("The number is too long to be evaluated exactly.")
-        return 1 + longest // 256 + (longest // 1024) ** 2 + 3 * (_has_fractions(a) or _has_fractions(b))
+        return 1 + longest // 256 + (longest // 1024) ** 2 + 5 * (_has_fractions(a) or _has_fractions(b))
 
 
 def exponent_of(v: Any) -> int:
