@@ -210,8 +210,8 @@ def _exam(
     ctx: click.Context, path: Path, folder: Path, forms: tuple[str, ...], seed: int | None, secret: Path | None,
     quiet: bool,
 ) -> None:  # fmt: skip
+    from symattn.dice import Dice
     from symattn.exam import is_exam, read_exam_file, write_exam
-    from symattn.fairness.dice import Dice
 
     if not is_exam(path):
         raise InputError(
@@ -513,7 +513,7 @@ def stress_(
     symattn stress full --marking -n 20
     """
     from symattn.api import make_recipe
-    from symattn.fairness.dice import Dice
+    from symattn.dice import Dice
     from symattn.sheets import check_formats, render
     from symattn.stress import stress
     from symattn.trial import trial

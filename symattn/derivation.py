@@ -7,9 +7,11 @@ are made of.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import product
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
@@ -58,6 +60,9 @@ class Op(ABC):
 
     arity: int = 1
     """How many operands; −1 for any number."""
+
+    trivial: bool = False
+    """Whether nothing has to be worked out: such a step is shown and not asked."""
 
     @abstractmethod
     def shape(self, *shapes: Shape) -> Shape:
@@ -118,6 +123,32 @@ def column_of(name: str, column: int) -> Operand:
     return Operand(name, False, None, column)
 
 
+_NAME = re.compile(r"(?P<stem>.*?)(?:_(?P<head>\d+))?(?:\^(?P<place>\w+))?(?:\.(?P<token>\d+))?", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A name taken apart: `S'_2^self.3` are the scaled scores (`S'`) of head 2 in the layer `self`, for token 3."""
+
+    stem: str
+    head: int | None = None
+    place: str = ""
+    token: int | None = None
+
+    @staticmethod
+    @lru_cache(maxsize=4096)  # the same names come again in every entry
+    def of(name: str) -> Called:
+        found = _NAME.fullmatch(name)
+        assert found is not None  # the stem takes whatever is left
+        head, token = found["head"], found["token"]
+        return Called(found["stem"], int(head) if head else None, found["place"] or "", int(token) if token else None)
+
+    @property
+    def scope(self) -> str:
+        """What follows the stem but for the token: _2^self."""
+        return (f"_{self.head}" if self.head is not None else "") + (f"^{self.place}" if self.place else "")
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One named line.  `result` is exactly `op.apply` of the operands, or was pinned."""
@@ -131,8 +162,13 @@ class Step:
 
     @property
     def role(self) -> str:
-        """What the matrix is for: `S` for the scores, also for those of one token (`S.2`)."""
+        """What the matrix is for: `S` for the scores, also for those of one token (`S.2`); `S_1` are head 1's."""
         return self.name.partition(".")[0]
+
+    @property
+    def stem(self) -> str:
+        """The same without its head and its place: `S` for `S_1`, `S^self` and `S.2`."""
+        return Called.of(self.name).stem
 
     @property
     def token(self) -> int | None:
@@ -327,11 +363,13 @@ def symbol_names(name: str, rows: int, columns: int, orientation: Orientation = 
 
     What one token's row or column holds (`S.2`) is called as in the whole matrix: s_{21}, s_{22}, …
     """
-    role, _, token = name.partition(".")
-    base, _, label = role.partition("_")
+    token = name.partition(".")[2]
+    called = Called.of(name)
+    base, _, label = called.stem.partition("_")
     letter = base.rstrip("'")
     if len(letter) == 1:
         base = base.replace(letter, letter.lower(), 1)
+    label = ",".join(filter(None, (label, called.place, f"({called.head})" if called.head is not None else "")))
     if token and rows > 1 and columns > 1:
         label += token
     comma = "," if max(rows, columns, int(token or 0)) > 9 else ""
@@ -357,6 +395,7 @@ def _known(words: str, names: Iterable[str]) -> str:
 
 __all__ = [
     "AnyMatrix",
+    "Called",
     "Change",
     "Derivation",
     "Index",

@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from symattn.dice import Dice
 from symattn.document import AnswerGrid, Block, Box, Together
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
 from symattn.explanation.wording import Wording
 from symattn.fairness import self_check
-from symattn.fairness.dice import Dice
 from symattn.formula.width import width
 from symattn.identity import digest, identity
 from symattn.problems import ProblemType, Spec, problem_type
@@ -68,9 +68,10 @@ def pool(spec: Spec, dice: Dice, tally: Tally | None = None, overlap: float | No
             content = chosen.draw(spec, rng, number, family)
             found = (likeness(key := key_of(content)), key, content)
             if found[0] > most and chosen.relabellings:
-                others = chosen.relabellings(content, spec, rng)
-                least, key, made = min(((likeness(k), k, m) for k, m in others), key=lambda f: f[0])
-                found = (least, key, made())
+                others = [(likeness(k), k, m) for k, m in chosen.relabellings(content, spec, rng)]
+                if others:
+                    least, key, made = min(others, key=lambda f: f[0])
+                    found = (least, key, made())
             if identity(found[2]) in seen:
                 tally.refuse("the same as another")
             elif best and found[0] >= best[0]:

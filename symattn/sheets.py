@@ -14,12 +14,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from symattn.dice import Dice
 from symattn.document import Document
 from symattn.errors import InputError
 from symattn.exact import Matrix, Outline
 from symattn.explanation import Detail, booklet, key_document, worksheet_document
 from symattn.fairness import self_check
-from symattn.fairness.dice import Dice
 from symattn.identity import digest, identity
 from symattn.mechanisms import Settings, mechanism
 from symattn.notation import load_notation

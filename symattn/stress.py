@@ -9,8 +9,8 @@ from itertools import combinations, islice
 from statistics import mean, median
 from time import perf_counter
 
+from symattn.dice import Dice
 from symattn.document import Block, Document, Heading, Inlines, ItemList, Paragraph, Table, Words
-from symattn.fairness.dice import Dice
 from symattn.fairness.separation import LEAST, Separation, separation
 from symattn.pool import OVERLAP, Tally, pool, shared
 from symattn.problems import Spec, problem_type

@@ -17,11 +17,11 @@ from typing import Literal, cast
 
 from symattn.attempt import Attempt, Grid, Said
 from symattn.derivation import Derivation
+from symattn.dice import Dice
 from symattn.document import Block, Document, Heading, Inlines, ItemList, Paragraph, Table, Words
 from symattn.errors import InputError
 from symattn.exact import Matrix, Value, decide, decimal_text
 from symattn.exact.reading import typed
-from symattn.fairness.dice import Dice
 from symattn.marking import mark
 from symattn.marking.report import Report
 from symattn.misconceptions import Wrong, misconceptions, replayed

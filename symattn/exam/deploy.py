@@ -20,12 +20,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
+from symattn.dice import Dice
 from symattn.document import Document, Paragraph, Words
 from symattn.errors import InputError
 from symattn.exam.papers import Copy, key, overview, paper
 from symattn.exam.spec import ExamSpec, QuestionSpec, exam_spec
 from symattn.exam.students import Student, assign, balanced, places
-from symattn.fairness.dice import Dice
 from symattn.identity import digest, identity
 from symattn.pool import pool
 from symattn.problems import problem_type

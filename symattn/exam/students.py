@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from symattn.dice import shuffled
 from symattn.errors import InputError
-from symattn.fairness.dice import shuffled
 
 
 @dataclass(frozen=True, slots=True)

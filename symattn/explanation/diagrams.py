@@ -86,7 +86,7 @@ def _projections(wording: Wording, changes: dict[str, str]) -> tuple[list[Diagra
 
 
 def _names(wording: Wording, rows: list[tuple[str, int]]) -> tuple[Formula, ...]:
-    return tuple(wording.read(wording.notation.named(role).row, i=t) for role, t in rows)
+    return tuple(wording.row(role, t) for role, t in rows)
 
 
 def _numbers(wording: Wording, rows: list[tuple[str, int]], changes: dict[str, str]) -> tuple[Formula, ...]:

@@ -80,12 +80,12 @@ def _decimals(step: Step, result: Matrix, wording: Wording, places: int) -> Rela
 
 def shows_factors(step: Step) -> bool:
     """Whether the step is worth showing with its operands' numbers: always, but where they stand just above."""
-    return not isinstance(step.op, Transpose | Stack | Round | SumOver | Softmax)
+    return not step.op.trivial and not isinstance(step.op, Transpose | Stack | Round | SumOver | Softmax)
 
 
 def entries(step: Step, wording: Wording, detail: Detail) -> list[Block]:
     """Every entry, or those chosen, as an equation: q_12 = 1·0 + 0·1 = 0."""
-    if not isinstance(step.result, Matrix) or isinstance(step.op, Transpose | Stack | Round):
+    if not isinstance(step.result, Matrix) or step.op.trivial or isinstance(step.op, Transpose | Stack | Round):
         return []
     chosen, remark = which(step.result.shape, detail.entries)
     equations = tuple(_fitting(_entry(step, wording, i, j, detail)) for i, j in chosen)
@@ -234,7 +234,7 @@ def cell_kind(step: Step, exact: bool) -> CellKind:
 
 def step_title(step: Step, wording: Wording) -> Inlines:
     """ "Scores", "Weights": the step's role in words, then its name."""
-    word = wording.notation.named(step.role).word or step.op.title
+    word = wording.word(step) or step.op.title
     name = wording.name(step.name)
     letter = isinstance(name, Name) and len(name.base) == 1
     if not letter and word:  # notations that use words for symbols would say everything twice

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Literal
 
-from symattn.derivation import Derivation, Index, Operand, Step, View, symbol_names
+from symattn.derivation import Called, Derivation, Index, Operand, Step, View, symbol_names
 from symattn.document import Inlines, Math, Words
 from symattn.errors import InputError
 from symattn.exact import (
@@ -50,7 +50,7 @@ from symattn.formula import (
     symbol_formula,
 )
 from symattn.formula import Number as FormulaNumber
-from symattn.notation import Notation
+from symattn.notation import MatrixNames, Notation
 from symattn.ops import Mask, MatMul, Scale
 from symattn.ops.linear import size_formula
 
@@ -89,17 +89,32 @@ class Wording:
     def name(self, name: str) -> Formula:
         """A given or a step by name: Q; the scores of token 2 as the second row of S."""
         role, token = _split(name)
-        names = self.notation.named(role)
-        return self.read(names.matrix) if token is None else self.read(names.row, i=token, t=token)
+        if token is not None:
+            return self.row(role, token)
+        names, called = self._named(role)
+        return decorated(self.read(names.matrix), called)
+
+    def row(self, role: str, i: Index, t: Index | None = None) -> Formula:
+        """Row i, from 1 or a letter, of a given or a step: q_2."""
+        names, called = self._named(role)
+        return decorated(self.read(names.row, i=i, t=i if t is None else t), called)
+
+    def _named(self, role: str) -> tuple[MatrixNames, Called]:
+        """How a matrix is called, and the head and the place that its name has to tell besides."""
+        called = Called.of(role)
+        if role in self.notation.names or not called.scope:
+            return self.notation.named(role), Called(role)
+        return self.notation.named(called.stem), called
+
+    def word(self, step: Step) -> str:
+        """What a step is called in words: Scores."""
+        return self._named(step.role)[0].word
 
     def operand(self, operand: Operand) -> Formula:
         """An operand by name: Kᵀ, q_2."""
         role, token = _split(operand.name)
         part = operand.row if operand.row is not None else operand.column
-        if part is not None:
-            formula = self.read(self.notation.named(role).row, i=part + 1, t=token or part + 1)
-        else:
-            formula = self.name(operand.name)
+        formula = self.name(operand.name) if part is None else self.row(role, part + 1, token or part + 1)
         return Transposed(formula) if operand.transposed else formula
 
     def entry(self, name: str, i: Index, j: Index) -> Formula:
@@ -111,7 +126,8 @@ class Wording:
             if 1 in (rows, columns):
                 other = column if rows == 1 else row
                 row, column = (other, token) if self.orientation == "columns" else (token, other)
-        return self.read(self.notation.named(role).entry, i=row, j=column, t=token or "t")
+        names, called = self._named(role)
+        return decorated(self.read(names.entry, i=row, j=column, t=token or "t"), called)
 
     @cached_property
     def symbols(self) -> Names:
@@ -257,7 +273,7 @@ class Wording:
             "named": lambda spec: self.shaped(self.name(_spec_name(spec)), self.spec(spec)),
             "shape": lambda spec: self.shape(self.spec(spec)),
             "size": lambda letter: self.size(self._size(letter)),
-            "scale": lambda name: self.divisor(d[name]),
+            "scale": lambda name: self.divisor(self.first(name)),
             "values": lambda spec, style="": self.values(self.spec(spec), _spec_name(spec), style),
             "nested": lambda spec: self.values(self.spec(spec), _spec_name(spec), "nested"),
             "decimals": lambda spec, places, style="": self.decimals(self.numeric(spec), int(places), style),
@@ -310,6 +326,11 @@ class Wording:
         if isinstance(matrix, Outline):
             raise InputError(f"{spec} is known by its shape only, so it has no numbers to show.")
         return matrix
+
+    def first(self, name: str) -> Step:
+        """The step of that name, or the first one of its kind where there are several heads or blocks."""
+        found = (step for step in self.derivation if step.stem == name)
+        return self.derivation[name] if name in self.derivation else next(found, None) or self.derivation[name]
 
     def divisor(self, step: Step) -> Formula:
         """What a scaling step divides by, by name."""
@@ -372,8 +393,8 @@ class Wording:
         left, right = step.operands
         if left.transposed or not right.transposed or right.row is not None:
             return None
-        row = self.read(self.notation.named(left.name).row, i=_from_one(i))
-        other = self.read(self.notation.named(right.name).row, i=_from_one(j))
+        row = self.row(left.name, _from_one(i))
+        other = self.row(right.name, _from_one(j))
         return Product((row, Transposed(other)))
 
     def factors(self, step: Step) -> Formula:
@@ -397,6 +418,19 @@ class Wording:
         if not isinstance(step.op, Mask):
             raise InputError(f"Step {step.name!r} is no mask.")
         return replace(step.op.matrix(), bracket=self.notation.bracket)
+
+
+def decorated(formula: Formula, called: Called) -> Formula:
+    """A name with its block and its head on top: Q^{(1)}, s'^{self,(2)}_{1,2}."""
+    labels = [called.place] if called.place else []
+    labels += [f"({called.head})"] if called.head is not None else []
+    if not labels:
+        return formula
+    if isinstance(formula, Name):
+        return replace(formula, sup=",".join(filter(None, (formula.sup, *labels))))
+    if isinstance(formula, Product):
+        return replace(formula, factors=tuple(decorated(factor, called) for factor in formula.factors))
+    return formula
 
 
 def without_zeros(formula: Formula) -> Formula:
@@ -439,4 +473,4 @@ def terminates(value: Value) -> bool:
     return has_symbols(value)
 
 
-__all__ = ["LONG", "Wording", "terminates"]
+__all__ = ["LONG", "Wording", "decorated", "terminates"]

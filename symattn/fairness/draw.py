@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from symattn.derivation import Derivation
@@ -48,9 +48,10 @@ def draw(mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], rn
     if settings.activation.lower() not in ("identity", "relu"):
         raise InputError(f"The activation {settings.activation!r} is only a name; numbers need identity or relu.")
     complaint = ""
+    judge = _complaints if mechanism.relabels else _general_complaints
     for tries in range(1, TRIES + 1):
         givens = _candidate(mechanism, settings, sizes, rng)
-        complaint = next(_complaints(mechanism, settings, givens, _width(sizes)), "")
+        complaint = next(judge(mechanism, settings, givens, _width(sizes)), "")
         if not complaint:
             return Draw(givens, tries)
     listed = ", ".join(f"{name} = {size}" for name, size in sizes.items())
@@ -63,11 +64,14 @@ def draw(mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], rn
 def _candidate(
     mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], rng: random.Random
 ) -> dict[str, Matrix]:
-    shapes = mechanism.shapes(settings)
+    if mechanism.draw is not None:
+        upright = mechanism.draw(replace(settings, orientation="rows"), sizes, rng)
+        return {name: m if settings.orientation == "rows" else m.T for name, m in upright.items()}
     filled = FILLED * min(1.0, math.sqrt(5 / _width(sizes)))
     givens = {}
-    for name in mechanism.givens:
-        rows, columns = (_number(s, sizes) for s in shapes[name])
+    for name, (rows, columns) in mechanism.given_shapes(sizes, settings).items():
+        if not isinstance(rows, int) or not isinstance(columns, int):
+            raise InputError(f"To draw numbers, the sizes of {name} must be numbers, not {rows} and {columns}.")
         if name == "A":
             givens[name] = _weights(rows, columns, settings, rng)
         else:
@@ -86,13 +90,6 @@ def _entries(name: str, rows: int, columns: int, filled: float, rng: random.Rand
 
 def _width(sizes: Mapping[str, Size]) -> int:
     return max((s for s in (sizes.get("d_model"), sizes.get("d_k")) if isinstance(s, int)), default=1)
-
-
-def _number(letter: str, sizes: Mapping[str, Size]) -> int:
-    size = int(letter) if letter.isdigit() else sizes.get(letter)
-    if not isinstance(size, int) or size < 1:
-        raise InputError(f"To draw numbers, {letter} must be a number from 1, not {size!r}.")
-    return size
 
 
 def _entry(rng: random.Random, filled: float) -> int:
@@ -142,6 +139,36 @@ def _complaints(mechanism: Mechanism, settings: Settings, givens: Mapping[str, M
         yield from _confusable(after)
     yield from _bad_mask(d)
     yield from _bad_weights(d)
+
+
+LARGEST_SHOWN = 30
+"""Of what a random variant of any other mechanism shows, the largest size of numerators and denominators."""
+
+
+def _general_complaints(
+    mechanism: Mechanism, settings: Settings, givens: Mapping[str, Matrix], inner: int
+) -> Iterator[str]:
+    """What is wrong with givens of a mechanism that has no family: judged by what they lead to."""
+    for name, matrix in givens.items():
+        if len(matrix.rows) > 1 and name[0] != "b":
+            yield from _dull(name, matrix)
+    try:
+        d = mechanism.run(givens, settings)
+    except UndefinedError as error:
+        yield str(error)
+        return
+    for step in d:
+        if not isinstance(step.result, Matrix):
+            continue
+        for x in step.result:
+            if isinstance(x, int | Fraction) and max(abs(x.numerator), x.denominator) > LARGEST_SHOWN:
+                yield f"{step.name} has {x} in it"
+        if step.stem == "S" and step.result.shape[0] == step.result.shape[1] > 1 and step.result == step.result.T:
+            yield f"{step.name} is symmetric, which hides an exchange of Q and K"
+    yield from _bad_mask(d)
+    yield from _bad_weights(d)
+    if complaint := mechanism.complaint(d):
+        yield complaint
 
 
 def _products(settings: Settings, givens: Mapping[str, Matrix]) -> dict[str, Matrix]:

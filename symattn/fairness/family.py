@@ -18,10 +18,10 @@ from operator import add, or_
 from statistics import median
 from typing import Literal
 
+from symattn.dice import pick, sample, shuffled, whole
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, divide
 from symattn.exact.approximate import approximate
-from symattn.fairness.dice import pick, sample, shuffled, whole
 from symattn.fairness.features import Counts, Features, features, powers, product_counts
 from symattn.fairness.patterns import divides_a_power_of_ten
 from symattn.mechanisms import Mechanism, Settings

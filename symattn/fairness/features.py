@@ -230,6 +230,28 @@ def features(d: Derivation) -> Features:
     )
 
 
+def work(d: Derivation) -> float:
+    """The load of any derivation with numbers, step by step: every product as in `Counts`, and for every other entry
+    that is worked out an addition.  It compares variants of one mechanism, and not mechanisms.
+    """
+    load = 0.0
+    for step in d:
+        operands = [operand.of(d.value(operand.name)) for operand in step.operands]
+        if step.op.trivial or not isinstance(step.result, Matrix):
+            continue
+        if isinstance(step.op, MatMul):
+            a, b = (m for m in operands if isinstance(m, Matrix))
+            load += product_counts(*map(_sized, (a, b))).load
+        else:
+            load += ADDITION * sum(1 for x in step.result if x not in (0, NEGATIVE_INFINITY))
+    return load
+
+
+def _sized(m: Matrix) -> Matrix:
+    """The matrix with 2 for whatever is no rational number: how hard a product is does not hang on its digits."""
+    return m.map(lambda x: x if isinstance(x, int | Fraction) else 2)
+
+
 # ---------------------------------------------------------------------------------------- reading a derivation
 
 
@@ -363,4 +385,4 @@ def _listed(values: Iterable[object]) -> str:
     return " ".join(map(str, values))
 
 
-__all__ = ["Counts", "Features", "features", "powers", "product_counts"]
+__all__ = ["Counts", "Features", "features", "powers", "product_counts", "work"]

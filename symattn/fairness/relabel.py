@@ -11,9 +11,9 @@ import random
 from collections.abc import Mapping, Sequence
 from math import factorial, prod
 
+from symattn.dice import shuffled
 from symattn.errors import InputError
 from symattn.exact import Matrix
-from symattn.fairness.dice import shuffled
 from symattn.mechanisms import Mechanism, Settings
 
 TOKENS = ("n", "m")

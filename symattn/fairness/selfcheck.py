@@ -22,7 +22,7 @@ from symattn.exact import (
     has_symbols,
     power,
 )
-from symattn.ops import Activation, Add, Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver, Transpose
+from symattn.ops import Activation, Add, Hadamard, Mask, MatMul, Part, Round, Scale, Softmax, Stack, SumOver, Transpose
 
 Floats = list[list[float]]
 TOLERANCE = 1e-9
@@ -171,6 +171,14 @@ def _stack(m: list[Floats], step: Step) -> Floats:
     return [row for matrix in m for row in matrix]
 
 
+def _part(m: list[Floats], step: Step) -> Floats:
+    assert isinstance(step.op, Part)
+    stop = step.op.start + step.op.count * step.op.step
+    lines = m[0] if step.op.of == "rows" else _transpose(m, step)
+    kept = lines[step.op.start : stop : step.op.step]
+    return kept if step.op.of == "rows" else _transpose([kept], step)
+
+
 def _round(m: list[Floats], step: Step) -> Floats:
     """What rounding may give: so many places, no further off than the rule allows, sums kept where it keeps them."""
     assert isinstance(step.op, Round) and isinstance(step.result, Matrix)
@@ -212,6 +220,7 @@ _ROUTES: dict[type, Route] = {
     Softmax: _softmax,
     SumOver: _sum,
     Stack: _stack,
+    Part: _part,
     Round: _round,
     Activation: _activation,
 }

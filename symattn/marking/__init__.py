@@ -17,7 +17,7 @@ from symattn.marking.report import Candidate, Event, Notice, Report, Verdict
 from symattn.marking.scheme import Line, Scheme, lines_of, read_scheme
 from symattn.marking.script import Cell, Script, values_of, with_common_units
 from symattn.marking.trace import Trace
-from symattn.misconceptions.layout import turned
+from symattn.ops.turning import turned
 from symattn.question import EntriesAnswer, MatrixAnswer, Part, Question, StepAnswer
 
 MOST_READINGS = 3

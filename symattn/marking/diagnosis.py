@@ -18,7 +18,7 @@ from symattn.marking.report import Candidate, Flag, Kind, State
 from symattn.marking.script import Cell, Script, values_of
 from symattn.marking.trace import Judged, Mistake, Trace, continued, may_be_raised
 from symattn.misconceptions import SLIPS, Misconception, Slipped, misconception, misconceptions, slips
-from symattn.misconceptions.base import Laid, Rewritten, followed
+from symattn.misconceptions.base import Laid, Rewritten, followed, rewritten_everywhere
 from symattn.ops import Softmax
 
 ROUNDING = ("R2", "R3", "R4")
@@ -68,7 +68,7 @@ class Lines:
         """What somebody who believes this writes differently; nothing where it has no place."""
         if m.id not in self._rewritten:
             try:
-                self._rewritten[m.id] = m.change(self.laid) or {}
+                self._rewritten[m.id] = rewritten_everywhere(self.laid, m.change) or {}
             except (InputError, UndecidedError):
                 self._rewritten[m.id] = {}
         return self._rewritten[m.id]

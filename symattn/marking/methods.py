@@ -18,8 +18,8 @@ from symattn.exact.values import RATIONAL
 from symattn.marking.script import Script, values_of
 from symattn.marking.trace import Trace
 from symattn.misconceptions.base import COPY, Instead
-from symattn.misconceptions.layout import turned_op
 from symattn.ops import Mask, MatMul, Scale, Softmax
+from symattn.ops.turning import turned_op
 
 
 @dataclass(frozen=True)

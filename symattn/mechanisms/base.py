@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Literal
 
-from symattn.derivation import Derivation, Operand, column_of, row_of, symbols, transposed
+from symattn.derivation import Derivation, Op, Operand, column_of, row_of, symbols, transposed
 from symattn.errors import InputError, ReadError, ShapeError
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value, exact, is_symbolic, matrix, sign
 from symattn.exact.reading import read
 from symattn.ops import Activation, Add, Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver
 from symattn.ops.attention import Keep, MaskStyle, blocks, causal, padding, window
 from symattn.ops.entrywise import RoundingMethod
+from symattn.ops.turning import turned
 
-SIZE_NAMES = ("n", "m", "d_model", "d_k", "d_v")
+SIZE_NAMES = ("n", "m", "h", "g", "d_model", "d_k", "d_v", "d_ff")
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,25 @@ class Settings:
     order         of the projections
     rounding      of the weights, carried on
     stop_at       the last step worked out
+
+    The others belong to some mechanisms only, which name them in `Mechanism.uses`; the rest refuse them.
+
+    heads, kv_heads       how many heads, and how many key and value heads they share (0: as many; 1: multi-query)
+    split                 consecutive: head 1 has the first d_k columns; interleaved: every h-th column from its own
+    empty                 a row that sees nothing is undefined, or zero
+    weights               how scores become weights: softmax, sum (score over the sum of its row), hardmax
+    cap, temperature      scores become cap·tanh(score/cap); scores over the temperature
+    bias                  "alibi" or "alibi:1/2,1/4" (a slope for every head), added to the scaled scores
+    feature               φ of linear attention: elu+1, relu, square, identity
+    position              none, sinusoidal, sinusoidal-halves (added to X), learned (a given P added to X), rotary,
+                          rotary-halves
+    wavelength, angles    of positions: the base of the angles (10000), or the angles themselves
+    first_position        0 or 1
+    norm, norm_place      layer or rms or none; post or pre
+    epsilon, variance     ε under the root; population (over d) or sample (over d − 1)
+    function              of a feed-forward or recurrent network: relu, gelu, gelu_tanh, silu, tanh, sigmoid, identity
+    blocks                how many blocks are stacked
+    tile                  how many keys a block of the online softmax has
     """
 
     scale: object = "sqrt(d_k)"
@@ -60,6 +81,31 @@ class Settings:
     order: str = "QKV"
     rounding: Rounding | None = None
     stop_at: str = ""
+    heads: int = 1
+    kv_heads: int = 0
+    split: Literal["consecutive", "interleaved"] = "consecutive"
+    empty: Literal["undefined", "zero"] = "undefined"
+    weights: Literal["softmax", "sum", "hardmax"] = "softmax"
+    cap: Value | None = None
+    temperature: Value | None = None
+    bias: str = ""
+    feature: Literal["elu+1", "relu", "square", "identity"] = "elu+1"
+    position: str = "none"
+    wavelength: Value = 10000
+    angles: object = None
+    first_position: int = 0
+    norm: Literal["layer", "rms", "none"] = "layer"
+    norm_place: Literal["post", "pre"] = "post"
+    epsilon: Value = 0
+    variance: Literal["population", "sample"] = "population"
+    function: str = ""
+    blocks: int = 1
+    tile: int = 2
+
+    @property
+    def groups(self) -> int:
+        """How many heads keys and values have."""
+        return self.kv_heads or self.heads
 
     @classmethod
     def read(cls, given: Mapping[str, object]) -> Settings:
@@ -85,6 +131,16 @@ class Settings:
         function = values.get("activation")
         if isinstance(function, str) and not re.fullmatch(r"[A-Za-zσφ]\w{0,20}", function):
             raise InputError(f"activation is {function!r}; a name such as identity, relu or f was expected.")
+        for name, (low, high) in _COUNTS.items():
+            number = values.get(name, low)
+            if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
+                raise InputError(f"{name} is {number!r}; a whole number from {low} to {high} was expected.")
+        for name in _NUMBERS:
+            if name in values:
+                values[name] = _number(name, values[name])
+        heads, groups = int(str(values.get("heads", 1))), int(str(values.get("kv_heads", 0)))
+        if groups and heads % groups:
+            raise InputError(f"{heads} heads cannot share {groups} key and value heads evenly.")
         return cls(**values)  # type: ignore[arg-type]
 
 
@@ -93,7 +149,27 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "orientation": ("rows", "columns"),
     "by": ("matrix", "token"),
     "scores": ("row", "column"),
+    "split": ("consecutive", "interleaved"),
+    "empty": ("undefined", "zero"),
+    "weights": ("softmax", "sum", "hardmax"),
+    "feature": ("elu+1", "relu", "square", "identity"),
+    "position": ("none", "sinusoidal", "sinusoidal-halves", "learned", "rotary", "rotary-halves"),
+    "norm": ("layer", "rms", "none"),
+    "norm_place": ("post", "pre"),
+    "variance": ("population", "sample"),
+    "function": ("", "relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid", "identity"),
 }
+_COUNTS = {"heads": (1, 16), "kv_heads": (0, 16), "first_position": (0, 1), "blocks": (1, 6), "tile": (1, 64)}
+_NUMBERS = ("cap", "temperature", "wavelength", "epsilon")
+
+SCORES = frozenset({"empty", "weights", "cap", "temperature", "bias"})
+"""What every mechanism with scores may be told."""
+
+ROTARY = frozenset({"position", "wavelength", "angles", "first_position"})
+HEADS = frozenset({"heads", "kv_heads", "split"})
+NORM = frozenset({"norm", "norm_place", "epsilon", "variance"})
+_SOME = SCORES | ROTARY | HEADS | NORM | {"feature", "function", "blocks", "tile"}
+"""The settings that not every mechanism has."""
 
 
 def _rounding(given: Mapping[str, object]) -> Rounding:
@@ -127,8 +203,15 @@ def _number(setting: str, given: object) -> Value:
 class Mechanism:
     """One kind of computation: what it starts from and how it goes on.
 
-    `givens` maps each given to its shape in letters (`X` is n × d_model), tokens as rows; `optional` ones may be left
-    out.  `derive` gets givens whose shapes have been checked.
+    `givens` maps each given to its shape in letters (`X` is n × d_model), tokens as rows; a letter may have a factor h
+    or g, the heads and the key and value heads (`W_Q` is d_model × h*d_k).  `optional` givens may be left out, `tokens`
+    are those whose rows are tokens (they are transposed where tokens are columns; weights are, too).  `derive` gets
+    givens whose shapes have been checked; with `turns` it is written for tokens as rows alone, and is turned for
+    columns.  `uses` are the settings it has besides those of all.
+
+    For random worksheets: `sizes` of its own letters, `draw` makes givens that suit it (any that are of the right
+    shapes; what they lead to is judged afterwards), `complaint` says why a derivation is not worth setting, `relabels`
+    that its axes may be permuted without making it harder.
     """
 
     name: str
@@ -137,24 +220,49 @@ class Mechanism:
     derive: Callable[[Derivation, Settings, Mapping[str, Size]], Derivation]
     optional: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     defaults: Mapping[str, object] = field(default_factory=dict)
+    uses: frozenset[str] = frozenset()
+    turns: bool = True
+    default_sizes: Mapping[str, int] = field(default_factory=dict)
+    draw: Callable[[Settings, Mapping[str, Size], random.Random], Mapping[str, Matrix]] | None = None
+    complaint: Callable[[Derivation], str] = lambda d: ""
+    relabels: bool = False
 
     def shapes(self, settings: Settings) -> dict[str, tuple[str, str]]:
         """Every given, required or not, with its shape in letters for this orientation."""
         listed = {**self.givens, **self.optional}
         return {name: s if settings.orientation == "rows" else s[::-1] for name, s in listed.items()}
 
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """The sizes that its givens have: n, d_model, d_k, …"""
+        found = (_factored(s)[1] for shape in self.givens.values() for s in shape if not s.isdigit())
+        return tuple(dict.fromkeys(found))
+
     def run(self, givens: Mapping[str, object], settings: Settings, *, staged: bool = False) -> Derivation:
         """Check the givens and work everything out.
 
-        `InputError` for a given that is missing or unknown, `ShapeError` for shapes that contradict one another.
+        `InputError` for a given that is missing or unknown or a setting that this mechanism has not, `ShapeError` for
+        shapes that contradict one another.
         """
+        default = Settings()
+        for name in sorted(_SOME - self.uses):
+            if getattr(settings, name) != getattr(default, name):
+                listed = ", ".join(sorted(self.uses)) or "none but those of all"
+                raise InputError(f"{self.name} has no setting {name!r}; its own are: {listed}.")
         read = {name: _given(name, value) for name, value in givens.items()}
         sizes = self.sizes(read, settings)
-        derivation = self.derive(Derivation(read, (), staged, settings.orientation), settings, sizes)
+        d = Derivation(read, (), staged, settings.orientation)
+        if settings.orientation == "columns" and self.turns:
+            if staged:
+                raise InputError(f"{self.name} in letters is written with tokens as rows only.")
+            upright = self.derive(turned(d), replace(settings, orientation="rows"), sizes)
+            derivation = turned(upright)
+        else:
+            derivation = self.derive(d, settings, sizes)
         return _until(derivation, settings.stop_at) if settings.stop_at else derivation
 
     def sizes(self, givens: Mapping[str, AnyMatrix], settings: Settings) -> dict[str, Size]:
-        """What n, d_model, d_k, d_v are, as the givens' shapes tell."""
+        """What n, d_model, d_k, d_v are, as the givens' shapes tell; h and g, if there are heads."""
         shapes = self.shapes(settings)
         for name in self.givens:
             if name not in givens:
@@ -162,16 +270,18 @@ class Mechanism:
         for name in givens:
             if name not in shapes:
                 raise InputError(f"{self.name} has no given {name!r}; it knows {', '.join(shapes)}.")
-        sizes: dict[str, Size] = {}
+        sizes: dict[str, Size] = {"h": settings.heads, "g": settings.groups} if "heads" in self.uses else {}
         source: dict[str, str] = {}
         for name, letters in shapes.items():
             if name not in givens:
                 continue
             shape = givens[name].shape
-            for letter, size, axis in zip(letters, shape, ("rows", "columns"), strict=True):
-                if letter == "1":
-                    if size != 1:
-                        raise ShapeError(f"{name} is {shape[0]}×{shape[1]}; one of its {axis} was expected.")
+            for spec, whole, axis in zip(letters, shape, ("rows", "columns"), strict=True):
+                factor, letter = _factored(spec)
+                size = _shared(name, whole, factor, axis, settings)
+                if letter.isdigit():
+                    if size != int(letter):
+                        raise ShapeError(f"{name} is {shape[0]}×{shape[1]}; {letter} of its {axis} was expected.")
                 elif sizes.setdefault(letter, size) != size:
                     raise ShapeError(
                         f"{name} is {shape[0]}×{shape[1]}, so {letter} would be {size}; "
@@ -181,18 +291,55 @@ class Mechanism:
                     source.setdefault(letter, f"{name} ({shape[0]}×{shape[1]})")
         return sizes
 
+    def given_shapes(self, sizes: Mapping[str, Size], settings: Settings) -> dict[str, tuple[Size, Size]]:
+        """The shapes of the required givens in numbers, as far as the sizes are numbers."""
+        known = {"h": settings.heads, "g": settings.groups}
+        found: dict[str, tuple[Size, Size]] = {}
+        for name, letters in self.shapes(settings).items():
+            if name in self.givens:
+                rows, columns = (_whole(spec, sizes, known) for spec in letters)
+                found[name] = (rows, columns)
+        return found
+
     def symbolic(self, sizes: Mapping[str, Size], settings: Settings) -> dict[str, AnyMatrix]:
         """Givens named entry by entry (x_11, x_12, …); shapes alone where a size is a letter or above 8."""
-        shapes = {name: s for name, s in self.shapes(settings).items() if name in self.givens}
-        numbers = [[int(s) if s.isdigit() else sizes.get(s, s) for s in shape] for shape in shapes.values()]
-        written_out = all(isinstance(s, int) and s <= 8 for shape in numbers for s in shape)
+        shapes = self.given_shapes(sizes, settings)
+        written_out = all(isinstance(s, int) and s <= 8 for shape in shapes.values() for s in shape)
         result: dict[str, AnyMatrix] = {}
-        for name, (rows, columns) in zip(shapes, numbers, strict=True):
+        for name, (rows, columns) in shapes.items():
             if written_out and isinstance(rows, int) and isinstance(columns, int):
                 result[name] = symbols(name, rows, columns)
             else:
                 result[name] = Outline((rows, columns))
         return result
+
+
+def _factored(spec: str) -> tuple[str, str]:
+    """h*d_k as h and d_k; n as "" and n."""
+    factor, star, letter = spec.partition("*")
+    return (factor, letter) if star else ("", spec)
+
+
+def _shared(name: str, size: Size, factor: str, axis: str, settings: Settings) -> Size:
+    """The share of one head in a size."""
+    heads = {"h": settings.heads, "g": settings.groups, "": 1}[factor]
+    if heads == 1:
+        return size
+    if not isinstance(size, int):
+        raise InputError(f"With {heads} heads, the {axis} of {name} must be a number, not {size}.")
+    if size % heads:
+        raise ShapeError(f"{name} has {size} {axis}, which {heads} heads cannot share evenly.")
+    return size // heads
+
+
+def _whole(spec: str, sizes: Mapping[str, Size], heads: Mapping[str, int]) -> Size:
+    factor, letter = _factored(spec)
+    size = int(letter) if letter.isdigit() else sizes.get(letter, letter)
+    if not factor or heads[factor] == 1:
+        return size
+    if not isinstance(size, int):
+        raise InputError(f"With {heads[factor]} heads, {letter} must be a number, not {size!r}.")
+    return heads[factor] * size
 
 
 _LAST_ROLES = ("S", "S'", "M", "A", "A_rounded", "weighted", "Z")
@@ -219,54 +366,108 @@ def _given(name: str, value: object) -> AnyMatrix:
 # ---------------------------------------------------------------------------------------------- the common way
 
 
-def project(d: Derivation, role: str, settings: Settings) -> Derivation:
-    """Q = X W_Q (tokens as rows) or Q = W_Q X (as columns), with a bias and an activation where there are any."""
-    factors = ("X", f"W_{role}") if settings.orientation == "rows" else (f"W_{role}", "X")
-    bias, activated = f"b_{role}", settings.activation != "identity"
-    names = [role]
+def project(d: Derivation, role: str, settings: Settings, source: str = "X", place: str = "") -> Derivation:
+    """Q = X W_Q (tokens as rows) or Q = W_Q X (as columns), with a bias and an activation where there are any.
+
+    `source` is what is projected, in place of X; `place` says in which layer: Q^self = X W_Q^self.
+    """
+    at = f"^{place}" if place else ""
+    weight, bias, activated = f"W_{role}{at}", f"b_{role}{at}", settings.activation != "identity"
+    factors = (source, weight) if settings.orientation == "rows" else (weight, source)
+    names = [f"{role}{at}"]
     if activated:
-        names.insert(0, f"{role}_linear")
+        names.insert(0, f"{role}_linear{at}")
     if bias in d.givens:
-        names.insert(0, f"{role}_product")
-    d = d.then(names[0], MatMul(), *factors)
+        names.insert(0, f"{role}_product{at}")
+    d = d.then(names[0], MatMul(), *factors, section=place)
     if bias in d.givens:
-        d = d.then(names[1], Add(), names[0], bias)
+        d = d.then(names[1], Add(), names[0], bias, section=place)
     if activated:
-        d = d.then(role, Activation(settings.activation), names[-2])
+        d = d.then(names[-1], Activation(settings.activation), names[-2], section=place)
     return d
 
 
-def attend(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
-    """softmax(Q Kᵀ / √d_k + mask) V (Vaswani et al. 2017, section 3.2.1, equation 1)."""
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where an attention stands: which of how many heads, in which layer.  It puts that into names: S_1^self."""
+
+    head: int | None = None
+    place: str = ""
+    of: int = 1
+
+    def __call__(self, stem: str) -> str:
+        return stem + (f"_{self.head}" if self.head else "") + (f"^{self.place}" if self.place else "")
+
+    @property
+    def section(self) -> str:
+        words = [f"head {self.head}" if self.head else "", self.place]
+        return ", ".join(filter(None, words))
+
+
+def attend(
+    d: Derivation,
+    settings: Settings,
+    sizes: Mapping[str, Size],
+    scope: Scope = Scope(),
+    operands: tuple[str, str, str] | None = None,
+) -> Derivation:
+    """softmax(Q Kᵀ / √d_k + mask) V (Vaswani et al. 2017, section 3.2.1, equation 1).
+
+    `operands` are the names of Q, K and V where they are not those of the scope (heads that share keys).  Scores may be
+    changed on the way: divided by a temperature, capped, biased; the order is that of scale, temperature, cap, bias,
+    mask.
+    """
     n, m = sizes["n"], sizes.get("m", sizes["n"])
+    q, k, v = operands or (scope("Q"), scope("K"), scope("V"))
+    at = scope.section
     scale = scale_op(settings.scale, sizes)
     keep = mask_keep(settings.mask, n, m)
     if settings.by == "token":
         if not isinstance(n, int):
             raise InputError("Token by token, the number of tokens must be a number.")
+        changed = [name for name in ("temperature", "cap", "bias") if getattr(settings, name)]
+        if changed or scope != Scope() or settings.weights != "softmax" or "B" in d.givens:
+            raise InputError("Token by token, there is one head, and scores are scaled and masked alone.")
         return _attend_by_token(d, settings, n, scale, keep)
     if settings.orientation == "rows":
-        d = d.then("S", MatMul(), "Q", transposed("K"))  # n × n, row i: query i against every key
+        d = d.then(scope("S"), MatMul(), q, transposed(k), section=at)  # n × m, row i: query i against every key
     else:
-        d = d.then("S", MatMul(), transposed("K"), "Q")  # n × n, column i: query i against every key
+        d = d.then(scope("S"), MatMul(), transposed(k), q, section=at)  # m × n, column i: query i against every key
         keep = tuple(zip(*keep, strict=True)) if keep else keep
-    scores = "S"
     if scale:
-        d, scores = d.then("S'", scale, scores), "S'"
+        d = d.then(scope("S'"), scale, scope("S"), section=at)
+    d = change_scores(d, settings, scope)
     if keep is not None:
-        d, scores = d.then("M", Mask(keep, settings.mask_style, mask_kind(settings.mask)), scores), "M"
-    d = d.then("A", Softmax(settings.orientation, settings.base), scores)
-    return mix(d, settings)
+        mask = Mask(keep, settings.mask_style, mask_kind(settings.mask))
+        d = d.then(scope("M"), mask, d.last.name, section=at)
+    d = d.then(scope("A"), weights_op(settings), d.last.name, section=at)
+    return mix(d, settings, scope, v)
 
 
-def mix(d: Derivation, settings: Settings) -> Derivation:
+def change_scores(d: Derivation, settings: Settings, scope: Scope) -> Derivation:
+    """The steps between scale and mask: S_T over the temperature, S_cap capped, S_B with a bias."""
+    if settings.temperature is not None:
+        op = Scale(_divisor(settings.temperature, settings.temperature))
+        d = d.then(scope("S_T"), op, d.last.name, section=scope.section)
+    if "B" in d.givens:
+        d = d.then(scope("S_B"), Add(), d.last.name, "B", section=scope.section)
+    return d
+
+
+def weights_op(settings: Settings) -> Op:
+    """How a row of scores becomes a row of weights."""
+    return Softmax(settings.orientation, settings.base, settings.empty)
+
+
+def mix(d: Derivation, settings: Settings, scope: Scope = Scope(), values: str = "V") -> Derivation:
     """From the weights A to the output Z: the values weighted and summed, with the weights rounded first if asked."""
-    weights = "A"
+    weights = scope("A")
     if settings.rounding:
-        d, weights = d.then("A_rounded", settings.rounding.op(settings.orientation), "A"), "A_rounded"
+        op = settings.rounding.op(settings.orientation)
+        d, weights = d.then(scope("A_rounded"), op, weights, section=scope.section), scope("A_rounded")
     if settings.orientation == "rows":
-        return d.then("Z", MatMul(), weights, "V")  # n × d_v
-    return d.then("Z", MatMul(), "V", weights)  # d_v × n
+        return d.then(scope("Z"), MatMul(), weights, values, section=scope.section)  # n × d_v
+    return d.then(scope("Z"), MatMul(), values, weights, section=scope.section)  # d_v × n
 
 
 def _attend_by_token(d: Derivation, settings: Settings, n: int, scale: Scale | None, keep: Keep | None) -> Derivation:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from symattn.derivation import Derivation
 from symattn.exact import Size
-from symattn.mechanisms.base import Mechanism, Settings, attend, project
+from symattn.mechanisms.base import SCORES, Mechanism, Settings, attend, project
 
 
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
@@ -23,5 +23,8 @@ MECHANISM = Mechanism(
         "W_V": ("d_model", "d_v"),
     },
     optional={"b_Q": ("1", "d_k"), "b_K": ("1", "d_k"), "b_V": ("1", "d_v")},
+    uses=SCORES,
+    turns=False,
+    relabels=True,
     derive=derive,
 )

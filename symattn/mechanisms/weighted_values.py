@@ -26,5 +26,7 @@ MECHANISM = Mechanism(
     name="weighted_values",
     title="Weights given: the weighted values",
     givens={"A": ("n", "m"), "V": ("m", "d_v")},
+    turns=False,
+    relabels=True,
     derive=derive,
 )

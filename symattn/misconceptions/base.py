@@ -16,12 +16,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
-from symattn.derivation import Derivation, Index, Op, Shape, Step, Style, View
+from symattn.derivation import Called, Derivation, Index, Op, Shape, Step, Style, View
 from symattn.errors import InputError, ShapeError, UndecidedError
 from symattn.exact import AnyMatrix, Matrix, Outline, Value, decide
 from symattn.formula import Formula
-from symattn.misconceptions.layout import reverses, turned, turned_op, turned_step, whole
+from symattn.misconceptions.layout import whole
 from symattn.ops import Activation, Hadamard
+from symattn.ops.turning import reverses, turned, turned_op, turned_step
 
 Prior = Literal["high", "medium", "low"]
 SomeOp = TypeVar("SomeOp", bound=Op)
@@ -97,7 +98,7 @@ class Laid:
 
     def wrong(self, misconception: Misconception) -> Wrong | None:
         """What the misconception makes of it."""
-        rewritten = misconception.change(self.rows)
+        rewritten = rewritten_everywhere(self.rows, misconception.change)
         if not rewritten:
             return None
         right, given = self.rows, self.given
@@ -130,6 +131,58 @@ class Laid:
         except (InputError, UndecidedError) as error:
             return f"{step.name} is not defined: {_cause(error)}"
         raise AssertionError(f"{step.name} is defined with tokens as columns, and not as rows.")
+
+
+def rewritten_everywhere(d: Derivation, change: Change) -> Rewritten | None:
+    """What a belief changes in the derivation itself, and in each of its heads and layers taken alone.
+
+    A head or a layer is laid out as if there were no other: S_2^self is S there, and what it takes from elsewhere is
+    given.  Someone who divides by d_k does so in every head.
+    """
+    found: dict[str, Step] = dict(change(d) or {})
+    for scope in scopes(d):
+        alone = _alone(d, scope)
+        for step in (change(alone.d) or {}).values():
+            operands = tuple(replace(o, name=alone.names[o.name]) for o in step.operands)
+            found[alone.names[step.name]] = replace(step, name=alone.names[step.name], operands=operands)
+    return found or None
+
+
+def scopes(d: Derivation) -> tuple[str, ...]:
+    """The heads and layers of a derivation, as they stand at the end of names: _1, _2^self; without what has none."""
+    found = (Called.of(step.name).scope for step in d if step.token is None)
+    return tuple(scope for scope in dict.fromkeys(found) if scope)
+
+
+@dataclass(frozen=True)
+class _Alone:
+    """A head or a layer as a derivation of its own, and what its matrices are called in the whole one."""
+
+    d: Derivation
+    names: Mapping[str, str]
+
+
+def _alone(d: Derivation, scope: str) -> _Alone:
+    own = {step.name: Called.of(step.name).stem for step in d if Called.of(step.name).scope == scope}
+    own |= {name: Called.of(name).stem for name in d.givens if Called.of(name).scope == scope}
+    taken = set(own.values())
+    steps = [step for step in d if step.name in own]
+    used = dict.fromkeys(o.name for step in steps for o in step.operands if o.name not in own)
+    if "X" in d.givens and "X" not in taken:
+        used.setdefault("X")  # it tells how wide the inputs are
+    outer = {}
+    for name in used:  # keys of another scope, shared by several heads, are the keys of this one
+        stem = Called.of(name).stem
+        free = name if name not in taken else f"|{name}"
+        outer[name] = stem if stem in ("Q", "K", "V") and stem not in taken else free
+        taken.add(outer[name])
+    called = {**own, **outer}
+    givens = {called[name]: d.value(name) for name in (*used, *(n for n in d.givens if n in own))}
+    renamed = tuple(
+        replace(step, name=own[step.name], operands=tuple(replace(o, name=called[o.name]) for o in step.operands))
+        for step in steps
+    )
+    return _Alone(Derivation(givens, renamed, d.staged, d.orientation), {short: name for name, short in called.items()})
 
 
 def followed(d: Derivation, rewritten: Rewritten) -> tuple[Derivation, Step | None]:

@@ -1,70 +1,17 @@
 """One layout for all: tokens as rows, matrix by matrix, so that every misconception is said once.
 
-`turned` exchanges tokens as rows and tokens as columns; `whole` puts the lines of a token-by-token derivation together.
+`whole` puts the lines of a token-by-token derivation together; `symattn.ops.turning` exchanges rows and columns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import singledispatch
 
 from symattn.derivation import Derivation, Op, Operand, Step, transposed
 from symattn.exact import AnyMatrix, Matrix, Value
 from symattn.ops import Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver
-
-# ------------------------------------------------------------------------------------------ rows and columns
-
-
-def turned(d: Derivation) -> Derivation:
-    """The same derivation with every matrix transposed: tokens as columns become tokens as rows, and back."""
-    return replace(
-        d,
-        givens={name: matrix.T for name, matrix in d.givens.items()},
-        steps=tuple(map(turned_step, d.steps)),
-        orientation="columns" if d.orientation == "rows" else "rows",
-    )
-
-
-def turned_step(step: Step) -> Step:
-    """A line for the transposed matrices: (A B)ᵀ = Bᵀ Aᵀ, so that factors change places; the rest stay in theirs."""
-    operands = tuple(replace(o, row=o.column, column=o.row) for o in step.operands)
-    return replace(
-        step,
-        op=turned_op(step.op),
-        operands=operands[::-1] if reverses(step.op) else operands,
-        result=step.result.T,
-    )
-
-
-@singledispatch
-def turned_op(op: Op) -> Op:
-    """What an operation is on transposed matrices; one that treats rows and columns alike is itself."""
-    return op
-
-
-@turned_op.register
-def _(op: Mask) -> Op:
-    return replace(op, keep=tuple(zip(*op.keep, strict=True)))
-
-
-@turned_op.register(Softmax)
-@turned_op.register(Round)
-@turned_op.register(Stack)
-def _along(op: Softmax | Round | Stack) -> Op:
-    return replace(op, along="columns" if op.along == "rows" else "rows")
-
-
-@turned_op.register
-def _(op: SumOver) -> Op:
-    return replace(op, over="columns" if op.over == "rows" else "rows")
-
-
-@singledispatch
-def reverses(op: Op) -> bool:
-    """Whether the operands change places when everything is transposed."""
-    return isinstance(op, MatMul)
-
+from symattn.ops.turning import turned
 
 # ------------------------------------------------------------------------------------------ token by token
 

@@ -3,6 +3,7 @@
 from symattn.derivation import Op
 from symattn.ops.attention import Mask, Softmax, blocks, causal, padding, window
 from symattn.ops.entrywise import Activation, Round
+from symattn.ops.heads import Part
 from symattn.ops.linear import Add, Hadamard, MatMul, Scale, Stack, SumOver, Transpose
 
 OPS: dict[str, type[Op]] = {
@@ -26,6 +27,7 @@ __all__ = [
     "Hadamard",
     "Mask",
     "MatMul",
+    "Part",
     "Round",
     "Scale",
     "Softmax",

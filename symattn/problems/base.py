@@ -57,11 +57,13 @@ class Spec:
 
     def chosen_sizes(self) -> dict[str, int]:
         """The sizes that the mechanism has: as stated, else the defaults (as many keys as queries)."""
-        letters = {s for shape in mechanism(self.mechanism).givens.values() for s in shape}
+        chosen = mechanism(self.mechanism)
         stated = {**({"m": self.sizes["n"]} if "n" in self.sizes else {}), **self.sizes}
-        if unknown := [name for name in self.sizes if name not in DEFAULT_SIZES]:
-            raise InputError(f"There is no size {unknown[0]!r}; the sizes are {', '.join(DEFAULT_SIZES)}.")
-        return {name: size for name, size in {**SIZES[self.level], **stated}.items() if name in letters}
+        if unknown := [name for name in self.sizes if name not in {*DEFAULT_SIZES, *chosen.letters}]:
+            known = dict.fromkeys((*DEFAULT_SIZES, *chosen.letters))
+            raise InputError(f"There is no size {unknown[0]!r}; the sizes are {', '.join(known)}.")
+        usual = {**SIZES[self.level], **chosen.default_sizes, **stated}
+        return {name: size for name, size in usual.items() if name in chosen.letters}
 
 
 Key = tuple[str, ...]

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from symattn.derivation import Derivation, Step, Style
+from symattn.dice import sample, shuffled
 from symattn.document import Inlines, Math, Paragraph, Words
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide
@@ -18,15 +19,14 @@ from symattn.exact.approximate import approximate
 from symattn.explanation.parts import conventions, wording_of
 from symattn.explanation.steps import LINE, step_title
 from symattn.explanation.wording import Wording
-from symattn.fairness.dice import sample, shuffled
 from symattn.fairness.separation import LEAST, Separation
 from symattn.formula import Formula, Name, Relation
 from symattn.formula.width import width
 from symattn.misconceptions import Misconception, misconception, misconceptions
 from symattn.misconceptions.base import Instead
-from symattn.misconceptions.layout import turned, turned_step
 from symattn.misconceptions.slips import SLIPS, slips
 from symattn.ops import MatMul
+from symattn.ops.turning import turned, turned_step
 from symattn.problem import Problem
 from symattn.problems import derived
 from symattn.problems.asking import LETTERS, Offer, choice, choices, choices_key, tokens_are_rows

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any, cast
 
 from symattn.counting import Attention, Count, product
+from symattn.dice import pick, sample
 from symattn.document import (
     Block,
     Code,
@@ -26,7 +27,6 @@ from symattn.document import (
 )
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
-from symattn.fairness.dice import pick, sample
 from symattn.formula import Blank, Formula, number, read_formula
 from symattn.formula import Number as Digits
 from symattn.notation import load_notation

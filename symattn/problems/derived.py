@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
+from statistics import median
 from typing import Any, cast
 
 from symattn.derivation import Derivation
+from symattn.dice import shuffled
 from symattn.document import Block, Heading, Inlines, ItemList, Math, Paragraph, Strong, Table, Words
 from symattn.errors import InputError
 from symattn.exact import AnyMatrix, Matrix, exact
@@ -18,17 +20,17 @@ from symattn.exact.approximate import approximate
 from symattn.explanation.parts import checks, givens, instructions
 from symattn.explanation.wording import Wording
 from symattn.fairness import draw
-from symattn.fairness.dice import shuffled
 from symattn.fairness.family import Band, Level, SoftmaxKind, balanced, draw_givens
-from symattn.fairness.features import features
+from symattn.fairness.features import features, work
 from symattn.fairness.relabel import TOKENS, permuted
 from symattn.fairness.separation import Separation, separation
-from symattn.mechanisms import Settings, mechanism
+from symattn.mechanisms import Settings, mechanism, mechanisms
 from symattn.mechanisms.base import mask_keep
 from symattn.misconceptions import Wrong
-from symattn.misconceptions.layout import turned, whole
+from symattn.misconceptions.layout import whole
 from symattn.notation import load_notation
 from symattn.ops import Mask, Scale
+from symattn.ops.turning import turned
 from symattn.problem import Problem
 from symattn.problem_file import read_given
 from symattn.problems.base import Family, Spec
@@ -36,6 +38,7 @@ from symattn.question import Content, Json
 
 CYCLE = 36  # after so many variants the positions of the largest weights come again
 RELABELLINGS = 40  # other orders of a variant that are tried where its key is too much like another one
+SIBLINGS = 60  # drawn until one is as much work as the others; after so many, the nearest will do
 PARENTS = 6  # drawn to find out what no variant of a family can show
 
 
@@ -50,6 +53,8 @@ def family(spec: Spec, rng: random.Random) -> Family:
     """
     if spec.given or "A" in mechanism(spec.mechanism).givens:
         return {}
+    if not mechanism(spec.mechanism).relabels:
+        return _judged_family(spec, rng)
     for last in (False, False, True):
         try:
             parents = _parents(spec, rng)
@@ -71,6 +76,30 @@ def family(spec: Spec, rng: random.Random) -> Family:
         "argmax": [list(positions) for positions in argmax],
         "unavoidable": list[Json](sorted(unavoidable)),
     }
+
+
+LIKE = 0.07
+"""How far the work of siblings may differ that are drawn forwards (PEDAGOGY 4.8, long)."""
+
+
+def _judged_family(spec: Spec, rng: random.Random) -> Family:
+    """What siblings of a mechanism share whose numbers cannot be found backwards: how much work they are."""
+    chosen, settings, sizes = mechanism(spec.mechanism), spec.chosen_settings(), spec.chosen_sizes()
+    parents = [chosen.run(draw(chosen, settings, sizes, rng).givens, settings) for _ in range(PARENTS)]
+    unavoidable = frozenset.intersection(*(separation(d).troubles() for d in parents))
+    return {"work": median(map(work, parents)), "unavoidable": list[Json](sorted(unavoidable))}
+
+
+def _like(spec: Spec, rng: random.Random, family: Family) -> Mapping[str, Matrix]:
+    """One sibling whose work is as much as that of the others."""
+    chosen, settings, sizes = mechanism(spec.mechanism), spec.chosen_settings(), spec.chosen_sizes()
+    wanted = cast(float, family["work"])
+    drawn = [draw(chosen, settings, sizes, rng).givens for _ in range(1)]
+    for _ in range(SIBLINGS):
+        if abs(work(chosen.run(drawn[-1], settings)) - wanted) <= LIKE * wanted:
+            return drawn[-1]
+        drawn.append(draw(chosen, settings, sizes, rng).givens)
+    return min(drawn, key=lambda givens: abs(work(chosen.run(givens, settings)) - wanted))
 
 
 def _parents(spec: Spec, rng: random.Random) -> list[Derivation]:
@@ -117,6 +146,8 @@ def content(spec: Spec, rng: random.Random, number: int, family: Family) -> dict
     given: Mapping[str, AnyMatrix]
     if spec.given:
         given = {name: read_given(name, rows) for name, rows in spec.given.items()}
+    elif "work" in family:
+        given = _like(spec, rng, family)
     elif family:
         given = _sibling(spec, rng, number, family)
     else:
@@ -203,7 +234,10 @@ def _made(text: str) -> Made:
     derivation = chosen.run(given, Settings.read(content["settings"]))
     notation = load_notation(content["notation"])
     exact, places = content["exact"], content["places"]
-    return Made(Problem(chosen.title, chosen.name, derivation, notation, exact=exact, places=places))
+    asked = tuple(step.name for step in derivation if not step.op.trivial)
+    if len(asked) == len(derivation.steps):
+        asked = ()
+    return Made(Problem(chosen.title, chosen.name, derivation, notation, asked, exact, places))
 
 
 def problem_of(content: Content, title: str = "") -> Problem:
@@ -267,6 +301,8 @@ def relabellings(
     Each is a key, which is the permuted one and need not be worked out, and what makes its content.
     """
     chosen, settings = mechanism(spec.mechanism), spec.chosen_settings()
+    if not chosen.relabels:
+        return
     shapes, texts = chosen.shapes(settings), _texts(content)
     given = {name: m for name, m in problem_of(content).givens.items() if isinstance(m, Matrix)}
     sizes = {letter: size for name, m in given.items() for letter, size in zip(shapes[name], m.shape, strict=True)}
@@ -299,6 +335,8 @@ def _permuted(
 def measured(problem: Problem) -> dict[str, float]:
     """The features that siblings are compared by; none where there are letters."""
     try:
+        if problem.mechanism in mechanisms() and not mechanism(problem.mechanism).relabels:
+            return {"load": round(work(problem.derivation), 1)}
         found = features(problem.derivation)
     except InputError:
         return {}

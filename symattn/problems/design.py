@@ -14,10 +14,10 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import Any, cast
 
+from symattn.dice import pick, sample, shuffled, whole
 from symattn.document import AnswerGrid, Block, Display, FillIn, FillIns, ItemList, Math, Paragraph, Words, WorkingSpace
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix, compare, divide, exact
-from symattn.fairness.dice import pick, sample, shuffled, whole
 from symattn.formula import Relation
 from symattn.ops import Mask, MatMul, Softmax
 from symattn.problems.asking import (

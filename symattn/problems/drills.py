@@ -9,6 +9,7 @@ from math import isqrt
 from typing import Any, cast
 
 from symattn.derivation import Derivation, transposed
+from symattn.dice import pick, sample, shuffled, whole
 from symattn.document import Block, Inlines, Math, Paragraph, Words
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, square_root
@@ -16,13 +17,12 @@ from symattn.explanation.parts import givens, mask_shown, worked
 from symattn.explanation.steps import Detail, ask_step, step_title
 from symattn.explanation.wording import Wording
 from symattn.fairness import self_check
-from symattn.fairness.dice import pick, sample, shuffled, whole
 from symattn.fairness.features import product_counts
 from symattn.fairness.patterns import mixed_patterns, row_patterns
 from symattn.mechanisms.base import mask_keep, mask_kind
-from symattn.misconceptions.layout import turned
 from symattn.notation import load_notation
 from symattn.ops import Mask, MatMul, Scale, Softmax
+from symattn.ops.turning import turned
 from symattn.problem import Problem
 from symattn.problem_file import read_given
 from symattn.problems.base import Family, ProblemType, Spec

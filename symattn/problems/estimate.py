@@ -15,10 +15,10 @@ from math import prod
 from types import MappingProxyType
 from typing import Any, Literal, cast
 
+from symattn.dice import pick, sample, shuffled, whole
 from symattn.document import FillIn, FillIns, Inlines, ItemList, Math, Paragraph, Words, WorkingSpace
 from symattn.errors import SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, divide
-from symattn.fairness.dice import pick, sample, shuffled, whole
 from symattn.formula import Infinity, ListOf, Negative
 from symattn.ops import Softmax
 from symattn.problems.asking import (

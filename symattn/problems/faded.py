@@ -10,6 +10,7 @@ from math import ceil
 from typing import cast
 
 from symattn.derivation import Derivation, Index, Operand, Step, View
+from symattn.dice import sample, shuffled
 from symattn.document import AnswerGrid, Block, Display, Inlines, Math, Paragraph, Words, WorkingSpace
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value
@@ -17,7 +18,6 @@ from symattn.explanation.page import rows_of
 from symattn.explanation.parts import conventions, mask_shown, wording_of
 from symattn.explanation.steps import LINE, Detail, cell_kind, entries, step_title, working_height
 from symattn.explanation.wording import Wording
-from symattn.fairness.dice import sample, shuffled
 from symattn.formula import Formula, Relation
 from symattn.formula.width import fold
 from symattn.ops import Add, Hadamard, Mask, MatMul, Scale, Softmax, Stack, SumOver, Transpose

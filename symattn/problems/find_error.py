@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from symattn.derivation import Derivation, Step
+from symattn.dice import pick, shuffled
 from symattn.document import (
     AnswerGrid,
     Block,
@@ -30,7 +31,6 @@ from symattn.explanation.parts import conventions, wording_of, worked
 from symattn.explanation.steps import LINE, Detail, cell_kind
 from symattn.explanation.wording import Wording, terminates
 from symattn.fairness import self_check
-from symattn.fairness.dice import pick, shuffled
 from symattn.fairness.separation import LEAST, Separation
 from symattn.formula import Formula, Name, Relation, written
 from symattn.formula.width import fold, width
@@ -305,7 +305,7 @@ def _entry_equations(step: Step, wording: Wording) -> Iterator[Formula]:
 
 def _which(letter: str, which: str, step: Step, wording: Wording) -> Part:
     name = wording.name(step.name)
-    word = wording.notation.named(step.role).word
+    word = wording.word(step)
     ask = (FillIns((FillIn((Words(f"The {which}wrong line gives the value of"),), 30),)),)
     key = (Paragraph((Words(f"The {which}wrong line is that of "), Math(name), Words("."))),)
     names = [written(name)] if isinstance(name, Name) else []

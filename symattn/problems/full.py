@@ -94,7 +94,7 @@ _LIKE = {"K": "Q", "V": "Q", "K_linear": "Q_linear", "V_linear": "Q_linear"}
 
 def _marks(step: Step, tokens: int, roles: Collection[str], masked: bool) -> Marks:
     method, each = Mark("M", 1), Mark("A", tokens, "one for every token")
-    match step.role:
+    match step.stem:
         case "Q":
             return (Mark("B", 1, "shapes"), method, Mark("A", 1))
         case role if _LIKE.get(role) in roles:
@@ -109,6 +109,8 @@ def _marks(step: Step, tokens: int, roles: Collection[str], masked: bool) -> Mar
             return (each,)
         case "Z" | "A":
             return (method, each)
+        case "C":
+            return (Mark("B", 1, "heads side by side, in order"),)
         case _ if isinstance(step.op, Softmax):
             return (method, each)
         case _:

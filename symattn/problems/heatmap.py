@@ -14,6 +14,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, cast
 
+from symattn.dice import pick, sample, shuffled, whole
 from symattn.document import (
     Block,
     HeatMap,
@@ -23,7 +24,6 @@ from symattn.document import (
 )
 from symattn.errors import SelfCheckError
 from symattn.exact import Matrix, Value, compare
-from symattn.fairness.dice import pick, sample, shuffled, whole
 from symattn.formula import Formula
 from symattn.ops import Mask, Softmax
 from symattn.ops.attention import Keep, blocks, causal, padding, window

@@ -10,6 +10,7 @@ from itertools import combinations
 from typing import cast
 
 from symattn.derivation import Derivation
+from symattn.dice import pick, sample, whole
 from symattn.document import (
     AnswerGrid,
     Block,
@@ -27,7 +28,6 @@ from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix
 from symattn.explanation.steps import Detail, cell_kind, entries
 from symattn.explanation.wording import Wording
-from symattn.fairness.dice import pick, sample, whole
 from symattn.formula import Dots, Formula, MatrixOf, Name, Number, Relation
 from symattn.notation import load_notation
 from symattn.ops import Mask, Softmax

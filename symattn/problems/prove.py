@@ -8,10 +8,10 @@ from __future__ import annotations
 import random
 from typing import Any, cast
 
+from symattn.dice import shuffled
 from symattn.document import Block, Box, FillIn, FillIns, Inlines, ItemList, Paragraph, Words, WorkingSpace
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
-from symattn.fairness.dice import shuffled
 from symattn.problems.asking import LETTERS, Prose, no_sizes, prose, tokens_are_rows
 from symattn.problems.base import Family, ProblemType, Spec
 from symattn.problems.theorems import THEOREMS, Direct, Task, Theorem

@@ -12,6 +12,7 @@ from fractions import Fraction
 from itertools import count
 from typing import cast
 
+from symattn.dice import pick, shuffled, whole
 from symattn.document import (
     Choices,
     FillIn,
@@ -27,7 +28,6 @@ from symattn.document import (
 )
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
-from symattn.fairness.dice import pick, shuffled, whole
 from symattn.formula import Blank, read_formula
 from symattn.problems.asking import LETTERS
 from symattn.problems.base import Family, ProblemType, Spec

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import cast
 
+from symattn.dice import pick, sample, shuffled
 from symattn.document import Block, Display, FillIn, FillIns, Inlines, ItemList, Math, Paragraph, Table, Together, Words
 from symattn.errors import InputError, SelfCheckError, ShapeError
 from symattn.exact import Matrix
-from symattn.fairness.dice import pick, sample, shuffled
 from symattn.formula import (
     Annotated,
     Blank,

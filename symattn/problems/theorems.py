@@ -17,9 +17,9 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 
+from symattn.dice import pick, sample, shuffled, whole
 from symattn.document import AnswerGrid, Block, Display, FillIn, FillIns, Inlines, Math, Words
 from symattn.exact import Matrix, Value, compare, divide, exponential, power, square_root
-from symattn.fairness.dice import pick, sample, shuffled, whole
 from symattn.formula import CellKind, Formula, ListOf, Relation
 from symattn.ops import Mask, MatMul, Softmax
 from symattn.ops.attention import Keep, causal

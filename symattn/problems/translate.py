@@ -8,19 +8,19 @@ from dataclasses import replace
 from typing import cast
 
 from symattn.derivation import Derivation, Operand, transposed
+from symattn.dice import pick, shuffled
 from symattn.document import AnswerGrid, Block, Display, FillIn, FillIns, Heading, Inlines, Math, Paragraph, Words
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
 from symattn.explanation.parts import conventions, mask_shown, wording_of
 from symattn.explanation.steps import LINE, cell_kind
 from symattn.explanation.wording import Wording
-from symattn.fairness.dice import pick, shuffled
 from symattn.formula import Formula, Relation
 from symattn.formula.width import fold
 from symattn.mechanisms import Settings, mechanism
 from symattn.misconceptions import whole
-from symattn.misconceptions.layout import turned
 from symattn.notation import Notation, load_notation, notations
+from symattn.ops.turning import turned
 from symattn.problem import Problem
 from symattn.problems import derived
 from symattn.problems.asking import LETTERS, Offer, choice, choices, choices_key

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 from symattn.document import AnswerGrid
 from symattn.explanation.wording import Wording
-from symattn.problem import Problem
 from symattn.question import PropertyAnswer, Question
 from symattn.submissions.entries import visible
 from symattn.writers import common, text
@@ -84,11 +83,7 @@ class Names:
         for step in problem.derivation:
             if step.token is not None:
                 lines.setdefault(step.role, []).append(step.name)
-        called = {
-            normal(sign): role
-            for role in lines
-            for sign in (role, text.on_one_line(wording.read(_matrix(problem, role))))
-        }
+        called = {normal(sign): role for role in lines for sign in (role, text.on_one_line(wording.name(role)))}
         return tuple(lines.get(called.get(normal(name), ""), ()))
 
     def place(self, name: str) -> str:
@@ -118,15 +113,12 @@ class Names:
     def _words(self) -> Iterator[tuple[str, str]]:
         if (problem := self.question.problem) is None:
             return
+        wording = Wording(problem.derivation, problem.notation)
         for step in problem.derivation:
             token = f" {step.token}" if step.token is not None else ""
-            own = problem.notation.named(step.role).word
+            own = wording.word(step)
             for word in filter(None, (own, *WORDS.get(step.role, ()))):
                 yield word + token, step.name
-
-
-def _matrix(problem: Problem, role: str) -> str:
-    return problem.notation.named(role).matrix
 
 
 def _position(letter: str) -> int:

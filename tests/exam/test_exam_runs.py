@@ -15,11 +15,11 @@ import pypdf
 import pytest
 
 import symattn
+from symattn.dice import Dice
 from symattn.errors import InputError
 from symattn.exam import read_exam_file, write_exam
 from symattn.exam.deploy import copies
 from symattn.exam.students import neighbours, places
-from symattn.fairness.dice import Dice
 from symattn.identity import is_identity
 
 ROOT = Path(symattn.__file__).parent.parent

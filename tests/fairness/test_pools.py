@@ -11,7 +11,7 @@ import oracles
 import pytest
 
 from symattn.api import derive
-from symattn.fairness.dice import Dice
+from symattn.dice import Dice
 from symattn.fairness.separation import separation
 from symattn.identity import identity
 from symattn.pool import Tally, pool, shared

@@ -10,9 +10,9 @@ from click.testing import CliRunner
 
 import symattn
 from symattn.cli import main
+from symattn.dice import Dice
 from symattn.errors import InputError
 from symattn.exam import read_exam_file, write_exam
-from symattn.fairness.dice import Dice
 from symattn.grading.source import papers
 from symattn.sheets import formats
 

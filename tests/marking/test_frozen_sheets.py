@@ -10,9 +10,9 @@ import pytest
 
 import symattn
 from symattn.api import derive, worksheet
+from symattn.dice import Dice
 from symattn.errors import InputError
 from symattn.exam import read_exam_file, write_exam
-from symattn.fairness.dice import Dice
 from symattn.problems import problem_types
 from symattn.sheets import FROZEN_FORMAT, freeze_sheets, thaw_sheets, write_sheets
 

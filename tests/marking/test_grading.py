@@ -26,11 +26,11 @@ from click.testing import CliRunner
 import symattn
 from symattn.attempt import Attempt, Text
 from symattn.cli import main
+from symattn.dice import Dice
 from symattn.errors import InputError
 from symattn.exam import make_exam, read_exam_file
 from symattn.exam.deploy import copies, freeze, thawed
 from symattn.exam.papers import paper
-from symattn.fairness.dice import Dice
 from symattn.grading.record import Row
 from symattn.grading.source import papers
 from symattn.sheets import render

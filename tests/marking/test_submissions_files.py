@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symattn.attempt import Attempt, Grid, Grids, Ordered, Shaded, Shaped, Submission, Text, Ticked
+from symattn.dice import Dice
 from symattn.errors import InputError
 from symattn.explanation import worksheet_document
-from symattn.fairness.dice import Dice
 from symattn.identity import identity
 from symattn.pool import pool
 from symattn.problems import problem_type

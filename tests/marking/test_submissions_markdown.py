@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symattn.attempt import BLANK, Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked
+from symattn.dice import Dice
 from symattn.exam.papers import Copy, paper
 from symattn.exam.spec import ExamSpec
 from symattn.explanation import worksheet_document
-from symattn.fairness.dice import Dice
 from symattn.identity import identity
 from symattn.pool import pool
 from symattn.problems import problem_type, problem_types

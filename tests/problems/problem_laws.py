@@ -9,9 +9,9 @@ from functools import cache
 
 import pytest
 
+from symattn.dice import Dice
 from symattn.errors import InputError
 from symattn.explanation import key_document, worksheet_document
-from symattn.fairness.dice import Dice
 from symattn.identity import identity
 from symattn.problems import ProblemType, problem_type
 from symattn.question import Content, Question

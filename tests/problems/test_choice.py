@@ -119,7 +119,7 @@ def test_the_key_stands_everywhere_equally_often():
 
 
 def test_places_are_balanced_in_every_block():
-    from symattn.fairness.dice import Dice
+    from symattn.dice import Dice
     from symattn.problems.choice import BLOCKS
 
     places = balanced_places(Dice.seeded(1).rng("places"), 4)

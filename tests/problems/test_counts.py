@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.counting import Attention
+from symattn.dice import Dice
 from symattn.errors import SelfCheckError
 from symattn.exact.reading import decide_reading, read
 from symattn.explanation import key_document, worksheet_document
-from symattn.fairness.dice import Dice
 from symattn.identity import identity
 from symattn.problems.asking import prose
 from symattn.problems.counts import (

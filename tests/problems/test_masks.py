@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from symattn.dice import Dice
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, decimal_text
 from symattn.explanation import key_document, worksheet_document
-from symattn.fairness.dice import Dice
 from symattn.identity import identity
 from symattn.ops.attention import causal, padding
 from symattn.problems.masks import KINDS, PICTURED, PICTURES, STYLES, TEXTS, TYPE, keep_of, prefix

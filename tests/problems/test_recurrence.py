@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from symattn.dice import Dice
 from symattn.errors import SelfCheckError
 from symattn.explanation import key_document, worksheet_document
-from symattn.fairness.dice import Dice
 from symattn.identity import identity
 from symattn.problems.recurrence import (
     CLAIMS,

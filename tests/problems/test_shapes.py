@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from symattn.dice import Dice
 from symattn.errors import InputError, SelfCheckError, ShapeError
 from symattn.explanation import key_document, worksheet_document
-from symattn.fairness.dice import Dice
 from symattn.formula import Bracketed, Call, Name, Product, Sum, Transposed, read_formula, written
 from symattn.identity import identity
 from symattn.problems.shapes import (

@@ -1,0 +1,59 @@
+"""Columns that belong to one head."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from symattn.derivation import Index, Op, Shape, Style, View
+from symattn.errors import ShapeError
+from symattn.exact import Matrix
+from symattn.formula import Call, Formula, Name
+
+
+@dataclass(frozen=True)
+class Part(Op):
+    """Some columns (or rows) of a matrix: `count` of them from `start` (from 0), every `step`-th.
+
+    Head i of h heads has the columns from i·d to (i + 1)·d − 1 (Vaswani et al. 2017, section 3.2.2, with the weights of
+    all heads side by side); interleaved, every h-th column from the i-th.
+    """
+
+    start: int
+    count: int
+    step: int = 1
+    of: Literal["columns", "rows"] = "columns"
+    trivial = True
+
+    @property
+    def title(self) -> str:
+        return self.of.capitalize()
+
+    @property
+    def indices(self) -> range:
+        return range(self.start, self.start + self.count * self.step, self.step)
+
+    def shape(self, *shapes: Shape) -> Shape:
+        rows, columns = shapes[0] if self.of == "columns" else shapes[0][::-1]
+        if isinstance(columns, int) and self.indices[-1] >= columns:
+            raise ShapeError(f"{self.of[:-1]} {self.indices[-1] + 1} is asked for;")
+        return (rows, self.count) if self.of == "columns" else (self.count, rows)
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        if self.of == "rows":
+            return Matrix.of(operands[0].rows[i] for i in self.indices)
+        return Matrix.of([row[j] for j in self.indices] for row in operands[0].rows)
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        if self.of == "rows":
+            return operands[0].entry(i if isinstance(i, str) else self.indices[i], j)
+        return operands[0].entry(i, j if isinstance(j, str) else self.indices[j])
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        """Columns 1–2 (Q)."""
+        ends = [str(i + 1) for i in (self.indices if self.step > 1 else {self.start, self.indices[-1]})]
+        which = ("," if self.step > 1 else "–").join(sorted(ends, key=int))
+        return Call(Name(f"{self.of if self.count > 1 else self.of[:-1]} {which}"), operands)
+
+
+__all__ = ["Part"]
