@@ -24,6 +24,7 @@ from symattn.fairness.family import Band, Level, SoftmaxKind, balanced, draw_giv
 from symattn.fairness.features import features, work
 from symattn.fairness.relabel import TOKENS, permuted
 from symattn.fairness.separation import Separation, separation
+from symattn.formula.width import width
 from symattn.mechanisms import Settings, mechanism, mechanisms
 from symattn.mechanisms.base import mask_keep
 from symattn.misconceptions import Wrong
@@ -386,18 +387,27 @@ def wrong_answers(wrongs: list[Wrong], wording: Wording, places: int) -> Table:
     """Misconceptions that show at the same step: what is written there, what comes of it in the end, what it means."""
     first, last = wrongs[0].first, wrongs[0].right.last.name
     assert first is not None
+    shown = [[_written(wrong, step, wording, places) for step in dict.fromkeys((first, last))] for wrong in wrongs]
+    widths = [max(_width(cell) for cell in column) for column in zip(*shown, strict=True)]
+    if sum(widths) > MATRICES:  # what comes of it is left out where it would leave no room for words
+        last, shown = first, [cells[:1] for cells in shown]
     header: list[Inlines] = [(Words("If "), Math(wording.name(first)), Words(" is"))]
     if first != last:
         header.append((Words("then "), Math(wording.name(last)), Words(" is")))
     header.append((Words("Diagnosis and feedback"),))
     rows = []
-    for wrong in wrongs:
-        cells = [_written(wrong, first, wording, places)]
-        if first != last:
-            cells.append(_written(wrong, last, wording, places))
+    for wrong, cells in zip(wrongs, shown, strict=True):
         m = wrong.misconception
         rows.append((*cells, (Strong(m.id), Words(f" {m.name}. "), *feedback(wrong, wording))))
     return Table(tuple(header), tuple(rows))
+
+
+MATRICES = 24.0
+"""What the matrices of a table of wrong answers may take of a line of 38 em; the rest is for the diagnosis."""
+
+
+def _width(cell: Inlines) -> float:
+    return sum(width(part.formula) for part in cell if isinstance(part, Math))
 
 
 def _written(wrong: Wrong, step: str, wording: Wording, places: int) -> Inlines:
