@@ -374,7 +374,7 @@ def remarks(problem: Problem, wording: Wording, found: Separation) -> tuple[Bloc
         for step in found.derivation:
             if here := [w for w in shown if w.first == step.name]:
                 blocks.append(wrong_answers(here, together, problem.places))
-    if lines := _hidden(found):
+    if lines := _hidden(found, together):
         blocks += [Heading((Words("What this variant cannot show"),), 1), ItemList(tuple(lines))]
     return tuple(blocks)
 
@@ -429,9 +429,13 @@ def feedback(wrong: Wrong, wording: Wording) -> Inlines:
     return (first, *rest)
 
 
-def _hidden(found: Separation) -> list[Inlines]:
+def _hidden(found: Separation, wording: Wording) -> list[Inlines]:
     """What cannot be seen, or cannot be told apart, in words; `last` is the line that ends the derivation."""
-    by_id, last = {w.misconception.id: w for w in found.wrongs}, found.derivation.last.name
+    by_id = {w.misconception.id: w for w in found.wrongs}
+
+    def called(step: str | None) -> Math:
+        assert step is not None
+        return Math(wording.name(step))
 
     def name(id: str) -> str:
         return f"{id} {by_id[id].misconception.name}"
@@ -439,14 +443,19 @@ def _hidden(found: Separation) -> list[Inlines]:
     def usual(*ids: str) -> bool:
         return all(_usual(by_id[id]) for id in ids) or any(by_id[id].misconception.core for id in ids)
 
-    lines = [f"{name(id)} changes nothing here." for id in found.invisible if usual(id)]
-    lines += [f"{name(id)} shows at {by_id[id].first}, but {last} comes out right." for id in found.silent if usual(id)]
+    last = called(found.derivation.last.name)
+    lines: list[Inlines] = [(Words(f"{name(id)} changes nothing here."),) for id in found.invisible if usual(id)]
+    for id in filter(usual, found.silent):
+        lines.append((Words(f"{name(id)} shows at "), called(by_id[id].first), Words(", but "), last,
+                      Words(" comes out right.")))  # fmt: skip
     for c in found.collisions:
         if usual(c.one, c.other):
-            parts = f"they part at {c.parts}" if c.parts else "they never part"
-            lines.append(f"{c.one} and {c.other} write the same at {c.at}; {parts}.")
-    lines += [f"{one} and {other} end in the same {last}." for one, other in found.merged if usual(one, other)]
-    return [(Words(line),) for line in lines]
+            parts = (Words("; they part at "), called(c.parts)) if c.parts else (Words("; they never part"),)
+            lines.append((Words(f"{c.one} and {c.other} write the same at "), called(c.at), *parts, Words(".")))
+    for one, other in found.merged:
+        if usual(one, other):
+            lines.append((Words(f"{one} and {other} end in the same "), last, Words(".")))
+    return lines
 
 
 def given(problem: Problem, wording: Wording, only: tuple[str, ...] = ()) -> tuple[Block, ...]:
