@@ -17,6 +17,7 @@ from click.core import ParameterSource
 
 from symattn import __version__
 from symattn.errors import InputError, SymattnError
+from symattn.settings import ABOUT
 
 if TYPE_CHECKING:
     from symattn.explanation import WhichEntries
@@ -76,25 +77,18 @@ def _notations() -> list[str]:
 def _settings_options(command: Callable[..., None]) -> Callable[..., None]:
     """The options that say how a mechanism is worked out, the same for every command."""
     options = [
-        click.option("--scale", metavar="EXPR", help="What scores are divided by: sqrt(d_k), none, d_k, 3, sqrt(5), …"),
-        click.option(
-            "--mask", metavar="MASK",
-            help="none, causal, padding:2, window:2, window:2:both, blocks:2,1, or rows [[1,0],[1,1]].",
+        *(
+            click.option(f"--{name.replace('_', '-')}", name, metavar=metavar, help=words)
+            for name, (metavar, words) in ABOUT.items()
+            if name not in ("by", "rounding")
         ),
-        click.option("--mask-style", metavar="STYLE", help="additive, keep, block or multiplicative (as in note 004)."),
-        click.option("--base", metavar="B", help="Base of the softmax: e, 2, 3, …"),
-        click.option("--orientation", metavar="WAY", help="rows: tokens are rows; columns: tokens are columns."),
-        click.option("--activation", metavar="F", help="Of the projections: identity, relu, or a name such as f."),
-        click.option("--order", metavar="QKV", help="The order of the projections, such as KVQ."),
-        click.option("--scores", metavar="WAY", help="Token by token, scores stand in a row or in a column."),
         click.option(
             "--round", "rounding", metavar="P[:HOW[:TIES]]",
             help="Round the weights to P places and go on with them; HOW: nearest, largest-remainder or truncate.",
         ),
-        click.option("--stop-at", metavar="STEP", help="The last step worked out, such as S or A."),
         click.option("--by-token", is_flag=True, help="One token after the other."),
         click.option("--by-matrix", is_flag=True, help="Whole matrices, also where the notation goes token by token."),
-        click.option("--size", "sizes", metavar="n=3,d_k=4,…", help="Sizes n, m, d_model, d_k, d_v."),
+        click.option("--size", "sizes", metavar="n=3,d_k=4,…", help="Sizes n, m, d_model, d_k, d_v, d_ff, …"),
         click.option(
             "--notation", metavar="NAME|FILE", help="How it is written; see symattn list notations.",
             shell_complete=_completing(_notations),
@@ -535,7 +529,12 @@ def stress_(
 @main.command("list")
 @click.argument("what", required=False, metavar="[WHAT]")
 def list_(what: str | None) -> None:
-    """What there is: mechanisms, problems, options, misconceptions, policies, notations, examples, formats, ops."""
+    """What there is: mechanisms, settings, problems, options, misconceptions, policies, notations, examples, formats.
+
+    \b
+    symattn list settings                  what can be said of a mechanism, and which mechanisms have it
+    symattn list options                   what can be said of a problem type
+    """
     catalogues = _catalogues()
     if what is not None and what not in catalogues:
         raise InputError(f"There is no list of {what!r}; there are {', '.join(catalogues)}.")
@@ -569,6 +568,13 @@ def _catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
 
         return {m.name: m.title for m in found().values()} | {"custom": "Any steps, written in a problem file"}
 
+    def settings() -> Mapping[str, str]:
+        from symattn.mechanisms import mechanisms as found
+        from symattn.mechanisms.base import NOT_OF_ALL
+
+        having = {name: ", ".join(m.name for m in found().values() if name in m.uses) for name in NOT_OF_ALL}
+        return {name: words + (f" [{having[name]}]" if name in having else "") for name, (_, words) in ABOUT.items()}
+
     def problems() -> Mapping[str, str]:
         from symattn.problems import problem_types
 
@@ -585,9 +591,10 @@ def _catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
         }
 
     def misconceptions() -> Mapping[str, str]:
+        from symattn.misconceptions import COUNTING
         from symattn.misconceptions import misconceptions as found
 
-        return {m.id: m.name for m in found().values()}
+        return {m.id: m.name for m in found().values()} | {m.id: m.name for m in COUNTING.values()}
 
     def policies() -> Mapping[str, str]:
         from symattn.marking.policy import POLICIES
@@ -617,6 +624,7 @@ def _catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
 
     return {
         "mechanisms": mechanisms,
+        "settings": settings,
         "problems": problems,
         "options": options,
         "misconceptions": misconceptions,
@@ -649,11 +657,17 @@ def _sizes(text: str | None) -> dict[str, int | str] | None:
     """n=3,d_k=d → {"n": 3, "d_k": "d"}."""
     if text is None:
         return None
+    from symattn.mechanisms import mechanisms
+
+    known = dict.fromkeys(letter for chosen in mechanisms().values() for letter in chosen.letters)
     sizes: dict[str, int | str] = {}
     for part in text.split(","):
         name, sign, size = (p.strip() for p in part.partition("="))
-        if name not in ("n", "m", "d_model", "d_k", "d_v") or not sign or not size:
-            raise InputError(f"--size has {part!r}; something like n=3,d_model=5,d_k=4,d_v=2 was expected.")
+        if name not in known or not sign or not size:
+            raise InputError(
+                f"--size has {part!r}; something like n=3,d_model=5,d_k=4,d_v=2 was expected, the sizes being "
+                f"{', '.join(known)}."
+            )
         if size.isdecimal():
             if not 1 <= int(size) <= 10_000:
                 raise InputError(f"--size has {part!r}; a size is from 1 to 10000.")

@@ -2,12 +2,24 @@
 
 Every size may be a whole number or a SymPy symbol, so the same line gives a number or a polynomial.  A multiply-add is
 one operation (two FLOPs): the product of an a × b and a b × c matrix takes a·b·c of them.
+
+The second half counts in derivations: their multiply-adds, the longest chain of steps that wait for one another, and
+how far apart two rows are.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, cast
+
+from symattn.derivation import Derivation, Index, Operand, Step, View
+from symattn.errors import InputError
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix
+from symattn.formula import Formula, Name
+from symattn.ops import MatMul, Stack, Transpose
+from symattn.ops.attention import MINUS_INFINITY
 
 Count = Any
 """An int, or a SymPy polynomial: what both have in common is + and ·."""
@@ -20,10 +32,12 @@ def product(a: Count, b: Count, c: Count) -> Count:
 
 @dataclass(frozen=True)
 class Attention:
-    """Multi-head self-attention over n tokens of width d = h·width (Vaswani et al. 2017, section 3.2.2).
+    """Multi-head attention of n tokens of width d = h·width (Vaswani et al. 2017, section 3.2.2).
 
     `shared` is the number of key and value heads: h in multi-head attention, 1 in multi-query (Shazeer 2019), between
-    them in grouped-query attention (Ainslie et al. 2023).  With no n, what depends on it is not asked for.
+    them in grouped-query attention (Ainslie et al. 2023).  `memory` is the number of tokens that keys and values are
+    made of, where they are not the n tokens themselves (cross-attention).  With no n, what depends on it is not asked
+    for.
     """
 
     d: Count
@@ -33,6 +47,12 @@ class Attention:
     shared: Count | None = None
     bias: bool = False
     output: bool = True
+    memory: Count | None = None
+
+    @property
+    def keys(self) -> Count:
+        """How many tokens have keys and values."""
+        return self.n if self.memory is None else self.memory
 
     @property
     def key_width(self) -> Count:
@@ -53,17 +73,19 @@ class Attention:
     @property
     def projecting(self) -> Count:
         """Multiply-adds of all products with weights."""
-        return sum(product(self.n, rows, columns) for rows, columns in self.projections)
+        tokens = (self.n, self.keys, self.keys, self.n)
+        shapes = zip(tokens, self.projections, strict=False)  # without W_O there are three
+        return sum(product(n, rows, columns) for n, (rows, columns) in shapes)
 
     @property
     def scoring(self) -> Count:
         """Multiply-adds of Q Kᵀ, all heads together."""
-        return self.h * product(self.n, self.width, self.n)
+        return self.h * product(self.n, self.width, self.keys)
 
     @property
     def mixing(self) -> Count:
         """Multiply-adds of A V, all heads together."""
-        return self.h * product(self.n, self.n, self.width)
+        return self.h * product(self.n, self.keys, self.width)
 
     @property
     def operations(self) -> Count:
@@ -72,11 +94,240 @@ class Attention:
     @property
     def scores(self) -> Count:
         """Entries of the score matrices of all heads."""
-        return self.h * self.n * self.n
+        return self.h * self.n * self.keys
 
     def cache(self, layers: Count) -> Count:
         """Numbers kept for keys and values of n tokens."""
-        return 2 * layers * self.n * self.key_width
+        return 2 * layers * self.keys * self.key_width
 
 
-__all__ = ["Attention", "Count", "product"]
+@dataclass(frozen=True)
+class FeedForward:
+    """The feed-forward network of a block: d to `inner` and back (Vaswani et al. 2017, section 3.3).
+
+    With `gated`, a third matrix makes a gate for the inner units (Shazeer 2020, "GLU Variants Improve Transformer").
+    """
+
+    d: Count
+    inner: Count
+    n: Count = 0
+    bias: bool = True
+    gated: bool = False
+
+    @property
+    def shapes(self) -> tuple[tuple[Count, Count], ...]:
+        return (*((self.d, self.inner),) * (2 if self.gated else 1), (self.inner, self.d))
+
+    @property
+    def parameters(self) -> Count:
+        return sum(rows * columns + (columns if self.bias else 0) for rows, columns in self.shapes)
+
+    @property
+    def operations(self) -> Count:
+        return sum(product(self.n, rows, columns) for rows, columns in self.shapes)
+
+
+@dataclass(frozen=True)
+class Norm:
+    """Layer norm has γ and β, d numbers each (Ba et al. 2016); RMS norm has γ alone (Zhang and Sennrich 2019)."""
+
+    d: Count
+    shift: bool = True
+
+    @property
+    def parameters(self) -> Count:
+        return 2 * self.d if self.shift else self.d
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """A row for every word and, where positions are learned, for every position; the output layer back to words.
+
+    Tied, the output layer has the same weights (Press and Wolf 2017): they are there once, and multiplied all the same.
+    """
+
+    words: Count
+    d: Count
+    positions: Count = 0
+    tied: bool = True
+
+    @property
+    def parameters(self) -> Count:
+        return self.words * self.d * (1 if self.tied else 2) + self.positions * self.d
+
+    def operations(self, n: Count) -> Count:
+        """Multiply-adds of the logits of n tokens; looking a row up takes none."""
+        return product(n, self.d, self.words)
+
+
+@dataclass(frozen=True)
+class Block:
+    """An encoder block (also what GPT is made of), or with `cross` a decoder block (Vaswani et al. 2017, section 3.1).
+
+    Each part of it has a norm of its own.
+    """
+
+    attention: Attention
+    feed_forward: FeedForward
+    norm: Norm
+    cross: Attention | None = None
+
+    @property
+    def parts(self) -> tuple[Attention | FeedForward, ...]:
+        return (self.attention, *((self.cross,) if self.cross else ()), self.feed_forward)
+
+    @property
+    def parameters(self) -> Count:
+        return sum(part.parameters + self.norm.parameters for part in self.parts)
+
+    @property
+    def operations(self) -> Count:
+        return sum(part.operations for part in self.parts)
+
+
+@dataclass(frozen=True)
+class Model:
+    """A language model like GPT: embeddings, so many blocks, perhaps a last norm, the output layer."""
+
+    embedding: Embedding
+    block: Block
+    layers: Count
+    last_norm: bool = True
+
+    @property
+    def parameters(self) -> Count:
+        last = self.block.norm.parameters if self.last_norm else 0
+        return self.embedding.parameters + self.layers * self.block.parameters + last
+
+    @property
+    def operations(self) -> Count:
+        return self.layers * self.block.operations + self.embedding.operations(self.block.attention.n)
+
+    @property
+    def cache(self) -> Count:
+        """Numbers kept for keys and values of n tokens."""
+        return self.block.attention.cache(self.layers)
+
+
+# ------------------------------------------------------------------------------------------ counted in derivations
+
+
+def multiply_adds(d: Derivation) -> int:
+    """Multiply-adds of all products of matrices, from their shapes; nothing else is counted.
+
+    `InputError` where a size is a letter.  A derivation that weights the values token by token has no product there.
+    """
+    total = 0
+    for step in d:
+        if isinstance(step.op, MatMul):
+            (a, b), (_, c) = (operand.of(d.value(operand.name)).shape for operand in step.operands)
+            if not (isinstance(a, int) and isinstance(b, int) and isinstance(c, int)):
+                raise InputError(f"Step {step.name!r} is {a}×{b} times {b}×{c}; numbers were expected, to be counted.")
+            total += product(a, b, c)
+    return total
+
+
+def works(step: Step) -> bool:
+    """Whether a step takes work, and not only puts what is there into another place."""
+    return not step.op.trivial and not isinstance(step.op, Stack | Transpose)
+
+
+def chain(d: Derivation) -> tuple[Step, ...]:
+    """A longest chain of steps each of which waits for the one before it.
+
+    Its length is the depth (or span) of the derivation: the time that it takes when everything that does not wait is
+    done at once (Blelloch 1996, "Programming Parallel Algorithms").
+    """
+    ending: dict[str, tuple[Step, ...]] = {}
+    for step in d:
+        before = max((ending.get(operand.name, ()) for operand in step.operands), key=len)
+        ending[step.name] = (*before, step) if works(step) else before
+    return max(ending.values(), key=len, default=())
+
+
+def depth(d: Derivation) -> int:
+    """The length of the longest chain of steps that wait for one another."""
+    return len(chain(d))
+
+
+def independent(d: Derivation, names: Collection[str]) -> bool:
+    """Whether all these steps can be done at the same time: none of them needs what another one gives."""
+    needed: dict[str, frozenset[str]] = {}
+    for step in d:
+        used = [operand.name for operand in step.operands]
+        needed[step.name] = frozenset(used).union(*(needed.get(name, frozenset()) for name in used))
+    return not any(needed[d[name].name] & frozenset(names) for name in names)
+
+
+UNREACHED = 10**9
+FIXED = 2 * UNREACHED
+"""Distances of what the start does not reach, and of what no given reaches: weights that a mask has made 0."""
+
+
+def distance(d: Derivation, start: tuple[str, int], end: tuple[str, int]) -> int | None:
+    """The fewest steps on a way from a row of a given to a row of a result; None where there is no way.
+
+    Rows count from 0.  An entry is worked out from those that its `working` names.
+    """
+    name, row = start
+    if name not in d.givens:
+        raise InputError(f"{name!r} is no given; a way starts from one of {', '.join(d.givens)}.")
+    reached = {given: _filled(matrix, lambda i, j: UNREACHED) for given, matrix in d.givens.items()}
+    reached[name] = _filled(d.givens[name], lambda i, j: 0 if i == row else UNREACHED)
+    for step in d:
+        reached[step.name] = _filled(step.result, partial(_away, d, step, reached))
+    fewest = min(cast(tuple[int, ...], reached[end[0]].rows[end[1]]))
+    return fewest if fewest < UNREACHED else None
+
+
+def _filled(matrix: AnyMatrix, entry: Callable[[int, int], int]) -> Matrix:
+    rows, columns = matrix.shape
+    if not isinstance(rows, int) or not isinstance(columns, int):
+        raise InputError(f"A matrix is {rows}×{columns}; ways are followed through matrices with sizes in numbers.")
+    return Matrix.of([entry(i, j) for j in range(columns)] for i in range(rows))
+
+
+def _away(d: Derivation, step: Step, reached: dict[str, Matrix], i: int, j: int) -> int:
+    """How many steps away entry (i, j) of a step is from the start."""
+    if isinstance(step.result, Matrix) and step.result[i, j] is NEGATIVE_INFINITY:
+        return FIXED
+    read: list[int] = []
+    views = [_recording(d, operand, reached[operand.name], read) for operand in step.operands]
+    step.op.working(i, j, *views)
+    if isinstance(step.op, MatMul):  # a product with a weight that is 0 for ever passes nothing on
+        read = [way for pair in zip(read[::2], read[1::2], strict=True) if FIXED not in pair for way in pair]
+    nearest = min(read, default=FIXED)
+    return nearest + works(step) if nearest < UNREACHED else nearest
+
+
+def _recording(d: Derivation, operand: Operand, reached: Matrix, read: list[int]) -> View:
+    """An operand that takes down how far away the entries are that are asked for."""
+    values, ways = operand.of(d.value(operand.name)), operand.of(reached)
+
+    def entry(i: Index, j: Index) -> Formula:
+        assert isinstance(ways, Matrix)
+        i, j = int(i), int(j)
+        if isinstance(values, Matrix) and values[i, j] is NEGATIVE_INFINITY:
+            return MINUS_INFINITY
+        read.append(cast(int, ways[i, j]))
+        return Name("x")
+
+    return View(ways.shape, entry)
+
+
+__all__ = [
+    "Attention",
+    "Block",
+    "Count",
+    "Embedding",
+    "FeedForward",
+    "Model",
+    "Norm",
+    "chain",
+    "depth",
+    "distance",
+    "independent",
+    "multiply_adds",
+    "product",
+    "works",
+]

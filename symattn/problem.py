@@ -26,8 +26,8 @@ class Erratum:
 class Problem:
     """One piece of work.
 
-    `asked` are the names of the steps that a worksheet asks for (all of them if empty); `exact` asks for exact
-    values, otherwise for decimals with `places` places.
+    `asked` are the names of the steps that a worksheet asks for, all in which something is worked out if it is empty;
+    `exact` asks for exact values, otherwise for decimals with `places` places.
     """
 
     title: str
@@ -55,5 +55,5 @@ class Problem:
 
     @property
     def asked_steps(self) -> tuple[Step, ...]:
-        """The steps that have boxes on the worksheet."""
-        return tuple(s for s in self.steps if not self.asked or s.name in self.asked)
+        """The steps that have boxes on the worksheet: those named, else all in which something is worked out."""
+        return tuple(s for s in self.steps if (s.name in self.asked if self.asked else not s.op.trivial))

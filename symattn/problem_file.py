@@ -55,6 +55,8 @@ class ProblemFile:
         """
         own = load_notation(self.data.get("notation", "standard"))
         mode = self.data.get("corrected" if corrected else "as_written", {})
+        if miniature:  # smaller numbers may go with fewer heads
+            mode = {**mode, **{key: value for key, value in self._small.items() if key in SETTINGS}}
         if notation is None and "names" in mode:
             own = replace(own, names={**own.names, **_names(mode["names"])})
         used = notation or own
@@ -76,6 +78,14 @@ class ProblemFile:
             corrected=corrected or notation is not None,
         )
 
+    @property
+    def _small(self) -> Mapping[str, Any]:
+        """The miniature: givens, and settings of its own."""
+        if "miniature" not in self.data:
+            raise InputError(f"{self.name} has no miniature; it has numbers of its own, or none at all.")
+        small: Mapping[str, Any] = self.data["miniature"]
+        return small
+
     def _settings(
         self, mode: Mapping[str, Any], notation: Notation, foreign: bool, over: Mapping[str, object]
     ) -> Settings:
@@ -85,8 +95,10 @@ class ProblemFile:
         layout = {"by", "order", "scores", "orientation"} if foreign else set()
         stated = {key: value for key, value in own.items() if key not in layout}
         name = self.data.get("mechanism", "self_attention")
-        defaults = {} if name == "custom" else mechanism(name).defaults
-        return Settings.read({**defaults, **notation.settings, **stated, **over})
+        if name == "custom":
+            return Settings.read({**notation.settings, **stated, **over})
+        chosen = mechanism(name)
+        return Settings.read({**chosen.defaults, **chosen.layout(notation.settings), **stated, **over})
 
     def _derive(
         self,
@@ -97,9 +109,9 @@ class ProblemFile:
         miniature: bool,
     ) -> tuple[Derivation, str]:
         name = str(self.data.get("mechanism", "self_attention"))
-        if miniature and "miniature" not in self.data:
-            raise InputError(f"{self.name} has no miniature; it has numbers of its own, or none at all.")
-        given = self.data["miniature"] if miniature else self.data.get("given", {})
+        given = self.data.get("given", {})
+        if miniature:
+            given = {key: value for key, value in self._small.items() if key not in SETTINGS}
         positive = frozenset(self.data.get("assume", {}).get("positive", ()))
         givens = {key: read_given(key, value, positive) for key, value in given.items()}
         if name == "custom":

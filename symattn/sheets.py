@@ -28,6 +28,7 @@ from symattn.problem import Problem
 from symattn.problems import Spec, problem_type
 from symattn.problems.full import question as full_question
 from symattn.question import Content, Json, Question
+from symattn.settings import ABOUT
 from symattn.version import VERSION
 from symattn.writers import FORMATS
 
@@ -49,10 +50,11 @@ class Recipe:
     def _options(self) -> Iterator[str]:
         spec, settings = self.spec, self.spec.chosen_settings()
         defaults = {**Settings.__dataclass_fields__}
-        preset = {**mechanism(spec.mechanism).defaults, **load_notation(spec.notation).settings}
+        chosen = mechanism(spec.mechanism)
+        preset = {**chosen.defaults, **chosen.layout(load_notation(spec.notation).settings)}
         if spec.softmax.startswith("base"):
             preset["base"] = settings.base
-        for name in ("scale", "mask", "mask_style", "base", "orientation", "scores", "activation", "order", "stop_at"):
+        for name in (name for name in ABOUT if name not in ("by", "rounding")):
             value = getattr(settings, name)
             if value != preset.get(name, defaults[name].default):
                 rows: Any = value.rows if isinstance(value, Matrix) else value

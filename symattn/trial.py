@@ -206,8 +206,9 @@ def _two(question: Question, d: Derivation, wrongs: Sequence[Wrong], number: int
 
 def _alike(question: Question, one: Derivation, other: Derivation) -> bool:
     """Whether two derivations have the same in every box."""
-    steps = (part.answer.step for part in question.parts if isinstance(part.answer, StepAnswer))
-    return all(_same(value_of(one, step), value_of(other, step)) for step in steps if step.partition(".")[0] in one)
+    steps = [part.answer.step for part in question.parts if isinstance(part.answer, StepAnswer)]
+    there = [step for step in steps if step in one or step.partition(".")[0] in one]
+    return all(_same(value_of(one, step), value_of(other, step)) for step in there)
 
 
 def _same(a: Matrix | None, b: Matrix | None) -> bool:

@@ -6,6 +6,7 @@ value that a reader would give it, and `plain` writes one down in a line.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction as Ratio
 
@@ -41,14 +42,22 @@ def kept(mask: object, n: int, m: int) -> np.ndarray | None:
         return None
     if not isinstance(mask, str):
         return np.array(mask, dtype=bool)
+    if "+" in mask:
+        return np.logical_and.reduce([kept(part, n, m) for part in mask.split("+")])
+    if mask.startswith(("hidden:", "[")):
+        rows = np.array(ast.literal_eval(mask.removeprefix("hidden:")), dtype=bool)
+        return ~rows if mask.startswith("hidden:") else rows
     kind, *parts = mask.split(":")
+    earlier = i + (m - n) - j  # by how many tokens, the last query being the token of the last key
     if kind == "causal":
-        return np.tril(np.ones((n, m), dtype=bool), k=m - n)
+        return j <= i if parts else earlier >= 0
     if kind == "padding":
         return j < int(parts[0])
+    if kind == "prefix":
+        return (earlier >= 0) | (j < int(parts[0]))
     if kind == "window":
         width = int(parts[0])
-        return np.abs(i - j) < width if parts[1:] == ["both"] else (i - j >= 0) & (i - j < width)
+        return np.abs(earlier) < width if parts[1:] == ["both"] else (earlier >= 0) & (earlier < width)
     if kind == "blocks":
         ends = np.cumsum([int(size) for size in parts[0].split(",")])
         return np.searchsorted(ends, i, side="right") == np.searchsorted(ends, j, side="right")
@@ -164,6 +173,8 @@ def evaluated(formula: f.Formula, lookup: Lookup, bound: Mapping[str, int] | Non
             return sympy.oo
         case f.Name(base="e", sub=(), sup=""):
             return sympy.E
+        case f.Name(base="π"):
+            return sympy.pi
         case f.Name():
             return bound[formula.base] if formula.base in bound and not formula.sub else lookup(formula, bound)
         case f.Negative():
@@ -180,8 +191,13 @@ def evaluated(formula: f.Formula, lookup: Lookup, bound: Mapping[str, int] | Non
             return sympy.sqrt(value(formula.body))
         case f.Bracketed():
             return value(formula.body)
-        case f.Call(function=f.Name(base="relu")):
-            return sympy.Max(0, value(formula.arguments[0]))
+        case f.Call(function=f.Name(base="max" | "ReLU")):
+            return sympy.Max(0, *map(value, formula.arguments))
+        case f.Call(function=f.Name(base="tanh" | "erf" as function)):
+            return getattr(sympy, function)(value(formula.arguments[0]))
+        case f.Call(function=f.Name(base="elu")):
+            x = value(formula.arguments[0])
+            return x if x > 0 else sympy.exp(x) - 1
         case f.Call(function=f.Name(base="ln")):
             return sympy.log(value(formula.arguments[0]))
         case f.Call():

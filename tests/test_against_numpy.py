@@ -119,7 +119,7 @@ def test_a_multiplicative_mask_is_right_where_hidden_scores_are_positive(layout)
 
 @pytest.mark.parametrize(
     ("mask", "n", "m", "first_blind"),
-    [("causal", 3, 2, 1), ("window:1", 3, 2, 3), ([[1, 0], [0, 0]], 2, 2, 2), ([[0], [1]], 2, 1, 1)],
+    [("causal", 3, 2, 1), ("window:1", 3, 2, 1), ([[1, 0], [0, 0]], 2, 2, 2), ([[0], [1]], 2, 1, 1)],
 )
 @pytest.mark.parametrize("layout", strategies.LAYOUTS, ids=lambda layout: "-".join(layout.values()))
 def test_a_token_that_sees_nothing_has_no_weights(layout, mask, n, m, first_blind):

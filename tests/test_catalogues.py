@@ -3,6 +3,7 @@
 import itertools
 import random
 from collections.abc import Iterator
+from functools import cache
 
 import oracles
 import pytest
@@ -11,6 +12,7 @@ import sympy
 from symattn import formula as f
 from symattn.api import Solution, derive
 from symattn.document import Display, Document
+from symattn.exact import Matrix
 from symattn.examples import examples, load_example
 from symattn.explanation import Detail, derivation_document
 from symattn.fairness import draw
@@ -37,18 +39,29 @@ def test_every_example_in_every_notation_in_every_format(example, corrected, sym
 
 
 SIZES = {"n": 3, "m": 3, "d_model": 4, "d_k": 2, "d_v": 2}
+LAYOUTS = ("matrix", "rows"), ("matrix", "columns"), ("token", "rows"), ("token", "columns")
 
 
-@pytest.mark.parametrize("notation", notations())
-@pytest.mark.parametrize("name", mechanisms())
-@pytest.mark.parametrize("orientation", ["rows", "columns"])
-@pytest.mark.parametrize("by", ["matrix", "token"])
+def every_way() -> Iterator[tuple[str, str, str, str]]:
+    """Mechanisms that go token by token in every notation and layout; the others by matrix, and turned in one."""
+    for name, notation in itertools.product(mechanisms(), notations()):
+        layouts = LAYOUTS if "by" in mechanism(name).uses else LAYOUTS[: 1 + (notation == "columns")]
+        yield from ((name, notation, *layout) for layout in layouts)
+
+
+@cache
+def drawn(name: str) -> dict[str, Matrix]:
+    """Givens with tokens as rows."""
+    chosen = mechanism(name)
+    sizes = {letter: size for letter, size in {**SIZES, **chosen.default_sizes}.items() if letter in chosen.letters}
+    return dict(draw(chosen, Settings.read({**chosen.defaults, **chosen.drawn}), sizes, random.Random(1)).givens)
+
+
+@pytest.mark.parametrize(("name", "notation", "by", "orientation"), list(every_way()))
 def test_every_mechanism_in_every_notation_makes_a_worksheet_and_a_key(name, notation, by, orientation):
     chosen = mechanism(name)
-    letters = {letter for shape in chosen.givens.values() for letter in shape}
-    sizes = {letter: size for letter, size in SIZES.items() if letter in letters}
-    settings = {**chosen.defaults, "orientation": orientation, "by": by}
-    givens = draw(chosen, Settings.read(settings), sizes, random.Random(1)).givens
+    settings = {**chosen.defaults, **chosen.drawn, "orientation": orientation, "by": by}
+    givens = {given: m if orientation == "rows" else m.T for given, m in drawn(name).items()}
     sheet = derive(name, notation=notation, **settings, **givens).worksheet()
     for document, form in itertools.product((sheet.worksheet, sheet.key), ("text", "latex")):
         assert FORMATS[form].write(document).strip()

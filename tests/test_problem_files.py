@@ -14,7 +14,6 @@ from symattn.errors import InputError
 from symattn.examples import examples, load_example
 from symattn.mechanisms import Settings, mechanisms
 from symattn.notation import load_notation, notations
-from symattn.ops import OPS
 from symattn.problem_file import problem_file, read_problem_file
 
 GOOD = """
@@ -149,8 +148,6 @@ def test_a_program_of_ones_own_steps(folder):
     }
     for name, rows in right.items():
         assert solution[name].result.sympy() == sympy.Matrix(rows), name
-    used = {type(s.op) for s in solution.steps}
-    assert used == set(OPS.values()), "an op that no problem file of the tests uses"
     assert solution.worksheet().key.blocks
 
 
@@ -415,11 +412,12 @@ def test_every_notation_loads_and_has_a_title(name):
 def test_every_mechanism_has_a_docstring_or_title_and_runs_on_drawn_numbers(name):
     from symattn.fairness import draw
 
-    sizes = {"n": 3, "m": 3, "d_model": 5, "d_k": 4, "d_v": 2}
     chosen = mechanisms()[name]
-    settings = Settings.read(chosen.defaults)
-    givens = draw(chosen, settings, sizes, random.Random(1)).givens
-    assert chosen.run(givens, settings).last.name == "Z"
+    usual = {"n": 3, "m": 3, "d_model": 5, "d_k": 4, "d_v": 2, **chosen.default_sizes}
+    settings = Settings.read({**chosen.defaults, **chosen.drawn})
+    givens = draw(chosen, settings, {s: usual[s] for s in chosen.letters}, random.Random(1)).givens
+    d = chosen.run(givens, settings)
+    assert not any(operand.name == d.last.name for step in d for operand in step.operands)
     assert chosen.title[0].isupper()
 
 

@@ -16,7 +16,7 @@ from symattn.ops import OPS
 from symattn.problem_file import problem_file
 from symattn.sheets import make_sheet, write_sheets
 
-GIVENS = {"A": [[1, -2], [3, 4]], "B": [[1, 0], [2, 1]], "row": [[10, 20]]}
+GIVENS = {"A": [[1, -2], [3, 4]], "B": [[1, 0], [2, 1]], "row": [[10, 20]], "one_hot": [[0, 1], [1, 0]]}
 STEPS = [
     {"name": "matmul", "op": "matmul", "operands": ["A", "B"]},
     {"name": "transpose", "op": "transpose", "operands": ["A"]},
@@ -34,6 +34,28 @@ STEPS = [
     {"name": "round", "op": "round", "operands": ["softmax"], "places": 1},
     {"name": "activation", "op": "activation", "operands": ["A"], "function": "relu"},
     {"name": "identity", "op": "activation", "operands": ["A"], "function": "identity"},
+    {"name": "gelu", "op": "activation", "operands": ["A"], "function": "gelu"},
+    {"name": "temperature", "op": "temperature", "operands": ["A"], "by": 2},
+    {"name": "soft_cap", "op": "soft_cap", "operands": ["A"], "cap": 3},
+    {"name": "over_sum", "op": "over_sum", "operands": ["A"]},
+    {"name": "hardmax", "op": "hardmax", "operands": ["A"]},
+    {"name": "feature_map", "op": "feature_map", "operands": ["A"], "feature": "elu+1"},
+    {"name": "mean", "op": "mean", "operands": ["A"]},
+    {"name": "mean_down", "op": "mean", "operands": ["A"], "over": "rows"},
+    {"name": "variance", "op": "variance", "operands": ["A", "mean"]},
+    {"name": "variance_of_sample", "op": "variance", "operands": ["A", "mean"], "of": "sample"},
+    {"name": "standardise", "op": "standardise", "operands": ["A", "mean", "variance"], "epsilon": "1/4"},
+    {"name": "mean_square", "op": "mean_square", "operands": ["A"]},
+    {"name": "rescale", "op": "rescale", "operands": ["A", "mean_square"]},
+    {"name": "over", "op": "over", "operands": ["A", "mean_square"]},
+    {"name": "softmax_jacobian", "op": "softmax_jacobian", "operands": ["softmax[1]"]},
+    {"name": "softmax_gradient", "op": "softmax_gradient", "operands": ["softmax", "A"]},
+    {"name": "cross_entropy", "op": "cross_entropy", "operands": ["softmax", "one_hot"]},
+    {"name": "slope", "op": "slope", "operands": ["A"], "function": "tanh"},
+    {"name": "norm", "op": "norm", "operands": ["A"]},
+    {"name": "running_maximum", "op": "running_maximum", "operands": ["A"]},
+    {"name": "exponentials", "op": "exponentials", "operands": ["A", "running_maximum"]},
+    {"name": "accumulate", "op": "accumulate", "operands": ["mean_square", "A", "B"]},
 ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 from symattn.exact.rounding import significant_text
 from symattn.exact.values import RATIONAL, Exponent, ExpSum, Key, NegativeInfinity, Quotient, Rational, Value, terms_of
@@ -27,7 +28,25 @@ def approximate(value: Value) -> float:
             return _quotient(terms_of(value.numerator), value.denominator.terms)
     except (OverflowError, ZeroDivisionError):  # too large a term or too small a denominator; the whole may be neither
         return float(significant_text(value, DIGITS))
-    return float(value)
+    try:
+        return _expression(value, {})
+    except (OverflowError, ZeroDivisionError):
+        return float(value)
+
+
+def _expression(expr: Any, known: dict[Any, float]) -> float:
+    """A SymPy expression, each part of it once: what a norm leads to is small, but not when written out as a tree."""
+    if expr not in known:
+        parts = [_expression(part, known) for part in expr.args]
+        if expr.is_Add:
+            known[expr] = math.fsum(parts)
+        elif expr.is_Mul:
+            known[expr] = math.prod(parts)
+        elif expr.is_Pow and parts[0] >= 0:
+            known[expr] = math.pow(*parts)
+        else:
+            known[expr] = float(expr.func(*parts) if parts else expr)
+    return known[expr]
 
 
 def _sum(terms: Mapping[Key, Rational], shift: float = 0.0) -> float:

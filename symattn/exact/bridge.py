@@ -100,10 +100,16 @@ def tree_of(expr: Any) -> Node:
         return Power(tree_of(expr.base), tree_of(expr.exp))
     if expr.is_Symbol:
         return Symbol(expr.name)
-    name = {"log": "ln", "tanh": "tanh", "Max": "max", "Min": "min", "Abs": "abs"}.get(type(expr).__name__)
+    name = _FUNCTIONS.get(type(expr).__name__)
     if name is None:
         raise OutsideTheClass(f"The expression {expr} cannot be evaluated here.")
     return Apply(name, tuple(map(tree_of, expr.args)))
+
+
+_FUNCTIONS = {
+    "log": "ln", "tanh": "tanh", "erf": "erf", "sin": "sin", "cos": "cos", "Max": "max", "Min": "min", "Abs": "abs"
+}  # fmt: skip
+"""SymPy's functions, and what they are called in trees."""
 
 
 def _of_float(x: Any) -> values.Rational:

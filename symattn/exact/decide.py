@@ -36,6 +36,7 @@ from symattn.exact.tree import (
     Ring,
     Symbol,
     Total,
+    by_exponentials,
 )
 from symattn.exact.values import (
     RATIONAL,
@@ -481,6 +482,8 @@ class Survey(Ring[Degree]):
         return 1, 0
 
     def apply(self, function: str, arguments: tuple[Node, ...]) -> Degree:
+        if function == "tanh":
+            return self(by_exponentials(*arguments))
         if function == "exp":
             for _, part in self.exponent_parts(arguments[0]):
                 if _is_node(part):
@@ -588,6 +591,8 @@ class PrimeField(Ring[int]):
         return self._other("power", self(base), self(exponent)) if whole is None else self.embed(whole)
 
     def apply(self, function: str, arguments: tuple[Node, ...]) -> int:
+        if function == "tanh":
+            return self(by_exponentials(*arguments))
         if function == "exp":
             result = 1
             for q, part in self.survey.exponent_parts(arguments[0]):

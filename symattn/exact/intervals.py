@@ -168,8 +168,12 @@ class IntervalRing(Ring[Interval]):
                 return self.sqrt(x)
             case "ln", (x,):
                 return self.ln(x)
-            case "tanh", (x,):  # increasing, so its values at the two ends enclose the others
-                return Interval(self._tanh(x.low).low, self._tanh(x.high).high)
+            case "tanh", (x,):
+                return self.tanh(x)
+            case "erf", (x,):
+                return self.erf(x)
+            case "sin" | "cos", (x,):
+                return self._wave(function, x)
             case "max", (_, *_):
                 return Interval(max(x.low for x in a), max(x.high for x in a))
             case "min", (_, *_):
@@ -205,6 +209,14 @@ class IntervalRing(Ring[Interval]):
         low = self.nearest.next_minus(self.nearest.ln(a.low)) if a.low > 0 else -INFINITY
         return Interval(low, self.nearest.next_plus(self.nearest.ln(a.high)))
 
+    def tanh(self, a: Interval) -> Interval:
+        """It increases, so that its values at the two ends enclose the others."""
+        return Interval(self._tanh(a.low).low, self._tanh(a.high).high)
+
+    def erf(self, a: Interval) -> Interval:
+        """The error function, which increases as well."""
+        return Interval(self._erf(a.low).low, self._erf(a.high).high)
+
     def _tanh(self, x: Decimal) -> Interval:
         if x.is_infinite():
             end = ONE.copy_sign(x)
@@ -214,6 +226,45 @@ class IntervalRing(Ring[Interval]):
         shrinking = self.exp(self.multiply(Interval(x, x), self.number(-2)))  # tanh x = (1 − e^−2x)/(1 + e^−2x)
         unit = self.number(1)
         return self.divide(self.add(unit, self.negate(shrinking)), self.add(unit, shrinking))
+
+    def _erf(self, x: Decimal) -> Interval:
+        """erf x = 2/√π·e^(−x²)·Σ 2^k x^(2k+1)/(1·3·…·(2k+1)) (Abramowitz and Stegun 7.1.6), with positive terms.
+
+        Where a term is at most half of the one before, so are all that follow, and together they are below it.  Far out
+        1 − erf x < e^(−x²)/(x√π) (7.1.13) says more than there are digits.
+        """
+        if x < 0:
+            return self.negate(self._erf(x.copy_negate()))
+        if x == 0 or x.is_infinite():
+            return Interval(ZERO, ZERO) if x == 0 else Interval(ONE, ONE)
+        point = Interval(x, x)
+        square = self.multiply(point, point)
+        bell, root = self.exp(self.negate(square)), self.sqrt(_pi(self.digits))
+        if bell.high.adjusted() < -self.digits:
+            tail = self.divide(bell, self.multiply(point, root))
+            return Interval(self.add(Interval(ONE, ONE), self.negate(tail)).low, ONE)
+        doubled, least = self.add(square, square), ONE.scaleb(-self.digits, self.nearest)
+        total, term, k = Interval(ZERO, ZERO), point, 0
+        while True:
+            total, k = self.add(total, term), k + 1
+            ratio = self.divide(doubled, self.number(2 * k + 1))
+            following = self.multiply(term, ratio)
+            if 2 * ratio.high <= 1 and following.high <= total.low * least:
+                break
+            term = following
+        total = Interval(total.low, self.ceiling.add(total.high, 2 * following.high))
+        return self.divide(self.multiply(self.multiply(self.number(2), bell), total), root)
+
+    def _wave(self, function: str, x: Interval) -> Interval:
+        """sin or cos of the middle, and to both sides as much as x goes, for neither has a slope above 1."""
+        if not x.bounded or max(x.low.adjusted(), x.high.adjusted()) > self.digits:
+            return Interval(ONE.copy_negate(), ONE)
+        low, high = Fraction(x.low), Fraction(x.high)
+        value, error = _wave_at(function, (low + high) / 2, self.digits)
+        reach = error + (high - low) / 2
+        return Interval(
+            max(ONE.copy_negate(), self.number(value - reach).low), min(ONE, self.number(value + reach).high)
+        )
 
     def _sum(self, v: ExpSum) -> Interval:
         return reduce(self.add, (self._term(key, c) for key, c in v.terms.items()))
@@ -264,6 +315,30 @@ def _pi(digits: int) -> Interval:
     (a, steps), (b, more) = arctangent_of_inverse(5), arctangent_of_inverse(239)
     ring, centre, error = interval_ring(digits), 16 * a - 4 * b, 16 * steps + 4 * more
     return Interval(ring.number(Fraction(centre - error, unit)).low, ring.number(Fraction(centre + error, unit)).high)
+
+
+def _wave_at(function: str, x: Fraction, digits: int) -> tuple[Fraction, Fraction]:
+    """sin x or cos x, and a bound of the error: x less the nearest k·π/2, then both Taylor series in integers.
+
+    Every division loses less than 1 unit, a loss is never magnified since |x − k·π/2| < 1, and the terms alternate and
+    decrease, so that what is left out is below the first term that is 0.
+    """
+    pi = _pi(digits + 10 + len(str(abs(int(x)))))
+    low, high = Fraction(pi.low), Fraction(pi.high)
+    quarters = round(2 * x / low)
+    unit = 10 ** (digits + 10)
+    t = int((x - quarters * (low + high) / 4) * unit)
+    waves, term, n = [0, 0], unit, 0  # cos and sin, by the parity of n
+    while term:
+        waves[n % 2] += -term if n % 4 > 1 else term
+        n += 1
+        term = term * t // (unit * n)
+        if term == -1:  # what rounding down makes of a negative term that has vanished
+            term = 0
+    cosine, sine = waves
+    turned = (quarters + (0 if function == "cos" else 3)) % 4  # sin x = cos(x − π/2)
+    value = (cosine, -sine, -cosine, sine)[turned]
+    return Fraction(value, unit), Fraction(2 * n + 2, unit) + abs(quarters) * (high - low) / 4
 
 
 def _compare(a: Decimal, x: int | Decimal | Fraction) -> int:

@@ -190,7 +190,7 @@ VULGAR = dict(
         strict=True,
     )
 )
-FUNCTIONS = {"exp": "exp", "sqrt": "sqrt", "ln": "ln", "log": "ln"}
+FUNCTIONS = {"exp": "exp", "sqrt": "sqrt", "ln": "ln", "log": "ln", "sin": "sin", "cos": "cos"}
 INFINITIES = frozenset(["∞", "inf", "infinity", "oo"])
 CLOSING = {"(": ")", "[": "]", "{": "}"}
 NAME = re.compile(r"[A-Za-zΑ-ΡΣ-Ωα-ω]+(?:_(?:[0-9]+|\{[0-9]+\}))?")

@@ -87,7 +87,7 @@ class Power:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """A function of the arguments: exp, sqrt, ln, tanh, max, min, abs; e and pi are functions of none."""
+    """A function of the arguments: exp, sqrt, ln, tanh, erf, sin, cos, max, min, abs; e and pi of none."""
 
     function: str
     arguments: tuple[Node, ...]
@@ -149,6 +149,12 @@ class Budget:
         if longest > self.longest:
             raise OverBudget("The number is too long to be evaluated exactly.")
         return 1 + longest // 256 + (longest // 1024) ** 2 + 5 * (_has_fractions(a) or _has_fractions(b))
+
+
+def by_exponentials(x: Node) -> Node:
+    """tanh x as (1 − e^−2x)/(1 + e^−2x)."""
+    shrinking = Power(Apply("e", ()), Product((Number(-2), x)))
+    return Over(Total((Number(1), Opposite(shrinking))), Total((Number(1), shrinking)))
 
 
 def exponent_of(v: Any) -> int:
@@ -334,6 +340,9 @@ class ExactRing(Ring[Value]):
                     return logarithm
                 if is_finite(a) and self.require_sign(a) != 1:
                     raise UndefinedError(f"The logarithm of {values.text(a)} is not defined: it is not positive.")
+            case "tanh", (a,) if values.as_exponent(a) is not None:
+                shrinking = self._exponential(self.multiply(a, -2))
+                return self.divide(self.add(1, self.negate(shrinking)), self.add(1, shrinking))
         self.budget.spend(sum(_work_of_leaving(a) for a in args if is_symbolic(a)))
         return self._open(lambda: _of_sympy(function, args))
 
@@ -437,7 +446,7 @@ def _of_sympy(function: str, arguments: tuple[Value, ...]) -> Value:
     from symattn.exact.bridge import from_sympy, to_sympy
 
     named: dict[str, Any] = {
-        "ln": sympy.log, "tanh": sympy.tanh, "sqrt": sympy.sqrt,
+        "ln": sympy.log, "tanh": sympy.tanh, "erf": sympy.erf, "sin": sympy.sin, "cos": sympy.cos, "sqrt": sympy.sqrt,
         "max": sympy.Max, "min": sympy.Min, "abs": sympy.Abs,
     }  # fmt: skip
     if function == "pi":

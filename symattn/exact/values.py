@@ -454,6 +454,13 @@ def terms_of(v: Rational | ExpSum) -> Mapping[Key, Rational]:
     return v.terms if isinstance(v, ExpSum) else {UNIT: v} if v else {}
 
 
+def length(v: Rational | ExpSum) -> int:
+    """The number of terms, those below roots counted as well."""
+    if not isinstance(v, ExpSum):
+        return 1
+    return sum(1 + sum(length(R) for R in roots) for _, _, roots in v.terms)
+
+
 def as_exponent(v: Value) -> Exponent | None:
     """v as ((r, c), …) = Σ c·√r, or None if v is no rational combination of square roots."""
     if isinstance(v, RATIONAL):

@@ -150,6 +150,8 @@ def _question(data: Mapping[str, Any], shared: Mapping[str, Any]) -> QuestionSpe
     chosen = problem_type(str(data.get("type", "full")))
     own = {key: value for key, value in data.items() if key not in ("type", "points", "title", "text")}
     names = {f.name for f in fields(Spec)} - {"type", "settings", "options"}
+    if chosen.presets:  # it chooses the mechanism itself
+        shared = {key: value for key, value in shared.items() if key not in ("mechanism", "sizes")}
     stated = {**shared, **{key: own.pop(key) for key in sorted(names & set(own))}}
     options = {key: own.pop(key) for key in chosen.options if key in own}
     points = data.get("points")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symattn.derivation import Step
+from symattn.derivation import Step, Style, View
 from symattn.document import (
     Block,
     Display,
@@ -13,11 +13,22 @@ from symattn.document import (
     Words,
 )
 from symattn.exact import Matrix, Outline, Value
+from symattn.explanation.agreement import agreement
+from symattn.explanation.gradients import gradient_conventions
+from symattn.explanation.heads import head_conventions
 from symattn.explanation.page import rows_of
-from symattn.explanation.steps import MASKS, Detail, ask_step, explain_step
+from symattn.explanation.positions import has_sines, multiple_convention, position_conventions
+from symattn.explanation.steps import Detail, ask_step, explain_step, mask_words
 from symattn.explanation.wording import Wording
-from symattn.formula import Formula, Name, Relation
-from symattn.ops import Hadamard, Mask, MatMul, Round, Scale, Softmax, SumOver
+from symattn.formula import Formula, ListOf, Name, Negative, Number, Power, Relation, Sum
+from symattn.ops import Activation, Hadamard, Mask, MatMul, Round, Scale, Softmax, SumOver
+from symattn.ops.cache import Append
+from symattn.ops.jacobian import InfinityNorm, Slope
+from symattn.ops.loss import CrossEntropy
+from symattn.ops.normalisation import Rescale, Standardise, Variance
+from symattn.ops.online import Accumulate, Exponentials, RunningMaximum
+from symattn.ops.position import Multiple, Rotate, Sinusoids
+from symattn.ops.scores import Bias, FeatureMap, Hardmax, Over, OverSum, SoftCap, Temperature
 from symattn.problem import Problem
 
 
@@ -61,8 +72,10 @@ def worked(step: Step, wording: Wording, detail: Detail) -> tuple[Block, ...]:
 def instructions(problem: Problem) -> str:
     """What the student is to do, and in what form answers are wanted."""
     if problem.exact:
-        powers = any(isinstance(step.op, Softmax) for step in problem.steps)
+        powers = any(isinstance(step.op, Softmax | FeatureMap | Exponentials) for step in problem.steps)
         forms = "fractions, roots and powers of e" if powers else "fractions"
+        if has_sines(problem.derivation):
+            forms = f"sines, cosines, {forms}" if powers else "sines, cosines and fractions"
         return f"Fill in every box. Show the products. Give exact values: {forms} may stand as they are."
     return (
         f"Fill in every box. Show the products. Give decimals with {problem.places} places, and carry at least two "
@@ -71,6 +84,8 @@ def instructions(problem: Problem) -> str:
 
 
 def mask_shown(step: Step, wording: Wording) -> tuple[Block, ...]:
+    if isinstance(step.op, Bias):
+        return (Display((Relation((step.op.sign, wording.bias(step.op)), ("=",)),)),)
     if isinstance(step.op, Mask) and step.op.keep:
         return (Display((Relation((Name("mask"), wording.mask(step)), ("=",)),)),)
     return ()
@@ -84,29 +99,135 @@ def conventions(problem: Problem, wording: Wording) -> tuple[Inlines, ...]:
     first = next((s for s in products if wording.name(s.name) != wording.rule(s)), None)
     if first:
         items.append((Words("Products as in "), Math(equation(first, wording)), Words(".")))
+    items += gradient_conventions(problem, wording)
     for step in _distinct_ops(problem):
         match step.op:
+            case Temperature(divisor):
+                temperature = Relation((Name("τ"), wording.number(divisor)), ("=",))
+                items.append(_said("Scores are divided by the temperature ", temperature))
+            case SoftCap():
+                capped = step.op.written(problem.notation.style, Name("s"))
+                items.append((*_said("The soft cap makes ", capped, " of each score "), *_said("", Name("s"))))
+            case Bias(slope=None):
+                items.append((Words("The mask is added to the scores."),))
+            case Bias():
+                items.append(_slopes(problem, wording))
+            case OverSum(along):
+                items.append((Words(f"A weight is a score over the sum of its {along[:-1]}, without any powers."),))
+            case Hardmax(along):
+                items.append((Words(f"The largest score of each {along[:-1]} gets the weight 1; ties share it."),))
+            case FeatureMap():
+                items.append(_feature(step.op))
+            case Over(along):
+                above, below = map(wording.operand, step.operands)
+                divided = _said(f"Each {along[:-1]} of ", above, " is divided by its own entry of ")
+                items.append((*divided, *_said("", below)))
+            case Variance(of, over):
+                items.append(_divided(of, over, step, wording))
+            case Standardise(epsilon) | Rescale(epsilon):
+                items.append(_said("ε, which is added under the root, is ", wording.number(epsilon)))
+            case Activation() if step.op.function:
+                items.append(_said("Entry by entry, ", _function(step.op)))
             case Scale():
                 symbol = step.op.symbol(problem.notation.style)
                 value = wording.number(step.op.divisor)
                 shown = symbol if symbol == value else Relation((symbol, value), ("=",))
                 items.append((Words("Scores are divided by "), Math(shown), Words(".")))
-            case Mask(_, style, kind):
-                items.append((Words(f"{MASKS.get(kind, MASKS['custom'])} {_MARKED[style]}"),))
+            case Mask(_, style):
+                items.append((Words(f"{mask_words(step.op)} {_MARKED[style]}"),))
             case Hadamard():
                 items.append((Words("⊙ multiplies entry by entry; a single column or row goes with every other one."),))
             case SumOver(over):
                 items.append((Words(f"Sum adds up the {over}."),))
             case Round():
                 items.append((Words(f"{step.op.title}, and go on with the rounded values."),))
+            case Sinusoids() | Rotate():
+                items += position_conventions(step.op)
+            case Multiple():
+                items.append(multiple_convention(step, wording))
+            case RunningMaximum(along):
+                items.append((Words(f"max takes the greatest number of each {along[:-1]}, of all matrices in it."),))
+            case Exponentials(along):
+                items.append((Words(f"In the exponent, each {along[:-1]} has its own entry of the maximum."),))
+            case Accumulate(along):
+                items.append((Words(f"⊙ multiplies each {along[:-1]} by its own number."),))
+            case CrossEntropy(along):
+                words = f"The loss of a token is minus the sum of target times ln of probability, over its {along[:-1]}"
+                items.append((Words(f"{words}; ln has base e, and what is wanted not at all counts 0."),))
+            case Append():
+                items.append((Words("The key and the value of a new token are kept before its query is asked."),))
+            case Slope("relu"):
+                items.append((Words("A condition in square brackets is 1 where it is true and 0 where it is false."),))
+            case InfinityNorm(along):
+                if "W_h" in problem.derivation.givens:
+                    items.append(_through_time(problem, wording))
+                items.append((Words(f"The norm is the largest sum of absolute values in a {along[:-1]}."),))
             case Softmax(along, base):
                 words = f"Softmax goes along each {along[:-1]}, with base "
                 written = wording.read("e") if base == "e" else wording.number(base)
                 items.append((Words(words), Math(written), Words(".")))
+                if step.op.empty == "zero":
+                    items.append((Words(f"Weights of a {along[:-1]} in which everything is hidden are 0."),))
+    items += head_conventions(problem.derivation, wording)
     ops = [type(s.op) for s in problem.steps]
-    if Softmax in ops and Scale not in ops:
+    if Softmax in ops and Scale not in ops and CrossEntropy not in ops:
         items.append((Words("Scores are not scaled."),))
     return tuple(items)
+
+
+def _slopes(problem: Problem, wording: Wording) -> Inlines:
+    """The bias of ALiBi, with the slope of every head."""
+    slopes = [step.op.slope for step in problem.steps if isinstance(step.op, Bias) and step.op.slope is not None]
+    numbers = ListOf(tuple(map(wording.number, slopes)), "", ",")
+    words = "ALiBi: the bias is minus the slope times how far query and key are apart; "
+    return _said(words + ("the slopes of the heads are " if slopes[1:] else "the slope is "), numbers)
+
+
+def _feature(op: FeatureMap) -> Inlines:
+    """φ for any x."""
+    x = Name("x")
+    view = View((1, 1), lambda i, j: x)
+    shown = Relation((op.written(Style(), x), op.working(0, 0, view)), ("=",))
+    words = "The feature map is, entry by entry, "
+    if op.feature != "elu+1":
+        return _said(words, shown)
+    above, below = Sum((x, Number("1"))), Power(Name("e"), x)
+    return (
+        *_said(words, shown, ", which is "),
+        *_said("", above, " where "),
+        *_said("", x, " is positive, and "),
+        *_said("", below, " elsewhere."),
+    )
+
+
+def _divided(of: str, over: str, step: Step, wording: Wording) -> Inlines:
+    """What a variance divides by."""
+    size = wording.derivation.value(step.operands[0].name).shape[1 if over == "columns" else 0]
+    shown = wording.size(size) if of == "population" else Sum((wording.size(size), Negative(Number("1"))))
+    line = "row" if over == "columns" else "column"
+    return _said(f"Each {line} has its own mean and variance, which divides the sum of the squares by ", shown)
+
+
+def _function(op: Activation) -> Formula:
+    """The function for any x."""
+    x = Name("x")
+    return Relation((op.written(Style(), x), op.working(0, 0, View((1, 1), lambda i, j: x))), ("=",))
+
+
+def _said(words: str, formula: Formula, after: str = ".") -> Inlines:
+    return (Words(words), Math(formula), Words(after))
+
+
+def _through_time(problem: Problem, wording: Wording) -> Inlines:
+    """What the Jacobians of a recurrent network are, and their products."""
+    state, before, first = wording.row("H", "t"), wording.row("H", "t − 1"), wording.name("H_0")
+    derivatives: tuple[tuple[str, Formula], ...] = (("J", before), ("G", first))
+    shown = [(wording.row(stem, "t"), by) for stem, by in derivatives if any(s.stem == stem for s in problem.steps)]
+    said: list[Words | Math] = []
+    for name, by in shown:
+        said += [Words(", " if said else ""), Math(name), Words(" is the derivative of "), Math(state)]
+        said += [Words(" by "), Math(by)]
+    return (*said, Words("."))
 
 
 _MARKED = {
@@ -163,7 +284,7 @@ def checks(problem: Problem, wording: Wording) -> list[Inlines]:
                             Words("."),
                         )
                     )
-    return found
+    return [*found, *agreement(problem, wording)]
 
 
 def _sums_to_1(step: Step) -> bool:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction as Ratio
 from typing import Literal
 
-from symattn.derivation import Index, Step
+from symattn.derivation import Called, Index, Step
 from symattn.document import AnswerGrid, Block, Display, Entries, Inlines, Math, Paragraph, Words, WorkingSpace
-from symattn.exact import Matrix, Outline, Value, is_symbolic
+from symattn.exact import Matrix, Outline, Value, has_symbols, is_symbolic
 from symattn.explanation.wording import LONG, Wording, terminates
 from symattn.formula import (
     NOTHING,
@@ -25,7 +25,21 @@ from symattn.formula import (
     shortest,
 )
 from symattn.formula.width import fold, width
-from symattn.ops import Add, Hadamard, Mask, MatMul, Round, Softmax, Stack, SumOver, Transpose
+from symattn.ops import Activation, Add, Hadamard, Mask, MatMul, Round, Softmax, Stack, SumOver, Transpose
+from symattn.ops.gradient import (
+    ActivationGradient,
+    CrossEntropyGradient,
+    NormGradient,
+    ProductSum,
+    SoftmaxGradient,
+    SoftmaxJacobian,
+    Total,
+)
+from symattn.ops.loss import CrossEntropy
+from symattn.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
+from symattn.ops.online import Accumulate, Exponentials, RunningMaximum
+from symattn.ops.position import Rotate, Sinusoids
+from symattn.ops.scores import Hardmax, Over, OverSum, SoftCap
 
 LINE = 38.0
 """The width of a line in em, as `symattn.formula.width` estimates it."""
@@ -80,7 +94,11 @@ def _decimals(step: Step, result: Matrix, wording: Wording, places: int) -> Rela
 
 def shows_factors(step: Step) -> bool:
     """Whether the step is worth showing with its operands' numbers: always, but where they stand just above."""
-    return not step.op.trivial and not isinstance(step.op, Transpose | Stack | Round | SumOver | Softmax)
+    above = Transpose | Stack | Round | SumOver | Softmax | OverSum | Hardmax | Over | SoftCap
+    above |= SoftmaxJacobian | SoftmaxGradient | NormGradient | ProductSum
+    above |= Sinusoids | Rotate | RunningMaximum | Exponentials | Accumulate | CrossEntropy
+    above |= Mean | Variance | MeanSquare | Standardise | Rescale | Activation
+    return not step.op.trivial and not isinstance(step.op, above)
 
 
 def entries(step: Step, wording: Wording, detail: Detail) -> list[Block]:
@@ -88,7 +106,8 @@ def entries(step: Step, wording: Wording, detail: Detail) -> list[Block]:
     if not isinstance(step.result, Matrix) or step.op.trivial or isinstance(step.op, Transpose | Stack | Round):
         return []
     chosen, remark = which(step.result.shape, detail.entries)
-    equations = tuple(_fitting(_entry(step, wording, i, j, detail)) for i, j in chosen)
+    by_name = detail.places is not None and any(_unwieldy(x, wording) for x in step.result)
+    equations = tuple(_fitting(_entry(step, wording, i, j, detail, by_name)) for i, j in chosen)
     if not equations:
         return []
     blocks: list[Block] = [Paragraph((Words(remark),))] if remark else []
@@ -147,16 +166,24 @@ def which(shape: tuple[int, int], entries: WhichEntries) -> tuple[list[tuple[int
     return listed, "Chosen entries are written out." if listed else ""
 
 
-def _entry(step: Step, wording: Wording, i: int, j: int, detail: Detail) -> Relation:
+def _unwieldy(value: Value, wording: Wording) -> bool:
+    """Whether a number is no use as it is, such as e^tanh(1/2)/(e^tanh(1/2) + …): then its decimals are."""
+    return is_symbolic(value) and not has_symbols(value) and width(wording.number(value)) > LINE / 4
+
+
+def _entry(step: Step, wording: Wording, i: int, j: int, detail: Detail, by_name: bool = False) -> Relation:
+    """The entry with what it is worked out from, exactly and in decimals; `by_name`, in decimals where it is long."""
     assert isinstance(step.result, Matrix)
     value = step.result[i, j]
-    working, exact = wording.working(step, i, j), wording.number(value)
+    working, exact = wording.working(step, i, j, by_name), wording.number(value)
+    unwieldy = by_name and _unwieldy(value, wording)
     parts, signs = [wording.entry(step.name, i, j), working], ["="]
     named = wording.derivation.staged and is_symbolic(value)  # named entries are not put back in
-    if exact != working and not named:
+    if exact != working and not named and not unwieldy:
         parts.append(exact)
         signs.append("=")
-    if detail.places is not None and not terminates(value) and isinstance(step.op, Softmax | MatMul | SumOver):
+    ends_in_decimals = Softmax | MatMul | SumOver | OverSum | Over | SoftCap
+    if detail.places is not None and not terminates(value) and (unwieldy or isinstance(step.op, ends_in_decimals)):
         parts.append(wording.decimal(value, detail.places))
         signs.append("=" if ends_within(value, detail.places) else "≈")
     return Relation(tuple(parts), tuple(signs))
@@ -166,7 +193,7 @@ def _outlined(step: Step, wording: Wording) -> list[Block]:
     """A step of which only shapes are known: the rule, the shapes, and any entry (or each, where they are few)."""
     name = wording.shaped(wording.name(step.name), step.result)
     blocks: list[Block] = [Display((Relation((name, wording.rule(step, shapes=True)), ("=",)),))]
-    if isinstance(step.op, Transpose | Stack | Round):
+    if step.op.trivial or isinstance(step.op, Transpose | Stack | Round):
         return blocks
     i: Index = 0 if step.result.shape[0] == 1 else "i"
     j: Index = 0 if step.result.shape[1] == 1 else "j"
@@ -175,12 +202,26 @@ def _outlined(step: Step, wording: Wording) -> list[Block]:
     parts = (entry, block, working) if block else (entry, working)
     blocks.append(Display((Relation(parts, ("=",) * (len(parts) - 1)),)))
     if isinstance(step.op, Mask):
-        blocks.append(Paragraph((Words(MASKS.get(step.op.kind, MASKS["custom"])),)))
+        blocks.append(Paragraph((Words(mask_words(step.op)),)))
     return blocks
+
+
+def mask_words(mask: Mask) -> str:
+    """What a mask hides, in a sentence for each of those that were put together."""
+    if not mask.keep or len(mask.keep) == len(mask.keep[0]):
+        kinds = mask.kind.replace("causal:top-left", "causal").split("+")
+    else:
+        kinds = [f"{kind}, unequal" if kind == "causal" else kind for kind in mask.kind.split("+")]
+    return " ".join(MASKS.get(kind, MASKS["custom"]) for kind in kinds)
 
 
 MASKS = {
     "causal": "No token sees a later one: hidden scores are −∞, so their weights are 0.",
+    "causal, unequal": "The last query sees every key, and each query before it one key less; hidden scores are −∞, so "
+    "their weights are 0.",
+    "causal:top-left": "Query i sees keys 1 to i: hidden scores are −∞, so their weights are 0.",
+    "prefix": "All tokens see the first ones; no token sees any other later one: hidden scores are −∞, so their "
+    "weights are 0.",
     "padding": "Padding is hidden: its scores are −∞, so its weights are 0.",
     "window": "Tokens see only near ones: other scores are −∞, so their weights are 0.",
     "blocks": "Tokens see only their own block: other scores are −∞, so their weights are 0.",
@@ -209,7 +250,12 @@ def ask_step(step: Step, wording: Wording, exact: bool) -> list[Block]:
     name = wording.name(step.name)
     asked = Relation((name, wording.rule(step, shapes=True)), ("=",))
     blocks: list[Block] = [Display((asked,))]
-    if isinstance(step.op, MatMul | Softmax | SumOver | Hadamard | Add):
+    by_hand = MatMul | Softmax | SumOver | Hadamard | Add
+    by_hand |= OverSum | SoftCap | Over | Rotate | Exponentials | Accumulate
+    by_hand |= SoftmaxJacobian | SoftmaxGradient | NormGradient | ActivationGradient
+    by_hand |= CrossEntropy | CrossEntropyGradient | ProductSum | Total
+    by_hand |= Mean | Variance | MeanSquare | Standardise | Rescale
+    if isinstance(step.op, by_hand):
         blocks.append(WorkingSpace(working_height(step)))
     blocks.append(AnswerGrid(name, rows, columns, cell_kind(step, exact)))
     return blocks
@@ -236,7 +282,8 @@ def step_title(step: Step, wording: Wording) -> Inlines:
     """ "Scores", "Weights": the step's role in words, then its name."""
     word = wording.word(step) or step.op.title
     name = wording.name(step.name)
-    letter = isinstance(name, Name) and len(name.base) == 1
+    letter = isinstance(name, Name) and len(name.base.removeprefix("d") or name.base) == 1
     if not letter and word:  # notations that use words for symbols would say everything twice
-        return (Words(word + (f" {step.token}" if step.token else "")),)
+        where = f", head {called.head}" if (called := Called.of(step.name)).head else ""
+        return (Words(word + (f" {step.token}" if step.token else "") + where),)
     return (Words(f"{word} "), Math(name)) if word else (Math(name),)

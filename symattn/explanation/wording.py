@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from fractions import Fraction as Ratio
 from functools import cached_property
 from typing import Literal
 
@@ -35,12 +36,14 @@ from symattn.formula import (
     MatrixOf,
     Name,
     Names,
+    Power,
     Product,
     Relation,
     Row,
     Scope,
     Shape,
     Sum,
+    Text,
     Transposed,
     decimal,
     elided_range,
@@ -53,6 +56,7 @@ from symattn.formula import Number as FormulaNumber
 from symattn.notation import MatrixNames, Notation
 from symattn.ops import Mask, MatMul, Scale
 from symattn.ops.linear import size_formula
+from symattn.ops.scores import Bias
 
 Separator = Literal["", ",", ";"]
 
@@ -101,10 +105,42 @@ class Wording:
 
     def _named(self, role: str) -> tuple[MatrixNames, Called]:
         """How a matrix is called, and the head and the place that its name has to tell besides."""
+        if of := self.differentiated(role):
+            return self._gradient(of, role)
         called = Called.of(role)
         if role in self.notation.names or not called.scope:
             return self.notation.named(role), Called(role)
+        if (plain := role.partition("^")[0]) in self.notation.names:  # W_1^2 is the W_1 of the second block
+            return self.notation.named(plain), Called(plain, place=called.place)
         return self.notation.named(called.stem), called
+
+    def differentiated(self, role: str) -> str:
+        """The matrix whose gradient this is, or a part of it: S' for dS', X for dX_Q, what X gets from Q; or ""."""
+        if not role.startswith("d") or role in self.notation.names:
+            return ""
+        whole = Called.of(role[1:]).stem
+        candidates = {role[1:]: role[1:], whole: role[1:], whole.rpartition("_")[0]: whole.rpartition("_")[0]}
+        return next((of for name, of in candidates.items() if name in self._matrices), "")
+
+    @cached_property
+    def _matrices(self) -> frozenset[str]:
+        """Whatever has a name."""
+        return frozenset((*self.derivation.givens, *(s.name for s in self.derivation), *self.notation.names))
+
+    def _gradient(self, of: str, role: str) -> tuple[MatrixNames, Called]:
+        """It is called after its matrix: dS' and ds'_{i,j}; what X gets from Q is dX^Q."""
+        called = Called.of(role[1:])
+        names, own = self._named(of)
+        if of == role[1:]:
+            called = own
+        elif of == called.stem.rpartition("_")[0]:
+            source = called.stem.rpartition("_")[2]
+            called = replace(called, place=",".join(filter(None, (source, called.place))))
+        texts = (names.matrix, names.row, names.entry)
+        matrix, row, entry = (f"hat(d{t[4:]}" if t.startswith("hat(") else f"d{t}" for t in texts)
+        if any(mark in matrix for mark in ' "'):
+            return self.notation.named(role), Called(role)
+        return MatrixNames(matrix, row, entry, "Gradient"), called
 
     def word(self, step: Step) -> str:
         """What a step is called in words: Scores."""
@@ -121,7 +157,7 @@ class Wording:
         """One entry by name; i and j from 0, or letters."""
         role, token = _split(name)
         row, column = (_from_one(i), _from_one(j))
-        if token is not None and role != "weighted":
+        if token is not None and role not in _OF_ALL_TOKENS:
             rows, columns = self.derivation.value(name).shape
             if 1 in (rows, columns):
                 other = column if rows == 1 else row
@@ -219,17 +255,9 @@ class Wording:
 
     # -- operands as an op sees them when it writes out an entry
 
-    def view(self, operand: Operand) -> View:
-        """The operand's entries as numbers, or by name where there are none."""
-        whole = self.derivation.seen(operand.name)
-        matrix = operand.of(whole)
-        if isinstance(matrix, Matrix):
-            filled = matrix
-
-            def shown(i: Index, j: Index) -> Formula:
-                return self.number(filled[int(i), int(j)])
-
-            return View(matrix.shape, shown, first=self.notation.first_index)
+    def view(self, operand: Operand, by_name: bool = False) -> View:
+        """The operand's entries as numbers, or by name where there are none; `by_name`, all but rational ones."""
+        matrix = operand.of(self.derivation.seen(operand.name))
 
         def named(i: Index, j: Index) -> Formula:
             if operand.transposed:
@@ -238,12 +266,20 @@ class Wording:
             column = operand.column if operand.column is not None else j
             return self.entry(operand.name, row, column)
 
+        if isinstance(matrix, Matrix):
+            filled = matrix
+
+            def shown(i: Index, j: Index) -> Formula:
+                value = filled[int(i), int(j)]
+                return named(i, j) if by_name and not _is_rational(value) else self.number(value)
+
+            return View(matrix.shape, shown, first=self.notation.first_index)
         long = any(isinstance(size, int) and size > LONG for size in matrix.shape)
         return View(matrix.shape, named, long, self.notation.first_index)
 
-    def working(self, step: Step, i: Index, j: Index) -> Formula:
-        """Entry (i, j) of a step written out."""
-        return step.op.working(i, j, *map(self.view, step.operands))
+    def working(self, step: Step, i: Index, j: Index, by_name: bool = False) -> Formula:
+        """Entry (i, j) of a step written out; `by_name`, with the names of numbers that are not rational."""
+        return step.op.working(i, j, *(self.view(operand, by_name) for operand in step.operands))
 
     # -- what a formula of a notation may ask for with @
 
@@ -405,6 +441,8 @@ class Wording:
             return Product((Fraction(ONE, step.op.symbol(self.notation.style)), grids[0]))
         if isinstance(step.op, Mask) and step.op.keep and step.op.style == "additive":
             return Sum((grids[0], self.mask(step)))
+        if isinstance(step.op, Bias):
+            return Sum((grids[0], self.bias(step.op)))
         if isinstance(step.op, Mask) and step.op.keep and step.op.style == "multiplicative":
             return Product((grids[0], self.mask(step)), "⊙")
         return step.op.written(self.notation.style, *grids)
@@ -412,6 +450,10 @@ class Wording:
     def working_grid(self, step: Step) -> Formula:
         rows, columns = step.result.shape
         return self.grid([[self.working(step, i, j) for j in range(int(columns))] for i in range(int(rows))])
+
+    def bias(self, op: Bias) -> MatrixOf:
+        """A matrix that is added to scores."""
+        return replace(op.matrix(), bracket=self.notation.bracket)
 
     def mask(self, step: Step) -> MatrixOf:
         """The mask of a masking step, as a matrix."""
@@ -421,15 +463,24 @@ class Wording:
 
 
 def decorated(formula: Formula, called: Called) -> Formula:
-    """A name with its block and its head on top: Q^{(1)}, s'^{self,(2)}_{1,2}."""
-    labels = [called.place] if called.place else []
+    """A name with its block and its head on top: Q^{(1)}, s'^{self,(2)}_{1,2}; so is each name in a matrix of rows."""
+    labels = [f"[{called.place}]" if called.place.isdigit() else called.place] if called.place else []
     labels += [f"({called.head})"] if called.head is not None else []
     if not labels:
         return formula
-    if isinstance(formula, Name):
-        return replace(formula, sup=",".join(filter(None, (formula.sup, *labels))))
-    if isinstance(formula, Product):
-        return replace(formula, factors=tuple(decorated(factor, called) for factor in formula.factors))
+    match formula:
+        case Name():
+            return replace(formula, sup=",".join(filter(None, (formula.sup, *labels))))
+        case Text(words):
+            return Name(words, sup=",".join(labels))
+        case Power(base):  # σ²
+            return replace(formula, base=decorated(base, called))
+        case Product(factors):
+            return replace(formula, factors=tuple(decorated(factor, called) for factor in factors))
+        case MatrixOf(rows):
+            return replace(formula, rows=tuple(tuple(decorated(cell, called) for cell in row) for row in rows))
+        case ListOf(items):
+            return replace(formula, items=tuple(decorated(item, called) for item in items))
     return formula
 
 
@@ -441,6 +492,9 @@ def without_zeros(formula: Formula) -> Formula:
     return Sum(tuple(t for t in formula.terms if not (isinstance(t, Product) and zero in t.factors)))
 
 
+_OF_ALL_TOKENS = ("weighted", "K_cache", "V_cache")
+"""Of one token's lines, those that have a row for every token, be they as narrow as they may."""
+
 _SPEC = re.compile(r"([^\[\]^]+)(?:\[(\d+)\])?(\^T)?")
 _BRACES = re.compile(r"\{(\w+)\}")
 _SIZE_SOURCES = (
@@ -449,6 +503,9 @@ _SIZE_SOURCES = (
     ("K", ("m", "d_k")),
     ("V", ("m", "d_v")),
     ("A", ("n", "m")),
+    ("A_1", ("n", "m")),
+    ("H", ("n", "d_h")),
+    ("A_1", ("n", "m")),
     ("Z", ("n", "d_v")),
 )
 
@@ -464,6 +521,11 @@ def _split(name: str) -> tuple[str, int | None]:
 
 def _from_one(index: Index) -> Index:
     return index + 1 if isinstance(index, int) else index
+
+
+def _is_rational(value: Value) -> bool:
+    """Also −∞."""
+    return value is NEGATIVE_INFINITY or isinstance(value, int | Ratio)
 
 
 def terminates(value: Value) -> bool:

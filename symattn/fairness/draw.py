@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from symattn.derivation import Derivation
+from symattn.derivation import Called, Derivation
 from symattn.errors import InputError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Size, Value, is_symbolic
 from symattn.mechanisms import Mechanism, Settings
@@ -48,7 +48,7 @@ def draw(mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], rn
     if settings.activation.lower() not in ("identity", "relu"):
         raise InputError(f"The activation {settings.activation!r} is only a name; numbers need identity or relu.")
     complaint = ""
-    judge = _complaints if mechanism.relabels else _general_complaints
+    judge = _complaints if mechanism.relabels and settings.plain_scores else _general_complaints
     for tries in range(1, TRIES + 1):
         givens = _candidate(mechanism, settings, sizes, rng)
         complaint = next(judge(mechanism, settings, givens, _width(sizes)), "")
@@ -150,7 +150,8 @@ def _general_complaints(
 ) -> Iterator[str]:
     """What is wrong with givens of a mechanism that has no family: judged by what they lead to."""
     for name, matrix in givens.items():
-        if len(matrix.rows) > 1 and name[0] != "b":
+        decided_by_mask = Called.of(name).stem == "A" and settings.mask not in (None, "none")
+        if len(matrix.rows) > 1 and name[0] != "b" and name != "T" and not decided_by_mask:
             yield from _dull(name, matrix)
     try:
         d = mechanism.run(givens, settings)

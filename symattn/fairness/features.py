@@ -213,7 +213,7 @@ def features(d: Derivation) -> Features:
         largest=_largest(d),
         distinct=distinct,
         ties=sum(map(len, visible)) - sum(distinct),
-        ranges=tuple(row[-1] - row[0] for row in ordered),
+        ranges=tuple(row[-1] - row[0] for row in ordered if row),
         offsets=tuple(tuple(x - row[0] for x in row) for row in ordered),
         max_weights=tuple(map(max, floats)),
         entropies=tuple(math.fsum(w * math.log2(1 / w) for w in row if w > 0) for row in floats),

@@ -14,11 +14,12 @@ from typing import Any
 from symattn.errors import InputError
 from symattn.problems import ProblemType, problem_type
 from symattn.question import Json
+from symattn.settings import ABOUT
 from symattn.sheets import Recipe
 
 _COMMAND = ("symattn", "worksheet")
 _NUMBER = re.compile(r" \(sheet (\d{1,5})\)$")
-_SETTINGS = ("scale", "mask", "mask-style", "base", "orientation", "scores", "activation", "order", "stop-at")
+_SETTINGS = tuple(name.replace("_", "-") for name in ABOUT if name not in ("by", "rounding"))
 _FLAGS = ("by-token", "by-matrix", "decimal")
 _OTHERS = ("round", "problem", "level", "softmax", "option", "size", "notation", "places", "seed")
 

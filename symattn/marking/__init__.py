@@ -237,7 +237,13 @@ def _by_role(d: Derivation) -> Derivation:
     """Token by token, the lines of all tokens for one step together, then those for the next step."""
     roles = list(dict.fromkeys(step.role for step in d))
     order = {step.name: (roles.index(step.role), k) for k, step in enumerate(d)}
-    return replace(d, steps=tuple(sorted(d.steps, key=lambda step: order[step.name])))
+    ordered = sorted(d.steps, key=lambda step: order[step.name])
+    there = set(d.givens)
+    for step in ordered:  # a recurrent network has no such order: each position needs the one before it
+        if any(operand.name not in there for operand in step.operands):
+            return d
+        there.add(step.name)
+    return replace(d, steps=tuple(ordered))
 
 
 def _sittings(question: Question, attempt: Attempt) -> list[Sitting]:

@@ -35,7 +35,7 @@ from symattn.marking.diagnosis import LAST_RESORT
 from symattn.marking.policy import Policy
 from symattn.marking.report import Candidate, Event, Flag, Given, Kind, Notice, State, Verdict, Way
 from symattn.marking.trace import Accepts
-from symattn.misconceptions import SLIPS, misconceptions, slips
+from symattn.misconceptions import COUNTING, SLIPS, misconceptions, slips
 from symattn.misconceptions.mask import offset, one_later, other_half, queries_hidden
 from symattn.ops.attention import Keep
 from symattn.problems.counts import ITEMS, polynomial
@@ -65,16 +65,6 @@ NoticeKind = Literal["human", "layout", "method", "reading"]
 
 ORIGIN: Cell = (0, 0)
 """The place of an answer that is one thing."""
-
-COUNTING: Mapping[str, str] = {
-    "N1": "biases were forgotten, or counted where there are none",
-    "N2": "every head was given the full width",
-    "N3": "the output weights were left out",
-    "N4": "multiply-adds and FLOPs were taken for one another",
-    "N5": "the scores and the weighted values were forgotten",
-    "N8": "weights were counted for every token, which all tokens share, or operations for one token alone",
-}
-"""Misconceptions about counting (PEDAGOGY 2.2), which spoil no step of a derivation."""
 
 PROVED = ("exact", "interval", "modular", "formal", "rounding")
 """How it can be proved that an entry may or may not stand for a value; anything else is for a person to look at."""
@@ -697,7 +687,7 @@ def _diagnosed(answer: ChoiceAnswer, k: int) -> list[Candidate]:
         return [Candidate("misconception", id)]
     if id in SLIPS:
         return [Candidate("slip", id, SLIPS[id].name)]
-    return [Candidate("answer", id, COUNTING[id])] if id in COUNTING else []
+    return [Candidate("answer", id, COUNTING[id].name)] if id in COUNTING else []
 
 
 def _shadings(answer: CellsAnswer, own: frozenset[Cell]) -> Iterator[Candidate]:

@@ -260,12 +260,13 @@ class Diagnosis(Trace):
         The lines of other tokens for the same role are left aside: the step does not rest on them.
         """
         if step.name not in self._seen:
-            before = []
+            before, needed = [], self.script.depends(step)
             for other in self.script.d:
                 if other.name == step.name:
                     break
                 own = other.name in self.script.written or other.name in self._assumed
-                if own and other.name in self.carried and other.role != step.role:
+                rests = other.role != step.role or other.name in needed
+                if own and other.name in self.carried and rests:
                     before.append(other.name)
             found = [Lines(continued(self.script.d, {name: self.carried[name] for name in before}))]
             if any(self.carried[name] is not self.unrounded[name] for name in before):

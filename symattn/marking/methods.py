@@ -6,20 +6,21 @@ fewest wrong entries, if every line that it changes is as it says.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Literal
 
-from symattn.derivation import Op, Operand, Step
+from symattn.derivation import Called, Derivation, Op, Operand, Step
 from symattn.errors import InputError, UndecidedError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, divide, square_root
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, decide, divide, square_root
 from symattn.exact.values import RATIONAL
 from symattn.marking.script import Script, values_of
 from symattn.marking.trace import Trace
-from symattn.misconceptions.base import COPY, Instead
+from symattn.misconceptions.base import COPY, Instead, scopes
 from symattn.ops import Mask, MatMul, Scale, Softmax
-from symattn.ops.turning import turned_op
+from symattn.ops.turning import reverses, turned_op
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,9 @@ def readings(trace: Trace) -> Iterator[Reading]:
     """Every other way in which a script that has something wrong in it may be meant."""
     script = trace.script
     yield from _layouts(script)
-    for way in (_scaled_scores, _scaled_queries, _scaled_both, _scaled_keys, _masked_first, _transposed_scores):
-        yield from way(script)
+    for within in _everywhere_or_once(script.d):
+        for way in (_scaled_scores, _scaled_queries, _scaled_both, _scaled_keys, _masked_first, _transposed_scores):
+            yield from way(script, within)
     yield from _shifted(script)
     yield from _misread(trace)
 
@@ -61,97 +63,145 @@ def _layouts(script: Script) -> Iterator[Reading]:
 
 # ------------------------------------------------------------------------------------------ methods
 
+Change = Callable[[Step], Step | None]
+"""What somebody writes in a line instead; none where it is the line itself."""
 
-def _rewritten(script: Script, change: Callable[[Step], Step | None]) -> Script | None:
-    """The script against a derivation with some steps changed; none where nothing is, or it is not defined."""
-    steps = [(step, change(step)) for step in script.d]
-    if all(new is None for _, new in steps):
-        return None
-    by_name = {step.name: new for step, new in steps if new is not None}
-    try:
-        d = script.d.replay(lambda step: by_name.get(step.name, step))
-    except (InputError, UndecidedError):
-        return None
-    return replace(script, d=d)
+Within = frozenset[str]
+"""The lines in which something is done otherwise: all of them, or those of one head."""
+
+BEFORE_MASK = ("S", "S'", "S_T", "S_cap", "S_B")
+WEIGHTS = ("M", "A", "A_rounded")
 
 
-def _method(script: Script, change: Callable[[Step], Step | None], roles: str, says: str) -> Iterator[Reading]:
-    """A way of working, if it ends where the usual one does and a line that it changes was written."""
-    other = _rewritten(script, change)
-    if other is None:
+def _everywhere_or_once(d: Derivation) -> Iterator[Within]:
+    """All lines; then, where there are several heads or layers, those of each alone."""
+    yield frozenset(step.name for step in d)
+    own = scopes(d)
+    for scope in own if len(own) > 1 else ():
+        yield frozenset(step.name for step in d if Called.of(step.name).scope == scope)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reworked:
+    """A derivation with some lines changed, and the lines that come out differently."""
+
+    d: Derivation
+    differing: frozenset[str]
+
+
+def _reworked(d: Derivation, change: Change, givens: Mapping[str, AnyMatrix] = MappingProxyType({})) -> _Reworked:
+    """Lines that rest on nothing that differs are shared; `InputError` or `UndecidedError` where one is not defined."""
+    result, differing = replace(d, givens={**d.givens, **givens}, steps=()), set(givens)
+    for step in d:
+        new = change(step)
+        if new is None and not any(operand.name in differing for operand in step.operands):
+            result = replace(result, steps=(*result.steps, step))
+            continue
+        result = result.extended(new or step)
+        if result.last.result == step.result:  # the very same matrix: what rests on it need not be worked out again
+            result = replace(result, steps=(*result.steps[:-1], replace(result.last, result=step.result)))
+        else:
+            differing.add(step.name)
+    return _Reworked(result, frozenset(differing))
+
+
+def _method(script: Script, change: Change, lines: Collection[str], says: str) -> Iterator[Reading]:
+    """A way of working that leaves every line as it is but for some of `lines`, one of which was written."""
+    changed = frozenset(name for name in lines if change(script.d[name]) is not None)
+    if not changed:
         return
-    changed = frozenset(s.name for s in script.d if s.role in roles.split() and s.name in script.written)
-    last = script.d.last
-    if changed and last.name not in changed and other.d.last.result == last.result:
-        yield Reading(other, "method", says, changed)
+    try:
+        other = _reworked(script.d, change)
+    except (InputError, UndecidedError):
+        return
+    decisive = frozenset(script.written).intersection(changed | other.differing)
+    if decisive and other.differing <= frozenset(lines):
+        yield Reading(replace(script, d=other.d), "method", says, decisive)
 
 
-def _scale(script: Script) -> Scale | None:
-    return next((step.op for step in script.d if step.role == "S'" and isinstance(step.op, Scale)), None)
+def _stems(d: Derivation, within: Within, *stems: str) -> Within:
+    return frozenset(step.name for step in d if step.stem in stems and step.name in within)
 
 
-def _product(step: Step, divisor: Value) -> Step:
-    """The product, divided."""
+def _beside(step: Step) -> str:
+    """What follows the stem of a name, and is common to all lines of one head and token: _2 of S_2 and of A_2."""
+    return step.name.removeprefix(step.stem)
 
-    def scaled(of: MatMul, a: Matrix, b: Matrix) -> Matrix:
-        return Scale(divisor).apply(of.apply(a, b))
+
+def _divisor(d: Derivation, step: Step) -> Value | None:
+    """What the scores of a head, or those that come of a whole matrix of queries, are divided by."""
+    own = Called.of(step.name)
+
+    def its(scaled: Called) -> bool:
+        same = scaled.place == own.place and own.head in (None, scaled.head) and own.token in (None, scaled.token)
+        return same and scaled.stem == "S'"
+
+    return next((other.op.divisor for other in d if isinstance(other.op, Scale) and its(Called.of(other.name))), None)
+
+
+def _divided(step: Step, divisor: Value) -> Step:
+    """The line, divided."""
+
+    def scaled(of: Op, *matrices: Matrix) -> Matrix:
+        return Scale(divisor).apply(of.apply(*matrices))
 
     return step.with_op(Instead(step.op, scaled))
 
 
-def _scaled_scores(script: Script) -> Iterator[Reading]:
-    if (scale := _scale(script)) is None:
-        return
+def _scaled_scores(script: Script, within: Within) -> Iterator[Reading]:
+    def change(step: Step) -> Step | None:
+        if step.name not in within or (divisor := _divisor(script.d, step)) is None:
+            return None
+        if step.stem == "S" and isinstance(step.op, MatMul):
+            return _divided(step, divisor)
+        return step.with_op(COPY) if step.stem == "S'" else None
+
+    lines = _stems(script.d, within, "S", "S'")
+    yield from _method(script, change, lines, "The scores were scaled in the same line as their product.")
+
+
+def _scaled_factors(
+    script: Script, within: Within, stems: tuple[str, ...], of: Callable[[Value], Value], says: str
+) -> Iterator[Reading]:
+    """Queries, keys or both divided before their product, where they are worked out and not given."""
 
     def change(step: Step) -> Step | None:
-        if step.role == "S" and isinstance(step.op, MatMul):
-            return _product(step, scale.divisor)
-        return step.with_op(COPY) if step.role == "S'" else None
+        if step.name not in within or (divisor := _divisor(script.d, step)) is None:
+            return None
+        if step.stem in stems and not step.op.trivial:  # a head's part of the queries is divided with all of them
+            return _divided(step, of(divisor))
+        return step.with_op(COPY) if step.stem == "S'" else None
 
-    yield from _method(script, change, "S S'", "The scores were scaled in the same line as their product.")
-
-
-def _scaled_factors(script: Script, divisors: dict[str, Value], says: str) -> Iterator[Reading]:
-    """Queries or keys divided before their product."""
-
-    def change(step: Step) -> Step | None:
-        if step.name in divisors and isinstance(step.op, MatMul):
-            return _product(step, divisors[step.name])
-        return step.with_op(COPY) if step.role == "S'" else None
-
-    yield from _method(script, change, f"{' '.join(divisors)} S S'", says)
+    scaled = [step for step in script.d if step.stem == "S'" and step.name in within]
+    before = [script.depends(step) for step in scaled]
+    if all(any(script.d[name].stem == stem for name in rests_on) for rests_on in before for stem in stems):
+        lines = frozenset(step.name for step in scaled).union(*before)
+        yield from _method(script, change, lines, says)
 
 
-def _scaled_queries(script: Script) -> Iterator[Reading]:
-    if scale := _scale(script):
-        yield from _scaled_factors(script, {"Q": scale.divisor}, "The queries were scaled instead of the scores.")
+def _scaled_queries(script: Script, within: Within) -> Iterator[Reading]:
+    yield from _scaled_factors(script, within, ("Q",), lambda x: x, "The queries were scaled instead of the scores.")
 
 
-def _scaled_keys(script: Script) -> Iterator[Reading]:
-    if scale := _scale(script):
-        yield from _scaled_factors(script, {"K": scale.divisor}, "The keys were scaled instead of the scores.")
+def _scaled_keys(script: Script, within: Within) -> Iterator[Reading]:
+    yield from _scaled_factors(script, within, ("K",), lambda x: x, "The keys were scaled instead of the scores.")
 
 
-def _scaled_both(script: Script) -> Iterator[Reading]:
-    if scale := _scale(script):
-        try:
-            root = square_root(scale.divisor)
-        except (InputError, UndecidedError):
-            return
-        says = "Queries and keys were both scaled, by the root of the divisor, instead of the scores."
-        yield from _scaled_factors(script, {"Q": root, "K": root}, says)
+def _scaled_both(script: Script, within: Within) -> Iterator[Reading]:
+    says = "Queries and keys were both scaled, by the root of the divisor, instead of the scores."
+    yield from _scaled_factors(script, within, ("Q", "K"), square_root, says)
 
 
-def _masked_first(script: Script) -> Iterator[Reading]:
+def _masked_first(script: Script, within: Within) -> Iterator[Reading]:
     """The mask on the scores before they are scaled, or in the same line."""
-    masks = {step.token: step for step in script.d if step.role == "M" and isinstance(step.op, Mask)}
-    scaled = {step.token: step for step in script.d if step.role == "S'"}
+    masks = {_beside(step): step for step in script.d if step.stem == "M" and isinstance(step.op, Mask)}
+    scaled = {_beside(step): step for step in script.d if step.stem == "S'"}
     if not masks:
         return
 
     def hidden(step: Step) -> Step:
         """The line with what the mask hides hidden already."""
-        mask = masks[step.token].op
+        mask = masks[_beside(step)].op
 
         def does(of: Op, *matrices: Matrix) -> Matrix:
             result = of.apply(*matrices)
@@ -160,54 +210,58 @@ def _masked_first(script: Script) -> Iterator[Reading]:
 
         return step.with_op(Instead(step.op, does))
 
-    def in_one(first: str) -> Callable[[Step], Step | None]:
+    def in_one(first: str) -> Change:
         def change(step: Step) -> Step | None:
-            if step.role == first and step.token in masks:
+            if step.name not in within or _beside(step) not in masks:
+                return None
+            if step.stem == first:
                 return hidden(step)
-            return step.with_op(COPY) if step.role == "M" else None
+            return step.with_op(COPY) if step.stem == "M" else None
 
         return change
 
     def exchanged(step: Step) -> Step | None:
         """M is the mask on the scores themselves, and S' what comes of M."""
-        if step.token not in masks or step.token not in scaled:
+        mask, scale = masks.get(_beside(step)), scaled.get(_beside(step))
+        if step.name not in within or mask is None or scale is None or mask.operands[0].name != scale.name:
             return None
-        if step.role == "S'":
+        if step.stem == "S'":
             return hidden(step)
-        if step.role == "M":
-            return step.with_operands(*scaled[step.token].operands)
+        if step.stem == "M":
+            return step.with_operands(*scale.operands)
         if isinstance(step.op, Softmax):
-            return step.with_operands(scaled[step.token].name)
+            return step.with_operands(scale.name)
         return None
 
     says = "The scores were masked before they were scaled."
-    yield from _method(script, in_one("S'"), "S'", says)
-    yield from _method(script, in_one("S"), "S S'", says)
-    yield from _method(script, exchanged, "S' M", says)
+    before = _stems(script.d, within, *BEFORE_MASK)
+    yield from _method(script, in_one("S'"), before, says)
+    yield from _method(script, in_one("S"), before, says)
+    yield from _method(script, exchanged, _stems(script.d, within, "S'", "M"), says)
 
 
-def _transposed_scores(script: Script) -> Iterator[Reading]:
+def _transposed_scores(script: Script, within: Within) -> Iterator[Reading]:
     """K Qᵀ, then everything along columns, and at last its transpose times V."""
-    block = ("S", "S'", "M", "A", "A_rounded")
-    if any(step.token is not None for step in script.d) or "A" not in script.d:
+    block = _stems(script.d, within, *BEFORE_MASK, *WEIGHTS)
+    if any(step.token is not None for step in script.d) or not _stems(script.d, within, "A"):
         return
 
     def change(step: Step) -> Step | None:
-        if step.name == "S" and isinstance(step.op, MatMul):
-            a, b = step.operands
-            return step.with_operands(replace(b, transposed=not b.transposed), replace(a, transposed=not a.transposed))
-        if step.name in block:
-            return step.with_op(turned_op(step.op))
-        if any(o.name in block for o in step.operands):
-            return step.with_operands(
-                *(replace(o, transposed=not o.transposed) if o.name in block else o for o in step.operands)
-            )
-        return None
+        crosses = [(o.name in block) != (step.name in block) for o in step.operands]
+        if step.name not in block and not any(crosses):
+            return None
+        operands = tuple(
+            replace(o, transposed=not o.transposed) if turns else o
+            for o, turns in zip(step.operands, crosses, strict=True)
+        )
+        if step.name not in block:
+            return step.with_operands(*operands)
+        return step.with_op(turned_op(step.op)).with_operands(*(operands[::-1] if reverses(step.op) else operands))
 
     says = (
         "Keys stand in rows and queries in columns in the scores, and the softmax goes along columns: the same weights."
     )
-    yield from _method(script, change, " ".join(block), says)
+    yield from _method(script, change, block, says)
 
 
 def _shifted(script: Script) -> Iterator[Reading]:
@@ -352,7 +406,7 @@ def _with_other_given(script: Script, name: str, i: int, j: int, value: Value) -
     rows = [list(row) for row in given.rows]
     right, rows[i][j] = rows[i][j], value
     try:
-        d = script.d.replay(givens={name: Matrix.of(rows)})
+        d = _reworked(script.d, lambda step: None, {name: Matrix.of(rows)}).d
     except (InputError, UndecidedError):
         return
     users = frozenset(s.name for s in script.d if any(o.name == name for o in s.operands) and s.name in script.written)

@@ -453,11 +453,17 @@ def _points(matrix: Matrix) -> Box | None:
 def continued(d: Derivation, lines: Mapping[str, AnyMatrix]) -> Derivation:
     """The derivation with some lines pinned as they were written, and the others worked out from them.
 
-    What is not defined there stays as it is in the derivation: somebody may have gone on in another way.
+    What is not defined there stays as it is in the derivation: somebody may have gone on in another way.  Lines that
+    rest on nothing that was written otherwise are shared.
     """
-    result = replace(d, steps=())
+    result, other = replace(d, steps=()), set[str]()
     for step in d:
         line = replace(step, result=lines.get(step.name, step.result), pinned=step.name in lines)
+        written_otherwise = line.pinned and line.result is not step.result
+        if not written_otherwise and (line.pinned or not any(operand.name in other for operand in step.operands)):
+            result = replace(result, steps=(*result.steps, line))
+            continue
+        other.add(step.name)
         try:
             if isinstance(step.op, Softmax):
                 scores = values_of(step.operands[0].of(result.value(step.operands[0].name)))

@@ -7,10 +7,11 @@ narrow, and wider than the range by rounding in the 30th digit only (PEDAGOGY 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_DOWN, Decimal
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
+from itertools import pairwise
 from typing import Literal
 
 from symattn.derivation import Op
@@ -19,21 +20,45 @@ from symattn.exact import Value, compare, decide, has_symbols
 from symattn.exact.decide import MOST_DIGITS
 from symattn.exact.intervals import INFINITY, ONE, ZERO, Interval, interval_ring
 from symattn.exact.rounding import MODES
-from symattn.exact.values import NegativeInfinity
+from symattn.exact.values import NEGATIVE_INFINITY, NegativeInfinity
 from symattn.marking.policy import Rounding
 from symattn.ops import (
     Activation,
     Add,
     Hadamard,
+    InfinityNorm,
     Mask,
     MatMul,
+    Mean,
+    MeanSquare,
+    Part,
+    Rescale,
     Round,
     Scale,
+    Slope,
     Softmax,
     Stack,
+    Standardise,
     SumOver,
     Transpose,
+    Variance,
 )
+from symattn.ops.gradient import (
+    ActivationGradient,
+    Copy,
+    CrossEntropyGradient,
+    Interleave,
+    NormGradient,
+    ProductSum,
+    SoftCapGradient,
+    SoftmaxGradient,
+    SoftmaxJacobian,
+    Total,
+)
+from symattn.ops.loss import CrossEntropy
+from symattn.ops.online import Accumulate, Exponentials, RunningMaximum
+from symattn.ops.position import Multiple, Rotate, Sinusoids
+from symattn.ops.scores import Bias, FeatureMap, Hardmax, Over, OverSum, SoftCap
 
 Window = Interval
 Box = tuple[tuple[Window, ...], ...]
@@ -41,8 +66,11 @@ Box = tuple[tuple[Window, ...], ...]
 
 DIGITS = 30
 RING = interval_ring(DIGITS)
+HALF = Decimal("0.5")
 HIDDEN = Window(-INFINITY, -INFINITY)
 """The score of what is masked."""
+
+NOTHING = Window(ZERO, ZERO)
 
 
 def cell(value: Value, unit: Fraction | None, rounding: Rounding = "nearest") -> Window | None:
@@ -134,6 +162,10 @@ def _range(op: Op, boxes: Sequence[Box], weights: bool, divisor: Window | None) 
             return (tuple(reduce(RING.add, column) for column in _turned(a)),)
         case SumOver(), (a,):
             return tuple((reduce(RING.add, row),) for row in a)
+        case Part(of="rows"), (a,):
+            return tuple(a[i] for i in op.indices)
+        case Part(), (a,):
+            return tuple(tuple(row[j] for j in op.indices) for row in a)
         case Stack(along="rows"), _:
             return tuple(row for box in boxes for row in box)
         case Stack(), _:
@@ -151,10 +183,102 @@ def _range(op: Op, boxes: Sequence[Box], weights: bool, divisor: Window | None) 
             if op.along == "columns":
                 return _turned(tuple(_softmax(column, logarithm, op.empty) for column in _turned(a)))
             return tuple(_softmax(row, logarithm, op.empty) for row in a)
+        case SoftCap(cap), (a,):
+            return _each(a, lambda x: RING.multiply(_number(cap), _tanh(_over(x, _number(cap)))))
+        case Bias(values), (a,):
+            added = tuple(tuple(HIDDEN if b is NEGATIVE_INFINITY else _number(b) for b in row) for row in values.rows)
+            return _entrywise(RING.add, a, added)
+        case OverSum() | Hardmax(), (a,):
+            weigh = _over_sum if isinstance(op, OverSum) else _hardmax
+            if op.along == "columns":
+                return _turned(tuple(_visible(column, weigh, op.empty) for column in _turned(a)))
+            return tuple(_visible(row, weigh, op.empty) for row in a)
+        case FeatureMap(feature), (a,):
+            return _each(a, _FEATURES[feature])
+        case Over(), (a, b):
+            return _entrywise(_over, a, b)
         case Activation(name=name), (a,) if name == "identity":
             return a
-        case Activation(name=name), (a,) if name.lower() == "relu":
-            return _each(a, lambda x: Window(max(ZERO, x.low), max(ZERO, x.high)))
+        case Activation(), (a,) if function := op.function:
+            return _each(a, partial(function.over, RING))
+        case Mean(over), (a,):
+            means = tuple((RING.divide(reduce(RING.add, line), _number(len(line))),) for line in _lines(a, over))
+            return means if over == "columns" else _turned(means)
+        case Variance(of, over), (a, mean):
+            pairs = zip(_lines(a, over), _lines(mean, over), strict=True)
+            variances = tuple((_variance(line, m, len(line) - (of == "sample")),) for line, (m,) in pairs)
+            return variances if over == "columns" else _turned(variances)
+        case MeanSquare(over), (a,):
+            zero = _point(ZERO)
+            squares = tuple((_variance(line, zero, len(line)),) for line in _lines(a, over))
+            return squares if over == "columns" else _turned(squares)
+        case Standardise(epsilon), (a, mean, variance):
+            deviations = _entrywise(RING.add, a, _each(mean, RING.negate))
+            return _entrywise(_over, deviations, _each(variance, partial(_deviation, epsilon)))
+        case Rescale(epsilon), (a, square):
+            return _entrywise(_over, a, _each(square, partial(_deviation, epsilon)))
+        case RunningMaximum(along=along), _:
+            joined = zip(*(box if along == "rows" else _turned(box) for box in boxes), strict=True)
+            maxima = tuple((_greatest([x for line in lines for x in line]),) for lines in joined)
+            return maxima if along == "rows" else _turned(maxima)
+        case Exponentials(base=base), (a, b):
+            logarithm = _logarithm(base)
+            return _entrywise(lambda x, m: NOTHING if x == HIDDEN else RING.exp(_less(x, m, logarithm)), a, b)
+        case Accumulate(), (a, b, c):
+            return _entrywise(RING.add, _entrywise(_times, a, b), c)
+        case Sinusoids(), ():
+            return tuple(tuple(map(_number, row)) for row in op.apply().rows)
+        case Rotate(tokens=tokens), (a,):
+            return _rotated(op, a) if tokens == "rows" else _turned(_rotated(op, _turned(a)))
+        case Multiple(factor), (a,):
+            return _each(a, lambda x: _times(x, _number(factor)))
+        case SoftmaxJacobian(), (a,):
+            (row,) = a if op.along == "rows" else _turned(a)
+            return tuple(
+                tuple(_slope(x, HALF) if i == j else RING.negate(_times(x, y)) for j, y in enumerate(row))
+                for i, x in enumerate(row)
+            )
+        case SoftmaxGradient(along, base), (a, g):
+            if along == "columns":
+                turned = map(_back_through_softmax, _turned(a), _turned(g), [_logarithm(base)] * len(a[0]))
+                return _turned(tuple(turned))
+            return tuple(map(_back_through_softmax, a, g, [_logarithm(base)] * len(a)))
+        case ActivationGradient(name="relu"), (g, x):
+            steps = _each(x, lambda x: Window(ONE if x.low > 0 else ZERO, ONE if x.high > 0 else ZERO))
+            return _entrywise(_times, g, steps)
+        case ActivationGradient(name="tanh" | "sigmoid" as name), (g, y):
+            return _entrywise(lambda g, y: _times(g, _slope(y, ZERO if name == "tanh" else HALF)), g, y)
+        case SoftCapGradient(cap), (g, y):
+            return _entrywise(lambda g, y: _times(g, _slope(_over(y, _number(cap)), ZERO)), g, y)
+        case NormGradient(over=over), (g, n, v):
+            boxes = (g, n, v) if over == "columns" else (_turned(g), _turned(n), _turned(v))
+            rows = tuple(_back_through_norm(op, *lines) for lines in zip(*boxes, strict=True))
+            return rows if over == "columns" else _turned(rows)
+        case CrossEntropy(along), (p, t):
+            pairs = zip(p, t, strict=True) if along == "rows" else zip(_turned(p), _turned(t), strict=True)
+            losses = tuple((RING.negate(reduce(RING.add, map(_wanted, row, targets))),) for row, targets in pairs)
+            return losses if along == "rows" else _turned(losses)
+        case CrossEntropyGradient(tokens), (p, t):
+            return _entrywise(lambda p, t: RING.divide(_less(p, t, _point(ONE)), _number(tokens)), p, t)
+        case ProductSum(over=over), (a, b):
+            pairs = zip(a, b, strict=True) if over == "columns" else zip(_turned(a), _turned(b), strict=True)
+            sums = tuple((_dot(row, other),) for row, other in pairs)
+            return sums if over == "columns" else _turned(sums)
+        case Total(), _:
+            return reduce(lambda a, b: _entrywise(RING.add, a, b), boxes)
+        case Interleave(along=along), _:
+            lines = [box if along == "rows" else _turned(box) for box in boxes]
+            dealt = tuple(line for group in zip(*lines, strict=True) for line in group)
+            return dealt if along == "rows" else _turned(dealt)
+        case Copy(), (a,):
+            return a
+        case Slope(function="relu"), (a,):
+            return _each(a, lambda h: Window(ONE if h.low > 0 else ZERO, ONE if h.high > 0 else ZERO))
+        case Slope(function=function), (a,):
+            return _each(a, lambda h: _slope(h, ZERO if function == "tanh" else HALF))
+        case InfinityNorm(along=along), (a,):
+            sizes = [reduce(RING.add, map(_size, line)) for line in (a if along == "rows" else _turned(a))]
+            return ((Window(max(s.low for s in sizes), max(s.high for s in sizes)),),)
         case Round(method="nearest" | "truncate"), (a,):
             mode = MODES[op.ties] if op.method == "nearest" else ROUND_DOWN
             return _each(a, lambda x: x if x == HIDDEN else Window(*(_rounded(end, op.places, mode) for end in x)))
@@ -200,6 +324,44 @@ def _greatest_average(weights: Sequence[Window], values: Sequence[Decimal]) -> D
     return min(map(bound, values))
 
 
+# ------------------------------------------------------------------------------------ norms
+
+
+def _lines(box: Box, over: Literal["columns", "rows"]) -> Box:
+    return box if over == "columns" else _turned(box)
+
+
+def _variance(line: Sequence[Window], mean: Window, number: int) -> Window:
+    """Σ(x_j − μ)² over a number, over all x_j and μ in their windows.
+
+    It is convex in μ: the greatest value stands at an end of the window of μ.  The least is sought between neighbouring
+    ends of the x_j, where those on one side of μ are as near to it as they can be and all others are equal to it.
+    """
+
+    def farthest(m: Decimal) -> Decimal:
+        away = (_size(_less(x, _point(m), _point(ONE))).high for x in line)
+        return reduce(RING.add, (_square(_point(d)) for d in away)).high
+
+    def nearest(m: Window) -> Decimal:
+        ends = [_point(x.high if x.high <= m.low else x.low) for x in line if x.high <= m.low or m.high <= x.low]
+        if not ends:
+            return ZERO
+        centre = RING.divide(reduce(RING.add, ends), _number(len(ends)))
+        off = _size(_less(centre, m, _point(ONE))).low
+        about = reduce(RING.add, (_square(_less(end, centre, _point(ONE))) for end in ends))
+        return RING.add(about, RING.multiply(_number(len(ends)), _square(_point(off)))).low
+
+    stops = sorted({mean.low, mean.high, *(end for x in line for end in x if mean.low < end < mean.high)})
+    pieces = [Window(*pair) for pair in pairwise(stops)] or [mean]
+    sums = Window(min(map(nearest, pieces)), max(map(farthest, mean)))
+    return RING.divide(sums, _number(number))
+
+
+def _deviation(epsilon: Value, variance: Window) -> Window:
+    """√(σ² + ε); no variance is below 0."""
+    return RING.sqrt(RING.add(Window(max(ZERO, variance.low), max(ZERO, variance.high)), _number(epsilon)))
+
+
 # ------------------------------------------------------------------------------------ softmax
 
 
@@ -225,6 +387,46 @@ def _softmax(scores: Sequence[Window], logarithm: Window, empty: Literal["undefi
     return tuple(map(weight, range(len(scores))))
 
 
+def _visible(
+    scores: Sequence[Window],
+    weights: Callable[[Sequence[Window]], list[Window]],
+    empty: Literal["undefined", "zero"],
+) -> tuple[Window, ...]:
+    """The weights of what is not hidden; 0 for the rest."""
+    seen = [x for x in scores if x != HIDDEN]
+    if not seen and empty == "undefined":
+        raise UndefinedError("Nothing but −∞ has no weights.")
+    found = iter(weights(seen))
+    return tuple(Window(ZERO, ZERO) if x == HIDDEN else next(found) for x in scores)
+
+
+def _over_sum(scores: Sequence[Window]) -> list[Window]:
+    """s_i/Σ s_j, a quotient of linear functions: its extremes over s_i and the sum of the others stand at corners."""
+
+    def share(i: int) -> Window:
+        rest = reduce(RING.add, (s for j, s in enumerate(scores) if j != i), _point(ZERO))
+        if RING.add(scores[i], rest).sign in (0, None):
+            raise UndefinedError("The sum may be 0.")
+        corners = [RING.divide(_point(s), RING.add(_point(s), _point(r))) for s in scores[i] for r in rest]
+        return Window(min(c.low for c in corners), max(c.high for c in corners))
+
+    return [share(i) for i in range(len(scores))]
+
+
+def _hardmax(scores: Sequence[Window]) -> list[Window]:
+    """1 over the number of those that share the largest score, 0 for the others."""
+
+    def share(i: int) -> Window:
+        others = [s for j, s in enumerate(scores) if j != i]
+        tied = [sum(s.low == scores[i].high for s in others), sum(s.high == scores[i].low for s in others)]
+        most, least = (RING.number(Fraction(1, 1 + ties)) for ties in tied)
+        may_win = all(s.low <= scores[i].high for s in others)
+        must_win = all(s.high <= scores[i].low for s in others)
+        return Window(least.low if must_win else ZERO, most.high if may_win else ZERO)
+
+    return [share(i) for i in range(len(scores))]
+
+
 def _share(p: Decimal, others: Sequence[Decimal]) -> Window:
     """p/(p + Σ others)."""
     if not others:
@@ -240,12 +442,99 @@ def _logarithm(base: Value | Literal["e"]) -> Window:
 # ------------------------------------------------------------------------------------ entry by entry
 
 
+def _wanted(p: Window, t: Window) -> Window:
+    """t ln p, and 0 where t is; p may not be 0 elsewhere."""
+    if t == NOTHING:
+        return NOTHING
+    if p.low <= 0:
+        raise UndefinedError("The logarithm of a number that may be 0 is undefined.")
+    return _times(t, RING.ln(p))
+
+
+def _tanh(x: Window) -> Window:
+    """1 − 2/(e^2x + 1), in which x occurs once."""
+    power = RING.exp(RING.add(x, x))
+    return RING.add(_point(ONE), RING.negate(RING.divide(RING.number(2), RING.add(power, _point(ONE)))))
+
+
+def _elu_and_one(x: Window) -> Window:
+    """x + 1 above 0, e^x below: increasing, and one number at 0."""
+    low, high = (RING.add(_point(end), _point(ONE)) if end > 0 else RING.exp(_point(end)) for end in x)
+    return Window(low.low, high.high)
+
+
+def _square(x: Window) -> Window:
+    low, high = map(_point, _size(x))
+    return Window(RING.multiply(low, low).low, RING.multiply(high, high).high)
+
+
+_FEATURES: Mapping[str, Callable[[Window], Window]] = {
+    "elu+1": _elu_and_one,
+    "relu": lambda x: Window(max(ZERO, x.low), max(ZERO, x.high)),
+    "square": _square,
+    "identity": lambda x: x,
+}
+
+
+def _greatest(windows: Sequence[Window]) -> Window:
+    return Window(max(w.low for w in windows), max(w.high for w in windows))
+
+
+def _less(x: Window, maximum: Window, factor: Window) -> Window:
+    """(x − m)·ln b."""
+    return RING.multiply(RING.add(x, RING.negate(maximum)), factor)
+
+
+def _rotated(op: Rotate, rows: Box) -> Box:
+    """Every entry of a product with a fixed matrix, so that interval arithmetic gives the range itself."""
+    turns = [tuple(tuple(map(_number, line)) for line in op.matrix(p).T.rows) for p in op.positions]
+    return tuple(tuple(_dot(row, column) for column in turn) for row, turn in zip(rows, turns, strict=True))
+
+
 def _times(a: Window, b: Window) -> Window:
     if HIDDEN in (a, b):
         if (b if a == HIDDEN else a).sign != 1:
             raise UndefinedError("−∞ may be multiplied by positive numbers only.")
         return HIDDEN
     return RING.multiply(a, b)
+
+
+def _slope(h: Window, top: Decimal) -> Window:
+    """1 − h² (tanh) or h·(1 − h) (sigmoid): (h − top)² below the value at the top, which is 1 or 1/4."""
+    away = _size(RING.add(h, _point(top.copy_negate())))
+    low, high = (RING.multiply(_point(end), _point(end)) for end in away)
+    highest = ONE if top == ZERO else top * top
+    return RING.add(_point(highest), RING.negate(Window(low.low, high.high)))
+
+
+def _back_through_softmax(weights: Sequence[Window], gradient: Sequence[Window], rate: Window) -> tuple[Window, ...]:
+    """a_i·((1 − a_i)·g_i − Σ_k≠i a_k·g_k), the weights in their windows and not negative; every other number once."""
+    a = [Window(max(ZERO, w.low), max(ZERO, w.high)) for w in weights]
+    found = []
+    for i, (own, g) in enumerate(zip(a, gradient, strict=True)):
+        others = [_times(x, y) for k, (x, y) in enumerate(zip(a, gradient, strict=True)) if k != i]
+        rest = reduce(RING.add, others, _point(ZERO))
+        bracket = _less(_times(_less(_point(ONE), own, _point(ONE)), g), rest, _point(ONE))
+        found.append(_times(rate, _times(own, bracket)))
+    return tuple(found)
+
+
+def _back_through_norm(
+    op: NormGradient, gradient: Sequence[Window], normed: Sequence[Window], variance: Sequence[Window]
+) -> tuple[Window, ...]:
+    """The textbook's line, each number wherever it stands: wide enough, and wider than the range."""
+    (v,), one = variance, _point(ONE)
+    root = RING.sqrt(RING.add(Window(max(ZERO, v.low), v.high), _number(op.epsilon)))
+    mean = RING.divide(reduce(RING.add, gradient), _number(len(gradient)))
+    along = RING.divide(_dot(gradient, normed), _number(len(gradient) - (op.kind == "sample")))
+    centred = [g if op.kind == "rms" else _less(g, mean, one) for g in gradient]
+    return tuple(_over(_less(g, _times(n, along), one), root) for g, n in zip(centred, normed, strict=True))
+
+
+def _size(x: Window) -> Window:
+    """|x|."""
+    low, high = sorted((x.low.copy_abs(), x.high.copy_abs()))
+    return Window(low if x.sign else ZERO, high)
 
 
 def _over(x: Window, divisor: Window) -> Window:

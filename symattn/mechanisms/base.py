@@ -7,16 +7,18 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import reduce
 from typing import Literal
 
 from symattn.derivation import Derivation, Op, Operand, column_of, row_of, symbols, transposed
 from symattn.errors import InputError, ReadError, ShapeError
-from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value, exact, is_symbolic, matrix, sign
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, Size, Value, exact, is_symbolic, matrix, sign
 from symattn.exact.reading import read
 from symattn.ops import Activation, Add, Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver
-from symattn.ops.attention import Keep, MaskStyle, blocks, causal, padding, window
+from symattn.ops.attention import Keep, MaskStyle, blocks, both, causal, padding, prefix, window
 from symattn.ops.entrywise import RoundingMethod
-from symattn.ops.turning import turned
+from symattn.ops.scores import Bias, Hardmax, OverSum, SoftCap, Temperature, alibi, alibi_slope
+from symattn.ops.turning import turned, turned_op
 
 SIZE_NAMES = ("n", "m", "h", "g", "d_model", "d_k", "d_v", "d_ff")
 
@@ -35,39 +37,9 @@ class Rounding:
 
 @dataclass(frozen=True)
 class Settings:
-    """How a mechanism is to be worked out.  Field by field, what a problem file may say.
+    """How a mechanism is to be worked out: what a problem file may say; `symattn.settings` says it field by field.
 
-    scale         "sqrt(d_k)", "none", "sqrt(d_model)", "d_k", or any number or expression in the sizes
-    mask          none, "causal", "padding:2" (two real tokens), "window:2", "window:2:both", "blocks:2,1",
-                  or rows of 1 (seen) and 0 (hidden), as lists or as text ("[[1, 0], [1, 1]]")
-    mask_style    additive, keep, block, multiplicative
-    base          of the softmax: "e", 2, …
-    orientation   rows: tokens are rows, Q = X W_Q;  columns: tokens are columns, Q = W_Q X
-    by            matrix, or token: one token after the other, values weighted and then summed
-    scores        row or column: how one token's scores stand when going token by token
-    activation    of the projections: identity, relu, or a name such as f
-    order         of the projections
-    rounding      of the weights, carried on
-    stop_at       the last step worked out
-
-    The others belong to some mechanisms only, which name them in `Mechanism.uses`; the rest refuse them.
-
-    heads, kv_heads       how many heads, and how many key and value heads they share (0: as many; 1: multi-query)
-    split                 consecutive: head 1 has the first d_k columns; interleaved: every h-th column from its own
-    empty                 a row that sees nothing is undefined, or zero
-    weights               how scores become weights: softmax, sum (score over the sum of its row), hardmax
-    cap, temperature      scores become cap·tanh(score/cap); scores over the temperature
-    bias                  "alibi" or "alibi:1/2,1/4" (a slope for every head), added to the scaled scores
-    feature               φ of linear attention: elu+1, relu, square, identity
-    position              none, sinusoidal, sinusoidal-halves (added to X), learned (a given P added to X), rotary,
-                          rotary-halves
-    wavelength, angles    of positions: the base of the angles (10000), or the angles themselves
-    first_position        0 or 1
-    norm, norm_place      layer or rms or none; post or pre
-    epsilon, variance     ε under the root; population (over d) or sample (over d − 1)
-    function              of a feed-forward or recurrent network: relu, gelu, gelu_tanh, silu, tanh, sigmoid, identity
-    blocks                how many blocks are stacked
-    tile                  how many keys a block of the online softmax has
+    Some belong to some mechanisms only, which name them in `Mechanism.uses`; the rest refuse them.
     """
 
     scale: object = "sqrt(d_k)"
@@ -94,6 +66,7 @@ class Settings:
     wavelength: Value = 10000
     angles: object = None
     first_position: int = 0
+    embedding: Literal["plain", "scaled"] = "plain"
     norm: Literal["layer", "rms", "none"] = "layer"
     norm_place: Literal["post", "pre"] = "post"
     epsilon: Value = 0
@@ -101,6 +74,12 @@ class Settings:
     function: str = ""
     blocks: int = 1
     tile: int = 2
+
+    @property
+    def plain_scores(self) -> bool:
+        """Whether scores are scaled and masked alone before an ordinary softmax."""
+        changed = self.bias or self.cap is not None or self.temperature is not None
+        return self.weights == "softmax" and self.empty == "undefined" and not changed
 
     @property
     def groups(self) -> int:
@@ -133,6 +112,8 @@ class Settings:
             raise InputError(f"activation is {function!r}; a name such as identity, relu or f was expected.")
         for name, (low, high) in _COUNTS.items():
             number = values.get(name, low)
+            if isinstance(number, str) and number.isdecimal():  # as it is typed on the command line
+                number = values[name] = int(number)
             if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
                 raise InputError(f"{name} is {number!r}; a whole number from {low} to {high} was expected.")
         for name in _NUMBERS:
@@ -154,6 +135,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "weights": ("softmax", "sum", "hardmax"),
     "feature": ("elu+1", "relu", "square", "identity"),
     "position": ("none", "sinusoidal", "sinusoidal-halves", "learned", "rotary", "rotary-halves"),
+    "embedding": ("plain", "scaled"),
     "norm": ("layer", "rms", "none"),
     "norm_place": ("post", "pre"),
     "variance": ("population", "sample"),
@@ -165,10 +147,14 @@ _NUMBERS = ("cap", "temperature", "wavelength", "epsilon")
 SCORES = frozenset({"empty", "weights", "cap", "temperature", "bias"})
 """What every mechanism with scores may be told."""
 
+BY_TOKEN = frozenset({"by", "scores"})
+"""Of mechanisms that can go token by token."""
+
 ROTARY = frozenset({"position", "wavelength", "angles", "first_position"})
+POSITIONS = ROTARY | {"embedding"}
 HEADS = frozenset({"heads", "kv_heads", "split"})
 NORM = frozenset({"norm", "norm_place", "epsilon", "variance"})
-_SOME = SCORES | ROTARY | HEADS | NORM | {"feature", "function", "blocks", "tile"}
+NOT_OF_ALL = SCORES | BY_TOKEN | POSITIONS | HEADS | NORM | {"feature", "function", "blocks", "tile"}
 """The settings that not every mechanism has."""
 
 
@@ -204,14 +190,18 @@ class Mechanism:
     """One kind of computation: what it starts from and how it goes on.
 
     `givens` maps each given to its shape in letters (`X` is n × d_model), tokens as rows; a letter may have a factor h
-    or g, the heads and the key and value heads (`W_Q` is d_model × h*d_k).  `optional` givens may be left out, `tokens`
-    are those whose rows are tokens (they are transposed where tokens are columns; weights are, too).  `derive` gets
-    givens whose shapes have been checked; with `turns` it is written for tokens as rows alone, and is turned for
-    columns.  `uses` are the settings it has besides those of all.
+    or g, the heads and the key and value heads (`W_Q` is d_model × h*d_k).  A name with {head} or {block} in it stands
+    for one given in every head or block: `A_{head}` for A_1, A_2, …  `optional` givens may be left out; those that are
+    `usual` come all the same in letters and in random numbers.  `derive` gets givens whose shapes have been checked;
+    with `turns` it is written for tokens as rows alone, and is turned for columns.  `uses` are the settings it has
+    besides those of all.
 
-    For random worksheets: `sizes` of its own letters, `draw` makes givens that suit it (any that are of the right
-    shapes; what they lead to is judged afterwards), `complaint` says why a derivation is not worth setting, `relabels`
-    that its axes may be permuted without making it harder.
+    For random worksheets: `default_sizes` of its letters; `drawn`, settings that make numbers come out; `draw` makes
+    givens that suit it (any of the right shapes; what they lead to is judged afterwards); `complaint` says why a
+    derivation is not worth setting; `relabels` that its axes may be permuted without making it harder.
+
+    `other_way` works the output of a derivation out as someone would who does not know this mechanism, ending in a step
+    of the same name: for keys, which say that the two agree.
     """
 
     name: str
@@ -219,23 +209,36 @@ class Mechanism:
     givens: Mapping[str, tuple[str, str]]
     derive: Callable[[Derivation, Settings, Mapping[str, Size]], Derivation]
     optional: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    usual: tuple[str, ...] = ()
     defaults: Mapping[str, object] = field(default_factory=dict)
+    drawn: Mapping[str, object] = field(default_factory=dict)
     uses: frozenset[str] = frozenset()
     turns: bool = True
     default_sizes: Mapping[str, int] = field(default_factory=dict)
     draw: Callable[[Settings, Mapping[str, Size], random.Random], Mapping[str, Matrix]] | None = None
     complaint: Callable[[Derivation], str] = lambda d: ""
     relabels: bool = False
+    other_way: Callable[[Derivation], Derivation] | None = None
 
     def shapes(self, settings: Settings) -> dict[str, tuple[str, str]]:
         """Every given, required or not, with its shape in letters for this orientation."""
-        listed = {**self.givens, **self.optional}
+        listed = numbered({**self.givens, **self.optional}, settings)
         return {name: s if settings.orientation == "rows" else s[::-1] for name, s in listed.items()}
+
+    def layout(self, preset: Mapping[str, object]) -> dict[str, object]:
+        """Of a notation's way of going about things, what this mechanism has: heads do not go token by token."""
+        return {name: value for name, value in preset.items() if name in self.uses or name not in NOT_OF_ALL}
+
+    def expected(self, settings: Settings) -> tuple[str, ...]:
+        """The givens that letters and random numbers are made for: the required and the usual ones."""
+        usual = {name: self.optional[name] for name in self.usual}
+        return tuple(numbered({**self.givens, **usual}, settings))
 
     @property
     def letters(self) -> tuple[str, ...]:
         """The sizes that its givens have: n, d_model, d_k, …"""
-        found = (_factored(s)[1] for shape in self.givens.values() for s in shape if not s.isdigit())
+        shapes = [*self.givens.values(), *(self.optional[name] for name in self.usual)]
+        found = (_factored(s)[1] for shape in shapes for s in shape if not s.isdigit())
         return tuple(dict.fromkeys(found))
 
     def run(self, givens: Mapping[str, object], settings: Settings, *, staged: bool = False) -> Derivation:
@@ -245,7 +248,7 @@ class Mechanism:
         shapes that contradict one another.
         """
         default = Settings()
-        for name in sorted(_SOME - self.uses):
+        for name in sorted(NOT_OF_ALL - self.uses):
             if getattr(settings, name) != getattr(default, name):
                 listed = ", ".join(sorted(self.uses)) or "none but those of all"
                 raise InputError(f"{self.name} has no setting {name!r}; its own are: {listed}.")
@@ -263,10 +266,10 @@ class Mechanism:
 
     def sizes(self, givens: Mapping[str, AnyMatrix], settings: Settings) -> dict[str, Size]:
         """What n, d_model, d_k, d_v are, as the givens' shapes tell; h and g, if there are heads."""
-        shapes = self.shapes(settings)
-        for name in self.givens:
+        shapes, required = self.shapes(settings), numbered(self.givens, settings)
+        for name in required:
             if name not in givens:
-                raise InputError(f"{self.name} starts from {', '.join(self.givens)}; {name} is missing.")
+                raise InputError(f"{self.name} starts from {', '.join(required)}; {name} is missing.")
         for name in givens:
             if name not in shapes:
                 raise InputError(f"{self.name} has no given {name!r}; it knows {', '.join(shapes)}.")
@@ -292,13 +295,12 @@ class Mechanism:
         return sizes
 
     def given_shapes(self, sizes: Mapping[str, Size], settings: Settings) -> dict[str, tuple[Size, Size]]:
-        """The shapes of the required givens in numbers, as far as the sizes are numbers."""
-        known = {"h": settings.heads, "g": settings.groups}
+        """The shapes of the expected givens in numbers, as far as the sizes are numbers."""
+        known, shapes = {"h": settings.heads, "g": settings.groups}, self.shapes(settings)
         found: dict[str, tuple[Size, Size]] = {}
-        for name, letters in self.shapes(settings).items():
-            if name in self.givens:
-                rows, columns = (_whole(spec, sizes, known) for spec in letters)
-                found[name] = (rows, columns)
+        for name in self.expected(settings):
+            rows, columns = (_whole(spec, sizes, known) for spec in shapes[name])
+            found[name] = (rows, columns)
         return found
 
     def symbolic(self, sizes: Mapping[str, Size], settings: Settings) -> dict[str, AnyMatrix]:
@@ -312,6 +314,17 @@ class Mechanism:
             else:
                 result[name] = Outline((rows, columns))
         return result
+
+
+def numbered(named: Mapping[str, tuple[str, str]], settings: Settings) -> dict[str, tuple[str, str]]:
+    """Names with {head} or {block} in them once for each: A_1, A_2; W_Q^1, W_Q^2."""
+    counts = {"{head}": settings.heads, "{block}": settings.blocks}
+    found: dict[str, tuple[str, str]] = {}
+    for name, shape in named.items():
+        mark = next((mark for mark in counts if mark in name), "")
+        numbers = range(1, counts[mark] + 1) if mark else (0,)
+        found |= {name.replace(mark, str(number)) if mark else name: shape for number in numbers}
+    return found
 
 
 def _factored(spec: str) -> tuple[str, str]:
@@ -342,7 +355,7 @@ def _whole(spec: str, sizes: Mapping[str, Size], heads: Mapping[str, int]) -> Si
     return heads[factor] * size
 
 
-_LAST_ROLES = ("S", "S'", "M", "A", "A_rounded", "weighted", "Z")
+_LAST_ROLES = ("S", "S'", "S_T", "S_cap", "S_B", "M", "A", "A_rounded", "weighted", "Z")
 
 
 def _until(d: Derivation, stop: str) -> Derivation:
@@ -421,41 +434,82 @@ def attend(
     q, k, v = operands or (scope("Q"), scope("K"), scope("V"))
     at = scope.section
     scale = scale_op(settings.scale, sizes)
-    keep = mask_keep(settings.mask, n, m)
+    mask = mask_op(settings, n, m)
     if settings.by == "token":
         if not isinstance(n, int):
             raise InputError("Token by token, the number of tokens must be a number.")
         changed = [name for name in ("temperature", "cap", "bias") if getattr(settings, name)]
-        if changed or scope != Scope() or settings.weights != "softmax" or "B" in d.givens:
-            raise InputError("Token by token, there is one head, and scores are scaled and masked alone.")
-        return _attend_by_token(d, settings, n, scale, keep)
+        changed += ["B"] if "B" in d.givens else []
+        if changed or scope != Scope() or settings.weights != "softmax" or isinstance(mask, Bias):
+            raise InputError(
+                "Token by token there is one head, a softmax, and only scale and mask before it; what else is done "
+                "to scores goes matrix by matrix (by = 'matrix')."
+            )
+        return _attend_by_token(d, settings, n, scale, mask)
     if settings.orientation == "rows":
         d = d.then(scope("S"), MatMul(), q, transposed(k), section=at)  # n × m, row i: query i against every key
     else:
         d = d.then(scope("S"), MatMul(), transposed(k), q, section=at)  # m × n, column i: query i against every key
-        keep = tuple(zip(*keep, strict=True)) if keep else keep
     if scale:
         d = d.then(scope("S'"), scale, scope("S"), section=at)
     d = change_scores(d, settings, scope)
-    if keep is not None:
-        mask = Mask(keep, settings.mask_style, mask_kind(settings.mask))
-        d = d.then(scope("M"), mask, d.last.name, section=at)
+    if mask:
+        op = mask if settings.orientation == "rows" else turned_op(mask)
+        d = d.then(scope("M"), op, d.last.name, section=at)
     d = d.then(scope("A"), weights_op(settings), d.last.name, section=at)
     return mix(d, settings, scope, v)
 
 
 def change_scores(d: Derivation, settings: Settings, scope: Scope) -> Derivation:
     """The steps between scale and mask: S_T over the temperature, S_cap capped, S_B with a bias."""
+    if settings.bias and "B" in d.givens:
+        raise InputError(f"A bias is given as B and as {settings.bias!r}; only one can be added.")
+    steps: list[tuple[str, Op, tuple[str, ...]]] = []
     if settings.temperature is not None:
-        op = Scale(_divisor(settings.temperature, settings.temperature))
-        d = d.then(scope("S_T"), op, d.last.name, section=scope.section)
+        steps.append(("S_T", Temperature(_positive("temperature", settings.temperature)), ()))
+    if settings.cap is not None:
+        steps.append(("S_cap", SoftCap(_positive("cap", settings.cap)), ()))
+    if settings.bias:
+        steps.append(("S_B", _alibi(settings.bias, scope, d.last.result.shape), ()))
     if "B" in d.givens:
-        d = d.then(scope("S_B"), Add(), d.last.name, "B", section=scope.section)
+        steps.append(("S_B", Add(), ("B",)))
+    for stem, op, others in steps:
+        d = d.then(scope(stem), op, d.last.name, *others, section=scope.section)
     return d
+
+
+def _positive(setting: str, number: Value) -> Value:
+    if not is_symbolic(number) and sign(number) <= 0:
+        raise InputError(f"The {setting} is {number}; a positive number was expected.")
+    return number
+
+
+def _alibi(bias: str, scope: Scope, shape: tuple[Size, Size]) -> Bias:
+    """A head's bias, with ALiBi's own slope or the one that is stated for it."""
+    rows, columns = shape
+    if not isinstance(rows, int) or not isinstance(columns, int):
+        raise InputError("ALiBi counts how far tokens are apart, so that the number of tokens cannot be a letter.")
+    kind, colon, listed = bias.partition(":")
+    if kind != "alibi":
+        raise InputError(f"bias is {bias!r}; alibi, or alibi:1/2,1/4 (a slope for every head), was expected.")
+    head = scope.head or 1
+    if not colon:
+        return alibi(alibi_slope(head, scope.of), rows, columns)
+    slopes = listed.split(",")
+    if len(slopes) != scope.of:
+        raise InputError(f"bias is {bias!r}; a slope for every head, and so {scope.of} of them, were expected.")
+    return alibi(_number("bias", slopes[head - 1].strip()), rows, columns)
 
 
 def weights_op(settings: Settings) -> Op:
     """How a row of scores becomes a row of weights."""
+    if settings.weights != "softmax" and settings.base != "e":
+        raise InputError(f"The base is {settings.base}, but the weights are {settings.weights}, without any powers.")
+    match settings.weights:
+        case "sum":
+            return OverSum(settings.orientation, settings.empty)
+        case "hardmax":
+            return Hardmax(settings.orientation, settings.empty)
     return Softmax(settings.orientation, settings.base, settings.empty)
 
 
@@ -470,7 +524,7 @@ def mix(d: Derivation, settings: Settings, scope: Scope = Scope(), values: str =
     return d.then(scope("Z"), MatMul(), values, weights, section=scope.section)  # d_v × n
 
 
-def _attend_by_token(d: Derivation, settings: Settings, n: int, scale: Scale | None, keep: Keep | None) -> Derivation:
+def _attend_by_token(d: Derivation, settings: Settings, n: int, scale: Scale | None, mask: Mask | None) -> Derivation:
     """The same, one token after the other: its scores, its weights, the values times the weights, their sum."""
     columns = settings.orientation == "columns"
     upright = columns or settings.scores == "column"  # the token's scores stand as a column
@@ -485,12 +539,11 @@ def _attend_by_token(d: Derivation, settings: Settings, n: int, scale: Scale | N
         scores = f"S.{t + 1}"
         if scale:
             d, scores = d.then(f"S'.{t + 1}", scale, scores, section=section), f"S'.{t + 1}"
-        if keep is not None:
-            seen = () if not keep else tuple((x,) for x in keep[t]) if upright else (keep[t],)
-            mask = Mask(seen, settings.mask_style, mask_kind(settings.mask))
-            d, scores = d.then(f"M.{t + 1}", mask, scores, section=section), f"M.{t + 1}"
+        if mask:
+            seen = () if not mask.keep else tuple((x,) for x in mask.keep[t]) if upright else (mask.keep[t],)
+            d, scores = d.then(f"M.{t + 1}", replace(mask, keep=seen), scores, section=section), f"M.{t + 1}"
         along: Literal["rows", "columns"] = "columns" if upright else "rows"
-        d = d.then(f"A.{t + 1}", Softmax(along, settings.base), scores, section=section)
+        d = d.then(f"A.{t + 1}", Softmax(along, settings.base, settings.empty), scores, section=section)
         d = mix_token(d, settings, t, Operand(f"A.{t + 1}"), upright)
     return gather(d, settings, n)
 
@@ -552,8 +605,28 @@ def _divisor(divisor: Value, spec: object) -> Value:
     return divisor
 
 
+def mask_op(settings: Settings, rows: Size, columns: Size) -> Mask | Bias | None:
+    """The masking step: what is hidden becomes −∞; finite values are added; none for no mask."""
+    spec = settings.mask
+    if isinstance(spec, str) and spec.startswith(_ADDITIVE) and isinstance(rows, int) and isinstance(columns, int):
+        values = _additive(spec, rows, columns)
+        if any(x is not NEGATIVE_INFINITY and x != 0 for x in values):
+            return Bias(values)
+    keep = mask_keep(spec, rows, columns)
+    return None if keep is None else Mask(keep, settings.mask_style, mask_kind(spec))
+
+
+_ADDITIVE, _HIDDEN = "additive:", "hidden:"
+_KINDS = ("causal", "causal:top-left", "padding", "window", "prefix", "blocks")
+
+
 def mask_kind(spec: object) -> str:
-    return spec.partition(":")[0] if isinstance(spec, str) and not spec.lstrip().startswith("[") else "custom"
+    """What a mask is called: causal, padding, …; causal+padding; custom, if it is given by rows."""
+    if not isinstance(spec, str):
+        return "custom"
+    parts = [part.strip() for part in spec.split("+")]
+    kinds = (part if part in _KINDS else part.partition(":")[0] for part in parts)
+    return "+".join(kind if kind in _KINDS else "custom" for kind in kinds)
 
 
 def mask_keep(spec: object, rows: Size, columns: Size) -> Keep | None:
@@ -562,21 +635,36 @@ def mask_keep(spec: object, rows: Size, columns: Size) -> Keep | None:
         return None
     if not isinstance(rows, int) or not isinstance(columns, int):
         return ()
-    if isinstance(spec, str) and spec.lstrip().startswith("["):
-        spec = _written_mask(spec)  # rows on the command line: "[[1, 0], [1, 1]]"
     if not isinstance(spec, str):
         return _custom_mask(spec, rows, columns)
+    if spec.startswith(_ADDITIVE):
+        return tuple(tuple(x is not NEGATIVE_INFINITY for x in row) for row in _additive(spec, rows, columns).rows)
+    if spec.lstrip().startswith("["):  # rows on the command line: "[[1, 0], [1, 1]]"
+        return _custom_mask(_written_mask(spec), rows, columns)
+    return reduce(both, (_named_mask(part.strip(), rows, columns) for part in spec.split("+")))
+
+
+def _named_mask(spec: str, rows: int, columns: int) -> Keep:
+    if spec.startswith("["):
+        return _custom_mask(_written_mask(spec), rows, columns)
+    if spec.startswith(_HIDDEN):
+        hidden = _custom_mask(_written_mask(spec.removeprefix(_HIDDEN)), rows, columns)
+        return tuple(tuple(not x for x in row) for row in hidden)
     kind, *numbers = (part.strip() for part in spec.split(":"))
     try:
         match kind, numbers:
             case "causal", []:
                 return causal(rows, columns)
+            case "causal", ["top-left"]:
+                return causal(rows, columns, top_left=True)
             case "padding", [real]:
                 return padding(rows, columns, _within(int(real), 1, columns))
             case "window", [width]:
                 return window(rows, columns, _within(int(width), 1, columns))
             case "window", [width, "both"]:
                 return window(rows, columns, _within(int(width), 1, columns), looking_ahead=True)
+            case "prefix", [first]:
+                return prefix(rows, columns, _within(int(first), 1, columns))
             case "blocks", [sizes]:
                 listed = [int(size) for size in sizes.split(",")]
                 if sum(listed) == rows == columns and min(listed) > 0:
@@ -585,9 +673,26 @@ def mask_keep(spec: object, rows: Size, columns: Size) -> Keep | None:
     except ValueError:
         pass
     raise InputError(
-        f"The mask {spec!r} does not fit {rows} queries and {columns} keys; causal, padding:2, window:2, "
-        "window:2:both, blocks:2,1 or rows of 1 (seen) and 0 (hidden) were expected."
+        f"The mask {spec!r} does not fit {rows} queries and {columns} keys; causal, causal:top-left, padding:2, "
+        "window:2, window:2:both, prefix:2, blocks:2,1, rows of 1 (seen) and 0 (hidden), several of these joined by +, "
+        "or additive: and rows of numbers were expected."
     )
+
+
+def _additive(spec: str, rows: int, columns: int) -> Matrix:
+    """What a mask adds to the scores: additive:[[0, -10], [0, 0]]."""
+    text = spec.removeprefix(_ADDITIVE).strip()
+    if not re.fullmatch(r"\[\s*\[[^\[\]]*\](\s*,\s*\[[^\[\]]*\])*\s*\]", text):
+        raise InputError(
+            f"The mask {spec[:60]!r} is not written as rows of numbers, such as additive:[[0, -10], [0, 0]]."
+        )
+    try:
+        values = Matrix([entry.strip() for entry in row.split(",")] for row in re.findall(r"\[([^\[\]]+)\]", text))
+    except InputError as error:
+        raise InputError(f"The mask {spec[:60]!r}: {error}") from error
+    if values.shape != (rows, columns):
+        raise ShapeError(f"The mask is {values.shape[0]}×{values.shape[1]}; the scores are {rows}×{columns}.")
+    return values
 
 
 def _within(number: int, low: int, high: int) -> int:

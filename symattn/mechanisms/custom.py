@@ -6,20 +6,45 @@ from collections.abc import Mapping, Sequence
 
 from symattn.derivation import Derivation, Op, Operand
 from symattn.errors import InputError, ReadError
-from symattn.exact import Value, exact, matrix
+from symattn.exact import Value, exact, matrix, sign
 from symattn.exact.reading import read
 from symattn.formula import read_formula
-from symattn.mechanisms.base import Settings, mask_keep, mask_kind, scale_op
-from symattn.ops import OPS, Activation, Mask, Round, Scale, Softmax, Stack, SumOver
+from symattn.mechanisms.base import Settings, mask_op, scale_op
+from symattn.ops import OPS, Activation, Part, Round, Scale, Softmax, Stack, SumOver
+from symattn.ops.gradient import SoftmaxGradient, SoftmaxJacobian
+from symattn.ops.jacobian import InfinityNorm, Slope
+from symattn.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
+from symattn.ops.online import Exponentials
+from symattn.ops.scores import FeatureMap, Over, SoftCap, Temperature
 
 PARAMETERS: dict[str, tuple[str, ...]] = {
     "scale": ("by", "written"),
     "mask": ("mask", "style"),
-    "softmax": ("along", "base"),
+    "softmax": ("along", "base", "empty"),
+    "softmax_jacobian": ("along",),
+    "softmax_gradient": ("along", "base"),
+    "temperature": ("by",),
+    "soft_cap": ("cap",),
+    "over_sum": ("along", "empty"),
+    "hardmax": ("along", "empty"),
+    "feature_map": ("feature",),
+    "over": ("along",),
+    "cross_entropy": ("along",),
     "round": ("places", "method", "ties"),
     "activation": ("function",),
+    "slope": ("function",),
+    "norm": ("along",),
     "sum": ("over",),
+    "mean": ("over",),
+    "mean_square": ("over",),
+    "variance": ("of", "over"),
+    "standardise": ("epsilon",),
+    "rescale": ("epsilon",),
     "stack": ("along",),
+    "part": ("first", "count", "every", "of"),
+    "running_maximum": ("along",),
+    "exponentials": ("along", "base"),
+    "accumulate": ("along",),
 }
 
 
@@ -27,8 +52,10 @@ def run(givens: Mapping[str, object], steps: Sequence[Mapping[str, object]], *, 
     """Work out the steps one after the other; errors name the step.
 
     A step is a table: `name`, `op` (one of `OPS`), `operands` (names; `K^T` transposes, `Q[2]` is row 2), and what
-    the op needs: scale: by, written;  mask: mask, style;  softmax: along, base;  round: places, method, ties;
-    activation: function;  sum: over;  stack: along.
+    the op needs: scale: by, written;  mask: mask, style;  softmax: along, base, empty;  over_sum, hardmax: along,
+    empty;  over, cross_entropy: along;  temperature: by;  soft_cap: cap;  feature_map: feature;  round: places, method,
+    ties;  activation, slope: function;  sum, mean, mean_square: over;  variance: of, over;  standardise, rescale:
+    epsilon;  norm: along;  stack: along;  part: first, count, every, of.
     """
     d = Derivation({name: matrix(value) for name, value in givens.items()}, staged=staged)
     if not steps:
@@ -73,25 +100,66 @@ def _op(op: str, step: Mapping[str, object], d: Derivation, operands: Sequence[O
             return _scale(step, d)
         case "mask":
             shape = d.then(str(name), OPS["transpose"](), operands[0]).last.result.shape[::-1]
-            settings = Settings.read({"mask_style": step.get("style", "additive")})
-            keep = mask_keep(step.get("mask", "causal"), *shape)
-            if keep is None:
+            settings = Settings.read({"mask_style": step.get("style", "additive"), "mask": step.get("mask", "causal")})
+            mask = mask_op(settings, *shape)
+            if mask is None:
                 raise InputError(f"Step {name!r} is a mask, but its mask is none.")
-            return Mask(keep, settings.mask_style, mask_kind(step.get("mask", "causal")))
-        case "softmax":
+            return mask
+        case "softmax" | "over_sum" | "hardmax":
             along = _choice(step, "along", ("rows", "columns"))
-            return Softmax(along, Settings.read({"base": step.get("base", "e")}).base)  # type: ignore[arg-type]
+            settings = Settings.read({"base": step.get("base", "e"), "empty": step.get("empty", "undefined")})
+            if op == "softmax":
+                return Softmax(along, settings.base, settings.empty)  # type: ignore[arg-type]
+            return OPS[op](along, settings.empty)  # type: ignore[call-arg]
+        case "over":
+            return Over(_choice(step, "along", ("rows", "columns")))  # type: ignore[arg-type]
+        case "temperature":
+            return Temperature(_number(step, "by"))
+        case "soft_cap":
+            return SoftCap(_number(step, "cap"))
+        case "feature_map":
+            return FeatureMap(Settings.read({"feature": step.get("feature", "elu+1")}).feature)
+        case "softmax_jacobian":
+            return SoftmaxJacobian(_choice(step, "along", ("rows", "columns")))  # type: ignore[arg-type]
+        case "softmax_gradient":
+            along = _choice(step, "along", ("rows", "columns"))
+            return SoftmaxGradient(along, Settings.read({"base": step.get("base", "e")}).base)  # type: ignore[arg-type]
         case "round":
             rounding = Settings.read({"rounding": {k: step[k] for k in ("places", "method", "ties") if k in step}})
             assert rounding.rounding is not None
             return Round(rounding.rounding.places, rounding.rounding.method, rounding.rounding.ties)
         case "activation":
             return Activation(Settings.read({"activation": step.get("function", "f")}).activation)
+        case "slope":
+            return Slope(_choice(step, "function", ("tanh", "sigmoid", "relu")))  # type: ignore[arg-type]
+        case "norm":
+            return InfinityNorm(_choice(step, "along", ("rows", "columns")))  # type: ignore[arg-type]
+        case "mean":
+            return Mean(_choice(step, "over", ("columns", "rows")))  # type: ignore[arg-type]
+        case "mean_square":
+            return MeanSquare(_choice(step, "over", ("columns", "rows")))  # type: ignore[arg-type]
+        case "variance":
+            of, over = (_choice(step, key, allowed) for key, allowed in _VARIANCE.items())
+            return Variance(of, over)  # type: ignore[arg-type]
+        case "standardise" | "rescale":
+            epsilon = Settings.read({"epsilon": step.get("epsilon", 0)}).epsilon
+            return Standardise(epsilon) if op == "standardise" else Rescale(epsilon)
         case "sum":
             return SumOver(_choice(step, "over", ("rows", "columns")))  # type: ignore[arg-type]
+        case "part":
+            first, count, every = (_count(step, key) for key in ("first", "count", "every"))
+            return Part(first - 1, count, every, _choice(step, "of", ("columns", "rows")))  # type: ignore[arg-type]
         case "stack":
             return Stack(_choice(step, "along", ("rows", "columns")))  # type: ignore[arg-type]
+        case "running_maximum" | "accumulate" | "cross_entropy":
+            return OPS[op](_choice(step, "along", ("rows", "columns")))  # type: ignore[call-arg]
+        case "exponentials":
+            along = _choice(step, "along", ("rows", "columns"))
+            return Exponentials(along, Settings.read({"base": step.get("base", "e")}).base)  # type: ignore[arg-type]
     return OPS[op]()
+
+
+_VARIANCE = {"of": ("population", "sample"), "over": ("columns", "rows")}
 
 
 def _choice(step: Mapping[str, object], key: str, allowed: tuple[str, ...]) -> str:
@@ -99,6 +167,21 @@ def _choice(step: Mapping[str, object], key: str, allowed: tuple[str, ...]) -> s
     if value not in allowed:
         raise InputError(f"Step {step['name']!r}: {key} is {value!r}; {' or '.join(allowed)} was expected.")
     return str(value)
+
+
+def _number(step: Mapping[str, object], key: str) -> Value:
+    number = exact(step.get(key, 0))
+    if sign(number) <= 0:
+        raise InputError(f"Step {step['name']!r}: {key} is {number}; a positive number was expected.")
+    return number
+
+
+def _count(step: Mapping[str, object], key: str) -> int:
+    """A whole number from 1, which it is where nothing is said."""
+    number = step.get(key, 1)
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        raise InputError(f"Step {step['name']!r}: {key} is {number!r}; a whole number from 1 was expected.")
+    return number
 
 
 def _scale(step: Mapping[str, object], d: Derivation) -> Scale:

@@ -7,11 +7,14 @@ grouped-query attention (Ainslie et al. 2023).
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 
 from symattn.derivation import Derivation
-from symattn.exact import Size
+from symattn.errors import InputError
+from symattn.exact import Matrix, Size
 from symattn.mechanisms.base import HEADS, SCORES, Mechanism, Scope, Settings, attend, project
+from symattn.mechanisms.drawing import attention_weights, entries, found, number
 from symattn.ops import Add, MatMul, Part, Stack
 
 
@@ -24,48 +27,82 @@ def heads(
 ) -> Derivation:
     """The whole layer: projections, the heads, their outputs side by side, and W_O.
 
-    Queries are projected from `source`, keys and values from `memory`, or from `source` where there is none.  With one
-    head and no W_O the last step is Z, otherwise O.
+    Queries are projected from `source`, keys and values from `memory`, or from `source` where there is none.  The last
+    step is O; without W_O it is C, and Z with a single head.
     """
-    at = f"^{place}" if place else ""
     for role in settings.order:
         d = project(d, role, settings, source if role == "Q" else memory or source, place)
-    h, output = settings.heads, f"W_O{at}" in d.givens
-    if h == 1:
-        d = attend(d, settings, sizes, Scope(place=place))
-    else:
-        d = _each_head(d, settings, sizes, place)
-        d = d.then(f"C{at}", Stack("columns"), *(f"Z_{i}{at}" for i in range(1, h + 1)), section="all heads")
-    if not output:
+    d = _each_head(d, settings, sizes, place) if settings.heads > 1 else attend(d, settings, sizes, Scope(place=place))
+    return combine(d, settings, place)
+
+
+def combine(d: Derivation, settings: Settings, place: str = "") -> Derivation:
+    """The heads' outputs side by side, C = [Z_1 Z_2 …]; then W_O and its bias, where they are given."""
+    at, last = Scope(place=place), Scope(place=place)("Z")
+    if settings.heads > 1:
+        outputs = (Scope(i, place)("Z") for i in range(1, settings.heads + 1))
+        section = ", ".join(filter(None, (at.section, "all heads")))
+        d, last = d.then(at("C"), Stack("columns"), *outputs, section=section), at("C")
+    section = d.last.section
+    if at("W_O") not in d.givens:
         return d
-    names = [f"O{at}"] if f"b_O{at}" not in d.givens else [f"O_product{at}", f"O{at}"]
-    d = d.then(names[0], MatMul(), f"Z{at}" if h == 1 else f"C{at}", f"W_O{at}", section=d.last.section)
-    return d.then(names[1], Add(), names[0], f"b_O{at}", section=d.last.section) if names[1:] else d
+    if at("b_O") not in d.givens:
+        return d.then(at("O"), MatMul(), last, at("W_O"), section=section)
+    d = d.then(at("O_product"), MatMul(), last, at("W_O"), section=section)
+    return d.then(at("O"), Add(), at("O_product"), at("b_O"), section=section)
 
 
 def _each_head(d: Derivation, settings: Settings, sizes: Mapping[str, Size], place: str) -> Derivation:
     h, g = settings.heads, settings.groups
-    at = f"^{place}" if place else ""
     for i in range(1, h + 1):
-        group = (i - 1) // (h // g) + 1
-        names = []
-        for role, of, own in (("Q", h, i), ("K", g, group), ("V", g, group)):
-            name = f"{role}_{own}{at}"
-            if of == 1:
-                name = f"{role}{at}"
-            elif name not in d:
-                d = d.then(name, part(settings, d.value(f"{role}{at}").shape[1], of, own), f"{role}{at}",
-                           section=Scope(i, place).section)  # fmt: skip
-            names.append(name)
-        d = attend(d, settings, sizes, Scope(i, place, h), (names[0], names[1], names[2]))
+        scope, shared = Scope(i, place, h), Scope((i - 1) * g // h + 1, place)
+        d, q = own_part(d, settings, "Q", scope, h, scope)
+        d, k = own_part(d, settings, "K", shared, g, scope)
+        d, v = own_part(d, settings, "V", shared, g, scope)
+        d = attend(d, settings, sizes, scope, (q, k, v))
     return d
 
 
+def own_part(
+    d: Derivation, settings: Settings, role: str, owner: Scope, of: int, scope: Scope
+) -> tuple[Derivation, str]:
+    """The columns of one head of `of`, and what they are called; made where they are first used, in `scope`."""
+    whole, own = Scope(place=owner.place)(role), owner(role)
+    if of == 1:
+        return d, whole
+    if own not in d:
+        assert owner.head is not None
+        op = part(settings, d.value(whole).shape[1], of, owner.head)
+        d = d.then(own, op, whole, section=scope.section)
+    return d, own
+
+
 def part(settings: Settings, width: Size, of: int, own: int) -> Part:
-    """The columns of one head of several."""
-    assert isinstance(width, int)
-    count = width // of
-    return Part(own - 1, count, of) if settings.split == "interleaved" else Part((own - 1) * count, count)
+    """The columns of head `own` (from 1) of `of` heads."""
+    if not isinstance(width, int):
+        raise InputError(f"Heads need widths in numbers; the columns of all heads together are {width}.")
+    return Part.of_head(own, of, width // of, settings.split)
+
+
+def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    """Inputs, and weights whose heads are worth comparing."""
+
+    def drawn() -> dict[str, Matrix] | None:
+        x = entries(number(sizes, "n"), number(sizes, "d_model"), rng)
+        weights = attention_weights(x, x, settings, sizes, rng)
+        return weights and {"X": Matrix(x), **weights}
+
+    return found(drawn, "heads that are worth comparing")
+
+
+def alike(d: Derivation) -> str:
+    """Why heads are not worth setting beside one another: two with the same weights; "" if there are none."""
+    weights = [step for step in d if step.stem == "A" and step.token is None]
+    for i, step in enumerate(weights):
+        for other in weights[:i]:
+            if step.result == other.result:
+                return f"{other.name} and {step.name} are equal"
+    return ""
 
 
 MECHANISM = Mechanism(
@@ -76,17 +113,20 @@ MECHANISM = Mechanism(
         "W_Q": ("d_model", "h*d_k"),
         "W_K": ("d_model", "g*d_k"),
         "W_V": ("d_model", "g*d_v"),
-        "W_O": ("h*d_v", "d_out"),
     },
     optional={
+        "W_O": ("h*d_v", "d_out"),
         "b_Q": ("1", "h*d_k"),
         "b_K": ("1", "g*d_k"),
         "b_V": ("1", "g*d_v"),
         "b_O": ("1", "d_out"),
         "B": ("n", "n"),
     },
+    usual=("W_O",),
     defaults={"heads": 2},
     uses=SCORES | HEADS,
-    default_sizes={"n": 2, "d_model": 4, "d_k": 1, "d_v": 2, "d_out": 4},
+    default_sizes={"n": 2, "d_model": 3, "d_k": 4, "d_v": 2, "d_out": 3},
     derive=derive,
+    draw=draw,
+    complaint=alike,
 )

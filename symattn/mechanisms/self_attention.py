@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from symattn.derivation import Derivation
 from symattn.exact import Size
-from symattn.mechanisms.base import SCORES, Mechanism, Settings, attend, project
+from symattn.mechanisms.base import BY_TOKEN, SCORES, Mechanism, Settings, attend, project
 
 
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
@@ -22,8 +22,8 @@ MECHANISM = Mechanism(
         "W_K": ("d_model", "d_k"),
         "W_V": ("d_model", "d_v"),
     },
-    optional={"b_Q": ("1", "d_k"), "b_K": ("1", "d_k"), "b_V": ("1", "d_v")},
-    uses=SCORES,
+    optional={"b_Q": ("1", "d_k"), "b_K": ("1", "d_k"), "b_V": ("1", "d_v"), "B": ("n", "n")},
+    uses=SCORES | BY_TOKEN,
     turns=False,
     relabels=True,
     derive=derive,

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from symattn.derivation import Derivation, column_of, row_of
 from symattn.errors import InputError
 from symattn.exact import Size
-from symattn.mechanisms.base import Mechanism, Settings, gather, mix, mix_token
+from symattn.mechanisms.base import BY_TOKEN, Mechanism, Settings, gather, mix, mix_token
 
 
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
@@ -26,6 +26,7 @@ MECHANISM = Mechanism(
     name="weighted_values",
     title="Weights given: the weighted values",
     givens={"A": ("n", "m"), "V": ("m", "d_v")},
+    uses=BY_TOKEN,
     turns=False,
     relabels=True,
     derive=derive,

@@ -9,10 +9,17 @@ from types import MappingProxyType
 from symattn.derivation import Derivation
 from symattn.errors import InputError
 from symattn.misconceptions.base import Laid, Misconception, Wrong
+from symattn.misconceptions.block import BLOCK
+from symattn.misconceptions.counting import COUNTING, Miscount
+from symattn.misconceptions.gradient import GRADIENT
+from symattn.misconceptions.heads import HEADS
+from symattn.misconceptions.incremental import INCREMENTAL
 from symattn.misconceptions.layout import whole
 from symattn.misconceptions.mask import MASK
 from symattn.misconceptions.output import OUTPUT
+from symattn.misconceptions.position import POSITION
 from symattn.misconceptions.projection import PROJECTION
+from symattn.misconceptions.recurrence import RECURRENCE
 from symattn.misconceptions.rounding import ROUNDING
 from symattn.misconceptions.scale import SCALE
 from symattn.misconceptions.scores import SCORES
@@ -23,7 +30,21 @@ from symattn.misconceptions.softmax import SOFTMAX
 @cache
 def misconceptions() -> Mapping[str, Misconception]:
     """Every misconception by its id, in the order of the catalogue."""
-    families = (PROJECTION, SCORES, SCALE, MASK, SOFTMAX, OUTPUT, ROUNDING)
+    families = (
+        PROJECTION,
+        SCORES,
+        SCALE,
+        MASK,
+        SOFTMAX,
+        OUTPUT,
+        HEADS,
+        BLOCK,
+        ROUNDING,
+        POSITION,
+        INCREMENTAL,
+        RECURRENCE,
+        GRADIENT,
+    )
     return MappingProxyType({m.id: m for family in families for m in family})
 
 
@@ -42,8 +63,10 @@ def replayed(derivation: Derivation, only: Iterable[str] | None = None) -> tuple
 
 
 __all__ = [
+    "COUNTING",
     "SLIPS",
     "Misconception",
+    "Miscount",
     "Slip",
     "Slipped",
     "Wrong",

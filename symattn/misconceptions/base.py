@@ -14,11 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Literal, TypeVar
 
 from symattn.derivation import Called, Derivation, Index, Op, Shape, Step, Style, View
 from symattn.errors import InputError, ShapeError, UndecidedError
 from symattn.exact import AnyMatrix, Matrix, Outline, Value, decide
+from symattn.exact.values import denominator_of, is_finite, is_symbolic, length, numerator_of
 from symattn.formula import Formula
 from symattn.misconceptions.layout import whole
 from symattn.ops import Activation, Hadamard
@@ -130,7 +132,7 @@ class Laid:
             return f"{step.name} is not defined: {_cause(error).rstrip(';')}, but {' and '.join(said)}."
         except (InputError, UndecidedError) as error:
             return f"{step.name} is not defined: {_cause(error)}"
-        raise AssertionError(f"{step.name} is defined with tokens as columns, and not as rows.")
+        return f"{step.name} has entries that are too long to be written."
 
 
 def rewritten_everywhere(d: Derivation, change: Change) -> Rewritten | None:
@@ -185,11 +187,30 @@ def _alone(d: Derivation, scope: str) -> _Alone:
     return _Alone(Derivation(givens, renamed, d.staged, d.orientation), {short: name for name, short in called.items()})
 
 
+LONGEST = 200
+"""No entry that a misconception is followed from has more terms: nobody writes one (a norm of e-forms has thousands),
+and what comes of it takes minutes."""
+
+
+MOST_PARTS = 1000
+"""The same for what is no exact number: of the expression, with everything in it."""
+
+
+def _is_short(x: Value) -> bool:
+    if is_finite(x):
+        return length(numerator_of(x)) + length(denominator_of(x)) <= LONGEST
+    if not is_symbolic(x):
+        return True
+    from sympy import preorder_traversal
+
+    return next(islice(preorder_traversal(x), MOST_PARTS, None), None) is None
+
+
 def followed(d: Derivation, rewritten: Rewritten) -> tuple[Derivation, Step | None]:
     """A derivation with some steps rewritten and what depends on them worked out again, as far as it goes.
 
-    The step that is not defined comes with it, if there is one.  Steps that do not depend on the rewritten ones are
-    kept, pinned or not.
+    The step that is not defined, or too long to be followed, comes with it, if there is one.  Steps that do not depend
+    on the rewritten ones are kept, pinned or not.
     """
     result, touched = replace(d, steps=()), set[str]()
     for step in d:
@@ -201,9 +222,12 @@ def followed(d: Derivation, rewritten: Rewritten) -> tuple[Derivation, Step | No
             continue
         touched.add(step.name)
         try:
-            result = result.extended(new)
+            longer = result.extended(new)
         except (InputError, UndecidedError):  # of another shape, not defined, or not to be rounded so
             return result, new
+        if isinstance(longer.last.result, Matrix) and not all(map(_is_short, longer.last.result)):
+            return result, new
+        result = longer
     return result, None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,6 +31,8 @@ MINUS_INFINITY = Negative(Infinity())
 
 Keep = tuple[tuple[bool, ...], ...]
 MaskStyle = Literal["additive", "multiplicative", "keep", "block"]
+Along = Literal["rows", "columns"]
+Empty = Literal["undefined", "zero"]
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class Mask(Op):
     def working(self, i: Index, j: Index, *operands: View) -> Formula:
         entry = operands[0].entry(i, j)
         if isinstance(i, str) or isinstance(j, str):
-            return Sum((entry, Name("mask", (_index(i), _index(j)))))
+            return Sum((entry, Name("mask", (index(i), index(j)))))
         seen = self.keep[i][j]
         if self.style == "multiplicative":
             return Product((entry, ONE if seen else MINUS_INFINITY), "·")
@@ -113,41 +115,25 @@ class Softmax(Op):
     takes it as a row of zeros instead, as people do who have hidden too much.
     """
 
-    along: Literal["rows", "columns"] = "rows"
+    along: Along = "rows"
     base: Value | Literal["e"] = "e"
-    empty: Literal["undefined", "zero"] = "undefined"
+    empty: Empty = "undefined"
     title = "Softmax"
 
     def shape(self, *shapes: Shape) -> Shape:
         return shapes[0]
 
     def apply(self, *operands: Matrix) -> Matrix:
-        (scores,) = operands
-        if self.along == "columns":
-            return self._by_row(scores.T).T
-        return self._by_row(scores)
+        return weighed(operands[0], self.along, self.empty, self._normalised)
 
-    def _by_row(self, scores: Matrix) -> Matrix:
-        return Matrix.of(self._normalised(row, i) for i, row in enumerate(scores.rows, 1))
-
-    def _normalised(self, row: Sequence[Value], i: int) -> list[Value]:
-        visible = [x for x in row if x is not NEGATIVE_INFINITY]
-        if not visible and self.empty == "zero":
-            return [0] * len(row)
-        if not visible:
-            raise UndefinedError(
-                f"{self.along[:-1].capitalize()} {i} has no visible score (all are −∞), "
-                "so its softmax is undefined; let it see at least one."
-            )
-        powers = [self._power(x) for x in row]
+    def _normalised(self, scores: Sequence[Value]) -> list[Value]:
+        powers = [self._power(x) for x in scores]
         total = powers[0]
         for p in powers[1:]:
             total = total + p
         return [divide(p, total) for p in powers]
 
     def _power(self, x: Value) -> Value:
-        if x is NEGATIVE_INFINITY:
-            return 0
         return exponential(x) if self.base == "e" else power(self.base, x)
 
     def working(self, i: Index, j: Index, *operands: View) -> Formula:
@@ -174,17 +160,47 @@ class Softmax(Op):
         return Call(name, operands)
 
 
-def causal(rows: int, columns: int) -> Keep:
-    """Token i sees tokens 1 … i; with more keys than queries the last query sees every key."""
-    offset = columns - rows
-    return tuple(tuple(j <= i + offset for j in range(columns)) for i in range(rows))
+def weighed(scores: Matrix, along: Along, empty: Empty, weights: Callable[[Sequence[Value]], list[Value]]) -> Matrix:
+    """Each row (or column) of scores as weights: those that `weights` makes of the visible ones, 0 for the others."""
+    rows = scores.T.rows if along == "columns" else scores.rows
+    found = []
+    for i, row in enumerate(rows, 1):
+        visible = [x for x in row if x is not NEGATIVE_INFINITY]
+        if not visible and empty == "undefined":
+            raise UndefinedError(
+                f"{along[:-1].capitalize()} {i} has no visible score (all are −∞), so its weights are undefined; "
+                "let it see at least one, or declare its weights to be 0 (empty = 'zero')."
+            )
+        try:
+            own = iter(weights(visible) if visible else ())
+        except UndefinedError as error:
+            raise UndefinedError(f"In {along[:-1]} {i}, {error}") from error
+        found.append([0 if x is NEGATIVE_INFINITY else next(own) for x in row])
+    return Matrix.of(found).T if along == "columns" else Matrix.of(found)
+
+
+def causal(rows: int, columns: int, *, top_left: bool = False) -> Keep:
+    """Token i sees tokens 1 … i; with more keys than queries the last query sees every key.
+
+    `top_left` has query i see keys 1 … i in any case, as PyTorch's `is_causal` does.
+    """
+    ahead = 0 if top_left else columns - rows
+    return tuple(tuple(j <= i + ahead for j in range(columns)) for i in range(rows))
 
 
 def window(rows: int, columns: int, width: int, looking_ahead: bool = False) -> Keep:
-    """Token i sees itself and the `width` − 1 tokens before it (and as many after it, if it may look ahead)."""
-    return tuple(
-        tuple(abs(i - j) < width if looking_ahead else 0 <= i - j < width for j in range(columns)) for i in range(rows)
-    )
+    """Token i sees itself and the `width` − 1 tokens before it (and as many after it, if it may look ahead).
+
+    With more keys than queries the last query is the token of the last key.
+    """
+    ahead = columns - rows
+    distances = [[i + ahead - j for j in range(columns)] for i in range(rows)]
+    return tuple(tuple(abs(d) < width if looking_ahead else 0 <= d < width for d in row) for row in distances)
+
+
+def prefix(rows: int, columns: int, first: int) -> Keep:
+    """Causal, but for the first `first` tokens, which every token sees (Raffel et al. 2020, figure 4)."""
+    return tuple(tuple(seen or j < first for j, seen in enumerate(row)) for row in causal(rows, columns))
 
 
 def padding(rows: int, columns: int, real: int) -> Keep:
@@ -198,5 +214,11 @@ def blocks(sizes: Sequence[int]) -> Keep:
     return tuple(tuple(a == b for b in owner) for a in owner)
 
 
-def _index(i: Index) -> Formula:
+def both(one: Keep, other: Keep) -> Keep:
+    """What two masks let through."""
+    return tuple(tuple(a and b for a, b in zip(*rows, strict=True)) for rows in zip(one, other, strict=True))
+
+
+def index(i: Index) -> Formula:
+    """An index as it is written, from 1; a letter stays."""
     return Name(i) if isinstance(i, str) else Number(str(i + 1))

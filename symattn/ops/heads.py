@@ -25,6 +25,11 @@ class Part(Op):
     of: Literal["columns", "rows"] = "columns"
     trivial = True
 
+    @classmethod
+    def of_head(cls, head: int, heads: int, width: int, split: Literal["consecutive", "interleaved"]) -> Part:
+        """The columns of one head (from 1) of several, each with so many."""
+        return cls(head - 1, width, heads) if split == "interleaved" else cls((head - 1) * width, width)
+
     @property
     def title(self) -> str:
         return self.of.capitalize()

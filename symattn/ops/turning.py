@@ -8,8 +8,15 @@ from functools import singledispatch
 from symattn.derivation import Derivation, Op, Step
 from symattn.ops.attention import Mask, Softmax
 from symattn.ops.entrywise import Round
+from symattn.ops.gradient import Interleave, NormGradient, ProductSum, SoftmaxGradient, SoftmaxJacobian
 from symattn.ops.heads import Part
+from symattn.ops.jacobian import InfinityNorm
 from symattn.ops.linear import MatMul, Stack, SumOver
+from symattn.ops.loss import CrossEntropy
+from symattn.ops.normalisation import Mean, MeanSquare, Variance
+from symattn.ops.online import Accumulate, Exponentials, RunningMaximum
+from symattn.ops.position import Rotate, Sinusoids
+from symattn.ops.scores import Bias, Hardmax, Over, OverSum
 
 
 def turned(d: Derivation) -> Derivation:
@@ -44,11 +51,34 @@ def _(op: Mask) -> Op:
     return replace(op, keep=tuple(zip(*op.keep, strict=True)))
 
 
+@turned_op.register
+def _(op: Bias) -> Op:
+    return replace(op, values=op.values.T)
+
+
 @turned_op.register(Softmax)
 @turned_op.register(Round)
 @turned_op.register(Stack)
-def _along(op: Softmax | Round | Stack) -> Op:
+@turned_op.register(InfinityNorm)
+@turned_op.register(OverSum)
+@turned_op.register(Hardmax)
+@turned_op.register(Over)
+@turned_op.register(CrossEntropy)
+def _along(op: Softmax | Round | Stack | InfinityNorm | OverSum | Hardmax | Over | CrossEntropy) -> Op:
     return replace(op, along="columns" if op.along == "rows" else "rows")
+
+
+@turned_op.register(SoftmaxJacobian)
+@turned_op.register(SoftmaxGradient)
+@turned_op.register(Interleave)
+def _back_along(op: SoftmaxJacobian | SoftmaxGradient | Interleave) -> Op:
+    return replace(op, along="columns" if op.along == "rows" else "rows")
+
+
+@turned_op.register(NormGradient)
+@turned_op.register(ProductSum)
+def _back_over(op: NormGradient | ProductSum) -> Op:
+    return replace(op, over="columns" if op.over == "rows" else "rows")
 
 
 @turned_op.register
@@ -56,9 +86,25 @@ def _(op: Part) -> Op:
     return replace(op, of="columns" if op.of == "rows" else "rows")
 
 
-@turned_op.register
-def _(op: SumOver) -> Op:
+@turned_op.register(SumOver)
+@turned_op.register(Mean)
+@turned_op.register(Variance)
+@turned_op.register(MeanSquare)
+def _over(op: SumOver | Mean | Variance | MeanSquare) -> Op:
     return replace(op, over="columns" if op.over == "rows" else "rows")
+
+
+@turned_op.register(RunningMaximum)
+@turned_op.register(Exponentials)
+@turned_op.register(Accumulate)
+def _blockwise(op: RunningMaximum | Exponentials | Accumulate) -> Op:
+    return replace(op, along="columns" if op.along == "rows" else "rows")
+
+
+@turned_op.register(Sinusoids)
+@turned_op.register(Rotate)
+def _positions(op: Sinusoids | Rotate) -> Op:
+    return replace(op, tokens="columns" if op.tokens == "rows" else "rows")
 
 
 @singledispatch

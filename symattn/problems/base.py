@@ -51,7 +51,9 @@ class Spec:
 
     def chosen_settings(self) -> Settings:
         """The mechanism's settings, then the notation's, then those stated."""
-        preset = {**mechanism(self.mechanism).defaults, **load_notation(self.notation).settings}
+        chosen = mechanism(self.mechanism)
+        drawn = NOTHING if self.given else chosen.drawn
+        preset = {**chosen.defaults, **drawn, **chosen.layout(load_notation(self.notation).settings)}
         base = {"base": int(self.softmax[-1])} if self.softmax.startswith("base") else {}
         return Settings.read({**preset, **base, **self.settings})
 
@@ -83,7 +85,8 @@ class ProblemType:
     `key` gives the entries that two variants may share only in part (PEDAGOGY 4.8), where keys are numbers; other keys,
     such as letters of choices, are alike by nature.  `relabellings` gives other keys of equally hard contents, and what
     makes each of these.  `options` are its own settings, each with its default and a word on what it does; `defaults`
-    are its own choices for the fields of `Spec`.
+    are its own choices for the fields of `Spec`, and `presets` further ones for every value of its option `what`, by
+    which such a type chooses the mechanism.
     """
 
     name: str
@@ -97,18 +100,26 @@ class ProblemType:
     relabellings: Relabellings | None = None
     options: Mapping[str, tuple[Json, str]] = field(default_factory=lambda: NOTHING)
     defaults: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: NOTHING)
 
     def spec(self, stated: Mapping[str, Any]) -> Spec:
         """What was stated, over this type's own choices; `InputError` names what is unknown or out of range."""
         known = {f.name for f in fields(Spec)}
         if unknown := sorted(set(stated) - known):
             raise InputError(f"A question has no {unknown[0]!r}; it has {', '.join(sorted(known))}.")
-        spec = replace(Spec(type=self.name), **{**self.defaults, **stated})
+        preset = self._preset(stated.get("options", NOTHING))
+        chosen = {**preset.get("settings", NOTHING), **stated.get("settings", NOTHING)}
+        spec = replace(Spec(type=self.name), **{**self.defaults, **preset, **stated, "settings": chosen})
         for name, allowed in (("level", LEVELS), ("softmax", SOFTMAX)):
             if getattr(spec, name) not in allowed:
                 raise InputError(f"{name} is {getattr(spec, name)!r}; one of {', '.join(allowed)} was expected.")
         usual = "attention" if spec.level == "starter" else "self_attention"
         spec = replace(spec, mechanism=mechanism(spec.mechanism or usual).name)
+        if preset and spec.mechanism != preset["mechanism"]:
+            raise InputError(
+                f"What {self.name} asks for here is worked out with {preset['mechanism']}, not with {spec.mechanism}; "
+                "say it by the option what, and leave the mechanism out."
+            )
         for name, value in spec.options.items():
             if name not in self.options:
                 listed = ", ".join(self.options) or "none"
@@ -119,8 +130,20 @@ class ProblemType:
         settings, sizes = spec.chosen_settings(), spec.chosen_sizes()
         if "d_k" in sizes:
             scale_op(settings.scale, sizes)
-        mask_keep(settings.mask, sizes.get("n", 1), sizes.get("m", sizes.get("n", 1)))
+        keep = mask_keep(settings.mask, sizes.get("n", 1), sizes.get("m", sizes.get("n", 1)))
+        if settings.empty == "undefined" and (blind := [i for i, row in enumerate(keep or (), 1) if not any(row)]):
+            raise InputError(f"By the mask {settings.mask!r}, query {blind[0]} sees nothing; empty = 'zero' allows it.")
         return spec
+
+    def _preset(self, options: Mapping[str, Json]) -> Mapping[str, Any]:
+        """The choices that go with what is asked for."""
+        if not self.presets:
+            return NOTHING
+        what = options.get("what", self.options["what"][0])
+        if not isinstance(what, str) or what not in self.presets:
+            listed = ", ".join(self.presets)
+            raise InputError(f"The option what of {self.name} is {what!r}; one of {listed} was expected.")
+        return self.presets[what]
 
     def option(self, spec: Spec, name: str) -> Any:
         return spec.options.get(name, self.options[name][0])

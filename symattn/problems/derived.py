@@ -52,10 +52,12 @@ def family(spec: Spec, rng: random.Random) -> Family:
     Empty where variants are not generated backwards: with numbers of the teacher's own, with weights given, or (on the
     standard level) with sizes that have no room for a family; these are drawn forwards.
     """
-    if spec.given or "A" in mechanism(spec.mechanism).givens:
+    if spec.given:
         return {}
-    if not mechanism(spec.mechanism).relabels:
+    if not _backwards(spec):
         return _judged_family(spec, rng)
+    if "A" in mechanism(spec.mechanism).givens:
+        return {}
     for last in (False, False, True):
         try:
             parents = _parents(spec, rng)
@@ -79,6 +81,11 @@ def family(spec: Spec, rng: random.Random) -> Family:
     }
 
 
+def _backwards(spec: Spec) -> bool:
+    """Whether siblings are found backwards, from the softmax rows that they are to have."""
+    return mechanism(spec.mechanism).relabels and spec.chosen_settings().plain_scores
+
+
 LIKE = 0.07
 """How far the work of siblings may differ that are drawn forwards (PEDAGOGY 4.8, long)."""
 
@@ -87,15 +94,20 @@ def _judged_family(spec: Spec, rng: random.Random) -> Family:
     """What siblings of a mechanism share whose numbers cannot be found backwards: how much work they are."""
     chosen, settings, sizes = mechanism(spec.mechanism), spec.chosen_settings(), spec.chosen_sizes()
     parents = [chosen.run(draw(chosen, settings, sizes, rng).givens, settings) for _ in range(PARENTS)]
-    unavoidable = frozenset.intersection(*(separation(d).troubles() for d in parents))
+    unavoidable = frozenset.intersection(*(_on_the_way(separation(d).troubles()) for d in parents[: PARENTS // 2]))
     return {"work": median(map(work, parents)), "unavoidable": list[Json](sorted(unavoidable))}
+
+
+def _on_the_way(troubles: frozenset[str]) -> frozenset[str]:
+    """Without what comes near only at the end: of so many lines, the last need not tell what those before it show."""
+    return frozenset(trouble for trouble in troubles if "≈" not in trouble)
 
 
 def _like(spec: Spec, rng: random.Random, family: Family) -> Mapping[str, Matrix]:
     """One sibling whose work is as much as that of the others."""
     chosen, settings, sizes = mechanism(spec.mechanism), spec.chosen_settings(), spec.chosen_sizes()
     wanted = cast(float, family["work"])
-    drawn = [draw(chosen, settings, sizes, rng).givens for _ in range(1)]
+    drawn = [draw(chosen, settings, sizes, rng).givens]
     for _ in range(SIBLINGS):
         if abs(work(chosen.run(drawn[-1], settings)) - wanted) <= LIKE * wanted:
             return drawn[-1]
@@ -170,8 +182,13 @@ def complaint(content: Content, family: Family) -> str:
     Types that share more than the numbers' family keep that under "derivation".
     """
     shared = cast(Family, family.get("derivation", family))
-    avoidable = made(content).separation.troubles() - set(cast("list[str]", shared.get("unavoidable", [])))
-    return f"misconceptions hidden: {', '.join(sorted(avoidable))}" if shared and avoidable else ""
+    if not shared:
+        return ""
+    troubles = made(content).separation.troubles()
+    if "work" in shared:
+        troubles = _on_the_way(troubles)
+    avoidable = troubles - set(cast("list[str]", shared.get("unavoidable", [])))
+    return f"misconceptions hidden: {', '.join(sorted(avoidable))}" if avoidable else ""
 
 
 # ------------------------------------------------------------------------------------------------ freezing
@@ -235,10 +252,7 @@ def _made(text: str) -> Made:
     derivation = chosen.run(given, Settings.read(content["settings"]))
     notation = load_notation(content["notation"])
     exact, places = content["exact"], content["places"]
-    asked = tuple(step.name for step in derivation if not step.op.trivial)
-    if len(asked) == len(derivation.steps):
-        asked = ()
-    return Made(Problem(chosen.title, chosen.name, derivation, notation, asked, exact, places))
+    return Made(Problem(chosen.title, chosen.name, derivation, notation, exact=exact, places=places))
 
 
 def problem_of(content: Content, title: str = "") -> Problem:
@@ -268,10 +282,10 @@ def _texts(content: Content) -> dict[str, list[list[str]]]:
     weights = d.value("A").rows if "A" in d else ()  # type: ignore[union-attr]
     found: dict[str, list[list[str]]] = {}
     for step in d:
-        if step.name not in roles or isinstance(step.op, Scale | Mask) or not isinstance(step.result, Matrix):
+        if step.role not in roles or isinstance(step.op, Scale | Mask) or not isinstance(step.result, Matrix):
             continue
         rows = [[f"{approximate(x):.9g}" for x in row] for row in step.result.rows]  # however it is written
-        if step.name in ("A", "Z"):
+        if step.name in ("A", "Z") and weights:
             for row, weight, values in zip(rows, weights, step.result.rows, strict=True):
                 alone = any(isinstance(w, int) and w == 1 for w in weight)
                 decided = [alone or (step.name == "A" and isinstance(x, int)) for x in values]
@@ -302,7 +316,7 @@ def relabellings(
     Each is a key, which is the permuted one and need not be worked out, and what makes its content.
     """
     chosen, settings = mechanism(spec.mechanism), spec.chosen_settings()
-    if not chosen.relabels:
+    if not _backwards(spec):
         return
     shapes, texts = chosen.shapes(settings), _texts(content)
     given = {name: m for name, m in problem_of(content).givens.items() if isinstance(m, Matrix)}
@@ -354,7 +368,9 @@ def measured(problem: Problem) -> dict[str, float]:
 
 
 def positions(problem: Problem) -> dict[str, str]:
-    """Where the largest weight of every token lies."""
+    """Where the largest weight of every token lies; not told where there are several heads or ways of their own."""
+    if problem.mechanism in mechanisms() and not mechanism(problem.mechanism).relabels:
+        return {}
     try:
         found = features(problem.derivation).argmax
     except InputError:
@@ -413,7 +429,7 @@ def _width(cell: Inlines) -> float:
 def _written(wrong: Wrong, step: str, wording: Wording, places: int) -> Inlines:
     matrix = wrong.value(step)
     if not isinstance(matrix, Matrix):
-        return (Words("not defined"),)
+        return (Words("not defined" if "not defined" in wrong.stopped else "too long to write"),)
     whole = all(isinstance(x, int) for x in matrix)
     return (Math(wording.values(matrix) if whole else wording.decimals(matrix, min(places, 3))),)
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import replace
 
-from symattn.derivation import Step
+from symattn.derivation import Op, Step
 from symattn.explanation import Detail
 from symattn.explanation.parts import asked, conventions, introduction, wording_of, worked
 from symattn.explanation.steps import step_title
 from symattn.fairness.separation import Separation, separation
-from symattn.ops import Mask, Softmax
+from symattn.ops import Activation, Add, Mask, Mean, Softmax, Stack, SumOver
+from symattn.ops.gradient import SoftmaxGradient
 from symattn.problem import Problem
 from symattn.problems import derived
 from symattn.problems.base import ProblemType
@@ -61,19 +63,30 @@ def question(
 def scheme(problem: Problem) -> dict[str, Marks]:
     """The marks of every step asked: PEDAGOGY 3.10, for three tokens 20 marks, one accuracy mark for every token.
 
-    Keys and values are worked out as queries are, so that the method of all three is marked once.  Without a mask its
-    marks go to the scores.  Token by token, a role's marks are shared by its steps: weighted values have the output's
-    method mark, their sums its accuracy, and the line that only puts tokens together has none.
+    Keys and values are worked out as queries are, so that the method of all three is marked once; so is that of further
+    heads, layers and blocks.  Without a mask its marks go to the scores.  Token by token, a role's marks are shared by
+    its steps: weighted values have the output's method mark, their sums its accuracy, and the line that only puts
+    tokens together has none.  In a long derivation a line has one accuracy mark, whatever the number of tokens, and one
+    that only adds up has no other: so that 13 to 30 lines come to 20 to 40 marks.
     """
     by_role: dict[str, list[Step]] = {}
     for step in problem.asked_steps:
         by_role.setdefault(step.role, []).append(step)
     masked = any(isinstance(step.op, Mask) for step in problem.steps)
+    stems, done = {step.stem for step in problem.asked_steps}, set[tuple[str, type[Op]]]()
     found: dict[str, Marks] = {step.name: () for step in problem.asked_steps}
     for steps in by_role.values():
         by_token = [step for step in steps if step.token is not None]
         lines = by_token or steps
-        whole = _marks(lines[0], len(by_token) or _tokens(problem, steps[0]), by_role.keys(), masked)
+        stem = _NUMBER.sub("", lines[0].stem)
+        like = _LIKE_QUERIES.sub(r"\1Q", stem)
+        if (stem, type(lines[0].op)) in done or (like != stem and like in stems):
+            whole: Marks = (Mark("A", 1),)
+        elif len(by_role) > LONG:
+            whole = _marks_of_many(lines[0])
+        else:
+            whole = _marks(lines[0], len(by_token) or _tokens(problem, steps[0]), by_role.keys(), masked)
+        done.add((stem, type(lines[0].op)))
         shares = [share(mark.number, [1] * len(lines)) for mark in whole]
         for k, step in enumerate(lines):
             own = (replace(m, number=s[k], what="" if by_token else m.what) for m, s in zip(whole, shares, strict=True))
@@ -88,8 +101,24 @@ def _tokens(problem: Problem, step: Step) -> int:
     return tokens if isinstance(tokens, int) else 1
 
 
-_LIKE = {"K": "Q", "V": "Q", "K_linear": "Q_linear", "V_linear": "Q_linear"}
-"""Steps that are worked out as another one is."""
+LONG = 12
+"""Lines of a derivation; one with more is long."""
+
+_LIKE_QUERIES = re.compile(r"^(dW_|dX_|phi_|R_|d(?=K)|)[KV](?=_|$)")
+"""Keys and values are worked out as queries are, dK as dQ, phi_K as phi_Q; dV and KV are others."""
+
+_NUMBER = re.compile(r"\d")
+"""The second norm, N2, is worked out as the first."""
+
+
+def _marks_of_many(step: Step) -> Marks:
+    """The marks of one line of a long derivation."""
+    method, right = Mark("M", 1), Mark("A", 1)
+    if step.stem == "Q":
+        return (Mark("B", 1, "shapes"), method, right)
+    if isinstance(step.op, Stack):
+        return (Mark("B", 1, "side by side, in order"),)
+    return (right,) if isinstance(step.op, Add | Activation | Mean | SumOver) else (method, right)
 
 
 def _marks(step: Step, tokens: int, roles: Collection[str], masked: bool) -> Marks:
@@ -97,8 +126,6 @@ def _marks(step: Step, tokens: int, roles: Collection[str], masked: bool) -> Mar
     match step.stem:
         case "Q":
             return (Mark("B", 1, "shapes"), method, Mark("A", 1))
-        case role if _LIKE.get(role) in roles:
-            return (Mark("A", 1),)
         case "S" if masked:
             return (method, Mark("A", 2, "all entries; A1 for two thirds of them"))
         case "S":
@@ -110,8 +137,10 @@ def _marks(step: Step, tokens: int, roles: Collection[str], masked: bool) -> Mar
         case "Z" | "A":
             return (method, each)
         case "C":
-            return (Mark("B", 1, "heads side by side, in order"),)
-        case _ if isinstance(step.op, Softmax):
+            return (Mark("B", 1, "side by side, in order"),)
+        case "H_h" | "H_linear" | "H" | "J" | "G" | "norm" if step.token is not None:
+            return (method, each)
+        case _ if isinstance(step.op, Softmax | SoftmaxGradient):
             return (method, each)
         case _:
             return (method, Mark("A", 1))

@@ -1,18 +1,22 @@
 """Attention beside recurrence and convolution: cost, waiting, distance, and claims to judge (PEDAGOGY 5, type 15).
 
-The three kinds of layer are those of Vaswani et al. 2017, table 1, with every number counted instead of O(…).
+The three kinds of layer are those of Vaswani et al. 2017, table 1, with every number counted instead of O(…): in
+derivations of a layer of these sizes, where there is one.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import count
 from typing import cast
 
-from symattn.dice import pick, shuffled, whole
+from symattn.counting import chain, depth, independent, multiply_adds
+from symattn.derivation import Derivation
+from symattn.dice import pick, sample, shuffled, whole
 from symattn.document import (
     Choices,
     FillIn,
@@ -27,8 +31,9 @@ from symattn.document import (
     WorkingSpace,
 )
 from symattn.errors import InputError, SelfCheckError
-from symattn.exact import Matrix
+from symattn.exact import Matrix, Outline
 from symattn.formula import Blank, read_formula
+from symattn.mechanisms import Settings, mechanism
 from symattn.problems.asking import LETTERS
 from symattn.problems.base import Family, ProblemType, Spec
 from symattn.question import (
@@ -91,7 +96,8 @@ STATEMENTS: Mapping[str, Statement] = {
     "unstable": Statement(
         "Recurrent networks are not numerically stable.",
         False,
-        "That is too strong: gradients through many steps may vanish or explode, and gates or clipping help.",
+        "That is too strong: with $h_t = w h_{t-1} + x_t$, the derivative of $h_n$ by $h_0$ is $w^n$, which vanishes "
+        "for $w = 1/2$, explodes for $w = 2$ and is 1 for $w = 1$; gates and clipping help.",
         "Gradients through many time steps of a recurrent network may vanish or explode.",
         "gradients",
     ),
@@ -294,6 +300,113 @@ def dilated_layers(distance: int, k: int) -> int:
     return next(layers for layers in count() if k**layers > distance)
 
 
+# ------------------------------------------------------------------------------------------------ derivations
+
+
+@lru_cache(maxsize=32)
+def attention_layer(n: int, d: int, by: str = "matrix") -> Derivation:
+    """Self-attention over n tokens of width d, in shapes alone; its scores are scaled."""
+    weights = {name: Outline((d, d)) for name in ("W_Q", "W_K", "W_V")}
+    return mechanism("self_attention").run({"X": Outline((n, d)), **weights}, Settings.read({"by": by}))
+
+
+@lru_cache(maxsize=32)
+def recurrent_layer(n: int, d: int, by: str = "matrix") -> Derivation:
+    """A recurrent layer over n tokens of width d, from a state that is given, in shapes alone."""
+    weights = {name: Outline((d, d)) for name in ("W_x", "W_h")}
+    givens = {"X": Outline((n, d)), **weights, "H_0": Outline((1, d))}
+    return mechanism("recurrent_network").run(givens, Settings.read({"by": by, "function": "tanh"}))
+
+
+@dataclass(frozen=True)
+class Work:
+    """Steps of a layer of three positions that may or may not be done at the same time, and why."""
+
+    text: str
+    layer: str
+    steps: tuple[str, ...]
+    why: str
+
+    @property
+    def parallel(self) -> bool:
+        """Whether none of them waits for another: told by the derivation."""
+        layer = attention_layer if self.layer == "attention" else recurrent_layer
+        return independent(layer(3, 2, "token" if "." in self.steps[0] else "matrix"), self.steps)
+
+
+def _each(*stems: str) -> tuple[str, ...]:
+    return tuple(f"{stem}.{t}" for stem in stems for t in (1, 2, 3))
+
+
+WORK: Mapping[str, Work] = {
+    "projections": Work(
+        "self-attention: the products that give $Q$, $K$ and $V$",
+        "attention",
+        ("Q", "K", "V"),
+        "All three read $X$ and weights only.",
+    ),
+    "scores": Work(
+        "self-attention: the scores of all queries",
+        "attention",
+        _each("S"),
+        "The scores of one query need no scores of another.",
+    ),
+    "softmaxes": Work(
+        "self-attention: the softmax of all rows",
+        "attention",
+        _each("A"),
+        "Every row has a sum of its own.",
+    ),
+    "outputs": Work(
+        "self-attention: the outputs of all tokens",
+        "attention",
+        _each("Z"),
+        "No output is read by another one of the same layer.",
+    ),
+    "scores and weights": Work(
+        "self-attention: the scores of a token and its weights",
+        "attention",
+        ("S.1", "A.1"),
+        "The weights are made of the scores.",
+    ),
+    "weights and output": Work(
+        "self-attention: the weights of a token and its output",
+        "attention",
+        ("A.2", "Z.2"),
+        "The values are multiplied by the weights.",
+    ),
+    "inputs": Work(
+        "recurrent layer: the products $W x_t$ of all positions",
+        "recurrent",
+        _each("H_x"),
+        "They read inputs only, and no state.",
+    ),
+    "input and state": Work(
+        "recurrent layer: $W x_t$ and $U h_{t-1}$ of the same position",
+        "recurrent",
+        ("H_x.2", "H_h.2"),
+        "Neither needs the other; they are added afterwards.",
+    ),
+    "recurrences": Work(
+        "recurrent layer: the products $U h_{t-1}$ of all positions",
+        "recurrent",
+        _each("H_h"),
+        "$h_{t-1}$ is there only when the product before it is.",
+    ),
+    "states": Work(
+        "recurrent layer: the states $h_t$ of all positions",
+        "recurrent",
+        _each("H"),
+        "Each state is made of the one before it.",
+    ),
+    "product and function": Work(
+        "recurrent layer: $U h_{t-1}$ and $f$ of the same position",
+        "recurrent",
+        ("H_h.2", "H.2"),
+        "$f$ is applied to a sum that has the product in it.",
+    ),
+}
+
 # ------------------------------------------------------------------------------------------------ drawing
 
 SIZES: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
@@ -323,7 +436,16 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
         "to": whole(rng, first + max(2, n // 2), n),
         "wide": pick(rng, [width for width in WIDTHS if width != d]),
         "statements": cast("list[Json]", _statements(CLAIMS[spec.level] // 2, rng)),
+        "parallel": cast("list[Json]", _works(rng)),
+        "through": whole(rng, 4, 9),
+        "slope": pick(rng, ("2", "3", "3/2", "4")),
     }
+
+
+def _works(rng: random.Random) -> list[str]:
+    """Three pieces of work that can be done at once and three that cannot, in random order."""
+    sorts = [[name for name, work in WORK.items() if work.parallel == parallel] for parallel in (True, False)]
+    return shuffled(rng, [name for names in sorts for name in sample(rng, names, 3)])
 
 
 def _statements(each: int, rng: random.Random) -> list[str]:
@@ -344,7 +466,13 @@ def _statements(each: int, rng: random.Random) -> list[str]:
 
 
 def make(content: Content) -> Question:
-    parts = (_cost(content), _steps(content), _paths(content), _overtaking(content), *_claims(content))
+    parts = [_cost(content), _steps(content)]
+    if "parallel" in content:
+        parts += [_chains(content), _parallel(content)]
+    parts += [_paths(content), _overtaking(content)]
+    if "through" in content:
+        parts.append(_gradients(content))
+    parts += _claims(content)
     names = _names(content)
     return Question(
         type=TYPE.name,
@@ -369,7 +497,7 @@ def make(content: Content) -> Question:
                 )
             ),
         ),
-        parts=parts,
+        parts=tuple(parts),
         content=content,
         conventions=(
             _math("A multiply-add is one operation; softmax, scaling, biases and $f$ are not counted.", content),
@@ -403,7 +531,9 @@ def _math(text: str, content: Content) -> Inlines:
     )
 
 
-def _table(header: tuple[str, str], lines: Sequence[tuple[str, str, int]], content: Content) -> tuple[Table, Table]:
+def _table(
+    header: tuple[str, str], lines: Sequence[tuple[str, str, int | Fraction]], content: Content
+) -> tuple[Table, Table]:
     """A table to fill in, and the same filled in: (what, how it is counted, number)."""
     heads = tuple((Words(text),) for text in header)
     blank: Inlines = (Math(Blank("decimal")),)
@@ -417,7 +547,7 @@ def _tabled(
     title: str,
     asked: str,
     header: tuple[str, str],
-    lines: Sequence[tuple[str, str, int]],
+    lines: Sequence[tuple[str, str, int | Fraction]],
     marks: tuple[Mark, ...],
     content: Content,
 ) -> Part:
@@ -454,6 +584,68 @@ def _steps(content: Content) -> Part:
     ]
     asked = "How many sequential steps does each layer need?"
     return _tabled("steps", "Sequential steps", asked, ("Layer", "Sequential steps"), lines, (Mark("B", 1),), content)
+
+
+def _chains(content: Content) -> Part:
+    n, d = _n(content, "n"), _n(content, "d")
+    lines = []
+    for tokens in (n, 2 * n):
+        names = ", ".join(f"${step.name}$" for step in chain(attention_layer(tokens, d)))
+        lines.append((f"Self-attention, {tokens} tokens", f"{names}: ", depth(attention_layer(tokens, d))))
+    for tokens in (n, 2 * n):
+        how = f"$U h_{{t-1}}$, the sum and $f$ at each position; $W x_t$ is done meanwhile: 3·{tokens} = "
+        lines.append((f"Recurrent layer, {tokens} tokens", how, depth(recurrent_layer(tokens, d))))
+    asked = (
+        "Now finer: a product with a matrix (of one row or of all), a sum, a scaling, a softmax and $f$ are a step "
+        "each. A step can start when all that it reads is there, and any number of steps can run at once. How many "
+        "steps has the longest chain of steps that wait for one another? (Self-attention scales its scores; $h_0$ is "
+        "given.)"
+    )
+    marks = (Mark("M", 1), Mark("A", 1, "all four"))
+    return _tabled("chains", "Longest chain", asked, ("Layer", "Steps in a chain"), lines, marks, content)
+
+
+def _parallel(content: Content) -> Part:
+    works = [WORK[name] for name in cast("list[str]", content["parallel"])]
+    items = tuple(_math(work.text, content) for work in works)
+    right = frozenset(k for k, work in enumerate(works) if work.parallel)
+    reasons = tuple((Strong(f"{LETTERS[k]} "), *_math(work.why, content)) for k, work in enumerate(works))
+    return Part(
+        name="parallel",
+        title=(Words("At the same time"),),
+        ask=(
+            Paragraph((Words("Tick everything that can be done at the same time, and nothing else."),)),
+            Choices(items, several=True),
+        ),
+        key=(Choices(items, several=True, ticked=right), ItemList(reasons)),
+        answer=ChoiceAnswer(tuple(Option(item, k in right) for k, item in enumerate(items)), several=True),
+        marks=(Mark("B", 2, "one less for every wrong tick or missing one"),),
+    )
+
+
+def _gradients(content: Content) -> Part:
+    steps, large = _n(content, "through"), Fraction(str(content["slope"]))
+    lines = [
+        (f"$w = {w}$", f"${_base(w)}^{steps}$, which {what}: ", w**steps)
+        for w, what in ((1 / large, "vanishes"), (Fraction(1), "stays"), (large, "explodes"))
+    ]
+    asked = (
+        "A recurrent layer of width 1 without a function, $h_t = w h_{t-1} + x_t$. What is the derivative of "
+        f"$h_{steps}$ by $h_0$?"
+    )
+    part = _tabled(
+        "gradients", "Gradients through time", asked, ("Weight", "Derivative"), lines, (Mark("B", 1),), content
+    )
+    said = (
+        "Every step multiplies by $w$. With a function $f$ it multiplies by $w$ times a slope of $f$, which for tanh "
+        "and ReLU is at most 1: gradients vanish more easily then. So a recurrent network is not numerically unstable "
+        "as such: it depends on its weights."
+    )
+    return replace(part, key=(*part.key, Paragraph(_math(said, content))))
+
+
+def _base(w: Fraction) -> str:
+    return f"({w})" if w.denominator > 1 else str(w)
 
 
 def _paths(content: Content) -> Part:
@@ -575,11 +767,34 @@ def prove(question: Question) -> None:
     first = next(n for n in count(1) if 2 * n * n * wide > k * n * wide * wide)
     if answers["overtaking"] != FormulaAnswer(first):
         raise SelfCheckError(f"The key of overtaking says {answers['overtaking']}; a search finds {first}.")
-    for name, again in (("cost", counted), ("paths", walked)):
+    products = [multiply_adds(attention_layer(n, d)), multiply_adds(recurrent_layer(n, d))]
+    if products != [counted[0] + counted[1], counted[2]]:
+        raise SelfCheckError(f"The layers take {products} multiply-adds; counted position by position: {counted}.")
+    checked = [("cost", counted), ("paths", walked)]
+    if "parallel" in content:
+        checked.append(("chains", [_projected(), _projected(), _unrolled(n), _unrolled(2 * n)]))
+    for name, again in checked:
         answer = answers[name]
         assert isinstance(answer, MatrixAnswer)
         if list(answer.value) != again:
             raise SelfCheckError(f"The key of {name} says {list(answer.value)}; counted again it is {again}.")
+
+
+def _projected() -> int:
+    """When the outputs of self-attention are there, if every step takes 1: for all tokens at the same time."""
+    queries = keys = values = 1
+    scores = max(queries, keys) + 1
+    weights = scores + 1 + 1  # scaled, then the softmax
+    return max(weights, values) + 1
+
+
+def _unrolled(n: int) -> int:
+    """When the last state of a recurrent layer is there."""
+    inputs, state = 1, 0
+    for _ in range(n):
+        total = max(inputs, state + 1) + 1
+        state = total + 1
+    return state
 
 
 def _walk(distance: int, k: int, dilated: bool) -> int:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator
+from itertools import permutations
 
+from symattn.derivation import Called
 from symattn.document import AnswerGrid
 from symattn.explanation.wording import Wording
 from symattn.question import PropertyAnswer, Question
@@ -22,8 +25,12 @@ WORDS = {
     "A": ("weight", "weights", "attention", "attention weights", "softmax", "probabilities"),
     "A_rounded": ("rounded", "rounded weights"),
     "Z": ("output", "outputs", "result", "context"),
+    "C": ("concat", "concatenation", "concatenated heads", "heads", "all heads"),
+    "O": ("output", "outputs", "result", "context"),
 }
-"""What each role is called in words, besides the notation's own word."""
+"""What each step is called in words, by its stem, besides the notation's own word."""
+
+_FILLERS = re.compile(r"(?i)\b(?:of|in|for|the|from)\b")
 
 _ACCENTS = {"\u0302": "hat", "\u0303": "tilde", "\u0304": "bar"}
 _ACCENT = re.compile(r"\\(?:wide|over)?(hat|tilde|bar|line)\s*\{?\s*([A-Za-z])\s*\}?")
@@ -51,6 +58,9 @@ class Names:
     def __init__(self, question: Question) -> None:
         self.question = question
         self.parts = [part.name for part in question.parts]
+        steps = question.problem.derivation.steps if question.problem else ()
+        stems = Counter(Called.of(role).stem for role in dict.fromkeys(step.role for step in steps))
+        self._several = frozenset(normal(stem) for stem, count in stems.items() if count > 1)
         self._known: dict[str, str] = {}
         for name, target in (*self._signs(), *self._words()):
             self._known.setdefault(normal(name), target)
@@ -69,9 +79,12 @@ class Names:
         sign = normal(name)
         if sign in self._known:
             return self._known[sign]
+        if sign in self._several:
+            return ""
         if place := self.place(name):
             return place
-        return self._folded.get(sign.casefold(), "")
+        folded = (self._folded.get(text.casefold(), "") for text in (sign, normal(_FILLERS.sub(" ", name))))
+        return next(filter(None, folded), "")
 
     def tokens(self, name: str) -> tuple[str, ...]:
         """The lines of all tokens for a step that is asked token by token, where the whole matrix is written: A."""
@@ -115,10 +128,23 @@ class Names:
             return
         wording = Wording(problem.derivation, problem.notation)
         for step in problem.derivation:
+            called = Called.of(step.name)
             token = f" {step.token}" if step.token is not None else ""
-            own = wording.word(step)
-            for word in filter(None, (own, *WORDS.get(step.role, ()))):
-                yield word + token, step.name
+            for word in filter(None, (wording.word(step), *WORDS.get(called.stem, ()))):
+                yield from ((said, step.name) for said in _in_any_order(word + token, called))
+                if normal(called.stem) not in self._several:
+                    yield word + token, step.name
+            if called.stem == "Z" and called.head is not None and not called.place:
+                yield f"head {called.head}", step.name  # as Vaswani et al. (2017) call it
+
+
+def _in_any_order(word: str, called: Called) -> Iterator[str]:
+    """Scores head 1, head 1 scores; with a layer or a block besides, that in every place as well."""
+    head = () if called.head is None else (f"head {called.head}",)
+    kinds = ("block {}", "layer {}") if called.place.isdigit() else ("{}", "{} attention")
+    for kind in kinds if called.place else ("",):
+        place = filter(None, (kind.format(called.place),))
+        yield from map(" ".join, permutations((word, *head, *place)))
 
 
 def _position(letter: str) -> int:

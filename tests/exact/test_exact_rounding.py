@@ -80,7 +80,9 @@ def test_intervals_of_huge_and_tiny_numbers():
     assert enclose(divide(1, e(10**30) + 1), 10).low == 0
 
 
-@pytest.mark.parametrize("unknown", [x, sympy.gamma(x), sympy.gamma(sympy.sqrt(2)), NEGATIVE_INFINITY, sympy.sin(1)])
+@pytest.mark.parametrize(
+    "unknown", [x, sympy.gamma(x), sympy.gamma(sympy.sqrt(2)), NEGATIVE_INFINITY, sympy.besselj(0, 1)]
+)
 def test_what_cannot_be_evaluated(unknown):
     with pytest.raises(InputError, match=r"cannot be (evaluated|enclosed)"):
         enclose(unknown, 20)

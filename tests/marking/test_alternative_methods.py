@@ -15,6 +15,7 @@ from scripts import (
     decimals,
     derivation_of,
     exactly,
+    ids,
     key_of,
     key_script,
     laid,
@@ -276,6 +277,32 @@ def test_percentages_for_weights(mechanism, policy):
     key = key_script(q, decimals(4))
     rows = laid(q, found(q))
     full_marks(q, Attempt({**key.answers, "A": script(q, {"A": rows["A"]}, percent(2)).answers["A"]}), policy)
+
+
+# ------------------------------------------------------------------------------------------------ no way of working
+
+
+SAME_VALUES = {"Q": [[1, 0], [2, 1], [0, -1]], "K": [[1, 1], [0, 2], [-1, 1]], "V": [[1, 2], [1, 2], [1, 2]]}
+"""Whatever the weights are, the output is the value of all tokens."""
+
+
+@pytest.mark.parametrize("projected", [False, True])
+def test_scores_that_are_not_scaled_are_no_scaled_queries(projected):
+    """Also where the output does not tell: queries scaled would show in the scores."""
+    given = {**SAME_VALUES}
+    if projected:
+        ones = [[1, 0], [0, 1]]
+        given = {"X": SAME_VALUES["Q"], "W_Q": ones, "W_K": [[0, 1], [1, 1]], "W_V": [[0, 0], [0, 0]]}
+    q = symattn.derive("self_attention" if projected else "attention", **given).worksheet().question
+    right = found(q)
+    powers = [[sympy.exp(to_sympy(x)) for x in row] for row in right["S"]]
+    weights = [[power / sum(row) for power in row] for row in powers]
+    attempt = written(q, {"S'": right["S"], "A": [list(map(sympy.sstr, row)) for row in weights]})
+    report = marked(q, attempt)
+    [event] = mistakes(report)
+    assert event.step == "S'", shown(report)
+    assert "C1" in ids(event), shown(report)
+    assert not [notice for notice in report.notices if notice.kind == "method"], shown(report)
 
 
 # ------------------------------------------------------------------------------------------------ what nobody asked for

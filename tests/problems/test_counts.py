@@ -8,12 +8,13 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.counting import Attention
+from symattn.counting import Attention, FeedForward
 from symattn.dice import Dice
 from symattn.errors import SelfCheckError
 from symattn.exact.reading import decide_reading, read
 from symattn.explanation import key_document, worksheet_document
 from symattn.identity import identity
+from symattn.misconceptions import COUNTING
 from symattn.problems.asking import prose
 from symattn.problems.counts import (
     CROSSOVERS,
@@ -21,7 +22,7 @@ from symattn.problems.counts import (
     LEVEL_ITEMS,
     MODELS,
     TYPE,
-    crossover,
+    language_model,
     operation_lines,
     parameter_offers,
     polynomial,
@@ -74,6 +75,20 @@ class Counter:
                 result[-1].append(total)
         return result
 
+    @classmethod
+    def products(cls, *shapes):
+        """Multiply-adds of products of matrices of ones."""
+        counter = cls.__new__(cls)
+        counter.done = {"product": 0}
+        for a, b, c in shapes:
+            counter.times("product", cls.ones(a, b), cls.ones(b, c))
+        return counter.done["product"]
+
+
+def listed(*shapes):
+    """How many numbers matrices of these shapes hold."""
+    return sum(len([0 for _ in range(rows) for _ in range(columns)]) for rows, columns in shapes)
+
 
 TOY = st.tuples(st.integers(1, 4), st.sampled_from([(1, 1), (2, 1), (2, 2), (4, 2), (4, 1), (6, 3)]), st.integers(1, 3))
 
@@ -111,12 +126,19 @@ def test_parameters_as_pytorch_has_them(d, h, bias):
 @pytest.mark.parametrize("name", ITEMS)
 def test_polynomials_by_counting(name):
     item, formula = ITEMS[name], polynomial(name)
-    symbols = dict(zip("Lngdh", sympy.symbols("L n g d h"), strict=True))
+    symbols = dict(zip("Lngdhmw", sympy.symbols("L n g d h m w"), strict=True))
     assert formula.free_symbols <= set(symbols.values())
-    for layers, n, g, h, width in [(3, 2, 1, 2, 2), (2, 3, 2, 4, 1), (5, 4, 1, 3, 2), (1, 5, 2, 2, 3)]:
+    for layers, n, g, h, width, m, w in [
+        (3, 2, 1, 2, 2, 5, 7), (2, 3, 2, 4, 1, 2, 9), (5, 4, 1, 3, 2, 1, 4), (1, 5, 2, 2, 3, 6, 3),
+    ]:  # fmt: skip
         shared, d = (g if item.grouped else h), h * width
         c = Counter(n, h, width, shared)
         weights = h * d * width + 2 * shared * d * width
+        forward = [(d, 4 * d), (1, 4 * d), (4 * d, d), (1, d)]
+        attention = [(d, d), (1, d)] * 4
+        norm = [(1, d)] * 2  # γ and β
+        block, decoder = listed(*attention, *norm, *forward, *norm), listed(*attention, *norm, *attention, *norm)
+        feeding = Counter.products((n, d, 4 * d), (n, 4 * d, d))
         expected = {
             "weights": weights + d * d,
             "biased": weights + d * d + 4 * d,
@@ -130,8 +152,18 @@ def test_polynomials_by_counting(name):
             "step": (sum(c.done[x] for x in "QKVO") + c.done["scores"] + c.done["mix"]) // n,
             "grouped weights": weights + d * d,
             "grouped cache": layers * c.kept,
+            "feed forward": listed(*forward),
+            "feeding forward": feeding,
+            "norms": listed(*norm, *norm),
+            "cross": Counter.products(*[(n, width, m)] * h),
+            "block": block,
+            "block operations": sum(c.done.values()) + feeding,
+            "decoder block": decoder + listed(*forward, *norm),
+            "stack": sum(block for _ in range(layers)),
+            "model": listed((w, d), (n, d), *norm) + sum(block for _ in range(layers)),
+            "logits": Counter.products((n, d, w)),
         }[name]
-        numbers = {"L": layers, "n": n, "g": g, "d": d, "h": h}
+        numbers = {"L": layers, "n": n, "g": g, "d": d, "h": h, "m": m, "w": w}
         assert formula.subs({symbols[letter]: x for letter, x in numbers.items()}) == expected
 
 
@@ -139,6 +171,7 @@ def test_polynomials_by_counting(name):
 def test_the_key_of_a_polynomial_is_read_back_and_its_wrong_answers_are_wrong(name):
     typed = str(polynomial(name)).replace("**", "^")
     assert decide_reading(read(typed, symbols=True), polynomial(name)).equal
+    assert decide_reading(read(ITEMS[name].how, symbols=True), polynomial(name)).equal
     for _, wrong, _ in ITEMS[name].wrong:
         assert decide_reading(read(wrong, symbols=True), polynomial(name)).equal is False
 
@@ -146,16 +179,31 @@ def test_the_key_of_a_polynomial_is_read_back_and_its_wrong_answers_are_wrong(na
 @pytest.mark.parametrize("name", CROSSOVERS)
 @given(d=st.integers(1, 300))
 def test_crossovers_by_search(name, d):
-    a, b, *_ = CROSSOVERS[name]
-    assert crossover(a, b, d) == next(n for n in range(1, 10_000) if a * n * n * d > b * n * d * d)
+    pair = CROSSOVERS[name]
+    more, less = (
+        sympy.sympify(side.replace("^", "**").replace(" ", "*").replace("*+*", "+")) for side in (pair.more, pair.less)
+    )
+    costs = sympy.lambdify(sympy.symbols("n d L"), (more, less))
+    first = pair.first(d)
+    assert [costs(n, d, 3)[0] > costs(n, d, 3)[1] for n in (first - 1, first, first + 1)] == [False, True, True]
 
 
 def test_what_crossovers_name_is_what_they_count():
-    layer = Attention(12, 3, 4, 5, 3)
-    n2d, nd2 = 5 * 5 * 12, 5 * 12 * 12
-    assert layer.scoring == n2d
-    assert layer.scoring + layer.mixing == 2 * n2d
-    assert layer.projecting == 4 * nd2
+    n, d, L = sympy.symbols("n d L")
+    layer, forward = Attention(d, 1, d, n), FeedForward(d, 4 * d, n, bias=False)
+    both, inward = layer.scoring + layer.mixing, Attention(d, 1, d, n, output=False).projecting
+    sides = {
+        "one": (layer.scoring, n * d * d),
+        "both and three": (both, inward),
+        "both and four": (both, layer.projecting),
+        "scores and three": (layer.scoring, inward),
+        "both and feed forward": (both, forward.operations),
+        "attention and feed forward": (layer.operations, forward.operations),
+        "cache and weights": (layer.cache(L), L * (layer.parameters + forward.parameters)),
+    }
+    for name, pair in CROSSOVERS.items():
+        for typed, counted in zip((pair.more, pair.less), sides[name], strict=True):
+            assert sympy.expand(read(typed, symbols=True).value - counted) == 0
 
 
 FACTS = {
@@ -216,6 +264,18 @@ def test_every_answer(level):
         numbers *= tokens * (model.d // model.h)
         assert list(answer(q, "cache").value) == [numbers, numbers * size]
         assert (model.shared < model.h) == (level == "long")
+        words, positions, d, layers = (q.content["whole"][x] for x in ("words", "positions", "d", "layers"))
+        attention, forward = [(d, d), (1, d)] * 4, [(d, 4 * d), (1, 4 * d), (4 * d, d), (1, d)]
+        rows = [[(words, d)], [(positions, d)], attention, forward, [(1, d)] * 4]
+        counts = [sum(a * b for a, b in shapes) for shapes in rows]
+        counts += [layers * sum(counts[2:]), 2 * d]
+        assert list(answer(q, "whole").value) == [*counts, sum(counts[:2]) + sum(counts[5:])]
+
+
+def test_a_language_model_of_published_size():
+    assert language_model(50_257, 1024, 768, 12).parameters == 124_439_808  # GPT-2, the smallest
+    assert language_model(50_257, 1024, 768, 12, tied=False).parameters == 124_439_808 + 50_257 * 768
+    assert language_model(50_257, 1024, 768, 12, shift=False).parameters == 124_439_808 - 25 * 768
 
 
 def test_two_hundred_contents_are_proved_and_come_back_from_json():
@@ -225,14 +285,18 @@ def test_two_hundred_contents_are_proved_and_come_back_from_json():
         seen.add(identity(q.content))
         TYPE.prove(q)
         assert list(TYPE.make(json.loads(json.dumps(q.content))).entries()) == list(q.entries())
-        assert q.marks == 12
+        assert q.marks == 16
         assert len(set(q.content["polynomials"])) == 2
     assert len(seen) == 200
 
 
 @pytest.mark.parametrize(
     ("name", "changed"),
-    [("operations", {"toy": {"n": 9, "h": 3, "width": 4}}), ("crossover", {"crossover": {"pair": "one", "d": 2}})],
+    [
+        ("operations", {"toy": {"n": 9, "h": 3, "width": 4}}),
+        ("crossover", {"crossover": {"pair": "one", "d": 2}}),
+        ("whole", {"whole": {"words": 10, "positions": 3, "d": 2, "layers": 2}}),
+    ],
 )
 def test_a_wrong_key_is_found(name, changed):
     q = question(1)
@@ -240,6 +304,23 @@ def test_a_wrong_key_is_found(name, changed):
     swapped = tuple(o if o.name == name else p for p, o in zip(q.parts, other.parts, strict=True))
     with pytest.raises(SelfCheckError, match=name):
         TYPE.prove(replace(q, parts=swapped))
+
+
+def test_a_content_frozen_before_there_were_whole_models_comes_out_as_it_was():
+    q = question(1)
+    old = TYPE.make({name: value for name, value in q.content.items() if name != "whole"})
+    assert [part.name for part in old.parts] == [part.name for part in q.parts][:-1]
+    assert old.marks == 12
+    TYPE.prove(old)
+
+
+def test_every_diagnosis_is_in_the_catalogue():
+    told = {id for item in ITEMS.values() for id, _, _ in item.wrong}
+    say = prose("standard")
+    told |= {
+        o.diagnosis for bias in (False, True) for at in range(4) for o in parameter_offers(64, 4, 10, bias, at, say)
+    }
+    assert told - {""} == set(COUNTING)
 
 
 def test_levels_ask_for_what_there_is():

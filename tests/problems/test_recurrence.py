@@ -5,6 +5,7 @@ from collections import deque
 from dataclasses import replace
 
 import pytest
+import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +17,7 @@ from symattn.problems.recurrence import (
     CLAIMS,
     STATEMENTS,
     TYPE,
+    WORK,
     attention_pairs,
     attention_products,
     convolution_operations,
@@ -75,6 +77,26 @@ def test_paths_by_walking_the_dependency_graph(n, k, data):
     assert dilated == dilated_layers(last - first, k)
 
 
+TOGETHER = {
+    "projections": True,
+    "scores": True,
+    "softmaxes": True,
+    "outputs": True,
+    "scores and weights": False,
+    "weights and output": False,
+    "inputs": True,
+    "input and state": True,
+    "recurrences": False,
+    "states": False,
+    "product and function": False,
+}
+"""Whether these can be done at the same time, as Vaswani et al. 2017, section 4 and table 1, have it."""
+
+
+def test_what_derivations_say_of_waiting_is_what_the_papers_say():
+    assert {name: work.parallel for name, work in WORK.items()} == TOGETHER
+
+
 def longest_chain(n, waits):
     """Steps when everything that does not wait is done at once."""
     step = {}
@@ -112,6 +134,22 @@ def test_every_answer(level):
         assert 1 <= first < last <= n
         cost, steps, paths = (list(answer(q, name).value) for name in ("cost", "steps", "paths"))
         assert cost == [3 * n * d**2, 2 * n**2 * d, 2 * n * d**2, k * n * d**2]
+        chains = list(answer(q, "chains").value)
+        assert chains == [5, 5, 3 * n, 6 * n]  # Q, S, S', A, Z; U h, the sum and f at every position
+        parallel, works = answer(q, "parallel"), q.content["parallel"]
+        assert isinstance(parallel, ChoiceAnswer)
+        assert parallel.right == {i for i, name in enumerate(works) if TOGETHER[name]}
+        assert len(parallel.right) == 3
+        assert len(set(works)) == 6
+        through, w = q.content["through"], sympy.Rational(q.content["slope"])
+        x, h = sympy.symbols("w h_0")
+        state = h
+        for t in range(through):
+            state = x * state + t
+        derivative = sympy.diff(sympy.expand(state), h)
+        assert [sympy.Rational(v) for v in answer(q, "gradients").value] == [
+            derivative.subs(x, y) for y in (1 / w, 1, w)
+        ]
         assert steps == [longest_chain(n, w) for w in (lambda t: [], lambda t: [t - 1] if t > 1 else [], lambda t: [])]
         assert paths == [
             1,
@@ -178,11 +216,21 @@ def test_two_hundred_contents_are_proved_and_come_back_from_json():
         seen.add(identity(q.content))
         TYPE.prove(q)
         assert list(TYPE.make(json.loads(json.dumps(q.content))).entries()) == list(q.entries())
-        assert q.marks == 13
+        assert q.marks == 18
     assert len(seen) == 200
 
 
-@pytest.mark.parametrize(("name", "changed"), [("paths", {"to": 2}), ("cost", {"d": 5}), ("overtaking", {"wide": 7})])
+def test_a_content_frozen_before_there_were_chains_and_gradients_comes_out_as_it_was():
+    q = question(1)
+    old = TYPE.make({name: q.content[name] for name in q.content if name not in ("parallel", "through", "slope")})
+    assert old.marks == 13
+    assert [part.name for part in old.parts] == ["cost", "steps", "paths", "overtaking", "claims", "corrections"]
+    TYPE.prove(old)
+
+
+@pytest.mark.parametrize(
+    ("name", "changed"), [("paths", {"to": 2}), ("cost", {"d": 5}), ("overtaking", {"wide": 7}), ("chains", {"n": 3})]
+)
 def test_a_wrong_key_is_found(name, changed):
     q = question(1)
     other = TYPE.make({**q.content, "from": 1, **changed})

@@ -1,0 +1,48 @@
+"""For mechanisms that go another way to the output of attention: that it is the same."""
+
+from __future__ import annotations
+
+from symattn.derivation import Derivation
+from symattn.document import Inlines, Math, Words
+from symattn.errors import SelfCheckError
+from symattn.exact import Matrix, decide, has_symbols
+from symattn.explanation.wording import Wording
+from symattn.formula import Relation
+from symattn.mechanisms import mechanisms
+from symattn.ops.turning import turned
+from symattn.problem import Problem
+
+
+def agreement(problem: Problem, wording: Wording) -> list[Inlines]:
+    """The weights of the usual way, and that they give the same output: decided exactly, entry by entry.
+
+    Nothing where the mechanism is the usual way, where it does not reach its end, or where there are no numbers.
+    """
+    chosen, d = mechanisms().get(problem.mechanism), problem.derivation
+    if chosen is None or chosen.other_way is None or "Z" not in d:
+        return []
+    if any(not isinstance(m, Matrix) or any(map(has_symbols, m)) for m in d.givens.values()):
+        return []
+    usual = chosen.other_way(d) if d.orientation == "rows" else turned(chosen.other_way(turned(d)))
+    output, again = d.value("Z"), usual.value("Z")
+    assert isinstance(output, Matrix) and isinstance(again, Matrix)
+    if not all(decide(x, y).equal for x, y in zip(output, again, strict=True)):
+        raise SelfCheckError(f"{problem.title} gives another output than attention worked out at once.")
+    own = Wording(usual, problem.notation)
+    weights = Relation((own.name("A"), own.values(usual["A"].result)), ("=",))
+    same = Relation((own.rule(usual["Z"]), wording.name("Z")), ("=",))
+    return [
+        (Words("All weights at once: "), Math(weights), Words(", and exactly "), Math(same), Words(".")),
+        *_saved(d),
+    ]
+
+
+def _saved(d: Derivation) -> list[Inlines]:
+    """How many keys a cache keeps from being worked out again: t of them for every token t."""
+    n = sum(step.role == "K_cache" for step in d)
+    if n < 2:
+        return []
+    words = (
+        f"With the cache {n} keys and {n} values are worked out; afresh for every token, {n * (n + 1) // 2} of each."
+    )
+    return [(Words(words),)]

@@ -1,0 +1,57 @@
+"""Attention there and back: softmax(Q Kᵀ/√d_k) V, and the gradients of a loss with respect to Q, K and V.
+
+The gradient dZ of the loss with respect to the output is given (FlashAttention: Dao et al. 2022, appendix B.2).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+
+from symattn.derivation import Derivation
+from symattn.dice import pick
+from symattn.exact import Matrix, Size
+from symattn.mechanisms.backward import backward
+from symattn.mechanisms.base import Mechanism, Settings, attend
+from symattn.mechanisms.drawing import Rows, entries, number, product, transposed
+from symattn.mechanisms.drawing_gradients import first
+
+CHANGED_SCORES = frozenset({"empty", "cap", "temperature", "bias"})
+"""What may be done to scores that have to be gone back through: all but weights that are no softmax."""
+
+
+def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+    return backward(attend(d, settings, sizes), "Z")
+
+
+LARGE = (-4, -3, -2, 2, 3, 4)
+"""What values and gradients are drawn from: large enough for every wrong way to show in the last line."""
+
+
+def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    """With d_k = 4 all scores are even, so that powers of e are whole."""
+    n, m, d_k, d_v = (number(sizes, letter) for letter in ("n", "m", "d_k", "d_v"))
+
+    def large(rows: int) -> Matrix:
+        return Matrix([[pick(rng, LARGE) for _ in range(d_v)] for _ in range(rows)])
+
+    def queries_and_keys() -> tuple[Rows, Rows] | None:
+        q, k = entries(n, d_k, rng), entries(m, d_k, rng)
+        scores = product(q, transposed(k))
+        even = d_k != 4 or all(s % 2 == 0 for row in scores for s in row)
+        return (q, k) if even and all(len(set(row)) == m for row in scores) else None
+
+    q, k = first(queries_and_keys, "scores that differ")
+    return {"Q": Matrix(q), "K": Matrix(k), "V": large(m), "dZ": large(n)}
+
+
+MECHANISM = Mechanism(
+    name="attention_gradient",
+    title="Attention and its gradients",
+    givens={"Q": ("n", "d_k"), "K": ("m", "d_k"), "V": ("m", "d_v"), "dZ": ("n", "d_v")},
+    optional={"B": ("n", "m")},
+    uses=CHANGED_SCORES,
+    default_sizes={"n": 1, "m": 2, "d_k": 4, "d_v": 2},
+    derive=derive,
+    draw=draw,
+)

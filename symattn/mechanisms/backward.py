@@ -1,0 +1,450 @@
+"""Backpropagation: the gradients of a loss, worked out by steps that follow those of the forward pass.
+
+Reverse-mode differentiation of a derivation (Goodfellow et al. 2016, section 6.5): every forward step hands the
+gradient of its result on to its operands, by the rule of its operation in `pull`; where a matrix is used several times,
+what comes from each use is added up.  `dZ` is the gradient of the loss with respect to `Z`, of the same shape.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce, singledispatch
+from operator import add
+from typing import Literal
+
+from symattn.derivation import Called, Derivation, Op, Operand, Shape, Step
+from symattn.errors import InputError
+from symattn.exact import AnyMatrix, Matrix, Outline, has_symbols
+from symattn.mechanisms.base import Settings, mask_keep
+from symattn.ops import (
+    Activation,
+    Add,
+    Hadamard,
+    Mask,
+    MatMul,
+    MeanSquare,
+    Part,
+    Rescale,
+    Scale,
+    Softmax,
+    Stack,
+    Standardise,
+    SumOver,
+    Transpose,
+    Variance,
+)
+from symattn.ops.gradient import (
+    SLOPES,
+    ActivationGradient,
+    Copy,
+    Interleave,
+    NormGradient,
+    ProductSum,
+    PutTogether,
+    SoftCapGradient,
+    SoftmaxGradient,
+    Total,
+)
+from symattn.ops.scores import Bias, SoftCap
+from symattn.ops.turning import reverses, turned_op
+
+Along = Literal["rows", "columns"]
+
+
+def backward(d: Derivation, of: str, wrt: Sequence[str] = ()) -> Derivation:
+    """The derivation with the gradients of a loss L after it, for given dZ = ∂L/∂Z where `of` is Z.
+
+    `wrt` are the givens whose gradients are wanted: all that Z depends on, unless some are named.  `InputError` for an
+    operation through which no gradient goes, or whose gradient is not known.
+    """
+    if d.value(of).shape != d.value(gradient(of)).shape:
+        (rows, columns), (other, others) = d.value(of).shape, d.value(gradient(of)).shape
+        raise InputError(f"{gradient(of)} is {other}×{others}; like {of} it must be {rows}×{columns}.")
+    return _Pass(d, of, wrt).run()
+
+
+def gradient(name: str) -> str:
+    """What the gradient with respect to a matrix is called: dS'_2 for S'_2."""
+    return f"d{name}"
+
+
+SECTION = "gradients"
+"""Under what the steps of the way back stand."""
+
+
+# ------------------------------------------------------------------------------------------------ the rules
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """What one operand of a step gets: an operation on what is known, or with no operation a matrix as it stands.
+
+    `part` are the columns or rows of the operand that it belongs to, none for all of it.
+    """
+
+    operands: tuple[Operand, ...]
+    op: Op | None = None
+    part: Part | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A forward step, the gradient g of its result, and the number k of the operand that is asked about."""
+
+    d: Derivation
+    step: Step
+    g: Operand
+    k: int
+
+    @property
+    def operand(self) -> Operand:
+        return self.step.operands[self.k]
+
+    @property
+    def others(self) -> tuple[Operand, ...]:
+        return (*self.step.operands[: self.k], *self.step.operands[self.k + 1 :])
+
+    @property
+    def result(self) -> Operand:
+        return Operand(self.step.name)
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        return tuple(operand.of(self.d.value(operand.name)).shape for operand in self.step.operands)
+
+
+@singledispatch
+def pull(op: Op, use: Use) -> Pull:
+    """The gradient with respect to an operand, as it is used there."""
+    raise InputError(f"Step {use.step.name!r}: how a gradient goes back through {op.title!r} is not known.")
+
+
+@pull.register
+def _(op: MatMul, use: Use) -> Pull:
+    a, b = use.step.operands
+    return Pull((use.g, flipped(b)), MatMul()) if use.k == 0 else Pull((flipped(a), use.g), MatMul())
+
+
+@pull.register(Add)
+def _(op: Add, use: Use) -> Pull:
+    stretched = _stretched(use)
+    return Pull((use.g,), SumOver(stretched)) if stretched else Pull((use.g,))
+
+
+@pull.register
+def _(op: Hadamard, use: Use) -> Pull:
+    stretched, (other,) = _stretched(use), use.others
+    return Pull((use.g, other), ProductSum(stretched) if stretched else Hadamard())
+
+
+@pull.register
+def _(op: Transpose, use: Use) -> Pull:
+    return Pull((flipped(use.g),))
+
+
+@pull.register
+def _(op: Scale, use: Use) -> Pull:
+    return Pull((use.g,), op)
+
+
+@pull.register(Mask)
+@pull.register(Bias)
+def _(op: Mask | Bias, use: Use) -> Pull:
+    """A number is added.  To −∞ no gradient goes, and the softmax after it has none for it: its weight is 0."""
+    return Pull((use.g,))
+
+
+@pull.register
+def _(op: SoftCap, use: Use) -> Pull:
+    return Pull((use.g, use.result), SoftCapGradient(op.cap))
+
+
+@pull.register
+def _(op: Softmax, use: Use) -> Pull:
+    return Pull((use.result, use.g), SoftmaxGradient(op.along, op.base))
+
+
+@pull.register
+def _(op: Activation, use: Use) -> Pull:
+    if op.name == "identity":
+        return Pull((use.g,))
+    name = op.name.lower()
+    known_by_result = name in SLOPES and SLOPES[name].of_result
+    return Pull((use.g, use.result if known_by_result else use.operand), ActivationGradient(name))
+
+
+@pull.register
+def _(op: Part, use: Use) -> Pull:
+    return Pull((use.g,), part=op)
+
+
+@pull.register
+def _(op: Stack, use: Use) -> Pull:
+    """The rows (or columns) of the gradient that are those of the operand."""
+    sizes = [shape[0 if op.along == "rows" else 1] for shape in use.shapes]
+    numbers = [size for size in sizes if isinstance(size, int)]
+    if len(numbers) < len(sizes):
+        raise InputError(f"Step {use.step.name!r}: to be taken apart again, its parts must have sizes in numbers.")
+    start, count = sum(numbers[: use.k]), numbers[use.k]
+    if op.along == "rows" and count == 1 and use.g == Operand(use.g.name):
+        return Pull((replace(use.g, row=start),))
+    return Pull((use.g,), Part(start, count, of=op.along))
+
+
+@pull.register
+def _(op: Standardise, use: Use) -> Pull:
+    """All at once, through the mean and the variance too, whose steps get no gradient of their own."""
+    _, _, variance = use.step.operands
+    spread = use.d[variance.name].op
+    if not isinstance(spread, Variance):
+        raise InputError(f"Step {use.step.name!r} is gone back through only where {variance} is a variance.")
+    return Pull((use.g, use.result, variance), NormGradient(spread.of, op.epsilon, spread.over))
+
+
+@pull.register
+def _(op: Rescale, use: Use) -> Pull:
+    _, squares = use.step.operands
+    spread = use.d[squares.name].op
+    if not isinstance(spread, MeanSquare):
+        raise InputError(f"Step {use.step.name!r} is gone back through only where {squares} is a mean square.")
+    return Pull((use.g, use.result, squares), NormGradient("rms", op.epsilon, spread.over))
+
+
+def flows(op: Op, k: int) -> bool:
+    """Whether operand k gets a gradient of its own: the statistics of a norm do not, for what they are made of does."""
+    return k == 0 or not isinstance(op, Standardise | Rescale)
+
+
+def _stretched(use: Use) -> Along | None:
+    """Along what an operand of an entry-by-entry operation was repeated: one row for all rows, one column for all."""
+    own, other = use.shapes[use.k], use.shapes[1 - use.k]
+    if own[0] == 1 != other[0]:
+        return "rows"
+    return "columns" if own[1] == 1 != other[1] else None
+
+
+def flipped(operand: Operand) -> Operand:
+    return replace(operand, transposed=not operand.transposed)
+
+
+def _of_matrix(pulled: Pull, operand: Operand) -> Pull:
+    """What an operand gets, as a gradient of the matrix of which it is the transpose, a row or a column."""
+    op, part, operands = pulled.op, pulled.part, pulled.operands
+    if operand.transposed:
+        operands = tuple(map(flipped, operands))
+        if op is not None:
+            op, operands = turned_op(op), operands[::-1] if reverses(op) else operands
+        if part is not None:
+            part = replace(part, of="rows" if part.of == "columns" else "columns")
+    if operand.row is not None:
+        part = Part(operand.row, 1, of="rows")
+    if operand.column is not None:
+        part = Part(operand.column, 1, of="columns")
+    return Pull(operands, op, part)
+
+
+# ------------------------------------------------------------------------------------------------ the pass
+
+
+@dataclass
+class _Pass:
+    """One way back: `got` is what a matrix has been given so far, `awaited` how many of its uses are still to come."""
+
+    d: Derivation
+    of: str
+    wrt: Sequence[str]
+    steps: dict[str, Step] = field(init=False)
+    uses: Counter[str] = field(init=False)
+    awaited: Counter[str] = field(init=False)
+    depth: dict[str, int] = field(init=False)
+    leading: set[str] = field(init=False)
+    got: dict[str, list[Pull]] = field(default_factory=dict)
+    gradients: dict[str, Operand] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        reached = _reached(self.d, self.of)
+        if unreached := [name for name in self.wrt if name not in reached or name not in self.d.givens]:
+            known = ", ".join(name for name in self.d.givens if name in reached)
+            raise InputError(f"{self.of} does not depend on a given {unreached[0]!r}; it does on {known}.")
+        leading = set(self.wrt) or {name for name in self.d.givens if name in reached}
+        self.depth = dict.fromkeys(self.d.givens, 0)
+        for step in self.d:
+            self.depth[step.name] = 1 + max(self.depth[o.name] for o in step.operands)
+            if any(o.name in leading for o in _flowing(step)):
+                leading.add(step.name)
+        self.steps = {step.name: step for step in self.d if step.name in reached and step.name in leading}
+        uses = (o.name for step in self.steps.values() for o in _flowing(step) if o.name in leading)
+        self.uses = Counter(uses)
+        self.awaited = Counter(self.uses)
+        self.leading = leading
+
+    def run(self) -> Derivation:
+        """The steps whose gradients are known, one after the other: a head to its end, and what is latest first."""
+        position = {name: i for i, name in enumerate(self.steps)}
+        ready, section = [self.of], ""
+        self.gradients[self.of] = Operand(gradient(self.of))
+
+        def priority(name: str) -> tuple[bool, int, int]:
+            return self.steps[name].section == section, self.depth[name], -position[name]
+
+        while ready:
+            name = max(ready, key=priority)
+            ready.remove(name)
+            section = self.steps[name].section
+            ready += [source for source in self._hand_on(self.steps[name]) if source in self.steps]
+        return self.d
+
+    def _hand_on(self, step: Step) -> list[str]:
+        """What a step's operands get, the least far on first; those that have all of their gradient then."""
+        complete = []
+        ks = [k for k, o in enumerate(step.operands) if flows(step.op, k) and o.name in self.leading]
+
+        def nearness(k: int) -> tuple[int, int]:
+            return self.depth[step.operands[k].name], self.uses[step.operands[k].name]
+
+        for k in sorted(ks, key=nearness):  # weights before the inputs that they share
+            operand = step.operands[k]
+            pulled = _of_matrix(pull(step.op, Use(self.d, step, self.gradients[step.name], k)), operand)
+            alone = self.awaited[operand.name] == 1 and operand.name not in self.got
+            if pulled.op is not None:
+                name = self._called(operand, step, k, alone and pulled.part is None)
+                self._then(name, pulled.op, pulled.operands, step.section)
+                pulled = Pull((Operand(name),), part=pulled.part)
+            self.got.setdefault(operand.name, []).append(pulled)
+            self.awaited[operand.name] -= 1
+            if not self.awaited[operand.name]:
+                own = self.steps.get(operand.name, step)
+                self._settle(operand.name, own.section)
+                complete.append(operand.name)
+        return complete
+
+    def _called(self, operand: Operand, step: Step, k: int, alone: bool) -> str:
+        """What the gradient from one use is called: dX_Q for what comes to X from Q, among several."""
+        name, used = operand.name, Called.of(step.name)
+        own = Called.of(name)
+        if alone:
+            return gradient(name)
+        if operand.row is not None or operand.column is not None:
+            return f"{gradient(name)}.{1 + (operand.row if operand.row is not None else operand.column or 0)}"
+        if used.token is not None and own.token is None:  # one for every position
+            return f"{gradient(name)}_{used.token}"
+        if used.token is not None:
+            return f"{gradient(own.stem)}_next{own.scope}.{own.token}"
+        label = used.stem.partition("_")[0]
+        several = sum(o.name == name for o in step.operands) > 1
+        return f"{gradient(own.stem)}_{label}{k + 1 if several else ''}{used.scope}"
+
+    def _settle(self, name: str, section: str) -> None:
+        """The whole gradient of a matrix, from what it got: added up, or put together of parts."""
+        got = self.got[name]
+        operands = tuple(pulled.operands[0] for pulled in got)
+        parts = [pulled.part for pulled in got if pulled.part is not None]
+        if parts:
+            self._put_together(name, operands, parts, section)
+        elif len(got) > 1:
+            total = _total(name, operands)
+            self._then(total, Total(), operands, section)
+            self.gradients[name] = Operand(total)
+            return
+        elif operands[0] != Operand(gradient(name)):
+            if name in self.steps:
+                self.gradients[name] = operands[0]
+                return
+            self._then(gradient(name), Copy(), operands, section)
+        self.gradients[name] = Operand(gradient(name))
+
+    def _put_together(self, name: str, operands: tuple[Operand, ...], parts: list[Part], section: str) -> None:
+        """The gradients of a matrix's columns or rows side by side: dQ of dQ_1 and dQ_2."""
+        order = sorted(range(len(parts)), key=lambda i: parts[i].start)
+        of, step = parts[0].of, parts[0].step
+        size = self.d.value(name).shape[0 if of == "rows" else 1]
+        taken = sorted(i for part in parts for i in part.indices)
+        if len(parts) < len(operands) or not isinstance(size, int) or taken != list(range(size)):
+            raise InputError(f"{name} is used in parts that are not all of it together; {gradient(name)} is not known.")
+        op: Op = PutTogether(of) if step == 1 else Interleave(of)
+        self._then(gradient(name), op, tuple(operands[i] for i in order), section)
+
+    def _then(self, name: str, op: Op, operands: tuple[Operand, ...], section: str) -> None:
+        where = ", ".join(filter(None, (SECTION, section)))
+        self.d = self.d.then(name, op, *operands, section=where)
+
+
+def _total(name: str, operands: Sequence[Operand]) -> str:
+    """What the sum of a matrix's gradients is called: with a row of dH in it, which is dh_2, that of H.2 is a total."""
+    called = Called.of(name)
+    own = gradient(called.stem) + called.scope
+    if called.token is not None and any(operand.name == own for operand in operands):
+        return f"{gradient(called.stem)}_total{called.scope}.{called.token}"
+    return gradient(name)
+
+
+def _flowing(step: Step) -> list[Operand]:
+    return [operand for k, operand in enumerate(step.operands) if flows(step.op, k)]
+
+
+def _reached(d: Derivation, of: str) -> frozenset[str]:
+    """The matrices on which `of` depends."""
+    found = {of}
+    for step in reversed(d.steps):
+        if step.name in found:
+            found.update(operand.name for operand in _flowing(step))
+    return frozenset(found)
+
+
+# ------------------------------------------------------------------------------------------------ weights given
+
+
+def with_given(d: Derivation, known: Collection[str], run: Callable[[Derivation], Derivation]) -> Derivation:
+    """What `run` makes of `d` where the results of some of its steps are given: weights A of the forward pass.
+
+    Those steps are left out, and whatever leads to them alone; so are results of the forward pass on which no gradient
+    rests.  Only shapes are followed to find out which these are.
+    """
+    planned = run(replace(d, givens={name: Outline(m.shape) for name, m in d.givens.items() if name not in known}))
+    dropped = set(known)
+    for step in reversed(planned.steps):
+        users = [later.name for later in planned if any(o.name == step.name for o in later.operands)]
+        if dropped.issuperset(users) and (users or not _is_gradient(step)):
+            dropped.add(step.name)
+    for step in planned:
+        if step.name not in dropped:
+            d = d.extended(step)
+    return d
+
+
+def _is_gradient(step: Step) -> bool:
+    return step.section.partition(",")[0] == SECTION
+
+
+def from_weights(d: Derivation, settings: Settings, run: Callable[[Derivation], Derivation]) -> Derivation:
+    """What `run` makes of `d`, back from the weights of every head that are given, if they are.
+
+    `InputError` if they are given for some heads only, if their rows do not sum to 1, or where the mask hides one that
+    is not 0.
+    """
+    names = ["A"] if settings.heads == 1 else [f"A_{head}" for head in range(1, settings.heads + 1)]
+    given = [name for name in names if name in d.givens]
+    if not given:
+        return run(d)
+    if len(given) < len(names):
+        raise InputError(f"Weights are given for {', '.join(given)} only; for all heads or for none was expected.")
+    for name in names:
+        _check_weights(name, d.givens[name], settings)
+    return with_given(d, names, run)
+
+
+def _check_weights(name: str, weights: AnyMatrix, settings: Settings) -> None:
+    keep = mask_keep(settings.mask, *weights.shape)
+    if not isinstance(weights, Matrix) or any(map(has_symbols, weights)):
+        return
+    for i, row in enumerate(weights.rows, 1):
+        total = reduce(add, row)
+        if total != 1 and not (settings.empty == "zero" and total == 0):
+            raise InputError(f"Row {i} of the weights {name} sums to {total}; 1 was expected.")
+        if keep and any(x != 0 and not seen for x, seen in zip(row, keep[i - 1], strict=True)):
+            raise InputError(f"Row {i} of {name} has a weight other than 0 where the mask hides a key.")
+
+
+__all__ = ["Pull", "Use", "backward", "from_weights", "gradient", "pull", "with_given"]

@@ -1,0 +1,60 @@
+"""Cross-entropy of a softmax and its gradient: logits L = N W_U, P = softmax(L), dL = (P − T)/n.
+
+The targets T are one-hot, or any distribution; the loss is the mean over the tokens.  With the probabilities P of the
+forward pass given, it is gone back from them, and all numbers stay fractions.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+
+from symattn.derivation import Derivation
+from symattn.errors import InputError
+from symattn.exact import Matrix, Size
+from symattn.mechanisms import language_model
+from symattn.mechanisms.backward import SECTION, backward, gradient, with_given
+from symattn.mechanisms.base import Mechanism, Settings
+from symattn.mechanisms.drawing import entries, number
+from symattn.mechanisms.drawing_gradients import first, one_hot, weights_row
+from symattn.ops.gradient import CrossEntropyGradient
+
+
+def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+    n = sizes["n"]
+    if not isinstance(n, int):
+        raise InputError(f"The loss is a mean over the tokens: n must be a number, not {n}.")
+
+    def run(d: Derivation) -> Derivation:
+        d = language_model.derive(d, settings, sizes)
+        d = d.then(gradient("L"), CrossEntropyGradient(n), "probabilities", "T", section=SECTION)
+        return backward(d, "L")
+
+    return with_given(d, ("probabilities",), run) if "probabilities" in d.givens else run(d)
+
+
+def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    """Probabilities in tenths or the like: with the n of the mean, the denominators stay small."""
+    n, d_model, vocabulary = (number(sizes, letter) for letter in ("n", "d_model", "d_vocab"))
+
+    def drawn() -> dict[str, Matrix] | None:
+        denominator = max(vocabulary + 1, (4, 5, 6, 8, 10)[int(rng.random() * 5)])
+        rows = [first(lambda: weights_row(vocabulary, denominator, rng), "probabilities") for _ in range(n)]
+        if len(set(map(tuple, rows))) < n:
+            return None
+        x, w = entries(n, d_model, rng), entries(d_model, vocabulary, rng)
+        return {"N": Matrix(x), "W_U": Matrix(w), "probabilities": Matrix(rows), "T": one_hot(n, vocabulary, rng)}
+
+    return first(drawn, "probabilities that differ")
+
+
+MECHANISM = Mechanism(
+    name="cross_entropy_gradient",
+    title="Cross-entropy and its gradients",
+    givens={"N": ("n", "d_model"), "W_U": ("d_model", "d_vocab"), "T": ("n", "d_vocab")},
+    optional={"probabilities": ("n", "d_vocab"), "b_U": ("1", "d_vocab")},
+    usual=("probabilities",),
+    default_sizes={"n": 3, "d_model": 2, "d_vocab": 3},
+    derive=derive,
+    draw=draw,
+)

@@ -1,0 +1,141 @@
+"""Random numbers with which the way back stays in small fractions, for mechanisms whose weights are given.
+
+A row of the softmax's gradient is a_j·(g_j − Σ a_k·g_k), so the gradients g are chosen with a whole mean over the
+weights, and all weights of a matrix have one denominator.  Only `random()` of the generators is used.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import cache
+from itertools import combinations, pairwise
+from operator import mul
+from typing import TypeVar
+
+from symattn.dice import pick, whole
+from symattn.errors import InputError
+from symattn.exact import Matrix
+from symattn.mechanisms.drawing import Rows
+from symattn.ops.attention import Keep
+
+T = TypeVar("T")
+Weights = list[Fraction]
+
+DENOMINATORS = (4, 5, 6, 8, 10)
+"""Of weights."""
+
+UPSTREAM = (-2, -1, -1, 0, 1, 1, 2)
+"""What gradients that are given are drawn from."""
+
+LARGEST_GRADIENT = 9
+LARGEST_SHARE = 0.8
+ROWS = 40
+"""Rows drawn until what they depend on is drawn again."""
+
+DRAWS = 10_000
+
+
+def first(draw: Callable[[], T | None], what: str) -> T:
+    """The first that a draw gives; `InputError` says that there is none."""
+    for _ in range(DRAWS):
+        if (drawn := draw()) is not None:
+            return drawn
+    raise InputError(f"Of {DRAWS} draws none gave {what}; other sizes leave more room.")
+
+
+@cache
+def shares(denominator: int, count: int) -> tuple[tuple[int, ...], ...]:
+    """All ways to cut a whole into so many parts, in units of 1/denominator, that are neither equal nor lopsided."""
+    if count == 1:
+        return ((denominator,),)
+    cuts = combinations(range(1, denominator), count - 1)
+    found = (tuple(b - a for a, b in pairwise((0, *cut, denominator))) for cut in cuts)
+    return tuple(parts for parts in found if len(set(parts)) > 1 and max(parts) <= LARGEST_SHARE * denominator)
+
+
+def weights_row(count: int, denominator: int, rng: random.Random) -> Weights | None:
+    """Positive fractions that sum to 1; none where there are none of that denominator."""
+    choices = shares(denominator, count)
+    return [Fraction(x, denominator) for x in pick(rng, choices)] if choices else None
+
+
+def upstream_row(columns: int, rng: random.Random) -> list[int]:
+    return [pick(rng, UPSTREAM) for _ in range(columns)]
+
+
+def telling_row(gradient: Sequence[int], seen: Sequence[bool], denominator: int, rng: random.Random) -> Weights | None:
+    """Weights of what is seen over which the mean of the gradient is whole; none where there are none.
+
+    Nor where all gradients are equal, so that going back through the softmax leaves nothing.
+    """
+    visible = [g for g, x in zip(gradient, seen, strict=True) if x]
+    if max(map(abs, gradient)) > LARGEST_GRADIENT or (len(visible) > 1 and len(set(visible)) == 1):
+        return None
+    whole_mean = [s for s in shares(denominator, len(visible)) if sum(map(mul, s, visible)) % denominator == 0]
+    if not whole_mean:
+        return None
+    parts = iter(pick(rng, whole_mean))
+    return [Fraction(next(parts), denominator) if x else Fraction(0) for x in seen]
+
+
+def drawn_rows(
+    values: Sequence[Rows], outputs: Rows | None, keep: Keep, width: int, rng: random.Random
+) -> tuple[list[list[Weights]], Rows] | None:
+    """Weights of every head, and the gradient with respect to the output, `width` wide; none where none are found.
+
+    `values` are those of every head (m×d_v); `outputs` is W_O, none where the output is that of the only head.
+    """
+    denominator = pick(rng, DENOMINATORS)
+    heads: list[list[Weights]] = [[] for _ in values]
+    gradients: Rows = []
+    for seen in keep:
+        for _ in range(ROWS):
+            gradient = upstream_row(width, rng)
+            back = gradient if outputs is None else [sum(map(mul, gradient, row)) for row in outputs]
+            own = [
+                telling_row([sum(map(mul, _columns(back, h, v), value)) for value in v], seen, denominator, rng)
+                for h, v in enumerate(values)
+            ]
+            if gradient not in gradients and None not in own:
+                break
+        else:
+            return None
+        gradients.append(gradient)
+        for head, row in zip(heads, own, strict=True):
+            head.append(row or [])
+    repeated = any(row in rows[:i] for rows in heads for i, row in enumerate(rows) if sum(map(bool, row)) > 1)
+    return None if repeated or not all(map(any, zip(*gradients, strict=True))) else (heads, gradients)
+
+
+def _columns(row: list[int], head: int, values: Rows) -> list[int]:
+    """What one head has of a row of all heads side by side."""
+    width = len(values[0])
+    return row[head * width : (head + 1) * width]
+
+
+def full(rows: int, columns: int) -> Keep:
+    """Every query sees every key."""
+    return tuple((True,) * columns for _ in range(rows))
+
+
+def one_hot(rows: int, columns: int, rng: random.Random) -> Matrix:
+    """Rows with a single 1; every column has one if there are rows enough."""
+    first_one = whole(rng, 0, columns - 1)
+    turn = pick(rng, (-1, 1))
+    return Matrix([[int(j == (first_one + turn * i) % columns) for j in range(columns)] for i in range(rows)])
+
+
+__all__ = [
+    "DENOMINATORS",
+    "Weights",
+    "drawn_rows",
+    "first",
+    "full",
+    "one_hot",
+    "shares",
+    "telling_row",
+    "upstream_row",
+    "weights_row",
+]

@@ -1,0 +1,77 @@
+"""Multi-head attention there and back: through W_O, the heads side by side, every head, and the projections.
+
+With the weights A_1, A_2, … of the forward pass given, it is gone back from them, and all numbers stay fractions.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+
+from symattn.derivation import Derivation
+from symattn.errors import InputError
+from symattn.exact import Matrix, Size
+from symattn.mechanisms.attention_gradient import CHANGED_SCORES
+from symattn.mechanisms.backward import backward, from_weights
+from symattn.mechanisms.base import HEADS, Mechanism, Settings, mask_keep
+from symattn.mechanisms.drawing import entries, number, product
+from symattn.mechanisms.drawing_gradients import drawn_rows, first, full
+from symattn.mechanisms.multi_head_attention import alike, heads
+from symattn.ops import Part
+
+
+def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+    if settings.heads == 1 and "A_1" in d.givens:
+        raise InputError("With one head alone no weights are given here; self_attention_gradient starts from them.")
+    return from_weights(d, settings, lambda d: backward(heads(d, settings, sizes), "O"))
+
+
+def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    n, d_model, d_k, d_v, d_out = (number(sizes, letter) for letter in ("n", "d_model", "d_k", "d_v", "d_out"))
+    h, g = settings.heads, settings.groups
+    keep = mask_keep(settings.mask, n, n) or full(n, n)
+    if h == 1:
+        raise InputError("Numbers are drawn for two heads or more; for one there is self_attention_gradient.")
+
+    def drawn() -> dict[str, Matrix] | None:
+        x, w_v, w_o = entries(n, d_model, rng), entries(d_model, g * d_v, rng), entries(h * d_v, d_out, rng)
+        v = product(x, w_v)
+        shares = [Part.of_head(group, g, d_v, settings.split).indices for group in range(1, g + 1)]
+        values = [[[row[j] for j in shares[head * g // h]] for row in v] for head in range(h)]
+        if (rows := drawn_rows(values, w_o, keep, d_out, rng)) is None:
+            return None
+        weights = {f"A_{head}": Matrix(own) for head, own in enumerate(rows[0], 1)}
+        w_q, w_k = entries(d_model, h * d_k, rng), entries(d_model, g * d_k, rng)
+        given = {"X": Matrix(x), "W_Q": Matrix(w_q), "W_K": Matrix(w_k), "W_V": Matrix(w_v), "W_O": Matrix(w_o)}
+        return {**given, **weights, "dO": Matrix(rows[1])}
+
+    return first(drawn, "weights and gradients that come out")
+
+
+MECHANISM = Mechanism(
+    name="multi_head_gradient",
+    title="Multi-head attention and its gradients",
+    givens={
+        "X": ("n", "d_model"),
+        "W_Q": ("d_model", "h*d_k"),
+        "W_K": ("d_model", "g*d_k"),
+        "W_V": ("d_model", "g*d_v"),
+        "W_O": ("h*d_v", "d_out"),
+        "dO": ("n", "d_out"),
+    },
+    optional={
+        "A_{head}": ("n", "n"),
+        "b_Q": ("1", "h*d_k"),
+        "b_K": ("1", "g*d_k"),
+        "b_V": ("1", "g*d_v"),
+        "b_O": ("1", "d_out"),
+        "B": ("n", "n"),
+    },
+    usual=("A_{head}",),
+    defaults={"heads": 2, "scale": "none"},
+    uses=CHANGED_SCORES | HEADS,
+    default_sizes={"n": 2, "d_model": 2, "d_k": 1, "d_v": 1, "d_out": 2},
+    derive=derive,
+    draw=draw,
+    complaint=alike,
+)

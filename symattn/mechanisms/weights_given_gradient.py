@@ -1,0 +1,40 @@
+"""Weights given: back through attention from the weights A of the forward pass, so that fractions stay fractions."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+
+from symattn.derivation import Derivation
+from symattn.exact import Matrix, Size
+from symattn.mechanisms import attention_gradient
+from symattn.mechanisms.backward import from_weights
+from symattn.mechanisms.base import Mechanism, Settings, mask_keep
+from symattn.mechanisms.drawing import entries, number
+from symattn.mechanisms.drawing_gradients import drawn_rows, first, full
+
+
+def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+    return from_weights(d, settings, lambda d: attention_gradient.derive(d, settings, sizes))
+
+
+def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    n, m, d_k, d_v = (number(sizes, letter) for letter in ("n", "m", "d_k", "d_v"))
+    keep = mask_keep(settings.mask, n, m) or full(n, m)
+
+    def drawn() -> dict[str, Matrix] | None:
+        q, k, v = entries(n, d_k, rng), entries(m, d_k, rng), entries(m, d_v, rng)
+        rows = drawn_rows([v], None, keep, d_v, rng)
+        return rows and {"A": Matrix(rows[0][0]), "Q": Matrix(q), "K": Matrix(k), "V": Matrix(v), "dZ": Matrix(rows[1])}
+
+    return first(drawn, "weights and gradients that come out")
+
+
+MECHANISM = Mechanism(
+    name="weights_given_gradient",
+    title="Weights given: the gradients of attention",
+    givens={"A": ("n", "m"), "Q": ("n", "d_k"), "K": ("m", "d_k"), "V": ("m", "d_v"), "dZ": ("n", "d_v")},
+    default_sizes={"n": 2, "m": 3, "d_k": 4, "d_v": 2},
+    derive=derive,
+    draw=draw,
+)

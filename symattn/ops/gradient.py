@@ -1,0 +1,500 @@
+"""What backpropagation is made of besides products: how gradients go back through softmax, norms and activations.
+
+G stands for the gradient of a loss with respect to the result of a forward step, entry by entry; each operation here
+gives the gradient with respect to the operand of that step (a vector-Jacobian product; Goodfellow et al. 2016, 6.5.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import chain
+from operator import add, mul
+from types import MappingProxyType
+from typing import Literal
+
+from symattn.derivation import Index, Op, Shape, Style, View
+from symattn.errors import InputError, ShapeError
+from symattn.exact import Matrix, Size, Value, divide, from_sympy, has_symbols, sign, square_root, to_sympy
+from symattn.formula import (
+    ONE,
+    Call,
+    Dots,
+    Formula,
+    Fraction,
+    MatrixOf,
+    Name,
+    Negative,
+    Number,
+    Power,
+    Product,
+    Root,
+    Sum,
+    Transposed,
+    number,
+)
+from symattn.ops.attention import Along, index
+from symattn.ops.entrywise import FUNCTIONS, sigmoid
+from symattn.ops.linear import Stack, size_formula, sum_over
+
+TWO = Number("2")
+
+
+# ------------------------------------------------------------------------------------------------ softmax
+
+
+@dataclass(frozen=True)
+class SoftmaxJacobian(Op):
+    """J = diag(a) − aᵀa for one row a of weights (1×m): J_ij = ∂a_i/∂s_j = a_i·(δ_ij − a_j), m×m and symmetric.
+
+    Along columns the weights are one column (m×1).
+    """
+
+    along: Along = "rows"
+    title = "Softmax Jacobian"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        lines, length = shapes[0] if self.along == "rows" else shapes[0][::-1]
+        if lines != 1:
+            raise ShapeError(f"the Jacobian is that of one {self.along[:-1]} of weights;")
+        return length, length
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        weights = tuple(operands[0])
+        return Matrix.of(
+            [a * (1 - b) if i == j else -(a * b) for j, b in enumerate(weights)] for i, a in enumerate(weights)
+        )
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        one, other = (operands[0].entry(*((0, k) if self.along == "rows" else (k, 0))) for k in (i, j))
+        if isinstance(i, str) or isinstance(j, str):
+            return Product((one, Sum((Name("δ", (index(i), index(j))), Negative(other)))), "·")
+        return Product((one, Sum((ONE, Negative(other)))), "·") if i == j else Negative(Product((one, other), "·"))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        (a,) = operands
+        outer = (Transposed(a), a) if self.along == "rows" else (a, Transposed(a))
+        return Sum((Call(Name("diag"), (a,)), Negative(Product(outer))))
+
+
+@dataclass(frozen=True)
+class SoftmaxGradient(Op):
+    """a_ij·(g_ij − Σ_k a_ik·g_ik) for weights A and the gradient G with respect to them (each n×m), along each row.
+
+    Each row of G times the Jacobian of its softmax (FlashAttention: Dao et al. 2022, appendix B.2).  Where a weight is
+    0, as behind a mask, it is 0.  With another base b than e, everything is multiplied by ln b.
+    """
+
+    along: Along = "rows"
+    base: Value | Literal["e"] = "e"
+    arity = 2
+    title = "Back through softmax"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return _alike(*shapes)
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        weights, gradient = operands if self.along == "rows" else (m.T for m in operands)
+        rows = Matrix.of(map(self._line, weights.rows, gradient.rows))
+        return rows if self.along == "rows" else rows.T
+
+    def _line(self, weights: Sequence[Value], gradient: Sequence[Value]) -> list[Value]:
+        mean = reduce(add, map(mul, weights, gradient))
+        rate = self._rate
+        return [rate * (a * (g - mean)) for a, g in zip(weights, gradient, strict=True)]
+
+    @property
+    def _rate(self) -> Value:
+        if self.base == "e":
+            return 1
+        import sympy
+
+        return from_sympy(sympy.log(to_sympy(self.base)))
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        a, g = operands
+        mean = _line_sum(self.along, i, j, a, lambda i, j: Product((a.entry(i, j), g.entry(i, j)), "·"))
+        factors = (a.entry(i, j), Sum((g.entry(i, j), Negative(mean))))
+        return Product((*self._written_rate, *factors), "·")
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        a, g = operands
+        mean = Call(Name(f"{self.along[:-1]}sums"), (Product((a, g), "⊙"),))
+        product = Product((a, Sum((g, Negative(mean)))), "⊙")
+        return Product((*self._written_rate, product), "·") if self._written_rate else product
+
+    @property
+    def _written_rate(self) -> tuple[Formula, ...]:
+        return () if self.base == "e" else (Call(Name("ln"), (number(self.base),)),)
+
+
+# ------------------------------------------------------------------------------------------------ entry by entry
+
+
+@dataclass(frozen=True, slots=True)
+class Slope:
+    """The derivative f′, as a number and as it is written; of f's value y = f(x) where it is known from that."""
+
+    value: Callable[[Value], Value]
+    working: Callable[[Formula], Formula]
+    of_result: bool = False
+
+
+def _relu_slope(x: Value) -> Value:
+    """1 where x > 0, else 0: also at 0, where ReLU has no derivative (Goodfellow et al. 2016, section 6.3)."""
+    if has_symbols(x):
+        import sympy
+
+        return sympy.Heaviside(x, 0)
+    return int(sign(x) > 0)
+
+
+def _silu_slope(x: Value) -> Value:
+    """σ(x)·(1 + x·(1 − σ(x)))."""
+    s = sigmoid(x)
+    return s * (1 + x * (1 - s))
+
+
+def _differentiated(name: str) -> Callable[[Value], Value]:
+    """The derivative by SymPy of a function that it knows."""
+
+    def slope(x: Value) -> Value:
+        import sympy
+
+        t = sympy.Symbol("t", real=True)
+        return from_sympy(sympy.diff(to_sympy(FUNCTIONS[name].value(t)), t).subs(t, to_sympy(x)))
+
+    return slope
+
+
+def _primed(name: str) -> Callable[[Formula], Formula]:
+    return lambda x: Call(Name(FUNCTIONS[name].written, primes=1), (x,))
+
+
+SLOPES: Mapping[str, Slope] = MappingProxyType(
+    {
+        "relu": Slope(_relu_slope, _primed("relu")),
+        "gelu": Slope(_differentiated("gelu"), _primed("gelu")),
+        "gelu_tanh": Slope(_differentiated("gelu_tanh"), _primed("gelu_tanh")),
+        "silu": Slope(_silu_slope, _primed("silu")),
+        "sigmoid": Slope(lambda y: y * (1 - y), lambda y: Product((y, Sum((ONE, Negative(y)))), "·"), of_result=True),
+        "tanh": Slope(lambda y: 1 - y * y, lambda y: Sum((ONE, Negative(Power(y, TWO)))), of_result=True),
+    }
+)
+"""Every activation that can be gone back through, by its name in settings."""
+
+
+@dataclass(frozen=True)
+class ActivationGradient(Op):
+    """G ⊙ f′, entry by entry (each n×m); the second operand is x, or f(x) where f′ is known from that (`SLOPES`)."""
+
+    name: str
+    arity = 2
+    title = "Back through the activation"
+
+    def __post_init__(self) -> None:
+        if self.name not in SLOPES:
+            raise InputError(f"The derivative of {self.name!r} is not known; one of {', '.join(SLOPES)} was expected.")
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return _alike(*shapes)
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        slope = SLOPES[self.name].value
+        return _entrywise(lambda g, x: g * slope(x), *operands)
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        g, x = (view.entry(i, j) for view in operands)
+        return Product((g, SLOPES[self.name].working(x)), "·")
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        g, x = operands
+        if not SLOPES[self.name].of_result:
+            return Product((g, SLOPES[self.name].working(x)), "⊙")
+        slope = Sum((ONE, Negative(x if self.name == "sigmoid" else Product((x, x), "⊙"))))
+        return Product((g, x, slope) if self.name == "sigmoid" else (g, slope), "⊙")
+
+
+@dataclass(frozen=True)
+class SoftCapGradient(Op):
+    """G ⊙ (1 − (y/c)²) for capped scores y = c·tanh(s/c) (each n×m)."""
+
+    cap: Value
+    arity = 2
+    title = "Back through the soft cap"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return _alike(*shapes)
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        def entry(g: Value, y: Value) -> Value:
+            share = divide(y, self.cap)
+            return g * (1 - share * share)
+
+        return _entrywise(entry, *operands)
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        g, y = (view.entry(i, j) for view in operands)
+        return Product((g, Sum((ONE, Negative(Power(Fraction(y, number(self.cap)), TWO))))), "·")
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        g, y = operands
+        share = Fraction(y, number(self.cap))
+        return Product((g, Sum((ONE, Negative(Product((share, share), "⊙"))))), "⊙")
+
+
+# ------------------------------------------------------------------------------------------------ norms
+
+
+@dataclass(frozen=True)
+class NormGradient(Op):
+    """(g_i − mean(g) − n_i·mean(g ⊙ n))/√(v + ε) for each row: back through a norm to what was normed.
+
+    Operands: G and the standardised entries N (each n×d), and their variances v (n×1).  The mean and the variance
+    depend on every entry of the row, which is where the two means come from.  With a sample's variance, the second mean
+    divides by d − 1.  A root mean square norm has no first mean, and v are its mean squares.
+    """
+
+    kind: Literal["population", "sample", "rms"] = "population"
+    epsilon: Value = 0
+    over: Literal["columns", "rows"] = "columns"
+    arity = 3
+    title = "Back through the norm"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        gradient, normed, variance = shapes
+        _alike(gradient, normed)
+        rows, columns = gradient
+        if variance != ((rows, 1) if self.over == "columns" else (1, columns)):
+            raise ShapeError("the variances must be one for every line;")
+        return gradient
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        gradient, normed, variance = operands if self.over == "columns" else (m.T for m in operands)
+        rows = Matrix.of(map(self._line, gradient.rows, normed.rows, variance.T.rows[0]))
+        return rows if self.over == "columns" else rows.T
+
+    def _line(self, gradient: Sequence[Value], normed: Sequence[Value], variance: Value) -> list[Value]:
+        deviation = square_root(variance + self.epsilon)
+        mean = 0 if self.kind == "rms" else divide(reduce(add, gradient), len(gradient))
+        along = divide(reduce(add, map(mul, gradient, normed)), len(gradient) - (self.kind == "sample"))
+        return [divide(g - mean - n * along, deviation) for g, n in zip(gradient, normed, strict=True)]
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        g, n, v = operands
+        length = g.shape[1] if self.over == "columns" else g.shape[0]
+        along: Along = "rows" if self.over == "columns" else "columns"
+        dot = _line_sum(along, i, j, g, lambda i, j: Product((g.entry(i, j), n.entry(i, j)), "·"))
+        terms = [g.entry(i, j)]
+        if self.kind != "rms":
+            terms.append(Negative(Fraction(_line_sum(along, i, j, g, g.entry), size_formula(length))))
+        terms.append(Negative(Product((n.entry(i, j), Fraction(dot, _count(length, self.kind))), "·")))
+        below = v.entry(i, 0) if self.over == "columns" else v.entry(0, j)
+        return Product((Fraction(ONE, self._root(below)), Sum(tuple(terms))), "·")  # large enough to be read
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        g, n, v = operands
+        mean = Name("mean")
+        along: Formula = Call(mean, (Product((g, n), "⊙"),))
+        if self.kind == "sample":
+            along = Fraction(Call(Name("sum"), (Product((g, n), "⊙"),)), Sum((Name("d"), Negative(ONE))))
+        terms = () if self.kind == "rms" else (Negative(Call(mean, (g,))),)
+        return Fraction(Sum((g, *terms, Negative(Product((n, along), "⊙")))), self._root(v))
+
+    def _root(self, variance: Formula) -> Formula:
+        bare = isinstance(self.epsilon, int) and self.epsilon == 0
+        return Root(variance if bare else Sum((variance, number(self.epsilon))))
+
+
+def _count(length: Size, kind: str) -> Formula:
+    if kind != "sample":
+        return size_formula(length)
+    return Number(str(length - 1)) if isinstance(length, int) else Sum((size_formula(length), Negative(ONE)))
+
+
+# ------------------------------------------------------------------------------------------------ loss
+
+
+@dataclass(frozen=True)
+class CrossEntropyGradient(Op):
+    """(P − T)/n: the gradient of the cross-entropy −Σ t·ln p with respect to the logits whose softmax is P (each n×c).
+
+    For targets T whose rows sum to 1.  The loss is the mean over n tokens, or their sum, where n is 1.
+    """
+
+    tokens: int = 1
+    arity = 2
+    title = "Back through cross-entropy and softmax"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return _alike(*shapes)
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        return _entrywise(lambda p, t: divide(p - t, self.tokens), *operands)
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        return self._over(*(view.entry(i, j) for view in operands))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        if self.tokens == 1:
+            return self._over(*operands)
+        return Product((Fraction(ONE, Number(str(self.tokens))), self._difference(*operands)))
+
+    def _over(self, p: Formula, t: Formula) -> Formula:
+        difference = self._difference(p, t)
+        return difference if self.tokens == 1 else Fraction(difference, Number(str(self.tokens)))
+
+    def _difference(self, p: Formula, t: Formula) -> Formula:
+        return Sum((p, Negative(t)))
+
+
+# ------------------------------------------------------------------------------------------------ putting together
+
+
+@dataclass(frozen=True)
+class ProductSum(Op):
+    """Σ_i a_ij·b_ij: the column sums of A ⊙ B (1×m), or over columns its row sums (n×1): for what was stretched."""
+
+    over: Literal["rows", "columns"] = "rows"
+    arity = 2
+    title = "Sum of products"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        rows, columns = _alike(*shapes)
+        return (1, columns) if self.over == "rows" else (rows, 1)
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        a, b = (m.T for m in operands) if self.over == "rows" else operands
+        sums = Matrix.of([reduce(add, map(mul, row, other))] for row, other in zip(a.rows, b.rows, strict=True))
+        return sums.T if self.over == "rows" else sums
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        a, b = operands
+        along: Along = "columns" if self.over == "rows" else "rows"
+        return _line_sum(along, i, j, a, lambda i, j: Product((a.entry(i, j), b.entry(i, j)), "·"))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Call(Name("columnsums" if self.over == "rows" else "rowsums"), (Product(operands, "⊙"),))
+
+
+@dataclass(frozen=True)
+class Total(Op):
+    """A + B + …, matrices of one shape: a matrix that is used several times gets a gradient from each of its uses."""
+
+    arity = -1
+    title = "Sum"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return _alike(*shapes)
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        return _entrywise(lambda *values: reduce(add, values), *operands)
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        return Sum(tuple(view.entry(i, j) for view in operands))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Sum(operands)
+
+
+@dataclass(frozen=True)
+class PutTogether(Stack):
+    """A `Stack` of gradients that have been worked out: the forward pass took the matrix apart."""
+
+    trivial = True
+
+
+@dataclass(frozen=True)
+class Interleave(Op):
+    """Matrices of one shape whose columns (or rows) are dealt out in turn: the first of each, the second of each, …
+
+    It puts together what interleaved heads took apart (`Part` with a step).
+    """
+
+    along: Along = "columns"
+    arity = -1
+    title = "Columns in turn"
+    trivial = True
+
+    def shape(self, *shapes: Shape) -> Shape:
+        rows, columns = _alike(*shapes)
+        grown = columns if self.along == "columns" else rows
+        if not isinstance(grown, int):
+            raise ShapeError("to be dealt out in turn, their number must be known;")
+        return (rows, len(shapes) * grown) if self.along == "columns" else (len(shapes) * grown, columns)
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        lines = ((m.T if self.along == "columns" else m).rows for m in operands)
+        result = Matrix.of(chain.from_iterable(zip(*lines, strict=True)))
+        return result.T if self.along == "columns" else result
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        position = j if self.along == "columns" else i
+        if isinstance(position, str):
+            return Dots()
+        which, line = position % len(operands), position // len(operands)
+        return operands[which].entry(*((i, line) if self.along == "columns" else (line, j)))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        cells = (operands,) if self.along == "columns" else tuple((operand,) for operand in operands)
+        return Call(Name("interleaved"), (MatrixOf(cells),))
+
+
+@dataclass(frozen=True)
+class Copy(Op):
+    """The same matrix under another name: the gradient of what was only added is that of the sum."""
+
+    title = "The same"
+    trivial = True
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return shapes[0]
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        return operands[0]
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        return operands[0].entry(i, j)
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return operands[0]
+
+
+# ------------------------------------------------------------------------------------------------ small things
+
+
+def _alike(*shapes: Shape) -> Shape:
+    if len(set(shapes)) != 1:
+        raise ShapeError("the matrices must have the same shape;")
+    return shapes[0]
+
+
+def _entrywise(combine: Callable[..., Value], *operands: Matrix) -> Matrix:
+    return Matrix.of(map(combine, *rows) for rows in zip(*(m.rows for m in operands), strict=True))
+
+
+def _line_sum(along: Along, i: Index, j: Index, of: View, term: Callable[[Index, Index], Formula]) -> Formula:
+    """The sum of a term for each entry of row i, or of column j, of a matrix."""
+    rows = along == "rows"
+    size = of.shape[1] if rows else of.shape[0]
+    if isinstance(size, str) or of.long:
+        return sum_over(size, term(i, "k") if rows else term("k", j), of.first)
+    return Sum(tuple(term(i, k) if rows else term(k, j) for k in range(size)))
+
+
+__all__ = [
+    "SLOPES",
+    "ActivationGradient",
+    "Copy",
+    "CrossEntropyGradient",
+    "Interleave",
+    "NormGradient",
+    "ProductSum",
+    "PutTogether",
+    "Slope",
+    "SoftCapGradient",
+    "SoftmaxGradient",
+    "SoftmaxJacobian",
+    "Total",
+]

@@ -1,0 +1,210 @@
+"""Several heads: names, one event for a belief held in all of them, other ways of working in one alone.
+
+Scripts are worked out here, in SymPy, head by head, with one line of a head done otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+import sympy
+from scripts import ids, key_script, laid, marked, mistakes, script, shown, with_entry
+
+from symattn.attempt import Attempt
+from symattn.mechanisms import Settings, mechanism
+from symattn.notation import load_notation
+from symattn.problem import Problem
+from symattn.problems.full import question as full_question
+from symattn.question import Question
+from symattn.submissions.entries import entry
+from symattn.submissions.names import Names
+
+X = [[0, -1, -1, 1], [-1, 0, -1, 0], [0, 1, 0, 1]]
+W_Q = [[0, -1, 1, 1], [-1, 0, 0, 1], [-1, 0, 0, 0], [0, -1, 0, -1]]
+W_K = [[1, 0, -1, -1], [-1, 0, 1, 0], [0, 0, 0, 0], [0, 1, 1, -1]]
+W_V = [[1, 1, 0, 1], [1, 0, 1, 1], [1, -1, 0, 0], [1, 1, 0, -1]]
+W_O = [[1, 0], [0, 1], [1, 1], [1, -1]]
+GIVENS = {"X": X, "W_Q": W_Q, "W_K": W_K, "W_V": W_V, "W_O": W_O}
+
+Line = Callable[..., sympy.Matrix]
+
+
+def question(**chosen: object) -> Question:
+    settings = {"heads": 2, **chosen}
+    given = {
+        k: list(zip(*m, strict=True)) if settings.get("orientation") == "columns" else m for k, m in GIVENS.items()
+    }
+    d = mechanism("multi_head_attention").run(given, Settings.read(settings))
+    notation = load_notation("columns" if d.orientation == "columns" else "standard")
+    asked = tuple(step.name for step in d if step.name not in ("Q_1", "K_1", "V_1", "Q_2", "K_2", "V_2"))
+    return full_question(Problem("Two heads", "", d, notation, asked), {})
+
+
+# ------------------------------------------------------------------------------------------------ the witness
+
+
+def softmax(scores: sympy.Matrix) -> sympy.Matrix:
+    powers = scores.applyfunc(sympy.exp)
+    return sympy.Matrix(*scores.shape, lambda i, j: powers[i, j] / sum(powers[i, :]))
+
+
+def hidden_later(scores: sympy.Matrix) -> sympy.Matrix:
+    return sympy.Matrix(*scores.shape, lambda i, j: scores[i, j] if j <= i else -sympy.oo)
+
+
+RIGHT: Mapping[str, Line] = {
+    "S": lambda q, k: q * k.T,
+    "S'": lambda s: s / sympy.sqrt(2),
+    "M": hidden_later,
+    "A": softmax,
+    "Z": lambda a, v: a * v,
+}
+WRONG: Mapping[str, Mapping[str, Line]] = {
+    "T2": {"S": lambda q, k: k * q.T},
+    "C1": {"S'": lambda s: s},
+    "C4": {"S'": lambda s: s * sympy.sqrt(2)},
+    "X1": {"A": lambda s: softmax(s.T).T},
+    "X6": {"A": lambda s: s.applyfunc(sympy.exp)},
+    "O1": {"Z": lambda a, v: a.T * v},
+}
+ON_THE_WAY: Mapping[str, Mapping[str, Line]] = {
+    "scaled at once": {"S": lambda q, k: q * k.T / sympy.sqrt(2), "S'": lambda s: s},
+    "shifted": {"S'": lambda s: s / sympy.sqrt(2) - 3 * sympy.ones(3, 3)},
+    "masked first": {"S'": lambda s: hidden_later(s / sympy.sqrt(2)), "M": lambda s: s},
+    "keys in rows": {"S": lambda q, k: k * q.T, "A": lambda s: softmax(s.T).T, "Z": lambda a, v: a.T * v},
+}
+
+
+def written(wrong: Mapping[int, Mapping[str, Line]], causal: bool = False) -> dict[str, sympy.Matrix]:
+    """Every line, with some of a head's lines done otherwise and everything carried on."""
+    x, w_q, w_k, w_v, w_o = map(sympy.Matrix, (X, W_Q, W_K, W_V, W_O))
+    found = {"Q": x * w_q, "K": x * w_k, "V": x * w_v}
+    outputs = []
+    for head in (1, 2):
+        line = {**RIGHT, **wrong.get(head, {})}
+        q, k, v = (found[role][:, 2 * head - 2 : 2 * head] for role in "QKV")
+        s = line["S"](q, k)
+        scaled = line["S'"](s)
+        found |= {f"S_{head}": s, f"S'_{head}": scaled}
+        if causal:
+            scaled = found[f"M_{head}"] = line["M"](scaled)
+        a = line["A"](scaled)
+        z = line["Z"](a, v)
+        found |= {f"A_{head}": a, f"Z_{head}": z}
+        outputs.append(z)
+    found["C"] = sympy.Matrix.hstack(*outputs)
+    found["O"] = found["C"] * w_o
+    return found
+
+
+def handed_in(q: Question, lines: Mapping[str, sympy.Matrix]) -> Attempt:
+    texts = {name: [[text(x) for x in row] for row in m.tolist()] for name, m in lines.items()}
+    return script(q, laid(q, texts))
+
+
+def text(x: sympy.Expr) -> str:
+    return "-∞" if x == -sympy.oo else sympy.sstr(x).replace("**", "^")
+
+
+# ------------------------------------------------------------------------------------------------ right
+
+
+@pytest.mark.parametrize("mask", [None, "causal"])
+@pytest.mark.parametrize("orientation", ["rows", "columns"])
+def test_what_is_right_in_sympy_is_right(orientation, mask):
+    q = question(orientation=orientation, mask=mask)
+    report = marked(q, handed_in(q, written({}, causal=mask is not None)))
+    assert not report.events, shown(report)
+    assert report.total == report.available > 0, shown(report)
+
+
+@pytest.mark.parametrize("way", ON_THE_WAY)
+@pytest.mark.parametrize("heads", [(1,), (2,), (1, 2)])
+def test_another_way_in_one_head_or_in_all(heads, way):
+    causal = way == "masked first"
+    q = question(mask="causal" if causal else None)
+    report = marked(q, handed_in(q, written(dict.fromkeys(heads, ON_THE_WAY[way]), causal)))
+    assert not report.events, shown(report)
+    assert report.total == report.available, shown(report)
+    assert [notice for notice in report.notices if notice.kind == "method"], shown(report)
+
+
+@pytest.mark.parametrize("orientation", ["rows", "columns"])
+def test_all_queries_scaled_at_once(orientation):
+    """Before they are shared among the heads, whose scores are then scaled already."""
+    q = question(orientation=orientation)
+    scaled = written({head: {"S": lambda q, k: q * k.T / sympy.sqrt(2), "S'": lambda s: s} for head in (1, 2)})
+    report = marked(q, handed_in(q, {**scaled, "Q": scaled["Q"] / sympy.sqrt(2)}))
+    assert not report.events, shown(report)
+    assert report.total == report.available, shown(report)
+    assert [n.says for n in report.notices] == ["The queries were scaled instead of the scores."]
+
+
+# ------------------------------------------------------------------------------------------------ wrong
+
+
+@pytest.mark.parametrize(("heads", "orientation"), [((1,), "rows"), ((2,), "columns"), ((1, 2), "rows")])
+@pytest.mark.parametrize("belief", WRONG)
+def test_a_belief_is_one_event_in_however_many_heads(belief, heads, orientation):
+    q = question(orientation=orientation)
+    report = marked(q, handed_in(q, written(dict.fromkeys(heads, WRONG[belief]))))
+    [event] = mistakes(report)
+    [spoilt] = WRONG[belief]
+    assert event.step == f"{spoilt}_{heads[0]}", shown(report)
+    assert belief in ids(event), shown(report)
+    wrong = {verdict.part for verdict in report.verdicts if verdict.state == "wrong"}
+    assert wrong == {f"{spoilt}_{head}" for head in heads}, shown(report)
+
+
+PAIRS = [("T2", "C1"), ("C1", "T2"), ("C1", "C4"), ("C4", "X1"), ("X6", "O1"), ("O1", "X1"), ("X1", "X6"), ("O1", "T2")]
+
+
+@pytest.mark.parametrize(("first", "second"), PAIRS)
+def test_two_beliefs_in_two_heads_are_two_events(first, second):
+    q = question()
+    report = marked(q, handed_in(q, written({1: WRONG[first], 2: WRONG[second]})))
+    found = {event.step: ids(event) for event in mistakes(report)}
+    [one], [other] = WRONG[first], WRONG[second]
+    assert set(found) == {f"{one}_1", f"{other}_2"}, shown(report)
+    assert first in found[f"{one}_1"], shown(report)
+    assert second in found[f"{other}_2"], shown(report)
+
+
+def test_a_slip_in_one_head_spoils_nothing_in_the_other():
+    q = question()
+    report = marked(q, with_entry(key_script(q), "S_2", 0, 1, entry("9")))
+    [event] = mistakes(report)
+    assert event.entries == (("S_2", 0, 1),), shown(report)
+    states = {(v.part, v.i): v.state for v in report.verdicts}
+    assert {state for (part, _), state in states.items() if part.endswith("_1")} == {"correct"}
+
+
+def test_heads_left_out_are_implied_by_what_is_put_side_by_side():
+    """Two steps at most: the outputs of both heads stand in C."""
+    q = question()
+    key = key_script(q)
+    kept = {part: said for part, said in key.answers.items() if not part.startswith("Z_")}
+    report = marked(q, Attempt(kept))
+    assert {v.state for v in report.verdicts if v.part.startswith("Z_")} == {"implied"}, shown(report)
+
+
+# ------------------------------------------------------------------------------------------------ names
+
+
+NAMES = {
+    "S_1": ["S_1", "S^(1)", "S^{(1)}", "S₁", "Scores of head 1", "head 1: scores", "scores (head 1)"],
+    "S'_2": ["S'_2", "S'^(2)", "S^{(2)'}", r"S^{(2)\prime}", "scaled scores, head 2", "Scaled scores of head 2"],
+    "A_2": ["A^(2)", "A2", "weights of head 2", "Attention weights (head 2)", "softmax head 2"],
+    "Z_1": ["Z^{(1)}", "output of head 1", "head_1", "head 1"],
+    "Q": ["Q", "queries"],
+    "C": ["C", "concat", "the heads"],
+    "O": ["O", "output"],
+    "": ["S", "scores", "weights", "softmax", "scores of head 3", "head 3"],
+}
+
+
+@pytest.mark.parametrize("step", NAMES)
+def test_what_students_call_the_lines_of_a_head(step):
+    names = Names(question())
+    assert {name: names.find(name) for name in NAMES[step]} == dict.fromkeys(NAMES[step], step)

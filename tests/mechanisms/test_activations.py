@@ -1,0 +1,235 @@
+"""Activations: exact values, proved decimals, ranges; against mpmath and PyTorch."""
+
+from __future__ import annotations
+
+import random
+from decimal import Decimal
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from symattn.exact import (
+    Matrix,
+    Quotient,
+    decide,
+    decimal_text,
+    divide,
+    exponential,
+    from_sympy,
+    has_symbols,
+    rounded,
+    sign,
+    square_root,
+    to_sympy,
+)
+from symattn.exact.intervals import Interval, enclose, interval_ring
+from symattn.fairness import self_check
+from symattn.mechanisms import Settings, mechanism
+from symattn.ops import Activation
+from symattn.ops.entrywise import FUNCTIONS
+from tests import oracles
+from tests.test_workings import meaning, named_view
+
+mpmath.mp.dps = 60
+
+WITNESS = {
+    "relu": lambda x: max(x, mpmath.mpf(0)),
+    "gelu": lambda x: x * mpmath.ncdf(x),
+    "gelu_tanh": lambda x: x / 2 * (1 + mpmath.tanh(mpmath.sqrt(2 / mpmath.pi) * (x + mpmath.mpf("0.044715") * x**3))),
+    "silu": lambda x: x / (1 + mpmath.exp(-x)),
+    "sigmoid": lambda x: 1 / (1 + mpmath.exp(-x)),
+    "tanh": mpmath.tanh,
+}
+
+
+def value(name, x):
+    return Activation(name).apply(Matrix([[x]]))[0, 0]
+
+
+def real(q):
+    return mpmath.mpf(q.numerator) / q.denominator
+
+
+def test_every_function_has_a_witness():
+    assert set(WITNESS) == set(FUNCTIONS)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(
+    "x", [Fraction(0), Fraction(1), Fraction(-2), Fraction(3, 7), Fraction(-1, 100), Fraction(25, 2), Fraction(-8)]
+)
+def test_decimals_are_proved(name, x):
+    found = value(name, x)
+    expected = WITNESS[name](real(x))
+    for digits in (15, 40):
+        low, high = enclose(found, digits) if not isinstance(found, int | Fraction) else (real(Fraction(found)),) * 2
+        assert mpmath.mpf(str(low)) - mpmath.mpf(10) ** -55 <= expected <= mpmath.mpf(str(high)) + mpmath.mpf(10) ** -55
+    assert abs(mpmath.mpf(decimal_text(found, 20)) - expected) <= mpmath.mpf("0.500001e-20")
+    assert sign(found) == mpmath.sign(expected)
+
+
+@pytest.mark.parametrize("name", ["tanh", "sigmoid", "silu"])
+def test_functions_of_powers_of_e_stay_exact(name):
+    for x in (Fraction(1), Fraction(-3, 2), square_root(2)):
+        assert isinstance(value(name, x), Quotient)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.fractions(-6, 6, max_denominator=6))
+def test_laws(x):
+    assert value("tanh", x) == divide(exponential(2 * x) - 1, exponential(2 * x) + 1)
+    assert value("tanh", -x) == -value("tanh", x)
+    assert value("sigmoid", x) + value("sigmoid", -x) == 1
+    assert value("silu", x) - value("silu", -x) == x
+    assert value("tanh", x) == 2 * value("sigmoid", 2 * x) - 1
+    assert decide(value("gelu", x) - value("gelu", -x), x).equal is True
+    assert decide(value("gelu_tanh", x) - value("gelu_tanh", -x), x).equal is True
+
+
+def test_tanh_is_not_opaque():
+    inside = divide(exponential(1), 1 + exponential(1))
+    power = sympy.exp(2 * to_sympy(inside))
+    assert decide(value("tanh", inside), from_sympy((power - 1) / (power + 1))).equal is True
+    assert from_sympy(sympy.tanh(1)) == divide(exponential(2) - 1, exponential(2) + 1)
+    x = sympy.Symbol("x", real=True)
+    assert decide(sympy.tanh(x), 1 - 2 / (sympy.exp(2 * x) + 1)).equal is True
+    assert decide(sympy.tanh(x), 1 - 2 / (sympy.exp(2 * x) + 2)).equal is False
+
+
+@pytest.mark.parametrize("digits", [5, 25, 60, 200])
+@settings(max_examples=20, deadline=None)
+@given(x=st.fractions(-20, 20, max_denominator=1000))
+def test_the_error_function_is_enclosed(digits, x):
+    with mpmath.workdps(digits + 60):
+        low, high = enclose(sympy.erf(sympy.Rational(x.numerator, x.denominator)), digits)
+        expected = mpmath.erf(real(x))
+        assert mpmath.mpf(str(low)) <= expected <= mpmath.mpf(str(high))
+        assert mpmath.mpf(str(high - low)) < mpmath.mpf(10) ** (5 - digits)
+
+
+def test_rounding_of_a_value_with_an_error_function():
+    assert rounded(value("gelu", 1), 4) == Fraction(8413, 10000)  # Φ(1) = 0.841344746, as in every table
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_workings_and_names(name):
+    x = Matrix([[Fraction(3, 2), -2, 0]])
+    op = Activation(name)
+    result = op.apply(x).sympy()
+    for j in range(3):
+        written = op.working(0, j, named_view("a", x))
+        found = oracles.evaluated(written, meaning([x]))
+        assert abs(sympy.N(found - result[0, j], 30)) < 1e-25
+
+
+def test_relu_is_written_as_a_maximum():
+    written = Activation("relu").working(0, 0, named_view("a", Matrix([[-1]])))
+    assert oracles.plain(written).startswith("max(0")
+
+
+def test_symbols_stay():
+    x = sympy.Symbol("x", real=True)
+    point = sympy.Rational(1, 3)
+    for name, function in WITNESS.items():
+        found = value(name, x)
+        assert has_symbols(found)
+        assert (
+            abs(mpmath.mpf(str(sympy.N(found.subs(x, point), 40))) - function(real(Fraction(1, 3))))
+            < mpmath.mpf(10) ** -35
+        )
+
+
+# ------------------------------------------------------------------------------------------------ ranges
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@settings(max_examples=60, deadline=None)
+@given(low=st.integers(-600, 600), length=st.integers(0, 300))
+def test_ranges_hold_every_value_and_touch_it(name, low, length):
+    ends = Interval(Decimal(low) / 100, Decimal(low + length) / 100)
+    found = FUNCTIONS[name].over(interval_ring(30), ends)
+    points = [mpmath.mpf(low) / 100 + mpmath.mpf(length) / 100 * k / 60 for k in range(61)]
+    values = [WITNESS[name](x) for x in points]
+    least, most = mpmath.mpf(str(found.low)), mpmath.mpf(str(found.high))
+    assert least <= min(values) + mpmath.mpf(10) ** -28
+    assert most >= max(values) - mpmath.mpf(10) ** -28
+    reach = mpmath.mpf(length) / 100 / 60
+    assert max(values) - most > -(mpmath.mpf(10) ** -20) or most - max(values) < 2 * reach
+    assert min(values) - least < 2 * reach + mpmath.mpf(10) ** -15
+
+
+@pytest.mark.parametrize(
+    ("name", "at"),
+    [
+        ("gelu", "-0.75179152469356445746"),
+        ("gelu_tanh", "-0.75246142207101625849"),
+        ("silu", "-1.27846454276107379511"),
+    ],
+)
+def test_minima_lie_where_it_is_said(name, at):
+    """The derivative changes its sign there, and nowhere else as far as a fine net can tell."""
+    slope = {
+        "gelu": lambda x: mpmath.ncdf(x) + x * mpmath.npdf(x),
+        "gelu_tanh": lambda x: mpmath.diff(WITNESS["gelu_tanh"], x),
+        "silu": lambda x: 1 + mpmath.exp(x) + x,
+    }[name]
+    start, step = mpmath.mpf(at), mpmath.mpf(10) ** -20
+    assert slope(start) < 0 < slope(start + step)
+    net = [mpmath.mpf(k) / 20 for k in range(-160, 100)]
+    assert all((slope(x) > 0) == (x > start) for x in net)
+
+
+# ------------------------------------------------------------------------------------------------ PyTorch
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_feed_forward_networks_are_those_of_pytorch(name, seed):
+    torch = pytest.importorskip("torch")
+    nn = torch.nn.functional
+    functions = {
+        "relu": torch.relu,
+        "gelu": nn.gelu,
+        "gelu_tanh": lambda x: nn.gelu(x, approximate="tanh"),
+        "silu": nn.silu,
+        "sigmoid": torch.sigmoid,
+        "tanh": torch.tanh,
+    }
+    rng = random.Random(f"{name} {seed}")
+    n, d, d_ff, d_out = (rng.randint(1, 3) for _ in range(4))
+
+    def some(rows, columns):
+        return [[Fraction(rng.randint(-4, 4), rng.choice((1, 1, 2))) for _ in range(columns)] for _ in range(rows)]
+
+    given = {"X": some(n, d), "W_1": some(d, d_ff), "W_2": some(d_ff, d_out)}
+    if seed % 2:
+        given |= {"b_1": some(1, d_ff)}
+    if seed % 3:
+        given |= {"b_2": some(1, d_out)}
+    t = {key: torch.tensor(np.array(m, dtype=float)) for key, m in given.items()}
+    hidden = functions[name](t["X"] @ t["W_1"] + t.get("b_1", 0))
+    d = mechanism("feed_forward").run(given, Settings(function=name))
+    assert np.allclose(oracles.floats(d.last.result), (hidden @ t["W_2"] + t.get("b_2", 0)).numpy(), atol=1e-10)
+    self_check(d)
+
+
+def test_the_identity_needs_no_step():
+    given = {"X": [[1, 2]], "W_1": [[1, 0], [0, 1]], "W_2": [[1], [1]]}
+    d = mechanism("feed_forward").run(given, Settings(function="identity"))
+    assert [step.name for step in d] == ["H", "F"]
+    assert d.last.result == Matrix([[3]])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_hidden_units_show_what_relu_does(seed):
+    chosen = mechanism("feed_forward")
+    d = chosen.run(chosen.draw(Settings(), chosen.default_sizes, random.Random(seed)), Settings())
+    linear, product = oracles.floats(d.value("H_linear")), oracles.floats(d.value("H_product"))
+    assert (linear < 0).any()
+    assert (linear > 0).any(axis=1).all()
+    assert (linear * product < 0).any()

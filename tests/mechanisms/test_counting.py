@@ -1,0 +1,300 @@
+"""Counts: against PyTorch's own layers, published sizes, lists that are really multiplied, and walks through graphs."""
+
+import random
+from collections import deque
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import kept
+
+from symattn.counting import (
+    Attention,
+    Block,
+    Embedding,
+    FeedForward,
+    Model,
+    Norm,
+    chain,
+    depth,
+    distance,
+    independent,
+    multiply_adds,
+    works,
+)
+from symattn.derivation import Derivation
+from symattn.errors import InputError
+from symattn.exact import Outline
+from symattn.mechanisms import Settings, mechanism
+from symattn.misconceptions import COUNTING, misconceptions
+from symattn.ops import Part
+
+SIZES = [(8, 2, 16), (12, 3, 20), (64, 4, 256)]
+
+
+def count_parameters(module):
+    return sum(p.numel() for p in module.parameters())
+
+
+# ------------------------------------------------------------------------------------------------ layers
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize(("d", "h", "inner"), SIZES)
+def test_parameters_of_blocks_as_pytorch_has_them(d, h, inner, bias):
+    torch = pytest.importorskip("torch")
+    attention, forward = Attention(d, h, d // h, bias=bias), FeedForward(d, inner, bias=bias)
+    layer = torch.nn.TransformerEncoderLayer(d, h, inner, bias=bias)
+    assert count_parameters(layer) == Block(attention, forward, Norm(d, shift=bias)).parameters
+    layer = torch.nn.TransformerDecoderLayer(d, h, inner, bias=bias)
+    assert count_parameters(layer) == Block(attention, forward, Norm(d, shift=bias), cross=attention).parameters
+    assert count_parameters(torch.nn.LayerNorm(d)) == Norm(d).parameters
+    assert count_parameters(torch.nn.RMSNorm(d)) == Norm(d, shift=False).parameters
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_parameters_of_a_language_model_as_pytorch_has_them(tied):
+    torch = pytest.importorskip("torch")
+    words, positions, d, h, layers = 50, 12, 8, 2, 3
+    parts = torch.nn.ModuleDict(
+        {
+            "words": torch.nn.Embedding(words, d),
+            "positions": torch.nn.Embedding(positions, d),
+            "blocks": torch.nn.TransformerEncoder(
+                torch.nn.TransformerEncoderLayer(d, h, 4 * d),
+                layers,
+                norm=torch.nn.LayerNorm(d),
+                enable_nested_tensor=False,
+            ),
+            "output": torch.nn.Linear(d, words, bias=False),
+        }
+    )
+    if tied:
+        parts["output"].weight = parts["words"].weight
+    block = Block(Attention(d, h, d // h, bias=True), FeedForward(d, 4 * d), Norm(d))
+    assert count_parameters(parts) == Model(Embedding(words, d, positions, tied), block, layers).parameters
+
+
+@pytest.mark.parametrize(
+    ("d", "layers", "published"),
+    [(768, 12, 124_439_808), (1024, 24, 354_823_168), (1280, 36, 774_030_080), (1600, 48, 1_557_611_200)],
+)
+def test_parameters_of_gpt2_as_published(d, layers, published):
+    """The four sizes of the models released with Radford et al. 2019: 50 257 words, 1024 positions, tied."""
+    block = Block(Attention(d, 1, d, bias=True), FeedForward(d, 4 * d), Norm(d))
+    assert Model(Embedding(50_257, d, 1024), block, layers).parameters == published
+
+
+def test_parameters_of_llama_2_and_mistral_as_published():
+    """No biases, gated feed-forward networks, RMS norms, an output layer of its own."""
+    for h, shared, inner, published in ((32, 32, 11_008, 6_738_415_616), (32, 8, 14_336, 7_241_732_096)):
+        attention = Attention(4096, h, 128, shared=shared)
+        block = Block(attention, FeedForward(4096, inner, bias=False, gated=True), Norm(4096, shift=False))
+        assert Model(Embedding(32_000, 4096, tied=False), block, 32).parameters == published
+
+
+class Counted:
+    """A number that counts how often it is multiplied."""
+
+    done = 0
+
+    def __mul__(self, other):
+        Counted.done += 1
+        return self
+
+    def __add__(self, other):
+        return self
+
+    __radd__ = __add__
+
+
+def multiplied(*shapes):
+    """Multiplications of matrices of counted numbers, by NumPy's own product."""
+    Counted.done = 0
+    for a, b, c in shapes:
+        np.dot(np.full((a, b), Counted(), dtype=object), np.full((b, c), Counted(), dtype=object))
+    return Counted.done
+
+
+TOY = st.tuples(
+    st.integers(1, 4), st.integers(1, 5), st.sampled_from([(1, 1), (2, 1), (2, 2), (4, 2)]), st.integers(1, 3)
+)
+
+
+@given(TOY, st.integers(1, 6), st.booleans())
+def test_operations_by_multiplying(toy, inner, gated):
+    n, memory, (h, shared), width = toy
+    d = h * width
+    kv, head = [(memory, d, shared * width)] * 2, [(n, width, memory), (n, memory, width)]
+    layer = Attention(d, h, width, n, shared, memory=memory)
+    assert multiplied((n, d, d), *kv, (n, d, d)) == layer.projecting
+    assert multiplied(*head * h) == layer.scoring + layer.mixing
+    assert layer.scores == h * len([0 for _ in range(n) for _ in range(memory)])
+    assert layer.cache(3) == 3 * 2 * memory * shared * width
+    forward = FeedForward(d, inner, n, gated=gated)
+    shapes = [*[(n, d, inner)] * (1 + gated), (n, inner, d)]
+    assert multiplied(*shapes) == forward.operations
+    own = Attention(d, h, width, n, shared)
+    own_shapes = [(n, d, d), (n, d, shared * width), (n, d, shared * width), (n, d, d)]
+    own_shapes += [(n, width, n), (n, n, width)] * h
+    block = Block(own, forward, Norm(d), cross=layer)
+    everything = [*own_shapes, (n, d, d), *kv, (n, d, d), *head * h, *shapes]
+    assert multiplied(*everything) == block.operations
+    assert multiplied(*everything * 2, (n, d, 7)) == Model(Embedding(7, d), block, 2).operations
+
+
+def test_polynomials_are_those_of_the_papers():
+    n, d, h, L, w = sympy.symbols("n d h L w", positive=True)
+    attention = Attention(d, h, d / h, n)
+    assert sympy.expand(attention.operations - (4 * n * d**2 + 2 * n**2 * d)) == 0
+    block = Block(Attention(d, h, d / h, n, bias=True), FeedForward(d, 4 * d, n), Norm(d))
+    assert sympy.expand(block.parameters - (12 * d**2 + 13 * d)) == 0
+    assert sympy.expand(block.operations - (12 * n * d**2 + 2 * n**2 * d)) == 0
+    model = Model(Embedding(w, d, n), block, L)
+    assert sympy.expand(model.parameters - (w * d + n * d + L * (12 * d**2 + 13 * d) + 2 * d)) == 0
+    assert sympy.expand(model.cache - 2 * L * n * d) == 0
+
+
+def test_the_catalogue_of_miscounts():
+    assert list(COUNTING) == [f"N{k}" for k in range(1, 9)]
+    assert all(m.id == id and m.name and m.exactly and m.tell and m.feedback for id, m in COUNTING.items())
+    assert not set(COUNTING) & set(misconceptions())
+
+
+# ------------------------------------------------------------------------------------------------ in derivations
+
+
+def outlined(name, shapes, **settings):
+    return mechanism(name).run({given: Outline(shape) for given, shape in shapes.items()}, Settings.read(settings))
+
+
+def attention(n, d, **settings):
+    return outlined("self_attention", {"X": (n, d), "W_Q": (d, d), "W_K": (d, d), "W_V": (d, d)}, **settings)
+
+
+def recurrent(n, d, **settings):
+    shapes = {"X": (n, d), "W_x": (d, d), "W_h": (d, d), "H_0": (1, d)}
+    return outlined("recurrent_network", shapes, function="tanh", **settings)
+
+
+@given(st.integers(1, 6), st.integers(1, 5))
+def test_a_derivation_multiplies_as_often_as_its_layer(n, d):
+    layer = Attention(d, 1, d, n, output=False)
+    assert multiply_adds(attention(n, d)) == layer.operations
+    assert multiply_adds(recurrent(n, d)) == multiplied(*[(1, d, d)] * 2 * n)
+    h = 2
+    many = outlined(
+        "multi_head_attention",
+        {"X": (n, h * d), **{f"W_{x}": (h * d, h * d) for x in "QKVO"}},
+        heads=h,
+    )
+    assert multiply_adds(many) == Attention(h * d, h, d, n).operations
+
+
+def longest(edges):
+    """The number of nodes in a longest way through a graph without circles: by topological order, from the sources."""
+    waiting = {node: set(before) for node, before in edges.items()}
+    level, queue = {}, deque(node for node, before in waiting.items() if not before)
+    level.update(dict.fromkeys(queue, 1))
+    while queue:
+        node = queue.popleft()
+        for other, before in waiting.items():
+            if node in before:
+                before.remove(node)
+                level[other] = max(level.get(other, 0), level[node] + 1)
+                if not before:
+                    queue.append(other)
+    return max(level.values())
+
+
+@given(st.integers(1, 12))
+def test_the_longest_chain_of_attention_stays_and_that_of_recurrence_grows(n):
+    five = {"Q": (), "K": (), "V": (), "S": ("Q", "K"), "S'": ("S",), "A": ("S'",), "Z": ("A", "V")}
+    assert depth(attention(n, 3)) == longest(five) == 5
+    line = {"P": ()}
+    for t in range(1, n + 1):
+        before = (f"h{t - 1}",) if t > 1 else ()
+        line |= {f"r{t}": before, f"a{t}": (f"r{t}", "P"), f"h{t}": (f"a{t}",)}
+    assert depth(recurrent(n, 3)) == longest(line) == 3 * n
+
+
+@pytest.mark.parametrize("by", ["matrix", "token"])
+def test_a_chain_waits_link_by_link(by):
+    for d in (attention(4, 2, by=by), recurrent(4, 2, by=by)):
+        found = chain(d)
+        for before, after in pairwise(found):
+            reads = {operand.name for operand in after.operands}
+            idle = {s.name for s in d if not works(s) and before.name in {o.name for o in s.operands}}
+            assert before.name in reads or idle & reads
+        assert all(map(works, found))
+
+
+def test_parts_and_stacks_are_no_work():
+    d = Derivation({"A": Outline((2, 4))}).then("B", Part(0, 2), "A")
+    assert depth(d) == 0
+    assert chain(d) == ()
+
+
+def test_what_can_be_done_at_the_same_time():
+    d = recurrent(3, 2, by="token")
+    assert independent(d, ["H_x.1", "H_x.2", "H_x.3"])
+    assert independent(d, ["H_x.3", "H_h.1"])
+    assert not independent(d, ["H_h.1", "H_h.2"])
+    assert not independent(d, ["H.1", "H.3"])
+    assert independent(attention(3, 2), ["Q", "K", "V"])
+    assert not independent(attention(3, 2), ["S", "A"])
+    with pytest.raises(InputError, match="no step 'T'"):
+        independent(d, ["T", "H.1"])
+
+
+# ------------------------------------------------------------------------------------------------ ways
+
+
+@given(st.integers(1, 6), st.data())
+def test_ways_through_layers(n, data):
+    i, j = (data.draw(st.integers(0, n - 1)) for _ in "ij")
+    assert distance(attention(n, 2), ("X", i), ("Z", j)) == 2, "a value, times its weight"
+    d = recurrent(n, 2)
+    assert distance(d, ("X", i), ("H", j)) == (3 + 3 * (j - i) if i <= j else None)
+    assert distance(d, ("H_0", 0), ("H", j)) == 3 * (j + 1)
+
+
+def test_a_way_is_there_exactly_where_a_change_of_the_input_is_felt():
+    """Masks of many kinds: an input is changed in NumPy's floats, and the outputs that move are those with a way."""
+    for seed in range(12):
+        rng = random.Random(seed)
+        n, mask = 4, ("none", "causal", "window:2", "blocks:1,3", "padding:2", "window:2:both")[seed % 6]
+        shapes = {"X": (n, 3), "W_Q": (3, 2), "W_K": (3, 2), "W_V": (3, 2)}
+        givens = {
+            name: [[Fraction(round(19 * rng.random()) - 9, 7) for _ in range(b)] for _ in range(a)]
+            for name, (a, b) in shapes.items()
+        }
+        d = mechanism("self_attention").run(givens, Settings.read({"mask": mask}))
+        seen = kept(mask, n, n)
+        seen = np.ones((n, n), dtype=bool) if seen is None else seen
+        plain = output(givens, seen)
+        for i in range(n):
+            changed = np.array(givens["X"], float)
+            changed[i] += [rng.random() for _ in changed[i]]
+            moved = np.abs(output({**givens, "X": changed}, seen) - plain).max(axis=1) > 1e-9
+            assert [distance(d, ("X", i), ("Z", j)) is not None for j in range(n)] == list(moved)
+
+
+def output(givens, seen):
+    x, q, k, v = (np.array(givens[name], float) for name in ("X", "W_Q", "W_K", "W_V"))
+    scores = np.where(seen, (x @ q) @ (x @ k).T / np.sqrt(2), -np.inf)
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return weights / weights.sum(axis=1, keepdims=True) @ (x @ v)
+
+
+def test_what_cannot_be_counted_is_refused():
+    with pytest.raises(InputError, match="numbers were expected"):
+        multiply_adds(attention("n", 4))
+    with pytest.raises(InputError, match="sizes in numbers"):
+        distance(attention("n", 4), ("X", 0), ("Z", 0))
+    with pytest.raises(InputError, match="'Q' is no given"):
+        distance(attention(2, 2), ("Q", 0), ("Z", 0))

@@ -1,0 +1,238 @@
+"""Every mechanism in the catalogue: listed, set fairly, written, marked, turned; new files are tested on arrival."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from random import Random
+
+import pytest
+import sympy
+from click.testing import CliRunner
+
+from symattn.api import make_recipe
+from symattn.cli import main
+from symattn.derivation import Called, Derivation, symbols
+from symattn.errors import SelfCheckError, UndefinedError
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decimal_text, to_sympy
+from symattn.fairness.selfcheck import self_check
+from symattn.marking import mark
+from symattn.marking.windows import Box, cell, window
+from symattn.mechanisms import Mechanism, Settings, mechanism, mechanisms
+from symattn.misconceptions import Wrong, replayed
+from symattn.sheets import Sheet, render, sheets
+from symattn.submissions import fill, read_submission
+from symattn.trial import right_scripts, script
+from symattn.writers import FORMATS
+
+MECHANISMS = list(mechanisms())
+FORMS = [form for form in FORMATS if "pdf" not in form]
+"""A PDF takes a program, and is tested where documents are."""
+
+BELIEFS = 3
+"""So many misconceptions of each mechanism are tried here; `symattn stress --marking` tries them all."""
+
+NO_WINDOW: dict[str, str] = {}
+"""Operations without a range for what rounded numbers lead to, and why."""
+
+
+@cache
+def made(name: str) -> tuple[Sheet, Sheet]:
+    """The first two default worksheets."""
+    first, second = sheets(make_recipe(name, seed=7), 2)
+    return first, second
+
+
+def derivation(name: str) -> Derivation:
+    return made(name)[0].problem.derivation
+
+
+# ------------------------------------------------------------------------------------------------ set
+
+
+def test_all_are_listed():
+    listed = CliRunner().invoke(main, ["list", "mechanisms"]).output
+    for name, chosen in mechanisms().items():
+        assert f"  {name} " in listed
+        assert chosen.title in listed
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_two_worksheets_differ_and_are_as_much_work(name):
+    one, other = made(name)
+    assert one.name != other.name
+    loads = [sheet.question.features["load"] for sheet in made(name)]
+    assert max(loads) - min(loads) <= 0.15 * max(loads), loads
+    for sheet in made(name):
+        assert 4 <= sheet.question.marks <= 45
+        assert all(part.ask and part.key for part in sheet.question.parts)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_worksheet_and_key_in_every_format(name):
+    sheet = made(name)[0]
+    for document in (sheet.worksheet, sheet.key):
+        for form in FORMS:
+            assert render(document, form)[1]
+
+
+# ------------------------------------------------------------------------------------------------ marked
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_the_key_earns_everything_in_every_form(name):
+    question = made(name)[0].question
+    for form, attempt in right_scripts(question, derivation(name)):
+        report = mark(question, attempt)
+        assert not report.events, f"{form}: {report.events}"
+        assert report.total == report.available > 0, form
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_the_key_filled_into_the_worksheet_earns_everything(name):
+    sheet = made(name)[1]
+    attempt = script(sheet.question, sheet.problem.derivation)
+    filled = fill(render(sheet.worksheet, "markdown")[1].decode(), [sheet.question], [attempt])
+    report = mark(sheet.question, read_submission(filled, [sheet.question], form="markdown").attempts[0])
+    assert report.total == report.available > 0
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_belief_carried_on_is_one_event(name):
+    question = made(name)[0].question
+    for wrong in visible(name):
+        report = mark(question, script(question, wrong.derivation))
+        events = [(event.part, [c.id for c in event.candidates]) for event in report.events]
+        assert len(events) == 1, f"{wrong.misconception.id}: {events}"
+        assert wrong.misconception.id in events[0][1], f"{wrong.misconception.id}: {events}"
+
+
+def visible(name: str) -> list[Wrong]:
+    """Some misconceptions that have a place here, can be carried through, and are seen in a box."""
+    asked = [step.name for step in made(name)[0].problem.asked_steps]
+    found = [
+        wrong
+        for wrong in replayed(derivation(name))
+        if not wrong.stopped and wrong.first in asked and wrong.misconception.prior != "low"
+    ]
+    return Random(name).sample(found, min(BELIEFS, len(found)))
+
+
+# ------------------------------------------------------------------------------------------------ checked
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_wrong_entry_in_any_line_does_not_pass_the_self_check(name):
+    """So that every operation has a second route, and one that looks at every entry."""
+    d = derivation(name)
+    rng = Random(name)
+    for k, step in enumerate(d.steps):
+        rows = [list(row) for row in numbers(step.result).rows]
+        i, j = rng.randrange(len(rows)), rng.randrange(len(rows[0]))
+        rows[i][j] = 7 if rows[i][j] is NEGATIVE_INFINITY else rows[i][j] + 1
+        spoilt = replace(step, result=Matrix.of(rows))
+        with pytest.raises(SelfCheckError):
+            self_check(replace(d, steps=(*d.steps[:k], spoilt, *d.steps[k + 1 :])))
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_windows_hold_what_rounded_numbers_stand_for(name):
+    """Every operand to two places: the right result lies in the range of what may follow from them."""
+    d = derivation(name)
+    for step in d:
+        operands = [numbers(operand.of(d.value(operand.name))) for operand in step.operands]
+        range_ = window(step.op, *map(box, operands))
+        if type(step.op).__name__ in NO_WINDOW:
+            assert range_ is None
+            continue
+        assert range_ is not None, step
+        for x, span in zip(numbers(step.result), (span for row in range_ for span in row), strict=True):
+            assert x is NEGATIVE_INFINITY or span.low <= Decimal(decimal_text(x, 12)) + SLACK, (step.name, x, span)
+            assert x is NEGATIVE_INFINITY or span.high >= Decimal(decimal_text(x, 12)) - SLACK, (step.name, x, span)
+
+
+SLACK = Decimal("1e-11")
+
+
+def box(matrix: Matrix) -> Box:
+    return tuple(tuple(cell(*rounded_to_cents(x)) for x in row) for row in matrix.rows)
+
+
+def rounded_to_cents(x: Value) -> tuple[Value, Fraction | None]:
+    """A number with its unit; what is whole or hidden is written as it is."""
+    if x is NEGATIVE_INFINITY or isinstance(x, int):
+        return x, None
+    return Fraction(decimal_text(x, 2)), Fraction(1, 100)
+
+
+def numbers(matrix: object) -> Matrix:
+    assert isinstance(matrix, Matrix)
+    return matrix
+
+
+# ------------------------------------------------------------------------------------------------ in letters, turned
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_tokens_as_columns_are_the_transpose(name):
+    chosen, d = mechanism(name), derivation(name)
+    settings = Settings.read(made(name)[0].question.content["settings"])
+    givens = {given: m.T for given, m in d.givens.items()}
+    turned = chosen.run(givens, replace(settings, orientation="columns"))
+    assert {step.name: step.result.T for step in turned} == {step.name: step.result for step in d}
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_letters_give_the_numbers(name):
+    """Every line in letters, with numbers put in for them, is the line in numbers: an entry of each, by SymPy."""
+    chosen = mechanism(name)
+    settings = Settings.read(chosen.defaults)
+    sizes = small(name)
+    in_letters = chosen.run(chosen.symbolic(sizes, settings), settings, staged=True)
+    rng = Random(name)
+    d = in_numbers(chosen, settings, sizes, rng)
+    known = {}
+    for matrix in (*d.givens, *(step.name for step in d)):
+        letters = symbols(matrix, *d.value(matrix).shape)
+        pairs = zip(letters, numbers(d.value(matrix)), strict=True)
+        known |= {letter: to_sympy(x) for letter, x in pairs if x is not NEGATIVE_INFINITY}
+    for step in in_letters:
+        i, j = (rng.randrange(size) for size in step.result.shape)
+        x, expected = numbers(step.result)[i, j], numbers(d.value(step.name))[i, j]
+        if NEGATIVE_INFINITY in (x, expected):
+            assert x is expected
+            continue
+        value = sympy.sympify(to_sympy(x)).subs(known)
+        value = value.replace(sympy.Function("elu"), lambda x: sympy.Max(x, 0) + sympy.exp(sympy.Min(x, 0)) - 1)
+        assert abs(complex(value.evalf(20)) - complex(to_sympy(expected).evalf(20))) < 1e-12, (step.name, i, j)
+
+
+def small(name: str) -> dict[str, int]:
+    return {letter: min(size, 2) for letter, size in make_recipe(name).spec.chosen_sizes().items()}
+
+
+def in_numbers(chosen: Mechanism, settings: Settings, sizes: Mapping[str, int], rng: Random) -> Derivation:
+    """Any small numbers for which it is defined: they need not be fit for a worksheet."""
+    while True:
+        shapes = chosen.given_shapes(sizes, settings)
+        givens = {
+            given: [[Fraction(1, c)] * c] * r  # weights that are given sum to 1
+            if Called.of(given).stem == "A"
+            else [[rng.randint(-2, 2) for _ in range(c)] for _ in range(r)]
+            for given, (r, c) in shapes.items()
+        }
+        try:
+            return chosen.run(givens, settings)
+        except UndefinedError:
+            continue
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_letters_on_the_command_line(name):
+    sizes = ",".join(f"{letter}={size}" for letter, size in small(name).items())
+    result = CliRunner().invoke(main, ["derive", name, "--symbolic", "--size", sizes])
+    assert result.exit_code == 0, result.output
+    assert len(result.output.splitlines()) > len(derivation(name).steps)

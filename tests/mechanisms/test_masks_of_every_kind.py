@@ -1,0 +1,207 @@
+"""Masks of every kind against PyTorch and NumPy, and what is said about those that do not fit."""
+
+import itertools
+import random
+
+import numpy as np
+import oracles
+import pytest
+
+from symattn.api import derive
+from symattn.errors import InputError, ShapeError, UndefinedError
+from symattn.explanation.steps import MASKS, mask_words
+from symattn.mechanisms import Settings, mechanism
+from symattn.mechanisms.base import mask_keep, mask_kind, mask_op
+from symattn.ops import Bias, Mask
+
+SIZES = [(1, 1), (1, 4), (2, 2), (2, 3), (3, 2), (3, 3), (4, 4)]
+NAMED = [
+    *("causal", "causal:top-left", "padding:1", "padding:2", "window:1", "window:2", "window:2:both", "prefix:1"),
+    *("prefix:2", "causal+padding:2", "window:2:both+causal", "causal:top-left+padding:2", "prefix:2+window:3"),
+]
+
+
+def rows_of(rng: random.Random, n: int, m: int) -> list[list[int]]:
+    return [[int(rng.random() < 0.6) for _ in range(m)] for _ in range(n)]
+
+
+def numbers(rng: random.Random, rows: int, columns: int) -> list[list[int]]:
+    return [[int(rng.random() * 7) - 3 for _ in range(columns)] for _ in range(rows)]
+
+
+@pytest.mark.parametrize(("n", "m"), SIZES)
+@pytest.mark.parametrize("mask", NAMED)
+def test_who_sees_whom(mask, n, m):
+    if any(int(part) > m for part in mask.replace("+", ":").split(":") if part.isdigit()):
+        with pytest.raises(InputError, match="does not fit"):
+            mask_keep(mask, n, m)
+        return
+    np.testing.assert_array_equal(mask_keep(mask, n, m), oracles.kept(mask, n, m))
+
+
+def test_two_tokens_decoded_after_three():
+    """Written out by hand: queries 4 and 5 of five tokens."""
+    assert mask_keep("causal", 2, 5) == ((True,) * 4 + (False,), (True,) * 5)
+    assert mask_keep("causal:top-left", 2, 5) == ((True,) + (False,) * 4, (True,) * 2 + (False,) * 3)
+    assert mask_keep("window:2", 2, 5) == ((False, False, True, True, False), (False, False, False, True, True))
+    assert mask_keep("prefix:2", 4, 4) == ((True, True, False, False),) * 2 + ((True,) * 3 + (False,), (True,) * 4)
+
+
+def test_rows_say_what_is_seen_whatever_the_style_and_hidden_turns_them_over():
+    for style in ("additive", "keep", "block"):
+        settings = Settings.read({"mask": [[1, 0], [1, 1]], "mask_style": style})
+        assert mask_op(settings, 2, 2).keep == ((True, False), (True, True))
+    assert (
+        mask_keep("hidden:[[0, 1], [0, 0]]", 2, 2) == mask_keep("[[1, 0], [1, 1]]", 2, 2) == mask_keep("causal", 2, 2)
+    )
+    for mask in ("hidden:[[0,0],[0,1]]+causal", "causal + [[1,1],[1,0]]"):
+        assert mask_keep(mask, 2, 2) == ((True, False), (True, False))
+
+
+@pytest.mark.parametrize(
+    ("mask", "said"),
+    [
+        ("causal:bottom", "does not fit"),
+        ("prefix:0", "does not fit"),
+        ("prefix:9", "does not fit"),
+        ("causal+", "does not fit"),
+        ("causal+sideways", "sideways"),
+        ("hidden:[[0, 2]]", "rows of 1 and 0"),
+        ("hidden:[[0, 1]]", "1 rows"),
+        ("additive:[[0, x], [0, 0]]", "Entry \\(1, 2\\)"),
+        ("[[1, 0], [1, 1]]+causal", "not written as rows"),
+        ("additive:0", "not written as rows"),
+        ("additive:[[0, 1]]", "1×2; the scores are 2×2"),
+    ],
+)
+def test_what_is_no_mask_is_named(mask, said):
+    with pytest.raises((InputError, ShapeError), match=said):
+        mask_op(Settings(mask=mask), 2, 2)
+
+
+def test_every_kind_has_a_sentence_of_its_own_and_unequal_lengths_are_told():
+    for mask in NAMED:
+        words = mask_words(mask_op(Settings(mask=mask), 3, 3))
+        assert MASKS["custom"] not in words
+        assert words.count("weights are 0") == len(mask.split("+"))
+    square, wide, left = (
+        mask_words(mask_op(Settings(mask=mask), n, 3))
+        for mask, n in (("causal", 3), ("causal", 2), ("causal:top-left", 2))
+    )
+    assert len({square, wide, left}) == 3
+    assert mask_kind("causal+[[1, 0]]") == "causal+custom"
+
+
+# ------------------------------------------------------------------------------------------ PyTorch
+
+
+def attended(rng: random.Random, n: int, m: int, **settings: object) -> tuple[list[np.ndarray], np.ndarray]:
+    """Random Q, K, V in float64, and our output."""
+    d_k, d_v = 1 + int(rng.random() * 4), 1 + int(rng.random() * 3)
+    q, k, v = numbers(rng, n, d_k), numbers(rng, m, d_k), numbers(rng, m, d_v)
+    columns = rng.random() < 0.5
+    givens = {"Q": q, "K": k, "V": v}
+    if columns:
+        givens = {name: [list(c) for c in zip(*rows, strict=True)] for name, rows in givens.items()}
+    read = Settings.read({"orientation": "columns" if columns else "rows", **settings})
+    found = oracles.floats(mechanism("attention").run(givens, read)["Z"].result)
+    return [np.array(x, dtype=float) for x in (q, k, v)], found.T if columns else found
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_boolean_and_finite_masks_as_pytorch_has_them(seed):
+    torch = pytest.importorskip("torch")
+    attention = torch.nn.functional.scaled_dot_product_attention
+    rng = random.Random(f"masks {seed}")
+    n, m = 1 + int(rng.random() * 3), 1 + int(rng.random() * 4)
+    keep = rows_of(rng, n, m)
+    for row in keep:
+        row[int(rng.random() * m)] = 1
+    finite = [[-int(rng.random() * 5) for _ in range(m)] for _ in range(n)]
+    written = f"additive:{[['-inf' if x == -4 else x for x in row] for row in finite]}".replace("'", "")
+    added = np.array([[-np.inf if x == -4 else x for x in row] for row in finite], dtype=float)
+    if np.isinf(added).all(axis=1).any():
+        written, added = f"additive:{finite}", np.array(finite, dtype=float)
+    for mask, theirs in [
+        (keep, {"attn_mask": torch.tensor(keep, dtype=torch.bool)}),
+        (f"hidden:{[[1 - x for x in row] for row in keep]}", {"attn_mask": torch.tensor(keep, dtype=torch.bool)}),
+        ("causal:top-left", {"is_causal": True}),
+        (written, {"attn_mask": torch.tensor(added)}),
+    ]:
+        inputs, found = attended(rng, n, m, mask=mask)
+        witness = attention(*map(torch.tensor, inputs), **theirs).numpy()
+        np.testing.assert_allclose(found, witness, rtol=1e-10, atol=1e-10, err_msg=str(mask))
+
+
+@pytest.mark.parametrize("mask", [mask for mask in NAMED if "prefix:2+window" not in mask])
+def test_named_masks_as_pytorch_has_them(mask):
+    torch = pytest.importorskip("torch")
+    rng = random.Random(f"named {mask}")
+    for n, m in ((2, 2), (3, 3), (2, 3), (1, 3)):
+        keep = oracles.kept(mask, n, m)
+        if keep.any(axis=1).all():
+            inputs, found = attended(rng, n, m, mask=mask)
+            theirs = torch.nn.functional.scaled_dot_product_attention(
+                *map(torch.tensor, inputs), attn_mask=torch.tensor(keep)
+            )
+            np.testing.assert_allclose(found, theirs.numpy(), rtol=1e-10, atol=1e-10)
+
+
+# ------------------------------------------------------------------------------------------ rows that see nothing
+
+
+@pytest.mark.parametrize("orientation", ["rows", "columns"])
+@pytest.mark.parametrize("by", ["matrix", "token"])
+@pytest.mark.parametrize("weights", ["softmax", "sum", "hardmax"])
+def test_a_token_that_sees_nothing_is_undefined_or_declared_to_be_zero(orientation, by, weights):
+    if by == "token" and weights != "softmax":
+        return
+    givens = {name: [[1, 2], [3, 1]] for name in "QKV"}
+    shared = {"mask": "hidden:[[1, 1], [0, 0]]", "orientation": orientation, "by": by, "weights": weights}
+    with pytest.raises(UndefinedError, match=r"(Row|Column) 1 has no visible score.*empty = 'zero'"):
+        derive("attention", **givens, **shared)
+    z = derive("attention", **givens, **shared, empty="zero")["Z"].result
+    first = z.row(0) if orientation == "rows" else z.T.row(0)
+    assert list(first) == [0, 0]
+
+
+# ------------------------------------------------------------------------------------------ laws
+
+
+def test_masked_then_renormalised_equals_masked_before():
+    rng = random.Random("renormalised")
+    for _ in range(10):
+        n, m = 2 + int(rng.random() * 2), 2 + int(rng.random() * 2)
+        keep = rows_of(rng, n, m)
+        for row in keep:
+            row[int(rng.random() * m)] = 1
+        givens = {"Q": numbers(rng, n, 2), "K": numbers(rng, m, 2), "V": numbers(rng, m, 2)}
+        masked = derive("attention", **givens, mask=keep, scale=2)["A"].result
+        full = derive("attention", **givens, scale=2)["A"].result
+        for i, row in enumerate(keep):
+            total = sum(full[i, j] for j in range(m) if row[j])
+            for j in range(m):
+                assert masked[i, j] * total == (full[i, j] if row[j] else 0)
+
+
+def test_all_zeros_added_are_a_mask_and_minus_infinity_hides():
+    settings = Settings(mask="additive:[[0, -∞], [0, 0]]")
+    assert mask_op(settings, 2, 2) == Mask(((True, False), (True, True)), "additive", "custom")
+    assert isinstance(mask_op(Settings(mask="additive:[[0, -∞], [-1, 0]]"), 2, 2), Bias)
+    assert mask_keep("additive:[[0, -∞], [-1, 0]]", 2, 2) == ((True, False), (True, True))
+
+
+def test_a_mask_of_finite_values_hides_nothing():
+    q = [[1, 0], [0, 1]]
+    weights = derive("attention", Q=q, K=q, V=q, scale="none", mask="additive:[[0, -10], [0, 0]]")["A"].result
+    assert weights.sympy()[0, 1] == oracles.sympy.exp(-10) / (oracles.sympy.exp(1) + oracles.sympy.exp(-10))
+
+
+def test_masks_are_the_same_token_by_token():
+    rng = random.Random("tokens")
+    givens = {name: numbers(rng, 3, 2) for name in "QKV"}
+    for mask, scores in itertools.product(
+        ["prefix:2", "causal+padding:2", "hidden:[[0,1,0],[0,0,0],[1,0,0]]"], ["row", "column"]
+    ):
+        whole, parts = (derive("attention", **givens, mask=mask, by=by, scores=scores) for by in ("matrix", "token"))
+        assert whole["Z"].result == parts["Z"].result

@@ -1,0 +1,437 @@
+"""What may be done to scores: temperature, soft cap, bias and other weights, against PyTorch, NumPy and SymPy."""
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import oracles
+import pytest
+import sympy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symattn.api import derive
+from symattn.errors import InputError, SelfCheckError, UndefinedError
+from symattn.exact import Matrix, compare, decide, exact
+from symattn.exact.intervals import enclose
+from symattn.explanation.wording import Wording
+from symattn.fairness import self_check
+from symattn.marking.windows import cell, window
+from symattn.mechanisms import Settings, custom, mechanism
+from symattn.notation import load_notation
+from symattn.ops import FeatureMap, Hardmax, Over, OverSum, SoftCap, Softmax, Temperature
+from symattn.ops.scores import alibi, alibi_slope
+from symattn.ops.turning import turned_op
+from symattn.writers import FORMATS
+
+Q, K, V = [[1, 2], [0, 1], [2, -1]], [[1, 0], [-1, 1], [1, 1]], [[1, 2], [0, 3], [4, -1]]
+
+
+def numbers(rng: random.Random, rows: int, columns: int) -> list[list[int]]:
+    return [[int(rng.random() * 7) - 3 for _ in range(columns)] for _ in range(rows)]
+
+
+def pick(rng: random.Random, *choices: object) -> object:
+    return choices[int(rng.random() * len(choices))]
+
+
+def whole_program(q: np.ndarray, k: np.ndarray, v: np.ndarray, settings: dict, bias: np.ndarray | None) -> np.ndarray:
+    """Attention as NumPy does it: scale, temperature, cap, bias, mask, weights, in this order."""
+    n, m = len(q), len(k)
+    s = q @ k.T / float(oracles.divisor(settings["scale"], {"d_k": q.shape[1]}))
+    s = s / float(Fraction(settings.get("temperature", 1)))
+    if "cap" in settings:
+        s = settings["cap"] * np.tanh(s / settings["cap"])
+    if "bias" in settings:
+        i, j = np.indices((n, m))
+        s = s - float(Fraction(settings["bias"].partition(":")[2])) * np.abs((n - i) - (m - j))
+    if bias is not None:
+        s = s + bias
+    keep = oracles.kept(settings.get("mask"), n, m)
+    keep = np.ones((n, m), dtype=bool) if keep is None else keep
+    weights = settings.get("weights", "softmax")
+    if weights == "softmax":
+        a = np.where(keep, np.exp(s - s.max()), 0)
+    elif weights == "sum":
+        a = np.where(keep, s, 0)
+    else:
+        seen = np.where(keep, s, -np.inf)
+        a = np.isclose(seen, seen.max(axis=1, keepdims=True)).astype(float)
+    return a / a.sum(axis=1, keepdims=True) @ v
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_random_settings_as_numpy_has_them(seed):
+    rng = random.Random(f"scores {seed}")
+    n, m, d_k = 1 + int(rng.random() * 3), 2 + int(rng.random() * 2), 1 + int(rng.random() * 4)
+    mask = (
+        pick(rng, "none", "causal", "causal:top-left", "padding:2", "prefix:1", "window:2:both") if n <= m else "none"
+    )
+    settings = {"mask": mask, "scale": pick(rng, "none", "sqrt(d_k)", "d_k", "3/2")}
+    settings["weights"] = weights = pick(rng, "softmax", "softmax", "sum", "hardmax")
+    settings |= pick(rng, {}, {"temperature": "1/2"}, {"temperature": 3})
+    settings |= pick(rng, {}, {"cap": 2}, {"cap": 5}) if weights == "softmax" else {}
+    settings |= pick(rng, {}, {"bias": "alibi:1/2"}, {"bias": "alibi:1"})
+    bias = numbers(rng, n, m) if "bias" not in settings and rng.random() < 0.5 else None
+    given = {"Q": numbers(rng, n, d_k), "K": numbers(rng, m, d_k), "V": numbers(rng, m, 2)}
+    with np.errstate(all="ignore"):
+        q, k, v = (np.array(rows, dtype=float) for rows in given.values())
+        witness = whole_program(q, k, v, settings, None if bias is None else np.array(bias, dtype=float))
+    given |= {"B": bias} if bias is not None else {}
+    columns = rng.random() < 0.5
+    if columns:
+        given = {name: [list(c) for c in zip(*rows, strict=True)] for name, rows in given.items()}
+    read = Settings.read({**settings, "orientation": "columns" if columns else "rows"})
+    if not np.isfinite(witness).all() or np.abs(witness).max() > 1e6:
+        with pytest.raises(UndefinedError, match="add up to 0"):
+            mechanism("attention").run(given, read)
+        return
+    derivation = mechanism("attention").run(given, read)
+    self_check(derivation)
+    found = oracles.floats(derivation["Z"].result)
+    np.testing.assert_allclose(found.T if columns else found, witness, rtol=1e-10, atol=1e-10, err_msg=str(settings))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_scale_bias_and_mask_as_pytorch_has_them(seed):
+    torch = pytest.importorskip("torch")
+    rng = random.Random(f"pytorch {seed}")
+    n, m, d_k = 1 + int(rng.random() * 3), 1 + int(rng.random() * 3), 1 + int(rng.random() * 4)
+    q, k, v, b = numbers(rng, n, d_k), numbers(rng, m, d_k), numbers(rng, m, 2), numbers(rng, n, m)
+    scale = pick(rng, "1", "1/2", "3", "5/4")
+    tensors = [torch.tensor(rows, dtype=torch.float64) for rows in (q, k, v)]
+    theirs = torch.nn.functional.scaled_dot_product_attention(
+        *tensors, attn_mask=torch.tensor(b, dtype=torch.float64), scale=1 / float(Fraction(scale))
+    )
+    found = derive("attention", Q=q, K=k, V=v, B=b, scale=scale)["Z"].result
+    np.testing.assert_allclose(oracles.floats(found), theirs.numpy(), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_bias_in_self_attention_as_pytorch_has_it(seed):
+    torch = pytest.importorskip("torch")
+    rng = random.Random(f"self {seed}")
+    n = 2 + int(rng.random() * 2)
+    x, w = numbers(rng, n, 3), {f"W_{role}": numbers(rng, 3, 2) for role in "QKV"}
+    b = numbers(rng, n, n)
+    projected = [torch.tensor((np.array(x) @ np.array(w[f"W_{role}"])), dtype=torch.float64) for role in "QKV"]
+    theirs = torch.nn.functional.scaled_dot_product_attention(
+        *projected, attn_mask=torch.tensor(b, dtype=torch.float64)
+    )
+    found = derive("self_attention", X=x, **w, B=b)["Z"].result
+    np.testing.assert_allclose(oracles.floats(found), theirs.numpy(), rtol=1e-10, atol=1e-10)
+
+
+# ------------------------------------------------------------------------------------------ exactly
+
+
+def test_a_soft_cap_is_exact_for_rational_scores():
+    capped = derive("attention", Q=Q, K=K, V=V, scale="none", cap=2)["S_cap"].result
+    scores = oracles.table(Q) * oracles.table(K).T
+    for x, s in zip(capped, scores, strict=True):
+        witness = 2 * sympy.tanh(s / 2).rewrite(sympy.exp)
+        assert decide(x, exact(witness)).equal is True
+
+
+def test_the_order_of_changes_is_scale_temperature_cap_bias_mask():
+    d = derive("attention", Q=Q, K=K, V=V, temperature=2, cap=3, bias="alibi:1/2", mask="causal")
+    assert [step.name for step in d.steps] == ["S", "S'", "S_T", "S_cap", "S_B", "M", "A", "Z"]
+    assert [step.operands[0].name for step in d.steps[1:-1]] == ["S", "S'", "S_T", "S_cap", "S_B", "M"]
+
+
+@pytest.mark.parametrize("stop", ["S", "S'", "S_T", "S_cap", "S_B", "M", "A"])
+def test_one_may_stop_at_each_of_them(stop):
+    d = derive("attention", Q=Q, K=K, V=V, temperature=2, cap=3, bias="alibi:1/2", mask="causal", stop_at=stop)
+    assert d.steps[-1].name == stop
+
+
+def test_a_high_temperature_makes_weights_even_and_a_low_one_hard():
+    scores = Matrix([[0, 1, 3]])
+    ways = [Softmax().apply(Temperature(t).apply(scores)) for t in (Fraction(1, 100), 1, 100)]
+    largest = [float(a.decimals(20)[0][2]) for a in ways]
+    assert largest[0] > 1 - 1e-16
+    assert largest[0] > largest[1] > largest[2] > 1 / 3
+    assert Hardmax().apply(scores) == Matrix([[0, 0, 1]])
+
+
+def test_the_slopes_of_alibi_are_those_of_the_paper():
+    """Press et al. 2022, section 3: for 8 heads 1/2, 1/4, …, 1/256; for 16 the same with their geometric means."""
+    assert [alibi_slope(k, 8) for k in range(1, 9)] == [Fraction(1, 2**k) for k in range(1, 9)]
+    sixteen = [alibi_slope(k, 16) for k in range(1, 17)]
+    assert sixteen[1::2] == [Fraction(1, 2**k) for k in range(1, 9)]
+    assert [decide(x * x, Fraction(1, 2**k)).equal for k, x in enumerate(sixteen, 1)] == [True] * 16
+    with pytest.raises(InputError, match="not for 3"):
+        alibi_slope(1, 3)
+
+
+def test_the_bias_of_alibi_written_out():
+    assert alibi(Fraction(1, 2), 3, 3).values == Matrix([[0, "-1/2", -1], ["-1/2", 0, "-1/2"], [-1, "-1/2", 0]])
+    assert alibi(1, 1, 3).values == Matrix([[-2, -1, 0]])  # the one query is the token of the last key
+
+
+def test_every_head_has_its_own_slope():
+    x, w = [[1, 0], [0, 1]], [[1, 0, 1, 1], [0, 1, 1, 0]]
+    given = {"X": x, "W_Q": w, "W_K": w, "W_V": w}
+    for bias, slopes in (
+        ("alibi", (Fraction(1, 16), Fraction(1, 256))),
+        ("alibi:1/2, 1/3", (Fraction(1, 2), Fraction(1, 3))),
+    ):
+        d = derive("multi_head_attention", **given, heads=2, bias=bias)
+        for head, slope in enumerate(slopes, 1):
+            before, after = d[f"S'_{head}"].result, d[f"S_B_{head}"].result
+            assert [x - y for x, y in zip(before, after, strict=True)] == [0, slope, slope, 0]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"bias": "relative"}, "alibi:1/2,1/4"),
+        ({"bias": "alibi:1,2"}, "1 of them"),
+        ({"bias": "alibi:x"}, "cannot be used"),
+        ({"bias": "alibi", "B": [[0, 0, 0]] * 3}, "only one"),
+        ({"cap": 0}, "positive"),
+        ({"temperature": "-1"}, "positive"),
+        ({"weights": "sum", "base": 2}, "without any powers"),
+        ({"cap": 2, "by": "token"}, "Token by token"),
+        ({"mask": "additive:[[0,1,0],[0,0,0],[0,0,0]]", "by": "token"}, "Token by token"),
+    ],
+)
+def test_what_makes_no_sense_is_named(settings, said):
+    with pytest.raises(InputError, match=said):
+        derive("attention", Q=Q, K=K, V=V, **settings)
+
+
+# ------------------------------------------------------------------------------------------ laws
+
+
+small = st.integers(-4, 4)
+rows = st.lists(st.lists(small, min_size=3, max_size=3), min_size=1, max_size=3)
+
+
+@given(rows, st.fractions(-3, 3, max_denominator=4))
+def test_a_shift_of_a_row_changes_neither_softmax_nor_hardmax(scores, shift):
+    for op in (Softmax(), Softmax(base=2), Hardmax()):
+        assert op.apply(Matrix(scores)) == op.apply(Matrix([[x + shift for x in row] for row in scores]))
+
+
+@given(rows, st.integers(1, 5))
+def test_a_factor_changes_no_share_of_the_sum(scores, factor):
+    if all(sum(row) for row in scores):
+        assert OverSum().apply(Matrix(scores)) == OverSum().apply(Matrix([[factor * x for x in row] for row in scores]))
+    else:
+        with pytest.raises(UndefinedError, match="add up to 0"):
+            OverSum().apply(Matrix(scores))
+
+
+@given(rows)
+def test_hardmax_is_the_limit_of_the_softmax_and_ties_share(scores):
+    cold = oracles.floats(Softmax().apply(Temperature(Fraction(1, 50)).apply(Matrix(scores))))
+    np.testing.assert_allclose(oracles.floats(Hardmax().apply(Matrix(scores))), cold, atol=1e-10)
+
+
+@given(rows)
+def test_columns_are_rows_laid_down(scores):
+    for op in (OverSum(), Hardmax(), alibi(Fraction(1, 2), len(scores), 3), SoftCap(2), Softmax()):
+        try:
+            upright = op.apply(Matrix(scores))
+        except UndefinedError:
+            continue
+        assert turned_op(op).apply(Matrix(scores).T) == upright.T
+        assert turned_op(turned_op(op)) == op
+
+
+@pytest.mark.parametrize("order", [(1, 2, 0), (2, 1, 0), (1, 0, 2)])
+@pytest.mark.parametrize(
+    "settings", [{"cap": 3}, {"temperature": 2}, {"weights": "hardmax"}, {"scale": "none"}], ids=str
+)
+def test_tokens_in_another_order_give_outputs_in_that_order(order, settings):
+    moved = [[rows[i] for i in order] for rows in (Q, K, V)]
+    one = derive("attention", Q=Q, K=K, V=V, **settings)["Z"].result
+    other = derive("attention", **dict(zip("QKV", moved, strict=True)), **settings)["Z"].result
+    pairs = zip(other.rows, (one.rows[i] for i in order), strict=True)
+    assert all(decide(x, y).equal is not False for a, b in pairs for x, y in zip(a, b, strict=True))
+
+
+# ------------------------------------------------------------------------------------------ written, checked, marked
+
+
+SHOWN = [
+    {"temperature": "1/2"},
+    {"cap": 2, "scale": "none"},
+    {"bias": "alibi:1/2", "mask": "causal"},
+    {"weights": "sum", "B": [[1, 0, 0], [0, 1, 0], [3, 0, 0]]},
+    {"mask": "additive:[[0, -2, 0], [0, 0, -1/2], [0, 0, 0]]"},
+    {"mask": "causal", "weights": "sum", "B": [[1, 0, 0], [3, 1, 0], [3, 0, 0]]},
+]
+
+
+@pytest.mark.parametrize("settings", SHOWN, ids=str)
+@pytest.mark.parametrize("orientation", ["rows", "columns"])
+def test_what_is_written_out_is_what_comes_of_it(settings, orientation):
+    given = {"Q": Q, "K": K, "V": V, **{name: settings[name] for name in settings if name == "B"}}
+    if orientation == "columns":
+        given = {name: [list(c) for c in zip(*rows, strict=True)] for name, rows in given.items()}
+    others = {name: value for name, value in settings.items() if name != "B"}
+    d = derive("attention", **given, **others, orientation=orientation)
+    wording = Wording(d.derivation, load_notation("standard"))
+    checked = 0
+    for step in d.steps:
+        table = step.result.sympy()
+        for i, j in np.ndindex(*step.result.shape):
+            written = oracles.evaluated(wording.working(step, i, j), no_names)
+            if written is not sympy.nan and not written.has(sympy.oo):
+                assert oracles.same(written, table[i, j], 25), f"{step.name} ({i}, {j})"
+                checked += 1
+    assert checked > 20
+
+
+def no_names(name, bound):
+    raise LookupError(name)
+
+
+@pytest.mark.parametrize("settings", SHOWN, ids=str)
+def test_a_wrong_entry_does_not_pass_the_second_route(settings):
+    d = derive("attention", Q=Q, K=K, V=V, **settings).derivation
+    self_check(d)
+    changed = next(step for step in d if step.name in ("S_T", "S_cap", "S_B", "M", "A") and step.name != "S'")
+    rows = [list(row) for row in changed.result.rows]
+    rows[2][0] = rows[2][0] + Fraction(1, 1000)
+    steps = tuple(
+        type(step)(step.name, step.op, step.operands, Matrix.of(rows), step.section) if step is changed else step
+        for step in d
+    )
+    with pytest.raises(SelfCheckError, match=changed.name):
+        self_check(type(d)(d.givens, steps))
+
+
+OPS = [
+    SoftCap(Fraction(3, 2)),
+    OverSum(),
+    Hardmax(),
+    Softmax(),
+    *(FeatureMap(feature) for feature in ("elu+1", "relu", "square", "identity")),
+]
+
+
+@pytest.mark.parametrize("op", OPS, ids=str)
+@given(st.data())
+def test_everything_that_may_be_meant_lies_in_the_window_and_its_ends_are_reached(op, data):
+    tenths = st.lists(st.integers(-30, 30), min_size=2, max_size=3)
+    line = [Fraction(x, 10) for x in data.draw(tenths)]
+    box = (tuple(cell(x, Fraction(1, 10)) for x in line),)
+    found = window(op, box)
+    corners = [
+        [x + data.draw(st.sampled_from([Fraction(-1, 20), 0, Fraction(1, 20), Fraction(1, 30)])) for x in line]
+        for _ in range(3)
+    ]
+    if found is None:
+        assert isinstance(op, OverSum)
+        assert sum(x - Fraction(1, 20) for x in line) <= 0 <= sum(x + Fraction(1, 20) for x in line)
+        return
+    for scores in corners:
+        for value, span in zip(op.apply(Matrix([scores])), found[0], strict=True):
+            held = enclose(value, 20)
+            assert held.low <= span.high
+            assert span.low <= held.high
+    for i, span in enumerate(found[0]):  # each end belongs to some corner of the box
+        ends = [[x - Fraction(1, 20), x, x + Fraction(1, 20)] for x in line]
+        values = [
+            op.apply(Matrix([list(c)]))[0, i]
+            for c in np.array(np.meshgrid(*ends), dtype=object).T.reshape(-1, len(line))
+        ]
+        lowest = min(float(enclose(v, 25).low) for v in values)
+        highest = max(float(enclose(v, 25).high) for v in values)
+        if op not in (Hardmax(), FeatureMap("square")):  # those jump, or turn, between corners
+            assert float(span.low) == pytest.approx(lowest, abs=1e-12)
+            assert float(span.high) == pytest.approx(highest, abs=1e-12)
+
+
+def test_a_division_row_by_row_has_the_range_of_its_corners():
+    above, below = (cell(3, Fraction(1)),), (cell(2, Fraction(1)),)
+    ((span,),) = window(Over(), (above,), (below,))
+    assert float(span.low) == pytest.approx(2.5 / 2.5)
+    assert float(span.high) == pytest.approx(3.5 / 1.5)
+
+
+def test_hardmax_of_letters_is_refused_and_the_others_work_in_letters():
+    with pytest.raises(InputError, match="letters"):
+        derive("attention", symbolic=True, sizes={"n": 2, "m": 2, "d_k": 1, "d_v": 1}, weights="hardmax")
+    for settings in ({"weights": "sum"}, {"cap": 2}, {"temperature": 2}, {"bias": "alibi:1/2"}):
+        d = derive("attention", symbolic=True, sizes={"n": 2, "m": 2, "d_k": 1, "d_v": 1}, scale="none", **settings)
+        z = d.derivation.expanded()["Z"].result.sympy()[0, 0]
+        names = {x.name: x for x in z.free_symbols}
+        point = {names[name]: value for name, value in POINT.items()}
+        assert float(z.subs(point)) == pytest.approx(float(at_point(settings)))
+
+
+POINT = {"q_{11}": 2, "k_{11}": 1, "k_{21}": 3, "v_{11}": 5, "v_{21}": -1}
+
+
+def at_point(settings: dict) -> float:
+    q, k, v = np.array([[2.0]]), np.array([[1.0], [3.0]]), np.array([[5.0], [-1.0]])
+    if "bias" in settings:  # the first of two queries: its own key is the first one
+        s = np.array([2.0, 6.0 - 0.5])
+        return float(np.exp(s) @ v[:, 0] / np.exp(s).sum())
+    return float(whole_program(q, k, v, {"scale": "none", **settings}, None)[0, 0])
+
+
+def test_worksheets_with_capped_scores_are_made_checked_and_decided():
+    d = derive("attention", Q=Q[:2], K=K[:2], V=V[:2], cap=2, scale="none")
+    sheet = d.worksheet()
+    assert sheet.problem["A"].result.decimals(6) == tuple(
+        tuple(f"{x:.6f}" for x in row) for row in capped_weights(Q[:2], K[:2])
+    )
+    assert compare(d["A"].result[0, 0], Fraction(1, 2)) == 0  # two equal scores
+
+
+def capped_weights(q: list[list[int]], k: list[list[int]]) -> np.ndarray:
+    powers = np.exp(2 * np.tanh(np.array(q) @ np.array(k).T / 2))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize(
+    ("mechanism_name", "settings", "said"),
+    [
+        ("attention", {"temperature": "1/2"}, "divided by the temperature τ = 1/2."),
+        ("attention", {"cap": 5}, "The soft cap makes 5·tanh(s/5) of each score s."),
+        ("attention", {"bias": "alibi:1/3"}, "the slope is 1/3."),
+        ("attention", {"mask": "additive:[[0, -1, 0], [0, 0, 0], [0, 0, 0]]"}, "The mask is added to the scores."),
+        ("attention", {"weights": "hardmax"}, "ties share it."),
+        ("attention", {"weights": "sum", "mask": [[1, 0, 0], [0, 1, 1], [1, 0, 1]]}, "over the sum of its row"),
+        ("attention", {"mask": "causal", "empty": "zero"}, "in which everything is hidden are 0."),
+        ("linear_attention", {}, "is x + 1 where x is positive, and e^x elsewhere."),
+        ("linear_attention", {"feature": "square"}, "φ(x) = x²."),
+    ],
+    ids=str,
+)
+def test_every_choice_is_declared_among_the_conventions(mechanism_name, settings, said):
+    sheet = derive(mechanism_name, Q=Q, K=K, V=V, **settings).worksheet()
+    text = " ".join(FORMATS["text"].write(sheet.worksheet).replace("│", " ").split())
+    assert said in text
+
+
+def test_a_program_of_ones_own_steps():
+    steps = [
+        {"name": "T", "op": "temperature", "operands": "S", "by": "1/2"},
+        {"name": "C", "op": "soft_cap", "operands": "S", "cap": 2},
+        {"name": "M", "op": "mask", "operands": "S", "mask": "additive:[[0, -1], [0, 0]]"},
+        {"name": "N", "op": "over_sum", "operands": "S", "along": "columns"},
+        {"name": "H", "op": "hardmax", "operands": "S"},
+        {"name": "A", "op": "softmax", "operands": "hidden", "empty": "zero"},
+        {"name": "F", "op": "feature_map", "operands": "S", "feature": "square"},
+        {"name": "Z", "op": "over", "operands": ["S", "column"]},
+    ]
+    given = {"S": [[1, 3], [2, 2]], "hidden": [["-∞", "-∞"], [0, 0]], "column": [[2], [4]]}
+    d = custom.run(given, steps)
+    found = {step.name: step.result.sympy() for step in d}
+    half = sympy.Rational(1, 2)
+    assert found["T"] == sympy.Matrix([[2, 6], [4, 4]])
+    assert found["M"] == sympy.Matrix([[1, 2], [2, 2]])
+    assert found["N"] == sympy.Matrix([[sympy.Rational(1, 3), sympy.Rational(3, 5)], [2 / sympy.S(3), 2 / sympy.S(5)]])
+    assert found["H"] == sympy.Matrix([[0, 1], [half, half]])
+    assert found["A"] == sympy.Matrix([[0, 0], [half, half]])
+    assert found["F"] == sympy.Matrix([[1, 9], [4, 4]])
+    assert found["Z"] == sympy.Matrix([[half, 3 * half], [half, half]])
+    assert oracles.same(found["C"][0, 1], 2 * sympy.tanh(3 * half))
+    with pytest.raises(InputError, match="positive"):
+        custom.run(given, [{"name": "T", "op": "temperature", "operands": "S"}])
