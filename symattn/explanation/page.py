@@ -131,6 +131,8 @@ class _Page:
         if name.startswith("!"):
             return not self.has(name[1:])
         role, dot, token = name.partition(".")
+        if name == "tokens":
+            return isinstance(self.wording.sizes.get("n"), int)
         if name in ("numbers", "letters"):
             outlined = any(isinstance(given, Outline) for given in self.derivation.givens.values())
             return outlined == (name == "letters")

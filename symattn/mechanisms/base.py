@@ -256,10 +256,9 @@ class Mechanism:
         sizes = self.sizes(read, settings)
         d = Derivation(read, (), staged, settings.orientation)
         if settings.orientation == "columns" and self.turns:
+            derivation = turned(self.derive(turned(d), replace(settings, orientation="rows"), sizes))
             if staged:
-                raise InputError(f"{self.name} in letters is written with tokens as rows only.")
-            upright = self.derive(turned(d), replace(settings, orientation="rows"), sizes)
-            derivation = turned(upright)
+                derivation = _letters_in_place(derivation)
         else:
             derivation = self.derive(d, settings, sizes)
         return _until(derivation, settings.stop_at) if settings.stop_at else derivation
@@ -325,6 +324,25 @@ def numbered(named: Mapping[str, tuple[str, str]], settings: Settings) -> dict[s
         numbers = range(1, counts[mark] + 1) if mark else (0,)
         found |= {name.replace(mark, str(number)) if mark else name: shape for number in numbers}
     return found
+
+
+def _letters_in_place(d: Derivation) -> Derivation:
+    """A turned derivation in letters, each called by where it stands now: q_21 where q_12 has been laid down."""
+    import sympy
+
+    called: dict[object, object] = {}
+    for step in d:
+        if isinstance(step.result, Matrix):
+            rows, columns = step.result.shape
+            now = symbols(step.name, rows, columns, "columns")
+            called |= dict(zip(symbols(step.name, columns, rows).T, now, strict=True))
+
+    def renamed(m: AnyMatrix) -> AnyMatrix:
+        if not isinstance(m, Matrix):
+            return m
+        return m.map(lambda x: x.xreplace(called) if isinstance(x, sympy.Basic) else x)
+
+    return replace(d, steps=tuple(replace(step, result=renamed(step.result)) for step in d))
 
 
 def _factored(spec: str) -> tuple[str, str]:

@@ -39,12 +39,12 @@ TRIES = 100
 """Draws of one thing until it is given up, and what it depends on is drawn again."""
 
 
-def found(draw: Callable[[], T | None], what: str) -> T:
+def found(draw: Callable[[], T | None], what: str, tries: int = TRIES) -> T:
     """The first that a draw gives; `InputError` says that there is none."""
-    for _ in range(TRIES):
+    for _ in range(tries):
         if (drawn := draw()) is not None:
             return drawn
-    raise InputError(f"Of {TRIES} draws none gave {what}; other sizes leave more room.")
+    raise InputError(f"Of {tries} draws none gave {what}; other sizes leave more room.")
 
 
 def number(sizes: Mapping[str, Size], letter: str) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 from symattn.derivation import Derivation
 from symattn.dice import pick
@@ -15,7 +16,7 @@ from symattn.errors import InputError
 from symattn.exact import Matrix, Size
 from symattn.exact.approximate import approximate
 from symattn.mechanisms.base import ROTARY, SCORES, Mechanism, Settings, attend, mask_keep, scale_op
-from symattn.mechanisms.drawing import ENTRIES, LARGEST_RANGE, LEAST_RANGE, TRIES, dull, entries, found, number, small
+from symattn.mechanisms.drawing import ENTRIES, LARGEST_RANGE, LEAST_RANGE, dull, entries, found, number, small
 from symattn.mechanisms.positional_encoding import angles, layout, positions
 from symattn.ops import MatMul, Rotate
 
@@ -37,6 +38,13 @@ def rotated(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Der
 # ------------------------------------------------------------------------------------------ random numbers
 
 
+DRAWS = 5000
+"""Of keys with queries, which take a millisecond each."""
+
+MOST_QUERIES = 1000
+"""Candidates for each query: all of −1, 0 and 1 where there are no more than so many."""
+
+
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
     """Keys, values, and queries that are looked up by the scores that they give after both are turned."""
     n, d_k, d_v = (number(sizes, letter) for letter in ("n", "d_k", "d_v"))
@@ -44,6 +52,11 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
     divisor = float(approximate(scale.divisor)) if scale else 1.0
     turn = Rotate(angles(settings, d_k), positions(settings, n), layout(settings))
     neat = divisor.is_integer() and all(isinstance(x, int) for x in turn.apply(Matrix([[1] * d_k] * n)))
+
+    if 3**d_k <= MOST_QUERIES:
+        queries = list(product((-1, 0, 1), repeat=d_k))
+    else:
+        queries = [tuple(pick(rng, ENTRIES) for _ in range(d_k)) for _ in range(MOST_QUERIES)]
 
     def suits(i: int, query: list[int], turned_keys: Sequence[Sequence[float]]) -> bool:
         scores = [sum(x * y for x, y in zip(query, key, strict=True)) / divisor for key in turned_keys]
@@ -58,16 +71,17 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
         for i, p in enumerate(turn.positions):
             back = MatMul().apply(keys, turn.matrix(p).T)  # q R · k = q · k Rᵀ
             turned_keys = [list(map(approximate, row)) for row in back.rows]
-            tries = [[pick(rng, ENTRIES) for _ in range(d_k)] for _ in range(TRIES)]
-            q.append(next((query for query in tries if suits(i, query, turned_keys)), []))
-        if not all(q) or dull(q):
+            if not (fitting := [list(query) for query in queries if suits(i, list(query), turned_keys)]):
+                return None
+            q.append(pick(rng, fitting))
+        if dull(q):
             return None
         scores = MatMul().apply(turn.apply(Matrix(q)), keys.T)
         if len(set(scores.rows)) < n:
             return None
         return {"Q": Matrix(q), "K": k, "V": Matrix(small(n, d_v, 3, rng))}
 
-    return found(drawn, "weights that are neither uniform nor saturated")
+    return found(drawn, "weights that are neither uniform nor saturated", DRAWS)
 
 
 MECHANISM = Mechanism(

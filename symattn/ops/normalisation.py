@@ -10,12 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction as Ratio
 from functools import reduce
+from itertools import islice
 from operator import add
 from typing import Literal
 
 from symattn.derivation import Index, Op, Shape, Style, View
-from symattn.errors import ShapeError, UndefinedError
-from symattn.exact import Matrix, Size, Value, divide, is_symbolic, square_root, to_sympy
+from symattn.errors import InputError, ShapeError, UndefinedError
+from symattn.exact import Matrix, Size, Value, divide, has_symbols, is_symbolic, square_root, to_sympy
 from symattn.exact.values import tidy
 from symattn.formula import Call, Formula, Fraction, Name, Negative, Number, Power, Product, Root, Sum, number
 from symattn.ops.linear import size_formula, sum_over
@@ -235,7 +236,26 @@ def _entry(view: View, i: Index, j: Index) -> Formula:
     return view.entry(0 if rows == 1 else i, 0 if columns == 1 else j)
 
 
+LONGEST = 1000
+"""Parts of an expression whose root is still taken: exponentials of roots of exponentials, as a second block has them,
+have more, and take SymPy minutes."""
+
+
+def _too_long(x: Value) -> bool:
+    if not is_symbolic(x) or has_symbols(x):
+        return False
+    from sympy import preorder_traversal
+
+    return next(islice(preorder_traversal(x), LONGEST, None), None) is not None
+
+
 def _roots(variances: Matrix, epsilon: Value, why: str) -> Matrix:
+    for k, variance in enumerate(variances, 1):
+        if _too_long(variance):
+            raise InputError(
+                f"Line {k} has a variance of more than {LONGEST} parts, which cannot be gone on with exactly: weights "
+                "that are rational (base 2 or hardmax), rounded weights or norm = 'none' keep numbers short."
+            )
     roots = variances.map(lambda v: square_root(v + epsilon))
     for k, root in enumerate(roots, 1):
         if isinstance(root, int) and root == 0:

@@ -462,8 +462,8 @@ def _hidden(found: Separation, wording: Wording) -> list[Inlines]:
     last = called(found.derivation.last.name)
     lines: list[Inlines] = [(Words(f"{name(id)} changes nothing here."),) for id in found.invisible if usual(id)]
     for id in filter(usual, found.silent):
-        lines.append((Words(f"{name(id)} shows at "), called(by_id[id].first), Words(", but "), last,
-                      Words(" comes out right.")))  # fmt: skip
+        lines.append((Words(f"{name(id)} shows at "), called(by_id[id].first), Words(", but the last line, "), last,
+                      Words(", comes out right.")))  # fmt: skip
     for c in found.collisions:
         if usual(c.one, c.other):
             parts = (Words("; they part at "), called(c.parts)) if c.parts else (Words("; they never part"),)

