@@ -170,7 +170,7 @@ def conventions(problem: Problem, wording: Wording) -> tuple[Inlines, ...]:
                     items.append((Words(f"Weights of a {along[:-1]} in which everything is hidden are 0."),))
     items += head_conventions(problem.derivation, wording)
     ops = [type(s.op) for s in problem.steps]
-    if Softmax in ops and Scale not in ops and CrossEntropy not in ops:
+    if {Softmax, Hardmax, OverSum}.intersection(ops) and Scale not in ops and CrossEntropy not in ops:
         items.append((Words("Scores are not scaled."),))
     return tuple(items)
 

@@ -174,11 +174,8 @@ def _list(shapes: Sequence[Size]) -> str:
 
 
 def output_weights(notation: Notation) -> Formula:
-    """W_O in the style in which the notation has W_Q."""
-    text = notation.named("W_O" if "W_O" in notation.names else "W_Q").matrix
-    if "W_O" not in notation.names:
-        text = text[:-1] + {"Q": "O", "q": "o"}[text[-1]] if text[:1] == "W" and text[-1] in "Qq" else "W_O"
-    return read_formula(text)
+    """W_O as the notation has it."""
+    return read_formula(notation.named("W_O").matrix)
 
 
 def signs(name: str) -> Prose:

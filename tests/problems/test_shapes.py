@@ -206,7 +206,8 @@ def test_notations_lend_their_names():
     assert shown("X W_Q^T", signs("note-004")) == read_formula("C W_q^T")
     assert signs("note-003").notation.letters == {}, "m would be two sizes at once"
     assert output_weights(signs("standard").notation) == read_formula("W^O")
-    assert output_weights(signs("note-002").notation) == read_formula("W_O")
+    assert output_weights(signs("note-002").notation) == read_formula("W_output")
+    assert output_weights(signs("note-004").notation) == read_formula("W_o")
     with pytest.raises(InputError, match="tokens as rows"):
         question(1, notation="columns")
     with pytest.raises(InputError, match="own sizes"):
