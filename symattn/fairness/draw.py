@@ -47,6 +47,10 @@ def draw(mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], rn
     """
     if settings.activation.lower() not in ("identity", "relu"):
         raise InputError(f"The activation {settings.activation!r} is only a name; numbers need identity or relu.")
+    for letter in mechanism.letters:
+        size = sizes.get(letter)
+        if not isinstance(size, int) or size < 1:
+            raise InputError(f"To draw numbers, {letter} must be a number from 1, not {size!r}.")
     complaint = ""
     judge = _complaints if mechanism.relabels and settings.plain_scores else _general_complaints
     for tries in range(1, TRIES + 1):
@@ -70,8 +74,7 @@ def _candidate(
     filled = FILLED * min(1.0, math.sqrt(5 / _width(sizes)))
     givens = {}
     for name, (rows, columns) in mechanism.given_shapes(sizes, settings).items():
-        if not isinstance(rows, int) or not isinstance(columns, int):
-            raise InputError(f"To draw numbers, the sizes of {name} must be numbers, not {rows} and {columns}.")
+        assert isinstance(rows, int) and isinstance(columns, int)  # `draw` has seen to it
         if name == "A":
             givens[name] = _weights(rows, columns, settings, rng)
         else:
