@@ -55,6 +55,7 @@ STEPS = [
     {"name": "norm", "op": "norm", "operands": ["A"]},
     {"name": "running_maximum", "op": "running_maximum", "operands": ["A"]},
     {"name": "exponentials", "op": "exponentials", "operands": ["A", "running_maximum"]},
+    {"name": "part", "op": "part", "operands": ["A"], "first": 2},
     {"name": "accumulate", "op": "accumulate", "operands": ["mean_square", "A", "B"]},
 ]
 

@@ -1,8 +1,7 @@
 """Decoding with a key/value cache: one token after the other, each against the keys and values kept so far.
 
 Every token is projected once and its key and value are appended; its query is used once and forgotten (Shazeer 2019,
-section 2.4).  What comes out is what a causal pass over all tokens gives, for a token never
-sees a later one.
+section 2.4).  What comes out is what a causal pass over all tokens gives, for a token never sees a later one.
 """
 
 from __future__ import annotations

@@ -236,7 +236,7 @@ def _entry(view: View, i: Index, j: Index) -> Formula:
     return view.entry(0 if rows == 1 else i, 0 if columns == 1 else j)
 
 
-LONGEST = 1000
+LONGEST = 10_000
 """Parts of an expression whose root is still taken: exponentials of roots of exponentials, as a second block has them,
 have more, and take SymPy minutes."""
 
