@@ -17,7 +17,7 @@ from typing import Literal
 from symattn.derivation import Index, Op, Shape, Style, View
 from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Size, Value, divide, has_symbols, is_symbolic, square_root, to_sympy
-from symattn.exact.values import tidy
+from symattn.exact.values import denominator_of, is_finite, length, numerator_of, tidy
 from symattn.formula import Call, Formula, Fraction, Name, Negative, Number, Power, Product, Root, Sum, number
 from symattn.ops.linear import size_formula, sum_over
 
@@ -75,6 +75,7 @@ class Variance(Op):
             deviations = [x - mean for x in row]
             return _share([x * x for x in deviations], len(row) - (self.of == "sample"))
 
+        _check_length(operands[0])
         x, means = operands if self.over == "columns" else (m.T for m in operands)
         result = Matrix.of([variance(row, mean)] for row, mean in zip(x.rows, means.T.rows[0], strict=True))
         return result if self.over == "columns" else result.T
@@ -236,26 +237,34 @@ def _entry(view: View, i: Index, j: Index) -> Formula:
     return view.entry(0 if rows == 1 else i, 0 if columns == 1 else j)
 
 
-LONGEST = 10_000
-"""Parts of an expression whose root is still taken: exponentials of roots of exponentials, as a second block has them,
-have more, and take SymPy minutes."""
+LONGEST, MOST_PARTS = 1000, 10_000
+"""Terms of an exact number, and parts of an expression, of which squares and roots are still taken: exponentials of
+roots of exponentials, as a second block has them, have more, and take minutes."""
 
 
-def _too_long(x: Value) -> bool:
-    if not is_symbolic(x) or has_symbols(x):
-        return False
+def _check_length(numbers: Matrix) -> None:
+    """`InputError` for an entry that is too long to be gone on with."""
+    for x in numbers:
+        if is_finite(x):
+            long = length(numerator_of(x)) + length(denominator_of(x)) > LONGEST
+        else:
+            long = is_symbolic(x) and not has_symbols(x) and _parts(x) == MOST_PARTS
+        if long:
+            raise InputError(
+                "The numbers are too long to be normed exactly; weights that are rational (base 2 or hardmax), rounded "
+                "weights or norm = 'none' keep them short."
+            )
+
+
+def _parts(x: Value) -> int:
+    """The parts of an expression, counted up to `MOST_PARTS`."""
     from sympy import preorder_traversal
 
-    return next(islice(preorder_traversal(x), LONGEST, None), None) is not None
+    return sum(1 for _ in islice(preorder_traversal(x), MOST_PARTS))
 
 
 def _roots(variances: Matrix, epsilon: Value, why: str) -> Matrix:
-    for k, variance in enumerate(variances, 1):
-        if _too_long(variance):
-            raise InputError(
-                f"Line {k} has a variance of more than {LONGEST} parts, which cannot be gone on with exactly: weights "
-                "that are rational (base 2 or hardmax), rounded weights or norm = 'none' keep numbers short."
-            )
+    _check_length(variances)
     roots = variances.map(lambda v: square_root(v + epsilon))
     for k, root in enumerate(roots, 1):
         if isinstance(root, int) and root == 0:
