@@ -14,14 +14,11 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import product
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value, has_symbols
 from symattn.formula import Formula
-
-if TYPE_CHECKING:
-    pass
 
 Shape = tuple[Size, Size]
 Orientation = Literal["rows", "columns"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import singledispatch
+from typing import Any
 
 from symattn.derivation import Derivation, Op, Step
 from symattn.ops.attention import Mask, Softmax
@@ -56,6 +58,11 @@ def _(op: Bias) -> Op:
     return replace(op, values=op.values.T)
 
 
+@turned_op.register
+def _(op: Part) -> Op:
+    return replace(op, of=_ACROSS[op.of])
+
+
 @turned_op.register(Softmax)
 @turned_op.register(Round)
 @turned_op.register(Stack)
@@ -64,47 +71,37 @@ def _(op: Bias) -> Op:
 @turned_op.register(Hardmax)
 @turned_op.register(Over)
 @turned_op.register(CrossEntropy)
-def _along(op: Softmax | Round | Stack | InfinityNorm | OverSum | Hardmax | Over | CrossEntropy) -> Op:
-    return replace(op, along="columns" if op.along == "rows" else "rows")
-
-
 @turned_op.register(SoftmaxJacobian)
 @turned_op.register(SoftmaxGradient)
 @turned_op.register(Interleave)
-def _back_along(op: SoftmaxJacobian | SoftmaxGradient | Interleave) -> Op:
-    return replace(op, along="columns" if op.along == "rows" else "rows")
-
-
-@turned_op.register(NormGradient)
-@turned_op.register(ProductSum)
-def _back_over(op: NormGradient | ProductSum) -> Op:
-    return replace(op, over="columns" if op.over == "rows" else "rows")
-
-
-@turned_op.register
-def _(op: Part) -> Op:
-    return replace(op, of="columns" if op.of == "rows" else "rows")
+@turned_op.register(RunningMaximum)
+@turned_op.register(Exponentials)
+@turned_op.register(Accumulate)
+def _along(op: Any) -> Op:
+    """One that goes along rows or columns."""
+    turned: Op = replace(op, along=_ACROSS[op.along])
+    return turned
 
 
 @turned_op.register(SumOver)
 @turned_op.register(Mean)
 @turned_op.register(Variance)
 @turned_op.register(MeanSquare)
-def _over(op: SumOver | Mean | Variance | MeanSquare) -> Op:
-    return replace(op, over="columns" if op.over == "rows" else "rows")
+@turned_op.register(NormGradient)
+@turned_op.register(ProductSum)
+def _over(op: Any) -> Op:
+    """One that adds up over rows or columns."""
+    turned: Op = replace(op, over=_ACROSS[op.over])
+    return turned
 
 
-@turned_op.register(RunningMaximum)
-@turned_op.register(Exponentials)
-@turned_op.register(Accumulate)
-def _blockwise(op: RunningMaximum | Exponentials | Accumulate) -> Op:
-    return replace(op, along="columns" if op.along == "rows" else "rows")
+_ACROSS: Mapping[str, Any] = {"rows": "columns", "columns": "rows"}
 
 
 @turned_op.register(Sinusoids)
 @turned_op.register(Rotate)
 def _positions(op: Sinusoids | Rotate) -> Op:
-    return replace(op, tokens="columns" if op.tokens == "rows" else "rows")
+    return replace(op, tokens=_ACROSS[op.tokens])
 
 
 @singledispatch
