@@ -6,7 +6,9 @@ reads markup in it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from symattn.formula import CellKind, Formula
 
@@ -183,6 +185,52 @@ class Together:
 
 
 @dataclass(frozen=True, slots=True)
+class Falk:
+    """Falk's scheme of a matrix product: `left` times `above` is `inside`, where their rows and columns cross.
+
+    `inside` is the product, or its boxes to write in.
+    """
+
+    left: Formula
+    above: Formula
+    inside: Formula | AnswerGrid
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Rows of two cells side by side under two heads: the step, and its working."""
+
+    heads: tuple[Inlines, Inlines]
+    rows: tuple[tuple[tuple[Block, ...], tuple[Block, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """What is asked, and what may stand there in its place: `Document.solutions` says which.
+
+    `ask` has boxes to fill in, `partly` the same with some of it done, `worked` the solution, and `key` what a marker
+    reads besides.  LaTeX keeps all of them in one source, with a switch; HTML lets the reader open the solution.
+    """
+
+    ask: tuple[Block, ...]
+    partly: tuple[Block, ...]
+    worked: tuple[Block, ...]
+    key: tuple[Block, ...] = ()
+
+    def shown(self, solutions: Solutions) -> tuple[Block, ...]:
+        """What is shown where there is no switch."""
+        match solutions:
+            case "blank":
+                return self.ask
+            case "partly":
+                return self.partly
+            case "worked":
+                return self.worked
+            case "key":
+                return (*self.worked, *self.key)
+
+
+@dataclass(frozen=True, slots=True)
 class DiagramLayer:
     """One level of a bottom-up figure: its boxes from left to right, and a remark at the right."""
 
@@ -222,9 +270,39 @@ Block = (
     | Table
     | Box
     | Together
+    | Falk
+    | Columns
+    | Solved
     | Diagram
     | PageBreak
 )
+
+Solutions = Literal["blank", "partly", "worked", "key"]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a reader chooses about a page: nothing of it changes what is said.
+
+    text_size    points: 11, or 18 and 24 for large print
+    paper        A4 or US letter
+    spacing      roomy, or compact where paper is short
+    decimal      the decimal sign; with a comma, entries are parted by semicolons
+    brackets     of matrices and lists; empty: as the notation has them
+    transpose    the sign of a transposed matrix; empty: as the notation has it
+    language     a language file of `symattn.languages`
+    """
+
+    text_size: int = 11
+    paper: Literal["a4", "letter"] = "a4"
+    spacing: Literal["roomy", "compact"] = "roomy"
+    decimal: Literal[".", ","] = "."
+    brackets: Literal["", "[", "("] = ""
+    transpose: Literal["", "⊤", "T", "′"] = ""
+    language: str = "en"
+
+
+DEFAULT_LOOK = Look()
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,8 +310,8 @@ class Document:
     """A whole page or booklet.
 
     `fields` are the lines to fill in at the head (Name, Date); `sheet` is its short identity, printed on every
-    page; `recipe` says how to make it again and stands in the footer.  `text_size` is in points: 11, or 18 and 24
-    for large print.
+    page; `recipe` says how to make it again and stands in the footer.  `solutions` says what of every `Solved` is
+    shown.
     """
 
     title: str
@@ -242,5 +320,57 @@ class Document:
     fields: tuple[str, ...] = ()
     sheet: str = ""
     recipe: str = ""
-    language: str = field(default="en")
-    text_size: int = 11
+    solutions: Solutions = "blank"
+    look: Look = DEFAULT_LOOK
+
+
+Blocks = tuple[Block, ...]
+
+
+def with_blocks_inside(block: Block, change: Callable[[Blocks], Blocks]) -> Block:
+    """The block with every list of blocks directly inside it changed; one that has none, as it is."""
+    match block:
+        case Box() | Together():
+            return replace(block, blocks=change(block.blocks))
+        case Falk(inside=AnswerGrid() as grid):
+            (changed,) = change((grid,))
+            assert isinstance(changed, AnswerGrid)
+            return replace(block, inside=changed)
+        case Columns():
+            return replace(block, rows=tuple((change(left), change(right)) for left, right in block.rows))
+        case Solved():
+            return Solved(change(block.ask), change(block.partly), change(block.worked), change(block.key))
+        case _:
+            return block
+
+
+def blocks_inside(block: Block) -> Blocks:
+    """The blocks directly inside a block, in reading order."""
+    found: list[Block] = []
+
+    def kept(blocks: Blocks) -> Blocks:
+        found.extend(blocks)
+        return blocks
+
+    with_blocks_inside(block, kept)
+    return tuple(found)
+
+
+def all_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Blocks and the blocks inside them."""
+    for block in blocks:
+        yield block
+        yield from all_blocks(blocks_inside(block))
+
+
+def settled(document: Document) -> Document:
+    """The document with every `Solved` replaced by what of it is shown, for formats that have no switch."""
+
+    def choose(blocks: Iterable[Block]) -> Blocks:
+        chosen: list[Block] = []
+        for block in blocks:
+            shown = block.shown(document.solutions) if isinstance(block, Solved) else (block,)
+            chosen += [with_blocks_inside(part, choose) for part in shown]
+        return tuple(chosen)
+
+    return replace(document, blocks=choose(document.blocks))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from symattn.dice import Dice
-from symattn.document import AnswerGrid, Block, Box, Together
+from symattn.document import AnswerGrid, all_blocks
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
 from symattn.explanation.wording import Wording
@@ -118,17 +118,10 @@ def prove(question: Question, chosen: ProblemType) -> None:
     if digest(list(chosen.make(frozen).entries())) != digest(list(question.entries())):
         raise SelfCheckError(f"A variant of {question.type} does not come out of its frozen form as it went in.")
     for part in question.parts:
-        for grid in _grids(part.ask):
-            _fits(question, part.answer, grid)
+        for block in all_blocks(part.ask):
+            if isinstance(block, AnswerGrid):
+                _fits(question, part.answer, block)
     chosen.prove(question)
-
-
-def _grids(blocks: Sequence[Block]) -> Iterator[AnswerGrid]:
-    for block in blocks:
-        if isinstance(block, AnswerGrid):
-            yield block
-        elif isinstance(block, Together | Box):
-            yield from _grids(block.blocks)
 
 
 ROOM = {"integer": 2.2, "decimal": 5.0, "fraction": 3.0}

@@ -24,6 +24,7 @@ from symattn.identity import digest, identity
 from symattn.mechanisms import Settings, mechanism
 from symattn.notation import load_notation
 from symattn.pool import pool
+from symattn.presentation import presented
 from symattn.problem import Problem
 from symattn.problems import Spec, problem_type
 from symattn.problems.full import question as full_question
@@ -260,6 +261,7 @@ def suffix(form: str) -> str:
 
 def render(document: Document, form: str) -> tuple[str, bytes]:
     """A document in one format: the ending of its file, and its bytes."""
+    document = presented(document)
     if form == "pdf":
         from symattn.writers.pdf import write_pdf
 

@@ -17,6 +17,7 @@ from symattn.document import (
     Heading,
     Inlines,
     ItemList,
+    Look,
     Math,
     PageBreak,
     Paragraph,
@@ -82,7 +83,7 @@ def paper(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Document
                 blocks += [Heading(_named(question, position + 1), 1), *map(lowered, question.given)]
     for _ in range(spec.blank_pages):
         blocks += [PageBreak(), Paragraph((Words("Page for rough work"),)), WorkingSpace(WORKING_PAGE)]
-    return Document(spec.title, tuple(blocks), sheet=copy.sheet, text_size=copy.text_size)
+    return Document(spec.title, tuple(blocks), sheet=copy.sheet, look=Look(text_size=copy.text_size))
 
 
 def _cover(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Iterator[Block]:

@@ -17,6 +17,7 @@ from symattn.document import (
     Strong,
     Together,
     Words,
+    with_blocks_inside,
 )
 from symattn.explanation.page import page
 from symattn.explanation.parts import introduction
@@ -90,16 +91,14 @@ def booklet(documents: Sequence[Document]) -> Document:
         blocks += [lowered(block) for block in document.blocks]
     first = documents[0]
     recipe = first.recipe.partition(" (sheet")[0]
-    return Document(first.title, tuple(blocks), subtitle=first.subtitle, recipe=recipe, language=first.language)
+    return Document(first.title, tuple(blocks), subtitle=first.subtitle, recipe=recipe, look=first.look)
 
 
 def lowered(block: Block) -> Block:
     """The block with its headings one level lower."""
     if isinstance(block, Heading):
         return replace(block, level=block.level + 1)
-    if isinstance(block, Together | Box):
-        return replace(block, blocks=tuple(map(lowered, block.blocks)))
-    return block
+    return with_blocks_inside(block, lambda inside: tuple(map(lowered, inside)))
 
 
 __all__ = ["booklet", "conventions_box", "derivation_document", "key_document", "lowered", "worksheet_document"]

@@ -110,9 +110,10 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class Transposed:
-    """bodyᵀ."""
+    """bodyᵀ, or with another sign for it."""
 
     body: Formula
+    sign: Literal["⊤", "T", "′"] = "⊤"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,7 @@ class Call:
 
     function: Name
     arguments: tuple[Formula, ...]
+    separator: Literal[",", ";"] = ","
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +168,7 @@ class Shape:
     rows: Formula
     columns: Formula
     style: Literal["tuple", "cross"] = "tuple"
+    separator: Literal[",", ";"] = ","
 
 
 @dataclass(frozen=True, slots=True)

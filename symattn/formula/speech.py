@@ -101,7 +101,7 @@ def _speak(node: Formula) -> str:
             return f"list {', '.join(map(_speak, items))}, end of list,"
         case MatrixOf():
             return _matrix(node)
-        case Shape(rows, columns, _):
+        case Shape(rows, columns):
             return f"{_speak(rows)} by {_speak(columns)}"
         case Annotated(body, note, _):
             return f"{_speak(body)}, {_speak(note)},"

@@ -201,8 +201,8 @@ def annotated(node: Formula, shapes: Mapping[str, Size], say: Prose) -> Formula:
             return Annotated(shown(written(node), say), _written(shape_of(node, shapes)))
         case Transposed(Name() as name):
             return Annotated(shown(f"{written(name)}^T", say), _written(shape_of(node, shapes)))
-        case Transposed(body):
-            return Transposed(annotated(body, shapes, say))
+        case Transposed(body, sign):
+            return Transposed(annotated(body, shapes, say), sign)
         case Bracketed(body):
             return Bracketed(annotated(body, shapes, say))
         case Product(factors, sign):

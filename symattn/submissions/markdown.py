@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from symattn.attempt import Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked, Unreadable
-from symattn.document import AnswerGrid, Choices, FillIn, FillIns, Table
+from symattn.document import AnswerGrid, Choices, FillIn, FillIns, Table, all_blocks
 from symattn.identity import is_identity
 from symattn.question import (
     ChoiceAnswer,
@@ -67,7 +67,7 @@ def slots(questions: Sequence[Question]) -> list[Slot]:
         for part in question.parts:
             places: list[Slot] = [Slot(number, part, grid, next(ids)) for grid in grids_of(part)]
             places += [Slot(number, part, table) for table in tables_of(part)]
-            for block in common.all_blocks(part.ask):
+            for block in all_blocks(part.ask):
                 if isinstance(block, Choices) and isinstance(part.answer, ChoiceAnswer):
                     places.append(Slot(number, part, block))
                 if isinstance(block, FillIns) and isinstance(part.answer, _ON_A_LINE):

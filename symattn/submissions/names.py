@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from itertools import permutations
 
 from symattn.derivation import Called
-from symattn.document import AnswerGrid
+from symattn.document import AnswerGrid, all_blocks
 from symattn.explanation.wording import Wording
 from symattn.question import PropertyAnswer, Question
 from symattn.submissions.entries import visible
-from symattn.writers import common, text
+from symattn.writers import text
 
 WORDS = {
     "Q": ("query", "queries"),
@@ -112,7 +112,7 @@ class Names:
         """Names in signs with what they belong to; the first of equal ones counts."""
         yield from ((name, name) for name in self.parts)
         for part in self.question.parts:
-            for grid in common.all_blocks(part.ask):
+            for grid in all_blocks(part.ask):
                 if isinstance(grid, AnswerGrid):
                     yield text.on_one_line(grid.name), part.name
             if isinstance(part.answer, PropertyAnswer):

@@ -25,7 +25,7 @@ from symattn.attempt import (
     Ticked,
     Unreadable,
 )
-from symattn.document import AnswerGrid, Table
+from symattn.document import AnswerGrid, Table, all_blocks
 from symattn.errors import ReadError, SymattnError
 from symattn.exact import Matrix, decide
 from symattn.exact.reading import Reading, read
@@ -222,12 +222,12 @@ _DECIMAL = re.compile(r"(?<![\d.,])(?:\d{0,200})([.,])\d{1,200}(?![\d.,])")
 
 def grids_of(part: Part) -> list[AnswerGrid]:
     """The grids that a part prints to be filled in."""
-    return [block for block in common.all_blocks(part.ask) if isinstance(block, AnswerGrid)]
+    return [block for block in all_blocks(part.ask) if isinstance(block, AnswerGrid)]
 
 
 def tables_of(part: Part) -> list[Table]:
     """The tables that a part prints to be filled in; their first column says what."""
-    tables = (block for block in common.all_blocks(part.ask) if isinstance(block, Table))
+    tables = (block for block in all_blocks(part.ask) if isinstance(block, Table))
     return [table for table in tables if isinstance(part.answer, MatrixAnswer) and table.row_heads]
 
 

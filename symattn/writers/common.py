@@ -6,25 +6,32 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TypeGuard
+from typing import TypeGuard, assert_never
 
 from symattn.document import (
+    DEFAULT_LOOK,
     AnswerGrid,
     Block,
-    Box,
     Choices,
+    Columns,
+    Display,
     Document,
+    Falk,
     FillIn,
     Heading,
     HeatMap,
     Inlines,
+    Look,
     Math,
     Paragraph,
+    Solved,
     Strong,
     Table,
     Together,
     Words,
     WorkingSpace,
+    all_blocks,
+    with_blocks_inside,
 )
 from symattn.formula.nodes import (
     NEGATIVE,
@@ -199,9 +206,21 @@ _SLACK = 13  # millimetres of a page that a figure or boxes leave free, for the 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of A4 for text of a size: large print is the same page with fewer em in a line."""
+    """A page as the reader wants it: large print is the same page with fewer em in a line.
 
-    text_size: int = TEXT_SIZE
+    The lines of A4 and letter are equally long, so that they break at the same words.
+    """
+
+    look: Look = DEFAULT_LOOK
+
+    @property
+    def text_size(self) -> int:
+        return self.look.text_size
+
+    @property
+    def paper_height(self) -> int:
+        """In millimetres."""
+        return {"a4": 297, "letter": 279}[self.look.paper]
 
     @property
     def large(self) -> bool:
@@ -230,7 +249,7 @@ class Page:
     @property
     def height(self) -> int:
         """How high one thing may be, in millimetres."""
-        return 297 - self.top - self.bottom - _SLACK
+        return self.paper_height - self.top - self.bottom - _SLACK
 
     def millimetres(self, length: float) -> int:
         """A length at 11 pt in proportion to the text."""
@@ -436,12 +455,20 @@ def formulas_in(content: Inlines) -> Iterator[Formula]:
     return (inline.formula for inline in content if isinstance(inline, Math))
 
 
-def all_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Blocks and the blocks inside them."""
-    for block in blocks:
-        yield block
-        if isinstance(block, Box | Together):
-            yield from all_blocks(block.blocks)
+def one_after_another(block: Falk | Columns | Solved) -> Sequence[Block]:
+    """The same without anything side by side, for formats and pages that have no room for it."""
+    match block:
+        case Falk(left, above, inside):
+            product = Product((left, above))
+            if isinstance(inside, AnswerGrid):
+                return (Display((product,)), inside)
+            return (Display((Relation((product, inside), ("=",)),)),)
+        case Columns(_, rows):
+            return [part for left, right in rows for part in (*left, *right)]
+        case Solved(ask):
+            return ask
+        case _:
+            assert_never(block)
 
 
 def folded(lines: Iterable[Formula], lead: Inlines = (), limit: float = LINE) -> list[Formula]:
@@ -616,9 +643,7 @@ def with_sound_levels(blocks: Iterable[Block]) -> tuple[Block, ...]:
             case Heading():
                 level = max(1, min(block.level, level + 1))
                 return replace(block, level=level)
-            case Box() | Together():
-                return replace(block, blocks=tuple(map(sound, block.blocks)))
             case _:
-                return block
+                return with_blocks_inside(block, lambda inside: tuple(map(sound, inside)))
 
     return tuple(map(sound, blocks))

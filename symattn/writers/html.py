@@ -15,10 +15,12 @@ from symattn.document import (
     Box,
     Choices,
     Code,
+    Columns,
     Diagram,
     Display,
     Document,
     Entries,
+    Falk,
     FillIn,
     FillIns,
     Heading,
@@ -29,11 +31,13 @@ from symattn.document import (
     Math,
     PageBreak,
     Paragraph,
+    Solved,
     Strong,
     Table,
     Together,
     Words,
     WorkingSpace,
+    settled,
 )
 from symattn.formula.nodes import (
     NOTHING,
@@ -164,19 +168,20 @@ def _math(node: Formula, style: Style) -> str:
             return f"<msup>{_row(inner(base, base_needs_brackets(base)))}{script(exponent)}</msup>"
         case Root(body):
             return f"<msqrt>{inner(body)}</msqrt>"
-        case Transposed(body):
-            return f"<msup>{_row(inner(body, base_needs_brackets(body)))}<mo>⊤</mo></msup>"
-        case Call(function, arguments):
-            return f"{_name(function)}<mo>&#x2061;</mo>{_fenced(_list(map(inner, arguments), ','), '(')}"
+        case Transposed(body, sign):
+            raised = '<mi mathvariant="normal">T</mi>' if sign == "T" else f"<mo>{sign}</mo>"
+            return f"<msup>{_row(inner(body, base_needs_brackets(body)))}{raised}</msup>"
+        case Call(function, arguments, separator):
+            return f"{_name(function)}<mo>&#x2061;</mo>{_fenced(_list(map(inner, arguments), separator), '(')}"
         case Bracketed(body, bracket):
             return _fenced(inner(body), bracket)
         case ListOf(items, bracket, separator):
             return _fenced(_list(map(inner, items), separator), bracket)
         case MatrixOf():
             return _matrix(node)
-        case Shape(rows, columns, "tuple"):
-            return _fenced(_list(map(inner, (rows, columns)), ","), "(")
-        case Shape(rows, columns, _):
+        case Shape(rows, columns, "tuple", separator):
+            return _fenced(_list(map(inner, (rows, columns)), separator), "(")
+        case Shape(rows, columns):
             return f"{inner(rows)}<mo>×</mo>{inner(columns)}"
         case Annotated(body, note, "under"):
             return f"<munder>{_row(inner(body))}{script(note)}</munder>"
@@ -301,16 +306,17 @@ def _still(sign: str) -> str:
 
 def write(document: Document) -> str:
     """The whole document."""
+    document = settled(document)
     return filled(
         "document.html.j2",
-        language=escaped(document.language or "en"),
+        language=escaped(document.look.language),
         title=escaped(document.title) or "Untitled",
         subtitle=escaped(document.subtitle),
         fields=[escaped(name) for name in document.fields],
         sheet=escaped(document.sheet),
         recipe=escaped(document.recipe),
-        text_size=document.text_size,
-        body=_blocks(common.with_sound_levels(document.blocks), Page(document.text_size)),
+        text_size=document.look.text_size,
+        body=_blocks(common.with_sound_levels(document.blocks), Page(document.look)),
     )
 
 
@@ -354,6 +360,8 @@ def _block(block: Block, page: Page) -> str:
             return f'<section class="box">\n{head}\n{_blocks(blocks, page)}\n</section>'
         case Together(blocks):
             return f'<div class="together">\n{_blocks(blocks, page)}\n</div>'
+        case Falk() | Columns() | Solved():
+            return _blocks(common.one_after_another(block), page)
         case Diagram(description=description):
             drawing = escape("\n".join(map(common.visible, text.figure(block).split("\n"))))
             return f'<figure><pre aria-hidden="true">{drawing}</pre>{_caption(description)}</figure>'

@@ -14,10 +14,12 @@ from symattn.document import (
     Box,
     Choices,
     Code,
+    Columns,
     Diagram,
     Display,
     Document,
     Entries,
+    Falk,
     FillIn,
     FillIns,
     Heading,
@@ -28,11 +30,13 @@ from symattn.document import (
     Math,
     PageBreak,
     Paragraph,
+    Solved,
     Strong,
     Table,
     Together,
     Words,
     WorkingSpace,
+    settled,
 )
 from symattn.formula.nodes import NOTHING, CellKind, Formula
 from symattn.formula.width import width
@@ -82,7 +86,8 @@ def formula(formula: Formula) -> str:
 
 def write(document: Document) -> str:
     """The whole document."""
-    page = Page(document.text_size)
+    document = settled(document)
+    page = Page(document.look)
     return filled(
         "document.tex.j2",
         title=escaped(document.title),
@@ -179,6 +184,8 @@ def _block(block: Block, page: Page) -> str:
         case Together(blocks):
             above = _ABOVE_HEADING[min(2, common.level_of_first_heading(block))]
             return _environment("together", _blocks(blocks, page, together=True), above)
+        case Falk() | Columns() | Solved():
+            return _blocks(common.one_after_another(block), page)
         case Diagram():
             return _diagram(block, page)
         case PageBreak():

@@ -19,10 +19,12 @@ from symattn.document import (
     Box,
     Choices,
     Code,
+    Columns,
     Diagram,
     Display,
     Document,
     Entries,
+    Falk,
     FillIn,
     FillIns,
     Heading,
@@ -33,11 +35,13 @@ from symattn.document import (
     Math,
     PageBreak,
     Paragraph,
+    Solved,
     Strong,
     Table,
     Together,
     Words,
     WorkingSpace,
+    settled,
 )
 from symattn.formula.nodes import CellKind, Formula
 from symattn.writers import common, tex, text
@@ -152,6 +156,7 @@ def _display(source: str) -> str:
 
 def write(document: Document) -> str:
     """The whole document."""
+    document = settled(document)
     return filled(
         "document.md.j2",
         sheet=json.dumps(document.sheet, ensure_ascii=False) if document.sheet else "",
@@ -223,6 +228,8 @@ def _block(block: Block) -> str:
             return f"---\n\n{inside}\n\n---"
         case Together(blocks):
             return "\n\n".join(map(_block, blocks))
+        case Falk() | Columns() | Solved():
+            return "\n\n".join(map(_block, common.one_after_another(block)))
         case Diagram(description=description):
             return _figure(text.figure(block), description)
         case PageBreak():

@@ -120,10 +120,11 @@ def write(node: Formula, tex: Dialect, style: Style = "normal") -> str:
             return f"{_base(inner(base, base_needs_brackets(base)), base)}^{{{script(exponent)}}}"
         case Root(body):
             return f"\\sqrt{{{inner(body)}}}"
-        case Transposed(body):
-            return f"{_base(inner(body, base_needs_brackets(body)), body)}^{{{tex.transpose}}}"
-        case Call(function, arguments):
-            opened = ", ".join(map(inner, arguments))
+        case Transposed(body, sign):
+            raised = {"⊤": tex.transpose, "T": "\\mathsf{T}", "′": "\\prime"}[sign]
+            return f"{_base(inner(body, base_needs_brackets(body)), body)}^{{{raised}}}"
+        case Call(function, arguments, separator):
+            opened = f"{separator} ".join(map(inner, arguments))
             tall = style != "script" and any(map(common.is_tall, arguments))
             return _function(function, tex) + (f"\\!\\left({opened}\\right)" if tall else f"({opened})")
         case Bracketed(body, bracket):
@@ -134,9 +135,9 @@ def write(node: Formula, tex: Dialect, style: Style = "normal") -> str:
             return _delimited(gap.join(map(inner, items)), bracket, tall)
         case MatrixOf():
             return _matrix(node, tex)
-        case Shape(rows, columns, style="tuple"):
-            return f"({inner(rows)}, {inner(columns)})"
-        case Shape(rows, columns, _):
+        case Shape(rows, columns, "tuple", separator):
+            return f"({inner(rows)}{separator} {inner(columns)})"
+        case Shape(rows, columns):
             return f"{inner(rows)} \\times {inner(columns)}"
         case Annotated(body, note, "under"):
             return f"\\underset{{{script(note)}}}{{{inner(body)}}}"

@@ -14,10 +14,12 @@ from symattn.document import (
     Box,
     Choices,
     Code,
+    Columns,
     Diagram,
     Display,
     Document,
     Entries,
+    Falk,
     FillIn,
     FillIns,
     Heading,
@@ -28,11 +30,13 @@ from symattn.document import (
     Math,
     PageBreak,
     Paragraph,
+    Solved,
     Strong,
     Table,
     Together,
     Words,
     WorkingSpace,
+    settled,
 )
 from symattn.formula.nodes import (
     NOTHING,
@@ -129,10 +133,10 @@ def _picture(node: Formula, flat: bool) -> Picture:
             return _raised(inner(base, base_needs_brackets(base)), _exponent(exponent))
         case Root(body):
             return text("√") + inner(body, not isinstance(body, Number | Name))
-        case Transposed(body):
-            return _raised(inner(body, base_needs_brackets(body)), "ᵀ")
-        case Call(function, arguments):
-            return text(_name(function)) + bracketed(_joined(map(inner, arguments), ", "), "(")
+        case Transposed(body, sign):
+            return _raised(inner(body, base_needs_brackets(body)), "′" if sign == "′" else "ᵀ")
+        case Call(function, arguments, separator):
+            return text(_name(function)) + bracketed(_joined(map(inner, arguments), f"{separator} "), "(")
         case Bracketed(body, bracket):
             return bracketed(inner(body), bracket)
         case ListOf(items, bracket, separator):
@@ -140,9 +144,9 @@ def _picture(node: Formula, flat: bool) -> Picture:
             return bracketed(_joined(map(inner, items), gap), bracket)
         case MatrixOf():
             return text(_matrix_on_one_line(node)) if flat else _matrix(node)
-        case Shape(rows, columns, "tuple"):
-            return bracketed(_joined((inner(rows), inner(columns)), ", "), "(")
-        case Shape(rows, columns, _):
+        case Shape(rows, columns, "tuple", separator):
+            return bracketed(_joined((inner(rows), inner(columns)), f"{separator} "), "(")
+        case Shape(rows, columns):
             return _joined((inner(rows), inner(columns)), "×")
         case Annotated():
             return _annotated(node, flat)
@@ -393,6 +397,7 @@ def _entries(block: Entries, limit: int) -> Picture:
 
 def write(document: Document) -> str:
     """The whole document, for a terminal 100 columns wide."""
+    document = settled(document)
     title = visible(document.title)
     head = [title, "═" * columns_of(title)]
     if document.subtitle:
@@ -490,6 +495,8 @@ def _block(block: Block, width: int) -> str:
             return f"╭─ {visible(title)}\n{bar}\n╰─"
         case Together(inside):
             return "\n\n".join(_block(child, width) for child in inside)
+        case Falk() | Columns() | Solved():
+            return "\n\n".join(_block(child, width) for child in common.one_after_another(block))
         case Diagram():
             return figure(block)
         case PageBreak():

@@ -17,10 +17,12 @@ from symattn.document import (
     Box,
     Choices,
     Code,
+    Columns,
     Diagram,
     Display,
     Document,
     Entries,
+    Falk,
     FillIn,
     FillIns,
     Heading,
@@ -31,11 +33,13 @@ from symattn.document import (
     Math,
     PageBreak,
     Paragraph,
+    Solved,
     Strong,
     Table,
     Together,
     Words,
     WorkingSpace,
+    settled,
 )
 from symattn.formula.nodes import (
     NOTHING,
@@ -190,19 +194,20 @@ def _math(node: Formula, style: Style) -> str:
             return f"attach({inner(base, base_needs_brackets(base))}, t: {script(exponent)})"
         case Root(body):
             return f"sqrt({inner(body)})"
-        case Transposed(body):
-            return f"attach({inner(body, base_needs_brackets(body))}, t: ⊤)"
-        case Call(function, arguments):
-            return f"{_function(function)} ({_list(map(inner, arguments), ',')})"
+        case Transposed(body, sign):
+            raised = 'sans("T")' if sign == "T" else sign
+            return f"attach({inner(body, base_needs_brackets(body))}, t: {raised})"
+        case Call(function, arguments, separator):
+            return f"{_function(function)} ({_list(map(inner, arguments), separator)})"
         case Bracketed(body, bracket):
             return f"{_OPEN[bracket]}{inner(body)}{_CLOSE[bracket]}"
         case ListOf(items, bracket, separator):
             return f"{_OPEN[bracket]}{_list(map(inner, items), separator)}{_CLOSE[bracket]}"
         case MatrixOf():
             return _matrix(node)
-        case Shape(rows, columns, "tuple"):
-            return f"({_list(map(inner, (rows, columns)), ',')})"
-        case Shape(rows, columns, _):
+        case Shape(rows, columns, "tuple", separator):
+            return f"({_list(map(inner, (rows, columns)), separator)})"
+        case Shape(rows, columns):
             return f"{inner(rows)} × {inner(columns)}"
         case Annotated(body, note, "under"):
             return f"attach(limits({inner(body)}), b: {script(note)})"
@@ -342,7 +347,8 @@ def _formulas(spoken: str, lines: Sequence[str]) -> str:
 
 def write(document: Document) -> str:
     """The whole document."""
-    page = Page(document.text_size)
+    document = settled(document)
+    page = Page(document.look)
     line = " · ".join(filter(None, map(common.visible, (document.title, document.sheet, document.recipe))))
     return filled(
         "document.typ.j2",
@@ -353,7 +359,7 @@ def write(document: Document) -> str:
         field_columns=f"(1fr,) * {1 if page.large else min(2, max(1, len(document.fields)))}",
         sheet=literal(_printable(document.sheet)),
         recipe=literal(_printable(document.recipe)),
-        language=literal(document.language[:2].lower() if document.language[:2].isalpha() else "en"),
+        language=literal(document.look.language),
         page=page,
         uses=common.parts_used(document),
         side=common.SQUARE,
@@ -419,6 +425,8 @@ def _block(block: Block, page: Page) -> str:
         case Together(blocks):
             above = _ABOVE_HEADING[min(2, common.level_of_first_heading(block))]
             return f"#together({above})[\n{_blocks(blocks, page, together=True)}\n]"
+        case Falk() | Columns() | Solved():
+            return _blocks(common.one_after_another(block), page)
         case Diagram():
             return _diagram(block)
         case PageBreak():

@@ -27,6 +27,7 @@ from symattn.document import (
     Heading,
     HeatMap,
     ItemList,
+    Look,
     Math,
     Paragraph,
     Strong,
@@ -74,16 +75,16 @@ HANDWRITING: dict[CellKind, tuple[int, int]] = {
 def test_boxes_are_large_enough_for_handwriting(kind: CellKind) -> None:
     wide, high = HANDWRITING[kind]
     grid = AnswerGrid(n("Q"), 3, 3, kind)
-    assert box_size(grid, Page(11)) == (wide, high)
+    assert box_size(grid, Page()) == (wide, high)
     for size in (18, 24):
-        larger = box_size(grid, Page(size))
+        larger = box_size(grid, Page(Look(text_size=size)))
         assert larger[0] >= wide
         assert larger[1] >= int(high * size / 11)
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_squares_to_shade_are_square(size: int) -> None:
-    wide, high = box_size(AnswerGrid(n("M"), 4, 4, shade=True), Page(size))
+    wide, high = box_size(AnswerGrid(n("M"), 4, 4, shade=True), Page(Look(text_size=size)))
     assert wide == high == int(10 * size / 11)
 
 
@@ -104,7 +105,7 @@ def _near(points: set[tuple[float, float]]) -> set[tuple[float, float]]:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_ruled_lines_are_8_millimetres_apart(size: int, engine: str) -> None:
-    page = replace(sheet(WorkingSpace(40, ruled=True)), text_size=size)
+    page = replace(sheet(WorkingSpace(40, ruled=True)), look=Look(text_size=size))
     found = sorted({round(y, 1) for _, y, points in ink(pages(made(page, engine))[0]) if not points})
     lines = [y for y in found if not any(0 < y - other < 2 for other in found)]
     gaps = [b - a for a, b in pairwise(lines)]
@@ -124,7 +125,9 @@ def test_nothing_stands_in_the_margins(name: str) -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_text_is_as_large_as_asked_for(size: int, engine: str) -> None:
-    page = replace(sheet(Paragraph(words("Only words. " * 40)), Paragraph(words("More."), "[2]")), text_size=size)
+    page = replace(
+        sheet(Paragraph(words("Only words. " * 40)), Paragraph(words("More."), "[2]")), look=Look(text_size=size)
+    )
     sizes = {points for _, y, points in ink(pages(made(page, engine))[0]) if points and 45 < y < 255}
     assert all(abs(found - size) < 0.1 for found in sizes)
     assert sizes
@@ -133,7 +136,7 @@ def test_text_is_as_large_as_asked_for(size: int, engine: str) -> None:
 @pytest.mark.slow
 def test_large_print_has_the_same_words_and_numbers(engine: str) -> None:
     def read(size: int) -> list[str]:
-        text = " ".join(words_on(page) for page in pages(made(replace(EXAM, text_size=size), engine)))
+        text = " ".join(words_on(page) for page in pages(made(replace(EXAM, look=Look(text_size=size)), engine)))
         return re.findall(r"\[\d+\]|M1 A2|Question \d|\([a-z]\) Queries|END", text)
 
     assert read(11) == read(18) == read(24)
@@ -142,13 +145,13 @@ def test_large_print_has_the_same_words_and_numbers(engine: str) -> None:
 
 @pytest.mark.parametrize("format", ["markdown", "text"])
 def test_text_without_pages_knows_no_sizes(format: str) -> None:
-    assert len({FORMATS[format].write(replace(EXAM, text_size=size)) for size in SIZES}) == 1
+    assert len({FORMATS[format].write(replace(EXAM, look=Look(text_size=size))) for size in SIZES}) == 1
 
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("recipe", ["", "symattn exam --seed 7"])
 def test_every_page_names_the_sheet_and_its_number(size: int, recipe: str, engine: str) -> None:
-    found = pages(made(replace(EXAM, text_size=size, recipe=recipe), engine))
+    found = pages(made(replace(EXAM, look=Look(text_size=size), recipe=recipe), engine))
     for i, page in enumerate(found, 1):
         text = words_on(page)
         assert "TR20-2NEW" in text
@@ -189,7 +192,7 @@ def test_a_row_of_matrices_is_wrapped() -> None:
     )
     page = sheet(Display((Row(given_matrices),)))
     assert FORMATS["latex"].write(page).count("qquad") == 3  # two lines
-    assert FORMATS["latex"].write(replace(page, text_size=24)).count("qquad") == 0
+    assert FORMATS["latex"].write(replace(page, look=Look(text_size=24))).count("qquad") == 0
 
 
 # --- marks -----------------------------------------------------------------------------------------------
@@ -262,7 +265,7 @@ def test_options_can_be_heard_and_seen() -> None:
 def test_options_stay_on_one_page(size: int, engine: str) -> None:
     options = Choices(tuple((Math(matrix([i, 2], [3, 4], [5, 6])),) for i in range(6)))
     for lines in (1, 22, 36):
-        page = replace(sheet(*[Paragraph(words("filled"))] * lines, options), text_size=size)
+        page = replace(sheet(*[Paragraph(words("filled"))] * lines, options), look=Look(text_size=size))
         texts = [words_on(page).replace("A sheet", "") for page in pages(made(page, engine))]
         assert [found for text in texts if (found := re.findall(r"\b[A-F]\b", text))] == [list("ABCDEF")]
 
@@ -271,14 +274,14 @@ def test_options_stay_on_one_page(size: int, engine: str) -> None:
 @pytest.mark.parametrize("count", range(1, 9))
 def test_rows_of_options_are_equally_long(count: int, size: int) -> None:
     for length in (1, 12, 19, 40, 200):
-        columns = choice_columns(Choices((words("x" * length),) * count), Page(size))
+        columns = choice_columns(Choices((words("x" * length),) * count), Page(Look(text_size=size)))
         assert count % columns == 0
-        assert columns * length * 0.3 <= Page(size).line or columns == 1
+        assert columns * length * 0.3 <= Page(Look(text_size=size)).line or columns == 1
 
 
 def test_three_short_options_stand_in_one_row_or_below_one_another() -> None:
     effects = Choices(tuple(map(words, ("It becomes larger.", "It becomes smaller.", "It stays the same."))))
-    assert [choice_columns(effects, Page(size)) for size in SIZES] == [3, 1, 1]
+    assert [choice_columns(effects, Page(Look(text_size=size))) for size in SIZES] == [3, 1, 1]
 
 
 # --- what stays together -------------------------------------------------------------------------------
@@ -305,7 +308,7 @@ def test_a_question_stands_above_its_picture_in_large_print(engine: str) -> None
     options = Choices((words("A long option that takes more than one line of large print."),) * 5)
     asked = Together((Heading(words("Part")), Paragraph(words("Which one?")), picture, options))
     for lines in (0, 4, 8):
-        document = replace(sheet(*[Paragraph(words("filled"))] * lines, asked), text_size=24)
+        document = replace(sheet(*[Paragraph(words("filled"))] * lines, asked), look=Look(text_size=24))
         heading, question, shown = pages_with(document, engine, "Part", "Whichone?", "cat")
         assert heading == question == shown
 
@@ -316,11 +319,11 @@ def test_a_question_stands_above_its_picture_in_large_print(engine: str) -> None
 def test_a_table_that_is_far_too_wide_is_turned() -> None:
     letters = [words(letter) for letter in "ABCDEFGHIJKL"]
     table = Table((words("Matrix"), *letters), ((words("Shape"), *[words("14 × 12")] * 12),), row_heads=True)
-    turned = laid_out(table, Page(24))
+    turned = laid_out(table, Page(Look(text_size=24)))
     assert turned.header == (words("Matrix"), words("Shape"))
     assert turned.rows == tuple((letter, words("14 × 12")) for letter in letters)
     few = Table(table.header[:4], (table.rows[0][:4],), row_heads=True)
-    assert laid_out(few, Page(24)) == few
+    assert laid_out(few, Page(Look(text_size=24))) == few
 
 
 @pytest.mark.slow

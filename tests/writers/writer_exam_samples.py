@@ -39,6 +39,7 @@ from symattn.document import (
     HeatMap,
     Inlines,
     ItemList,
+    Look,
     Math,
     PageBreak,
     Paragraph,
@@ -179,7 +180,7 @@ EXAMS: dict[str, Document] = {
     "pictures": PICTURES,
 }
 LARGE = {
-    f"{name} at {size} pt": replace(document, text_size=size)
+    f"{name} at {size} pt": replace(document, look=Look(text_size=size))
     for size in (18, 24)
     for name, document in {**EXAMS, "all": ALL, "wide": WIDE, "hostile": HOSTILES}.items()
     if (name, size) != ("hostile", 24)  # a heading of 600 characters is higher than a page
