@@ -9,7 +9,7 @@ from typing import cast, get_args
 
 from symattn import exact
 from symattn.derivation import Derivation, Step
-from symattn.document import Document
+from symattn.document import DEFAULT_LOOK, Document, Look
 from symattn.errors import InputError
 from symattn.exact import AnyMatrix, Decision, Size
 from symattn.examples import examples, load_example
@@ -43,6 +43,7 @@ class Solution:
 
     problem: Problem
     detail: Detail | None = None
+    look: Look = DEFAULT_LOOK
 
     def __getitem__(self, name: str) -> Step:
         """The step of that name."""
@@ -63,7 +64,7 @@ class Solution:
     @property
     def document(self) -> Document:
         """The derivation as a document."""
-        return derivation_document(self.problem, self.detail)
+        return replace(derivation_document(self.problem, self.detail), look=self.look)
 
     def worksheet(self) -> Sheet:
         """The same as a worksheet with its key, the key checked by a second route."""
@@ -102,6 +103,7 @@ def derive(
     entries: WhichEntries = "auto",
     places: int | None = None,
     title: str = "",
+    look: Look = DEFAULT_LOOK,
     **given: object,
 ) -> Solution:
     """Work something out exactly.
@@ -130,7 +132,8 @@ def derive(
     )
     if title:
         problem = replace(problem, title=title)
-    return Solution(problem, Detail(entries=entries, places=problem.notation.decimals if places is None else places))
+    detail = Detail(entries=entries, places=problem.notation.decimals if places is None else places)
+    return Solution(problem, detail, look)
 
 
 def decide(a: object, b: object) -> Decision:
@@ -168,6 +171,7 @@ def worksheet(
     out: str | Path | None = None,
     forms: Sequence[str] = DEFAULT_FORMATS,
     together: bool = False,
+    look: Look = DEFAULT_LOOK,
     problem: str = "full",
     notation: str = "standard",
     sizes: Mapping[str, int] | None = None,
@@ -194,7 +198,7 @@ def worksheet(
     )  # fmt: skip
     made = list(sheets(recipe, n))
     if out is not None:
-        write_sheets(made, Path(out), forms, stem=stem_of(recipe), together=together)
+        write_sheets(made, Path(out), forms, stem=stem_of(recipe), together=together, look=look)
     return made
 
 
@@ -209,6 +213,7 @@ def check(
     decimal_mark: str = "auto",
     corrected: bool = True,
     notation: str | Path | None = None,
+    look: Look = DEFAULT_LOOK,
     **settings: object,
 ) -> Marking:
     """Mark somebody's answers, entry by entry, with follow-through and a diagnosis.
@@ -226,8 +231,9 @@ def check(
     if not isinstance(problem, str | Path):
         if settings or notation or not corrected:
             raise InputError("The problem is worked out already; settings go with an example or a problem file.")
-        return checked(_one_paper(problem), answers, terms)
-    return checked(papers(problem, corrected=corrected, notation=notation, settings=settings), answers, terms)
+        return replace(checked(_one_paper(problem), answers, terms), look=look)
+    against = papers(problem, corrected=corrected, notation=notation, settings=settings)
+    return replace(checked(against, answers, terms), look=look)
 
 
 def _one_paper(problem: Solution | Sheet | Question) -> Papers:
@@ -248,6 +254,7 @@ def grade(
     precision_mark: bool = False,
     decimal_mark: str = "auto",
     forms: Sequence[str] = ("pdf",),
+    look: Look = DEFAULT_LOOK,
     readers: Sequence[Reader] = ("student",),
     jobs: int = 0,
     time_limit: float = 60,
@@ -261,8 +268,8 @@ def grade(
     """
     terms = make_terms(policy, scheme, rounding, precision_mark, decimal_mark)
     return grade_class(
-        exam, submissions, terms, out=out, forms=forms, readers=readers, jobs=jobs, time_limit=time_limit,
-        progress=progress,
+        exam, submissions, terms, out=out, forms=forms, look=look, readers=readers, jobs=jobs,
+        time_limit=time_limit, progress=progress,
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,6 +21,7 @@ from symattn.errors import InputError, SymattnError
 from symattn.settings import ABOUT
 
 if TYPE_CHECKING:
+    from symattn.document import Look
     from symattn.explanation import WhichEntries
 
 NOT_ALL_RIGHT = 1
@@ -72,6 +74,32 @@ def _notations() -> list[str]:
     from symattn.notation import notations
 
     return list(notations())
+
+
+def _look_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The options that say how pages look, the same for every command."""
+    options = [
+        click.option("--language", metavar="NAME|FILE", help="en, de, fr, es, zh, or a language file of your own."),
+        click.option("--text-size", type=click.Choice(["11", "18", "24"]), help="Points; 18 and 24 are large print."),
+        click.option("--paper", type=click.Choice(["a4", "letter"]), help="A4 or US letter."),
+        click.option("--spacing", type=click.Choice(["roomy", "compact"]), help="How much space is left."),
+        click.option("--decimal-sign", type=click.Choice(["point", "comma"]), help="As the language has it, or this."),
+        click.option("--brackets", type=click.Choice(["square", "round"]), help="Of matrices; else the notation's."),
+        click.option("--transpose", metavar="SIGN", help="Of transposed matrices: T, ⊤ or ′."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def _look(settings: dict[str, Any]) -> Look:
+    """The look that was asked for; its options are taken out of `settings`."""
+    from symattn.presentation import CHOICES, make_look
+
+    chosen = {name: settings.pop(name) for name in (*CHOICES, "language")}
+    if chosen["text_size"]:
+        chosen["text_size"] = int(chosen["text_size"])
+    return make_look(**chosen)
 
 
 def _settings_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -135,6 +163,7 @@ def main() -> None:
 @click.option("--places", default=4, show_default=True, type=click.IntRange(0, 50), help="Places of decimals.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 @_settings_options
+@_look_options
 @click.pass_context
 def worksheet(
     ctx: click.Context,
@@ -174,6 +203,7 @@ def worksheet(
     from symattn.sheets import check_formats, sheets, write_sheets
 
     listed = check_formats(f.strip() for f in forms.split(",") if f.strip())
+    look = _look(settings)
     if source.endswith(".toml"):
         _exam(ctx, Path(source), folder, listed, seed, secret, quiet)
         return
@@ -193,7 +223,7 @@ def worksheet(
     )  # fmt: skip
     with _progress(count, quiet, "Worksheets") as step:
         written = write_sheets(
-            sheets(recipe, count), folder, listed, stem=stem_of(recipe), together=together, on_sheet=step
+            sheets(recipe, count), folder, listed, stem=stem_of(recipe), together=together, look=look, on_sheet=step
         )
     if not quiet:
         for path in written:
@@ -271,6 +301,7 @@ def _listed(value: str) -> list[str]:
               help="text, latex, markdown, html, typst; with --out also pdf and latex-pdf.")  # fmt: skip
 @click.option("--out", "folder", type=click.Path(path_type=Path), help="Write files here instead of printing.")
 @_settings_options
+@_look_options
 def derive(
     source: str,
     as_written: bool,
@@ -295,6 +326,7 @@ def derive(
     from symattn.sheets import check_formats, render, write_documents
 
     listed = check_formats(f.strip() for f in forms.split(",") if f.strip())
+    look = _look(settings)
     solution = work_out(
         source,
         notation=settings.pop("notation"),
@@ -311,6 +343,7 @@ def derive(
     else:
         sheet = solution.worksheet()
         document = sheet.worksheet if kind == "worksheet" else sheet.key
+    document = replace(document, look=look)
     if folder is not None:
         stem = Path(source).stem + ("" if kind == "derivation" else f"-{kind}")
         for path in write_documents([(stem, document)], folder, listed):
@@ -351,6 +384,7 @@ def _marking_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--exit-code", is_flag=True, help="End with 1 if not everything is right.")
 @click.option("--as-written/--corrected", "as_written", default=False, help="A note with its own mistakes, or mended.")
 @_settings_options
+@_look_options
 @click.pass_context
 def check(
     ctx: click.Context,
@@ -383,11 +417,13 @@ def check(
     from symattn.reports import Reader
 
     listed = _formats_with_json(forms)
+    look = _look(settings)
     if settings.pop("sizes") is not None:
         raise InputError("--size is for what is drawn; the problem has the sizes that it has.")
     marking = mark(
         problem, answers, policy=policy, scheme=scheme, rounding=decimals, precision_mark=precision_mark,
-        decimal_mark=decimal_mark, notation=settings.pop("notation"), corrected=not as_written, **_settings(settings),
+        decimal_mark=decimal_mark, notation=settings.pop("notation"), corrected=not as_written, look=look,
+        **_settings(settings),
     )  # fmt: skip
     whom = cast(Reader, reader)
     if folder is not None:
@@ -415,6 +451,7 @@ def check(
 @click.option("--jobs", default=0, metavar="N", type=click.IntRange(0, 256),
               help="How many processes; without it, one for each processor.")  # fmt: skip
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+@_look_options
 def grade(
     exam: Path,
     submissions: Path,
@@ -428,6 +465,7 @@ def grade(
     folder: Path | None,
     jobs: int,
     quiet: bool,
+    **look: Any,
 ) -> None:
     """Mark a whole class: a gradebook, a feedback sheet each, and a summary.
 
@@ -450,7 +488,7 @@ def grade(
     readers = READERS if reader == "both" else (cast(Reader, reader),)
     book = mark(
         exam, submissions, out=out, policy=policy, scheme=scheme, rounding=decimals, precision_mark=precision_mark,
-        decimal_mark=decimal_mark, forms=listed, readers=readers, jobs=jobs,
+        decimal_mark=decimal_mark, forms=listed, look=_look(look), readers=readers, jobs=jobs,
         progress=lambda count: _progress(count, quiet, "Submissions"),
     )  # fmt: skip
     if not quiet:

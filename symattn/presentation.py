@@ -1,10 +1,112 @@
-"""A document as its reader wants it: the decimal sign, brackets and the sign of a transposed matrix of its `Look`."""
+"""A document as its reader wants it: the choices of a `Look`, and the formulas written accordingly."""
 
 from __future__ import annotations
 
-from symattn.document import Document
+import re
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from symattn.document import DEFAULT_LOOK, Block, Document, Heading, HeatMap, Inline, Look, Strong, Words
+from symattn.errors import InputError
+from symattn.formula import Call, Formula, ListOf, MatrixOf, Number, Shape, Text, Transposed
+
+TEXT_SIZES = (11, 18, 24)
+CHOICES: Mapping[str, Mapping[object, object]] = {
+    "text_size": {size: size for size in TEXT_SIZES},
+    "paper": {"a4": "a4", "letter": "letter"},
+    "spacing": {"roomy": "roomy", "compact": "compact"},
+    "decimal_sign": {"point": ".", "comma": ","},
+    "brackets": {"square": "[", "round": "("},
+    "transpose": {"⊤": "⊤", "T": "T", "′": "′", "'": "′"},
+}
+"""What a reader can choose, as it is said, and what the look then has."""
+
+_FIELDS = {"decimal_sign": "decimal"}
+
+
+def make_look(**chosen: object) -> Look:
+    """A look from choices as they are said (`decimal_sign="comma"`, `language="de"`); those that are None are left out.
+
+    `InputError` names a choice that there is not.
+    """
+    values: dict[str, Any] = {}
+    for name, choice in chosen.items():
+        if choice is None:
+            continue
+        if name == "language":
+            values[name] = str(choice)
+        elif name not in CHOICES:
+            raise InputError(f"There is no choice {name!r} of a page; there are {', '.join([*CHOICES, 'language'])}.")
+        elif isinstance(choice, bool) or choice not in CHOICES[name]:
+            known = ", ".join(map(str, CHOICES[name]))
+            raise InputError(f"{name} is {choice!r}; one of {known} was expected.")
+        else:
+            values[_FIELDS.get(name, name)] = CHOICES[name][choice]
+    return replace(DEFAULT_LOOK, **values)
 
 
 def presented(document: Document) -> Document:
     """The document as writers are to write it; what a writer decides itself, paper and sizes, it finds in the look."""
-    return document
+    look = document.look
+    if (look.decimal, look.brackets, look.transpose) == (".", "", ""):
+        return document
+    return replace(document, blocks=tuple(_block(block, look) for block in document.blocks))
+
+
+_DECIMAL = re.compile(r"(?<![\w.])(\d+)\.(\d+)(?![\w.]*\w)")
+"""A number with a decimal point in words; not the number of a section or a version, 3.2.1."""
+
+
+def _block(block: Block, look: Look) -> Block:
+    changed: Block = _changed(block, look)
+    return changed
+
+
+def _changed(node: Any, look: Look) -> Any:
+    """Whatever stands in a page, with every formula and every number in words in it changed."""
+    if isinstance(node, tuple):
+        return tuple(_changed(item, look) for item in node)
+    if isinstance(node, Formula):
+        return _formula(node, look)
+    if isinstance(node, Words | Strong):
+        return replace(node, text=_decimals(node.text, look))
+    if isinstance(node, Heading):  # its words may number sections of a book: Exercise 2.1
+        return replace(node, content=tuple(_in_heading(part, look) for part in node.content))
+    if isinstance(node, HeatMap):
+        words = tuple(tuple(_decimals(word, look) for word in row) for row in node.words)
+        node = replace(node, words=words, description=_decimals(node.description, look))
+    if is_dataclass(node) and not isinstance(node, type):
+        return replace(node, **{f.name: _changed(getattr(node, f.name), look) for f in fields(node)})
+    return node
+
+
+def _in_heading(part: Inline, look: Look) -> Inline:
+    return part if isinstance(part, Words | Strong) else _changed(part, look)
+
+
+def _decimals(words: str, look: Look) -> str:
+    return _DECIMAL.sub(r"\1,\2", words) if look.decimal == "," else words
+
+
+def _formula(node: Formula, look: Look) -> Formula:
+    """The formula with the signs of the look; with a decimal comma, semicolons part what commas parted."""
+    parts = {f.name: _changed(getattr(node, f.name), look) for f in fields(node)}
+    comma = look.decimal == ","
+    match node:
+        case Number(digits) if comma:
+            parts["digits"] = digits.replace(".", ",")
+        case Text(words):
+            parts["words"] = _decimals(words, look)
+        case Transposed() if look.transpose:
+            parts["sign"] = look.transpose
+        case MatrixOf(bracket=bracket) | ListOf(bracket=bracket) if look.brackets and bracket in ("[", "("):
+            parts["bracket"] = look.brackets
+    if comma and isinstance(node, MatrixOf | ListOf | Call | Shape):
+        for name in ("separator", "row_end"):
+            if parts.get(name) == ",":
+                parts[name] = ";"
+    return type(node)(**parts)
+
+
+__all__ = ["CHOICES", "TEXT_SIZES", "make_look", "presented"]

@@ -9,13 +9,13 @@ import json
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from symattn.dice import Dice
-from symattn.document import Document
+from symattn.document import DEFAULT_LOOK, Document, Look
 from symattn.errors import InputError
 from symattn.exact import Matrix, Outline
 from symattn.explanation import Detail, booklet, key_document, worksheet_document
@@ -260,8 +260,11 @@ def suffix(form: str) -> str:
 
 
 def render(document: Document, form: str) -> tuple[str, bytes]:
-    """A document in one format: the ending of its file, and its bytes."""
-    document = presented(document)
+    """A document in one format, as its look wants it: the ending of its file, and its bytes."""
+    return _written(presented(document), form)
+
+
+def _written(document: Document, form: str) -> tuple[str, bytes]:
     if form == "pdf":
         from symattn.writers.pdf import write_pdf
 
@@ -295,6 +298,7 @@ def write_sheets(
     *,
     stem: str = "worksheet",
     together: bool = False,
+    look: Look = DEFAULT_LOOK,
     on_sheet: Callable[[Sheet], None] = lambda sheet: None,
 ) -> list[Path]:
     """Write worksheets and keys, each in a file of its own, or `together`: all worksheets in one and all keys in one.
@@ -321,7 +325,7 @@ def write_sheets(
             yield f"{stem}-all-key", booklet([s.key for s in all_of_them])
 
     def files() -> Iterator[tuple[str, bytes]]:
-        yield from _rendered(documents(), forms)
+        yield from _rendered(((name, replace(document, look=look)) for name, document in documents()), forms)
         if frozen:
             yield f"{stem}.json", _sealed(frozen).encode()
 
@@ -336,8 +340,9 @@ def write_documents(documents: Iterable[tuple[str, Document]], folder: Path, for
 def _rendered(documents: Iterable[tuple[str, Document]], forms: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     """The files that documents are written to, by name."""
     for stem, document in documents:
+        shown = presented(document)
         for form in forms:
-            suffix, content = render(document, form)
+            suffix, content = _written(shown, form)
             yield stem + suffix, content
 
 

@@ -411,7 +411,7 @@ def test_an_interruption_leaves_no_files_behind(folder, monkeypatch):
             raise KeyboardInterrupt
         return ".txt", b"half"
 
-    monkeypatch.setattr(sheets, "render", failing)
+    monkeypatch.setattr(sheets, "_written", failing)
     result = CliRunner().invoke(main, ["worksheet", "-n", "3", "--format", "text", "--out", "o"])
     assert result.exit_code != 0
     assert files(folder) == []

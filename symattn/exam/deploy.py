@@ -300,10 +300,9 @@ def copies(exam: Exam) -> Iterator[tuple[str, Copy]]:
     spec = exam.spec
     if not spec.students:
         for p, name in enumerate(exam.ids):
-            yield f"papers/{name}", Copy(p, name, text_size=spec.text_size)
+            yield f"papers/{name}", Copy(p, name)
     for number, (student, p) in enumerate(zip(spec.students, exam.given_out, strict=True), 1):
-        size = student.text_size or spec.text_size
-        copy = Copy(p, exam.ids[p], student.name, student.id, student.seat, size)
+        copy = Copy(p, exam.ids[p], student.name, student.id, student.seat, student.text_size)
         yield f"papers/{number:03}-{_plain(student.id)}", copy
 
 

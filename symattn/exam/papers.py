@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from symattn.derivation import Operand, Step
@@ -38,6 +38,7 @@ from symattn.formula import Bracketed, Formula, MatrixOf, Name, Power, Relation,
 from symattn.identity import digest
 from symattn.ops import Softmax
 from symattn.pool import shared
+from symattn.presentation import TEXT_SIZES
 from symattn.problem import Problem
 from symattn.problems import problem_type
 from symattn.question import MatrixAnswer, Part, Question, StepAnswer, answer_entries, marks_text, total
@@ -56,7 +57,7 @@ class Copy:
     name: str = ""
     id: str = ""
     seat: str = ""
-    text_size: int = 11
+    text_size: int = 0  # that of the exam, where it is 0
 
 
 def letter(position: int) -> str:
@@ -71,6 +72,7 @@ def letter(position: int) -> str:
 def paper(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Document:
     """The whole paper: cover, questions, data sheet, pages for rough work."""
     blocks: list[Block] = list(_cover(spec, copy, questions))
+    look = replace(spec.look, text_size=copy.text_size or spec.look.text_size)
     for position, question in enumerate(questions):
         if spec.new_page or position == 0:
             blocks.append(PageBreak())
@@ -83,7 +85,12 @@ def paper(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Document
                 blocks += [Heading(_named(question, position + 1), 1), *map(lowered, question.given)]
     for _ in range(spec.blank_pages):
         blocks += [PageBreak(), Paragraph((Words("Page for rough work"),)), WorkingSpace(WORKING_PAGE)]
-    return Document(spec.title, tuple(blocks), sheet=copy.sheet, look=Look(text_size=copy.text_size))
+    return Document(spec.title, tuple(blocks), sheet=copy.sheet, look=look)
+
+
+def _for_teachers(spec: ExamSpec) -> Look:
+    """The look of keys and overview: in ordinary print, whatever the size of the papers."""
+    return replace(spec.look, text_size=TEXT_SIZES[0])
 
 
 def _cover(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Iterator[Block]:
@@ -269,7 +276,7 @@ def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
         if spec.common_answers:
             blocks += map(lowered, question.after)
         blocks.append(_about(question))
-    return Document(spec.title, tuple(blocks), subtitle="Answer key", sheet=sheet)
+    return Document(spec.title, tuple(blocks), subtitle="Answer key", sheet=sheet, look=_for_teachers(spec))
 
 
 def _about(question: Question) -> Box:
@@ -316,7 +323,9 @@ def overview(spec: ExamSpec, ids: Sequence[str], papers: Sequence[Sequence[Quest
         totals = [sum(q.features.get("load", 0.0) for q in paper) for paper in papers]
         least, most = min(totals), max(totals)
         blocks.append(Paragraph((Words(f"Load of a whole paper: {least:.4g} to {most:.4g}."),)))
-    return Document(spec.title, tuple(blocks), subtitle=f"Overview of {_count(len(ids), 'paper')}")
+    return Document(
+        spec.title, tuple(blocks), subtitle=f"Overview of {_count(len(ids), 'paper')}", look=_for_teachers(spec)
+    )
 
 
 def _overlap(questions: Sequence[Question]) -> float | None:

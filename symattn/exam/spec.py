@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from symattn.document import DEFAULT_LOOK, Look
 from symattn.errors import InputError
 from symattn.exam.students import Student, read_class
 from symattn.notation import read_toml
+from symattn.presentation import CHOICES, TEXT_SIZES, make_look
 from symattn.problems import Spec, problem_type
 from symattn.question import Json
 
-TEXT_SIZES = (11, 18, 24)
 FORMULA_SHEETS = ("none", "short", "full")
 FEWEST_VARIANTS = 10
 MOST_VARIANTS = 500
@@ -44,7 +45,7 @@ class ExamSpec:
     data_sheet       the given matrices once more on a last page that may be torn off
     new_page         every question begins on a new page
     blank_pages      pages for rough work at the end
-    text_size        11 points; 18 or 24 for large print
+    look             what the reader chooses: text_size, paper, spacing, decimal_sign, brackets, transpose, language
     id_boxes         boxes for the student's number
     common_answers   the table of common wrong answers in the keys
     """
@@ -66,7 +67,7 @@ class ExamSpec:
     data_sheet: bool = False
     new_page: bool = True
     blank_pages: int = 0
-    text_size: int = 11
+    look: Look = DEFAULT_LOOK
     id_boxes: int = 8
     common_answers: bool = True
     source: Mapping[str, Json] = field(default_factory=dict)
@@ -74,9 +75,11 @@ class ExamSpec:
 
 HEAD: dict[str, type] = {
     "title": str, "institution": str, "course": str, "date": str, "time": str, "aids": str, "formula_sheet": str,
-    "variants": int, "seats_per_row": int, "blank_pages": int, "text_size": int, "id_boxes": int,
+    "variants": int, "seats_per_row": int, "blank_pages": int, "id_boxes": int,
     "exponentials": bool, "data_sheet": bool, "new_page": bool, "common_answers": bool,
 }  # fmt: skip
+LOOK = (*CHOICES, "language")
+"""What the head says of the look of the pages."""
 SHARED = ("notation", "level", "softmax", "exact", "places", "mechanism", "sizes")
 """What stands at the top of the file for all questions that say nothing else."""
 
@@ -97,7 +100,7 @@ def read_exam_file(path: Path) -> ExamSpec:
 def exam_spec(data: Mapping[str, Any], path: Path, students: tuple[Student, ...] | None = None) -> ExamSpec:
     """What an exam file says, checked; the class is read from the list that it names, unless it is known already."""
     where = path.name
-    known = {*HEAD, *SHARED, "instructions", "class", "question"}
+    known = {*HEAD, *LOOK, *SHARED, "instructions", "class", "question"}
     if unknown := sorted(set(data) - known):
         raise InputError(f"{where} has {unknown[0]!r}; {', '.join(sorted(known))} are known.")
     head: dict[str, Any] = {key: data[key] for key in HEAD if key in data}
@@ -107,9 +110,13 @@ def exam_spec(data: Mapping[str, Any], path: Path, students: tuple[Student, ...]
     for key, (low, high) in _RANGES.items():
         if not low <= head.get(key, low) <= high:
             raise InputError(f"In {where}, {key} is {head[key]}; a number from {low} to {high} was expected.")
-    for key, allowed in (("text_size", TEXT_SIZES), ("formula_sheet", FORMULA_SHEETS)):
-        if key in head and head[key] not in allowed:
-            raise InputError(f"In {where}, {key} is {head[key]!r}; one of {', '.join(map(str, allowed))} was expected.")
+    if head.get("formula_sheet", "none") not in FORMULA_SHEETS:
+        kinds = ", ".join(FORMULA_SHEETS)
+        raise InputError(f"In {where}, formula_sheet is {head['formula_sheet']!r}; one of {kinds} was expected.")
+    try:
+        head["look"] = make_look(**{key: data[key] for key in LOOK if key in data})
+    except InputError as error:
+        raise InputError(f"In {where}, {error}") from error
     instructions = data.get("instructions", [])
     if not isinstance(instructions, list) or not all(isinstance(x, str) for x in instructions):
         raise InputError(f"In {where}, instructions is {instructions!r}; a list of sentences was expected.")

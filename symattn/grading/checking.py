@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from symattn.attempt import Submission
-from symattn.document import Document
+from symattn.document import DEFAULT_LOOK, Document, Look
 from symattn.errors import InputError
 from symattn.exact import Matrix, exact
 from symattn.grading.record import Terms
@@ -36,6 +36,7 @@ class Marking:
 
     submission: Submission
     reports: tuple[Report, ...]
+    look: Look = DEFAULT_LOOK
 
     @property
     def total(self) -> int:
@@ -60,7 +61,8 @@ class Marking:
     def document(self, reader: Reader = "student") -> Document:
         make = {"student": feedback_document, "teacher": marking_document}[reader]
         found = self.submission
-        return make(self.reports, name=found.name, student=found.student, sheet=found.sheet)
+        document = make(self.reports, name=found.name, student=found.student, sheet=found.sheet)
+        return replace(document, look=self.look)
 
     def json(self) -> Json:
         """Everything, as plain data."""

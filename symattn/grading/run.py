@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from symattn.document import DEFAULT_LOOK, Look
 from symattn.errors import InputError
 from symattn.grading.gradebook import Change, Gradebook, changed
 from symattn.grading.handed_in import RECORDS, Handed, files, matched
@@ -48,6 +49,7 @@ def grade_class(
     *,
     out: str | Path | None = None,
     forms: Sequence[str] = ("pdf",),
+    look: Look = DEFAULT_LOOK,
     readers: Sequence[Reader] = ("student",),
     jobs: int = 0,
     time_limit: float = 60,
@@ -55,9 +57,10 @@ def grade_class(
 ) -> Gradebook:
     """Mark everything in a folder or a zip against an exam, and write what comes of it into a folder, if one is named.
 
-    `forms` are the formats of the feedback, one document for each of the `readers`; `jobs` how many processes (0: as
-    many as there are processors); `time_limit` the seconds after which one submission is given up.  `InputError` if
-    source or submissions cannot be used at all; a single submission that cannot is a row with its reason.
+    `forms` are the formats of the feedback and `look` how it looks, one document for each of the `readers`; `jobs` how
+    many processes (0: as many as there are processors); `time_limit` the seconds after which one submission is given
+    up.  `InputError` if source or submissions cannot be used at all; a single submission that cannot is a row with its
+    reason.
     """
     against, forms = papers(source), check_formats(forms)
     first = against.questions(next(iter(against.papers)))
@@ -65,7 +68,7 @@ def grade_class(
     handed = matched(files(Path(submissions)), against)
     if out is not None and Path(out).resolve() == Path(submissions).resolve():
         raise InputError(f"The marks cannot be written to {out}, where the submissions are; choose another --out.")
-    folder = _Folder(Path(out), against, terms, forms, readers) if out is not None else None
+    folder = _Folder(Path(out), against, terms, forms, look, readers) if out is not None else None
     rows: dict[str, Row] = {}
     todo: list[Handed] = []
     for one in handed:
@@ -79,6 +82,7 @@ def grade_class(
         "hash": against.hash,
         "terms": terms.json(),
         "forms": list(forms) if folder else [],
+        "look": asdict(look),
         "readers": list(readers),
         "folder": str(folder.path) if folder else "",
     }
@@ -145,6 +149,7 @@ class _Folder:
     against: Papers
     terms: Terms
     forms: Sequence[str]
+    look: Look
     readers: Sequence[Reader]
 
     def __post_init__(self) -> None:
@@ -187,7 +192,7 @@ class _Folder:
 
     def _fingerprint(self, one: Handed) -> str:
         what = [_row(one).json(), self.against.hash, self.terms.json(), SOFTWARE]
-        return digest([*what, list(self.forms), list(self.readers)])
+        return digest([*what, list(self.forms), asdict(self.look), list(self.readers)])
 
     def _pages(self, stem: str) -> list[str]:
         return [f"{FOLDERS[reader]}/{stem}{suffix(form)}" for reader in self.readers for form in self.forms]
@@ -226,7 +231,8 @@ class _Folder:
         own = {MARKS: _json(data), "gradebook.csv": book.csv().encode()}
         if changes:
             own[CHANGES] = book.changes_csv().encode()
-        own |= {f"summary{end}": content for end, content in (render(book.summary, form) for form in self.forms)}
+        summary = replace(book.summary, look=self.look)
+        own |= {f"summary{end}": content for end, content in (render(summary, form) for form in self.forms)}
         self._clear({*pages, *own}, stems)
         written = [self._put(name, content) for name, content in own.items()]
         shutil.rmtree(self.path / UNFINISHED, ignore_errors=True)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
+from symattn.document import Look
 from symattn.errors import InputError, SymattnError
 from symattn.grading.checking import Marking, mark_all
 from symattn.grading.handed_in import RECORDS
@@ -35,6 +36,7 @@ class Marker:
             raise InputError(f"{settings['source']} was changed while work was marked against it.")
         self.terms = Terms.read(settings["terms"])
         self.forms: list[str] = settings["forms"]
+        self.look = Look(**settings["look"])
         self.readers: list[Reader] = settings["readers"]
         self.folder: str = settings["folder"]
 
@@ -80,7 +82,7 @@ class Marker:
             results=tuple(results),
         )
         named = replace(submission, name=row.name, student=row.id, sheet=row.sheet)
-        return marked, replace(marking, submission=named)
+        return marked, replace(marking, submission=named, look=self.look)
 
     def _pages(self, marking: Marking, stem: str) -> Iterator[tuple[str, bytes]]:
         """What is told about a submission, by the name of the file."""

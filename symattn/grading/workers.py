@@ -124,6 +124,8 @@ def in_workers(
         try:
             while not (stopped.is_set() or waiting.empty()):
                 if worker is None or not worker.alive:
+                    if worker is not None:
+                        worker.end()
                     worker = Worker(settings, limit, command or COMMAND)
                     workers.append(worker)
                     continue

@@ -26,7 +26,7 @@ def test_everything_is_read(tmp_path):
         "name,id\n" + "".join(f"N{k},{k}\n" for k in range(50)),
     )
     first, second = spec.questions
-    assert (spec.title, spec.course, spec.text_size, spec.instructions) == ("Midterm", "C", 18, ("Be neat.",))
+    assert (spec.title, spec.course, spec.look.text_size, spec.instructions) == ("Midterm", "C", 18, ("Be neat.",))
     assert spec.variants == 13  # a quarter of fifty
     assert len(spec.students) == 50
     assert (first.points, first.spec.level, first.spec.mechanism) == (12, "starter", "attention")
