@@ -12,7 +12,7 @@ from symattn.derivation import Derivation
 from symattn.exact import Matrix, Size
 from symattn.mechanisms.base import HEADS, SCORES, Mechanism, Settings
 from symattn.mechanisms.drawing import attention_weights, entries, found, number
-from symattn.mechanisms.multi_head_attention import heads
+from symattn.mechanisms.multi_head_attention import heads, output_and_biases
 
 
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
@@ -44,11 +44,7 @@ MECHANISM = Mechanism(
         "W_V": ("d_source", "g*d_v"),
     },
     optional={
-        "W_O": ("h*d_v", "d_out"),
-        "b_Q": ("1", "h*d_k"),
-        "b_K": ("1", "g*d_k"),
-        "b_V": ("1", "g*d_v"),
-        "b_O": ("1", "d_out"),
+        **output_and_biases("d_out"),
         "B": ("n", "m"),
     },
     uses=(SCORES - {"bias"}) | HEADS,  # ALiBi counts how far tokens of one sequence are apart

@@ -19,7 +19,7 @@ from symattn.mechanisms.encoder import whole_numbers
 from symattn.mechanisms.encoder_block import residual, second_half
 from symattn.mechanisms.feed_forward import feed_forward
 from symattn.mechanisms.layer_norm import normalise
-from symattn.mechanisms.multi_head_attention import heads
+from symattn.mechanisms.multi_head_attention import heads, output_and_biases
 
 
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
@@ -85,13 +85,7 @@ _ATTENTION = {
     "W_K": ("d_model", "g*d_k"),
     "W_V": ("d_model", "g*d_v"),
 }
-_OUTPUT = {
-    "W_O": ("h*d_v", "d_model"),
-    "b_Q": ("1", "h*d_k"),
-    "b_K": ("1", "g*d_k"),
-    "b_V": ("1", "g*d_v"),
-    "b_O": ("1", "d_model"),
-}
+_OUTPUT = output_and_biases("d_model")
 _FROM_ENCODER = {"W_K": ("d_source", "g*d_k"), "W_V": ("d_source", "g*d_v")}
 _NORMS = {f"{letter}{i}": ("1", "d_model") for i in (1, 2, 3) for letter in ("gamma", "beta")}
 

@@ -27,7 +27,7 @@ from symattn.mechanisms.layer_norm import (
     times,
     whole_rows_to_norm,
 )
-from symattn.mechanisms.multi_head_attention import heads
+from symattn.mechanisms.multi_head_attention import heads, output_and_biases
 from symattn.ops import Add
 
 
@@ -148,11 +148,7 @@ MECHANISM = Mechanism(
         "W_2": ("d_ff", "d_model"),
     },
     optional={
-        "W_O": ("h*d_v", "d_model"),
-        "b_Q": ("1", "h*d_k"),
-        "b_K": ("1", "g*d_k"),
-        "b_V": ("1", "g*d_v"),
-        "b_O": ("1", "d_model"),
+        **output_and_biases("d_model"),
         "gamma1": ("1", "d_model"),
         "beta1": ("1", "d_model"),
         "b_1": ("1", "d_ff"),

@@ -105,6 +105,17 @@ def alike(d: Derivation) -> str:
     return ""
 
 
+def output_and_biases(width: str) -> dict[str, tuple[str, str]]:
+    """What heads may have besides their projections, with an output so wide."""
+    return {
+        "W_O": ("h*d_v", width),
+        "b_Q": ("1", "h*d_k"),
+        "b_K": ("1", "g*d_k"),
+        "b_V": ("1", "g*d_v"),
+        "b_O": ("1", width),
+    }
+
+
 MECHANISM = Mechanism(
     name="multi_head_attention",
     title="Multi-head attention",
@@ -115,11 +126,7 @@ MECHANISM = Mechanism(
         "W_V": ("d_model", "g*d_v"),
     },
     optional={
-        "W_O": ("h*d_v", "d_out"),
-        "b_Q": ("1", "h*d_k"),
-        "b_K": ("1", "g*d_k"),
-        "b_V": ("1", "g*d_v"),
-        "b_O": ("1", "d_out"),
+        **output_and_biases("d_out"),
         "B": ("n", "n"),
     },
     usual=("W_O",),
