@@ -15,13 +15,16 @@ from symattn.version import VERSION
 
 if TYPE_CHECKING:
     from symattn.api import Solution, check, decide, derive, grade, worksheet
+    from symattn.document import Look
     from symattn.errors import SymattnError
     from symattn.exact import Matrix
+    from symattn.presentation import make_look
 
 
 __version__ = VERSION
 
 _HOMES = {
+    "Look": "symattn.document",
     "Matrix": "symattn.exact",
     "Solution": "symattn.api",
     "SymattnError": "symattn.errors",
@@ -29,10 +32,14 @@ _HOMES = {
     "decide": "symattn.api",
     "derive": "symattn.api",
     "grade": "symattn.api",
+    "make_look": "symattn.presentation",
     "worksheet": "symattn.api",
 }
 
-__all__ = ["Matrix", "Solution", "SymattnError", "__version__", "check", "decide", "derive", "grade", "worksheet"]
+__all__ = [
+    "Look", "Matrix", "Solution", "SymattnError", "__version__", "check", "decide", "derive", "grade", "make_look",
+    "worksheet",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

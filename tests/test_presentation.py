@@ -1,0 +1,153 @@
+"""The reader's choices: decimal sign, brackets, transpose sign, and that nothing else changes with them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symattn.api import derive, make_recipe
+from symattn.document import Document, Heading, Look, Math, Paragraph, Strong, Words
+from symattn.errors import InputError
+from symattn.exam.spec import exam_spec
+from symattn.formula import (
+    Call,
+    Formula,
+    ListOf,
+    MatrixOf,
+    Name,
+    Number,
+    Shape,
+    Transposed,
+)
+from symattn.presentation import make_look, presented
+from symattn.sheets import render, sheets
+
+COMMA = Look(decimal=",")
+
+
+@pytest.fixture(scope="module")
+def key() -> Document:
+    [sheet] = sheets(make_recipe("self_attention", {}, seed=3), 1)
+    return sheet.key
+
+
+def nodes(node: Any) -> list[Formula]:
+    """Every formula in whatever this is, and the formulas inside them."""
+    if isinstance(node, tuple):
+        return [found for item in node for found in nodes(item)]
+    if not is_dataclass(node):
+        return []
+    own = [node] if isinstance(node, Formula) else []
+    return own + [found for f in fields(node) for found in nodes(getattr(node, f.name))]
+
+
+def numbers(document: Document) -> Counter[str]:
+    return Counter(n.digits for n in nodes(document.blocks) if isinstance(n, Number))
+
+
+def one(*content: Words | Strong | Math) -> Document:
+    return Document("", (Paragraph(tuple(content)),))
+
+
+def test_without_a_choice_a_document_is_left_alone(key):
+    assert presented(key) is key
+
+
+def test_a_decimal_comma_is_all_that_changes_in_numbers(key):
+    assert any("." in digits for digits in numbers(key))
+    changed = numbers(presented(replace(key, look=COMMA)))
+    assert changed == Counter({digits.replace(".", ","): count for digits, count in numbers(key).items()})
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html", "latex", "typst"])
+def test_every_format_has_the_comma(form, key):
+    plain, comma = (render(replace(key, look=look), form)[1].decode() for look in (Look(), COMMA))
+    weight = re.search(r"0\.\d{4}", render(key, "text")[1].decode())
+    assert weight is not None
+    assert weight[0] in plain
+    assert weight[0] not in comma
+    assert re.search(weight[0].replace(".", r"\{?,\}?"), comma.replace("\\,", ","))
+
+
+@pytest.mark.parametrize("node", [
+    ListOf((Number("0.5"), Number("1")), "[", ","),
+    Call(Name("max"), (Number("0.5"), Number("1"))),
+    Shape(Number("3"), Number("4")),
+    MatrixOf(((Number("0.5"), Number("1")),), "[", ","),
+])  # fmt: skip
+def test_what_commas_parted_semicolons_part(node):
+    [paragraph] = presented(replace(one(Math(node)), look=COMMA)).blocks
+    assert isinstance(paragraph, Paragraph)
+    [math] = paragraph.content
+    assert isinstance(math, Math)
+    assert getattr(math.formula, "separator", "") == ";"
+
+
+def test_brackets_and_transpose_sign_are_everywhere(key):
+    shown = nodes(presented(replace(key, look=Look(brackets="(", transpose="T"))).blocks)
+    assert {n.bracket for n in shown if isinstance(n, MatrixOf)} == {"("}
+    assert {n.sign for n in shown if isinstance(n, Transposed)} == {"T"}
+    assert any(isinstance(n, Transposed) for n in shown)
+
+
+def test_bars_are_no_brackets():
+    node = MatrixOf(((Number("1"),),), "|")
+    [paragraph] = presented(replace(one(Math(node)), look=Look(brackets="("))).blocks
+    assert nodes(paragraph)[0] == node
+
+
+@given(st.integers(0, 999), st.integers(0, 999))
+def test_numbers_in_words_have_the_comma(whole, part):
+    page = presented(replace(one(Words(f"About {whole}.{part}, at most.")), look=COMMA))
+    assert page.blocks == one(Words(f"About {whole},{part}, at most.")).blocks
+
+
+@pytest.mark.parametrize("words", ["See section 3.2.1.", "symattn 0.9.1", "v1.5", "192.168.0.1", "Part 2. It", "1.5a"])
+def test_numbers_of_sections_and_versions_stay(words):
+    assert presented(replace(one(Words(words)), look=COMMA)).blocks == one(Words(words)).blocks
+
+
+def test_headings_are_not_decimals():
+    page = Document(
+        "",
+        (
+            Heading(
+                (Words("Exercise 2.1"), Math(Number("0.5"))),
+            ),
+        ),
+        look=COMMA,
+    )
+    assert presented(page).blocks == (
+        Heading(
+            (Words("Exercise 2.1"), Math(Number("0,5"))),
+        ),
+    )
+
+
+def test_a_choice_that_there_is_not_is_named():
+    with pytest.raises(InputError, match="paper is 'a5'; one of a4, letter was expected"):
+        make_look(paper="a5")
+    with pytest.raises(InputError, match="text_size is True; one of 11, 18, 24"):
+        make_look(text_size=True)
+    with pytest.raises(InputError, match="no choice 'colour'"):
+        make_look(colour="red")
+
+
+def test_an_exam_file_says_the_look(tmp_path):
+    path = tmp_path / "exam.toml"
+    data = {"paper": "letter", "decimal_sign": "comma", "transpose": "T", "question": [{"type": "masks"}]}
+    assert exam_spec(data, path).look == Look(paper="letter", decimal=",", transpose="T")
+    with pytest.raises(InputError, match=r"In exam\.toml, brackets is 'angle'; one of square, round was expected"):
+        exam_spec({"brackets": "angle", "question": [{"type": "masks"}]}, path)
+
+
+def test_a_note_keeps_its_words_and_gets_the_brackets():
+    solution = replace(derive("note-002"), look=make_look(brackets="round"))
+    assert "⎛" in solution.text()
+    assert "⎡" not in solution.text()
