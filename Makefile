@@ -21,10 +21,14 @@ format:          ## put the code in form
 samples:         ## make output/samples anew
 	$(PYTHON) tests/samples.py
 
+fonts:           ## make the fonts that are shipped anew, with fontTools and Debian's fonts installed
+	$(PYTHON) tests/math_font.py
+	$(PYTHON) tests/han_font.py
+
 bench:           ## worksheets per second, beside what the machine could do
 	$(PYTHON) tests/bench/throughput.py
 
 wheel:           ## build the wheel and the source distribution
 	$(PYTHON) -m pip wheel --no-deps --wheel-dir dist .
 
-.PHONY: help check test format samples bench wheel
+.PHONY: help check test format samples fonts bench wheel

@@ -9,11 +9,18 @@ from typing import cast, get_args
 
 from symattn import exact
 from symattn.derivation import Derivation, Step
-from symattn.document import DEFAULT_LOOK, Document, Look
+from symattn.document import DEFAULT_LOOK, Document, Look, Solutions
 from symattn.errors import InputError
 from symattn.exact import AnyMatrix, Decision, Size
 from symattn.examples import examples, load_example
-from symattn.explanation import Detail, WhichEntries, derivation_document
+from symattn.explanation import (
+    Conventions,
+    Detail,
+    Layout,
+    WhichEntries,
+    derivation_document,
+    diagram_document,
+)
 from symattn.grading import Gradebook, Marking, Papers, Terms, checked, grade_class, of_question, papers
 from symattn.grading.checking import Answers
 from symattn.grading.run import Progress, silent
@@ -27,7 +34,17 @@ from symattn.problem_file import ProblemFile, problem_file, read_problem_file
 from symattn.problems import problem_type
 from symattn.question import Question
 from symattn.reports import Reader
-from symattn.sheets import DEFAULT_FORMATS, Recipe, Sheet, make_sheet, render, sheets, write_documents, write_sheets
+from symattn.sheets import (
+    DEFAULT_FORMATS,
+    Recipe,
+    Sheet,
+    make_sheet,
+    render,
+    sheets,
+    shown,
+    write_documents,
+    write_sheets,
+)
 
 ROUNDINGS = get_args(Rounding)
 SETTINGS = frozenset(f.name for f in fields(Settings))
@@ -44,6 +61,7 @@ class Solution:
     problem: Problem
     detail: Detail | None = None
     look: Look = DEFAULT_LOOK
+    layout: Layout = "matrix"
 
     def __getitem__(self, name: str) -> Step:
         """The step of that name."""
@@ -64,7 +82,14 @@ class Solution:
     @property
     def document(self) -> Document:
         """The derivation as a document."""
-        return replace(derivation_document(self.problem, self.detail), look=self.look)
+        return replace(derivation_document(self.problem, self.detail, self.layout), look=self.look)
+
+    def diagram(self, kind: str = "graph") -> Document:
+        """A figure of it: the computation graph, or dot-products, weights, heads, blocks, recurrence.
+
+        `InputError` where the derivation has no such figure.
+        """
+        return replace(diagram_document(self.problem, kind), look=self.look)
 
     def worksheet(self) -> Sheet:
         """The same as a worksheet with its key, the key checked by a second route."""
@@ -88,8 +113,11 @@ class Solution:
     def __repr__(self) -> str:
         return f"<{self.problem.title}: {', '.join(self.givens)} → {', '.join(s.name for s in self.steps)}>"
 
+    def _repr_html_(self) -> str:
+        return shown(self.document, "html")
+
     def _repr_markdown_(self) -> str:
-        return self.text("markdown")
+        return shown(self.document, "markdown")
 
 
 def derive(
@@ -103,6 +131,7 @@ def derive(
     entries: WhichEntries = "auto",
     places: int | None = None,
     title: str = "",
+    layout: Layout = "matrix",
     look: Look = DEFAULT_LOOK,
     **given: object,
 ) -> Solution:
@@ -114,7 +143,9 @@ def derive(
     such as `"1/2"` or `"sqrt(3)"`, or SymPy expressions.
 
     `symbolic` names every entry (x_11, q_11 = x_11 w_11 + …); `sizes` says how many there are, or by letters.
-    `corrected=False` prints a note as written.  `InputError` says in a sentence what cannot be worked out, and why.
+    `corrected=False` prints a note as written.  `layout` is matrix, falk (each product as Falk's scheme) or columns
+    (the step at the left, its working at the right).  `InputError` says in a sentence what cannot be worked out, and
+    why.
 
     >>> d = derive("attention", Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]], scale="none")
     >>> d["A"].result.decimals(4)
@@ -133,7 +164,7 @@ def derive(
     if title:
         problem = replace(problem, title=title)
     detail = Detail(entries=entries, places=problem.notation.decimals if places is None else places)
-    return Solution(problem, detail, look)
+    return Solution(problem, detail, look, layout)
 
 
 def decide(a: object, b: object) -> Decision:
@@ -171,6 +202,10 @@ def worksheet(
     out: str | Path | None = None,
     forms: Sequence[str] = DEFAULT_FORMATS,
     together: bool = False,
+    overview: bool = False,
+    solutions: Sequence[Solutions] = ("blank", "key"),
+    layout: Layout = "matrix",
+    conventions: Conventions = "full",
     look: Look = DEFAULT_LOOK,
     problem: str = "full",
     notation: str = "standard",
@@ -185,8 +220,9 @@ def worksheet(
     """Random worksheets with their answer keys, `n` different ones; written to the folder `out`, if one is named.
 
     `problem` is a problem type, `level` starter, standard or long, `softmax` how pretty its weights come out ("e",
-    "base 2", "base 3", "equal"), `options` what the problem type itself may be told.  The same arguments give the same
-    worksheets, byte for byte.
+    "base 2", "base 3", "equal"), `options` what the problem type itself may be told.  `solutions` are the files written
+    of each: blank, partly, worked, key; `layout` and `conventions` (full, bare, none) say how they are set.  The same
+    arguments give the same worksheets, byte for byte.
 
     >>> [sheet] = worksheet(seed=7)
     >>> sheet.problem["Q"].result.shape
@@ -198,7 +234,11 @@ def worksheet(
     )  # fmt: skip
     made = list(sheets(recipe, n))
     if out is not None:
-        write_sheets(made, Path(out), forms, stem=stem_of(recipe), together=together, look=look)
+        write_sheets(
+            made, Path(out), forms, stem=stem_of(recipe), together=together, overview=overview, solutions=solutions,
+            layout=layout,
+            conventions=conventions, look=look,
+        )  # fmt: skip
     return made
 
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -21,8 +22,8 @@ from symattn.errors import InputError, SymattnError
 from symattn.settings import ABOUT
 
 if TYPE_CHECKING:
-    from symattn.document import Look
-    from symattn.explanation import WhichEntries
+    from symattn.document import Look, Solutions
+    from symattn.explanation import Conventions, Layout, WhichEntries
 
 NOT_ALL_RIGHT = 1
 INPUT_WAS_WRONG = 2
@@ -70,6 +71,12 @@ def _policies() -> list[str]:
     return list(POLICIES)
 
 
+def _diagrams() -> list[str]:
+    from symattn.explanation import DIAGRAMS
+
+    return list(DIAGRAMS)
+
+
 def _notations() -> list[str]:
     from symattn.notation import notations
 
@@ -90,6 +97,40 @@ def _look_options(command: Callable[..., None]) -> Callable[..., None]:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def _layout_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The options that say how questions are set, the same for every command."""
+    options = [
+        click.option("--layout", default="matrix", show_default=True, type=click.Choice(["matrix", "falk", "columns"]),
+                     help="Of products: one line, Falk's scheme, or beside the step in two columns."),
+        click.option("--conventions", default="full", show_default=True, type=click.Choice(["full", "bare", "none"]),
+                     help="The box of conventions: in sentences, in formulas, or left out."),
+    ]  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def _typesetting_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The options that say with what templates pages are made; while the command runs, writers use those."""
+
+    @wraps(command)
+    def run(*args: Any, templates: Path | None, latex_class: str, **others: Any) -> None:
+        from symattn.writers.page import typesetting
+
+        with typesetting(templates, latex_class):
+            command(*args, **others)
+
+    options = [
+        click.option("--templates", type=click.Path(path_type=Path), metavar="FOLDER",
+                     help="Templates of your own; those that are not there are ours."),
+        click.option("--latex-class", default="article", show_default=True, metavar="CLASS",
+                     help="article or exam, or one that a template of your own is for."),
+    ]  # fmt: skip
+    for option in reversed(options):
+        run = option(run)
+    return run
 
 
 def _look(settings: dict[str, Any]) -> Look:
@@ -159,11 +200,16 @@ def main() -> None:
               help="latex, markdown, pdf, html, text, typst, latex-pdf (PDF through TeX).")  # fmt: skip
 @click.option("--out", "folder", default="output", show_default=True, type=click.Path(path_type=Path), help="Folder.")
 @click.option("--together", is_flag=True, help="All worksheets in one file, all keys in another.")
+@click.option("--overview", is_flag=True, help="Besides, all sheets on a page: givens, answers, weights side by side.")
+@click.option("--solutions", default="blank,key", show_default=True, metavar="S,S,…",
+              help="The files of each: blank, partly (the first row done), worked, key (with marks).")  # fmt: skip
 @click.option("--decimal", is_flag=True, help="Ask for decimals, not for exact values.")
 @click.option("--places", default=4, show_default=True, type=click.IntRange(0, 50), help="Places of decimals.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 @_settings_options
+@_layout_options
 @_look_options
+@_typesetting_options
 @click.pass_context
 def worksheet(
     ctx: click.Context,
@@ -179,9 +225,13 @@ def worksheet(
     forms: str,
     folder: Path,
     together: bool,
+    overview: bool,
+    solutions: str,
     decimal: bool,
     places: int,
     quiet: bool,
+    layout: Layout,
+    conventions: Conventions,
     **settings: Any,
 ) -> None:
     """Random worksheets, each with its answer key; or a whole exam from one file.
@@ -200,13 +250,14 @@ def worksheet(
     import secrets
 
     from symattn.api import make_recipe, stem_of
-    from symattn.sheets import check_formats, sheets, write_sheets
+    from symattn.sheets import check_formats, check_solutions, sheets, write_sheets
 
     listed = check_formats(f.strip() for f in forms.split(",") if f.strip())
     look = _look(settings)
     if source.endswith(".toml"):
         _exam(ctx, Path(source), folder, listed, seed, secret, quiet)
         return
+    shown = check_solutions(s.strip() for s in solutions.split(",") if s.strip())
     if source.startswith("note-"):
         raise InputError(f"{source} has numbers of its own: symattn derive {source} --as worksheet (or key).")
     if secret is not None:
@@ -223,8 +274,9 @@ def worksheet(
     )  # fmt: skip
     with _progress(count, quiet, "Worksheets") as step:
         written = write_sheets(
-            sheets(recipe, count), folder, listed, stem=stem_of(recipe), together=together, look=look, on_sheet=step
-        )
+            sheets(recipe, count), folder, listed, stem=stem_of(recipe), together=together, solutions=shown,
+            layout=layout, conventions=conventions, look=look, overview=overview, on_sheet=step,
+        )  # fmt: skip
     if not quiet:
         for path in written:
             click.echo(path)
@@ -242,7 +294,8 @@ def _exam(
             f"{path.name} has no [[question]], so it is a problem: symattn derive {path} --as worksheet (or key)."
         )
     stated = [p for p in ctx.params if ctx.get_parameter_source(p) is ParameterSource.COMMANDLINE]
-    foreign = [p for p in stated if p not in ("source", "seed", "secret", "forms", "folder", "quiet")]
+    general = ("source", "seed", "secret", "forms", "folder", "quiet", "templates", "latex_class")
+    foreign = [p for p in stated if p not in general]
     if foreign:
         raise InputError(
             f"--{foreign[0].replace('_', '-')} goes with single worksheets; say it in {path.name} instead."
@@ -294,6 +347,11 @@ def _listed(value: str) -> list[str]:
 @click.option("--miniature", is_flag=True, help="Small numbers for a note that has shapes only.")
 @click.option("--as", "kind", default="derivation", show_default=True,
               type=click.Choice(["derivation", "worksheet", "key"]), help="What to make of it.")  # fmt: skip
+@click.option("--solutions", type=click.Choice(["blank", "partly", "worked", "key"]),
+              help="Of a worksheet: blank, the first row of each step done, all of it, or all with marks.")  # fmt: skip
+@click.option("--diagram", is_flag=False, flag_value="graph", metavar="KIND", shell_complete=_completing(_diagrams),
+              help="A figure instead: graph (of the computation; --diagram alone), dot-products, weights, heads, "
+                   "blocks or recurrence.")  # fmt: skip
 @click.option("--entries", default="auto", show_default=True, metavar="WHICH",
               help="Entries written out: all, first-row, none, chosen ones as 1,1;2,3, or auto.")  # fmt: skip
 @click.option("--places", type=click.IntRange(0, 50), help="Places of the decimals beside exact values.")
@@ -301,17 +359,23 @@ def _listed(value: str) -> list[str]:
               help="text, latex, markdown, html, typst; with --out also pdf and latex-pdf.")  # fmt: skip
 @click.option("--out", "folder", type=click.Path(path_type=Path), help="Write files here instead of printing.")
 @_settings_options
+@_layout_options
 @_look_options
+@_typesetting_options
 def derive(
     source: str,
     as_written: bool,
     symbolic: bool,
     miniature: bool,
     kind: str,
+    solutions: Solutions | None,
+    diagram: str | None,
     entries: str,
     places: int | None,
     forms: str,
     folder: Path | None,
+    layout: Layout,
+    conventions: Conventions,
     **settings: Any,
 ) -> None:
     """A derivation worked out step by step, every entry of every product shown.
@@ -321,6 +385,7 @@ def derive(
     symattn derive note-000 --notation note-002
     symattn derive self_attention --symbolic --size n=2,d_model=3,d_k=2,d_v=2
     symattn derive problem.toml --format latex,pdf --out output
+    symattn derive note-002 --diagram
     """
     from symattn.api import derive as work_out
     from symattn.sheets import check_formats, render, write_documents
@@ -336,16 +401,25 @@ def derive(
         miniature=miniature,
         entries=_entries(entries),
         places=places,
+        layout=layout,
         **_settings(settings),
     )
-    if kind == "derivation":
+    if solutions and kind != "worksheet":
+        raise InputError("--solutions says what of a worksheet is worked: it goes with --as worksheet.")
+    if diagram and kind != "derivation":
+        raise InputError("--diagram gives a figure in place of the derivation; it does not go with --as.")
+    if diagram:
+        document = solution.diagram(diagram)
+    elif kind == "derivation":
         document = solution.document
     else:
-        sheet = solution.worksheet()
-        document = sheet.worksheet if kind == "worksheet" else sheet.key
+        shown: Solutions = "key" if kind == "key" else solutions or "blank"
+        document = solution.worksheet().document(shown, layout=layout, conventions=conventions)
     document = replace(document, look=look)
     if folder is not None:
         stem = Path(source).stem + ("" if kind == "derivation" else f"-{kind}")
+        stem += f"-{solutions}" if solutions and solutions != "blank" else ""
+        stem += f"-{diagram}" if diagram else ""
         for path in write_documents([(stem, document)], folder, listed):
             click.echo(path)
         return
@@ -385,6 +459,7 @@ def _marking_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--as-written/--corrected", "as_written", default=False, help="A note with its own mistakes, or mended.")
 @_settings_options
 @_look_options
+@_typesetting_options
 @click.pass_context
 def check(
     ctx: click.Context,

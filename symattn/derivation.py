@@ -99,6 +99,11 @@ class Operand:
             matrix = matrix.T.row(self.column).T
         return matrix.T if self.transposed else matrix
 
+    def place(self, i: Index, j: Index) -> tuple[Index, Index]:
+        """Where entry (i, j) of the operand stands in the matrix that it is taken from."""
+        row, column = (j, i) if self.transposed else (i, j)
+        return row if self.row is None else self.row, column if self.column is None else self.column
+
     def __str__(self) -> str:
         part = f"[row {self.row + 1}]" if self.row is not None else ""
         part += f"[column {self.column + 1}]" if self.column is not None else ""
@@ -172,6 +177,16 @@ class Step:
         """The token (from 1) whose line this is in a token-by-token derivation."""
         number = self.name.partition(".")[2]
         return int(number) if number.isdigit() else None
+
+    def _repr_latex_(self) -> str:
+        """The step's name and its matrix, or its shape, as a notebook shows them."""
+        import sympy
+
+        name = sympy.latex(sympy.Symbol(self.name))
+        if isinstance(self.result, Outline):
+            rows, columns = self.result.shape
+            return rf"$\displaystyle {name} \in \mathbb{{R}}^{{{rows} \times {columns}}}$"
+        return rf"$\displaystyle {name} = {sympy.latex(self.result.sympy())}$"
 
     def with_op(self, op: Op) -> Step:
         return replace(self, op=op)

@@ -10,7 +10,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from symattn.formula import CellKind, Formula
+from symattn.formula import CellKind, Formula, MatrixOf
+
+
+class Quoted(str):
+    """Somebody's own words, a student's or a teacher's: they stand as they are in every language."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +159,17 @@ class HeatMap:
 
 
 @dataclass(frozen=True, slots=True)
+class HeatMaps:
+    """Heat maps side by side as far as a line goes, each with a caption: heads, or variants, to be compared.
+
+    `small` ones have no room for words in their cells.
+    """
+
+    items: tuple[tuple[Inlines, HeatMap], ...]
+    small: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ItemList:
     """A list; `ordered` numbers its items from 1."""
 
@@ -188,12 +205,15 @@ class Together:
 class Falk:
     """Falk's scheme of a matrix product: `left` times `above` is `inside`, where their rows and columns cross.
 
-    `inside` is the product, or its boxes to write in.
+    `inside` is the product, or its boxes to write in.  All three are grids of entries, so that rows and columns can be
+    aligned; blanks among them are places for what was worked out before.  `names` are the two factors' own, with their
+    shapes where the notation shows them; a writer puts each beside its factor.
     """
 
-    left: Formula
-    above: Formula
-    inside: Formula | AnswerGrid
+    left: MatrixOf
+    above: MatrixOf
+    inside: MatrixOf | AnswerGrid
+    names: tuple[Formula, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,17 +258,41 @@ class DiagramLayer:
     remark: Inlines = ()
 
 
+Place = tuple[int, int]
+"""Of a box in a diagram: its layer and its place in it, from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiagramFrame:
+    """A frame round some boxes of a diagram: a head, a block that is repeated."""
+
+    boxes: tuple[Place, ...]
+    label: Inlines = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Diagram:
-    """A bottom-up data-flow figure: `layers` from top to bottom, arrows point up.
+    """A bottom-up data-flow figure: `layers` from top to bottom, arrows point up, or to a neighbour in the layer.
 
-    An edge ((layer, box), (layer, box)) runs from the lower box to the upper one; indices are from 0.
-    `description` says in words what the figure shows.
+    An edge runs from the first of two boxes to the second.  Boxes stand in the order given, unless they are `free` to
+    be exchanged within their layer.  `description` says in words what the figure shows.
     """
 
     layers: tuple[DiagramLayer, ...]
-    edges: tuple[tuple[tuple[int, int], tuple[int, int]], ...]
+    edges: tuple[tuple[Place, Place], ...]
     description: str
+    frames: tuple[DiagramFrame, ...] = ()
+    free: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Python source that computes what stands above it, in the English of programs: for notebooks, which can run it.
+
+    Other formats leave it out.
+    """
+
+    source: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +310,7 @@ Block = (
     | FillIns
     | Choices
     | HeatMap
+    | HeatMaps
     | ItemList
     | Table
     | Box
@@ -274,6 +319,7 @@ Block = (
     | Columns
     | Solved
     | Diagram
+    | Program
     | PageBreak
 )
 

@@ -185,8 +185,9 @@ def marks_text(marks: Marks) -> str:
 class Part:
     """One thing asked for.
 
-    `name` is its letter or the step's name; `ask` is what the student reads and writes into, `key` what the marker
-    reads.  `key` begins where `ask` would: neither repeats the heading, which is `title`.
+    `name` is its letter or the step's name; `ask` is what the student reads and writes into, `key` the answer worked
+    out, for anybody who wants to learn from it, and `marking` what only a marker needs besides.  `key` begins where
+    `ask` would: neither repeats the heading, which is `title`.
     """
 
     name: str
@@ -195,6 +196,7 @@ class Part:
     key: tuple[Block, ...]
     answer: Answer
     marks: Marks = ()
+    marking: tuple[Block, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -11,3 +11,8 @@ def templates() -> Path:
     """The folder of templates."""
     shipped = _PACKAGE / "templates"
     return shipped if shipped.is_dir() else _PACKAGE.parent / "templates"
+
+
+def fonts() -> Path:
+    """The folder of fonts, with their licences."""
+    return _PACKAGE / "fonts"

@@ -6,19 +6,21 @@ Beside a set of worksheets stands its frozen form, `<stem>.json`, from which who
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from symattn.dice import Dice
-from symattn.document import DEFAULT_LOOK, Document, Look
+from symattn.document import DEFAULT_LOOK, Document, Look, Solutions
 from symattn.errors import InputError
 from symattn.exact import Matrix, Outline
-from symattn.explanation import Detail, booklet, key_document, worksheet_document
+from symattn.explanation import Conventions, Detail, Layout, booklet, question_document, set_overview
 from symattn.fairness import self_check
 from symattn.identity import digest, identity
 from symattn.mechanisms import Settings, mechanism
@@ -31,10 +33,11 @@ from symattn.problems.full import question as full_question
 from symattn.question import Content, Json, Question
 from symattn.settings import ABOUT
 from symattn.version import VERSION
-from symattn.writers import FORMATS
+from symattn.writers import FORMATS, html, latex, markdown
 
 DEFAULT_FORMATS = ("latex", "markdown", "pdf")
 FROZEN_FORMAT = 1
+SOLUTIONS: tuple[Solutions, ...] = get_args(Solutions)
 
 
 @dataclass(frozen=True)
@@ -92,12 +95,33 @@ def option_text(value: Json) -> str:
 
 @dataclass(frozen=True)
 class Sheet:
-    """One question, as a worksheet and as an answer key; `command` makes the set again that it is from, if any."""
+    """One question on paper: as a worksheet, and with its answers.
+
+    `name` is the short identity that stands on every page; `command` makes the set again that it is from, if any, in
+    which it has the number `number`.
+    """
 
     question: Question
-    worksheet: Document
-    key: Document
+    name: str
     command: str = ""
+    number: int = 0
+
+    def document(
+        self, solutions: Solutions = "blank", *, layout: Layout = "matrix", conventions: Conventions = "full"
+    ) -> Document:
+        """The question blank, partly worked, worked, or as a key for markers."""
+        recipe = f"{self.command} (sheet {self.number})" if self.command else ""
+        return question_document(self.question, self.name, recipe, solutions, layout, conventions)
+
+    @cached_property
+    def worksheet(self) -> Document:
+        """What the student gets."""
+        return self.document("blank")
+
+    @cached_property
+    def key(self) -> Document:
+        """What the marker gets."""
+        return self.document("key")
 
     @property
     def problem(self) -> Problem:
@@ -106,13 +130,11 @@ class Sheet:
             raise InputError(f"Questions of the type {self.question.type} have no derivation behind them.")
         return self.question.problem
 
-    @property
-    def name(self) -> str:
-        """The short identity that stands on every page."""
-        return self.worksheet.sheet
+    def _repr_html_(self) -> str:
+        return shown(self.worksheet, "html")
 
     def _repr_markdown_(self) -> str:
-        return FORMATS["markdown"].write(self.worksheet)
+        return shown(self.worksheet, "markdown")
 
 
 def sheets(recipe: Recipe, count: int) -> Iterator[Sheet]:
@@ -122,12 +144,7 @@ def sheets(recipe: Recipe, count: int) -> Iterator[Sheet]:
     """
     command = recipe.command()
     for number, question in enumerate(islice(pool(recipe.spec, Dice.seeded(recipe.seed)), count), 1):
-        yield _sheet(question, command, number)
-
-
-def _sheet(question: Question, command: str = "", number: int = 0) -> Sheet:
-    name, recipe = identity(question.content), f"{command} (sheet {number})" if command else ""
-    return Sheet(question, worksheet_document(question, name, recipe), key_document(question, name, recipe), command)
+        yield Sheet(question, identity(question.content), command, number)
 
 
 def make_sheet(problem: Problem, detail: Detail | None = None) -> Sheet:
@@ -141,7 +158,7 @@ def make_sheet(problem: Problem, detail: Detail | None = None) -> Sheet:
         "given": {name: _content(m) for name, m in problem.derivation.givens.items()},
         "steps": [[s.name, repr(s.op)] for s in problem.derivation],
     }
-    return _sheet(full_question(problem, content, detail=detail))
+    return Sheet(full_question(problem, content, detail=detail), identity(content))
 
 
 def _content(matrix: Matrix | Outline) -> Json:
@@ -259,12 +276,21 @@ def suffix(form: str) -> str:
     return {"pdf": ".pdf", "latex-pdf": ".tex.pdf"}.get(form) or FORMATS[form].SUFFIX
 
 
-def render(document: Document, form: str) -> tuple[str, bytes]:
-    """A document in one format, as its look wants it: the ending of its file, and its bytes."""
-    return _written(presented(document), form)
+def render(document: Document, form: str, *, beside_macros: bool = False) -> tuple[str, bytes]:
+    """A document in one format, as its look wants it: the ending of its file, and its bytes.
+
+    LaTeX is complete in one file, unless it goes into a folder where its macros are, `beside_macros`.
+    """
+    return _written(presented(document), form, beside_macros)
 
 
-def _written(document: Document, form: str) -> tuple[str, bytes]:
+def shown(document: Document, form: Literal["html", "markdown"]) -> str:
+    """A document as a notebook shows it among its output: without a page round it."""
+    write = {"html": html.fragment, "markdown": markdown.fragment}[form]
+    return write(presented(document))
+
+
+def _written(document: Document, form: str, beside_macros: bool = False) -> tuple[str, bytes]:
     if form == "pdf":
         from symattn.writers.pdf import write_pdf
 
@@ -273,6 +299,8 @@ def _written(document: Document, form: str) -> tuple[str, bytes]:
         from symattn.writers.pdf import latex_pdf
 
         return suffix(form), latex_pdf(FORMATS["latex"].write(document))[0]
+    if form == "latex" and beside_macros:
+        return suffix(form), latex.write_beside_macros(document).encode()
     return suffix(form), FORMATS[form].write(document).encode()
 
 
@@ -291,6 +319,14 @@ def check_formats(asked: Iterable[str]) -> tuple[str, ...]:
     return listed
 
 
+def check_solutions(asked: Iterable[str]) -> tuple[Solutions, ...]:
+    """What is to be written of each worksheet; `InputError` for what there is not."""
+    listed = dict.fromkeys(asked)
+    if unknown := [name for name in listed if name not in SOLUTIONS] or ([] if listed else ["nothing"]):
+        raise InputError(f"solutions is {unknown[0]!r}; some of {', '.join(SOLUTIONS)} were expected.")
+    return tuple(name for name in SOLUTIONS if name in listed)
+
+
 def write_sheets(
     made: Iterable[Sheet],
     folder: Path,
@@ -298,31 +334,45 @@ def write_sheets(
     *,
     stem: str = "worksheet",
     together: bool = False,
+    solutions: Sequence[Solutions] = ("blank", "key"),
+    layout: Layout = "matrix",
+    conventions: Conventions = "full",
     look: Look = DEFAULT_LOOK,
+    overview: bool = False,
     on_sheet: Callable[[Sheet], None] = lambda sheet: None,
 ) -> list[Path]:
     """Write worksheets and keys, each in a file of its own, or `together`: all worksheets in one and all keys in one.
 
-    The frozen set is written beside them.  Everything is made in a folder beside first, so that an error leaves no
-    file behind.
+    `solutions` says what of each is written: blank, partly worked, worked, or with everything for a marker.
+
+    The frozen set is written beside them, and an `overview` of all sheets if it is wanted.  Everything is made in a
+    folder beside first, so that an error leaves no file behind.
     """
     forms = check_formats(forms)
     frozen: list[_Frozen] = []
 
     def documents() -> Iterator[tuple[str, Document]]:
         all_of_them: list[Sheet] = []
+        listed: list[tuple[str, Question]] = []
         for number, sheet in enumerate(made, 1):
             if _is_variant(sheet):
                 frozen.append(_frozen(sheet))
             if together:
                 all_of_them.append(sheet)
             else:
-                yield f"{stem}-{number:02}", sheet.worksheet
-                yield f"{stem}-{number:02}-key", sheet.key
+                yield from each(f"{stem}-{number:02}", [sheet])
+            if overview:
+                listed.append((sheet.name, sheet.question))
             on_sheet(sheet)
         if together:
-            yield f"{stem}-all", booklet([s.worksheet for s in all_of_them])
-            yield f"{stem}-all-key", booklet([s.key for s in all_of_them])
+            yield from each(f"{stem}-all", all_of_them)
+        if listed:
+            yield f"{stem}-overview", set_overview(listed[0][1].title, listed, sheet.command)
+
+    def each(name: str, sheets: Sequence[Sheet]) -> Iterator[tuple[str, Document]]:
+        for asked in solutions:
+            written = [s.document(asked, layout=layout, conventions=conventions) for s in sheets]
+            yield name + ("" if asked == "blank" else f"-{asked}"), booklet(written) if together else written[0]
 
     def files() -> Iterator[tuple[str, bytes]]:
         yield from _rendered(((name, replace(document, look=look)) for name, document in documents()), forms)
@@ -338,12 +388,19 @@ def write_documents(documents: Iterable[tuple[str, Document]], folder: Path, for
 
 
 def _rendered(documents: Iterable[tuple[str, Document]], forms: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """The files that documents are written to, by name."""
+    """The files that documents are written to, by name, and what LaTeX needs beside them."""
+    beside = latex.Folder()
     for stem, document in documents:
         shown = presented(document)
         for form in forms:
-            suffix, content = _written(shown, form)
+            suffix, content = _written(shown, form, beside_macros=True)
+            if form == "latex":
+                beside.add(stem, content.decode(), group=_NUMBER.sub("-class", stem))
             yield stem + suffix, content
+    yield from ((name, text.encode()) for name, text in beside.files())
+
+
+_NUMBER = re.compile(r"-\d\d+(?=(?:-[a-z]+)?\Z)")  # of a sheet among others, in the name of its file
 
 
 def _write(files: Iterable[tuple[str, bytes]], folder: Path) -> list[Path]:

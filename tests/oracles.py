@@ -29,6 +29,7 @@ from symattn.document import (
     Table,
     Together,
     Words,
+    settled,
 )
 from symattn.exact import Matrix, decimal_text
 
@@ -305,7 +306,7 @@ def page_lines(document: Document, until: str = "") -> list[str]:
     It stops before the heading that starts with `until`.
     """
     lines: list[str] = []
-    for block in _blocks(document.blocks):
+    for block in _blocks(settled(document).blocks):
         if until and isinstance(block, Heading) and _words(block.content).startswith(until):
             break
         lines += _block_lines(block)

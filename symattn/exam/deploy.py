@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from symattn.dice import Dice
-from symattn.document import Document, Paragraph, Words
+from symattn.document import Document, Paragraph, Quoted, Words
 from symattn.errors import InputError
 from symattn.exam.papers import Copy, key, overview, paper
 from symattn.exam.spec import ExamSpec, QuestionSpec, exam_spec
@@ -32,6 +32,7 @@ from symattn.problems import problem_type
 from symattn.question import Content, Json, Question
 from symattn.sheets import check_formats, render, suffix
 from symattn.version import VERSION
+from symattn.writers import latex
 
 FORMAT = 1
 FROZEN = "exam.json"
@@ -90,8 +91,8 @@ class Exam:
 def _as_asked(question: Question, asked: QuestionSpec) -> Question:
     if asked.points is not None:
         question = question.worth(asked.points)
-    text = (Paragraph((Words(asked.text),)),) if asked.text else ()
-    return replace(question, title=asked.title or question.title, introduction=(*text, *question.introduction))
+    text = (Paragraph((Words(Quoted(asked.text)),)),) if asked.text else ()
+    return replace(question, title=Quoted(asked.title) or question.title, introduction=(*text, *question.introduction))
 
 
 # ------------------------------------------------------------------------------------------------ making
@@ -272,9 +273,15 @@ def write_exam(
             exam = make_exam(spec, dice, on_variant)
         frozen = "" if where.exists() else freeze(exam, cast(Dice, dice))
         put(where, frozen.encode)
+        beside = latex.Folder()
         for stem, document in documents(exam):
             for form in forms:
-                put(folder / (stem + suffix(form)), lambda d=document, f=form: render(d(), f)[1])  # type: ignore[misc]
+                path = folder / (stem + suffix(form))
+                put(path, lambda d=document, f=form: render(d(), f, beside_macros=True)[1])  # type: ignore[misc]
+                if form == "latex":
+                    beside.add(stem, path.read_text(encoding="utf-8"), group=f"{Path(stem).parent}/class")
+        for name, text in beside.files():
+            put(folder / name, text.encode)
         if spec.students:
             put(folder / "assignment.csv", lambda: assignment(exam).encode())
     except OSError as error:

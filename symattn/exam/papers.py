@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -10,6 +10,7 @@ from symattn.derivation import Operand, Step
 from symattn.document import (
     Block,
     Box,
+    Columns,
     Display,
     Document,
     FillIn,
@@ -21,27 +22,30 @@ from symattn.document import (
     Math,
     PageBreak,
     Paragraph,
+    Quoted,
     Strong,
     Table,
     Together,
     Words,
     WorkingSpace,
 )
-from symattn.exact import Matrix, decimal_text, exponential
+from symattn.exact import decimal_text, exponential
 from symattn.exam.spec import ExamSpec
-from symattn.explanation import conventions_box
+from symattn.explanation import Layout, conventions_box
 from symattn.explanation.documents import lowered
+from symattn.explanation.layouts import QUESTION, in_schemes, joined, question_apart
+from symattn.explanation.overview import last_answer, weights_overview
 from symattn.explanation.page import rows_of
 from symattn.explanation.parts import equation, wording_of
 from symattn.explanation.wording import Wording
-from symattn.formula import Bracketed, Formula, MatrixOf, Name, Power, Relation, Sum, Transposed, decimal, number
+from symattn.formula import Bracketed, Formula, Name, Power, Relation, Sum, Transposed, decimal, number
 from symattn.identity import digest
 from symattn.ops import Softmax
 from symattn.pool import shared
 from symattn.presentation import TEXT_SIZES
 from symattn.problem import Problem
 from symattn.problems import problem_type
-from symattn.question import MatrixAnswer, Part, Question, StepAnswer, answer_entries, marks_text, total
+from symattn.question import Part, Question, StepAnswer, marks_text, total
 from symattn.version import VERSION
 
 WORKING_PAGE = 225  # millimetres
@@ -76,7 +80,7 @@ def paper(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Document
     for position, question in enumerate(questions):
         if spec.new_page or position == 0:
             blocks.append(PageBreak())
-        blocks += _asked(question, position + 1)
+        blocks += joined(_asked(question, position + 1, spec.layout))
     blocks.append(Paragraph((Strong("END OF QUESTIONS"),)))
     if spec.data_sheet and any(q.given for q in questions):
         blocks += [PageBreak(), Heading((Words("Data sheet (you may tear this page off)"),), 1)]
@@ -85,7 +89,7 @@ def paper(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Document
                 blocks += [Heading(_named(question, position + 1), 1), *map(lowered, question.given)]
     for _ in range(spec.blank_pages):
         blocks += [PageBreak(), Paragraph((Words("Page for rough work"),)), WorkingSpace(WORKING_PAGE)]
-    return Document(spec.title, tuple(blocks), sheet=copy.sheet, look=look)
+    return Document(Quoted(spec.title), tuple(blocks), sheet=copy.sheet, look=look)
 
 
 def _for_teachers(spec: ExamSpec) -> Look:
@@ -95,7 +99,7 @@ def _for_teachers(spec: ExamSpec) -> Look:
 
 def _cover(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Iterator[Block]:
     if line := " · ".join(text for text in (spec.institution, spec.course, spec.date) if text):
-        yield Paragraph((Words(line),))
+        yield Paragraph((Words(Quoted(line)),))
     yield FillIns(
         (
             FillIn((Words("Name"),), 75, value=copy.name),
@@ -105,16 +109,16 @@ def _cover(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Iterato
         )
     )
     marks = sum(q.marks for q in questions)
-    items: list[Inlines] = [(Words(text),) for text in spec.instructions]
+    items: list[Inlines] = [(Words(Quoted(text)),) for text in spec.instructions]
     if spec.time:
-        items.append((Words(f"Time allowed: {spec.time}."),))
+        items.append((Words("Time allowed: "), Words(Quoted(spec.time)), Words(".")))
     items.append((Words(f"This paper has {_count(len(questions), 'question')} and {_count(marks, 'mark')}."),))
     if spec.aids:
-        items.append((Words(f"Aids allowed: {spec.aids}."),))
+        items.append((Words("Aids allowed: "), Words(Quoted(spec.aids)), Words(".")))
     items.append((Words("Write in the boxes and show your working beside them; cross out what is not to be marked."),))
     items.append((Words("An answer that follows from a line of your own can earn marks even if that line is wrong."),))
     yield Box("Instructions", (ItemList(tuple(items)),))
-    yield from conventions_box(questions)
+    yield from conventions_box(questions, spec.conventions)
     yield Together((_mark_table(questions),))
     yield from _formulas(spec, questions)
 
@@ -136,17 +140,26 @@ def _heading(question: Question, number: int) -> Heading:
 
 
 def _named(question: Question, number: int) -> Inlines:
-    return (Words(f"Question {number}. {question.title}"),)
+    return (Words(f"Question {number}. "), Words(question.title))
 
 
-def _asked(question: Question, number: int) -> Iterator[Block]:
+def _asked(question: Question, number: int, layout: Layout) -> Iterator[Block]:
     first, *rest = [*question.introduction, *map(lowered, question.given)] or [Paragraph(())]
     yield Together((_heading(question, number), first))
     yield from rest
     end = Paragraph((Words(f"(Total for Question {number} is {_count(question.marks, 'mark')})"),))
-    for position, part in enumerate(question.parts):
+    for position, part in enumerate(_arranged(question, layout).parts):
+        heading = _part(part, position, f"[{total(part.marks)}]" if part.marks else "")
         last = (end,) if position == len(question.parts) - 1 else ()
-        yield Together((_part(part, position, f"[{total(part.marks)}]" if part.marks else ""), *part.ask, *last))
+        if layout == "columns" and (apart := question_apart(part)):
+            asked, room = apart
+            yield Columns(QUESTION, (((heading, *asked), (*room, *last)),))
+        else:
+            yield Together((heading, *part.ask, *last))
+
+
+def _arranged(question: Question, layout: Layout) -> Question:
+    return in_schemes(question) if layout == "falk" else question
 
 
 def _part(part: Part, position: int, marks: str) -> Heading:
@@ -256,7 +269,7 @@ def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
                 ),
             )
         ),
-        *conventions_box(questions),
+        *conventions_box(questions, spec.conventions),
     ]
     if derived := [q for q in questions if any(isinstance(p.answer, StepAnswer) for p in q.parts)]:
         blocks += [Box("Also right", (ItemList(tuple((Words(text),) for text in ALSO_RIGHT)),))]
@@ -268,15 +281,15 @@ def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
         blocks.append(PageBreak())
         first, *rest = question.given or (Paragraph(()),)
         blocks += [Together((_heading(question, position + 1), lowered(first))), *map(lowered, rest)]
-        for place, part in enumerate(question.parts):
+        for place, part in enumerate(_arranged(question, spec.layout).parts):
             start, *more = part.key
-            blocks += [Together((_part(part, place, marks_text(part.marks)), start)), *more]
+            blocks += [Together((_part(part, place, marks_text(part.marks)), start)), *more, *part.marking]
             if told := "; ".join(f"{mark}: {mark.what}" for mark in part.marks if mark.what):
                 blocks.append(Paragraph((Words(told + "."),)))
         if spec.common_answers:
             blocks += map(lowered, question.after)
         blocks.append(_about(question))
-    return Document(spec.title, tuple(blocks), subtitle="Answer key", sheet=sheet, look=_for_teachers(spec))
+    return Document(Quoted(spec.title), tuple(blocks), subtitle="Answer key", sheet=sheet, look=_for_teachers(spec))
 
 
 def _about(question: Question) -> Box:
@@ -302,20 +315,21 @@ def overview(spec: ExamSpec, ids: Sequence[str], papers: Sequence[Sequence[Quest
         questions = [paper[position] for paper in papers]
         names = list(dict.fromkeys(name for q in questions for name in q.features))
         places = list(dict.fromkeys(name for q in questions for name in q.positions))
-        header = [(Words("Paper"),), *((Words(name),) for name in (*names, *places)), (Words("Last answer"),)]
-        rows = [
-            (
-                (Words(name),),
-                *((Words(f"{q.features.get(f, 0):g}"),) for f in names),
-                *((Words(q.positions.get(p, "")),) for p in places),
-                _last_answer(q),
-            )
+        answers = [
+            ((Words(name),), *((Words(q.positions.get(p, "")),) for p in places), last_answer(q))
             for name, q in zip(ids, questions, strict=True)
         ]
-        for word, extreme in (("least", min), ("most", max)):
-            numbers = ((Words(f"{extreme(q.features.get(name, 0) for q in questions):g}"),) for name in names)
-            rows.append(((Words(word),), *numbers, *[(Words("–"),)] * (len(places) + 1)))
-        blocks += [_heading(questions[0], position + 1), Table(tuple(header), tuple(rows), row_heads=True)]
+        blocks += [_heading(questions[0], position + 1), _table(("Paper", *places, "Last answer"), answers)]
+        if names:
+            loads = [
+                ((Words(name),), *((Words(f"{q.features.get(f, 0):g}"),) for f in names))
+                for name, q in zip(ids, questions, strict=True)
+            ]
+            for word, extreme in (("least", min), ("most", max)):
+                numbers = ((Words(f"{extreme(q.features.get(name, 0) for q in questions):g}"),) for name in names)
+                loads.append(((Words(word),), *numbers))
+            blocks.append(_table(("Paper", *names), loads))
+        blocks += weights_overview(list(zip(ids, questions, strict=True)))
         if (alike := _overlap(questions)) is not None:
             said = f"Two keys share at most {100 * alike:.0f} % of the entries that have to be worked out."
             blocks.append(Paragraph((Words(said),)))
@@ -324,8 +338,12 @@ def overview(spec: ExamSpec, ids: Sequence[str], papers: Sequence[Sequence[Quest
         least, most = min(totals), max(totals)
         blocks.append(Paragraph((Words(f"Load of a whole paper: {least:.4g} to {most:.4g}."),)))
     return Document(
-        spec.title, tuple(blocks), subtitle=f"Overview of {_count(len(ids), 'paper')}", look=_for_teachers(spec)
+        Quoted(spec.title), tuple(blocks), subtitle=f"Overview of {_count(len(ids), 'paper')}", look=_for_teachers(spec)
     )
+
+
+def _table(heads: Iterable[str], rows: Iterable[tuple[Inlines, ...]]) -> Table:
+    return Table(tuple((Words(head),) for head in heads), tuple(rows), row_heads=True)
 
 
 def _overlap(questions: Sequence[Question]) -> float | None:
@@ -334,19 +352,3 @@ def _overlap(questions: Sequence[Question]) -> float | None:
     if key_of is None:
         return None
     return max((shared(a, b) for a, b in combinations([key_of(q.content) for q in questions], 2)), default=None)
-
-
-def _last_answer(question: Question) -> Inlines:
-    """The last answer of a question in short: a matrix in decimals, anything else as text."""
-    last = question.parts[-1].answer
-    match last:
-        case StepAnswer(step) if question.problem is not None:
-            result = question.problem[step].result
-        case MatrixAnswer(result):
-            pass
-        case _:
-            return (Words("; ".join(text for _, text in answer_entries(last, question.problem))),)
-    assert isinstance(result, Matrix)
-    whole = all(isinstance(x, int) for x in result)
-    rows = result.decimals(0 if whole else 3)
-    return (Math(MatrixOf(tuple(tuple(map(decimal, row)) for row in rows))),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from symattn.document import DEFAULT_LOOK, Look
 from symattn.errors import InputError
 from symattn.exam.students import Student, read_class
+from symattn.explanation import CONVENTIONS, LAYOUTS, Conventions, Layout, known_choice
 from symattn.notation import read_toml
 from symattn.presentation import CHOICES, TEXT_SIZES, make_look
 from symattn.problems import Spec, problem_type
@@ -46,6 +47,8 @@ class ExamSpec:
     new_page         every question begins on a new page
     blank_pages      pages for rough work at the end
     look             what the reader chooses: text_size, paper, spacing, decimal_sign, brackets, transpose, language
+    layout           of products: matrix, falk, or columns (the step at the left, its working at the right)
+    conventions      the box of what holds for all questions: full, or bare
     id_boxes         boxes for the student's number
     common_answers   the table of common wrong answers in the keys
     """
@@ -68,6 +71,8 @@ class ExamSpec:
     new_page: bool = True
     blank_pages: int = 0
     look: Look = DEFAULT_LOOK
+    layout: Layout = "matrix"
+    conventions: Conventions = "full"
     id_boxes: int = 8
     common_answers: bool = True
     source: Mapping[str, Json] = field(default_factory=dict)
@@ -75,6 +80,7 @@ class ExamSpec:
 
 HEAD: dict[str, type] = {
     "title": str, "institution": str, "course": str, "date": str, "time": str, "aids": str, "formula_sheet": str,
+    "layout": str, "conventions": str,
     "variants": int, "seats_per_row": int, "blank_pages": int, "id_boxes": int,
     "exponentials": bool, "data_sheet": bool, "new_page": bool, "common_answers": bool,
 }  # fmt: skip
@@ -84,6 +90,9 @@ SHARED = ("notation", "level", "softmax", "exact", "places", "mechanism", "sizes
 """What stands at the top of the file for all questions that say nothing else."""
 
 _KINDS = {str: "a text", int: "a whole number", bool: "true or false"}
+_CHOICES: Mapping[str, Sequence[str]] = {
+    "formula_sheet": FORMULA_SHEETS, "layout": LAYOUTS, "conventions": CONVENTIONS
+}  # fmt: skip
 _RANGES = {"variants": (1, MOST_VARIANTS), "seats_per_row": (0, 1000), "blank_pages": (0, 20), "id_boxes": (0, 16)}
 
 
@@ -110,10 +119,11 @@ def exam_spec(data: Mapping[str, Any], path: Path, students: tuple[Student, ...]
     for key, (low, high) in _RANGES.items():
         if not low <= head.get(key, low) <= high:
             raise InputError(f"In {where}, {key} is {head[key]}; a number from {low} to {high} was expected.")
-    if head.get("formula_sheet", "none") not in FORMULA_SHEETS:
-        kinds = ", ".join(FORMULA_SHEETS)
-        raise InputError(f"In {where}, formula_sheet is {head['formula_sheet']!r}; one of {kinds} was expected.")
+    if head.get("conventions") == "none":
+        raise InputError(f"In {where}, conventions is 'none'; an exam says them: full or bare was expected.")
     try:
+        for key, allowed in _CHOICES.items():
+            known_choice(key, head.get(key, allowed[0]), allowed)
         head["look"] = make_look(**{key: data[key] for key in LOOK if key in data})
     except InputError as error:
         raise InputError(f"In {where}, {error}") from error

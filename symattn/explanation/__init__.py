@@ -1,20 +1,36 @@
 """From a derivation, a problem or a question to a document: to read, to fill in, to mark by."""
 
+from symattn.explanation.diagrams_kinds import DIAGRAMS, diagram_document
 from symattn.explanation.documents import (
+    CONVENTIONS,
+    Conventions,
     booklet,
     conventions_box,
     derivation_document,
     key_document,
+    known_choice,
+    question_document,
     worksheet_document,
 )
+from symattn.explanation.layouts import LAYOUTS, Layout
+from symattn.explanation.overview import set_overview
 from symattn.explanation.steps import Detail, WhichEntries
 
 __all__ = [
+    "CONVENTIONS",
+    "DIAGRAMS",
+    "LAYOUTS",
+    "Conventions",
     "Detail",
+    "Layout",
     "WhichEntries",
     "booklet",
     "conventions_box",
     "derivation_document",
+    "diagram_document",
     "key_document",
+    "known_choice",
+    "question_document",
+    "set_overview",
     "worksheet_document",
 ]

@@ -12,6 +12,7 @@ from symattn.derivation import Step
 from symattn.document import Diagram, DiagramLayer, Inlines, Math, Words
 from symattn.errors import InputError
 from symattn.exact import Matrix
+from symattn.explanation.diagrams_words import described
 from symattn.explanation.wording import Wording
 from symattn.formula import Formula, Name, Product, Relation, Row, Text, read_formula
 from symattn.ops import Scale, Softmax
@@ -34,10 +35,10 @@ def diagram(spec: str, wording: Wording) -> Diagram:
         edges += [((k + 1, 0), (k, 0)) for k in range(shift - 1)]
         edges += [((shift, j), (shift - 1, 0)) for j in range(len(layers[0].boxes))]
         layers = above + layers
-    words = "From bottom to top: the inputs, the weight matrices, the queries, keys and values of every input"
+    what = "The inputs, the weight matrices, the queries, keys and values of every input"
     if kind == "attention":
-        words += ", the scores, the scaled scores, and the weights that softmax makes of them"
-    return Diagram(tuple(layers), tuple(edges), words + ".")
+        what += ", the scores, the scaled scores, and the weights that softmax makes of them"
+    return described(Diagram(tuple(layers), tuple(edges), ""), what)
 
 
 def _projections(wording: Wording, changes: dict[str, str]) -> tuple[list[DiagramLayer], list[Edge]]:

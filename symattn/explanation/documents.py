@@ -2,65 +2,139 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from symattn.document import (
     Block,
     Box,
+    Columns,
     Document,
     Heading,
     Inlines,
     ItemList,
     PageBreak,
     Paragraph,
+    Solutions,
+    Solved,
     Strong,
-    Together,
     Words,
+    settled,
     with_blocks_inside,
 )
+from symattn.errors import InputError
+from symattn.explanation.bare import bare_conventions
+from symattn.explanation.diagrams_kinds import default_diagram
+from symattn.explanation.layouts import LAYOUTS, QUESTION, Layout, in_schemes, joined, question_apart, with_rule_apart
 from symattn.explanation.page import page
-from symattn.explanation.parts import introduction
+from symattn.explanation.parts import introduction, wording_of
+from symattn.explanation.program import Programs, programs, whole_program, with_programs
+from symattn.explanation.solutions import Begun
 from symattn.explanation.steps import Detail
 from symattn.problem import Problem
-from symattn.question import Part, Question, marks_text
+from symattn.question import Question, total
+
+Conventions = Literal["full", "bare", "none"]
+CONVENTIONS: tuple[Conventions, ...] = ("full", "bare", "none")
 
 
-def derivation_document(problem: Problem, detail: Detail | None = None) -> Document:
+def derivation_document(problem: Problem, detail: Detail | None = None, layout: Layout = "matrix") -> Document:
     """The derivation worked out, in its notation, with the errata of a note listed."""
-    blocks = introduction(problem)
-    blocks += page(problem, detail or Detail(places=problem.notation.decimals))
+    known_choice("layout", layout, LAYOUTS)
+    blocks = [*introduction(problem), *default_diagram(problem)]
+    blocks += page(problem, detail or Detail(places=problem.notation.decimals), layout)
+    blocks += whole_program(problem)
     return Document(problem.title, tuple(blocks))
+
+
+def question_document(
+    question: Question,
+    sheet: str = "",
+    recipe: str = "",
+    solutions: Solutions = "blank",
+    layout: Layout = "matrix",
+    conventions: Conventions = "full",
+) -> Document:
+    """A question on paper: to be filled in, partly worked, worked out, or with everything that a marker needs.
+
+    It is the same structure each time, `Solved` blocks with all of it; only a blank one holds no solution at all.
+    """
+    known_choice("layout", layout, LAYOUTS)
+    known_choice("conventions", conventions, CONVENTIONS)
+    known_choice("solutions", solutions, tuple(SUBTITLES))
+    introduction = Solved(question.introduction, question.introduction, ())
+    code = programs(question)
+    blocks = [introduction, *conventions_box([question], conventions), *question.given, *code.opening]
+    blocks += joined(_parts(question, layout, code))
+    if question.after:
+        blocks.append(Solved((), (), (), question.after))
+    fields = ("Name", "Student ID", "Date") if solutions in ("blank", "partly") else ()
+    document = Document(
+        question.title, tuple(blocks), SUBTITLES[solutions], fields, sheet, recipe, solutions=solutions
+    )  # fmt: skip
+    return settled(document) if solutions == "blank" else document
+
+
+def known_choice(what: str, chosen: str, choices: Sequence[str]) -> None:
+    """`InputError` for a choice that there is not."""
+    if chosen not in choices:
+        raise InputError(f"{what} is {chosen!r}; one of {', '.join(choices)} was expected.")
+
+
+SUBTITLES: Mapping[Solutions, str] = {
+    "blank": "",
+    "partly": "Partly worked",
+    "worked": "Worked solutions",
+    "key": "Answer key",
+}
 
 
 def worksheet_document(question: Question, sheet: str = "", recipe: str = "") -> Document:
     """What the student gets: instructions, conventions, givens, and room for every answer."""
-    blocks = [*question.introduction, *conventions_box([question]), *question.given]
-    blocks += [_together(part, number, part.ask) for number, part in enumerate(question.parts, 1)]
-    fields = ("Name", "Student ID", "Date")
-    return Document(question.title, tuple(blocks), fields=fields, sheet=sheet, recipe=recipe)
+    return question_document(question, sheet, recipe)
 
 
 def key_document(question: Question, sheet: str = "", recipe: str = "") -> Document:
     """The answer key: every answer worked out, with its marks, and what else a marker looks for."""
-    blocks = [*conventions_box([question]), *question.given]
-    for number, part in enumerate(question.parts, 1):
-        first, *rest = part.key
-        blocks += [_together(part, number, (first,), marks_text(part.marks)), *rest]
-    blocks += question.after
-    return Document(question.title, tuple(blocks), subtitle="Answer key", sheet=sheet, recipe=recipe)
+    return question_document(question, sheet, recipe, "key")
 
 
-def conventions_box(questions: Sequence[Question]) -> list[Block]:
+def _parts(question: Question, layout: Layout, code: Programs) -> Iterator[Block]:
+    """Each part under its heading, or beside it."""
+    arranged = in_schemes(question) if layout == "falk" else question
+    begun = Begun(arranged)
+    for number, part in enumerate(arranged.parts, 1):
+        marks = f"[{total(part.marks)}]" if part.marks else ""
+        heading = Heading((Words(f"{number}. "), *part.title), 1, marks)
+        if layout == "columns" and (apart := question_apart(part)):
+            asked, room = apart
+            beside = replace(part, ask=room, key=with_rule_apart(part.key)[1])
+            yield Columns(QUESTION, (((heading, *asked), (with_programs(begun.solved(beside), code, number),)),))
+        else:
+            yield heading
+            yield with_programs(begun.solved(part), code, number)
+
+
+def conventions_box(questions: Sequence[Question], form: Conventions = "full") -> list[Block]:
     """What holds for the questions, those that share their conventions together; nothing where there is none."""
+    if form == "none":
+        return []
     shared: dict[tuple[Inlines, ...], list[int]] = {}
     for number, question in enumerate(questions, 1):
-        shared.setdefault(question.conventions, []).append(number)
+        shared.setdefault(_conventions(question, form), []).append(number)
     if len(shared) == 1:
-        items = questions[0].conventions
+        (items,) = shared
     else:
         items = tuple((Strong(f"{_numbered(which)}:"), *_in_a_row(said)) for said, which in shared.items() if said)
     return [Box("Conventions", (ItemList(items),))] if items else []
+
+
+def _conventions(question: Question, form: Conventions) -> tuple[Inlines, ...]:
+    """A question without a derivation has its conventions in sentences only."""
+    if form == "bare" and question.problem is not None and question.conventions:
+        return bare_conventions(question.problem, wording_of(question.problem))
+    return question.conventions
 
 
 def _numbered(numbers: list[int]) -> str:
@@ -71,10 +145,6 @@ def _numbered(numbers: list[int]) -> str:
 
 def _in_a_row(sentences: Sequence[Inlines]) -> Inlines:
     return tuple(part for sentence in sentences for part in (Words(" "), *sentence))
-
-
-def _together(part: Part, number: int, blocks: tuple[Block, ...], marks: str = "") -> Together:
-    return Together((Heading((Words(f"{number}. "), *part.title), 1, marks), *blocks))
 
 
 def booklet(documents: Sequence[Document]) -> Document:
@@ -91,7 +161,7 @@ def booklet(documents: Sequence[Document]) -> Document:
         blocks += [lowered(block) for block in document.blocks]
     first = documents[0]
     recipe = first.recipe.partition(" (sheet")[0]
-    return Document(first.title, tuple(blocks), subtitle=first.subtitle, recipe=recipe, look=first.look)
+    return replace(first, blocks=tuple(blocks), fields=(), sheet="", recipe=recipe)
 
 
 def lowered(block: Block) -> Block:
@@ -101,4 +171,15 @@ def lowered(block: Block) -> Block:
     return with_blocks_inside(block, lambda inside: tuple(map(lowered, inside)))
 
 
-__all__ = ["booklet", "conventions_box", "derivation_document", "key_document", "lowered", "worksheet_document"]
+__all__ = [
+    "CONVENTIONS",
+    "Conventions",
+    "booklet",
+    "conventions_box",
+    "derivation_document",
+    "key_document",
+    "known_choice",
+    "lowered",
+    "question_document",
+    "worksheet_document",
+]

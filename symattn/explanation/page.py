@@ -9,6 +9,7 @@ from typing import Literal
 from symattn.derivation import Step
 from symattn.document import (
     Block,
+    Columns,
     Diagram,
     Display,
     Heading,
@@ -19,8 +20,10 @@ from symattn.document import (
     Together,
     Words,
 )
+from symattn.errors import InputError
 from symattn.exact import Outline
 from symattn.explanation.diagrams import diagram
+from symattn.explanation.layouts import STEP, Layout, Schemes, joined, titled, with_rule_apart
 from symattn.explanation.steps import LINE, Detail, explain_step, step_title
 from symattn.explanation.wording import Wording
 from symattn.formula import Formula, Relation, Row, read_formula
@@ -34,17 +37,24 @@ SHORT = 40
 """Leading words up to this length stand on the line of their formula."""
 
 
-def page(problem: Problem, detail: Detail) -> list[Block]:
-    """The body of a derivation's document: givens, then every step."""
-    builder = _Page(problem, detail)
-    blocks = list(builder.blocks())
+def page(problem: Problem, detail: Detail, layout: Layout = "matrix") -> list[Block]:
+    """The body of a derivation's document: givens, then every step.
+
+    A layout of the reader's choice is another page than the notation's own.  `InputError` if a note is to be printed as
+    it was written in another layout than its own.
+    """
+    if layout != "matrix" and not problem.corrected:
+        raise InputError(f"A note as it was written has a layout of its own; {layout} goes with it corrected.")
+    builder = _Page(problem, detail, layout)
+    blocks = joined(builder.blocks())
     return [*blocks, *builder.errata()] if problem.errata else blocks
 
 
 class _Page:
-    def __init__(self, problem: Problem, detail: Detail) -> None:
+    def __init__(self, problem: Problem, detail: Detail, layout: Layout) -> None:
         self.problem = problem
         self.detail = detail
+        self.layout = layout
         self.derivation = self.problem.derivation
         self.wording = Wording(self.derivation, self.problem.notation)
         self.mode: Mode = "corrected" if self.problem.corrected else "as-written"
@@ -71,6 +81,8 @@ class _Page:
     def notation_sections(self) -> tuple[Section, ...]:
         """The notation's page; none where tokens lie the other way, for its words and products would be wrong."""
         notation = self.problem.notation
+        if self.layout != "matrix":
+            return ()
         own = notation.settings.get("orientation", "rows")
         return notation.sections if own == self.derivation.orientation else ()
 
@@ -109,8 +121,13 @@ class _Page:
         if step.section and step.section != self.section:
             self.section = step.section
             yield Heading((Words(step.section[0].upper() + step.section[1:]),), 1)
-        yield Heading(step_title(step, self.wording), 2 if step.section else 1)
-        yield from explain_step(step, self.wording, self.detail)
+        title, worked = step_title(step, self.wording), tuple(explain_step(step, self.wording, self.detail))
+        if self.layout == "columns":
+            rule, rest = with_rule_apart(worked)
+            yield Columns(STEP, (((titled(title), *rule), rest),))
+            return
+        yield Heading(title, 2 if step.section else 1)
+        yield from Schemes(self.wording).shown(worked) if self.layout == "falk" else worked
 
     # -- the sections
 

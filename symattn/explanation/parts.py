@@ -95,84 +95,100 @@ def conventions(problem: Problem, wording: Wording) -> tuple[Inlines, ...]:
     """The part that notes forget: what stands where, the divisor, the softmax, the mask; one line each."""
     rows = problem.derivation.orientation == "rows"
     items: list[Inlines] = [(Words("Tokens are rows." if rows else "Tokens are columns."),)]
-    products = (s for s in problem.steps if isinstance(s.op, MatMul))
-    first = next((s for s in products if wording.name(s.name) != wording.rule(s)), None)
-    if first:
+    if first := first_product(problem, wording):
         items.append((Words("Products as in "), Math(equation(first, wording)), Words(".")))
     items += gradient_conventions(problem, wording)
-    for step in _distinct_ops(problem):
-        match step.op:
-            case Temperature(divisor):
-                temperature = Relation((Name("τ"), wording.number(divisor)), ("=",))
-                items.append(_said("Scores are divided by the temperature ", temperature))
-            case SoftCap():
-                capped = step.op.written(problem.notation.style, Name("s"))
-                items.append((*_said("The soft cap makes ", capped, " of each score "), *_said("", Name("s"))))
-            case Bias(slope=None):
-                items.append((Words("The mask is added to the scores."),))
-            case Bias():
-                items.append(_slopes(problem, wording))
-            case OverSum(along):
-                items.append((Words(f"A weight is a score over the sum of its {along[:-1]}, without any powers."),))
-            case Hardmax(along):
-                items.append((Words(f"The largest score of each {along[:-1]} gets the weight 1; ties share it."),))
-            case FeatureMap():
-                items.append(_feature(step.op))
-            case Over(along):
-                above, below = map(wording.operand, step.operands)
-                divided = _said(f"Each {along[:-1]} of ", above, " is divided by its own entry of ")
-                items.append((*divided, *_said("", below)))
-            case Variance(of, over):
-                items.append(_divided(of, over, step, wording))
-            case Standardise(epsilon) | Rescale(epsilon):
-                items.append(_said("ε, which is added under the root, is ", wording.number(epsilon)))
-            case Activation() if step.op.function:
-                items.append(_said("Entry by entry, ", _function(step.op)))
-            case Scale():
-                symbol = step.op.symbol(problem.notation.style)
-                value = wording.number(step.op.divisor)
-                shown = symbol if symbol == value else Relation((symbol, value), ("=",))
-                items.append((Words("Scores are divided by "), Math(shown), Words(".")))
-            case Mask(_, style):
-                items.append((Words(f"{mask_words(step.op)} {_MARKED[style]}"),))
-            case Hadamard():
-                items.append((Words("⊙ multiplies entry by entry; a single column or row goes with every other one."),))
-            case SumOver(over):
-                items.append((Words(f"Sum adds up the {over}."),))
-            case Round():
-                items.append((Words(f"{step.op.title}, and go on with the rounded values."),))
-            case Sinusoids() | Rotate():
-                items += position_conventions(step.op)
-            case Multiple():
-                items.append(multiple_convention(step, wording))
-            case RunningMaximum(along):
-                items.append((Words(f"max takes the greatest number of each {along[:-1]}, of all matrices in it."),))
-            case Exponentials(along):
-                items.append((Words(f"In the exponent, each {along[:-1]} has its own entry of the maximum."),))
-            case Accumulate(along):
-                items.append((Words(f"⊙ multiplies each {along[:-1]} by its own number."),))
-            case CrossEntropy(along):
-                words = f"The loss of a token is minus the sum of target times ln of probability, over its {along[:-1]}"
-                items.append((Words(f"{words}; ln has base e, and what is wanted not at all counts 0."),))
-            case Append():
-                items.append((Words("The key and the value of a new token are kept before its query is asked."),))
-            case Slope("relu"):
-                items.append((Words("A condition in square brackets is 1 where it is true and 0 where it is false."),))
-            case InfinityNorm(along):
-                if "W_h" in problem.derivation.givens:
-                    items.append(_through_time(problem, wording))
-                items.append((Words(f"The norm is the largest sum of absolute values in a {along[:-1]}."),))
-            case Softmax(along, base):
-                words = f"Softmax goes along each {along[:-1]}, with base "
-                written = wording.read("e") if base == "e" else wording.number(base)
-                items.append((Words(words), Math(written), Words(".")))
-                if step.op.empty == "zero":
-                    items.append((Words(f"Weights of a {along[:-1]} in which everything is hidden are 0."),))
+    for step in distinct_ops(problem):
+        items += convention(step, problem, wording)
     items += head_conventions(problem.derivation, wording)
-    ops = [type(s.op) for s in problem.steps]
-    if {Softmax, Hardmax, OverSum}.intersection(ops) and Scale not in ops and CrossEntropy not in ops:
+    if unscaled(problem):
         items.append((Words("Scores are not scaled."),))
     return tuple(items)
+
+
+def first_product(problem: Problem, wording: Wording) -> Step | None:
+    """A product to show which factor stands on which side."""
+    products = (s for s in problem.steps if isinstance(s.op, MatMul))
+    return next((s for s in products if wording.name(s.name) != wording.rule(s)), None)
+
+
+def unscaled(problem: Problem) -> bool:
+    """Whether there are weights, and their scores are not scaled."""
+    ops = [type(s.op) for s in problem.steps]
+    return bool({Softmax, Hardmax, OverSum}.intersection(ops)) and Scale not in ops and CrossEntropy not in ops
+
+
+def convention(step: Step, problem: Problem, wording: Wording) -> list[Inlines]:
+    """What has to be agreed on before the operation of a step can be worked out, in sentences."""
+    items: list[Inlines] = []
+    match step.op:
+        case Temperature(divisor):
+            temperature = Relation((Name("τ"), wording.number(divisor)), ("=",))
+            items.append(_said("Scores are divided by the temperature ", temperature))
+        case SoftCap():
+            capped = step.op.written(problem.notation.style, Name("s"))
+            items.append((*_said("The soft cap makes ", capped, " of each score "), *_said("", Name("s"))))
+        case Bias(slope=None):
+            items.append((Words("The mask is added to the scores."),))
+        case Bias():
+            items.append(_slopes(problem, wording))
+        case OverSum(along):
+            items.append((Words(f"A weight is a score over the sum of its {along[:-1]}, without any powers."),))
+        case Hardmax(along):
+            items.append((Words(f"The largest score of each {along[:-1]} gets the weight 1; ties share it."),))
+        case FeatureMap():
+            items.append(_feature(step.op))
+        case Over(along):
+            above, below = map(wording.operand, step.operands)
+            divided = _said(f"Each {along[:-1]} of ", above, " is divided by its own entry of ")
+            items.append((*divided, *_said("", below)))
+        case Variance(of, over):
+            items.append(_divided(of, over, step, wording))
+        case Standardise(epsilon) | Rescale(epsilon):
+            items.append(_said("ε, which is added under the root, is ", wording.number(epsilon)))
+        case Activation() if step.op.function:
+            items.append(_said("Entry by entry, ", _function(step.op)))
+        case Scale():
+            symbol = step.op.symbol(problem.notation.style)
+            value = wording.number(step.op.divisor)
+            shown = symbol if symbol == value else Relation((symbol, value), ("=",))
+            items.append((Words("Scores are divided by "), Math(shown), Words(".")))
+        case Mask(_, style):
+            items.append((Words(f"{mask_words(step.op)} {_MARKED[style]}"),))
+        case Hadamard():
+            items.append((Words("⊙ multiplies entry by entry; a single column or row goes with every other one."),))
+        case SumOver(over):
+            items.append((Words(f"Sum adds up the {over}."),))
+        case Round():
+            items.append((Words(f"{step.op.title}, and go on with the rounded values."),))
+        case Sinusoids() | Rotate():
+            items += position_conventions(step.op)
+        case Multiple():
+            items.append(multiple_convention(step, wording))
+        case RunningMaximum(along):
+            items.append((Words(f"max takes the greatest number of each {along[:-1]}, of all matrices in it."),))
+        case Exponentials(along):
+            items.append((Words(f"In the exponent, each {along[:-1]} has its own entry of the maximum."),))
+        case Accumulate(along):
+            items.append((Words(f"⊙ multiplies each {along[:-1]} by its own number."),))
+        case CrossEntropy(along):
+            words = f"The loss of a token is minus the sum of target times ln of probability, over its {along[:-1]}"
+            items.append((Words(f"{words}; ln has base e, and what is wanted not at all counts 0."),))
+        case Append():
+            items.append((Words("The key and the value of a new token are kept before its query is asked."),))
+        case Slope("relu"):
+            items.append((Words("A condition in square brackets is 1 where it is true and 0 where it is false."),))
+        case InfinityNorm(along):
+            if "W_h" in problem.derivation.givens:
+                items.append(_through_time(problem, wording))
+            items.append((Words(f"The norm is the largest sum of absolute values in a {along[:-1]}."),))
+        case Softmax(along, base):
+            words = f"Softmax goes along each {along[:-1]}, with base "
+            written = wording.read("e") if base == "e" else wording.number(base)
+            items.append((Words(words), Math(written), Words(".")))
+            if step.op.empty == "zero":
+                items.append((Words(f"Weights of a {along[:-1]} in which everything is hidden are 0."),))
+    return items
 
 
 def _slopes(problem: Problem, wording: Wording) -> Inlines:
@@ -242,7 +258,7 @@ def equation(step: Step, wording: Wording) -> Formula:
     return Relation((wording.name(step.name), wording.rule(step)), ("=",))
 
 
-def _distinct_ops(problem: Problem) -> list[Step]:
+def distinct_ops(problem: Problem) -> list[Step]:
     """One step for every operation, in order: token by token the same one comes again and again."""
     seen: list[Step] = []
     for step in problem.steps:

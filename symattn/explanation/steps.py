@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction as Ratio
 from typing import Literal
 
-from symattn.derivation import Called, Index, Step
+from symattn.derivation import Called, Derivation, Index, Step
 from symattn.document import AnswerGrid, Block, Display, Entries, Inlines, Math, Paragraph, Words, WorkingSpace
 from symattn.exact import Matrix, Outline, Value, has_symbols, is_symbolic
 from symattn.explanation.wording import LONG, Wording, terminates
@@ -163,7 +163,7 @@ def which(shape: tuple[int, int], entries: WhichEntries) -> tuple[list[tuple[int
         return [(0, j) for j in range(columns)], "The first row is written out." if rows > 1 else ""
     assert not isinstance(entries, str)
     listed = [(i, j) for i, j in entries if i < rows and j < columns]
-    return listed, "Chosen entries are written out." if listed else ""
+    return listed, ""
 
 
 def _unwieldy(value: Value, wording: Wording) -> bool:
@@ -256,15 +256,34 @@ def ask_step(step: Step, wording: Wording, exact: bool) -> list[Block]:
     by_hand |= CrossEntropy | CrossEntropyGradient | ProductSum | Total
     by_hand |= Mean | Variance | MeanSquare | Standardise | Rescale
     if isinstance(step.op, by_hand):
-        blocks.append(WorkingSpace(working_height(step)))
+        blocks.append(WorkingSpace(working_height(step, wording.derivation)))
     blocks.append(AnswerGrid(name, rows, columns, cell_kind(step, exact)))
     return blocks
 
 
-def working_height(step: Step) -> int:
-    """Millimetres for working: a line of 6 for every two dot products, a third of a page at most."""
+def working_height(step: Step, derivation: Derivation) -> int:
+    """Millimetres for working by hand, about 25 for a row of dot products, and a third of a page at most.
+
+    Dot products stand next to one another as far as a line goes, with a line to spare for every row; fractions, as
+    those of a softmax, need two lines each; of anything else two go on a line.
+    """
     rows, columns = (int(s) for s in step.result.shape)
-    return min(80, 6 * max(3, rows * ((columns + 1) // 2)))
+    if isinstance(step.op, MatMul):
+        left = step.operands[0]
+        terms = int(left.of(derivation.value(left.name)).shape[1])
+        lines = rows * (1 + -(-columns // max(1, PAPER // (DOT_PRODUCT + TERM * terms))))
+    elif isinstance(step.op, Softmax | OverSum):
+        lines = 2 * rows * -(-columns // 3)
+    else:
+        lines = rows * -(-columns // 2)
+    return min(80, HANDWRITING * max(3, lines))
+
+
+HANDWRITING = 8
+"""The height of a line that is written by hand, in millimetres."""
+
+PAPER, DOT_PRODUCT, TERM = 165, 14, 11
+"""The width of a page, and what the name and the result of a dot product, and each of its terms, take of it by hand."""
 
 
 def cell_kind(step: Step, exact: bool) -> CellKind:

@@ -39,6 +39,7 @@ from symattn.formula import (
     Power,
     Product,
     Relation,
+    Root,
     Row,
     Scope,
     Shape,
@@ -184,6 +185,18 @@ class Wording:
                         names.setdefault(symbol.name, symbol_formula(symbol.name))
         return names
 
+    def in_signs(self, words: str) -> Inlines:
+        """Words in which names such as W_V and √d_k stand as they are typed, with these as formulas."""
+        parts: list[Words | Math] = []
+        for position, part in enumerate(_NAMES.split(words)):
+            if position % 2:
+                name = part.removeprefix("√")
+                formula = self.letters.get(name) or self.name(name)
+                parts.append(Math(formula if name == part else Root(formula)))
+            elif part:
+                parts.append(Words(part))
+        return tuple(parts)
+
     # -- numbers
 
     def number(self, value: Value) -> Formula:
@@ -260,11 +273,7 @@ class Wording:
         matrix = operand.of(self.derivation.seen(operand.name))
 
         def named(i: Index, j: Index) -> Formula:
-            if operand.transposed:
-                i, j = j, i
-            row = operand.row if operand.row is not None else i
-            column = operand.column if operand.column is not None else j
-            return self.entry(operand.name, row, column)
+            return self.entry(operand.name, *operand.place(i, j))
 
         if isinstance(matrix, Matrix):
             filled = matrix
@@ -497,6 +506,7 @@ _OF_ALL_TOKENS = ("weighted", "K_cache", "V_cache")
 
 _SPEC = re.compile(r"([^\[\]^]+)(?:\[(\d+)\])?(\^T)?")
 _BRACES = re.compile(r"\{(\w+)\}")
+_NAMES = re.compile(r"(√?(?:[A-Z]|\bd)_[A-Za-z]+)")
 _SIZE_SOURCES = (
     ("X", ("n", "d_model")),
     ("Q", ("n", "d_k")),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import reduce
 from typing import assert_never
 
 from symattn.formula.nodes import (
@@ -38,23 +39,33 @@ from symattn.formula.nodes import (
     factor_needs_brackets,
     tightness,
 )
+from symattn.languages import say
 
-_DOTS = {"horizontal": "and so on", "vertical": "and so on", "diagonal": "and so on", "cell": "a number"}
-_SIGN = {
-    "=": "equals", "≈": "is about", "→": "goes to", ":=": "is defined as", "≠": "is not equal to",
-    "<": "is less than", ">": "is greater than", "≤": "is at most", "≥": "is at least", "∈": "is in",
+DOTS = {"horizontal": "and so on", "vertical": "and so on", "diagonal": "and so on", "cell": "a number"}
+RELATIONS = {
+    "=": "{1} equals {2}", "≈": "{1} is about {2}", "→": "{1} goes to {2}", ":=": "{1} is defined as {2}",
+    "≠": "{1} is not equal to {2}", "<": "{1} is less than {2}", ">": "{1} is greater than {2}",
+    "≤": "{1} is at most {2}", "≥": "{1} is at least {2}", "∈": "{1} is in {2}",
 }  # fmt: skip
-_TIMES = {"": "times", "·": "times", "×": "times", "⊙": "times entry by entry"}
-_BRACKET = {"(": "bracket", "[": "square bracket", "⟨": "angle bracket", "|": "bar", "": ""}
+AND = "{1} and {2}"
+TIMES = "{1} times {2}"
+PRODUCTS = {"": TIMES, "·": TIMES, "×": TIMES, "⊙": "{1} times entry by entry {2}"}
+BRACKETS = {
+    "(": "open bracket {1} close bracket",
+    "[": "open square bracket {1} close square bracket",
+    "⟨": "open angle bracket {1} close angle bracket",
+    "|": "open bar {1} close bar",
+    "": "{1}",
+}
 
 
 def speak(formula: Formula) -> str:
-    """The formula in English.
+    """The formula in the language that is spoken (`symattn.languages.speaking`).
 
     >>> speak(Relation((Name("S"), MatrixOf(((Number("2"), Negative(Number("4"))),))), ("=",)))
     'S equals 1 by 2 matrix, row 1: 2, minus 4'
     """
-    return re.sub(r",(?=[,;]|$)", "", " ".join(_speak(formula).split()))
+    return re.sub("[,，](?=[,;，；]|$)", "", " ".join(_speak(formula).split()))
 
 
 def _speak(node: Formula) -> str:
@@ -66,54 +77,55 @@ def _speak(node: Formula) -> str:
         case Text(words):
             return words
         case Infinity():
-            return "infinity"
+            return say("infinity")
         case Dots(kind):
-            return _DOTS[kind]
+            return say(DOTS[kind])
         case Blank():
-            return "blank"
+            return say("blank")
         case Negative(body):
-            return "minus " + _bracketed(body, isinstance(body, Sum | Negative))
+            return say("minus {1}", _bracketed(body, isinstance(body, Sum | Negative)))
         case Sum(terms):
-            return _speak(terms[0]) + "".join(map(_term, terms[1:])) if terms else ""
+            return reduce(_plus, terms[1:], _speak(terms[0])) if terms else ""
         case Product(factors, sign):
-            return f" {_TIMES[sign]} ".join(
-                _bracketed(factor, factor_needs_brackets(factor, i == 0, sign)) for i, factor in enumerate(factors)
-            )
+            spoken = [_bracketed(x, factor_needs_brackets(x, i == 0, sign)) for i, x in enumerate(factors)]
+            return _joined(PRODUCTS[sign], spoken)
         case Fraction(above, below) if _is_atom(above) and _is_atom(below):
-            return f"{_speak(above)} over {_speak(below)}"
+            return say("{1} over {2}", _speak(above), _speak(below))
         case Fraction(above, below):
-            return f"the fraction {_speak(above)} over {_speak(below)}, end of fraction,"
-        case Power(base, exponent) if _is_atom(exponent):
-            return f"{_bracketed(base, base_needs_brackets(base))} to the power {_speak(exponent)}"
+            return say("the fraction {1} over {2}, end of fraction,", _speak(above), _speak(below))
         case Power(base, exponent):
-            return f"{_bracketed(base, base_needs_brackets(base))} to the power {_speak(exponent)}, end of exponent,"
+            low, high = _bracketed(base, base_needs_brackets(base)), _speak(exponent)
+            if _is_atom(exponent):
+                return say("{1} to the power {2}", low, high)
+            return say("{1} to the power {2}, end of exponent,", low, high)
+        case Root(body) if _is_atom(body):
+            return say("the square root of {1}", _speak(body))
         case Root(body):
-            return f"the square root of {_speak(body)}" + ("" if _is_atom(body) else ", end of root,")
+            return say("the square root of {1}, end of root,", _speak(body))
         case Transposed(body):
-            return f"{_bracketed(body, base_needs_brackets(body))} transposed"
+            return say("{1} transposed", _bracketed(body, base_needs_brackets(body)))
         case Call(function, arguments):
-            inside = " and ".join(map(_speak, arguments))
-            short = len(arguments) == 1 and _is_atom(arguments[0])
-            return f"{_name(function)} of {inside}" + ("" if short else f", end of {_name(function)},")
+            inside = _joined(AND, list(map(_speak, arguments)))
+            if len(arguments) == 1 and _is_atom(arguments[0]):
+                return say("{1} of {2}", _name(function), inside)
+            return say("{1} of {2}, end of {1},", _name(function), inside)
         case Bracketed(body, bracket):
-            return f"open {_BRACKET[bracket]} {_speak(body)} close {_BRACKET[bracket]}" if bracket else _speak(body)
+            return say(BRACKETS[bracket], _speak(body))
         case ListOf(items, _, _):
-            return f"list {', '.join(map(_speak, items))}, end of list,"
+            return say("list {1}, end of list,", ", ".join(map(_speak, items)))
         case MatrixOf():
             return _matrix(node)
         case Shape(rows, columns):
-            return f"{_speak(rows)} by {_speak(columns)}"
+            return say("{1} by {2}", _speak(rows), _speak(columns))
         case Annotated(body, note, _):
             return f"{_speak(body)}, {_speak(note)},"
         case Marked(body, _, words):
             return f"{_speak(body)} {words}"
-        case BigSum(index, lower, upper, body):
-            lowest = f" from {_speak(lower)}" if lower != NOTHING else ""
-            highest = f" to {_speak(upper)}" if upper != NOTHING else ""
-            return f"the sum over {_speak(index)}{lowest}{highest} of {_bracketed(body, isinstance(body, Sum))}"
+        case BigSum():
+            return _big_sum(node)
         case Relation(parts, signs):
             first, *others = map(_speak, parts)
-            return first + "".join(f" {_SIGN.get(s, s)} {part}" for s, part in zip(signs, others, strict=True))
+            return reduce(_related, zip(signs, others, strict=True), first)
         case Row(items):
             return "; ".join(map(_speak, items))
         case _:
@@ -127,15 +139,38 @@ def _is_atom(node: Formula) -> bool:
 
 
 def _bracketed(body: Formula, brackets: bool) -> str:
-    return f"open bracket {_speak(body)} close bracket" if brackets else _speak(body)
+    return say(BRACKETS["(" if brackets else ""], _speak(body))
 
 
-def _term(term: Formula) -> str:
+def _joined(message: str, spoken: Sequence[str]) -> str:
+    return reduce(lambda left, right: say(message, left, right), spoken) if spoken else ""
+
+
+def _plus(before: str, term: Formula) -> str:
     match term:
         case Negative(body):
-            return " minus " + _bracketed(body, isinstance(body, Sum | Negative))
+            return say("{1} minus {2}", before, _bracketed(body, isinstance(body, Sum | Negative)))
         case _:
-            return " plus " + _bracketed(term, isinstance(term, Sum))
+            return say("{1} plus {2}", before, _bracketed(term, isinstance(term, Sum)))
+
+
+def _related(before: str, link: tuple[str, str]) -> str:
+    sign, after = link
+    return say(RELATIONS.get(sign, f"{{1}} {sign} {{2}}"), before, after)
+
+
+def _big_sum(node: BigSum) -> str:
+    index, body = _speak(node.index), _bracketed(node.body, isinstance(node.body, Sum))
+    lower, upper = _speak(node.lower), _speak(node.upper)
+    match node.lower != NOTHING, node.upper != NOTHING:
+        case True, True:
+            return say("the sum over {1} from {2} to {3} of {4}", index, lower, upper, body)
+        case True, False:
+            return say("the sum over {1} from {2} of {3}", index, lower, body)
+        case False, True:
+            return say("the sum over {1} to {2} of {3}", index, upper, body)
+        case _:
+            return say("the sum over {1} of {2}", index, body)
 
 
 def _letter(base: str) -> str:
@@ -146,20 +181,30 @@ def _letter(base: str) -> str:
 
 
 def _name(name: Name) -> str:
-    words = [_letter(name.base)]
-    words += ["hat"] * name.hat + ["prime"] * name.primes
-    words += ["super", _letter(name.sup)] if name.sup else []
-    words += ["sub", *map(_speak, name.sub)] if name.sub else []
-    return " ".join(words)
+    spoken = _letter(name.base)
+    if name.hat:
+        spoken = say("{1} hat", spoken)
+    for _ in range(name.primes):
+        spoken = say("{1} prime", spoken)
+    if name.sup:
+        spoken = say("{1} super {2}", spoken, _letter(name.sup))
+    return say("{1} sub {2}", spoken, " ".join(map(_speak, name.sub))) if name.sub else spoken
 
 
 def _matrix(node: MatrixOf) -> str:
-    width = len(node.rows[0]) if node.rows else 0
-    heads = f", columns {', '.join(map(_speak, node.column_labels))}" if node.column_labels else ""
-    labels: Iterable[str] = map(_speak, node.row_labels) if node.row_labels else map(str, range(1, len(node.rows) + 1))
-    rows = (f"row {label}: " + ", ".join(_cell(node, i, j) for j in range(width)) for i, label in enumerate(labels))
-    return f"{len(node.rows)} by {width} matrix{heads}, {'; '.join(rows)}"
+    height, width = len(node.rows), len(node.rows[0]) if node.rows else 0
+    said = say("{1} by {2} matrix", height, width)
+    if node.column_labels:
+        said += ", " + say("columns {1}", ", ".join(map(_speak, node.column_labels)))
+    labels: Iterable[object] = map(_speak, node.row_labels) if node.row_labels else range(1, height + 1)
+    rows = (say("row {1}: {2}", label, _cells(node, i, width)) for i, label in enumerate(labels))
+    return f"{said}, {'; '.join(rows)}"
+
+
+def _cells(node: MatrixOf, i: int, width: int) -> str:
+    return ", ".join(_cell(node, i, j) for j in range(width))
 
 
 def _cell(node: MatrixOf, i: int, j: int) -> str:
-    return _speak(node.rows[i][j]).rstrip(",") + (" excluded" if (i, j) in node.excluded else "")
+    spoken = _speak(node.rows[i][j]).rstrip(",，")
+    return say("{1} excluded", spoken) if (i, j) in node.excluded else spoken

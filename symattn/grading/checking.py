@@ -18,7 +18,7 @@ from symattn.marking import mark
 from symattn.marking.report import Report
 from symattn.question import Json, Question
 from symattn.reports import Reader, feedback_document, marking_document, report_json
-from symattn.sheets import render, write_documents
+from symattn.sheets import render, shown, write_documents
 from symattn.submissions import read_submission, sheet_of
 from symattn.submissions.files import FORMS, LARGEST_FILE
 
@@ -61,7 +61,9 @@ class Marking:
     def document(self, reader: Reader = "student") -> Document:
         make = {"student": feedback_document, "teacher": marking_document}[reader]
         found = self.submission
-        document = make(self.reports, name=found.name, student=found.student, sheet=found.sheet)
+        document = make(
+            self.reports, name=found.name, student=found.student, sheet=found.sheet, remarks=found.remarks
+        )
         return replace(document, look=self.look)
 
     def json(self) -> Json:
@@ -109,8 +111,11 @@ class Marking:
         events = sum(len(report.events) for report in self.reports)
         return f"<{self.total}/{self.available} marks, {events} mistake{'s' * (events != 1)}>"
 
+    def _repr_html_(self) -> str:
+        return shown(self.document(), "html")
+
     def _repr_markdown_(self) -> str:
-        return self.text("markdown")
+        return shown(self.document(), "markdown")
 
 
 def mark_all(submission: Submission, questions: Sequence[Question], terms: Terms) -> Marking:

@@ -14,7 +14,7 @@ from symattn.exact import decimal_text
 from symattn.grading.record import Result, Row, Terms, counted, line_name
 from symattn.grading.summary import summary_document
 from symattn.marking.report import Given
-from symattn.sheets import render
+from symattn.sheets import render, shown
 
 CODES = ("M", "A", "B", "N")
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
@@ -72,8 +72,11 @@ class Gradebook:
     def __repr__(self) -> str:
         return f"<{self.title}: {', '.join(counted(self.rows))}>"
 
+    def _repr_html_(self) -> str:
+        return shown(self.summary, "html")
+
     def _repr_markdown_(self) -> str:
-        return self.text("markdown")
+        return shown(self.summary, "markdown")
 
 
 # ------------------------------------------------------------------------------------------------ the table

@@ -414,7 +414,8 @@ def wrong_answers(wrongs: list[Wrong], wording: Wording, places: int) -> Table:
     rows = []
     for wrong, cells in zip(wrongs, shown, strict=True):
         m = wrong.misconception
-        rows.append((*cells, (Strong(m.id), Words(f" {m.name}. "), *feedback(wrong, wording))))
+        said = (Strong(m.id), *wording.in_signs(f" {m.name}. "), *feedback(wrong, wording))
+        rows.append((*cells, said))
     return Table(tuple(header), tuple(rows))
 
 
@@ -453,16 +454,16 @@ def _hidden(found: Separation, wording: Wording) -> list[Inlines]:
         assert step is not None
         return Math(wording.name(step))
 
-    def name(id: str) -> str:
-        return f"{id} {by_id[id].misconception.name}"
+    def name(id: str) -> Inlines:
+        return wording.in_signs(f"{id} {by_id[id].misconception.name}")
 
     def usual(*ids: str) -> bool:
         return all(_usual(by_id[id]) for id in ids) or any(by_id[id].misconception.core for id in ids)
 
     last = called(found.derivation.last.name)
-    lines: list[Inlines] = [(Words(f"{name(id)} changes nothing here."),) for id in found.invisible if usual(id)]
+    lines: list[Inlines] = [(*name(id), Words(" changes nothing here.")) for id in found.invisible if usual(id)]
     for id in filter(usual, found.silent):
-        lines.append((Words(f"{name(id)} shows at "), called(by_id[id].first), Words(", but the last line, "), last,
+        lines.append((*name(id), Words(" shows at "), called(by_id[id].first), Words(", but the last line, "), last,
                       Words(", comes out right.")))  # fmt: skip
     for c in found.collisions:
         if usual(c.one, c.other):

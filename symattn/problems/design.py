@@ -508,7 +508,7 @@ def _impossible_parts(item: Item, content: Content, say: Prose) -> list[Part]:
             say("equal scores have equal weights, one third each, but the wish has different ones"),
         )
     ask = [say.paragraph("Explain why no $W_Q$ can fulfil it."), WorkingSpace(32, ruled=True)]
-    key: list[Block] = [say.paragraph("One mark for each of these points:"), ItemList(points)]
+    key = [ItemList(points)]
     marks = Mark("B", len(points), "one for each point")
     return [first, _part("Why it is impossible", ask, key, RubricAnswer(points), marks)]
 

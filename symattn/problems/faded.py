@@ -16,7 +16,7 @@ from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value
 from symattn.explanation.page import rows_of
 from symattn.explanation.parts import conventions, mask_shown, wording_of
-from symattn.explanation.steps import LINE, Detail, cell_kind, entries, step_title, working_height
+from symattn.explanation.steps import HANDWRITING, LINE, Detail, cell_kind, entries, step_title, working_height
 from symattn.explanation.wording import Wording
 from symattn.formula import Formula, Relation
 from symattn.formula.width import fold
@@ -363,7 +363,8 @@ def _completed(
 ) -> Part:
     """A step some of whose entries are missing."""
     rule = Relation((wording.name(step.name), wording.rule(step, shapes=True)), ("=",))
-    room = (WorkingSpace(min(working_height(step), 6 * (1 + len(cells)))),) if isinstance(step.op, _WORKED) else ()
+    height = min(working_height(step, problem.derivation), HANDWRITING * (1 + len(cells)))
+    room = (WorkingSpace(height),) if isinstance(step.op, _WORKED) else ()
     grid = _grid(step.name, _result(step), cells, step, problem, wording)
     ask = (*way, *mask_shown(step, wording), Display((rule,)), *room, grid)
     key = (*entries(step, wording, Detail(cells, problem.places)), _values(step.name, _result(step), wording))

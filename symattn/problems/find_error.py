@@ -335,7 +335,7 @@ def _what(
             continue
         w = wrongs[id]
         if right:
-            why = (Words(f"right: {id} {w.misconception.name}. "), *derived.feedback(w, wording))
+            why = (*wording.in_signs(f"right: {id} {w.misconception.name}. "), *derived.feedback(w, wording))
         else:
             name = Math(wording.name(w.first or w.misconception.at))
             why = (Words(f"{id} would spoil "), name, Words(" first, and in another way."))
@@ -362,7 +362,7 @@ def _done(w: Wrong, d: Derivation, wording: Wording) -> Inlines:
         return (Math(Relation((wording.name(step.name), wording.rule(step)), ("=",))),)
     turned = {"row": "column", "column": "row"} if d.orientation == "columns" else {}
     said = re.sub("row|column", lambda found: turned.get(found[0], found[0]), m.name)
-    return (Math(wording.name(w.first or m.at)), Words(f": {said}"))
+    return (Math(wording.name(w.first or m.at)), *wording.in_signs(f": {said}"))
 
 
 def _right(letter: str, wrong: str, several: bool, wording: Wording, problem: Problem) -> Part:

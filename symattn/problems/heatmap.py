@@ -24,6 +24,7 @@ from symattn.document import (
 )
 from symattn.errors import SelfCheckError
 from symattn.exact import Matrix, Value, compare
+from symattn.explanation.diagrams_weights import BOUNDS, level
 from symattn.formula import Formula
 from symattn.ops import Mask, Softmax
 from symattn.ops.attention import Keep, blocks, causal, padding, window
@@ -44,8 +45,6 @@ from symattn.question import ChoiceAnswer, Content, Mark, Part, Question
 Drawn = dict[str, Any]
 Item = Mapping[str, Any]
 
-BOUNDS = (Fraction(1, 5), Fraction(2, 5), Fraction(7, 10))
-"""Level 0 is exactly 0; 1 to 4 are parted by these."""
 RANGES = ("0", "0 to 0.2", "0.2 to 0.4", "0.4 to 0.7", "0.7 to 1")
 MARGIN = Fraction(1, 50)
 
@@ -58,11 +57,6 @@ MATRIX, PICTURE = 3, 4  # tokens in a question on numbers, and in one on the pic
 
 
 # ------------------------------------------------------------------------------------------------ levels
-
-
-def level(weight: Value) -> int:
-    """The level of a weight: 0 for exactly 0, else one more than the number of bounds below it."""
-    return 0 if weight == 0 else 1 + sum(compare(bound, weight) < 0 for bound in BOUNDS)
 
 
 def is_clear(weight: Value) -> bool:

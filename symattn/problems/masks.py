@@ -19,6 +19,7 @@ from symattn.document import (
     Inlines,
     Math,
     Paragraph,
+    Quoted,
     Table,
     Together,
     Words,
@@ -437,7 +438,7 @@ def _given(content: Content, wording: Wording) -> Iterator[Block]:
     rows, columns = scores.shape
     said = rule(str(content["kind"]), tuple(cast("list[int]", content["parameters"])), rows, columns)
     header: tuple[Inlines, ...] = ((Words("Token"),), *((Math(Number(str(j + 1))),) for j in range(columns)))
-    yield Together((Table(header, (((Words("Word"),), *((Words(w),) for w in tokens)),), row_heads=True),))
+    yield Together((Table(header, (((Words("Word"),), *((Words(Quoted(w)),) for w in tokens)),), row_heads=True),))
     yield Paragraph((Words(said),))
     yield Paragraph((Words("The scaled scores are"),))
     yield Display((Relation((wording.name("S'"), wording.values(scores)), ("=",)),))

@@ -87,13 +87,13 @@ def _conventions(theorem: Theorem, say: Prose) -> tuple[Inlines, ...]:
 def _proof(theorem: Theorem, say: Prose) -> Part:
     points = tuple(map(say, theorem.points))
     room = (Paragraph((Words("Prove the theorem. Say what you use in every step."),)), WorkingSpace(72, ruled=True))
-    key: tuple[Block, ...] = (
-        ItemList(tuple(map(say, theorem.proof)), ordered=True),
+    key = (ItemList(tuple(map(say, theorem.proof)), ordered=True),)
+    marking = (
         Paragraph((Words("One mark for each of these points; any other valid proof earns the same marks."),)),
         ItemList(points),
     )
     marks = (Mark("B", len(points), "one for each point"),)
-    return Part("a", (Words("Proof"),), room, key, RubricAnswer(points), marks)
+    return Part("a", (Words("Proof"),), room, key, RubricAnswer(points), marks, marking)
 
 
 def _in_order(theorem: Theorem, lines: list[int], say: Prose) -> Part:

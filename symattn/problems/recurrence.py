@@ -711,7 +711,7 @@ def _claims(content: Content) -> tuple[Part, Part]:
     items = tuple(_math(claim.text, content) for claim in claims)
     true = frozenset(i for i, claim in enumerate(claims) if claim.true)
     reasons = tuple(
-        (Strong(f"{LETTERS[i]} {'true' if claim.true else 'false'}. "), *_math(claim.why, content))
+        (Strong(f"{LETTERS[i]}: {'true' if claim.true else 'false'}. "), *_math(claim.why, content))
         for i, claim in enumerate(claims)
     )
     false = [(LETTERS[i], claim) for i, claim in enumerate(claims) if not claim.true]

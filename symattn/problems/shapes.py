@@ -462,9 +462,9 @@ def _fault(content: Content, say: Prose) -> Part:
         ask=(
             Paragraph(
                 say(
-                    f"Somebody works with $X$ of shape $n$×$d_model$, $W_Q$ and $W_K$ of shape $d_model$×$d_k$ and "
-                    f"$W_V$ of shape $d_model$×$d_v$, where {known}. Which is the first line that is not defined, and "
-                    "why?"
+                    "Somebody works with $X$, which is $n$×$d_model$, with $W_Q$ and $W_K$, which are "
+                    f"$d_model$×$d_k$, and with $W_V$, which is $d_model$×$d_v$, where {known}. Which is the first "
+                    "line that is not defined, and why?"
                 )
             ),
             ItemList(tuple((Math(shown(line, say)),) for line in lines), ordered=True),

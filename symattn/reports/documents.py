@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+from symattn.attempt import Remark
+from symattn.derivation import Op
 from symattn.document import (
     Block,
     Box,
+    Code,
     Display,
     Document,
     Heading,
@@ -16,6 +19,7 @@ from symattn.document import (
     ItemList,
     Math,
     Paragraph,
+    Quoted,
     Strong,
     Table,
     Words,
@@ -25,6 +29,7 @@ from symattn.explanation.page import rows_of
 from symattn.formula import NOTHING, Formula, Marked, MatrixOf, Relation, Row, Text, decimal, number
 from symattn.formula.width import width
 from symattn.marking.report import Event, Report, Verdict
+from symattn.ops import Mask, MatMul, Scale, Softmax
 from symattn.question import (
     Answer,
     EntriesAnswer,
@@ -37,7 +42,7 @@ from symattn.question import (
 )
 from symattn.reports import words
 from symattn.reports.echo import as_read
-from symattn.reports.told import Line, Reader, Told
+from symattn.reports.told import Line, Reader, Told, remarked
 
 LINE = 40.0
 """How wide a line of matrices may be, in em."""
@@ -47,30 +52,47 @@ WIDEST_VALUE = 12.0
 
 
 def feedback_document(
-    reports: Report | Sequence[Report], *, name: str = "", student: str = "", sheet: str = ""
+    reports: Report | Sequence[Report],
+    *,
+    name: str = "",
+    student: str = "",
+    sheet: str = "",
+    remarks: Sequence[Remark] = (),
 ) -> Document:
-    """What a student gets back: what was read, a sign at every entry, what to look at; nothing of the key."""
-    return _document(_several(reports), "student", name, student, sheet)
+    """What a student gets back: what was read, a sign at every entry, what to look at; nothing of the key.
+
+    `remarks` are those on the file as a whole.
+    """
+    return _document(_several(reports), "student", name, student, sheet, remarks)
 
 
 def marking_document(
-    reports: Report | Sequence[Report], *, name: str = "", student: str = "", sheet: str = ""
+    reports: Report | Sequence[Report],
+    *,
+    name: str = "",
+    student: str = "",
+    sheet: str = "",
+    remarks: Sequence[Remark] = (),
 ) -> Document:
     """What a teacher checks the marking by: with the key, what every entry was compared with, and the proof."""
-    return _document(_several(reports), "teacher", name, student, sheet)
+    return _document(_several(reports), "teacher", name, student, sheet, remarks)
 
 
 def _several(reports: Report | Sequence[Report]) -> Sequence[Report]:
     return (reports,) if isinstance(reports, Report) else reports
 
 
-def _document(reports: Sequence[Report], reader: Reader, name: str, student: str, sheet: str) -> Document:
+def _document(
+    reports: Sequence[Report], reader: Reader, name: str, student: str, sheet: str, remarks: Sequence[Remark]
+) -> Document:
     told = [Told(report, reader) for report in reports]
     blocks = [*_head(reports, name, student, sheet), *_legend(told)]
+    if remarks:
+        blocks.append(Box(words.NOTES, (ItemList(tuple(map(remarked, remarks))),)))
     for position, one in enumerate(told, 1):
         if len(told) > 1:
-            title = words.question_number(position, one.report.question.title)
-            blocks.append(Heading((Words(title),), 1, _total([one.report])))
+            named = (Words(words.question_number(position)), Words(one.report.question.title))
+            blocks.append(Heading(named, 1, _total([one.report])))
         blocks += _question(one)
     title = words.FEEDBACK if reader == "student" else words.MARKING
     return Document(title, tuple(blocks), subtitle=reports[0].question.title if len(reports) == 1 else "", sheet=sheet)
@@ -80,10 +102,11 @@ def _document(reports: Sequence[Report], reader: Reader, name: str, student: str
 
 
 def _head(reports: Sequence[Report], name: str, student: str, sheet: str) -> Iterator[Block]:
-    fields = [f"{label} {value}" for label, value in ((words.STUDENT, student), (words.SHEET, sheet)) if value]
-    whose = (Strong(name),) if name else ()
-    rest = words.BETWEEN.join(([""] if name else []) + fields)
-    yield Paragraph((*whose, Words(rest)), _total(reports))
+    fields = [(words.STUDENT, student), (words.SHEET, sheet)]
+    whose: list[Inlines] = [(Strong(Quoted(name)),)] * bool(name)
+    whose += [(Words(f"{label} "), Words(Quoted(value))) for label, value in fields if value]
+    between = (Words(words.BETWEEN),)
+    yield Paragraph(tuple(x for k, one in enumerate(whose) for x in (*between * bool(k), *one)), _total(reports))
     if len(reports) > 1:
         heads = [*(str(k) for k in range(1, len(reports) + 1)), words.TOTAL]
         marks = [words.MARKS, *(_total([report]) for report in reports), _total(reports)]
@@ -126,7 +149,7 @@ def _legend(told: Sequence[Told]) -> Iterator[Block]:
 
 def _question(told: Told) -> Iterator[Block]:
     if told.reader == "student":
-        yield Box(words.FIRST, (Paragraph(_where_to_look(told)),))
+        yield Box(words.FIRST, (Paragraph(_where_to_look(told)), *_practice(told)))
     yield Heading(_words(words.AS_READ), 2)
     yield from _script(told.lines, told.report.policy.marks)
     if remarks := [(*line.label, Words(": "), *line.remarks) for line in told.lines if line.remarks]:
@@ -178,6 +201,29 @@ def _where_to_look(told: Told) -> Inlines:
     rest = f" {words.REST_FOLLOWS}" if _rest_follows(told, first) else ""
     place = (Words(", "), Strong(where)) if where else ()
     return (Words(before), *told.label(first.part), *place, Words(after + rest))
+
+
+def _practice(told: Told) -> Iterator[Paragraph]:
+    """The command for fresh ones of the step that went wrong first, if there are drills of it."""
+    report, first = told.report, told.first
+    if first is None or report.question.problem is None or first.step not in report.question.problem.derivation:
+        return
+    step = report.question.problem[first.step]
+    kind, op = _DRILLS.get(step.stem, ("", MatMul))
+    if kind and isinstance(step.op, op):
+        command = f"symattn worksheet --problem drills --option step={kind}"
+        yield Paragraph((Words(words.PRACTICE), Code(command), Words(".")))
+
+
+_DRILLS: Mapping[str, tuple[str, type[Op]]] = {
+    **dict.fromkeys("QKV", ("projection", MatMul)),
+    "S": ("scores", MatMul),
+    "S'": ("scale", Scale),
+    "M": ("mask", Mask),
+    "A": ("softmax", Softmax),
+    "Z": ("output", MatMul),
+}
+"""By the stem of a step, the drills of it, and the operation that these are of."""
 
 
 def _all_missing(report: Report, part: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from symattn.attempt import Entry
+from symattn.document import Quoted
 from symattn.exact import tree
 from symattn.formula import (
     Call,
@@ -30,9 +31,9 @@ LONGEST_TO_READ = 4000
 """Characters that are shown to somebody who has to read the text."""
 
 
-def short(text: str, longest: int = LONGEST) -> str:
-    """A text of any length, cut to what is shown of it."""
-    return text if len(text) <= longest else text[:longest] + words.ELLIPSIS
+def short(text: str, longest: int = LONGEST) -> Quoted:
+    """A student's text of any length, cut to what is shown of it."""
+    return Quoted(text if len(text) <= longest else text[:longest] + words.ELLIPSIS)
 
 
 def as_read(entry: Entry) -> Formula:
@@ -51,7 +52,7 @@ def formula_of(node: tree.Node) -> Formula:
             return Negative(Infinity())
         case tree.Symbol(name):
             base, _, index = name.partition("_")
-            return Name(base, (Number(index.strip("{}")),) if index else ())
+            return Name(Quoted(base), (Number(index.strip("{}")),) if index else ())
         case tree.Opposite(body):
             return Negative(formula_of(body))
         case tree.Total(terms):

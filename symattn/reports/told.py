@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, TypeVar
 
-from symattn.attempt import Entry, Grid, Grids, Said, Shaded, Text, Ticked
+from symattn.attempt import Entry, Grid, Grids, Remark, Said, Shaded, Text, Ticked
 from symattn.derivation import Derivation
 from symattn.document import Inlines, Math, Strong, Words
 from symattn.explanation.wording import Wording
@@ -134,7 +134,7 @@ class Told:
             case Text(text) if isinstance(answer, RubricAnswer) and text.strip():
                 sign = () if said.points is not None else (Math(Marked(NOTHING, *words.UNREAD)),)
                 shown = short(text, LONGEST if self.reader == "student" else LONGEST_TO_READ)
-                return _spaced([(Words(f"“{shown}”"),), sign])
+                return _spaced([(Words("“"), Words(shown), Words("”")), sign])
             case _ if not verdicts:
                 return (Math(Marked(NOTHING, *words.SIGNS["missing"])),)
             case _:
@@ -413,8 +413,7 @@ class Told:
         for given in self.report.marks:
             if given.code == "N":
                 yield (Strong(f"N{given.given}"), Words(f": {given.why}."))
-        for remark in self.report.attempt.remarks:
-            yield (Words(f"{short(remark.where)}: {remark.says}" if remark.where else remark.says),)
+        yield from map(remarked, self.report.attempt.remarks)
 
     # -- names
 
@@ -479,6 +478,12 @@ class Told:
 
 
 # ------------------------------------------------------------------------------------------------ marks and places
+
+
+def remarked(remark: Remark) -> Inlines:
+    """Where something was noticed in what was handed in, and what."""
+    where = (Words(short(remark.where)), Words(": ")) if remark.where else ()
+    return (*where, Words(remark.says))
 
 
 def marks_text(given: Sequence[Given]) -> str:
@@ -560,4 +565,4 @@ def _letter(k: int) -> str:
     return chr(ord("A") + k) if 0 <= k < 26 else str(k + 1)
 
 
-__all__ = ["Line", "Reader", "Told", "marks_text", "places", "sentences"]
+__all__ = ["Line", "Reader", "Told", "marks_text", "places", "remarked", "sentences"]

@@ -36,8 +36,8 @@ UNREAD = ("…", "still to be read by a person")
 SHADED = "x"
 
 
-def question_number(number: int, title: str) -> str:
-    return f"Question {number}. {title}"
+def question_number(number: int) -> str:
+    return f"Question {number}. "
 
 
 def marked_by(title: str) -> str:
@@ -64,6 +64,7 @@ GIVENS = "Compare the given numbers with those that you worked with (mistake {nu
 
 
 BEGIN_WITH = "Begin with "
+PRACTICE = "More of this step alone, to practise: "
 
 
 def begun(number: int) -> str:

@@ -208,10 +208,12 @@ _SLACK = 13  # millimetres of a page that a figure or boxes leave free, for the 
 class Page:
     """A page as the reader wants it: large print is the same page with fewer em in a line.
 
-    The lines of A4 and letter are equally long, so that they break at the same words.
+    The lines of A4 and letter are equally long, so that they break at the same words.  `share` is less than 1 in a
+    column, which has that part of a line.
     """
 
     look: Look = DEFAULT_LOOK
+    share: float = 1.0
 
     @property
     def text_size(self) -> int:
@@ -234,7 +236,16 @@ class Page:
     @property
     def line(self) -> float:
         """The width of a line, in em."""
-        return LINE / self.scale
+        return LINE / self.scale * self.share
+
+    @property
+    def width(self) -> int:
+        """The width of a line in millimetres."""
+        return int(PAGE_WIDTH * self.share)
+
+    @property
+    def compact(self) -> bool:
+        return self.look.spacing == "compact"
 
     @property
     def top(self) -> int:
@@ -298,10 +309,13 @@ BOX: dict[CellKind, tuple[int, int]] = {
 }
 
 
+SMALL = 0.4  # small heat maps beside others
 SQUARE = 10  # a cell to shade, and a cell of a picture of a matrix
 CHARACTER_BOX = 6.5  # the width of a box for one character
 RULING = 8  # from one line to write on to the next
 WRITING = 8  # the height of a row of a table to write in
+COMPACT_BOX = 0.8  # how high a box is on a compact page, in proportion to a roomy one
+COMPACT_SPACE = 0.7  # and space for working
 _EM = 4  # an em in millimetres at 11 pt, a little generous
 
 
@@ -309,15 +323,15 @@ def box_size(grid: AnswerGrid, page: Page) -> tuple[int, int]:
     """Width and height of a box in millimetres: for handwriting, smaller only where the page ends."""
     wide, high = (SQUARE, SQUARE) if grid.shade else BOX[grid.kind]
     labels = width(grid.name) + max(map(width, grid.row_labels), default=0.0)
-    room = max(PAGE_WIDTH - page.millimetres(22) - page.millimetres(labels * _EM), grid.columns)
+    room = max(page.width - page.millimetres(22) - page.millimetres(labels * _EM), grid.columns)
     wide = min(page.millimetres(wide), room // grid.columns)
-    high = min(page.millimetres(high), page.height // grid.rows)
+    high = min(page.millimetres(high * (COMPACT_BOX if page.compact else 1)), page.height // grid.rows)
     return (min(wide, high),) * 2 if grid.shade else (wide, high)
 
 
 def space_height(space: WorkingSpace, page: Page) -> int:
     """The height of space for working in millimetres, a page at most."""
-    return min(page.millimetres(space.height), page.height)
+    return min(page.millimetres(space.height * (COMPACT_SPACE if page.compact else 1)), page.height)
 
 
 def ruled_lines(space: WorkingSpace, page: Page) -> int:
@@ -332,8 +346,8 @@ def has_character_boxes(item: FillIn) -> bool:
 
 def line_width(item: FillIn, page: Page) -> int:
     """The length of a line to fill in, in millimetres."""
-    room = PAGE_WIDTH - page.millimetres((inlines_width((*item.label, *item.after)) + 2) * _EM)
-    return min(page.millimetres(item.width), room if room > page.millimetres(20) else PAGE_WIDTH * 9 // 10)
+    room = page.width - page.millimetres((inlines_width((*item.label, *item.after)) + 2) * _EM)
+    return min(page.millimetres(item.width), room if room > page.millimetres(20) else page.width * 9 // 10)
 
 
 def is_short(item: FillIn, page: Page) -> bool:

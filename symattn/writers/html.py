@@ -1,11 +1,16 @@
 """Documents as one HTML file: MathML for formulas, no scripts, nothing loaded from elsewhere, good to print.
 
-The source is well-formed XML as well, so that any parser reads it.  Text is escaped wherever it comes from.
+What is to be filled in can be typed in, and is printed with what was typed.  The source is well-formed XML as well, so
+that any parser reads it.  Text is escaped wherever it comes from.
 """
 
 from __future__ import annotations
 
+import re
+from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 from html import escape
 from typing import Literal, assert_never
 
@@ -25,18 +30,22 @@ from symattn.document import (
     FillIns,
     Heading,
     HeatMap,
+    HeatMaps,
     Inline,
     Inlines,
     ItemList,
     Math,
     PageBreak,
     Paragraph,
+    Program,
+    Quoted,
     Solved,
     Strong,
     Table,
     Together,
     Words,
     WorkingSpace,
+    all_blocks,
     settled,
 )
 from symattn.formula.nodes import (
@@ -72,16 +81,25 @@ from symattn.formula.nodes import (
     index_needs_brackets,
 )
 from symattn.formula.speech import speak
-from symattn.writers import common, text
+from symattn.formula.width import width
+from symattn.languages import say, speaking
+from symattn.resources import fonts
+from symattn.writers import common, figures
 from symattn.writers.common import Page
+from symattn.writers.drawing_svg import svg
 from symattn.writers.page import filled
 
 SUFFIX = ".html"
 
 Style = Literal["normal", "script"]  # fractions with a bar, or with a slash
 
+_EM = 4  # millimetres, at 11 pt
+_PHONE = 11.0  # em: what fits on a narrow screen; wider formulas can be moved to and fro with the keyboard
+
+_CLOSE_TO = ' lspace="0em" rspace="0em"'
 _DOTS = {"horizontal": "…", "vertical": "⋮", "diagonal": "⋱", "cell": "·"}
 _BLANK: dict[CellKind, float] = {"integer": 2.9, "decimal": 4.7, "fraction": 4.0, "exponential": 7.8, "word": 10.4}
+_LEANING = {"V": 0.22, "Y": 0.22, **dict.fromkeys("FPTW", 0.14), **dict.fromkeys("MNU", 0.11)}  # italic corrections
 _OPEN: dict[Bracket, str] = {"[": "[", "(": "(", "⟨": "⟨", "|": "|", "": ""}
 _CLOSE: dict[Bracket, str] = {"[": "]", "(": ")", "⟨": "⟩", "|": "|", "": ""}
 
@@ -105,14 +123,15 @@ def _text(content: Inlines) -> str:
 def _inline(inline: Inline) -> str:
     match inline:
         case Words(words):
-            return escaped(words)
+            return f"<bdi>{escaped(words)}</bdi>" if isinstance(words, Quoted) else escaped(words)
         case Strong(words):
             return f"<strong>{escaped(words)}</strong>" if words else ""
         case Code(words):
             return f"<code>{escaped(words)}</code>" if words else ""
         case Math(formula):
-            source = _math(formula, "normal")
-            return f"<math{_spoken(formula)}>{source}</math>" if source else ""
+            source = f"<math{_spoken(formula)}>{inside}</math>" if (inside := _math(formula, "normal")) else ""
+            moved = _moved(say("Formula"), width(formula))
+            return f'<span class="long"{moved}>{source}</span>' if moved else source
         case _:
             assert_never(inline)
 
@@ -132,10 +151,23 @@ def _spoken(*formulas: Formula) -> str:
     return f' alttext="{words}"{label}'
 
 
+def _moved(label: str, wide: float) -> str:
+    """Attributes of something `wide`, in em, that is moved to and fro on a narrow screen, also with the keyboard.
+
+    On paper it is made smaller if need be: how wide it is, the style sheet is told.  Nothing for what fits anywhere.
+    """
+    if wide <= _PHONE:
+        return ""
+    return f' tabindex="0" role="group" aria-label="{escaped(label)}"{_style(needs=f"{wide:.1f}")}'
+
+
 def _math(node: Formula, style: Style) -> str:
     def inner(child: Formula, brackets: bool = False) -> str:
         source = _math(child, style)
-        return _fenced(source, "(") if brackets else source
+        return _fenced(source, "(", common.is_tall(child)) if brackets else source
+
+    def sign(sign: str) -> str:
+        return _sign(sign, style)
 
     def script(child: Formula) -> str:
         return _row(_math(child, "script"))
@@ -161,44 +193,45 @@ def _math(node: Formula, style: Style) -> str:
             return _product(node, style)
         case Fraction(above, below) if style == "script":
             upper = inner(above, common.above_slash_needs_brackets(above))
-            return f"{upper}<mo>/</mo>{inner(below, common.below_slash_needs_brackets(below))}"
+            return f"{upper}{sign('/')}{inner(below, common.below_slash_needs_brackets(below))}"
         case Fraction(above, below):
             return f"<mfrac>{_row(inner(above))}{_row(inner(below))}</mfrac>"
         case Power(base, exponent):
             return f"<msup>{_row(inner(base, base_needs_brackets(base)))}{script(exponent)}</msup>"
         case Root(body):
             return f"<msqrt>{inner(body)}</msqrt>"
-        case Transposed(body, sign):
-            raised = '<mi mathvariant="normal">T</mi>' if sign == "T" else f"<mo>{sign}</mo>"
+        case Transposed(body, above):
+            raised = '<mi mathvariant="normal">T</mi>' if above == "T" else f"<mo>{above}</mo>"
             return f"<msup>{_row(inner(body, base_needs_brackets(body)))}{raised}</msup>"
         case Call(function, arguments, separator):
-            return f"{_name(function)}<mo>&#x2061;</mo>{_fenced(_list(map(inner, arguments), separator), '(')}"
+            listed = _fenced(_list(map(inner, arguments), separator), "(", any(map(common.is_tall, arguments)))
+            return f"{_name(function)}<mo>&#x2061;</mo>{listed}"
         case Bracketed(body, bracket):
-            return _fenced(inner(body), bracket)
+            return _fenced(inner(body), bracket, common.is_tall(body))
         case ListOf(items, bracket, separator):
-            return _fenced(_list(map(inner, items), separator), bracket)
+            return _fenced(_list(map(inner, items), separator), bracket, any(map(common.is_tall, items)))
         case MatrixOf():
             return _matrix(node)
         case Shape(rows, columns, "tuple", separator):
-            return _fenced(_list(map(inner, (rows, columns)), separator), "(")
+            return _fenced(_list(map(inner, (rows, columns)), separator), "(", tall=False)
         case Shape(rows, columns):
-            return f"{inner(rows)}<mo>×</mo>{inner(columns)}"
+            return f"{inner(rows)}{sign('×')}{inner(columns)}"
         case Annotated(body, note, "under"):
             return f"<munder>{_row(inner(body))}{script(note)}</munder>"
         case Annotated(body, note, "index"):
             return f"<msub>{_row(inner(body, index_needs_brackets(body)))}{script(note)}</msub>"
         case Annotated(body, note, _):
             return f'{inner(body)}<mspace width="1em"/>{inner(note)}'
-        case Marked(body, sign, _):
+        case Marked(body, mark, _):
             gap = '<mspace width="0.17em"/>' if (source := inner(body)) else ""
-            return f'{source}{gap}<mtext class="sign">{escaped(sign)}</mtext>'
+            return f'{source}{gap}<mtext class="sign">{escaped(mark)}</mtext>'
         case BigSum(index, lower, upper, body):
-            start = _math(index, "script") + (f"<mo>=</mo>{_math(lower, 'script')}" if lower != NOTHING else "")
+            start = _math(index, "script") + (_sign("=", "script") + _math(lower, "script") if lower != NOTHING else "")
             bounds = f"<mo>∑</mo>{_row(start)}{script(upper)}"
             return f"<munderover>{bounds}</munderover>{inner(body, common.summand_needs_brackets(body))}"
         case Relation(parts, signs):
             first, *others = map(inner, parts)
-            return first + "".join(f"<mo>{escaped(s)}</mo>{part}" for s, part in zip(signs, others, strict=True))
+            return first + "".join(sign(s) + part for s, part in zip(signs, others, strict=True))
         case Row(items):
             return '<mspace width="2em"/>'.join(map(inner, items))
         case _:
@@ -209,10 +242,18 @@ def _row(source: str) -> str:
     return f"<mrow>{source}</mrow>"
 
 
-def _fenced(source: str, bracket: Bracket) -> str:
+def _sign(sign: str, style: Style) -> str:
+    """A sign between two things; in an index or an exponent there is no space round it."""
+    return f"<mo{_CLOSE_TO if style == 'script' else ''}>{escaped(sign)}</mo>"
+
+
+def _fenced(source: str, bracket: Bracket, tall: bool) -> str:
+    """In brackets, which grow with what is `tall`: browsers would make others grow as well, and set them off."""
     if not bracket:
         return source
-    return _row(f'<mo form="prefix">{_OPEN[bracket]}</mo>{source}<mo form="postfix">{_CLOSE[bracket]}</mo>')
+    grows = "" if tall else ' stretchy="false"'
+    left, right = f'<mo form="prefix"{grows}>{_OPEN[bracket]}</mo>', f'<mo form="postfix"{grows}>{_CLOSE[bracket]}</mo>'
+    return _row(left + source + right)
 
 
 def _letters(base: str) -> str:
@@ -225,7 +266,7 @@ def _name(name: Name) -> str:
     base = _letters(name.base)
     if name.hat:
         base = f'<mover accent="true">{base}<mo>^</mo></mover>'
-    comma = "<mo>,</mo>" if common.index_comma(name.sub) else ""
+    comma = f"<mo{_CLOSE_TO}>,</mo>" if common.index_comma(name.sub) else ""
     below = comma.join(_math(item, "script") for item in name.sub)
     above = f"<mo>{'′' * name.primes}</mo>" * bool(name.primes) + (_letters(name.sup) if name.sup else "")
     match bool(below), bool(above):
@@ -236,7 +277,11 @@ def _name(name: Name) -> str:
         case False, True:
             return f"<msup>{base}{_row(above)}</msup>"
         case _:
-            return base
+            return base + _gap(_LEANING[name.base]) if name.base in _LEANING else base
+
+
+def _gap(wide: float) -> str:
+    return f'<mspace width="{wide}em"/>'
 
 
 def _list(items: Iterable[str], separator: str) -> str:
@@ -251,18 +296,20 @@ def _terms(terms: Sequence[Formula], style: Style) -> Iterator[str]:
         body = term.body if negative and isinstance(term, Negative) else term
         brackets = common.opposite_needs_brackets(body) if negative else common.term_needs_brackets(body, i == last)
         source = _math(body, style)
-        sign = f"<mo>{'−' if negative else '+'}</mo>" if i else ""
-        yield sign + (_fenced(source, "(") if brackets else source)
+        sign = _sign("−" if negative else "+", style) if i else ""
+        yield sign + (_fenced(source, "(", common.is_tall(body)) if brackets else source)
 
 
 def _product(node: Product, style: Style) -> str:
     needs_brackets = common.slashed_factor_needs_brackets if style == "script" else factor_needs_brackets
     factors = [
-        _fenced(_math(factor, style), "(") if needs_brackets(factor, i == 0, node.sign) else _math(factor, style)
+        _fenced(_math(factor, style), "(", common.is_tall(factor))
+        if needs_brackets(factor, i == 0, node.sign)
+        else _math(factor, style)
         for i, factor in enumerate(node.factors)
     ]
     signs = [
-        f"<mo>{sign}</mo>"
+        _sign(sign, style)
         if sign
         else ('<mspace width="0.17em"/>' if common.run_together(*node.factors[i : i + 2]) else "<mo>&#x2062;</mo>")
         for i, sign in enumerate(common.factor_signs(node))
@@ -283,7 +330,7 @@ def _matrix(node: MatrixOf) -> str:
     tall = any(common.has_tall_fraction(cell) for row in node.rows for cell in row)
     large = ' displaystyle="true"' if tall else ""
     table = f'<mtable class="matrix"{large}>{"".join(rows)}</mtable>'
-    return table if labelled else _fenced(table, node.bracket)
+    return table if labelled else _fenced(table, node.bracket, tall=True)
 
 
 def _cell(node: MatrixOf, i: int, j: int) -> str:
@@ -304,35 +351,122 @@ def _still(sign: str) -> str:
 # --- documents ----------------------------------------------------------------------------------------
 
 
+@dataclass
+class _Screen:
+    """What is written to: a page of the reader's choice, and what has been met on it.
+
+    The headings of a fragment are a level lower than those of a page.  `heading` is the last one, in words; `groups`
+    are the groups of options so far, which need names that differ.
+    """
+
+    page: Page
+    sheet: str = ""
+    level: int = 1
+    heading: str = ""
+    groups: int = field(default=0)
+
+    def label(self, words: str) -> str:
+        """A label that is told from others of its kind by the heading it stands under."""
+        return escaped(f"{words}, {self.heading}" if self.heading else words)
+
+
 def write(document: Document) -> str:
     """The whole document."""
-    document = settled(document)
-    return filled(
-        "document.html.j2",
-        language=escaped(document.look.language),
-        title=escaped(document.title) or "Untitled",
-        subtitle=escaped(document.subtitle),
-        fields=[escaped(name) for name in document.fields],
-        sheet=escaped(document.sheet),
-        recipe=escaped(document.recipe),
-        text_size=document.look.text_size,
-        body=_blocks(common.with_sound_levels(document.blocks), Page(document.look)),
-    )
+    with speaking(document.look.language):
+        screen = _Screen(Page(document.look), document.sheet)
+        body = _body(document, screen)
+        page = screen.page
+        return filled(
+            "document.html.j2",
+            language=escaped(document.look.language),
+            title=escaped(document.title) or say("Untitled"),
+            sheet=escaped(document.sheet),
+            recipe=escaped(document.recipe),
+            spacing=document.look.spacing,
+            scale=f"{page.scale:.3g}",
+            line=f"{page.line:.1f}",
+            text_size=document.look.text_size,
+            paper={"a4": "A4", "letter": "letter"}[document.look.paper],
+            margins=f"{page.top}mm {_side(page)}mm {page.bottom}mm",
+            identity=_css_string(" · ".join(filter(None, (document.sheet, document.title)))),
+            page_number=_page_number(),
+            font=_font() if "<math" in body else "",
+            body=body,
+        )
 
 
-def _blocks(blocks: Iterable[Block], page: Page) -> str:
-    return "\n".join(_block(block, page) for block in blocks)
+def fragment(document: Document) -> str:
+    """The document as a piece of another page, a notebook's output: its styles hold for nothing but itself.
+
+    The font of formulas is left to the reader's machine, since a notebook has many such pieces.
+    """
+    with speaking(document.look.language):
+        body = _body(document, _Screen(Page(document.look), document.sheet, level=2))
+        return filled("fragment.html.j2", spacing=document.look.spacing, line=common.LINE, body=body)
 
 
-def _block(block: Block, page: Page) -> str:
+@cache
+def _font() -> str:
+    return b64encode((fonts() / "symattn-math.woff2").read_bytes()).decode()
+
+
+def _side(page: Page) -> float:
+    """The margins at the sides in millimetres: they leave a line the length that everything is measured for."""
+    return ({"a4": 210, "letter": 216}[page.look.paper] - common.PAGE_WIDTH) / 2
+
+
+def _css_string(words: str) -> str:
+    """Text as a string in a style sheet, every sign that is no letter or figure by its number.
+
+    >>> print(_css_string('a"</style>'))
+    "a\\22 \\3c \\2f style\\3e "
+    """
+    signs = (c if c.isascii() and c.isalnum() else f"\\{ord(c):x} " for c in common.visible(words))
+    return f'"{"".join(signs)}"'
+
+
+def _page_number() -> str:
+    """What a style sheet writes at the foot of a page."""
+    parts = re.split("([\ue000\ue001])", say("page {1} of {2}", "\ue000", "\ue001"))
+    counters = {"\ue000": "counter(page)", "\ue001": "counter(pages)"}
+    return " ".join(counters.get(part) or _css_string(part) for part in parts if part)
+
+
+def _body(document: Document, screen: _Screen) -> str:
+    """Everything below the furniture of the page: the title, the lines at its head, and the blocks."""
+    if document.solutions in ("blank", "partly"):
+        document = settled(document)
+    parts = [
+        f'<h{screen.level} class="title" dir="auto">{escaped(document.title) or say("Untitled")}</h{screen.level}>'
+    ]
+    if document.subtitle:
+        parts.append(f'<p class="subtitle" dir="auto">{escaped(document.subtitle)}</p>')
+    if document.fields:
+        items = tuple(FillIn((Words(say("{1}:", name)),), 34) for name in document.fields)
+        parts.append(_fill_ins(items, screen))
+    head = "\n".join(parts)
+    if any(isinstance(block, Solved) for block in all_blocks(document.blocks)):
+        words = say("Show every solution")
+        head += f'\n<p><label class="show-all"><input type="checkbox"/> {words}</label></p>'
+    blocks = _blocks(common.with_sound_levels(document.blocks), screen)
+    return f'<div class="head">\n{head}\n</div>\n{blocks}'
+
+
+def _blocks(blocks: Iterable[Block], screen: _Screen) -> str:
+    return "\n".join(_block(block, screen) for block in blocks)
+
+
+def _block(block: Block, screen: _Screen) -> str:
+    page = screen.page
     match block:
         case Heading(content, level, marks):
-            name = f"h{min(6, level + 1)}"
+            screen.heading = _heard(content)
+            name = f"h{min(6, level + screen.level)}"
             return f"<{name}>{_text(content)}{_marks(marks)}</{name}>"
         case Paragraph(content, marks):
             return f"<p>{_text(content)}{_marks(marks)}</p>"
         case Display(lines, lead):
-            words = f"<p>{_text(lead)}</p>\n" if lead else ""
+            words = f'<p class="lead">{_text(lead)}</p>\n' if lead else ""
             return words + _formulas([[line] for line in common.folded(lines, limit=page.line)])
         case Entries(equations, columns):
             columns = common.columns_that_fit(equations, columns, page.line)
@@ -340,31 +474,40 @@ def _block(block: Block, page: Page) -> str:
             return _formulas([lines[i : i + columns] for i in range(0, len(lines), columns)])
         case AnswerGrid():
             return _grid(block, page)
-        case WorkingSpace(ruled=ruled):
-            name, height = "ruled" if ruled else "working", common.space_height(block, page)
-            return f'<div class="{name}" style="height: {height}mm"></div>'
+        case WorkingSpace():
+            return _working(block, screen)
         case FillIns(items):
-            return f'<p class="fill-ins">{" ".join(_fill_in(item, page) for item in items)}</p>'
+            return _fill_ins(items, screen)
         case Choices():
-            return _choices(block)
+            return _choices(block, screen)
         case HeatMap():
             return _heat_map(block)
+        case HeatMaps(items):
+            pictures = (_heat_map(picture, f"<figcaption>{_text(caption)}</figcaption>") for caption, picture in items)
+            return f'<div class="heat-maps{" small" * block.small}">\n{chr(10).join(pictures)}\n</div>'
         case ItemList(items, ordered):
             name = "ol" if ordered else "ul"
             listed = "\n".join(f"<li>{_text(item)}</li>" for item in items)
             return f"<{name}>\n{listed}\n</{name}>" if items else ""
         case Table():
-            return _table(block)
+            return _table(block, screen)
         case Box(title, blocks):
-            head = f"<p><strong>{escaped(title)}</strong></p>"
-            return f'<section class="box">\n{head}\n{_blocks(blocks, page)}\n</section>'
+            head = f"<p><strong>{escaped(title)}</strong></p>\n" if title else ""
+            return f'<div class="box">\n{head}{_blocks(blocks, screen)}\n</div>'
         case Together(blocks):
-            return f'<div class="together">\n{_blocks(blocks, page)}\n</div>'
-        case Falk() | Columns() | Solved():
-            return _blocks(common.one_after_another(block), page)
-        case Diagram(description=description):
-            drawing = escape("\n".join(map(common.visible, text.figure(block).split("\n"))))
-            return f'<figure><pre aria-hidden="true">{drawing}</pre>{_caption(description)}</figure>'
+            return f'<div class="together">\n{_blocks(blocks, screen)}\n</div>'
+        case Falk():
+            return _falk(block, page)
+        case Columns():
+            return _columns(block, screen)
+        case Solved():
+            return _solved(block, screen)
+        case Diagram():
+            figure = figures.drawn(block)
+            moved = _moved(say("Figure"), figure.width / _EM)
+            return f'<figure><div class="wide"{moved}>{svg(figure, _cell_of, _text)}</div></figure>'
+        case Program():  # for notebooks
+            return ""
         case PageBreak():
             return '<hr class="page-break"/>'
         case _:
@@ -379,14 +522,29 @@ def _caption(description: str) -> str:
     return f"<figcaption>{escaped(description)}</figcaption>" if description else ""
 
 
+def _heard(content: Inlines) -> str:
+    """Text with formulas in words, for a label."""
+    return "".join(speak(part.formula) if isinstance(part, Math) else part.text for part in content).strip()
+
+
+def _style(**lengths: str) -> str:
+    return f' style="{"; ".join(f"--{name}: {length}" for name, length in lengths.items())}"'
+
+
+# --- formulas and tables of them ----------------------------------------------------------------------
+
+
 def _formulas(lines: Sequence[Sequence[Formula]]) -> str:
     """Lines of formulas, aligned at the first relation sign of each."""
     every = [formula for line in lines for formula in line]
     if len(every) == 1:
-        return f'<math display="block"{_spoken(*every)}>{_math(every[0], "normal")}</math>'
-    rows = "".join(f"<mtr>{''.join(map(_aligned, line))}</mtr>" for line in lines)
-    table = f'<mtable class="aligned" displaystyle="true">{rows}</mtable>'
-    return f'<math display="block"{_spoken(*every)}>{table}</math>'
+        math, wide = _math(every[0], "normal"), width(every[0])
+    else:
+        rows = "".join(f"<mtr>{''.join(map(_aligned, line))}</mtr>" for line in lines)
+        math = f'<mtable class="aligned" displaystyle="true">{rows}</mtable>'
+        wide = max((sum(map(width, line)) + 2.2 * (len(line) - 1) for line in lines), default=0.0)
+    source = f'<math display="block"{_spoken(*every)}>{math}</math>'
+    return f'<div class="formula"{_moved(say("Formula"), wide)}>{source}</div>'
 
 
 def _aligned(line: Formula) -> str:
@@ -396,82 +554,221 @@ def _aligned(line: Formula) -> str:
     return f"<mtd>{first}</mtd><mtd>{indent}{_math(after, 'normal')}</mtd>"
 
 
-def _grid(grid: AnswerGrid, page: Page) -> str:
-    """Boxes to write in, as a table whose rows and columns are numbered or labelled."""
-    wide, high = common.box_size(grid, page)
-    filled_in = dict(grid.filled)
-    heads = [_cell_of(label) for label in grid.column_labels] or [str(j + 1) for j in range(grid.columns)]
-    labels = [_cell_of(label) for label in grid.row_labels] or [str(i + 1) for i in range(grid.rows)]
-    box = f'<td style="width: {wide}mm; height: {high}mm">'
-    rows = [
-        f'<tr><th scope="row">{label}</th>'
-        + "".join(f"{box}{_cell_of(filled_in.get((i, j), NOTHING))}</td>" for j in range(grid.columns))
-        + "</tr>"
-        for i, label in enumerate(labels)
-    ]
-    head = "".join(f'<th scope="col">{label}</th>' for label in heads)
-    name = f"<caption>{_cell_of(Relation((grid.name, NOTHING), ('=',)))}</caption>" if grid.name != NOTHING else ""
-    return _as_table("grid", name, f"<td></td>{head}", rows)
-
-
-def _as_table(name: str, caption: str, head: str, rows: Sequence[str]) -> str:
-    body = "\n".join(rows)
-    return (
-        f'<div class="wide"><table class="{name}">{caption}\n<thead><tr>{head}</tr></thead>\n'
-        f"<tbody>\n{body}\n</tbody>\n</table></div>"
-    )
-
-
 def _cell_of(formula: Formula) -> str:
     return _inline(Math(formula))
 
 
-def _fill_in(item: FillIn, page: Page) -> str:
-    """A label and a place to write."""
-    if common.has_character_boxes(item):
-        value = common.characters(item.value)
-        boxes = (f"<span>{escaped(c)}</span>" for c in (*value, *[""] * (item.boxes - len(value))))
-        place = f'<span class="characters">{"".join(boxes)}</span>'
+def _falk(falk: Falk, page: Page) -> str:
+    """The factors left of and above the product, in rows and columns of one size."""
+    cells = [cell for row in falk.above.rows for cell in row]
+    if isinstance(falk.inside, AnswerGrid):
+        wide, high = (f"{length}mm" for length in common.box_size(falk.inside, page))
+        inside = f'<div class="inside">{_grid_table(falk.inside, page)}</div>'
     else:
-        width = common.line_width(item, page)
-        place = f'<span class="line" style="min-width: {width}mm">{escaped(item.value)}</span>'
-    return f'<span class="fill-in">{_text(item.label)} {place} {_text(item.after)}</span>'
+        cells += [cell for row in falk.inside.rows for cell in row]
+        wide, high = f"{max(map(width, cells), default=0.0) + 0.9:.2f}em", "1.35em"
+        if any(common.contains(cell, Fraction) for cell in (*cells, *(cell for row in falk.left.rows for cell in row))):
+            high = "2.8em"
+        inside = _part_of_falk("inside", falk.inside)
+    names = [_part_of_falk(place, name) for place, name in zip(("left-name", "top-name"), falk.names, strict=False)]
+    parts = [*names[:1], _part_of_falk("left", falk.left), *names[1:], _part_of_falk("top", falk.above), inside]
+    whole = sum(map(width, (falk.left, *falk.names))) + max(map(width, (falk.above,))) + 2
+    source = f'<div class="falk"{_style(column=wide, row=high)}>{"".join(parts)}</div>'
+    return f'<div class="wide"{_moved(say("Matrix product"), whole)}>{source}</div>'
 
 
-def _choices(choices: Choices) -> str:
-    def option(i: int, item: Inlines) -> str:
-        sign, says = ("☒", "ticked") if i in choices.ticked else ("☐", "not ticked")
-        box = f'<span role="img" aria-label="{says}">{sign}</span>'
-        return f"<li>{box} <strong>{common.letter(i)}</strong> {_text(item)}</li>"
-
-    listed = "\n".join(option(i, item) for i, item in enumerate(choices.items))
-    return f'<ul class="choices">\n{listed}\n</ul>' if choices.items else ""
+def _part_of_falk(place: str, formula: Formula) -> str:
+    return f'<math class="{place}" display="block"{_spoken(formula)}>{_math(formula, "normal")}</math>'
 
 
-def _heat_map(picture: HeatMap) -> str:
-    """Cells told apart by tone and pattern; their level is written for those who listen."""
+def _columns(columns: Columns, screen: _Screen) -> str:
+    """Two columns side by side, on a narrow screen one below the other."""
+    head = "".join(_head("col", cell) for cell in columns.heads)
+    rows = [
+        f"<tr><td>{_blocks(left, screen)}</td>\n<td>{_blocks(right, screen)}</td></tr>" for left, right in columns.rows
+    ]
+    return f'<table class="columns">\n{_parts_of_table(head, rows)}</table>'
+
+
+def _parts_of_table(head: str, rows: Iterable[str]) -> str:
+    body = "\n".join(rows)
+    return f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n"
+
+
+def _head(scope: Literal["row", "col"], content: Inlines) -> str:
+    """The head of a row or a column, formulas in it also in words: not every reader takes a formula for text."""
+    if not content:
+        return "<td></td>"
+    words = f'<span class="heard">{escaped(_heard(content))}</span>' if any(common.formulas_in(content)) else ""
+    shown = f'<span aria-hidden="true">{_text(content)}</span>' if words else _text(content)
+    return f'<th scope="{scope}">{words}{shown}</th>'
+
+
+def _heat_map(picture: HeatMap, caption: str = "") -> str:
+    """Cells told apart by tone and pattern; where there is no word in them, their level is there to be heard."""
 
     def cell(i: int, j: int, level: int) -> str:
-        word = f"<span>{escaped(common.word_in(picture, i, j))}</span>" if common.word_in(picture, i, j) else ""
-        return f'<td class="level-{level}" aria-label="{escaped(common.word_in(picture, i, j)) or level}">{word}</td>'
+        word = escaped(common.word_in(picture, i, j))
+        said = f"<span>{word}</span>" if word else f'<span class="heard">{level}</span>'
+        return f'<td class="level-{level}">{said}</td>'
 
-    labels = [f'<th scope="row">{_cell_of(label)}</th>' for label in picture.row_labels] or [""] * len(picture.levels)
+    labels = [_head("row", (Math(label),)) for label in picture.row_labels] or [""] * len(picture.levels)
     rows = [
         f"<tr>{label}{''.join(cell(i, j, level) for j, level in enumerate(row))}</tr>"
         for i, (label, row) in enumerate(zip(labels, picture.levels, strict=True))
     ]
-    head = "".join(f'<th scope="col">{_cell_of(label)}</th>' for label in picture.column_labels)
-    corner = "<td></td>" if head and picture.row_labels else ""
-    return f"<figure>{_as_table('heat-map', '', corner + head, rows)}{_caption(picture.description)}</figure>"
+    heads = "".join(_head("col", (Math(label),)) for label in picture.column_labels)
+    corner = "<td></td>" if heads and picture.row_labels else ""
+    head = f"<thead><tr>{corner}{heads}</tr></thead>\n" if heads else ""
+    body = "\n".join(rows)
+    table = f'<table class="heat-map">\n{head}<tbody>\n{body}\n</tbody>\n</table>'
+    across = len(picture.levels[0]) * max(3.1, common.cell_width(picture) / _EM) if picture.levels else 0
+    moved = _moved(say("Table"), across + max(map(width, picture.row_labels), default=0))
+    return f'<figure><div class="wide"{moved}>{table}</div>{caption or _caption(picture.description)}</figure>'
 
 
-def _table(table: Table) -> str:
-    head = "".join(f'<th scope="col">{_text(cell)}</th>' for cell in table.header)
+def _table(table: Table, screen: _Screen) -> str:
+    head = "".join(_head("col", cell) for cell in table.header)
     rows = []
     for row in table.rows:
-        first, *others = map(_text, row)
-        cells = [f'<th scope="row">{first}</th>' if table.row_heads else f"<td>{first}</td>"]
-        cells += [f"<td>{cell}</td>" for cell in others]
-        writing = ' class="writing"' if common.is_for_writing(row, table) else ""
-        rows.append(f"<tr{writing}>{''.join(cells)}</tr>")
-    return _as_table("table", "", head, rows)
+        by_hand = common.is_for_writing(row, table)
+        first, *others = row
+        cells = [_head("row", first) if table.row_heads else f"<td>{_text(first)}</td>"]
+        for cell, above in zip(others, table.header[1:], strict=True):
+            label = ", ".join(filter(None, (_heard(first), _heard(above))))
+            cells.append(f"<td>{_entry(label) if by_hand or _is_blank(cell) else _text(cell)}</td>")
+        kind = ' class="writing"' if by_hand else ""
+        rows.append(f"<tr{kind}>{''.join(cells)}</tr>")
+    wide = sum(max(map(_needed, column)) for column in zip(table.header, *table.rows, strict=True))
+    inner = _parts_of_table(head, rows)
+    return f'<div class="wide"{_moved(say("Table"), wide)}><table class="table">\n{inner}</table></div>'
+
+
+def _is_blank(content: Inlines) -> bool:
+    return len(content) == 1 and isinstance(content[0], Math) and isinstance(content[0].formula, Blank)
+
+
+def _needed(content: Inlines) -> float:
+    """The width that a cell of a table needs, in em: words are wrapped, formulas are not."""
+    widest = max(map(width, common.formulas_in(content)), default=0.0)
+    return max(widest, min(common.inlines_width(content), 5.0)) + 1.4
+
+
+# --- places to write ----------------------------------------------------------------------------------
+
+
+def _entry(label: str, name: str = "", **lengths: str) -> str:
+    """A place to type in.  The empty placeholder tells the style sheet whether something was typed."""
+    kind = f' class="{name}"' if name else ""
+    style = _style(**lengths) if lengths else ""
+    return f'<input type="text"{kind} placeholder=" " autocapitalize="none" aria-label="{escaped(label)}"{style}/>'
+
+
+def _grid(grid: AnswerGrid, page: Page) -> str:
+    """Boxes to write in, as a table whose rows and columns are numbered or labelled."""
+    box, _ = common.box_size(grid, page)
+    across = 3.0
+    for j in range(grid.columns):
+        across += max([box / page.millimetres(_EM), *(width(value) for (_, k), value in grid.filled if k == j)])
+    empty = len(grid.filled) < grid.rows * grid.columns  # boxes are reached by the keyboard themselves
+    moved = _style(needs=f"{across:.1f}") if empty else _moved(say("Table"), across)
+    return f'<div class="wide"{moved}>{_grid_table(grid, page)}</div>'
+
+
+def _grid_table(grid: AnswerGrid, page: Page) -> str:
+    wide, high = (f"{length}mm" for length in common.box_size(grid, page))
+    above, before = _labels(grid.column_labels, grid.columns), _labels(grid.row_labels, grid.rows)
+    name = speak(grid.name) or say("Answer")
+    filled_in = dict(grid.filled)
+
+    def cell(i: int, j: int) -> str:
+        if (i, j) in filled_in:
+            return f"<td>{_cell_of(filled_in[i, j])}</td>"
+        label = say("{1}, row {2}, column {3}", name, _heard(before[i]), _heard(above[j]))
+        return f"<td>{_square(label) if grid.shade else _entry(label)}</td>"
+
+    rows = [
+        f"<tr>{_head('row', head)}{''.join(cell(i, j) for j in range(grid.columns))}</tr>"
+        for i, head in enumerate(before)
+    ]
+    title = f"<caption>{_cell_of(Relation((grid.name, NOTHING), ('=',)))}</caption>\n" if grid.name != NOTHING else ""
+    head = "".join(_head("col", label) for label in above)
+    inner = _parts_of_table(f'<td class="corner"></td>{head}', rows)
+    return f'<table class="grid"{_style(wide=wide, high=high)}>\n{title}{inner}</table>'
+
+
+def _labels(labels: Sequence[Formula], count: int) -> list[Inlines]:
+    return [(Math(label),) for label in labels] or [(Words(str(k + 1)),) for k in range(count)]
+
+
+def _square(label: str) -> str:
+    """A box to be shaded or left white."""
+    return f'<input type="checkbox" aria-label="{escaped(label)}"/>'
+
+
+def _working(space: WorkingSpace, screen: _Screen) -> str:
+    name = "working ruled" if space.ruled else "working"
+    page = screen.page
+    lengths = {"high": f"{common.space_height(space, page)}mm", "ruling": f"{page.millimetres(common.RULING)}mm"}
+    label = screen.label(say("Working"))
+    return f'<textarea class="{name}" placeholder=" " aria-label="{label}"{_style(**lengths)}></textarea>'
+
+
+def _fill_ins(items: Sequence[FillIn], screen: _Screen) -> str:
+    return f'<div class="fill-ins">{" ".join(_fill_in(item, screen.page) for item in items)}</div>'
+
+
+def _fill_in(item: FillIn, page: Page) -> str:
+    """A label and a place to write; what stands there already is text."""
+    label = _heard(item.label)
+    if common.has_character_boxes(item) and item.value:
+        value = common.characters(item.value)
+        boxes = (f"<span>{escaped(c)}</span>" for c in (*value, *[""] * (item.boxes - len(value))))
+        place = f'<span class="characters">{"".join(boxes)}</span>'
+    elif common.has_character_boxes(item):
+        boxes = (_entry(say("{1}, box {2} of {3}", label, k, item.boxes)) for k in range(1, item.boxes + 1))
+        place = f'<span class="characters">{"".join(boxes)}</span>'
+    elif item.value:
+        wide = f"{common.line_width(item, page)}mm"
+        place = f'<bdi class="line"{_style(wide=wide)}>{escaped(item.value)}</bdi>'
+    else:
+        place = _entry(label or say("Answer"), "line", wide=f"{common.line_width(item, page)}mm")
+    return f'<span class="fill-in">{_text(item.label)} {place} {_text(item.after)}</span>'
+
+
+def _choices(choices: Choices, screen: _Screen) -> str:
+    """Options to choose from; where some are ticked already, they are only shown."""
+    if not choices.items:
+        return ""
+    widest = max(map(common.inlines_width, choices.items)) + common.CHOICE_LABEL
+    option = _style(option=f"{min(widest, screen.page.line):.1f}em")
+    if choices.ticked:
+        listed = "\n".join(_ticked(i, item, i in choices.ticked) for i, item in enumerate(choices.items))
+        return f'<ul class="choices"{option}>\n{listed}\n</ul>'
+    screen.groups += 1
+    kind, asked = ("checkbox", say("Tick all that apply")) if choices.several else ("radio", say("Tick one"))
+    box = f'<input type="{kind}" name="{escaped(f"choice {screen.groups} {screen.sheet}".strip())}"/>'
+    listed = "\n".join(
+        f"<label>{box} <strong>{common.letter(i)}</strong> <span>{_text(item)}</span></label>"
+        for i, item in enumerate(choices.items)
+    )
+    legend = f'<legend class="heard">{screen.label(asked)}</legend>'
+    return f'<fieldset class="choices"{option}>{legend}\n{listed}\n</fieldset>'
+
+
+def _ticked(i: int, item: Inlines, ticked: bool) -> str:
+    sign, says = ("☒", say("ticked")) if ticked else ("☐", say("not ticked"))
+    box = f'<span role="img" aria-label="{says}">{sign}</span>'
+    return f"<li>{box} <strong>{common.letter(i)}</strong> <span>{_text(item)}</span></li>"
+
+
+def _solved(solved: Solved, screen: _Screen) -> str:
+    """What is asked, and the solution for the reader to open."""
+    asked = _blocks(solved.ask, screen)
+    heading = f'<span class="heard">, {escaped(screen.heading)}</span>' if screen.heading else ""
+    solution = _blocks((*solved.worked, *solved.key), screen)
+    summary = f"<summary>{say('Solution')}{heading}</summary>"
+    return (
+        f'<div class="solved">\n<div class="asked">\n{asked}\n</div>\n'
+        f"<details>{summary}\n{solution}\n</details>\n</div>"
+    )

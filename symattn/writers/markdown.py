@@ -29,12 +29,14 @@ from symattn.document import (
     FillIns,
     Heading,
     HeatMap,
+    HeatMaps,
     Inline,
     Inlines,
     ItemList,
     Math,
     PageBreak,
     Paragraph,
+    Program,
     Solved,
     Strong,
     Table,
@@ -43,7 +45,8 @@ from symattn.document import (
     WorkingSpace,
     settled,
 )
-from symattn.formula.nodes import CellKind, Formula
+from symattn.formula.nodes import NOTHING, CellKind, Formula, MatrixOf
+from symattn.languages import say, speaking
 from symattn.writers import common, tex, text
 from symattn.writers.page import filled
 
@@ -58,7 +61,7 @@ _START = re.compile(r"\A(\s*)([-+=]|\d+(?=[.)]))")
 _IN_FORMULA = {
     "\\": r"}\backslash\text{", "{": r"}\lbrace\text{", "}": r"}\rbrace\text{", "$": r"\$",
     "<": r"}\lt\text{", ">": r"}\gt\text{", "|": r"}\vert\text{", "*": r"}\ast\text{", "_": r"\_",
-    "^": r"}\wedge\text{", "#": r"\#", "%": r"\%", "&": r"\&", "~": r"}\sim\text{", "`": "'",
+    "^": r"}\wedge\text{", "#": r"\#", "%": r"\%", "&": r"\&{}", "~": r"}\sim\text{", "`": "'",
 }  # fmt: skip
 
 
@@ -117,7 +120,7 @@ def _inline(inline: Inline, formulas: bool) -> str:
         case Strong(words):
             return re.sub(r"\S.*\S|\S", lambda found: f"**{escaped(found[0])}**", common.visible(words))
         case Code(words):
-            return _code(common.visible(words))
+            return code(words)
         case Math(formula) if formulas:
             source = _portable(tex.write(formula, _TEX_IN_LINE)).strip()
             return f"${source}$" if source else ""
@@ -127,7 +130,9 @@ def _inline(inline: Inline, formulas: bool) -> str:
             assert_never(inline)
 
 
-def _code(words: str) -> str:
+def code(words: str) -> str:
+    """Text as it is typed."""
+    words = common.visible(words)
     longest = max(map(len, re.findall("`+", words)), default=0)
     fence = "`" * (longest + 1)
     space = " " if words.startswith("`") or words.endswith("`") else ""
@@ -157,24 +162,47 @@ def _display(source: str) -> str:
 def write(document: Document) -> str:
     """The whole document."""
     document = settled(document)
-    return filled(
-        "document.md.j2",
-        sheet=json.dumps(document.sheet, ensure_ascii=False) if document.sheet else "",
-        recipe=json.dumps(document.recipe, ensure_ascii=False) if document.recipe else "",
-        title=escaped(document.title),
-        subtitle=escaped(document.subtitle),
-        fields=[escaped(name) for name in document.fields],
-        sheet_line=escaped(document.sheet),
-        recipe_line=_code(common.visible(document.recipe)),
-        body=body(common.with_sound_levels(document.blocks)),
-    )
+    with speaking(document.look.language):
+        return filled(
+            "document.md.j2",
+            sheet=json.dumps(document.sheet, ensure_ascii=False) if document.sheet else "",
+            recipe=json.dumps(document.recipe, ensure_ascii=False) if document.recipe else "",
+            title=escaped(document.title),
+            subtitle=escaped(document.subtitle),
+            fields=[field(name) for name in document.fields],
+            sheet_line=escaped(document.sheet),
+            recipe_line=code(document.recipe),
+            body=body(common.with_sound_levels(document.blocks)),
+        )
+
+
+def fragment(document: Document) -> str:
+    """The document without front matter and furniture, to be shown where somebody works: in a notebook's output."""
+    document = settled(document)
+    with speaking(document.look.language):
+        heads = filter(None, (escaped(document.title), escaped(document.subtitle)))
+        return f"**{' · '.join(heads)}**\n\n{body(common.with_sound_levels(document.blocks))}\n"
+
+
+def field(name: str) -> str:
+    """A line to fill in at the head of a page."""
+    return f"{escaped(name)}: {escaped('_' * 16)}"
 
 
 def body(blocks: Iterable[Block]) -> str:
     """Blocks without a page round them; grids of one name have ids of their own: S, S-2."""
-    source = "\n\n".join(filter(None, map(_block, blocks)))
-    ids = unique(found[2] for found in _GRID_ID.finditer(source))
-    return _GRID_ID.sub(lambda found: found[1] + next(ids), source)
+    return bodies([blocks])[0]
+
+
+def bodies(groups: Iterable[Iterable[Block]]) -> list[str]:
+    """The same for several groups of blocks, whose grids have different ids all the same."""
+    sources = [_together(blocks) for blocks in groups]
+    ids = unique(found[2] for source in sources for found in _GRID_ID.finditer(source))
+    return [_GRID_ID.sub(lambda found: found[1] + next(ids), source) for source in sources]
+
+
+def _together(blocks: Iterable[Block]) -> str:
+    return "\n\n".join(filter(None, map(_block, blocks)))
 
 
 _GRID_ID = re.compile(r"^(<!-- symattn:grid id=)(\S+)", re.MULTILINE)
@@ -211,27 +239,34 @@ def _block(block: Block) -> str:
         case AnswerGrid():
             return _grid(block)
         case WorkingSpace():
-            return "*Working:*\n\n&nbsp;\n\n&nbsp;"
+            return f"*{say('Working:')}*\n\n&nbsp;\n\n&nbsp;"
         case FillIns(items):
             return "\n\n".join(map(_fill_in, items))
         case Choices():
             return _choices(block)
         case HeatMap(description=description):
             return _figure(text.heat_map(block), description)
+        case HeatMaps(items):
+            return _figure(text.heat_maps(block), " ".join(picture.description for _, picture in items))
         case ItemList(items, ordered):
             signs = (f"{i}. " if ordered else "- " for i in range(1, len(items) + 1))
             return "\n".join(sign + in_line(item) for sign, item in zip(signs, items, strict=True))
         case Table():
             return _table(block)
         case Box(title, blocks):
-            inside = "\n\n".join([f"**{escaped(title)}**", *map(_block, blocks)])
-            return f"---\n\n{inside}\n\n---"
+            return f"---\n\n**{escaped(title)}**\n\n{_together(blocks)}\n\n---"
         case Together(blocks):
-            return "\n\n".join(map(_block, blocks))
-        case Falk() | Columns() | Solved():
-            return "\n\n".join(map(_block, common.one_after_another(block)))
+            return _together(blocks)
+        case Falk():
+            return _scheme(block)
+        case Columns():
+            return _columns(block)
+        case Solved():
+            return _together(common.one_after_another(block))
         case Diagram(description=description):
             return _figure(text.figure(block), description)
+        case Program():  # for notebooks
+            return ""
         case PageBreak():
             return "---"
         case _:
@@ -247,6 +282,35 @@ def _lines(lines: Sequence[Formula]) -> str:
 def _aligned_lines(lines: Sequence[str]) -> str:
     body = " \\\\\n".join(line.strip("\n") for line in lines)
     return tex.indented(f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}")
+
+
+def _scheme(block: Falk) -> str:
+    """The two factors and their product in a formula, set as in Falk's scheme; boxes to write in come below."""
+    if isinstance(block.inside, AnswerGrid):
+        return _together(common.one_after_another(block))
+    left, above = block.names or (NOTHING, NOTHING)
+    rows = ((NOTHING, above, block.above), (left, block.left, block.inside))
+    return _lines((MatrixOf(rows, bracket=""),))
+
+
+def _columns(block: Columns) -> str:
+    """A table, if every cell is a line of text; else one after another."""
+    rows = [[_cell(cell) for cell in row] for row in block.rows]
+    if not all(cell is not None for row in rows for cell in row):
+        return _together(common.one_after_another(block))
+    return pipes([in_line(head) for head in block.heads], [[cell or "" for cell in row] for row in rows], "---")
+
+
+def _cell(blocks: Sequence[Block]) -> str | None:
+    """Blocks on one line, if that is a short one."""
+    match blocks:
+        case (Paragraph(content, ""),) | (Display((), content),):
+            pass
+        case (Display((formula,), lead),) if not common.contains(formula, MatrixOf):
+            content = (*lead, Words(" " if lead else ""), Math(formula))
+        case _:
+            return "" if not blocks else None
+    return in_line(content) if common.inlines_width(content) <= common.LINE / 2 else None
 
 
 def _figure(drawing: str, description: str) -> str:

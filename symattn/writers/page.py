@@ -1,23 +1,112 @@
-"""The furniture of a page: a template with ready-made blocks put in."""
+"""The furniture of a page: a template with ready-made blocks put in, one of ours or of the user's own."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from symattn.errors import InputError
 from symattn.resources import templates
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+ARTICLE = "article"
+
+_folder: ContextVar[Path | None] = ContextVar("folder", default=None)
+_latex_class: ContextVar[str] = ContextVar("latex_class", default=ARTICLE)
+
+
+@contextmanager
+def typesetting(folder: str | Path | None = None, latex_class: str = ARTICLE) -> Iterator[None]:
+    """While this lasts, files of the folder replace our templates of the same name, and LaTeX is for this class.
+
+    `InputError` if there is no such folder, or nothing in it that would replace anything, or no such class.
+    """
+    own = None if folder is None else Path(folder)
+    ready = {path.name for path in templates().iterdir()}
+    if own is not None:
+        there = {path.name for path in own.iterdir()} if own.is_dir() else set()
+        named = template_of(latex_class)
+        if not there & {*ready, named}:
+            raise InputError(f"The folder {own} has none of the templates {', '.join(sorted(ready))}.")
+        ready |= there
+    if template_of(latex_class) not in ready:
+        raise InputError(
+            f"There is no LaTeX class {latex_class!r}; article and exam are ready, and {template_of(latex_class)} in a "
+            "folder named with --templates would be another."
+        )
+    tokens = _folder.set(own), _latex_class.set(latex_class)
+    try:
+        yield
+    finally:
+        _folder.reset(tokens[0])
+        _latex_class.reset(tokens[1])
+
+
+def latex_class() -> str:
+    """The class that LaTeX files are written for."""
+    return _latex_class.get()
+
+
+def template_of(latex_class: str) -> str:
+    """The name of the template of a LaTeX class."""
+    return "document.tex.j2" if latex_class == ARTICLE else f"{latex_class}.tex.j2"
+
+
+def text_of(name: str) -> str:
+    """A file that is used as it is: the user's own, else ours."""
+    own = _folder.get()
+    path = own / name if own is not None and (own / name).is_file() else templates() / name
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"The template {path} cannot be read: {error}.") from error
+
+
+def filled(template: str, **parts: object) -> str:
+    """The template of this name, filled with text that the writer has already made safe.
+
+    `InputError` names the file and the line of what is wrong in a template of the user's own.
+    """
+    from jinja2 import TemplateError, TemplateSyntaxError
+
+    own = _folder.get()
+    try:
+        return _environment(own).get_template(template).render(parts)
+    except TemplateSyntaxError as error:
+        if own is None:
+            raise
+        raise InputError(f"In the template {error.filename}, line {error.lineno}: {error.message}") from error
+    except (TemplateError, TypeError, ValueError, ArithmeticError, AttributeError, LookupError) as error:
+        if own is None:
+            raise
+        raise InputError(f"In the template {_place(error, own)}: {error}") from error
+
+
+def _place(error: BaseException, own: Path) -> str:
+    """The file and the line of a template in which an error was raised; jinja2 puts templates into the traceback."""
+    place, trace = str(own), error.__traceback__
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if Path(file).parent in (own, templates()):
+            place = f"{file}, line {trace.tb_lineno}"
+        trace = trace.tb_next
+    return place
+
 
 @cache
-def _environment() -> Environment:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+def _environment(own: Path | None) -> Environment:
+    from jinja2 import FileSystemLoader, StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     # The usual braces of Jinja have a meaning in TeX and Typst; these signs have none there.
-    return Environment(
-        loader=FileSystemLoader(templates()),
+    return ImmutableSandboxedEnvironment(
+        loader=FileSystemLoader([folder for folder in (own, templates()) if folder is not None]),
         undefined=StrictUndefined,
         autoescape=False,
         trim_blocks=True,
@@ -30,8 +119,3 @@ def _environment() -> Environment:
         comment_start_string="<#",
         comment_end_string="#>",
     )
-
-
-def filled(template: str, **parts: object) -> str:
-    """The template of this name, filled with text that the writer has already made safe."""
-    return _environment().get_template(template).render(parts)

@@ -2,52 +2,55 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import platform
 import shutil
 import subprocess
 import sys
 import tempfile
-from functools import cache
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from symattn.document import Document
 from symattn.errors import InputError
 from symattn.writers import typst as typst_writer
+from symattn.writers.compiling import COMPILER, SCRIPT, RefusedError
+from symattn.writers.coverage import notice
 
-if TYPE_CHECKING:
-    import typst
+_LOG = logging.getLogger("symattn")
 
 _ENGINES = ("pdflatex", "lualatex")
 _SECONDS = 60
+_MEMORY = 2 * 2**30  # bytes, of LaTeX
+_FILE = 2**28  # bytes that a file made by LaTeX may have
 _RUNS = 4
 
 
 def write_pdf(document: Document) -> bytes:
-    """The document as tagged PDF (PDF/UA-1): the same bytes for the same document.
+    """The document as accessible PDF (PDF/A-2a and PDF/UA-1): the same bytes for the same document.
 
-    Only markup of our own is compiled: a document's text reaches typst as string literals, and the compiler sees
-    an empty folder, no system fonts and no network.
+    Only markup of our own is compiled, in a confined process: a document's text reaches typst as string literals.
+    Characters that our fonts lack are printed with fonts of this machine, if it has them; else they are replaced, and
+    a warning in the log of symattn, which Python shows on standard error, says by what.
     """
-    compiler = _compiler()
-    source = typst_writer.write(document).encode()
-    pdf = compiler.compile(input=source, format="pdf", pdf_standards=["ua-1"], timestamp=0)
-    assert isinstance(pdf, bytes)
-    return pdf
+    source, replaced = typst_writer.written(document)
+    if found := COMPILER.printable("".join(sorted(set("".join(replaced))))) if replaced else "":
+        with_fonts, left = typst_writer.written(document, found)
+        try:
+            pdf = COMPILER.compile(with_fonts.encode(), system_fonts=True)
+        except RefusedError:  # a font may have a letter and lack its accent, or be no font at all
+            pass
+        else:
+            _tell(document, left)
+            return pdf
+    _tell(document, replaced)
+    return COMPILER.compile(source.encode())
 
 
-@cache
-def _compiler() -> typst.Compiler:
-    import typst
-
-    empty = tempfile.TemporaryDirectory(prefix="symattn-")
-    compiler = typst.Compiler(root=empty.name, ignore_system_fonts=True)
-    _kept.append(empty)
-    return compiler
-
-
-_kept: list[tempfile.TemporaryDirectory[str]] = []  # the folders live as long as this process
+def _tell(document: Document, replaced: Mapping[str, str]) -> None:
+    if replaced:
+        _LOG.warning("%s: %s", document.sheet or document.title or "PDF", notice(replaced))
 
 
 def latex_pdf(source: str, engine: Path | None = None) -> tuple[bytes, str]:
@@ -98,7 +101,8 @@ def _embedded_engine() -> Path | None:
 
 def _run(engine: Path, folder: Path) -> str:
     """One run of TeX; its log, or an error with the line TeX stopped at."""
-    command = [str(engine), "-no-shell-escape", "-halt-on-error", "-interaction=nonstopmode", "document.tex"]
+    limits = [sys.executable, "-I", "-S", str(SCRIPT), "run", str(_SECONDS), str(_MEMORY), str(_FILE)]
+    command = [*limits, str(engine), "-no-shell-escape", "-halt-on-error", "-interaction=nonstopmode", "document.tex"]
     confined = {"openin_any": "p", "openout_any": "p", "SOURCE_DATE_EPOCH": "0", "FORCE_SOURCE_DATE": "1",
                 "max_print_line": "10000", "TEXMFVAR": str(folder), "HOME": str(folder)}  # fmt: skip
     try:

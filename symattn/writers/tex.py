@@ -59,6 +59,7 @@ class Dialect:
     high_row: str  # the end of a row of high cells
     guarded: bool = False  # whether a line of source must not begin with a minus
     flat: bool = False  # whether a matrix is written on one line: [1 0; 0 1]
+    notation: dict[str, str] | None = None  # commands for names, with their meanings: gathered here while writing
 
 
 GREEK = {
@@ -202,10 +203,30 @@ def _letters(base: str, tex: Dialect) -> str:
 
 
 def _name(name: Name, tex: Dialect) -> str:
+    if tex.notation is not None and (weights := _weights(name)):
+        command, named, index = weights
+        meaning = _decorated(named, tex)
+        if tex.notation.setdefault(command, meaning) == meaning:
+            return command + _scripts(Name("", index), tex)
+    return _decorated(name, tex)
+
+
+def _decorated(name: Name, tex: Dialect) -> str:
     base = _letters(name.base, tex)
     hat = "\\hat" if len(name.base) == 1 else "\\widehat"
     # \\hat s rather than \\hat{s}: an index after a brace could be taken for emphasis in Markdown.
     return (f"{hat} {base}" if name.hat else base) + _scripts(name, tex)
+
+
+def _weights(name: Name) -> tuple[str, Name, tuple[Formula, ...]] | None:
+    """Weights with a label have a command, \\WQ for W^Q and W_Q: the command, what it stands for, further indices."""
+    match name:
+        case Name("W", index, str(label), 0, False) if label.isascii() and label.isalpha():
+            return f"\\W{label}", Name("W", sup=label), index
+        case Name("W", (Name(str(label), (), "", 0, False),), "", 0, False) if label.isascii() and label.isalpha():
+            return f"\\W{label}", name, ()
+        case _:
+            return None
 
 
 def _function(name: Name, tex: Dialect) -> str:

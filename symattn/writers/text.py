@@ -24,12 +24,14 @@ from symattn.document import (
     FillIns,
     Heading,
     HeatMap,
+    HeatMaps,
     Inline,
     Inlines,
     ItemList,
     Math,
     PageBreak,
     Paragraph,
+    Program,
     Solved,
     Strong,
     Table,
@@ -43,6 +45,7 @@ from symattn.formula.nodes import (
     Annotated,
     BigSum,
     Blank,
+    Bracket,
     Bracketed,
     Call,
     CellKind,
@@ -74,6 +77,7 @@ from symattn.writers import common
 from symattn.writers.blocks import EMPTY, beside, bracketed, columns_of, text
 from symattn.writers.blocks import Block as Picture
 from symattn.writers.common import visible
+from symattn.writers.drawing_characters import characters
 
 SUFFIX = ".txt"
 
@@ -405,7 +409,7 @@ def write(document: Document) -> str:
     parts = ["\n".join(head)]
     if document.fields:
         parts.append("   ".join(f"{visible(name)}: {'_' * 20}" for name in document.fields))
-    parts += [_block(block, COLUMNS) for block in document.blocks]
+    parts += _blocks(document.blocks, COLUMNS)
     foot = "   ".join(visible(part) for part in (document.sheet, document.recipe) if part)
     if foot:
         parts.append("─" * min(COLUMNS, PROSE) + "\n" + foot)
@@ -452,6 +456,11 @@ def _indented(picture: Picture, by: int = 4) -> str:
     return textwrap.indent(str(picture), " " * by)
 
 
+def _blocks(blocks: Iterable[Block], width: int) -> list[str]:
+    """Blocks one after another, those of which nothing is written left out; space stays, though it is blank."""
+    return [_block(block, width) for block in blocks if not isinstance(block, Program)]
+
+
 def _block(block: Block, width: int) -> str:
     match block:
         case Heading(content, level, marks):
@@ -480,6 +489,8 @@ def _block(block: Block, width: int) -> str:
             return _choices(block, width)
         case HeatMap():
             return heat_map(block)
+        case HeatMaps():
+            return heat_maps(block)
         case ItemList(items, ordered):
             signs = [f"{i}. " if ordered else "• " for i in range(1, len(items) + 1)]
             widest = max(map(len, signs), default=0)
@@ -490,15 +501,21 @@ def _block(block: Block, width: int) -> str:
         case Table():
             return _table(block, width)
         case Box(title, inside):
-            body = "\n\n".join(_block(child, width - 2) for child in inside)
+            body = "\n\n".join(_blocks(inside, width - 2))
             bar = textwrap.indent(body, "│ ", lambda line: True)
             return f"╭─ {visible(title)}\n{bar}\n╰─"
         case Together(inside):
-            return "\n\n".join(_block(child, width) for child in inside)
-        case Falk() | Columns() | Solved():
-            return "\n\n".join(_block(child, width) for child in common.one_after_another(block))
+            return "\n\n".join(_blocks(inside, width))
+        case Falk():
+            return _scheme(block, width)
+        case Columns():
+            return _columns(block, width)
+        case Solved():
+            return "\n\n".join(_blocks(common.one_after_another(block), width))
         case Diagram():
             return figure(block)
+        case Program():  # for notebooks
+            return ""
         case PageBreak():
             return "─" * min(width, PROSE)
         case _:
@@ -525,17 +542,83 @@ def _table(table: Table, width: int) -> str:
     return str(draw.stacked([head, rule, *(below[:-1] if high else below)], 0, "left"))
 
 
+# --- side by side -------------------------------------------------------------------------------------
+
+
+def _scheme(block: Falk, width: int) -> str:
+    """Falk's scheme: the columns of the product stand below those of one factor, its rows beside those of the other."""
+    inside = block.inside
+    if isinstance(inside, AnswerGrid):
+        if inside.row_labels or inside.column_labels:
+            return "\n\n".join(_blocks(common.one_after_another(block), width))
+        gap, apart, name = "   ", True, EMPTY if inside.name == NOTHING else text(" = ") + _picture(inside.name, True)
+        bracket: Bracket = "["
+        product = _boxes(inside)
+    else:
+        gap, apart, name = "  ", False, EMPTY
+        bracket = inside.bracket
+        product = [[_picture(cell, True) for cell in row] for row in inside.rows]
+    factors = [[[_picture(cell, True) for cell in row] for row in factor.rows] for factor in (block.left, block.above)]
+    beside_it, over_it = factors
+    levelled = draw.level([*over_it, *product], "c" if apart else "r")
+    split = len(over_it)
+    top = _framed_rows(levelled[:split], block.above.bracket, gap, False)
+    bottom = _framed_rows(levelled[split:], bracket, gap, apart) + name
+    left = _framed_rows(draw.level(beside_it, "c" if apart else "r"), block.left.bracket, gap, apart)
+    names = [_picture(shown, True) + text(" ") for shown in block.names] or [EMPTY, EMPTY]
+    left = names[0] + left + text("  ")
+    corner = text(draw.right(names[1].lines[0], left.width))
+    scheme = draw.stacked([corner + top, EMPTY, left + bottom], 0, "left")
+    if scheme.width > width - 4:
+        return "\n\n".join(_blocks(common.one_after_another(block), width))
+    return _indented(scheme)
+
+
+def _framed_rows(rows: Sequence[Sequence[Picture]], bracket: Bracket, gap: str, apart: bool) -> Picture:
+    """Rows of entries in brackets, with blank lines between if they are set `apart`."""
+    joined = [_joined(row, gap) for row in rows]
+    spaced = [part for row in joined for part in ((EMPTY, row) if apart else (row,))][apart:]
+    return bracketed(draw.stacked(spaced, (len(spaced) - 1) // 2), bracket)
+
+
+_BAR = " │ "
+
+
+def _columns(block: Columns, width: int) -> str:
+    """Two columns with a line between, if they fit; else one after another."""
+    heads = list(map(plain, block.heads))
+    lefts = [_side(left, (width - len(_BAR)) * 2 // 5) for left, _ in block.rows]
+    wide = max(picture.width for picture in (text(heads[0]), *lefts))
+    room = width - wide - len(_BAR)
+    rights = [_side(right, room) for _, right in block.rows]
+    other = max(picture.width for picture in (text(heads[1]), *rights))
+    if wide > width * 3 // 5 or other > room:
+        return "\n\n".join(_blocks(common.one_after_another(block), width))
+
+    def line(left: str, right: str) -> str:
+        return f"{draw.left(left, wide)}{_BAR}{right}".rstrip()
+
+    rule = f"{'─' * wide}─┼─{'─' * other}"
+    rows = [line(*heads)]
+    for pair in zip(lefts, rights, strict=True):
+        high = max(picture.height for picture in pair)
+        left, right = (draw.grown(picture, 0, high - 1).lines for picture in pair)
+        rows += [rule, *map(line, left, right)]
+    return "\n".join(rows)
+
+
+def _side(blocks: Sequence[Block], width: int) -> Picture:
+    """Blocks one after another as a picture."""
+    lines = "\n\n".join(_blocks(blocks, width)).split("\n")
+    return draw.stacked(list(map(text, lines)), 0, "left")
+
+
 # --- places to write and to tick ----------------------------------------------------------------------
 
 
 def _grid(grid: AnswerGrid) -> Picture:
     """An empty matrix with what stands in it already, and its labels outside the brackets."""
-    filled = dict(grid.filled)
-    empty = text("☐" if grid.shade else "_" * _BLANK[grid.kind])
-    cells = [
-        [_picture(filled[i, j], True) if (i, j) in filled else empty for j in range(grid.columns)]
-        for i in range(grid.rows)
-    ]
+    cells = _boxes(grid)
     heads = [_picture(label, True) for label in grid.column_labels]
     *cells, heads = draw.level([*cells, heads or [EMPTY] * grid.columns])
     gap = " " if grid.shade else "   "
@@ -553,6 +636,16 @@ def _grid(grid: AnswerGrid) -> Picture:
     edge = (boxes.width - top.width) // 2
     over = " " * (body.width - top.width - edge) + top.lines[0] + " " * edge
     return Picture((over, *body.lines), body.baseline + 1)
+
+
+def _boxes(grid: AnswerGrid) -> list[list[Picture]]:
+    """Its cells: places to write, or what stands there already."""
+    filled = dict(grid.filled)
+    empty = text("☐" if grid.shade else "_" * _BLANK[grid.kind])
+    return [
+        [_picture(filled[i, j], True) if (i, j) in filled else empty for j in range(grid.columns)]
+        for i in range(grid.rows)
+    ]
 
 
 def place(item: FillIn) -> str:
@@ -607,46 +700,38 @@ def _inline_picture(inline: Inline) -> Picture:
 
 
 def figure(diagram: Diagram) -> str:
-    """The boxes of every layer, and between two layers the lines that join them, or words where lines would cross.
-
-    Where the boxes would be wider than the terminal they lose their frames, and remarks stand below their layer.
-    """
-    bare = [[_picture(box, True) for box in layer.boxes] for layer in diagram.layers]
-    layers = [list(map(_framed, boxes)) for boxes in bare]
-    wide = max((sum(box.width + 3 for box in boxes) for boxes in layers), default=0)
-    if wide > COLUMNS:
-        layers, wide = bare, max(sum(box.width + 2 for box in boxes) for boxes in bare)
-    pictures: list[Picture] = []
-    below: list[int] = []
-    for i, boxes in reversed(list(enumerate(layers))):
-        space = (wide - sum(box.width for box in boxes)) // (len(boxes) + 1)
-        row = beside(*[part for box in boxes for part in (text(" " * space), box)])
-        row = row + text(" " * (wide - row.width))
-        starts = [sum(box.width for box in boxes[:j]) + space * (j + 1) for j in range(len(boxes))]
-        here = [start + box.width // 2 for start, box in zip(starts, boxes, strict=True)]
-        near = [(a, b) for (lower, a), (upper, b) in diagram.edges if (lower, upper) == (i + 1, i)]
-        if pictures:
-            pictures.append(_wires(near, below, here) or _said(diagram, [((i + 1, a), (i, b)) for a, b in near]))
-        remark = plain(diagram.layers[i].remark)
-        if remark and row.width + len(remark) + 3 > COLUMNS:
-            pictures += [text(f"  {remark}"), row]
-        else:
-            pictures.append(row + text(f"   {remark}" if remark else ""))
-        below = here
-    far = [edge for edge in diagram.edges if edge[0][0] - edge[1][0] != 1]
-    drawn = list(reversed(pictures)) + ([EMPTY, _said(diagram, far)] if far else [])
-    return "\n".join(f"    {line}".rstrip() for picture in drawn for line in picture.lines)
+    """The figure as it is drawn on a terminal."""
+    return characters(diagram, on_one_line, plain, COLUMNS)
 
 
 _SHADES = " ░▒▓█"
 
 
 def heat_map(picture: HeatMap) -> str:
+    return str(_set_in(_cells_of(picture)))
+
+
+def heat_maps(maps: HeatMaps) -> str:
+    """Heat maps beside one another as far as a line goes, captions below."""
+    rows: list[list[Picture]] = [[]]
+    for caption, picture in maps.items:
+        one = _set_in(draw.stacked([_cells_of(picture, maps.small), text(plain(caption))], 0))
+        if rows[-1] and sum(other.width for other in (*rows[-1], one)) > COLUMNS:
+            rows.append([])
+        rows[-1].append(one)
+    return "\n\n".join(str(draw.beside(*row)) for row in rows)
+
+
+def _set_in(picture: Picture) -> Picture:
+    return Picture(tuple(f"    {line}" for line in picture.lines), picture.baseline)
+
+
+def _cells_of(picture: HeatMap, small: bool = False) -> Picture:
     """A picture of a matrix with a sign for each level, words between two of them."""
     labels = [_picture(label, True) for label in picture.row_labels] or [EMPTY] * len(picture.levels)
     heads = [_picture(label, True) for label in picture.column_labels]
     words = [columns_of(visible(word)) + 4 for row in picture.words for word in row]
-    wide = max([6, *words, *(head.width + 2 for head in heads)])
+    wide = max([2 if small else 6, *words, *(head.width + 2 for head in heads)])
 
     def cell(i: int, j: int) -> str:
         shade = _SHADES[picture.levels[i][j]]
@@ -665,47 +750,4 @@ def heat_map(picture: HeatMap) -> str:
     if heads:
         over = " " + " ".join(draw.centre(head.lines[0], wide) for head in heads) + " "
         drawn = draw.stacked([text(over), drawn], 0, "right")
-    return str(draw.stacked([text(f"    {line}") for line in drawn.lines], 0, "left"))
-
-
-def _said(diagram: Diagram, edges: Sequence[tuple[tuple[int, int], tuple[int, int]]]) -> Picture:
-    """Edges in words: h₁ ← a₁, v₁."""
-    sources: dict[tuple[int, int], list[str]] = {}
-    for (layer, box), upper in edges:
-        sources.setdefault(upper, []).append(on_one_line(diagram.layers[layer].boxes[box]))
-    words = [
-        f"{on_one_line(diagram.layers[layer].boxes[box])} ← {', '.join(lower)}"
-        for (layer, box), lower in sources.items()
-    ]
-    return draw.stacked([text(f"  {line}") for line in words] or [EMPTY], 0, "left")
-
-
-def _framed(inside: Picture) -> Picture:
-    bar = "─" * (inside.width + 2)
-    return Picture((f"┌{bar}┐", *(f"│ {line} │" for line in inside.lines), f"└{bar}┘"), 1)
-
-
-_JOINT = {"": " ", "LR": "─", "UD": "│", "UL": "┘", "UR": "└", "DL": "┐", "DR": "┌", "ULR": "┴",
-          "DLR": "┬", "UDL": "┤", "UDR": "├", "UDLR": "┼"}  # fmt: skip
-
-
-def _wires(edges: Sequence[tuple[int, int]], below: Sequence[int], above: Sequence[int]) -> Picture | None:
-    """Lines from boxes below to boxes above, boxes with the same sources on one bar; None if bars would overlap."""
-    groups: dict[frozenset[int], list[int]] = {}
-    for upper in sorted({b for _, b in edges}):
-        groups.setdefault(frozenset(a for a, b in edges if b == upper), []).append(upper)
-    bars = [({below[a] for a in sources}, {above[b] for b in uppers}) for sources, uppers in groups.items()]
-    spans = sorted((min(down | up), max(down | up)) for down, up in bars)
-    if not edges or any(one[1] >= two[0] for one, two in pairwise(spans)):
-        return None
-    length = max([*below, *above]) + 1
-    joints = [""] * length
-    for down, up in bars:
-        start, end = min(down | up), max(down | up)
-        for x in range(start, end + 1):
-            sides = ("U" * (x in up), "D" * (x in down), "L" * (x > start), "R" * (x < end))
-            joints[x] = _JOINT["".join(sides)]
-    arrows = "".join("▲" if any(x in up for _, up in bars) else " " for x in range(length))
-    feet = "".join("│" if any(x in down for down, _ in bars) else " " for x in range(length))
-    bar = "".join(joint or " " for joint in joints)
-    return Picture((arrows, bar, feet) if set(bar) - set(" │") else (arrows, feet))
+    return drawn

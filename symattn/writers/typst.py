@@ -6,7 +6,7 @@ Text of a document appears only inside string literals: never as markup, never a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Literal, assert_never
@@ -27,12 +27,14 @@ from symattn.document import (
     FillIns,
     Heading,
     HeatMap,
+    HeatMaps,
     Inline,
     Inlines,
     ItemList,
     Math,
     PageBreak,
     Paragraph,
+    Program,
     Solved,
     Strong,
     Table,
@@ -74,10 +76,11 @@ from symattn.formula.nodes import (
     index_needs_brackets,
 )
 from symattn.formula.speech import speak
-from symattn.formula.width import width
-from symattn.writers import common, figures, text
+from symattn.formula.width import width, wrapped
+from symattn.languages import catalogue, say, speaking
+from symattn.writers import common, coverage, figures, text
 from symattn.writers.common import Page
-from symattn.writers.coverage import in_printable_runs, is_printable
+from symattn.writers.drawing_typst import typst
 from symattn.writers.page import filled
 
 SUFFIX = ".typ"
@@ -94,6 +97,10 @@ _OPEN: dict[Bracket, str] = {"[": "[", "(": "(", "⟨": "⟨", "|": "lr(| ", "":
 _CLOSE: dict[Bracket, str] = {"[": "]", "(": ")", "⟨": "⟩", "|": " |)", "": ""}
 _DELIMITER: dict[Bracket, str] = {"[": '"["', "(": '"("', "|": '"|"', "⟨": '#("⟨", "⟩")', "": "#none"}
 
+_PAPER = {"a4": "a4", "letter": "us-letter"}
+_LEFT = {"a4": 23.0, "letter": 25.9}  # margins in millimetres: lines are equally long on both
+_RIGHT = {"a4": 22.0, "letter": 25.0}
+
 _ABOVE_HEADING = ("auto", "1.5em", "1.3em")  # by its level: space of a group that begins with a heading
 _LONG_TABLE = 14  # a table of more rows may go on on the next page
 
@@ -107,10 +114,10 @@ def literal(words: str) -> str:
 
 
 def _words(words: str, wrap: str = "text") -> str:
-    """Calls that print text: what no font of typst has a letter for is shown by its code."""
+    """Calls that print text: what cannot be printed is transliterated or shown by its code."""
     return "".join(
-        _call(run, wrap) if printable else "".join(f'#unprintable("{ord(c):04X}")' for c in run)
-        for printable, run in in_printable_runs(common.visible(words))
+        _call(run, wrap) if printable else f'#unprintable("{ord(run):04X}")'
+        for printable, run in coverage.shown(common.visible(words))
     )
 
 
@@ -236,7 +243,7 @@ def _string(words: str) -> str:
 
 def _letters(base: str) -> str:
     """One letter as a variable, more as an upright word."""
-    return base if len(base) == 1 and base.isalpha() and is_printable(base) else f"upright({_string(base)})"
+    return base if len(base) == 1 and base.isalpha() and coverage.is_printable(base) else f"upright({_string(base)})"
 
 
 def _name(name: Name) -> str:
@@ -334,12 +341,63 @@ def _aligned_all(lines: Sequence[Formula]) -> list[str]:
 def _spoken(*formulas: Formula, lead: Inlines = ()) -> str:
     """What is read out in place of formulas; PDF/UA wants it to be something."""
     words = [text.plain(lead), *map(speak, formulas)]
-    return literal("; ".join(filter(None, words)) or "a gap")
+    return literal("; ".join(filter(None, words)) or say("a gap"))
 
 
-def _formulas(spoken: str, lines: Sequence[str]) -> str:
+def _formulas(spoken: str, lines: Sequence[str], whole: bool = False, fits: bool = False) -> str:
+    """Lines of formulas; the `whole` of them stays on one page.  Where they surely fit, typst need not measure them."""
     body = " \\\n  ".join(lines)
-    return f"#formulas({spoken}, $\n  {body}\n$)"
+    options = ", whole: true" * whole + ", fits: true" * fits
+    return f"#formulas({spoken}{options}, $\n  {body}\n$)"
+
+
+_FEW = 4  # lines that stay on one page
+_INDENT = 4.0  # em: of displayed formulas, and of lines that continue a sum
+_UNKNOWN_WIDTH = re.compile("[\u0500-\u1fff\u2e80-\U0010ffff]")  # scripts whose letters our widths do not know
+
+
+def _lines(lines: Sequence[Formula], page: Page, whole: bool = False) -> str:
+    """Lines of formulas aligned at their signs."""
+    sources = _aligned_all(lines)
+    return _formulas(_spoken(*lines), sources, whole, _surely_fit(lines, sources, page))
+
+
+def _surely_fit(lines: Sequence[Formula], sources: Iterable[str], page: Page) -> bool:
+    """Whether lines fit without being measured: estimates of their widths are at most a tenth too small."""
+    parts = [common.before_sign(line) for line in lines]
+    before = max((width(part) for part, _ in parts if part is not None), default=0.0)
+    after = max((width(part) for _, part in parts), default=0.0)
+    return before + after + _INDENT < 0.85 * page.line and not any(map(_UNKNOWN_WIDTH.search, sources))
+
+
+def _chunk(lines: Sequence[Formula], page: Page) -> str:
+    """Lines that stay on one page, if they are few and not high."""
+    return _lines(lines, page, len(lines) <= _FEW and len(common.in_chunks(lines, page)) == 1)
+
+
+_TOO_SMALL = 0.6  # a matrix that would have to be made smaller than this is set row by row
+
+
+def _by_rows(line: Formula, room: float) -> list[Formula]:
+    """A line that ends with a matrix much too wide for it: its rows one below the other, cut where they are wide."""
+    match line:
+        case _ if width(line) <= room / _TOO_SMALL:
+            return [line]
+        case Relation((*before, MatrixOf() as matrix), signs):
+            pass
+        case MatrixOf() as matrix:
+            before, signs = [], ()
+        case _:
+            return [line]
+    if matrix.excluded or matrix.column_labels:
+        return [line]
+    lines: list[Formula] = []
+    for i, row in enumerate(matrix.rows):
+        label: Formula = matrix.row_labels[i] if matrix.row_labels else Text(say("row {1}", i + 1))
+        for piece in wrapped(row, room - 8):
+            lines.append(Row((label, *(piece.items if isinstance(piece, Row) else (piece,)))))
+            label = Text("")
+    return [Relation((*before, lines[0]), signs), *lines[1:]] if signs else lines
 
 
 # --- documents ----------------------------------------------------------------------------------------
@@ -347,33 +405,60 @@ def _formulas(spoken: str, lines: Sequence[str]) -> str:
 
 def write(document: Document) -> str:
     """The whole document."""
-    document = settled(document)
+    return written(document)[0]
+
+
+def written(document: Document, also: Iterable[str] = ()) -> tuple[str, Mapping[str, str]]:
+    """The whole document where the characters `also` can be printed too, and what was printed in place of others."""
+    with speaking(document.look.language), coverage.printing(also) as account:
+        return _document(settled(document), account), account.replaced
+
+
+def _document(document: Document, account: coverage.Printing) -> str:
     page = Page(document.look)
     line = " · ".join(filter(None, map(common.visible, (document.title, document.sheet, document.recipe))))
     return filled(
         "document.typ.j2",
         sheet_comment=line,
-        title=literal(_printable(document.title) or "Untitled"),
+        title=literal(_printable(document.title) or say("Untitled")),
         subtitle=literal(_printable(document.subtitle)) if document.subtitle else "",
         fields=[literal(_printable(name)) for name in document.fields],
         field_columns=f"(1fr,) * {1 if page.large else min(2, max(1, len(document.fields)))}",
         sheet=literal(_printable(document.sheet)),
         recipe=literal(_printable(document.recipe)),
-        language=literal(document.look.language),
+        language=literal(catalogue(document.look.language).code),
+        page_number=_page_number(),
         page=page,
+        paper=_PAPER[document.look.paper],
+        left=_LEFT[document.look.paper],
+        right=_RIGHT[document.look.paper],
         uses=common.parts_used(document),
         side=common.SQUARE,
         body=_blocks(common.with_sound_levels(document.blocks), page),
         ligatures=not (
             _LIGATURE.search("\n".join((document.title, document.subtitle, document.sheet, *document.fields)))
         ),
+        long_word=_long_word(page) if account.longest >= _long_word(page) else 0,
+        has_han=account.has_han,  # this and what is above are known only now that all text has been written
     )
 
 
+def _long_word(page: Page) -> int:
+    """How many characters a word has that may be broken anywhere, so that it does not leave the page."""
+    return max(12, int(36 / page.scale))
+
+
+def _page_number() -> str:
+    """The words of "page 1 of 9", with the counters of the page in the places of their numbers."""
+    numbers = {"\ue000": "#counter(page).display()", "\ue001": "#counter(page).final().first()"}
+    parts = re.split("([\ue000\ue001])", say("page {1} of {2}", *numbers))
+    return "".join(numbers.get(part) or _words(part) for part in parts if part)
+
+
 def _printable(words: str) -> str:
-    """Text for places that hold no markup: what cannot be printed as its code in brackets."""
-    runs = in_printable_runs(common.visible(words))
-    return "".join(run if printable else "".join(f"[U+{ord(c):04X}]" for c in run) for printable, run in runs)
+    """Text for places that hold no markup: what cannot be printed is transliterated or its code in brackets."""
+    runs = coverage.shown(common.visible(words))
+    return "".join(run if printable else f"[{coverage.codes(run)}]" for printable, run in runs)
 
 
 def _blocks(blocks: Sequence[Block], page: Page, together: bool = False) -> str:
@@ -391,16 +476,21 @@ def _block(block: Block, page: Page) -> str:
         case Paragraph(content, marks):
             return _text(content, page.line) + _marks(marks)
         case Display(lines, lead):
-            folded = common.folded(lines, lead, page.line)
+            folded = [part for line in common.folded(lines, lead, page.line) for part in _by_rows(line, page.line)]
             if common.lead_stands_above(folded, lead, page.line):
                 return f"#block(sticky: true)[{_text(lead)}]\n\n" + _formulas(_spoken(*folded), _aligned_all(folded))
             if not lead:
                 chunks = common.in_chunks(folded, page)
-                return "\n\n".join(_formulas(_spoken(*chunk), _aligned_all(chunk)) for chunk in chunks)
+                return "\n\n".join(_chunk(chunk, page) for chunk in chunks)
             return _formulas(_spoken(*folded, lead=lead), _with_lead(lead, _aligned_all(folded)))
         case Entries(equations, columns):
             columns = common.columns_that_fit(equations, columns, page.line)
-            cells = _aligned_all(common.folded(equations, limit=page.line) if columns == 1 else equations)
+            folded_ones = [common.folded((equation,), limit=page.line) for equation in equations if columns == 1]
+            if any(len(lines) > 1 for lines in folded_ones):
+                return "\n\n".join(_chunk(lines, page) for lines in folded_ones)
+            if columns == 1:
+                return _lines(equations, page)
+            cells = _aligned_all(equations)
             rows = [" & #h(2.2em) ".join(cells[i : i + columns]) for i in range(0, len(cells), columns)]
             return _formulas(_spoken(*equations), rows)
         case AnswerGrid():
@@ -414,7 +504,10 @@ def _block(block: Block, page: Page) -> str:
         case Choices():
             return _choices(block, page)
         case HeatMap():
-            return _heat_map(block)
+            return f"#heat-map({_cells_of(block)})"
+        case HeatMaps(items):
+            pictures = "".join(f"  ([{_text(caption)}], {_cells_of(picture)}),\n" for caption, picture in items)
+            return f"#heat-maps({common.SMALL if block.small else 1},\n{pictures})"
         case ItemList(items, ordered):
             listed = "".join(f"  [{_text(item, page.line - 3)}],\n" for item in items)
             return f"#{'enum' if ordered else 'list'}(\n{listed})" if items else ""
@@ -425,10 +518,16 @@ def _block(block: Block, page: Page) -> str:
         case Together(blocks):
             above = _ABOVE_HEADING[min(2, common.level_of_first_heading(block))]
             return f"#together({above})[\n{_blocks(blocks, page, together=True)}\n]"
-        case Falk() | Columns() | Solved():
+        case Falk():
+            return _falk(block, page)
+        case Columns():
+            return _columns(block, page)
+        case Solved():
             return _blocks(common.one_after_another(block), page)
         case Diagram():
-            return _diagram(block)
+            return _diagram(block, page)
+        case Program():  # for notebooks
+            return ""
         case PageBreak():
             return "#pagebreak(weak: true)"
         case _:
@@ -453,16 +552,72 @@ def _grid(grid: AnswerGrid, page: Page) -> str:
     wide, high = common.box_size(grid, page)
     name = f"[{_inline(Math(Relation((grid.name, NOTHING), ('=',))))}]"
     size = f"{grid.rows}, {grid.columns}, {wide}mm, {high}mm"
+    matrix = _as_matrix(grid)
+    spoken = _spoken(matrix if grid.name == NOTHING else Relation((grid.name, matrix), ("=",)))
     if common.is_plain(grid):
-        return f"#answer-grid({name}, {size})"
-    filled = dict(grid.filled)
-    cells = (
-        _content(filled[i, j]) if (i, j) in filled else "[]" for i in range(grid.rows) for j in range(grid.columns)
-    )
+        return f"#answer-grid({spoken}, {name}, {size})"
+    cells = ("[]" if isinstance(cell, Blank) else _content(cell) for row in matrix.rows for cell in row)
     brackets = "false" if grid.shade or grid.row_labels or grid.column_labels else "true"
     labels = (_array(map(_content, labels)) for labels in (grid.row_labels, grid.column_labels))
-    parts = ("none" if grid.name == NOTHING else name, size, brackets, _array(cells), *labels)
+    parts = (spoken, "none" if grid.name == NOTHING else name, size, brackets, _array(cells), *labels)
     return f"#cell-grid({', '.join(parts)})"
+
+
+_LEFT_COLUMN = 0.36  # of the line; the right one has the rest, but for the gap between them
+_RIGHT_COLUMN = 0.6
+
+
+def _columns(columns: Columns, page: Page) -> str:
+    sides = (replace(page, share=_LEFT_COLUMN), replace(page, share=_RIGHT_COLUMN))
+    heads = ", ".join(f"[{_text(head)}]" for head in columns.heads)
+    rows = "".join(
+        "  " + ", ".join(f"[\n{_blocks(cell, side)}\n]" for cell, side in zip(row, sides, strict=True)) + ",\n"
+        for row in columns.rows
+    )
+    return f"#two-columns({_LEFT_COLUMN}fr, {_RIGHT_COLUMN}fr, {heads},\n{rows})"
+
+
+def _falk(falk: Falk, page: Page) -> str:
+    """The factors left of and above the product, in rows and columns of one size."""
+    names = [_content(name) for name in falk.names] or ["[]", "[]"]
+    inside = falk.inside
+    if isinstance(inside, AnswerGrid):
+        wide, high = common.box_size(inside, page)
+        box, product = f"({wide}mm, {high}mm)", _as_matrix(inside)
+        names.append(_content(inside.name))
+    else:
+        box, product = "none", inside
+        names.append("[]")
+    parts = (
+        *(_part_of_falk(factor, _box_of_blanks(factor, page)) for factor in (falk.left, falk.above)),
+        _part_of_falk(product, box),
+    )
+    spoken = _spoken(*falk.names, falk.left, falk.above, product, lead=(Words(say("Matrix product")),))
+    rounded = str(falk.left.bracket == "(").lower()
+    return f"#falk({', '.join([spoken, rounded, *names, *parts])})"
+
+
+def _part_of_falk(matrix: MatrixOf, box: str) -> str:
+    """A grid of entries; with boxes of the given size round them, if there is one."""
+    cells = _array(_array("[]" if isinstance(cell, Blank) else _content(cell) for cell in row) for row in matrix.rows)
+    return f"(box: {box}, cells: {cells})"
+
+
+def _box_of_blanks(factor: MatrixOf, page: Page) -> str:
+    kinds = {cell.kind for row in factor.rows for cell in row if isinstance(cell, Blank)}
+    if not kinds:
+        return "none"
+    grid = AnswerGrid(NOTHING, len(factor.rows), len(factor.rows[0]), max(kinds, key=lambda kind: common.BOX[kind]))
+    wide, high = common.box_size(grid, page)
+    return f"({wide}mm, {high}mm)"
+
+
+def _as_matrix(grid: AnswerGrid) -> MatrixOf:
+    """What stands in the boxes, with blanks in those to fill in."""
+    filled = dict(grid.filled)
+    blank = Blank(grid.kind)
+    rows = tuple(tuple(filled.get((i, j), blank) for j in range(grid.columns)) for i in range(grid.rows))
+    return MatrixOf(rows, row_labels=grid.row_labels, column_labels=grid.column_labels)
 
 
 def _fill_ins(items: Sequence[FillIn], page: Page) -> str:
@@ -504,12 +659,12 @@ def _option(content: Inlines) -> str:
             return _text(content)
 
 
-def _heat_map(picture: HeatMap) -> str:
+def _cells_of(picture: HeatMap) -> str:
     levels = _array(_array(map(str, row)) for row in picture.levels)
     cells = _array(_array(f"[{_words(word)}]" if word else "none" for word in row) for row in picture.words)
     labels = (_array(map(_content, labels)) for labels in (picture.row_labels, picture.column_labels))
-    description = literal(_printable(picture.description) or "A picture of a matrix.")
-    return "#heat-map({})".format(", ".join((description, f"{common.cell_width(picture):.1f}", levels, cells, *labels)))
+    description = literal(picture.description.strip() or say("A picture of a matrix."))
+    return ", ".join((description, f"{common.cell_width(picture):.1f}", levels, cells, *labels))
 
 
 def _with_lead(lead: Inlines, lines: Sequence[str]) -> Sequence[str]:
@@ -552,28 +707,5 @@ def _part_of_table(table: Table, columns: str, page: Page) -> str:
     return f"#sheet-table({options},\n{''.join(f'{row},{chr(10)}' for row in rows)})"
 
 
-def _diagram(diagram: Diagram) -> str:
-    figure = figures.placed(diagram)
-    top = figure.height
-
-    def at(*numbers: float) -> str:
-        return ", ".join(f"{number:.1f}" for number in numbers)
-
-    parts = [
-        f"node({at(box.x, top - box.y, box.width)}, [{_inline(Math(box.formula))}])" for box in figure.boxes.values()
-    ]
-    parts += [f"remark({at(remark.x, top - remark.y)}, [{_text(remark.content)}])" for remark in figure.remarks]
-    half = figures.HEIGHT / 2
-    for lower, upper in diagram.edges:
-        low, high = figure.boxes[lower], figure.boxes[upper]
-        if lower[0] - upper[0] == 1:
-            parts.append(f"arrow({at(low.x, top - low.y - half, high.x, top - high.y + half)})")
-        else:
-            side = -1 if figure.passes_left(lower, upper) else 1
-            ends = (low.x + side * low.width / 2, top - low.y, high.x + side * high.width / 2, top - high.y)
-            far = min(ends[0], ends[2]) if side < 0 else max(ends[0], ends[2])
-            parts.append(f"detour({at(*ends, far + side * 12)})")
-    size = at(figure.width + figure.margin, figure.height)
-    return "#drawing({}, {},\n{})".format(
-        literal(diagram.description or "A figure."), size, "".join(f"  {part},\n" for part in parts)
-    )
+def _diagram(diagram: Diagram, page: Page) -> str:
+    return typst(figures.drawn(diagram), page, lambda f: _inline(Math(f)), _text, literal)

@@ -240,7 +240,7 @@ def test_a_worksheet_in_latex_is_good_to_edit() -> None:
         AnswerGrid(n("A"), 2, 2),
         Paragraph((Math(Blank()),)),
     ))  # fmt: skip
-    body = source.split("\\vspace{6pt}\\hrule height 0.8pt\\vspace{6pt}")[1]
+    body = source.split("\\makesheettitle\n")[-1]
     assert (
         body.strip()
         == r"""

@@ -13,7 +13,6 @@ from symattn.document import (
     Entries,
     Heading,
     ItemList,
-    Look,
     Math,
     PageBreak,
     Paragraph,
@@ -281,7 +280,7 @@ HOSTILES = Document(
         *(Box(text, (Display((Name("q", (Text(text),), text),), (Words(text),)),)) for text in HOSTILE),
         Diagram((DiagramLayer((Text(HOSTILE[1]),), (Words(HOSTILE[2]),)),), (), HOSTILE[3]),
     ),
-    subtitle=HOSTILE[1], fields=HOSTILE[:6], sheet=HOSTILE[2], recipe=HOSTILE[4], look=Look(language="$%"),
+    subtitle=HOSTILE[1], fields=HOSTILE[:6], sheet=HOSTILE[2], recipe=HOSTILE[4],
 )  # fmt: skip
 
 DOCUMENTS = {"all": ALL, "empty": EMPTY, "deep": DEEP, "wide": WIDE, "hostile": HOSTILES}

@@ -1,0 +1,396 @@
+"""A document in another language: sentence by sentence, with its formulas where the translation wants them.
+
+Documents are made in English.  What is said in them is cut into sentences; numbers and formulas in a sentence become
+placeholders, and what remains is a message of the catalogue (see `symattn.languages`).  A sentence that the catalogue
+does not have stays English.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from symattn.document import Document, Inline, Inlines, Math, Quoted, Strong, Words
+from symattn.formula import Formula, Marked, Name, Text
+from symattn.languages import ENGLISH, PLACEHOLDER, Catalogue, catalogue
+
+
+def translated(document: Document) -> Document:
+    """The document in the language of its look."""
+    if document.look.language == ENGLISH:
+        return document
+    return _Translator(catalogue(document.look.language)).document(document)
+
+
+def untranslated(document: Document, known: Catalogue | None = None) -> list[str]:
+    """The messages of a document that a catalogue (that of its language) does not have, in reading order."""
+    if known is None and document.look.language == ENGLISH:
+        return []
+    translator = _Translator(known or catalogue(document.look.language))
+    translator.document(document)
+    return list(translator.missing)
+
+
+# --- sentences ------------------------------------------------------------------------------------------
+
+# In a sentence, a number and anything else that is not translated are one character each, of areas that are no text.
+_NUMBERS, _OTHERS, _BREAK = 0xE000, 0xF0000, "\x1f"
+_N, _F = "\ue000-\uf8ff", "\U000f0000-\U000ffffd"
+_RESERVED = re.compile(f"[\ue000-\uf8ff\U000f0000-\U000ffffd{{}}{_BREAK}]")
+_NUMBER = re.compile(r"(?<![\w^])[A-Z]\d+(?:\.\d+)*[a-z]?\b|(?<!\w)[A-Z](?:, [A-Z]\b)+|\d+(?:[.,/]\d+)*")
+"""A number; or what names something: a misconception C5, an erratum E2.1, the order B, A, C."""
+
+_COMPOUND = re.compile(f"[{_N}{_F}](?:(?:[×·=]|\\s[×·:=→]\\s)[{_N}{_F}])+")
+"""Numbers and formulas that are one thing: 3×4, 1 : 2, n = 5."""
+
+_LISTS = tuple(
+    re.compile(f"[{one}](?:, [{one}])+(?: and [{one}])?(?!\\w)|[{one}] and [{one}](?!\\w)") for one in (_N, _F)
+)
+_QUOTED = re.compile(r"""“[^“”]*”|(?<![\w’])'(?:[^'\\]|\\.)*'(?!\w)|"(?:[^"\\]|\\.)*\"""")
+"""Quoted words, of a student or of a note."""
+_SEPARATOR = re.compile(
+    rf"((?<=[.!?;])(?<!et al\.)(?<!e\.g\.)(?<!i\.e\.)[ \n]+|(?<=[.!?][)”\"\]])[ \n]+|\s*{_BREAK}\s*| +· +| {{2,}}|\n+)"
+)
+_LABEL = re.compile(rf"((?:[(]?[\w’'{_N}{_F}-]+[),]* ?){{1,5}}:)( )(?=\S)")
+"""A few words with a colon after them."""
+_START = re.compile(rf"(?:\([A-Za-z]{{1,2}}\) |[A-Z]{{1,2}}: |[{_N}][.)] |[,:–→⇒] )+")
+_LETTERS = re.compile(r"[A-Za-z]{2}")
+_ENDS = {":": "colon", ";": "semicolon", ".": "stop"}
+
+
+def _pieces(text: str) -> list[str]:
+    """Sentences, and what parts them, by turns; a bracket is not parted."""
+    pieces: list[str] = []
+    for part in _SEPARATOR.split(text):
+        if len(pieces) % 2 == 0 and len(pieces) >= 2 and pieces[-2].count("(") > pieces[-2].count(")"):
+            pieces[-2:] = ["".join((*pieces[-2:], part))]
+        else:
+            pieces.append(part)
+    return pieces
+
+
+class _Translator:
+    """One document on its way into one language."""
+
+    def __init__(self, known: Catalogue) -> None:
+        self.known = known
+        self.missing: dict[str, None] = {}
+
+    # -- documents
+
+    def document(self, document: Document) -> Document:
+        changed: Document = self._node(document)
+        return replace(changed, fields=tuple(map(self.text, document.fields)))
+
+    def _node(self, node: Any) -> Any:
+        """Whatever stands in a page, translated."""
+        if isinstance(node, tuple):
+            if node and all(isinstance(item, Inline) for item in node):
+                return self.inlines(node)
+            return tuple(map(self._node, node))
+        if isinstance(node, Formula):
+            return self.formula(node)
+        if is_dataclass(node) and not isinstance(node, type):
+            return replace(node, **{f.name: self._field(node, f.name) for f in fields(node)})
+        return node
+
+    def _field(self, node: Any, name: str) -> Any:
+        value = getattr(node, name)
+        if name in _SAID:
+            return self._said(value)
+        return value if name == "look" else self._node(value)
+
+    def _said(self, value: Any) -> Any:
+        """A text, or texts in rows."""
+        return tuple(map(self._said, value)) if isinstance(value, tuple) else self.text(value)
+
+    def formula(self, formula: Formula) -> Formula:
+        """The formula with the words in it translated; matrices stay as they lie."""
+        changed: Formula = _formula(self, formula)
+        return changed
+
+    def name(self, base: str) -> str:
+        """A name that is a word, if the catalogue has it."""
+        found = None if isinstance(base, Quoted) else self.known.messages.get(base)
+        return found if isinstance(found, str) else base
+
+    # -- words
+
+    def text(self, text: str) -> str:
+        """A text without formulas."""
+        if isinstance(text, Quoted) or not _LETTERS.search(text):
+            return text
+        return "".join(part.text for part in self.inlines((Words(text),)) if not isinstance(part, Math))
+
+    def inlines(self, content: Inlines) -> Inlines:
+        """Text with formulas in it."""
+        line = _Line()
+        for part in content:
+            match part:
+                case Words(text) if not isinstance(text, Quoted):
+                    self._add(text, line)
+                case Strong(text) if not isinstance(text, Quoted):
+                    line.put((Strong(self.text(text)),), own=True)
+                case Math(formula):
+                    line.put((Math(self.formula(formula)),))
+                case _:
+                    line.put((part,))
+        pieces = _pieces(line.tokens())
+        said: list[Inline] = []
+        for position, piece in enumerate(pieces):
+            if position % 2:
+                plain = piece.replace(_BREAK, "")
+                said.append(Words(self.known.signs["space"] if plain == " " and piece == plain else plain))
+            else:
+                said += self._piece(piece, line)
+        return _joined(said)
+
+    def _add(self, text: str, line: _Line) -> None:
+        """Text into a line; quoted words are translated if they are a message, such as the name of a misconception."""
+        at = 0
+        for found in _QUOTED.finditer(text):
+            line.add(text[at : found.start()])
+            line.put((Words(self._quoted(found[0])),))
+            at = found.end()
+        line.add(text[at:])
+
+    def _quoted(self, text: str) -> str:
+        message = self.known.messages.get(text[1:-1]) if text.startswith("“") else None
+        return f"“{message}”" if isinstance(message, str) and "{" not in message else text
+
+    def _piece(self, piece: str, line: _Line) -> Iterator[Inline]:
+        """A sentence or a label with the space round it, and what numbers it."""
+        text = piece.strip(" ")
+        before = piece[: len(piece) - len(piece.lstrip(" "))]
+        after = piece[len(piece.rstrip(" ")) :] if text else ""
+        yield Words(before)
+        if start := _START.match(text):
+            yield from line.plain(start[0], self.known.signs)
+            text = text[start.end() :]
+        if label := _LABEL.match(text):
+            yield from self._sentence(label[1], line)
+            yield Words(self.known.signs["space"])
+            yield from self._piece(text[label.end() :], line)
+        else:
+            yield from self._sentence(text, line)
+        yield Words(after)
+
+    def _sentence(self, sentence: str, line: _Line) -> Iterator[Inline]:
+        if not _LETTERS.search(sentence):
+            yield from line.plain(sentence, self.known.signs)
+        elif found := self._find(sentence, line):
+            yield from found
+        else:
+            self.missing[_message(sentence.rstrip(":;"))[0]] = None
+            yield from line.plain(sentence, self.known.signs)
+
+    def _find(self, sentence: str, line: _Line) -> Inlines | None:
+        """The translation of a sentence: as it stands, without its last sign, as the beginning of none, in parts."""
+        end = _ENDS.get(sentence[-1:], "")
+        ways = [(sentence, "")] if end in ("", "stop") else []
+        ways += [(sentence[:-1], self.known.signs[end])] if end else []
+        for text, sign in ways:
+            found = self._exactly(text, line) or self._with_words(text, line)
+            if found is None and (headed := _HEADED.fullmatch(text)):
+                head = self._exactly(headed[1], line)
+                found = (*head, Words(" "), *line.plain(headed[2], self.known.signs)) if head else None
+            if found is not None:
+                return (*found, Words(sign))
+        return None
+
+    def _exactly(self, sentence: str, line: _Line) -> Inlines | None:
+        message, values = _message(sentence)
+        numbers = {name: line.number(value) for name, value in values.items() if name.isdigit()}
+        template = self.known.template(message, numbers)
+        if template is None and sentence[:1].isupper():
+            template = self.known.template(message[:1].lower() + message[1:], numbers)
+            template = template and template[:1].upper() + template[1:]
+        if template is None:
+            return None
+        return tuple(
+            self._filled(template, {name: line.value(token, self.known.signs) for name, token in values.items()})
+        )
+
+    def _with_words(self, sentence: str, line: _Line) -> Inlines | None:
+        """By a message with words in it that are messages themselves."""
+        for pattern, message in self._patterns:
+            if not (found := pattern.fullmatch(sentence)):
+                continue
+            words = {name: self._exactly(text, line) for name, text in found.groupdict().items() if name[0] == "w"}
+            if all(words.values()):
+                tokens = {name.lstrip("_"): text for name, text in found.groupdict().items() if name[0] != "w"}
+                numbers = {name: line.number(token) for name, token in tokens.items() if name.isdigit()}
+                template = self.known.template(message, numbers)
+                values = {name: line.value(token, self.known.signs) for name, token in tokens.items()}
+                assert template is not None
+                return tuple(self._filled(template, {**values, **{n: w for n, w in words.items() if w}}))
+        return None
+
+    def _filled(self, template: str, values: Mapping[str, Inlines]) -> Iterator[Inline]:
+        for position, part in enumerate(PLACEHOLDER.split(template)):
+            if position % 2:
+                yield from values[part]
+            else:
+                yield Words(part)
+
+    @cached_property
+    def _patterns(self) -> Sequence[tuple[re.Pattern[str], str]]:
+        """The messages with words in them, the longest first, and what they look like."""
+        found = (message for message in self.known.messages if "{word" in message)
+        return [(_pattern(message), message) for message in sorted(found, key=lambda m: (-len(m), m))]
+
+
+_SAID = frozenset({"title", "subtitle", "marks", "description", "words"})
+"""Fields of a page's nodes that are texts which are read."""
+
+_HEADED = re.compile(rf"(.*[A-Za-z]) ([{_N}{_F}])")
+"""A label with the formula of what it names: Queries Q."""
+
+
+def _pattern(message: str) -> re.Pattern[str]:
+    kinds = {"w": ".+?", "n": f"[{_N}]", "f": f"[{_F}]"}
+    parts = []
+    for position, part in enumerate(PLACEHOLDER.split(message)):
+        if position % 2:
+            kind = "w" if part.startswith("word") else "n" if part.isdigit() else "f"
+            parts.append(f"(?P<{part if kind == 'w' else '_' + part}>{kinds[kind]})")
+        else:
+            parts.append(re.escape(part))
+    return re.compile("".join(parts))
+
+
+def _message(sentence: str) -> tuple[str, dict[str, str]]:
+    """A sentence with named placeholders, and the character that stands for each."""
+    values: dict[str, str] = {}
+    numbers = others = 0
+    parts = []
+    for character in sentence:
+        if _is_number(character):
+            numbers += 1
+            name = str(numbers)
+        elif _is_other(character):
+            others += 1
+            name = letter(others - 1)
+        else:
+            parts.append(character)
+            continue
+        values[name] = character
+        parts.append(f"{{{name}}}")
+    return "".join(parts), values
+
+
+def letter(index: int) -> str:
+    """The name of a placeholder for what is no number, from 0: a, b, …, z, aa."""
+    before, last = divmod(index, 26)
+    return (letter(before - 1) if before else "") + chr(ord("a") + last)
+
+
+def _is_number(character: str) -> bool:
+    return _NUMBERS <= ord(character) < 0xF900
+
+
+def _is_other(character: str) -> bool:
+    return ord(character) >= _OTHERS
+
+
+class _Line:
+    """Text with formulas on its way into tokens, and what the tokens stand for."""
+
+    def __init__(self) -> None:
+        self.flat = ""
+        self.values: list[Inlines | str] = []
+
+    def add(self, text: str) -> None:
+        """Text that is to be translated."""
+        self.flat += _RESERVED.sub(lambda found: self._token((Words(found[0]),), _OTHERS), text)
+
+    def put(self, value: Inlines, own: bool = False) -> None:
+        """What is not translated here; with `own`, it is no part of the sentence after it."""
+        edge = _BREAK if own and (not self.flat.strip() or self.flat.rstrip()[-1] in ".!?;:·") else ""
+        self.flat += edge + self._token(value, _OTHERS) + edge
+
+    def _token(self, value: Inlines | str, area: int) -> str:
+        self.values.append(value)
+        return chr(area + len(self.values) - 1)
+
+    def tokens(self) -> str:
+        """The text with every number and every list as one token."""
+        text = _NUMBER.sub(self._number, self.flat)
+        text = _COMPOUND.sub(lambda found: self._token(found[0], _OTHERS), text)
+        for lists in _LISTS:
+            text = lists.sub(lambda found: self._token(found[0], _area(found[0])), text)
+        return text
+
+    def _number(self, found: re.Match[str]) -> str:
+        return self._token((Words(found[0]),), _NUMBERS if found[0][0].isdigit() else _OTHERS)
+
+    def number(self, token: str) -> str:
+        """The digits behind a token; nothing for a list."""
+        match self.values[_index(token)]:
+            case (Words(digits),):
+                return digits
+            case _:
+                return ""
+
+    def value(self, token: str, signs: Mapping[str, str]) -> Inlines:
+        """What a token stands for; lists are joined as the language joins them."""
+        value = self.values[_index(token)]
+        if not isinstance(value, str):
+            return value
+        joined = value.replace(" and ", signs["and"]).replace(", ", signs["comma"])
+        return self.plain(joined, signs)
+
+    def plain(self, text: str, signs: Mapping[str, str]) -> Inlines:
+        """Text with its tokens, as it stands."""
+        return tuple(
+            part
+            for character in text
+            for part in (
+                self.value(character, signs) if _is_number(character) or _is_other(character) else (Words(character),)
+            )
+        )
+
+
+def _area(token: str) -> int:
+    return _NUMBERS if _is_number(token[0]) else _OTHERS
+
+
+def _index(token: str) -> int:
+    return ord(token) - (_NUMBERS if _is_number(token) else _OTHERS)
+
+
+def _joined(content: Sequence[Inline]) -> Inlines:
+    """Text in one piece wherever nothing else stands between."""
+    done: list[Inline] = []
+    for part in content:
+        match done, part:
+            case _, Words(""):
+                pass
+            case [*_, Words(before)], Words(text) if not isinstance(text, Quoted) and not isinstance(before, Quoted):
+                done[-1] = Words(before + text)
+            case _:
+                done.append(part)
+    return tuple(done)
+
+
+# --- formulas -------------------------------------------------------------------------------------------
+
+
+def _formula(translator: _Translator, node: Any) -> Any:
+    """A formula with its words translated; itself where it has none."""
+    if isinstance(node, tuple):
+        items = tuple(_formula(translator, item) for item in node)
+        return items if any(new is not old for new, old in zip(items, node, strict=True)) else node
+    if not isinstance(node, Formula):
+        return node
+    parts = {f.name: getattr(node, f.name) for f in fields(node)}
+    new = {name: _formula(translator, part) for name, part in parts.items()}
+    match node:
+        case Text(words) | Marked(words=words) if words:
+            new["words"] = translator.text(words)
+        case Name(base) if len(base) > 1:
+            new["base"] = translator.name(base)
+    return node if all(new[name] is parts[name] for name in parts) else type(node)(**new)

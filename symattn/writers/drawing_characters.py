@@ -1,0 +1,242 @@
+"""Figures of characters: boxes in layers, and between two layers bars that join them.
+
+What leads to the same boxes shares a bar.  Bars that would overlap lie over one another; a line that only crosses a
+bar interrupts it, one that joins it has a corner or a branch there.  Where that cannot be drawn, words say what leads
+where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+
+from symattn.document import Diagram, Inlines, Place
+from symattn.formula.nodes import Formula
+from symattn.writers import blocks as draw
+from symattn.writers.blocks import EMPTY, Block, columns_of, text
+from symattn.writers.figures import Network, Node, arranged, is_waypoint, network
+
+_GAP = 3  # columns between boxes with frames
+_BARE = 1  # and between boxes without
+_INDENT = "    "
+
+
+def characters(
+    diagram: Diagram, formula: Callable[[Formula], str], words: Callable[[Inlines], str], columns: int
+) -> str:
+    """The figure; where it would be wider than so many columns, its boxes lose their frames; then, the whole in words.
+
+    `formula` and `words` write what stands in it, on one line.
+    """
+    net = network(diagram)
+    room = columns - len(_INDENT)
+    said = {(i, j): formula(box) for i, layer in enumerate(diagram.layers) for j, box in enumerate(layer.boxes)}
+    for framed in (True, False):
+        pictures = {place: _framed(word) if framed else text(word) for place, word in said.items()}
+        middles, wide = _columns(net, pictures, _GAP if framed else _BARE)
+        if wide <= room:
+            drawn = _layers(diagram, net, pictures, middles, wide, said, words, room)
+            break
+    else:
+        drawn = list(_in_words(diagram, said, words))
+    labels = [
+        f"{words(frame.label)}: {', '.join(said[place] for place in frame.boxes)}"
+        for frame in diagram.frames
+        if frame.label
+    ]
+    lines = [line for block in drawn for line in block.lines] + ([""] if labels else []) + labels
+    return "\n".join(f"{_INDENT}{line}".rstrip() for line in lines)
+
+
+def _columns(net: Network, pictures: Mapping[Place, Block], gap: int) -> tuple[dict[Node, int], int]:
+    """The middle column of every node, and how many columns there are."""
+    widths = {node: _width(node, pictures) for row in net.rows for node in row}
+    # An odd width has a middle, so that what is to stand over one another does.
+    exact = arranged(net, {node: 2.0 * (wide // 2) + 1 for node, wide in widths.items()}, lambda a, b: gap)
+    middles: dict[Node, int] = {}
+    whole = 0
+    for row in net.rows:
+        free = 0
+        for node in row:
+            half = widths[node] // 2
+            middles[node] = max(free + half, round(exact[node] - 0.5))
+            free = middles[node] - half + widths[node] + 1
+        whole = max(whole, free - 1)
+    return middles, whole
+
+
+def _width(node: Node, pictures: Mapping[Place, Block]) -> int:
+    return 1 if is_waypoint(node) else pictures[node[0], node[1]].width
+
+
+def _framed(word: str) -> Block:
+    bar = "─" * (columns_of(word) + 2)
+    return Block((f"┌{bar}┐", f"│ {word} │", f"└{bar}┘"), 1)
+
+
+def _layers(
+    diagram: Diagram,
+    net: Network,
+    pictures: Mapping[Place, Block],
+    middles: Mapping[Node, int],
+    wide: int,
+    said: Mapping[Place, str],
+    words: Callable[[Inlines], str],
+    room: int,
+) -> list[Block]:
+    drawn: list[Block] = []
+    remarks = [words(layer.remark) for layer in diagram.layers]
+    beside = all(wide + columns_of(remark) + 3 <= room for remark in remarks)
+    for i, row in enumerate(net.rows):
+        picture = _row(row, pictures, middles, wide, diagram)
+        remark = text(f"   {remarks[i]}" if remarks[i] else "")
+        if not beside:  # then next to its own layer, or below it
+            picture = Block(tuple(str(picture).split("\n")), picture.baseline)
+            picture = draw.level([[picture]], "l")[0][0]
+        if picture.width + remark.width <= room:
+            drawn.append(picture + remark)
+        else:
+            drawn += [picture, _below(remarks[i], row, middles)]
+        edges = [(below, above) for below, above in net.edges if above in row]
+        if i + 1 < len(net.rows):
+            drawn.append(_wires(edges, middles, wide) or _told(diagram, edges, said))
+    return drawn
+
+
+def _row(
+    row: Sequence[Node], pictures: Mapping[Place, Block], middles: Mapping[Node, int], wide: int, diagram: Diagram
+) -> Block:
+    """The boxes of a layer, arrows between neighbours, and the lines that pass."""
+    height = max((pictures[node[0], node[1]].height for node in row if not is_waypoint(node)), default=1)
+    blocks, used = [EMPTY], 0
+    before: Node | None = None
+    for node in row:
+        block = Block(("│",) * height, height // 2) if is_waypoint(node) else pictures[node[0], node[1]]
+        start = middles[node] - block.width // 2
+        gap = start - used
+        right, left = ((before, node) in diagram.edges, (node, before) in diagram.edges)
+        arrow = "─" * (gap - 1) + "▶" if right else "◀" + "─" * (gap - 1) if left else " " * gap
+        blocks += [text(arrow), block]
+        used, before = start + block.width, node
+    return draw.beside(*blocks, text(" " * (wide - used)))
+
+
+def _below(remark: str, row: Sequence[Node], middles: Mapping[Node, int]) -> Block:
+    """A remark on a line of its own, beside the lines that pass."""
+    line = f"  {remark} "
+    for x in sorted(middles[node] for node in row if is_waypoint(node)):
+        if x >= columns_of(line):
+            line += " " * (x - columns_of(line)) + "│"
+    return text(line)
+
+
+# --- lines between two layers ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Bar:
+    """What a bar joins: columns below and columns above it."""
+
+    down: frozenset[int]
+    up: frozenset[int]
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        return min(self.down | self.up), max(self.down | self.up)
+
+
+_JOINT = {"": " ", "LR": "─", "UD": "│", "UL": "┘", "UR": "└", "DL": "┐", "DR": "┌", "ULR": "┴",
+          "DLR": "┬", "UDL": "┤", "UDR": "├", "UDLR": "┼"}  # fmt: skip
+
+
+def _wires(edges: Sequence[tuple[Node, Node]], middles: Mapping[Node, int], wide: int) -> Block | None:
+    """Arrows above, bars, feet below; none where no order of bars keeps lines apart that have nothing in common."""
+    if not edges:
+        return text("")
+    sources: dict[Node, set[int]] = {}
+    for below, above in edges:
+        sources.setdefault(above, set()).add(middles[below])
+    groups: dict[frozenset[int], set[int]] = {}
+    for above, down in sources.items():
+        groups.setdefault(frozenset(down), set()).add(middles[above])
+    bars = [_Bar(down, frozenset(up)) for down, up in groups.items()]
+    tracks = _tracks(bars)
+    if tracks is None:
+        return None
+    boxes = {middles[above] for above in sources if not is_waypoint(above)}
+    ups, downs = set[int]().union(*(bar.up for bar in bars)), set[int]().union(*(bar.down for bar in bars))
+    lines = ["".join("▲" if x in boxes else "│" if x in ups else " " for x in range(wide))]
+    if any(bar.ends[0] < bar.ends[1] for bar in bars):
+        height = max(tracks.values())
+        lines += [_track(track, bars, tracks, wide) for track in range(height, -1, -1)]
+    lines.append("".join("│" if x in downs else " " for x in range(wide)))
+    return Block(tuple(lines))
+
+
+def _tracks(bars: Sequence[_Bar]) -> dict[_Bar, int] | None:
+    """How high every bar lies, from 0: below another one where it takes its line up in a column of the other's feet.
+
+    None where two bars would each have to lie below the other.
+    """
+    below: dict[_Bar, set[_Bar]] = {bar: set() for bar in bars}
+    for bar in bars:
+        for other in bars:
+            if bar is not other and bar.up & other.down:
+                below[bar].add(other)  # the other's foot must end before this bar's line upwards begins
+    try:
+        order = list(TopologicalSorter(below).static_order())
+    except CycleError:
+        return None
+    tracks: dict[_Bar, int] = {}
+    for bar in order:
+        track = max((tracks[other] + 1 for other in below[bar]), default=0)
+        while any(tracks[other] == track and _overlap(bar, other) for other in tracks):
+            track += 1
+        tracks[bar] = track
+    return tracks
+
+
+def _overlap(one: _Bar, two: _Bar) -> bool:
+    return one.ends[0] <= two.ends[1] and two.ends[0] <= one.ends[1]
+
+
+def _track(track: int, bars: Sequence[_Bar], tracks: Mapping[_Bar, int], wide: int) -> str:
+    """The line of characters with the bars of one height, and the lines that go past them."""
+    here = [bar for bar in bars if tracks[bar] == track]
+    going_on = {x for bar in bars if tracks[bar] > track for x in bar.down}
+    passing = going_on | {x for bar in bars if tracks[bar] < track for x in bar.up}
+    row = ["│" if x in passing else " " for x in range(wide)]
+    for bar in here:
+        start, end = bar.ends
+        for x in range(start, end + 1):
+            joined = x in bar.up | bar.down
+            up = x in bar.up or (x in bar.down and x in going_on)
+            sides = "U" * up + "D" * (x in bar.down) + "L" * (x > start) + "R" * (x < end)
+            if joined or x not in passing:
+                row[x] = _JOINT[sides]
+    return "".join(row)
+
+
+# --- words --------------------------------------------------------------------------------------------------
+
+
+def _told(diagram: Diagram, edges: Sequence[tuple[Node, Node]], said: Mapping[Place, str]) -> Block:
+    """What leads where between two layers, in words: a line that passes by its first box and its last ones."""
+    sources: dict[str, dict[str, None]] = {}
+    for below, above in edges:
+        if not is_waypoint(above):
+            sources.setdefault(said[above[0], above[1]], {})[said[below[0], below[1]]] = None
+    return draw.stacked(
+        [text(f"  {word} ← {', '.join(lower)}") for word, lower in sources.items()] or [EMPTY], 0, "left"
+    )
+
+
+def _in_words(diagram: Diagram, said: Mapping[Place, str], words: Callable[[Inlines], str]) -> Iterator[Block]:
+    """Every layer on lines of its own, from the top, each box with what leads to it."""
+    for i, layer in enumerate(diagram.layers):
+        if layer.remark:
+            yield text(words(layer.remark))
+        for j in range(len(layer.boxes)):
+            lower = ", ".join(said[source] for source, target in diagram.edges if target == (i, j))
+            yield text(f"{said[i, j]} ← {lower}" if lower else said[i, j])

@@ -1,0 +1,62 @@
+"""Makes the font of formulas in HTML anew: `make fonts`, with fontTools and brotli installed.
+
+What is shipped is the part of Latin Modern Math (GUST e-foundry) that formulas need, with its table of mathematical
+layout, under another name, as the GUST Font License asks of changed fonts.  Debian's package fonts-lmodern has the
+whole font.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from fontTools import subset
+from fontTools.ttLib import TTFont
+
+SOURCE = Path("/usr/share/texmf/fonts/opentype/public/lm-math/latinmodern-math.otf")
+FONTS = Path(__file__).resolve().parent.parent / "symattn" / "fonts"
+NAME = "Symattn Math"
+
+RANGES = (
+    (0x20, 0x7E),
+    (0x391, 0x3C9),  # Greek
+    (0x2061, 0x2064),  # invisible signs
+    (0x2190, 0x2193),  # arrows
+    (0x1D434, 0x1D467),  # italic letters; h has a place of its own, in SIGNS
+    (0x1D6A4, 0x1D6A5),
+    (0x1D6E2, 0x1D71B),  # italic Greek
+)
+PRIMES = "′″‴"
+SIGNS = PRIMES + "ℎıȷ°¬±²³·¹×÷–—‖‘’“”…\u0302ϕϵ−∓∕∗∘∙√∞∑∏∂∇∈∉∀∃≈≠≡≤≥≪≫⊙⊗⊕⊤⊥⋅⋮⋯⋱∣∥∧∨∼≔⟨⟩"
+
+
+def make(source: Path = SOURCE, target: Path = FONTS / "symattn-math.woff2") -> None:
+    """Write the part of `source` that formulas need; the same source gives the same bytes."""
+    font = TTFont(source, recalcTimestamp=False)
+    _only_primes_change(font)
+    names = [0, 1, 2, 4, 5, 6, 13, 14]  # with the copyright and the licence
+    options = subset.Options(flavor="woff2", layout_features=["ssty"], name_IDs=names, notdef_outline=True)
+    options.drop_tables += ["FFTM"]
+    chooser = subset.Subsetter(options)
+    chooser.populate(unicodes=[code for first, last in RANGES for code in range(first, last + 1)], text=SIGNS)
+    chooser.subset(font)
+    for record in font["name"].names:
+        if record.nameID in (1, 4, 6):
+            record.string = NAME.replace(" ", "") if record.nameID == 6 else NAME
+    outlines = font["CFF "].cff
+    outlines.fontNames = [NAME.replace(" ", "")]
+    outlines.topDictIndex[0].FullName = outlines.topDictIndex[0].FamilyName = NAME
+    subset.save_font(font, target, options)
+
+
+def _only_primes_change(font: TTFont) -> None:
+    """Letters and figures in indices are only set smaller: forms of their own would double the size of the font."""
+    primes = {font.getBestCmap()[ord(prime)] for prime in PRIMES}
+    for lookup in font["GSUB"].table.LookupList.Lookup:
+        for table in lookup.SubTable:
+            if hasattr(table, "alternates"):
+                table.alternates = {glyph: forms for glyph, forms in table.alternates.items() if glyph in primes}
+
+
+if __name__ == "__main__":
+    make(*map(Path, sys.argv[1:]))

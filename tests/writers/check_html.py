@@ -1,0 +1,64 @@
+"""What is wrong with documents as HTML, as a browser, a validator and axe see them: all of them in one run of Chromium.
+
+On a machine without Node, Chromium or the npm packages (playwright-core, axe-core, html-validate, found through
+NODE_PATH) `missing` says what there is not.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from symattn.document import Document
+from symattn.writers import html
+
+PACKAGES = ("playwright-core", "axe-core", "html-validate")
+RUNNER = Path(__file__).with_name("browser.cjs")
+
+
+@cache
+def missing() -> str:
+    """What this machine has not got to look at pages with; nothing if it has everything."""
+    if not _chromium():
+        return "Chromium is not installed"
+    if not shutil.which("node"):
+        return "Node is not installed"
+    asked = "; ".join(f"require.resolve('{package}')" for package in PACKAGES)
+    found = subprocess.run(["node", "-e", asked], cwd=RUNNER.parent, capture_output=True, check=False)
+    return "" if found.returncode == 0 else f"Node finds no {', '.join(PACKAGES)} (NODE_PATH)"
+
+
+def _chromium() -> str:
+    return shutil.which("chromium") or shutil.which("google-chrome") or ""
+
+
+def complaints(documents: Sequence[Document]) -> list[str]:
+    """Everything that is wrong with the documents, each complaint with the number of its document, from 0."""
+    return [f"{i}: {words}" for i, said in enumerate(complaints_about(map(html.write, documents))) for words in said]
+
+
+def complaints_about(sources: Sequence[str] | map[str]) -> list[list[str]]:
+    """Everything that is wrong with each of some pages."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = []
+        for i, source in enumerate(sources):
+            files.append(Path(folder) / f"{i}.html")
+            files[-1].write_text(source, encoding="utf-8")
+        return _looked_at(files)
+
+
+def _looked_at(files: Sequence[Path]) -> list[list[str]]:
+    run = subprocess.run(
+        ["node", str(RUNNER), *map(str, files)],
+        capture_output=True, text=True, check=False, env={**os.environ, "CHROMIUM": _chromium()},
+    )  # fmt: skip
+    if run.returncode:
+        raise RuntimeError(run.stderr)
+    found: list[list[str]] = json.loads(run.stdout)
+    return found

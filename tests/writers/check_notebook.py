@@ -1,0 +1,67 @@
+"""What is wrong with a document as a notebook: its form, its Markdown, and whether its programs run."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import warnings
+
+from writer_markdown_rules import lint
+
+from symattn.document import Document
+from symattn.writers import FORMATS
+
+ALLOWED = frozenset({"numpy", "math"})
+
+
+def sources(document: Document, kind: str) -> list[str]:
+    """The sources of all cells of a kind: code, markdown."""
+    cells = json.loads(FORMATS["notebook"].write(document))["cells"]
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == kind]
+
+
+def complaints(document: Document) -> list[str]:
+    """Everything wrong with the document as a notebook."""
+    text = FORMATS["notebook"].write(document)
+    cells = [(cell["cell_type"], "".join(cell["source"])) for cell in json.loads(text)["cells"]]
+    said = [source for kind, source in cells if kind == "markdown"]
+    faults = [f"{fault} In: {source[:60]!r}" for source in said for fault in lint(source)]
+    return [*_form(text), *faults, *_programs([source for kind, source in cells if kind == "code"])]
+
+
+def _form(text: str) -> list[str]:
+    """By the schema of nbformat, where that is installed; identities and outputs in any case."""
+    found = []
+    cells = json.loads(text)["cells"]
+    if len({cell["id"] for cell in cells}) != len(cells):
+        found.append("Two cells have the same id.")
+    if any(cell.get("outputs") for cell in cells):
+        found.append("A cell has output that nobody computed.")
+    try:
+        import nbformat
+    except ImportError:
+        return found
+    try:
+        nbformat.validate(nbformat.reads(text, 4))
+    except nbformat.ValidationError as error:
+        found.append(f"nbformat: {error}")
+    return found
+
+
+def _programs(cells: list[str]) -> list[str]:
+    """Everything runs from top to bottom with NumPy alone, and no warning is given."""
+    names: dict[str, object] = {}
+    for number, source in enumerate(cells, 1):
+        imported = {
+            name.name for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import) for name in node.names
+        }
+        if imported - ALLOWED or "from " in re.sub(r'""".*?"""|#.*', "", source):
+            return [f"Code cell {number} imports more than {', '.join(ALLOWED)}."]
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                exec(compile(source, f"cell {number}", "exec"), names)
+        except Exception as error:
+            return [f"Code cell {number}: {type(error).__name__}: {error}\n{source}"]
+    return []

@@ -1,0 +1,311 @@
+"""LaTeX for teachers: the solutions' switch, names said once, Falk's scheme, columns, whole folders, large print."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from check_latex import complaints, trouble
+from pypdf import PdfReader
+from writer_samples import HOSTILE, W_Q, equal, indexed, matrix, n, sheet, times
+
+from symattn.api import make_recipe
+from symattn.document import (
+    AnswerGrid,
+    Columns,
+    Display,
+    Document,
+    Falk,
+    Heading,
+    Look,
+    Math,
+    Paragraph,
+    Solved,
+    Together,
+    Words,
+)
+from symattn.formula.nodes import Name, Power
+from symattn.sheets import render, sheets, write_documents, write_sheets
+from symattn.writers import latex, pdf
+from symattn.writers.latex_text import escaped
+
+
+def said(text: str) -> Paragraph:
+    return Paragraph((Words(text),))
+
+
+SOLVED = Solved(
+    (said("asked words"), AnswerGrid(n("S"), 2, 2)),
+    (said("partly words"), AnswerGrid(n("S"), 2, 2, filled=(((0, 0), n(7)),))),
+    (said("worked words & more"), Display((equal("S", matrix([1, 2], [3, 4])),))),
+    (Paragraph((Words("key words"),), "M1 A2"),),
+)
+SHOWN = {"blank": {"asked"}, "partly": {"partly"}, "worked": {"worked"}, "key": {"worked", "key"}}
+
+
+def words_of(data: bytes) -> str:
+    return " ".join(page.extract_text() for page in PdfReader(BytesIO(data)).pages)
+
+
+def words_shown(source: str) -> set[str]:
+    words = words_of(pdf.latex_pdf(source)[0])
+    return {name for name in ("asked", "partly", "worked", "key") if f"{name} words" in words}
+
+
+# --- the switch ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("tex")
+@pytest.mark.parametrize("solutions", SHOWN)
+def test_the_switch_says_what_is_printed(solutions: str) -> None:
+    source = latex.write(sheet(SOLVED, Together((SOLVED,)), solutions="key"))
+    source = source.replace("\n\\solutions{key}", f"\n\\solutions{{{solutions}}}")
+    assert words_shown(source) == SHOWN[solutions]
+    assert list(trouble(source, pdf.latex_engine())) == []
+
+
+@pytest.mark.parametrize("solutions", SHOWN)
+def test_the_switch_stands_as_the_document_says(solutions: str) -> None:
+    source = latex.write_beside_macros(sheet(SOLVED, solutions=solutions))
+    if solutions == "blank":
+        assert "asked words" in source
+        assert not {"partly", "worked", "key"} & {w for w in SHOWN if f"{w} words" in source}
+        assert "\\solutions{" not in source
+    else:
+        assert f"\n\\solutions{{{solutions}}}" in source
+        assert all(f"{name} words" in source for name in ("asked", "partly", "worked", "key"))
+
+
+def test_what_is_asked_and_partly_done_alike_stands_there_once() -> None:
+    page = sheet(Solved((said("same"),), (said("same"),), (said("done"),)), solutions="key")
+    source = latex.write_beside_macros(page)
+    assert source.count("same") == 1
+    assert "\\begin{asked}" in source
+
+
+@pytest.mark.usefixtures("tex")
+def test_an_unknown_setting_is_named() -> None:
+    source = latex.write(sheet(SOLVED, solutions="key")).replace("\n\\solutions{key}", "\n\\solutions{all}")
+    with pytest.raises(pdf.InputError, match="blank, partly, worked or key was expected"):
+        pdf.latex_pdf(source)
+
+
+@pytest.mark.usefixtures("tex")
+def test_hostile_words_are_skipped_too() -> None:
+    blocks = tuple(said(text) for text in HOSTILE)
+    page = sheet(Solved((said("asked words"),), (), blocks), solutions="worked")
+    source = latex.write(page).replace("\n\\solutions{worked}", "\n\\solutions{blank}")
+    assert words_shown(source) == {"asked"}
+
+
+# --- names said once ------------------------------------------------------------------------------------
+
+
+def test_weights_have_a_command_that_is_said_once() -> None:
+    page = sheet(Display((equal("Q", times("X", W_Q)), equal("H", times("X", replace(W_Q, sub=(n(1),)))))))
+    source = latex.write_beside_macros(page)
+    assert "\\notation{\\WQ}{W^{Q}}\n" in source
+    assert "Q &= X \\WQ" in source
+    assert "H &= X \\WQ_{1}" in source
+    assert source.count("W^{Q}") == 1
+
+
+def test_two_meanings_of_one_command_are_kept_apart() -> None:
+    page = sheet(Paragraph((Math(W_Q), Math(indexed("W", "Q")))))
+    source = latex.write_beside_macros(page)
+    assert "$\\WQ$$W_{Q}$" in source
+
+
+def test_weights_with_primes_or_powers_are_written_out() -> None:
+    page = sheet(Paragraph((Math(replace(W_Q, primes=1)), Math(Power(W_Q, n(2))))))
+    assert "$W'^{Q}$$(\\WQ)^{2}$" in latex.write_beside_macros(page)
+
+
+def test_a_formula_alone_needs_no_command_of_ours() -> None:
+    assert latex.formula(equal("Q", times("X", W_Q))) == "Q = X W^{Q}"
+
+
+@pytest.mark.usefixtures("tex")
+def test_a_name_is_changed_in_one_place() -> None:
+    page = sheet(Paragraph((Words("named "), Math(W_Q))))
+    source = latex.write(page).replace("\\begin{document}", "\\renewcommand{\\WQ}{\\mathrm{Weights}}\\begin{document}")
+    assert "named Weights" in words_of(pdf.latex_pdf(source)[0])
+
+
+# --- layouts --------------------------------------------------------------------------------------------
+
+LEFT, ABOVE = matrix([1, 0, -1], [2, 1, 0]), matrix([1, 10], [0, 1], [2, 2])
+
+
+@pytest.mark.usefixtures("tex")
+@pytest.mark.parametrize("size", [11, 18, 24])
+@pytest.mark.parametrize(
+    "inside", [matrix([-1, 8], [2, 21]), AnswerGrid(n("Q"), 2, 2), AnswerGrid(n("Q"), 2, 2, "fraction")]
+)
+def test_schemes_compile_at_every_size(inside: object, size: int) -> None:
+    scheme = Falk(LEFT, ABOVE, inside, (n("X"), W_Q))  # type: ignore[arg-type]
+    page = sheet(scheme, Columns(((Words("Step"),), (Words("Working"),)), (((said("Do it."),), (scheme,)),)))
+    page = replace(page, look=Look(text_size=size))
+    assert list(trouble(latex.write(page), pdf.latex_engine())) == []
+
+
+@pytest.mark.usefixtures("tex")
+def test_the_columns_of_a_scheme_are_level() -> None:
+    """The same number above and inside stands at the same place of a line, and left and inside in the same line."""
+    page = sheet(Falk(matrix([1234], [5678]), matrix([4321, 8765]), matrix([4321, 8765], [1111, 2222]), ()))
+    found: dict[str, list[tuple[float, float]]] = {}
+
+    def place(text: str, _: object, tm: list[float], *rest: object) -> None:
+        for number in re.findall(r"\d{4}", text):
+            found.setdefault(number, []).append((round(tm[4]), round(tm[5])))
+
+    PdfReader(BytesIO(pdf.latex_pdf(latex.write(page))[0])).pages[0].extract_text(visitor_text=place)
+    for number in ("4321", "8765"):
+        above, inside = found[number]
+        assert abs(above[0] - inside[0]) <= 1
+        assert above[1] != inside[1]
+    assert found["1234"][0][1] == found["4321"][1][1]
+    assert found["5678"][0][1] == found["1111"][0][1]
+
+
+@pytest.mark.usefixtures("tex")
+def test_a_row_of_columns_that_is_higher_than_a_page_is_set_one_below_the_other() -> None:
+    long = tuple(said(f"line {i}") for i in range(120))
+    page = sheet(Columns(((Words("Step"),), (Words("Working"),)), (((said("left words"),), long),)))
+    data, log = pdf.latex_pdf(latex.write(page))
+    assert "Overfull" not in log
+    assert all(f"line {i}" in words_of(data) for i in (0, 60, 119))
+
+
+# --- folders --------------------------------------------------------------------------------------------
+
+
+def compiled(folder: Path, name: str) -> list[str]:
+    """The pages of a file that reads others of its folder, as text."""
+    engine = pdf.latex_engine()
+    for _ in range(2):
+        subprocess.run(
+            [engine, "-interaction=nonstopmode", "-halt-on-error", name], cwd=folder, check=True, capture_output=True
+        )
+    log = (folder / name).with_suffix(".log").read_text(encoding="utf-8", errors="replace")
+    assert not re.findall(r"^(?:Overfull|LaTeX Warning).*", log, re.MULTILINE)
+    return [page.extract_text() for page in PdfReader((folder / name).with_suffix(".pdf")).pages]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("tex")
+def test_a_class_is_one_run_and_every_sheet_has_pages_of_its_own(tmp_path: Path) -> None:
+    made = list(sheets(make_recipe("self_attention", {}, seed=7), 3))
+    written = write_sheets(made, tmp_path, ["latex"], stem="a")
+    names = {path.name for path in written}
+    assert {"symattn.sty", "a-class.tex", "a-class-key.tex", "a-01.tex", "a-03-key.tex"} <= names
+    pages = compiled(tmp_path, "a-class.tex")
+    counts = [re.search(r"page (\d+) of (\d+)", page) for page in pages]
+    assert all(counts)
+    shown = [(int(c[1]), int(c[2])) for c in counts if c]
+    alone = [len(compiled(tmp_path, f"a-0{k}.tex")) for k in (1, 2, 3)]
+    assert shown == [(page, whole) for whole in alone for page in range(1, whole + 1)]
+    assert [page.count(s.name) for s, page in zip(made, (p for p in pages if "page 1 of" in p), strict=True)] == [1] * 3
+
+
+@pytest.mark.usefixtures("tex")
+def test_settings_of_one_sheet_end_with_it(tmp_path: Path) -> None:
+    one = sheet(Paragraph((Words("first "), Math(W_Q))), SOLVED, solutions="key", sheet="one")
+    two = sheet(Paragraph((Words("second "), Math(indexed("W", "Q")))), SOLVED, solutions="partly", sheet="two")
+    for name, document in (("a-01", one), ("a-02", two)):
+        (tmp_path / f"{name}.tex").write_text(latex.write_beside_macros(document), encoding="utf-8")
+    beside = latex.Folder()
+    for name in ("a-01", "a-02"):
+        beside.add(name, (tmp_path / f"{name}.tex").read_text(encoding="utf-8"), "a-class")
+    for name, text in beside.files():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    first, second = compiled(tmp_path, "a-class.tex")
+    assert "worked words" in first
+    assert "key words" in first
+    assert "partly words" in second
+    assert "key words" not in second
+    master = tmp_path / "a-class.tex"
+    text = master.read_text(encoding="utf-8").replace(
+        "\\begin{document}", "\\everysheet{\\solutions{blank}}\\newleaf\n\\begin{document}"
+    )
+    master.write_text(text, encoding="utf-8")
+    first, empty, second, _ = compiled(tmp_path, "a-class.tex")
+    assert not empty.strip()
+    assert "worked" not in first + second
+    assert "asked words" in first
+
+
+def test_large_print_has_a_master_of_its_own() -> None:
+    beside = latex.Folder()
+    for k, size in enumerate((11, 11, 18, 18, 24)):
+        page = replace(sheet(said("x")), look=Look(text_size=size))
+        beside.add(f"papers/{k}", latex.write_beside_macros(page), "papers/class")
+    files = dict(beside.files())
+    assert list(files) == ["papers/symattn.sty", "papers/class.tex", "papers/class-18pt.tex"]
+    assert "\\documentclass[18pt,a4paper]{article}" in files["papers/class-18pt.tex"]
+    assert "\\includesheet{2}\n\\includesheet{3}\n" in files["papers/class-18pt.tex"]
+
+
+def test_one_sheet_needs_no_master_and_a_printed_one_is_complete(tmp_path: Path) -> None:
+    page = sheet(said("x"))
+    assert [p.name for p in write_documents([("one", page)], tmp_path, ["latex"])] == ["one.tex", "symattn.sty"]
+    assert "\\usepackage{symattn}" in (tmp_path / "one.tex").read_text(encoding="utf-8")
+    assert "\\usepackage{symattn}" not in render(page, "latex")[1].decode()
+
+
+# --- looks, letters ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("tex")
+@pytest.mark.parametrize("look", [Look(paper="letter"), Look(18, "letter", "compact"), Look(24, spacing="compact")])
+def test_paper_and_sizes(look: Look) -> None:
+    page = replace(sheet(Heading((Words("Head"),)), said("words " * 300), SOLVED), look=look)
+    data, log = pdf.latex_pdf(latex.write(page))
+    assert not re.findall(r"^(?:Overfull|LaTeX Warning).*", log, re.MULTILINE)
+    box = PdfReader(BytesIO(data)).pages[0].mediabox
+    assert (round(box.width), round(box.height)) == ((612, 792) if look.paper == "letter" else (595, 842))
+
+
+def test_compact_pages_hold_more() -> None:
+    assert "compact" in latex.write_beside_macros(replace(sheet(), look=Look(spacing="compact")))
+    assert "compact]" not in latex.write_beside_macros(sheet())
+
+
+def test_what_tex_cannot_print_is_listed() -> None:
+    page = sheet(said("né 中文 😀 Привет"), Display((Name("中"),)), fields=("名",))
+    assert latex.unprintable(page) == ["中", "名", "文", "😀"]
+    source = latex.write_beside_macros(page)
+    assert "\\sheetcharacters{4E2D,540D,6587}" in source
+    assert "né 中文 \\unprintable{1F600} Privet" in source
+
+
+@pytest.mark.usefixtures("tex")
+def test_letters_without_a_font_are_shown_by_their_codes() -> None:
+    words = words_of(pdf.latex_pdf(latex.write(sheet(said("名前 한국")))[:None], pdf._embedded_engine())[0])
+    assert all(f"U+{ord(letter):04X}" in words for letter in "名前한국")
+
+
+def test_text_that_looks_like_codes_of_letters_stays() -> None:
+    text = "\\unprintable{4E2D} \x00 \\sheetcharacters{4E2D}"
+    source = latex.write_beside_macros(Document(text, (said(text),), fields=(text,)))
+    assert "中" not in source
+    assert source.count(escaped(text)) == 3
+    assert "\n\\sheetcharacters" not in source
+
+
+# --- every engine --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("tex")
+@pytest.mark.skipif(
+    shutil.which("lualatex") is None, reason="TeX Live is not installed: the embedded TeX alone is asked"
+)
+def test_every_engine_agrees() -> None:
+    [made] = sheets(make_recipe("multi_head_attention", {}, seed=3), 1)
+    assert complaints(made.document("key")) == []

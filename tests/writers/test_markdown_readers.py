@@ -1,0 +1,243 @@
+"""Portable Markdown: the rules find what they are there to find, and three readers show all that was written."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from check_markdown import displayed, lost, readers, tables
+from writer_exam_samples import EVERYTHING
+from writer_markdown_rules import lint
+from writer_samples import equal, matrix, n, sheet
+
+from symattn.api import make_recipe, worksheet
+from symattn.document import (
+    AnswerGrid,
+    Columns,
+    Display,
+    Document,
+    Falk,
+    Heading,
+    Math,
+    Paragraph,
+    Table,
+    Words,
+)
+from symattn.formula.nodes import MatrixOf
+from symattn.problems import problem_types
+from symattn.sheets import sheets
+from symattn.writers import FORMATS, text
+
+READERS = ("pandoc", "markdown-it", "mistune")
+
+
+def markdown(document: Document) -> str:
+    return FORMATS["markdown"].write(document)
+
+
+@pytest.fixture(params=READERS)
+def reader(request: pytest.FixtureRequest) -> str:
+    if request.param not in readers():
+        pytest.skip(f"{request.param} is not installed")
+    return str(request.param)
+
+
+# ------------------------------------------------------------------------------------------------ the rules
+
+FORMULA = "$$\n\\begin{bmatrix}\n  1 & 2 \\\\\n  3 & 4\n\\end{bmatrix}\n$$"
+SOUND = (
+    FORMULA,
+    f"before\n\n{FORMULA}\n\nafter",
+    "$a_{1}$ and $b_{1}$ cost \\$5.",
+    "| a | b |\n| --- | --- |\n| $\\lvert x\\rvert$ | \\| |",
+    "```text\n$$ <x> * \\cr\n```",
+    "`$` and <!-- symattn:grid id=W^Q rows=1 cols=2 -->",
+    '---\nrecipe: "a <b> $5"\n---\n\ntext',
+)
+UNSOUND = {
+    "before\n$$\nx\n$$": "no blank line before",
+    "$$\nx\n$$\nafter": "no blank line after",
+    "$$\nx\n\ny\n$$": "a blank line in a formula",
+    "a $$x$$": "not escaped",
+    **{f"$$\nx\n{sign} y\n$$": "begins as a list" for sign in ("-", "+", "*", "#", ">", "=", "1.")},
+    "$$\n1 & 2 \\\\ 3 & 4\n$$": "two rows",
+    "$$\n1 & 2\n3 & 4\n$$": "a row without an end",
+    "$$\n\\cr\n$$": "\\cr is not portable",
+    "$\\color{red} x$": "\\color is not portable",
+    "$$\n\\begin{align}\nx\n\\end{align}\n$$": "not portable",
+    "$$\na < b\n$$": "\\lt is",
+    "$q_{*}$": "\\ast is",
+    "$\\{1\\}$": "unescapes",
+    "$\\|x\\|$": "unescapes",
+    "# Scores $S$": "in a heading",
+    "[see $S$](x)": "in a link",
+    "\n| $|x|$ |\n| --- |": "a bar",
+    "$a \\\\ b$": "rows in a line",
+    "$ a$": "a space inside",
+    "$a$2": "a figure after",
+    "costs $5": "not escaped",
+    "a <b> c": "a tag",
+    "```math\nx\n```": "a fence of maths",
+    "text\n| a |\n| --- |": "no blank line before it",
+    "| a |\n| --- |\ntext": "right below a table",
+    "| a | b |\n| --- |": "bars below",
+    "$$\nx": "no end",
+}
+
+
+@pytest.mark.parametrize("source", SOUND)
+def test_what_is_sound_is_let_through(source: str) -> None:
+    assert lint(source) == []
+
+
+@pytest.mark.parametrize("source", list(UNSOUND))
+def test_every_rule_finds_its_fault(source: str) -> None:
+    assert any(UNSOUND[source] in fault for fault in lint(source)), lint(source)
+
+
+# ------------------------------------------------------------------------------------------------ the readers
+
+
+@pytest.mark.parametrize("name", [name for name in EVERYTHING if " at " not in name])
+def test_every_document_keeps_its_rows(name: str, reader: str) -> None:
+    source = markdown(EVERYTHING[name])
+    assert lint(source) == []
+    assert lost(source, reader) == []
+
+
+@cache
+def paper(name: str) -> tuple[str, str]:
+    [made] = sheets(make_recipe(problem=name, seed=3), 1)
+    return markdown(made.worksheet), markdown(made.key)
+
+
+@pytest.mark.parametrize("name", list(problem_types()))
+def test_every_problem_type_keeps_its_rows(name: str, reader: str) -> None:
+    together = "\n\n".join(source.partition("\n---\n")[2] for source in paper(name))
+    assert lint(together) == []
+    assert lost(together, reader) == []
+
+
+@pytest.mark.parametrize(
+    ("broken", "what"),
+    [
+        (FORMULA.replace("  3", "\n  3"), "formula"),
+        ("text " + FORMULA, "formula"),
+        ("| a | b |\n| --- | --- |\n| $|x|$ | y |", "table"),
+    ],
+)
+def test_what_a_reader_loses_is_seen(broken: str, what: str) -> None:
+    assert any(what in fault for name in readers() for fault in lost(broken, name))
+
+
+def test_there_is_something_to_lose() -> None:
+    source = markdown(EVERYTHING["all"])
+    assert len(displayed(source)) > 3
+    assert len(tables(source)) > 3
+
+
+# ------------------------------------------------------------------------------------------------ side by side
+
+LEFT, ABOVE = matrix([1, 0, 2], [0, -1, 1]), matrix([1, 2], [0, 1], [-1, 12])
+PRODUCT = matrix([-1, 26], [-1, 11])
+NAMES = (n("Q"), n("K"))
+
+
+def test_falk_in_markdown_is_one_formula_with_all_numbers(reader: str) -> None:
+    source = markdown(sheet(Falk(LEFT, ABOVE, PRODUCT, NAMES)))
+    assert lint(source) == []
+    assert lost(source, reader) == []
+    [formula] = displayed(source)
+    assert formula.count("\\begin{bmatrix}") == 3
+
+
+def test_a_grid_in_falks_scheme_is_found_again() -> None:
+    grid = AnswerGrid(n("S"), 2, 2)
+    source = markdown(sheet(Falk(LEFT, ABOVE, grid, NAMES)))
+    assert lint(source) == []
+    assert "<!-- symattn:grid id=S rows=2 cols=2 -->" in source
+    assert len(displayed(source)) == 1
+
+
+def drawn(*blocks: object) -> list[str]:
+    lines = text.write(sheet(*blocks)).rstrip().split("\n")
+    assert max(map(len, lines)) <= text.COLUMNS
+    return lines[3:]
+
+
+def test_falk_in_text_has_columns_below_columns() -> None:
+    lines = drawn(Falk(LEFT, ABOVE, PRODUCT, NAMES))
+    assert lines == [
+        "                       ⎡  1   2 ⎤",
+        "                     K ⎢  0   1 ⎥",
+        "                       ⎣ −1  12 ⎦",
+        "",
+        "    Q ⎡ 1   0  2 ⎤     ⎡ −1  26 ⎤",
+        "      ⎣ 0  −1  1 ⎦     ⎣ −1  11 ⎦",
+    ] or _columns_agree(lines)
+
+
+def _columns_agree(lines: list[str]) -> bool:
+    """The brackets of the product stand below those of the factor above it, and end with them."""
+    above, below = lines[0], lines[-1]
+    return len(above) == len(below) and above.index("⎡") == below.rindex("⎣")
+
+
+def test_falk_in_text_has_room_to_write() -> None:
+    lines = drawn(Falk(LEFT, ABOVE, AnswerGrid(n("S"), 2, 2), NAMES))
+    assert sum(line.count("____") for line in lines) == 4
+    assert any(line.endswith("= S") for line in lines)
+
+
+def test_falk_too_wide_for_a_line_stands_one_after_another() -> None:
+    wide = MatrixOf(((n(10**30), n(10**30), n(10**30)),))
+    lines = drawn(Falk(wide, wide, matrix([1]), NAMES))
+    assert "".join(lines).count("0" * 30) == 6
+
+
+STEP = (Paragraph((Words("Scores"),)),)
+
+
+def test_columns_of_lines_are_a_table(reader: str) -> None:
+    working = (Display((equal("s", 2),)),)
+    source = markdown(sheet(Columns(((Words("Step"),), (Words("Working"),)), ((STEP, working), (STEP, ())))))
+    assert tables(source) == [[[" Step ", " Working "], [" Scores ", " s = 2 "], [" Scores ", "  "]]]
+    assert lost(source, reader) == []
+
+
+def test_columns_of_more_stand_one_after_another() -> None:
+    working = (Display((equal("S", PRODUCT),)), Paragraph((Words("done"),)))
+    source = markdown(sheet(Columns(((Words("Step"),), (Words("Working"),)), ((STEP, working),))))
+    assert lint(source) == []
+    assert tables(source) == []
+    assert source.index("Scores") < source.index("bmatrix") < source.index("done")
+
+
+def test_columns_in_text_stand_side_by_side() -> None:
+    working = (Display((equal("S", PRODUCT),)),)
+    lines = drawn(Columns(((Words("Step"),), (Words("Working"),)), ((STEP, working), (STEP, working))))
+    assert lines[0].index("│") == lines[2].index("│") == lines[1].index("┼")
+    assert "Step" in lines[0]
+    assert "Working" in lines[0]
+    [first] = [line for line in lines if "⎡" in line][:1]
+    assert first.index("⎡") > lines[0].index("│")
+
+
+def test_columns_that_do_not_fit_stand_one_after_another() -> None:
+    wide = (Table(((Words("a" * 60),), (Words("b" * 60),)), (((Math(n("x")),), (Math(n("y")),)),)),)
+    lines = drawn(Columns(((Words("Step"),), (Words("Working"),)), ((STEP, wide),)))
+    assert not any("┼" in line for line in lines)
+
+
+@pytest.mark.parametrize("layout", ["falk", "columns"])
+@pytest.mark.parametrize("solutions", ["blank", "key"])
+def test_layouts_of_a_worksheet(layout: str, solutions: str, reader: str) -> None:
+    [made] = worksheet("causal_self_attention", seed=7)
+    source = markdown(made.document(solutions, layout=layout))
+    assert lint(source) == []
+    assert lost(source, reader) == []
+    drawn(*made.document(solutions, layout=layout).blocks)
+
+
+def test_a_heading_holds_no_formula() -> None:
+    assert lint(markdown(sheet(Heading((Math(n("S")), Words(" by $5")))))) == []

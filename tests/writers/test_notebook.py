@@ -1,0 +1,363 @@
+"""Notebooks: valid, reproducible, without a key where none belongs, and right when they are run with NumPy alone."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import math
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import pytest
+from check_notebook import complaints, sources
+from hypothesis import given, settings
+from strategies import RandomProblem, problems
+from writer_exam_samples import EVERYTHING
+from writer_samples import HOSTILE, sheet
+
+import symattn.ops
+from symattn.api import derive, make_recipe, worksheet
+from symattn.derivation import Called, Derivation, Op
+from symattn.document import Document, Heading, Paragraph, Program, Words, WorkingSpace, all_blocks
+from symattn.exact import Matrix, exact
+from symattn.examples import examples
+from symattn.explanation.numpy_source import _RULES, value
+from symattn.explanation.program import Computation, functions, identifier, whole_program
+from symattn.mechanisms import mechanisms
+from symattn.problems import problem_types
+from symattn.sheets import Sheet, render, sheets
+from symattn.writers import FORMATS, notebook
+
+
+@cache
+def made(name: str) -> Sheet:
+    """One sheet; where the norms take seconds to draw, without them."""
+    [found] = worksheet(name, seed=5, **{"norm": "none"} if name == "encoder_block" else {})
+    return found
+
+
+@cache
+def of_type(name: str) -> Sheet:
+    [found] = sheets(make_recipe(problem=name, seed=5), 1)
+    return found
+
+
+def run(*cells: str) -> dict[str, object]:
+    """The names that some cells leave behind."""
+    names: dict[str, object] = {}
+    for cell in cells:
+        exec(compile(cell, "cell", "exec"), names)
+    return names
+
+
+def program(derivation: Derivation) -> list[str]:
+    """Everything in a derivation, step by step."""
+    computation, defined = Computation(derivation), set[str]()
+    steps = [computation.worked([step]) for step in derivation]
+    cells = [cell for step in steps for cell in (functions(step, defined), step)]
+    return ["import numpy as np", computation.givens(derivation.givens), *cells]
+
+
+# ------------------------------------------------------------------------------------------------ the form
+
+
+@pytest.mark.parametrize("name", list(EVERYTHING))
+def test_every_document_is_a_valid_notebook(name: str) -> None:
+    assert complaints(EVERYTHING[name]) == []
+
+
+@pytest.mark.parametrize("name", list(mechanisms()))
+def test_every_mechanism_is_a_notebook_that_runs(name: str) -> None:
+    for document in (made(name).worksheet, made(name).key, derive_again(name)):
+        assert complaints(document) == []
+
+
+def derive_again(name: str) -> Document:
+    from symattn.explanation import derivation_document
+
+    return derivation_document(made(name).problem)
+
+
+@pytest.mark.parametrize("name", list(problem_types()))
+def test_every_problem_type_is_a_notebook_that_runs(name: str) -> None:
+    for document in (of_type(name).worksheet, of_type(name).key):
+        assert complaints(document) == []
+
+
+@pytest.mark.parametrize("name", list(examples()))
+def test_every_example_is_a_notebook_that_runs(name: str) -> None:
+    for corrected in (True, False):
+        assert complaints(derive(name, corrected=corrected).document) == []
+
+
+def test_every_key_runs_in_a_python_of_its_own() -> None:
+    """Nothing of symattn is there: only the standard library and NumPy."""
+    notebooks = [sources(made(name).key, "code") for name in mechanisms()]
+    script = (
+        "import json, sys, warnings; warnings.simplefilter('error')\n"
+        "for cells in json.load(sys.stdin):\n"
+        "    names = {}\n"
+        "    for cell in cells: exec(cell, names)\n"
+        "assert not any(name.partition('.')[0] in ('symattn', 'sympy') for name in sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-I", "-c", script], input=json.dumps(notebooks), text=True, check=True)
+
+
+def test_the_bytes_are_the_same_under_every_hash_seed() -> None:
+    script = (
+        "from symattn.api import worksheet; from symattn.sheets import render; import hashlib\n"
+        "[s] = worksheet('encoder', seed=5)\n"
+        "print(hashlib.sha256(render(s.key, 'notebook')[1] + render(s.worksheet, 'notebook')[1]).hexdigest())"
+    )
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", script], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("0", "1")
+    }
+    assert len(digests) == 1
+
+
+def test_identities_follow_from_content() -> None:
+    document = sheet(Heading((Words("a"),)), Program("1"), Heading((Words("a"),)), Program("1"))
+    cells = json.loads(notebook.write(document))["cells"]
+    more = json.loads(notebook.write(sheet(Program("0"), *document.blocks)))["cells"]
+    assert len({cell["id"] for cell in cells}) == len(cells) == 5
+    assert {cell["id"] for cell in cells} < {cell["id"] for cell in more}
+
+
+def test_a_program_is_left_out_everywhere_else() -> None:
+    for name, writer in FORMATS.items():
+        text = writer.write(sheet(Paragraph((Words("before"),)), Program("S_secret = 1"), Paragraph((Words("after"),))))
+        assert ("S_secret" in text) == (name == "notebook")
+
+
+def test_space_for_working_is_a_cell_where_there_is_no_program() -> None:
+    space = WorkingSpace(30)
+    blocks = (Heading((Words("a"),)), space, Program("Q = ..."), Heading((Words("b"),)), space)
+    said = sources(sheet(*blocks), "markdown")
+    assert [source for source in said if "Working" in source] == ["Working:"]
+    assert said.index("## b") + 1 == said.index("Working:")
+
+
+def test_no_text_of_anybody_stands_in_a_program() -> None:
+    """Whatever a step is called, its name in Python is one, and none is taken twice."""
+    for text in HOSTILE:
+        name = identifier(text)
+        assert name.isidentifier()
+        assert name not in ("np", "math", "lambda", "softmax")
+    d = derive("attention", Q=[[1]], K=[[1]], V=[[1]]).derivation
+    for text in HOSTILE[:8]:
+        d = d.then(f"{text} of mine", d["Z"].op, "A", "V")
+    assert len(set(Computation(d).names.values())) == len(Computation(d).names)
+    run(*program(d))
+
+
+# ------------------------------------------------------------------------------------------------ what it computes
+
+
+@given(problems())
+@settings(max_examples=60, deadline=None)
+def test_numpy_agrees_with_the_exact_key(problem: RandomProblem) -> None:
+    from hypothesis import assume
+
+    from symattn.errors import UndefinedError
+
+    try:
+        d = problem.run()
+    except UndefinedError:
+        assume(False)
+    run(*program(d))
+
+
+VARIANTS: dict[str, dict[str, object]] = {
+    "sum": {"weights": "sum", "scale": "none"},
+    "hardmax": {"weights": "hardmax"},
+    "cap": {"cap": 2},
+    "temperature": {"temperature": "1/2"},
+    "alibi": {"bias": "alibi:1/2"},
+    "nothing seen": {"mask": [[0, 0], [1, 1]], "empty": "zero"},
+    "nothing seen, sum": {"mask": [[0, 0], [1, 1]], "empty": "zero", "weights": "sum", "scale": "none"},
+    "base below 1": {"base": "1/2", "mask": "causal"},
+    "multiplicative": {"mask": "causal", "mask_style": "multiplicative"},
+    "rounded": {"rounding": "1"},
+    "rounded up": {"rounding": "1:nearest:up"},
+    "rounded down": {"rounding": "1:nearest:down"},
+    "rounded, sums kept": {"rounding": "1:largest-remainder"},
+    "cut off": {"rounding": "2:truncate"},
+    "rotary": {"position": "rotary", "angles": "90"},
+    "rotary in halves": {"position": "rotary-halves", "angles": "3/5+4/5i"},
+    "rotary by frequency": {"position": "rotary", "wavelength": 100, "first_position": 1},
+}
+ATTENTION = {"Q": [[1, 2], [3, 1]], "K": [[1, 1], [2, 1]], "V": [[1, 0], [0, "1/2"]]}
+
+
+@pytest.mark.parametrize("orientation", ["rows", "columns"])
+@pytest.mark.parametrize("name", list(VARIANTS))
+def test_variants_of_attention(name: str, orientation: str) -> None:
+    chosen = dict(VARIANTS[name])
+    givens = ATTENTION
+    if orientation == "columns":
+        givens = {key: [list(column) for column in zip(*rows, strict=True)] for key, rows in ATTENTION.items()}
+        if isinstance(mask := chosen.get("mask"), list):
+            chosen["mask"] = mask
+    run(*program(derive("attention", **givens, **chosen, orientation=orientation).derivation))
+
+
+FUNCTIONS = ["identity", "relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid"]
+OTHERS: dict[str, dict[str, object]] = {
+    **{f"feed_forward {f}": {"name": "feed_forward", "function": f} for f in FUNCTIONS},
+    **{f"feed_forward_gradient {f}": {"name": "feed_forward_gradient", "function": f} for f in FUNCTIONS[1:]},
+    **{f"recurrent_jacobian {f}": {"name": "recurrent_jacobian", "function": f} for f in ("relu", "tanh", "sigmoid")},
+    **{f"linear {f}": {"name": "linear_attention", "feature": f} for f in ("elu+1", "relu", "square", "identity")},
+    "sample variance": {"name": "layer_norm", "variance": "sample", "epsilon": "1/10"},
+    "back through it": {"name": "layer_norm_gradient", "variance": "sample", "epsilon": "1/10"},
+    "by token": {"name": "self_attention", "by": "token"},
+    "interleaved heads": {"name": "multi_head_attention", "split": "interleaved"},
+    "shared heads": {"name": "multi_head_attention", "kv_heads": 1},
+    "heads gone back through": {"name": "multi_head_gradient", "split": "interleaved"},
+    "halves": {"name": "positional_encoding", "position": "sinusoidal-halves"},
+    "scaled embedding": {"name": "positional_encoding", "embedding": "scaled"},
+    "capped gradient": {"name": "attention_gradient", "cap": 2},
+    "base 2 gradient": {"name": "attention_gradient", "base": 2},
+    "base 2 online": {"name": "online_softmax", "base": 2},
+}
+
+
+@cache
+def other(name: str, orientation: str) -> Derivation:
+    chosen = {**OTHERS[name], "orientation": orientation}
+    [found] = worksheet(str(chosen.pop("name")), seed=2, **chosen)
+    return found.problem.derivation
+
+
+@pytest.mark.parametrize("orientation", ["rows", "columns"])
+@pytest.mark.parametrize("name", list(OTHERS))
+def test_variants_of_other_mechanisms(name: str, orientation: str) -> None:
+    run(*program(other(name, orientation)))
+
+
+def test_every_operation_has_a_line_of_numpy() -> None:
+    for info in pkgutil.iter_modules(symattn.ops.__path__):
+        importlib.import_module(f"symattn.ops.{info.name}")
+
+    def below(kind: type) -> set[type]:
+        return {kind, *(found for sub in kind.__subclasses__() for found in below(sub))}
+
+    kinds = {kind for kind in below(Op) - {Op} if kind.__module__.startswith("symattn.ops")}
+    assert all(any(parent in _RULES for parent in kind.__mro__) for kind in kinds)
+
+
+def test_a_wrong_key_is_found() -> None:
+    """The assertions can fail: with one given number changed, they do."""
+    cells = sources(made("self_attention").key, "code")
+    givens = next(i for i, cell in enumerate(cells) if cell.startswith("X = "))
+    cells[givens] = cells[givens].replace("X = np.array([[", "X = np.array([[7 + ", 1)
+    with pytest.raises(AssertionError):
+        run(*cells)
+
+
+def test_every_step_is_compared_with_the_exact_key() -> None:
+    """The numbers beside `assert` are those of the derivation, evaluated by SymPy to 10 places."""
+    for name in ("causal_self_attention", "encoder_block", "rotary_attention", "softmax_jacobian"):
+        problem = made(name).problem
+        names = Computation(problem.derivation).names
+        code = ast.parse("\n".join(sources(made(name).key, "code")))
+        calls = {
+            ast.unparse(node.test.args[0]): node.test.args[1]
+            for node in ast.walk(code)
+            if isinstance(node, ast.Assert) and isinstance(node.test, ast.Call)
+        }
+        assert set(calls) == {names[step.name] for step in problem.steps}
+        for step in problem.steps:
+            assert isinstance(step.result, Matrix)
+            key = eval(ast.unparse(calls[names[step.name]]), {"np": np})
+            for row, exact_row in zip(key, step.result.sympy().evalf(20).tolist(), strict=True):
+                np.testing.assert_allclose(row, [float(x) for x in exact_row], rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "text", ["1/3", "-7", "sqrt(3)/2", "e^(1/2)", "1/(1+e^2)", "-e^(-1/3)/2", "(1+sqrt(2))*e", "2^(1/3)", "e/(e-1)"]
+)
+def test_values_as_source(text: str) -> None:
+    import sympy
+
+    wanted = float(sympy.sympify(text, locals={"e": sympy.E}))
+    assert eval(value(exact(text)), {"np": np}) == pytest.approx(wanted, rel=1e-11)
+
+
+# ------------------------------------------------------------------------------------------------ what a student gets
+
+_ARRAY = re.compile(r"\\begin\{bmatrix\}(.*?)\\end\{bmatrix\}", re.DOTALL)
+
+
+def printed(markdown: str) -> list[list[list[float]]]:
+    """The matrices of numbers that stand in formulas."""
+    found = []
+    for body in _ARRAY.findall(markdown):
+        plain = re.sub(r"\\frac\{(\d+)\}\{(\d+)\}", r"\1/\2", body).replace("{", "").replace("}", "")
+        rows = [[cell.strip() for cell in row.split("&")] for row in plain.split("\\\\")]
+        if all(re.fullmatch(r"-?(\\ln )?\d+(/\d+|\.\d+)?", cell) for row in rows for cell in row):
+            found.append([[_number(cell) for cell in row] for row in rows])
+    return found
+
+
+def _number(cell: str) -> float:
+    sign, _, digits = cell.rpartition("\\ln ")
+    return float(f"{sign}1") * math.log(int(digits)) if "ln" in cell else float(Fraction(cell))
+
+
+@pytest.mark.parametrize("name", [*mechanisms(), *problem_types()])
+def test_a_worksheet_gives_nothing_away(name: str) -> None:
+    """Its programs only repeat matrices that are printed on it, and compute nothing."""
+    paper = (made(name) if name in mechanisms() else of_type(name)).worksheet
+    shown = printed("\n".join(sources(paper, "markdown")))
+    for cell in sources(paper, "code"):
+        for node in ast.walk(ast.parse(cell)):
+            assert not isinstance(node, ast.Assert | ast.MatMult | ast.FunctionDef)
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+                assert eval(ast.unparse(node.value.args[0]), {"np": np}) in shown
+            elif isinstance(node, ast.Assign):
+                assert ast.unparse(node.value) == "..."
+
+
+def test_a_student_has_a_place_for_every_step_of_a_full_derivation() -> None:
+    for name in mechanisms():
+        problem = made(name).problem
+        names = Computation(problem.derivation).names
+        code = "\n".join(sources(made(name).worksheet, "code"))
+        assert [f"{names[step.name]} = ..." in code for step in problem.asked_steps].count(False) == 0
+
+
+def test_symbols_have_no_program() -> None:
+    assert whole_program(derive("self_attention", symbolic=True).problem) == ()
+    assert whole_program(derive("note-001").problem) == ()
+
+
+def test_names_say_what_they_are() -> None:
+    assert identifier("S'_2") == "S_scaled_2"
+    assert identifier("H.3") == "H_token_3"
+    assert Called.of("S'_2").head == 2
+
+
+def test_both_notebooks_are_written_from_the_command_line(tmp_path) -> None:
+    from click.testing import CliRunner
+
+    from symattn.cli import main
+
+    result = CliRunner().invoke(main, ["worksheet", "attention", "--format", "notebook", "--out", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    assert len(list(tmp_path.glob("*.ipynb"))) == 2
+
+
+def test_a_key_holds_the_programs_of_every_part() -> None:
+    key = made("self_attention").key
+    assert any(isinstance(block, Program) for block in all_blocks(key.blocks))
+    assert render(key, "notebook")[0] == ".ipynb"
