@@ -25,6 +25,9 @@ fonts:           ## make the fonts that are shipped anew, with fontTools and Deb
 	$(PYTHON) tests/math_font.py
 	$(PYTHON) tests/han_font.py
 
+messages:        ## find every sentence that pages say, for translators: symattn/languages/en.toml
+	$(PYTHON) tests/messages.py
+
 bench:           ## worksheets per second, beside what the machine could do
 	$(PYTHON) tests/bench/throughput.py
 

@@ -10,6 +10,8 @@ from typing import Any
 from symattn.document import DEFAULT_LOOK, Block, Document, Heading, HeatMap, Inline, Look, Strong, Words
 from symattn.errors import InputError
 from symattn.formula import Call, Formula, ListOf, MatrixOf, Number, Shape, Text, Transposed
+from symattn.languages import catalogue
+from symattn.translation import translated
 
 TEXT_SIZES = (11, 18, 24)
 CHOICES: Mapping[str, Mapping[object, object]] = {
@@ -28,7 +30,7 @@ _FIELDS = {"decimal_sign": "decimal"}
 def make_look(**chosen: object) -> Look:
     """A look from choices as they are said (`decimal_sign="comma"`, `language="de"`); those that are None are left out.
 
-    `InputError` names a choice that there is not.
+    `InputError` names a choice that there is not, and says what is wrong with a language file.
     """
     values: dict[str, Any] = {}
     for name, choice in chosen.items():
@@ -36,6 +38,7 @@ def make_look(**chosen: object) -> Look:
             continue
         if name == "language":
             values[name] = str(choice)
+            catalogue(values[name])
         elif name not in CHOICES:
             raise InputError(f"There is no choice {name!r} of a page; there are {', '.join([*CHOICES, 'language'])}.")
         elif isinstance(choice, bool) or choice not in CHOICES[name]:
@@ -48,7 +51,7 @@ def make_look(**chosen: object) -> Look:
 
 def presented(document: Document) -> Document:
     """The document as writers are to write it; what a writer decides itself, paper and sizes, it finds in the look."""
-    look = document.look
+    document, look = translated(document), document.look
     if (look.decimal, look.brackets, look.transpose) == (".", "", ""):
         return document
     return replace(document, blocks=tuple(_block(block, look) for block in document.blocks))

@@ -11,25 +11,40 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
-from symattn.document import Document, Inline, Inlines, Math, Quoted, Strong, Words
+from symattn.document import Blocks, Diagram, Document, Inline, Inlines, Math, Quoted, Strong, Words
+from symattn.figure_words import ARROWS, described
 from symattn.formula import Formula, Marked, Name, Text
-from symattn.languages import ENGLISH, PLACEHOLDER, Catalogue, catalogue
+from symattn.languages import ENGLISH, PLACEHOLDER, Catalogue, catalogue, speaking
 
 
 def translated(document: Document) -> Document:
     """The document in the language of its look."""
     if document.look.language == ENGLISH:
         return document
-    return _Translator(catalogue(document.look.language)).document(document)
+    return _Translator(document.look.language).document(document)
+
+
+def in_language(text: str, language: str) -> str:
+    """A text of our own, a label or a sentence, in a language.
+
+    >>> in_language("Name", "en")
+    'Name'
+    """
+    return text if language == ENGLISH else _Translator(language).text(text)
+
+
+def blocks_in_language(blocks: Blocks, language: str) -> Blocks:
+    """Parts of a document in a language."""
+    return blocks if language == ENGLISH else _Translator(language).blocks(blocks)
 
 
 def untranslated(document: Document, known: Catalogue | None = None) -> list[str]:
     """The messages of a document that a catalogue (that of its language) does not have, in reading order."""
     if known is None and document.look.language == ENGLISH:
         return []
-    translator = _Translator(known or catalogue(document.look.language))
+    translator = _Translator(document.look.language, known)
     translator.document(document)
     return list(translator.missing)
 
@@ -40,11 +55,14 @@ def untranslated(document: Document, known: Catalogue | None = None) -> list[str
 _NUMBERS, _OTHERS, _BREAK = 0xE000, 0xF0000, "\x1f"
 _N, _F = "\ue000-\uf8ff", "\U000f0000-\U000ffffd"
 _RESERVED = re.compile(f"[\ue000-\uf8ff\U000f0000-\U000ffffd{{}}{_BREAK}]")
-_NUMBER = re.compile(r"(?<![\w^])[A-Z]\d+(?:\.\d+)*[a-z]?\b|(?<!\w)[A-Z](?:, [A-Z]\b)+|\d+(?:[.,/]\d+)*")
+_NUMBER = re.compile(
+    r"(?<![\w^])[A-Z]\d+(?:\.\d+)*[a-z]?\b|(?<!\w)[A-Z](?:(?:, | and )[A-Z]\b)+"
+    r"|\(−\d+(?:[.,/]\d+)*\)|−?\d+(?:[.,/]\d+)*|✓\w*\.?"
+)
 """A number; or what names something: a misconception C5, an erratum E2.1, the order B, A, C."""
 
-_COMPOUND = re.compile(f"[{_N}{_F}](?:(?:[×·=]|\\s[×·:=→]\\s)[{_N}{_F}])+")
-"""Numbers and formulas that are one thing: 3×4, 1 : 2, n = 5."""
+_COMPOUND = re.compile(f"[{_N}{_F}](?:(?:[×·=]|\\s[×·:=→]\\s)[{_N}{_F}])+|\\([{_N}],\\s[{_N}]\\)")
+"""Numbers and formulas that are one thing: 3×4, 1 : 2, n = 5, the place (2, 3)."""
 
 _LISTS = tuple(
     re.compile(f"[{one}](?:, [{one}])+(?: and [{one}])?(?!\\w)|[{one}] and [{one}](?!\\w)") for one in (_N, _F)
@@ -54,9 +72,10 @@ _QUOTED = re.compile(r"""“[^“”]*”|(?<![\w’])'(?:[^'\\]|\\.)*'(?!\w)|"(
 _SEPARATOR = re.compile(
     rf"((?<=[.!?;])(?<!et al\.)(?<!e\.g\.)(?<!i\.e\.)[ \n]+|(?<=[.!?][)”\"\]])[ \n]+|\s*{_BREAK}\s*| +· +| {{2,}}|\n+)"
 )
-_LABEL = re.compile(rf"((?:[(]?[\w’'{_N}{_F}-]+[),]* ?){{1,5}}:)( )(?=\S)")
-"""A few words with a colon after them."""
-_START = re.compile(rf"(?:\([A-Za-z]{{1,2}}\) |[A-Z]{{1,2}}: |[{_N}][.)] |[,:–→⇒] )+")
+_LONGEST_LABEL = 8
+"""Words before a colon that are a label, and not the sentence itself."""
+
+_START = re.compile(rf"(?:\([A-Za-z]{{1,2}}\) |[A-Z]{{1,2}}: |[{_N}][.):] |[,:–→⇒] )+")
 _LETTERS = re.compile(r"[A-Za-z]{2}")
 _ENDS = {":": "colon", ";": "semicolon", ".": "stop"}
 
@@ -72,14 +91,22 @@ def _pieces(text: str) -> list[str]:
     return pieces
 
 
+Node = TypeVar("Node", bound=Any)
+
+
 class _Translator:
     """One document on its way into one language."""
 
-    def __init__(self, known: Catalogue) -> None:
-        self.known = known
+    def __init__(self, language: str, known: Catalogue | None = None) -> None:
+        self.language = language
+        self.known = known or catalogue(language)
         self.missing: dict[str, None] = {}
 
     # -- documents
+
+    def blocks(self, blocks: Blocks) -> Blocks:
+        changed: Blocks = self._node(blocks)
+        return changed
 
     def document(self, document: Document) -> Document:
         changed: Document = self._node(document)
@@ -93,9 +120,25 @@ class _Translator:
             return tuple(map(self._node, node))
         if isinstance(node, Formula):
             return self.formula(node)
+        if isinstance(node, Diagram):
+            return self._diagram(node)
         if is_dataclass(node) and not isinstance(node, type):
-            return replace(node, **{f.name: self._field(node, f.name) for f in fields(node)})
+            return self._fields(node)
         return node
+
+    def _fields(self, node: Node) -> Node:
+        return replace(node, **{f.name: self._field(node, f.name) for f in fields(node)})
+
+    def _diagram(self, diagram: Diagram) -> Diagram:
+        """A figure whose description was made of its boxes is described anew."""
+        what, arrows, _ = diagram.description.partition(f". {ARROWS}")
+        with speaking(ENGLISH):
+            made = bool(arrows) and described(diagram, what) == diagram
+        if not made:
+            return self._fields(diagram)
+        changed = self._fields(replace(diagram, description=""))
+        with speaking(self.language):
+            return described(changed, self.text(what))
 
     def _field(self, node: Any, name: str) -> Any:
         value = getattr(node, name)
@@ -170,10 +213,11 @@ class _Translator:
         if start := _START.match(text):
             yield from line.plain(start[0], self.known.signs)
             text = text[start.end() :]
-        if label := _LABEL.match(text):
-            yield from self._sentence(label[1], line)
+        label, colon, rest = text.partition(": ")
+        if colon and len(label.split()) <= _LONGEST_LABEL:
+            yield from self._sentence(f"{label}:", line)
             yield Words(self.known.signs["space"])
-            yield from self._piece(text[label.end() :], line)
+            yield from self._piece(rest, line)
         else:
             yield from self._sentence(text, line)
         yield Words(after)
@@ -188,17 +232,25 @@ class _Translator:
             yield from line.plain(sentence, self.known.signs)
 
     def _find(self, sentence: str, line: _Line) -> Inlines | None:
-        """The translation of a sentence: as it stands, without its last sign, as the beginning of none, in parts."""
+        """The translation of a sentence, as it stands or without its last sign."""
         end = _ENDS.get(sentence[-1:], "")
         ways = [(sentence, "")] if end in ("", "stop") else []
         ways += [(sentence[:-1], self.known.signs[end])] if end else []
         for text, sign in ways:
-            found = self._exactly(text, line) or self._with_words(text, line)
-            if found is None and (headed := _HEADED.fullmatch(text)):
-                head = self._exactly(headed[1], line)
-                found = (*head, Words(" "), *line.plain(headed[2], self.known.signs)) if head else None
+            found = self._phrase(text, line) or self._with_words(text, line)
             if found is not None:
                 return (*found, Words(sign))
+        return None
+
+    def _phrase(self, text: str, line: _Line) -> Inlines | None:
+        """The translation of a message, of one in brackets, of a label with what it names."""
+        if found := self._exactly(text, line):
+            return found
+        if text.startswith("(") and text.find(")") == len(text) - 1:
+            found = self._exactly(text[1:-1], line)
+            return found and (Words("("), *found, Words(")"))
+        if (headed := _HEADED.fullmatch(text)) and headed[2] and (found := self._exactly(headed[1], line)):
+            return (*found, *line.plain(headed[2], self.known.signs))
         return None
 
     def _exactly(self, sentence: str, line: _Line) -> Inlines | None:
@@ -219,7 +271,7 @@ class _Translator:
         for pattern, message in self._patterns:
             if not (found := pattern.fullmatch(sentence)):
                 continue
-            words = {name: self._exactly(text, line) for name, text in found.groupdict().items() if name[0] == "w"}
+            words = {name: self._phrase(text, line) for name, text in found.groupdict().items() if name[0] == "w"}
             if all(words.values()):
                 tokens = {name.lstrip("_"): text for name, text in found.groupdict().items() if name[0] != "w"}
                 numbers = {name: line.number(token) for name, token in tokens.items() if name.isdigit()}
@@ -246,8 +298,8 @@ class _Translator:
 _SAID = frozenset({"title", "subtitle", "marks", "description", "words"})
 """Fields of a page's nodes that are texts which are read."""
 
-_HEADED = re.compile(rf"(.*[A-Za-z]) ([{_N}{_F}])")
-"""A label with the formula of what it names: Queries Q."""
+_HEADED = re.compile(rf"(.*?[A-Za-z])((?: [{_N}{_F}])?(?: \([a-z]{{1,2}}\))?)")
+"""A label with the formula of what it names, and perhaps with a part's letter: Queries Q (b)."""
 
 
 def _pattern(message: str) -> re.Pattern[str]:
@@ -321,11 +373,16 @@ class _Line:
         text = _NUMBER.sub(self._number, self.flat)
         text = _COMPOUND.sub(lambda found: self._token(found[0], _OTHERS), text)
         for lists in _LISTS:
-            text = lists.sub(lambda found: self._token(found[0], _area(found[0])), text)
+            text = lists.sub(
+                lambda found: self._token(found[0], _NUMBERS if _is_number(found[0][0]) else _OTHERS), text
+            )
         return text
 
     def _number(self, found: re.Match[str]) -> str:
-        return self._token((Words(found[0]),), _NUMBERS if found[0][0].isdigit() else _OTHERS)
+        text = found[0]
+        if " " in text:  # a list of letters
+            return self._token(text, _OTHERS)
+        return self._token((Words(text),), _NUMBERS if text.strip("(−")[0].isdigit() else _OTHERS)
 
     def number(self, token: str) -> str:
         """The digits behind a token; nothing for a list."""
@@ -352,10 +409,6 @@ class _Line:
                 self.value(character, signs) if _is_number(character) or _is_other(character) else (Words(character),)
             )
         )
-
-
-def _area(token: str) -> int:
-    return _NUMBERS if _is_number(token[0]) else _OTHERS
 
 
 def _index(token: str) -> int:

@@ -16,6 +16,7 @@ from fontTools.ttLib import TTFont
 SOURCE = Path("/usr/share/texmf/fonts/opentype/public/lm-math/latinmodern-math.otf")
 FONTS = Path(__file__).resolve().parent.parent / "symattn" / "fonts"
 NAME = "Symattn Math"
+LICENCE = "A part of Latin Modern Math, under the GUST Font License: gust.org.pl/fonts/licenses/GUST-FONT-LICENSE.txt"
 
 RANGES = (
     (0x20, 0x7E),
@@ -34,7 +35,7 @@ def make(source: Path = SOURCE, target: Path = FONTS / "symattn-math.woff2") -> 
     """Write the part of `source` that formulas need; the same source gives the same bytes."""
     font = TTFont(source, recalcTimestamp=False)
     _only_primes_change(font)
-    names = [0, 1, 2, 4, 5, 6, 13, 14]  # with the copyright and the licence
+    names = [0, 1, 2, 4, 5, 6]  # with the copyright
     options = subset.Options(flavor="woff2", layout_features=["ssty"], name_IDs=names, notdef_outline=True)
     options.drop_tables += ["FFTM"]
     chooser = subset.Subsetter(options)
@@ -43,6 +44,7 @@ def make(source: Path = SOURCE, target: Path = FONTS / "symattn-math.woff2") -> 
     for record in font["name"].names:
         if record.nameID in (1, 4, 6):
             record.string = NAME.replace(" ", "") if record.nameID == 6 else NAME
+    font["name"].setName(LICENCE, 13, 3, 1, 0x409)
     outlines = font["CFF "].cff
     outlines.fontNames = [NAME.replace(" ", "")]
     outlines.topDictIndex[0].FullName = outlines.topDictIndex[0].FamilyName = NAME

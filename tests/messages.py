@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parent / "marking"))
 from scripts import key_script, right_answer
 
 import symattn
-from symattn import languages
+from symattn import figure_words, languages
 from symattn.attempt import Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked, Unreadable
 from symattn.dice import Dice
 from symattn.document import Document, Inlines, Math, Paragraph, Quoted, Words
@@ -69,6 +69,18 @@ WITH_WORDS = {
         "{a} {word}",
         "{a} ({word})",
     ],
+    "feedback": [
+        "Begin with {word} (mistake {1}).",
+        "Begin with {word}, {a} (mistake {1}).",
+    ],
+    "teacher": [
+        "{word}, charged to {a}, seen at {b}",
+        "{word}, charged to {a}, seen at {b}, {word2}",
+        "{word}, seen at {a}",
+        "{word}, seen at {a}, {word2}",
+        "{a}, {word}",
+        "{word}, {word2}",
+    ],
 }
 """Sentences in which words stand that are messages themselves."""
 
@@ -89,7 +101,7 @@ def spoken() -> Iterator[str]:
         yield from (message.rstrip(":") for _, message in found)
     for table in (speech.DOTS, speech.RELATIONS, speech.PRODUCTS, speech.BRACKETS):
         yield from (message for message in table.values() if message != "{1}")
-    yield speech.AND
+    yield from (speech.AND, figure_words.ARROWS)
 
 
 def with_formulas(text: str, **filled: str) -> Inlines:
@@ -218,14 +230,15 @@ def exam_pages(seed: int) -> Mapping[str, Document]:
     return {stem: document() for stem, document in exam_documents(exam)}
 
 
-def scripts(question: Question, seed: int) -> Iterator[Attempt]:
-    """What students hand in: nothing, the key, the key spoilt, and every misconception that shows."""
+def scripts(question: Question, seed: int, tried: set[str]) -> Iterator[Attempt]:
+    """What students hand in: nothing, the key, the key spoilt, and misconceptions that were not tried yet."""
     yield Attempt({})
     yield key_script(question)
     yield from (spoilt(question, Random(f"{seed} {k}")) for k in range(3))
     if question.problem is not None and question.type == "full":
-        for wrong in replayed(question.problem.derivation):
-            if not wrong.stopped:
+        for wrong in replayed(question.problem.derivation, [id for id in misconceptions() if id not in tried]):
+            if not wrong.stopped and wrong.first is not None:
+                tried.add(wrong.misconception.id)
                 yield script(question, wrong.derivation)
 
 
@@ -271,9 +284,9 @@ def _changed(written: Entry, rng: Random) -> Entry:
 def reports(seed: int) -> Iterator[tuple[str, Document]]:
     """Feedback and marking of scripts, by every policy in turn."""
     policies = list(POLICIES.values())
-    number = 0
+    number, tried = 0, set[str]()
     for question in questions(seed):
-        for attempt in scripts(question, seed):
+        for attempt in scripts(question, seed, tried):
             report = mark(question, attempt, policies[number % len(policies)])
             number += 1
             yield "feedback", feedback_document(report, name="Total", student="1815", sheet="3f9a-0007")

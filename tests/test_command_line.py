@@ -75,7 +75,7 @@ def test_a_worksheet_and_its_key_are_written(folder):
     result = run("worksheet", "--seed", 7, "--format", "latex,markdown")
     assert result.exit_code == 0
     right = [f"output/self-attention-7-01{key}{end}" for key in ("", "-key") for end in (".md", ".tex")]
-    right.append("output/self-attention-7.json")
+    right += ["output/self-attention-7.json", "output/symattn.sty"]
     assert files(folder) == sorted(right)
     assert sorted(result.output.split()) == sorted(right)
 
@@ -177,7 +177,7 @@ def test_examples_and_files_are_derived(folder, source, kind):
     written = run("derive", source, "--as", kind, "--format", "latex,markdown", "--out", "o")
     assert written.exit_code == 0
     stem = Path(source).stem + ("" if kind == "derivation" else f"-{kind}")
-    assert files(folder / "o") == [f"{stem}.md", f"{stem}.tex"]
+    assert files(folder / "o") == [f"{stem}.md", f"{stem}.tex", "symattn.sty"]
 
 
 @pytest.mark.parametrize(

@@ -316,13 +316,13 @@ def overview(spec: ExamSpec, ids: Sequence[str], papers: Sequence[Sequence[Quest
         names = list(dict.fromkeys(name for q in questions for name in q.features))
         places = list(dict.fromkeys(name for q in questions for name in q.positions))
         answers = [
-            ((Words(name),), *((Words(q.positions.get(p, "")),) for p in places), last_answer(q))
+            ((Words(Quoted(name)),), *((Words(q.positions.get(p, "")),) for p in places), last_answer(q))
             for name, q in zip(ids, questions, strict=True)
         ]
         blocks += [_heading(questions[0], position + 1), _table(("Paper", *places, "Last answer"), answers)]
         if names:
             loads = [
-                ((Words(name),), *((Words(f"{q.features.get(f, 0):g}"),) for f in names))
+                ((Words(Quoted(name)),), *((Words(f"{q.features.get(f, 0):g}"),) for f in names))
                 for name, q in zip(ids, questions, strict=True)
             ]
             for word, extreme in (("least", min), ("most", max)):

@@ -12,8 +12,8 @@ from symattn.derivation import Step
 from symattn.document import Diagram, DiagramLayer, Inlines, Math, Words
 from symattn.errors import InputError
 from symattn.exact import Matrix
-from symattn.explanation.diagrams_words import described
 from symattn.explanation.wording import Wording
+from symattn.figure_words import described
 from symattn.formula import Formula, Name, Product, Relation, Row, Text, read_formula
 from symattn.ops import Scale, Softmax
 

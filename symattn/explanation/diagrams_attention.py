@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from symattn.derivation import Called, Operand, Step
 from symattn.document import Block, Diagram, DiagramFrame, DiagramLayer, Inlines, Math, Place, Words
 from symattn.errors import InputError
 from symattn.exact import Matrix
-from symattn.explanation.diagrams_words import described
 from symattn.explanation.wording import Wording
+from symattn.figure_words import described
 from symattn.formula import Annotated, Formula, Relation
 from symattn.formula.width import width
 from symattn.ops import MatMul
 
 _PAGE, _AROUND = 36.0, 2.1  # em: the width of a page beside remarks, and what a box has round its formula
+_LONG = 14.0  # em: of a box with numbers or letters
 _MOST = 4  # dot products or heads that are drawn side by side; of more, the first ones and the last
 
 
@@ -37,7 +40,7 @@ def dot_products(wording: Wording) -> list[Block]:
             column = 0
         own = wording.entry(step.name, i, column)
         value = step.result[i, column] if isinstance(step.result, Matrix) else None
-        boxes.append(own if value is None else Relation((own, wording.number(value)), ("=",)))
+        boxes.append(own if value is None else _short((own, wording.number(value))))
     named = [_with_numbers(wording, key.name, j + 1) for j in chosen]
     rule = Relation((wording.name(step.name), wording.rule(step)), ("=",))
     above = DiagramLayer(tuple(boxes), (Math(rule),))
@@ -61,7 +64,13 @@ def _with_numbers(wording: Wording, name: str, i: int) -> Formula:
     """One token's row (or column, laid down) by name and with what stands in it."""
     matrix = wording.derivation.seen(name)
     own = (matrix.T if wording.orientation == "columns" else matrix).row(i - 1)
-    return Relation((wording.row(name, i), wording.values(own)), ("=",))
+    return _short((wording.row(name, i), wording.values(own)))
+
+
+def _short(parts: tuple[Formula, Formula]) -> Formula:
+    """A name = what it stands for; the name alone, where that is long."""
+    equation = Relation(parts, ("=",))
+    return equation if width(equation) <= _LONG else parts[0]
 
 
 # --- heads ---------------------------------------------------------------------------------------------------
@@ -115,13 +124,15 @@ def _heads(wording: Wording, place: str) -> Diagram:
         for i, listed in own.items()
     )
     layers = tuple(DiagramLayer(tuple(named(wording, name) for name in row), remark) for row, remark in rows)
-    diagram = Diagram(layers, contracted(wording, place_of), "", frames)
+    others = {s.name for s in steps if (head := Called.of(s.name).head) and head not in shown}
+    diagram = Diagram(layers, contracted(wording, place_of, others - place_of.keys()), "", frames)
     return described(diagram, f"Multi-head attention with {count} heads{more}")
 
 
 def _rule(wording: Wording, name: str) -> Inlines:
     step = wording.derivation[name]
-    return (Math(Relation((wording.name(name), wording.rule(step)), ("=",))),)
+    rule = Relation((wording.name(name), wording.rule(step)), ("=",))
+    return (Math(rule),) if width(rule) <= _LONG else (Words("the heads side by side"),)
 
 
 def named(wording: Wording, name: str) -> Formula:
@@ -129,11 +140,15 @@ def named(wording: Wording, name: str) -> Formula:
     return Annotated(wording.name(name), wording.shape(wording.derivation.value(name)), "under")
 
 
-def contracted(wording: Wording, kept: dict[str, Place]) -> tuple[tuple[Place, Place], ...]:
-    """Arrows between the matrices that are kept, for what leads from one to the other through others that are not."""
+def contracted(
+    wording: Wording, kept: dict[str, Place], without: Collection[str] = ()
+) -> tuple[tuple[Place, Place], ...]:
+    """Arrows between the matrices that are kept, for what leads from one to another, but not `without` some."""
     origins: dict[str, dict[str, None]] = {name: {name: None} for name in wording.derivation.givens if name in kept}
     edges: dict[tuple[Place, Place], None] = {}
     for step in wording.derivation:
+        if step.name in without:
+            continue
         found = {origin: None for operand in step.operands for origin in origins.get(operand.name, {})}
         if step.name in kept:
             edges |= {(kept[origin], kept[step.name]): None for origin in found}

@@ -9,8 +9,8 @@ from symattn.derivation import Called, Step
 from symattn.document import Block, Diagram, DiagramFrame, DiagramLayer, Inlines, Math, Place, Words
 from symattn.errors import InputError
 from symattn.explanation.diagrams_attention import named
-from symattn.explanation.diagrams_words import described
 from symattn.explanation.wording import Wording
+from symattn.figure_words import described
 from symattn.formula import Formula, Relation, Text
 from symattn.ops import Mask
 from symattn.ops.gradient import Copy

@@ -7,8 +7,8 @@ from itertools import groupby
 
 from symattn.derivation import Derivation, Step
 from symattn.document import Block, Diagram, DiagramLayer, Math, Paragraph, Place, Together, Words
-from symattn.explanation.diagrams_words import described
 from symattn.explanation.wording import Wording
+from symattn.figure_words import described
 from symattn.formula import Annotated, Formula, ListOf, MatrixOf, Relation
 from symattn.formula.nodes import children
 from symattn.formula.width import width

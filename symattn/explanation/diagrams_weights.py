@@ -10,7 +10,6 @@ from symattn.document import Block, HeatMap, HeatMaps, Inlines, Math
 from symattn.errors import InputError
 from symattn.exact import Matrix, Value, compare, decimal_text, has_symbols
 from symattn.explanation.wording import Wording
-from symattn.formula.speech import speak
 
 BOUNDS = (Fraction(1, 5), Fraction(2, 5), Fraction(7, 10))
 """Level 0 of a heat map is exactly 0; 1 to 4 are parted by these."""
@@ -55,7 +54,7 @@ def _heat_map(rows: list[tuple[Value, ...]], wording: Wording, role: str) -> Hea
     queries, keys = wording.notation.named("Q").row, wording.notation.named("K").row
     return HeatMap(
         tuple(tuple(map(level, row)) for row in rows),
-        f"The weights {speak(wording.name(role))} as a heat map, from 0, white, to 1, black. {said.capitalize()}.",
+        f"The weights as a heat map, from 0, white, to 1, black. {said.capitalize()}.",
         row_labels=tuple(wording.read(queries, i=i + 1) for i in range(len(rows))),
         column_labels=tuple(wording.read(keys, i=j + 1) for j in range(len(rows[0]))),
         words=words,

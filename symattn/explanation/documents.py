@@ -63,9 +63,9 @@ def question_document(
     known_choice("layout", layout, LAYOUTS)
     known_choice("conventions", conventions, CONVENTIONS)
     known_choice("solutions", solutions, tuple(SUBTITLES))
-    introduction = Solved(question.introduction, question.introduction, ())
     code = programs(question)
-    blocks = [introduction, *conventions_box([question], conventions), *question.given, *code.opening]
+    introduction = [Solved(question.introduction, question.introduction, ())] if question.introduction else []
+    blocks: list[Block] = [*introduction, *conventions_box([question], conventions), *question.given, *code.opening]
     blocks += joined(_parts(question, layout, code))
     if question.after:
         blocks.append(Solved((), (), (), question.after))

@@ -22,6 +22,7 @@ from symattn.document import (
     Inlines,
     Paragraph,
     Strong,
+    Together,
     Words,
     WorkingSpace,
     all_blocks,
@@ -94,7 +95,7 @@ class Schemes:
         found: list[Block] = []
         for block in blocks:
             if isinstance(block, Display) and block.lines[:1] == (rule,):
-                found += [Display((rule,), block.lead), scheme]
+                found.append(Together((Display((rule,), block.lead), scheme)))
             elif block != values:
                 found.append(block)
             elif not ruled:

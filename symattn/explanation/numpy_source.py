@@ -13,8 +13,9 @@ from fractions import Fraction as Ratio
 from types import MappingProxyType
 
 from symattn.derivation import Step
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Rational, Value, tree
-from symattn.exact.reading import read, typed
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Rational, Value, is_symbolic, tree
+from symattn.exact.bridge import tree_of
+from symattn.exact.reading import read
 from symattn.exact.rounding import significant_text
 from symattn.ops import Activation, Add, Hadamard, Mask, MatMul, Part, Round, Scale, Softmax, Stack, SumOver, Transpose
 from symattn.ops.gradient import (
@@ -39,7 +40,6 @@ from symattn.ops.scores import Bias, FeatureMap, Hardmax, Over, OverSum, SoftCap
 # --- values -------------------------------------------------------------------------------------------
 
 WIDEST = 72  # characters of a row with exact entries; in a matrix with a longer one they are decimals
-LONGEST = 40  # characters of any exact number
 DIGITS = 12  # of a decimal
 LARGEST = 10**6  # from here on integers are floats, which do not overflow
 
@@ -70,13 +70,10 @@ def _value(x: Value) -> Source:
         return "-np.inf", SUM
     if isinstance(x, int | Ratio):
         return _rational(x)
-    text = typed(x)
-    if len(text) <= LONGEST:
-        try:
-            return _node(read(text).tree)
-        except KeyError:  # a function that NumPy has not
-            pass
-    return _decimal(x), SUM
+    try:
+        return _node(tree_of(x)) if is_symbolic(x) else _node(read(str(x)).tree)
+    except KeyError:  # a function that NumPy has not
+        return _decimal(x), SUM
 
 
 def _decimal(x: Value) -> str:

@@ -13,17 +13,15 @@ from symattn.formula import Formula, ListOf, Relation, decimal
 from symattn.formula.width import width
 from symattn.question import MatrixAnswer, Question, StepAnswer, answer_entries
 
-_PLACES = 3
-_ROOM = 40.0  # em: after so much, further givens are left out
+_PLACES = 2
+_ROOM = 32.0  # em: after so much, further givens are left out
 
 
 def set_overview(title: str, sheets: Sequence[tuple[str, Question]], recipe: str = "") -> Document:
     """A page or two for whoever hands out the sheets and marks them; `sheets` are their ids and their questions."""
     shown = [(name, _givens(question), last_answer(question)) for name, question in sheets]
     columns = ["Sheet", *(["Given"] if any(given for _, given, _ in shown) else []), "Last answer"]
-    rows = tuple(
-        ((Words(name),), *([given] if "Given" in columns else []), answer) for name, given, answer in shown
-    )
+    rows = tuple(((Words(name),), *([given] if "Given" in columns else []), answer) for name, given, answer in shown)
     blocks: list[Block] = [Table(tuple((Words(head),) for head in columns), rows, row_heads=True)]
     blocks += weights_overview(sheets)
     return Document(title, tuple(blocks), subtitle=f"Overview of {len(sheets)} sheets", recipe=recipe)

@@ -25,7 +25,7 @@ from symattn.explanation.steps import Detail, entries
 from symattn.explanation.wording import Wording
 from symattn.formula import Formula
 from symattn.notation import Notation, load_notation
-from symattn.question import EntriesAnswer, MatrixAnswer, Part, Question, StepAnswer, marks_text, matrix_of
+from symattn.question import EntriesAnswer, MatrixAnswer, Part, Question, StepAnswer, marks_text
 
 Cell = tuple[int, int]
 
@@ -122,16 +122,18 @@ class _Boxes:
 
 
 def _boxes(question: Question, part: Part) -> _Boxes | None:
-    """Those of a part that is answered by a matrix; none where there is no grid for it."""
+    """Those of a part that is answered by a matrix of numbers; none where there is no grid for it."""
     problem, content = question.problem, question.content
     derivation, step = problem.derivation if problem else Derivation({}), ""
     match part.answer:
         case StepAnswer(step) | EntriesAnswer(step, _):
-            matrix = matrix_of(derivation, step)
-        case MatrixAnswer(matrix, own, step):
-            derivation = own or derivation
+            matrix = derivation.value(step)
+        case MatrixAnswer(value, own, step):
+            matrix, derivation = value, own or derivation
         case _:
             return None
+    if not isinstance(matrix, Matrix):
+        return None
     for grid in all_blocks(part.ask):
         if isinstance(grid, AnswerGrid) and not grid.shade and (grid.rows, grid.columns) == matrix.shape:
             notation = problem.notation if problem else load_notation(str(content.get("notation", "standard")))

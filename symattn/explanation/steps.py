@@ -9,7 +9,7 @@ from typing import Literal
 
 from symattn.derivation import Called, Derivation, Index, Step
 from symattn.document import AnswerGrid, Block, Display, Entries, Inlines, Math, Paragraph, Words, WorkingSpace
-from symattn.exact import Matrix, Outline, Value, has_symbols, is_symbolic
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Outline, Value, has_symbols, is_symbolic
 from symattn.explanation.wording import LONG, Wording, terminates
 from symattn.formula import (
     NOTHING,
@@ -262,16 +262,16 @@ def ask_step(step: Step, wording: Wording, exact: bool) -> list[Block]:
 
 
 def working_height(step: Step, derivation: Derivation) -> int:
-    """Millimetres for working by hand, about 25 for a row of dot products, and a third of a page at most.
+    """Millimetres for working by hand: at least 21, and a third of a page at most.
 
-    Dot products stand next to one another as far as a line goes, with a line to spare for every row; fractions, as
-    those of a softmax, need two lines each; of anything else two go on a line.
+    Dot products stand next to one another as far as a line goes, which makes 14 for a row of four; fractions, as those
+    of a softmax, need two lines each; of anything else two go on a line.
     """
     rows, columns = (int(s) for s in step.result.shape)
     if isinstance(step.op, MatMul):
         left = step.operands[0]
         terms = int(left.of(derivation.value(left.name)).shape[1])
-        lines = rows * (1 + -(-columns // max(1, PAPER // (DOT_PRODUCT + TERM * terms))))
+        lines = rows * -(-columns // max(1, PAPER // (DOT_PRODUCT + TERM * terms)))
     elif isinstance(step.op, Softmax | OverSum):
         lines = 2 * rows * -(-columns // 3)
     else:
@@ -279,7 +279,7 @@ def working_height(step: Step, derivation: Derivation) -> int:
     return min(80, HANDWRITING * max(3, lines))
 
 
-HANDWRITING = 8
+HANDWRITING = 7
 """The height of a line that is written by hand, in millimetres."""
 
 PAPER, DOT_PRODUCT, TERM = 165, 14, 11
@@ -288,13 +288,14 @@ PAPER, DOT_PRODUCT, TERM = 165, 14, 11
 
 def cell_kind(step: Step, exact: bool) -> CellKind:
     """The box that its entries need, judged by the kind of step and not by the answer's digits."""
-    if isinstance(step.result, Matrix) and all(isinstance(x, int) for x in step.result):
+    if not isinstance(step.result, Matrix):
+        return "exponential" if exact else "decimal"
+    finite = [x for x in step.result if x is not NEGATIVE_INFINITY]
+    if all(isinstance(x, int) for x in finite):
         return "integer"
     if not exact:
         return "decimal"
-    if isinstance(step.result, Matrix) and all(isinstance(x, int | Ratio) for x in step.result):
-        return "fraction"
-    return "exponential"
+    return "fraction" if all(isinstance(x, int | Ratio) for x in finite) else "exponential"
 
 
 def step_title(step: Step, wording: Wording) -> Inlines:

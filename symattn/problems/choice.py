@@ -295,7 +295,7 @@ def _row_offers(item: Mapping[str, Any], found: Separation, wording: Wording, pr
     offers = []
     for id, row in zip(item["options"], rows, strict=True):
         matrix = Matrix.of([row])
-        text: Inlines = (Math(wording.values(matrix) if exact else _in_decimals(matrix, wording, problem.places)),)
+        text: Inlines = (Math(wording.values(matrix) if exact else wording.decimals(matrix, problem.places)),)
         if not id:
             offers.append(Offer(text, (Words("right: "), *_derived(d[name], token, wording)), True))
         elif id in known:
@@ -308,13 +308,6 @@ def _row_offers(item: Mapping[str, Any], found: Separation, wording: Wording, pr
     line = "row" if d.orientation == "rows" else "column"
     prompt = (Words(f"Which of these is {line} {token + 1} of "), Math(wording.name(name)), Words("?"))
     return prompt, offers
-
-
-def _in_decimals(matrix: Matrix, wording: Wording, places: int) -> Formula:
-    """Only what has to be rounded is."""
-    return wording.grid(
-        [wording.number(x) if isinstance(x, int) else wording.decimal(x, places) for x in row] for row in matrix.rows
-    )
 
 
 def _derived(step: Step, token: int, wording: Wording) -> Inlines:

@@ -15,6 +15,7 @@ from symattn.document import (
     Display,
     Document,
     Heading,
+    Inline,
     Inlines,
     ItemList,
     Math,
@@ -205,12 +206,10 @@ def _where_to_look(told: Told) -> Inlines:
 
 def _practice(told: Told) -> Iterator[Paragraph]:
     """The command for fresh ones of the step that went wrong first, if there are drills of it."""
-    report, first = told.report, told.first
-    if first is None or report.question.problem is None or first.step not in report.question.problem.derivation:
-        return
-    step = report.question.problem[first.step]
-    kind, op = _DRILLS.get(step.stem, ("", MatMul))
-    if kind and isinstance(step.op, op):
+    problem, first = told.report.question.problem, told.first
+    step = next((s for s in problem.steps if first and s.name == first.step), None) if problem else None
+    kind, op = _DRILLS.get(step.stem if step else "", ("", MatMul))
+    if step and kind and isinstance(step.op, op):
         command = f"symattn worksheet --problem drills --option step={kind}"
         yield Paragraph((Words(words.PRACTICE), Code(command), Words(".")))
 
@@ -257,13 +256,14 @@ def _for_the_teacher(told: Told) -> Iterator[Block]:
 def _event(told: Told, event: Event) -> Inlines:
     """A mistake in full: its kind, where it is charged and seen, every explanation, every entry."""
     start = (Strong(words.mistake(event.number + 1)), Words(f", {words.KINDS[event.kind]}"))
-    charged = (Words(f", {words.CHARGED}"), Words(event.step)) if event.step else ()
+    charged = (Words(f", {words.CHARGED}"), Words(Quoted(event.step))) if event.step else ()
     parts = list(dict.fromkeys(part for part, _, _ in event.entries)) or [event.part] * bool(event.part)
-    seen = []
+    seen: list[Inline] = []
     for part in parts:
         where = told.where(part, [(i, j) for name, i, j in event.entries if name == part])
-        seen.append(f"{part}, {where}" if where else part)
-    shown = (Words(f", {words.SHOWN_AT}{'; '.join(seen)}"),) if seen else ()
+        before = "; " if seen else f", {words.SHOWN_AT}"
+        seen += [Words(before), Words(Quoted(part)), Words(f", {where}" if where else "")]
+    shown = tuple(seen)
     return (*start, *charged, *shown, Words(": "), *told.explained(event))
 
 
@@ -300,7 +300,7 @@ def _compared(told: Told, verdict: Verdict) -> list[Inlines]:
     """A row: where, what was written, what it was compared with and how, the key."""
     sign, says = words.SIGNS[verdict.state]
     where = told.where(verdict.part, [(verdict.i, verdict.j)])
-    entry: Inlines = (Words(f"{verdict.part}, {where}" if where else verdict.part),)
+    entry: Inlines = (Words(Quoted(verdict.part)), Words(f", {where}" if where else ""))
     written: Inlines = (Math(Marked(NOTHING if verdict.written.blank else as_read(verdict.written), sign, says)),)
     same = verdict.way == "key" or verdict.compared is verdict.right
     how = ", ".join(filter(None, (words.WAYS[verdict.way], verdict.proof)))

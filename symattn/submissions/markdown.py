@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 
 from symattn.attempt import Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked, Unreadable
 from symattn.document import AnswerGrid, Choices, FillIn, FillIns, Table, all_blocks
 from symattn.identity import is_identity
+from symattn.languages import ENGLISH, languages
 from symattn.question import (
     ChoiceAnswer,
     FormulaAnswer,
@@ -32,10 +33,43 @@ from symattn.submissions.entries import is_blank, undecorated, visible
 from symattn.submissions.latex import latex_matrices
 from symattn.submissions.matrices import read_matrix
 from symattn.submissions.written import Cells, Line, Paper, Raw, Several, grids_of, tables_of
+from symattn.translation import blocks_in_language, in_language
 from symattn.writers import common, markdown
 from symattn.writers import text as plain
 
 FIELDS = {"Name": "name", "Student ID": "student", "Student number": "student", "ID": "student"}
+
+
+@dataclass(frozen=True)
+class Furniture:
+    """What stands on a page in its language, and in English: headings, labels, the end."""
+
+    question: re.Pattern[str]
+    end: re.Pattern[str]
+    total: re.Pattern[str]
+    working: re.Pattern[str]
+    answer: re.Pattern[str]
+    fields: Mapping[str, str]
+
+    @classmethod
+    @cache
+    def of(cls, language: str) -> Furniture:
+        def ways(*texts: str) -> str:
+            """A pattern for each of the texts in both languages; 7 stands for any number."""
+            said = dict.fromkeys(way for text in texts for way in (text, in_language(text, language)))
+            return "|".join(re.escape(way.rstrip(".。")).replace("7", r"(\d{1,3})") for way in said)
+
+        return cls(
+            question=re.compile(f"(?i)(?:{ways('Question 7.')})(?![0-9])"),
+            end=re.compile(f"(?i){ways('END OF QUESTIONS', 'Data sheet', _DATA_SHEET, 'Page for rough work')}"),
+            total=re.compile(ways("(Total for Question 7 is 7 marks)", "(Total for Question 7 is 1 mark)")),
+            working=re.compile(f"^[*_]?(?:{ways('Working')})\\s?:[*_]?"),
+            answer=re.compile(f"(?:{ways('Answer')})\\s?[:：]"),
+            fields={way: key for label, key in FIELDS.items() for way in (label, in_language(label, language))},
+        )
+
+
+_DATA_SHEET = "Data sheet (you may tear this page off)"
 _IDENTITY = re.compile(r"\b[0-9A-Za-z]{4}-[0-9A-Za-z]{4}\b")
 
 
@@ -76,6 +110,18 @@ def slots(questions: Sequence[Question]) -> list[Slot]:
     return found
 
 
+def language_of(page: md.Page) -> str:
+    """The language that a file says it is in; English if it says none, or one that is not ready."""
+    said = page.head.get("lang", ENGLISH)
+    return said if said in languages() else ENGLISH
+
+
+def question_in_language(question: Question, language: str) -> Question:
+    """The question as it stands on a page in a language."""
+    parts = [replace(part, ask=blocks_in_language(part.ask, language)) for part in question.parts]
+    return replace(question, parts=tuple(parts)) if language != ENGLISH else question
+
+
 _ON_A_LINE = (FormulaAnswer, ShapeAnswer, OrderAnswer, WordAnswer)
 Place = tuple[int | None, int | None]
 
@@ -86,6 +132,7 @@ class _Sheet:
 
     page: md.Page
     questions: Sequence[Question]
+    furniture: Furniture = field(init=False)
     slots: list[Slot] = field(init=False)
     places: list[Place] = field(init=False)
     """The question and the part, from 0, that each block stands under; none where that is not known."""
@@ -93,6 +140,9 @@ class _Sheet:
     """The places of which the heading is there."""
 
     def __post_init__(self) -> None:
+        language = language_of(self.page)
+        self.furniture = Furniture.of(language)
+        self.questions = [question_in_language(question, language) for question in self.questions]
         self.slots = slots(self.questions)
         self.places = list(self._places())
         self.headed = frozenset(self.places)
@@ -109,16 +159,16 @@ class _Sheet:
         for block in self.blocks:
             if block.kind == "heading":
                 title = block.text.replace("\\", "").replace("*", "").strip()
-                if found := _QUESTION.match(title):
-                    number = int(found[1]) - 1
+                if found := self.furniture.question.match(title):
+                    number = int(found[found.lastindex or 0]) - 1
                     question, part = (number if number < len(self.questions) else None), None
                 elif question is not None and (found := (_NUMBER if single else _LETTER).match(title)):
                     part = self._position(question, found[1])
                 elif single and (found := _LETTER.match(title)):
                     part = self._position(0, found[1])
-                elif _END.match(title):
+                elif self.furniture.end.match(title):
                     question, part = (0 if single else None), None
-            elif block.kind == "text" and (_END.match(block.text.strip("* ")) or _is_foot(block.text)):
+            elif block.kind == "text" and (self.furniture.end.match(block.text.strip("* ")) or _is_foot(block.text)):
                 question, part = (0 if single else None), None
             yield question, part
 
@@ -145,9 +195,9 @@ class _Sheet:
         for block, place in zip(self.blocks, self.places, strict=True):
             if place != (question, part) or block.kind not in ("text", "math", "code") or id(block) in lines:
                 continue
-            text = _WORKING.sub("", block.text, count=1)
+            text = self.furniture.working.sub("", block.text, count=1)
             said = md.normal(text)
-            if said and said not in self.printed[question][part] and not _TOTAL.match(text):
+            if said and said not in self.printed[question][part] and not self.furniture.total.match(text):
                 yield MarkdownBlock(block.kind, block.start, block.end, text.strip())
 
     # -------------------------------------------------------------------------------- what is what
@@ -229,12 +279,8 @@ class _Sheet:
         return found
 
 
-_QUESTION = re.compile(r"(?i)question\s+(\d{1,3})\b")
 _NUMBER = re.compile(r"(\d{1,3})\s*[.):]")
 _LETTER = re.compile(r"\(([a-z]{1,2})\)")
-_END = re.compile(r"(?i)end of questions|data sheet|page for rough work")
-_TOTAL = re.compile(r"\(Total for Question \d")
-_WORKING = re.compile(r"^[*_]?Working:[*_]?")
 
 
 def _is_foot(text: str) -> bool:
@@ -300,11 +346,11 @@ def read_markdown(text: str, questions: Sequence[Question]) -> Paper:
 def identity_of(text: str) -> tuple[str, str, str]:
     """The sheet's identity, from the head of the file or from its foot; the name and the number of the student."""
     page = md.page(text)
-    fields = {"name": "", "student": ""}
+    furniture, fields = Furniture.of(language_of(page)), {"name": "", "student": ""}
     for block in page.blocks:
         if block.kind == "heading" and _NUMBER.match(block.text.replace("\\", "")):
             break
-        for label, key in FIELDS.items():
+        for label, key in furniture.fields.items():
             for line in block.text.split("\n") if block.kind == "text" else ():
                 behind = behind_label(line, label)
                 if behind is not None and not fields[key] and not _goes_on(line, label):
@@ -494,7 +540,7 @@ def _own_words(paper: Paper, sheet: _Sheet) -> None:
                 said = "\n\n".join(block.text for block in own)
             else:
                 said = own[-1].text if len(own) == 1 and len(own[-1].text) <= 80 else ""
-                said = unescaped(said.removeprefix("Answer:").strip())
+                said = unescaped(sheet.furniture.answer.sub("", said, count=1).strip())
             if said and not is_blank(undecorated(said)):
                 paper.written[q].put(part.name, Line(said), f"line {own[0].start + 1}")
 
@@ -547,7 +593,7 @@ def fill(
         added = [line for step, grid in attempt.more.items() for line in ["", *_table_of(step, grid), ""]]
         if added:
             changes[end] = (changes.get(end, (end,))[0], [*added, *changes.get(end, (end, []))[1]])
-    _fill_fields(sheet, changes, {"Name": name, "Student ID": student})
+    _fill_fields(sheet, changes, {"name": name, "student": student})
     lines = sheet.page.lines
     for start in sorted(changes, reverse=True):
         end, new = changes[start]
@@ -557,7 +603,8 @@ def fill(
 
 def _fill_fields(sheet: _Sheet, changes: dict[int, tuple[int, list[str]]], fields: Mapping[str, str]) -> None:
     for block in sheet.blocks:
-        for label, value in fields.items():
+        for label, key in sheet.furniture.fields.items():
+            value = fields[key]
             if value and block.kind == "text" and behind_label(block.text, label) == "":
                 colon = ":" if block.text.startswith(f"{label}:") else ""
                 changes[block.start] = (block.end, [f"{label}{colon} {escaped(value)}"])
@@ -602,7 +649,7 @@ def _space(sheet: _Sheet, slot: Slot) -> tuple[int, int]:
     place = (slot.question, sheet.position(slot))
     here = [block for block, where in zip(sheet.blocks, sheet.places, strict=True) if where == place]
     for before, block in enumerate(here):
-        if _WORKING.match(block.text):
+        if sheet.furniture.working.match(block.text):
             empty = [b for b in here[before + 1 :] if not md.normal(b.text) and "nbsp" in b.text]
             return block.end, max((b.end for b in empty), default=block.end)
     return here[-1].end, here[-1].end

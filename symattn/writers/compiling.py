@@ -58,7 +58,7 @@ class Compiler:
     def printable(self, characters: str) -> str:
         """Those of the characters that the fonts of this machine have."""
         answer, _ = self._ask({"ask": "printable"}, characters.encode())
-        return str(answer["printable"])
+        return str(answer.get("printable", ""))
 
     def end(self) -> None:
         """End the process, if there is one; the next document starts another."""
@@ -76,7 +76,8 @@ class Compiler:
 
     def _ask(self, request: dict[str, Any], source: bytes) -> tuple[dict[str, Any], bytes]:
         with self._lock:
-            if self._read + len(source) > SOURCES:
+            dead = self._process is not None and self._process.poll() is not None
+            if dead or self._read + len(source) > SOURCES:
                 self.end()
             self._read += len(source)
             self._process = process = self._process or self._started()

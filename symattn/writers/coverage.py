@@ -18,15 +18,18 @@ from itertools import groupby
 
 from symattn.resources import fonts
 
-# What a text font of the typst wheel 0.15 has both upright and bold, from left to right: first and last character.
+# What the fonts of the typst wheel 0.15 have as text, bold, as code and in formulas: first and last character.
 _RANGES = """
-20-331 370-482 48A-4FF 510-513 51A-51D 531-58F 591-5C7 5D0-5EA 5EF-5F4 6F0-6F9 E81-E84 E94-E97 E99-E9F EA1-EA7 EAD-EB0
-10D0-10FF 13A0-13FD 1D00-1DBF 1E00-2027 2029-2037 2039-2040 2044-204B 205F-20C0 2100-2103 210C-210F 2115-2117
-211C-211E 2135-2139 214F-2151 2153-2184 2190-2220 2222-222D 2234-223D 2241-226B 226D-228B 228D-22A5 22B2-22B5
-22C2-22C6 22CD-22D1 22DA-22E9 2300-2306 2308-2315 231C-2322 2325-232B 2335-237A 2380-2383 2388-238B 239B-23AE
-2460-262F 2638-268B 2690-269C 26A0-26A5 26B0-26B2 2701-2704 2706-2709 270C-2727 2729-274B 274F-2752 2758-275E
-2761-277F 2798-27AF 27B1-27BE 27E6-27EB 27F5-27F7 2800-28FF 2B05-2B0D 2B12-2B1A
+20-4FF 510-513 51A-51D 531-60C 615 61B 61F 621-63A 640-655 65A 660-66D 674 679-67B 67E-680 683-684 686-687 691 698 6A4
+6A9 6AF 6BE 6CC 6F0-6F9 900-97F E3F E81-E84 E87-E88 E8A E8D E94-E97 E99-E9F EA1-EA7 EAA-EAB EAD-EB9 EBB-EBC EC8-ECD
+10D0-10FF 115F-1160 13A0-13FD 17B4-17B5 17C1-17C3 180B-180F 1D00-1DBF 1E00-2040 2042 2044-2052 2054-20CF 2100-211E
+2120 2122 2124 2126-2151 2153-2184 2189 2190-221C 221E-221F 2222-23FF 2422-2423 2460-2606 2609-262F 2638-268B
+2690-269C 26A0-26A7 26AA-26AE 26B2 2701-2704 2706-2709 270C-2713 2717-2726 272A-274B 274D 274F-2752 2756 2758-275E
+2761-277F 2794 2798-27AF 27B1-2BFF 2C60-2CFF 2E02-2E05 2E08-2E0A 2E17-2E18 2E1F 2E22-2E25 2E2E
 """
+
+NO_CHARACTER = "\ufffd"  # in the place of what is none
+_LAST_OF_LATIN = "\u024f"
 
 _SPANS = [span.split("-") for span in _RANGES.split()]
 _FIRST = [int(span[0], 16) for span in _SPANS]
@@ -38,12 +41,14 @@ class Printing:
     """What happens to the characters of one document.
 
     also      characters that fonts of this machine have, beyond those that are always there
+    careful   whether nothing but Latin letters is printed: some fonts have a letter and not all that is joined to it
     replaced  text that could not be printed, and what stands in its place
     has_han   whether Chinese characters were printed
     longest   the length of the longest word
     """
 
     also: frozenset[str] = frozenset()
+    careful: bool = False
     replaced: dict[str, str] = field(default_factory=dict)
     has_han: bool = False
     longest: int = 0
@@ -53,9 +58,9 @@ _PRINTING: ContextVar[Printing] = ContextVar("printing")
 
 
 @contextmanager
-def printing(also: Iterable[str] = ()) -> Iterator[Printing]:
+def printing(also: Iterable[str] = (), careful: bool = False) -> Iterator[Printing]:
     """Keeps account, while a document is written, of what could not be printed."""
-    account = Printing(frozenset(also))
+    account = Printing(frozenset(also), careful)
     token = _PRINTING.set(account)
     try:
         yield account
@@ -75,10 +80,12 @@ def _account() -> Printing:
 
 def is_printable(character: str) -> bool:
     """Whether a font has the character, among those that are always there or that were found for this document."""
+    account = _account()
+    if account.careful:
+        return character <= _LAST_OF_LATIN
     i = bisect(_FIRST, ord(character)) - 1
     if i >= 0 and ord(character) <= _LAST[i]:
         return True
-    account = _account()
     if character in han():
         account.has_han = True
         return True
@@ -88,36 +95,39 @@ def is_printable(character: str) -> bool:
 def in_printable_runs(words: str) -> Iterator[tuple[bool, str]]:
     """Text cut into runs that can and that cannot be printed.
 
-    >>> list(in_printable_runs("a\N{DEVANAGARI LETTER KA}"))
-    [(True, 'a'), (False, 'क')]
+    >>> list(in_printable_runs("a\N{HIRAGANA LETTER KA}"))
+    [(True, 'a'), (False, 'か')]
     """
     for printable, run in groupby(words, is_printable):
         yield printable, "".join(run)
 
 
-def shown(words: str) -> Iterator[tuple[bool, str]]:
+def shown(words: str) -> list[tuple[bool, str]]:
     """Text as it can be printed: runs of it (True), and characters that only their codes can stand for (False).
 
-    >>> list(shown("\N{DEVANAGARI LETTER KA}\ufffd"))
-    [(True, 'k'), (False, '\ufffd')]
+    >>> shown("\N{HIRAGANA LETTER KA}\ufffd")
+    [(True, 'ka'), (False, '\ufffd')]
     """
     account = _account()
-    account.longest = max([account.longest, *map(len, words.split())])
+    parts: list[tuple[bool, str]] = []
     for printable, run in in_printable_runs(words):
         if printable:
-            yield True, run
+            parts.append((True, run))
             continue
         for known, part in groupby(run, lambda c: bool(transliterated(c))):
             text = "".join(part)
             account.replaced[text] = transliterated(text) if known else codes(text)
-            yield from [(True, transliterated(text))] if known else [(False, character) for character in text]
+            parts += [(True, transliterated(text))] if known else [(False, character) for character in text]
+    written = "".join(run if printable else codes(run) for printable, run in parts)
+    account.longest = max([account.longest, *map(len, written.split())])
+    return parts
 
 
 def transliterated(words: str) -> str:
     """Text in Latin letters; nothing where there is no custom of writing it so."""
     from anyascii import anyascii
 
-    return anyascii(words).strip()
+    return anyascii(words.replace(NO_CHARACTER, "")).strip()
 
 
 def codes(words: str) -> str:

@@ -52,6 +52,9 @@ def characters(
 def _columns(net: Network, pictures: Mapping[Place, Block], gap: int) -> tuple[dict[Node, int], int]:
     """The middle column of every node, and how many columns there are."""
     widths = {node: _width(node, pictures) for row in net.rows for node in row}
+    for row in net.rows:
+        for node, feet in _feet(_bundles(net, row)).items():
+            widths[node] = max(widths[node], 2 * len(feet) - 1)
     # An odd width has a middle, so that what is to stand over one another does.
     exact = arranged(net, {node: 2.0 * (wide // 2) + 1 for node, wide in widths.items()}, lambda a, b: gap)
     middles: dict[Node, int] = {}
@@ -98,9 +101,8 @@ def _layers(
             drawn.append(picture + remark)
         else:
             drawn += [picture, _below(remarks[i], row, middles)]
-        edges = [(below, above) for below, above in net.edges if above in row]
         if i + 1 < len(net.rows):
-            drawn.append(_wires(edges, middles, wide) or _told(diagram, edges, said))
+            drawn.append(_wires(_bundles(net, row), middles, wide) or _told(net, row, said))
     return drawn
 
 
@@ -134,6 +136,27 @@ def _below(remark: str, row: Sequence[Node], middles: Mapping[Node, int]) -> Blo
 # --- lines between two layers ------------------------------------------------------------------------------------
 
 
+Bundles = Mapping[tuple[Node, ...], Sequence[Node]]  # what leads to the same nodes, and these
+
+
+def _bundles(net: Network, row: Sequence[Node]) -> Bundles:
+    """The lines that lead to a layer, those together that lead from the same nodes."""
+    found: dict[tuple[Node, ...], list[Node]] = {}
+    for above in row:
+        if sources := net.below.get(above):
+            found.setdefault(tuple(sorted(sources)), []).append(above)
+    return found
+
+
+def _feet(bundles: Bundles) -> dict[Node, list[tuple[Node, ...]]]:
+    """The bundles that each node below belongs to: a line of its own leads to each of them."""
+    found: dict[Node, list[tuple[Node, ...]]] = {}
+    for sources in bundles:
+        for node in sources:
+            found.setdefault(node, []).append(sources)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class _Bar:
     """What a bar joins: columns below and columns above it."""
@@ -150,28 +173,34 @@ _JOINT = {"": " ", "LR": "─", "UD": "│", "UL": "┘", "UR": "└", "DL": "�
           "DLR": "┬", "UDL": "┤", "UDR": "├", "UDLR": "┼"}  # fmt: skip
 
 
-def _wires(edges: Sequence[tuple[Node, Node]], middles: Mapping[Node, int], wide: int) -> Block | None:
+def _wires(bundles: Bundles, middles: Mapping[Node, int], wide: int) -> Block | None:
     """Arrows above, bars, feet below; none where no order of bars keeps lines apart that have nothing in common."""
-    if not edges:
+    if not bundles:
         return text("")
-    sources: dict[Node, set[int]] = {}
-    for below, above in edges:
-        sources.setdefault(above, set()).add(middles[below])
-    groups: dict[frozenset[int], set[int]] = {}
-    for above, down in sources.items():
-        groups.setdefault(frozenset(down), set()).add(middles[above])
-    bars = [_Bar(down, frozenset(up)) for down, up in groups.items()]
+    foot: dict[tuple[tuple[Node, ...], Node], int] = {}
+    last = [" "] * wide
+    for node, all_of_them in _feet(bundles).items():
+        x, count = middles[node], len(all_of_them)
+        from_left = sorted(all_of_them, key=lambda sources: sum(middles[t] for t in bundles[sources]))
+        for k, sources in enumerate(from_left):
+            foot[sources, node] = x + 2 * k - (count - 1)
+        ends = [foot[sources, node] for sources in from_left]
+        for column in range(ends[0], ends[-1] + 1):
+            sides = "U" * (column in ends) + "D" * (column == x)
+            last[column] = _JOINT[sides + "L" * (column > ends[0]) + "R" * (column < ends[-1])]
+    bars = [
+        _Bar(frozenset(foot[sources, node] for node in sources), frozenset(middles[above] for above in reached))
+        for sources, reached in bundles.items()
+    ]
     tracks = _tracks(bars)
     if tracks is None:
         return None
-    boxes = {middles[above] for above in sources if not is_waypoint(above)}
-    ups, downs = set[int]().union(*(bar.up for bar in bars)), set[int]().union(*(bar.down for bar in bars))
+    boxes = {middles[above] for reached in bundles.values() for above in reached if not is_waypoint(above)}
+    ups = set[int]().union(*(bar.up for bar in bars))
     lines = ["".join("▲" if x in boxes else "│" if x in ups else " " for x in range(wide))]
     if any(bar.ends[0] < bar.ends[1] for bar in bars):
-        height = max(tracks.values())
-        lines += [_track(track, bars, tracks, wide) for track in range(height, -1, -1)]
-    lines.append("".join("│" if x in downs else " " for x in range(wide)))
-    return Block(tuple(lines))
+        lines += [_track(track, bars, tracks, wide) for track in range(max(tracks.values()), -1, -1)]
+    return Block((*lines, "".join(last)))
 
 
 def _tracks(bars: Sequence[_Bar]) -> dict[_Bar, int] | None:
@@ -203,33 +232,29 @@ def _overlap(one: _Bar, two: _Bar) -> bool:
 
 def _track(track: int, bars: Sequence[_Bar], tracks: Mapping[_Bar, int], wide: int) -> str:
     """The line of characters with the bars of one height, and the lines that go past them."""
-    here = [bar for bar in bars if tracks[bar] == track]
-    going_on = {x for bar in bars if tracks[bar] > track for x in bar.down}
-    passing = going_on | {x for bar in bars if tracks[bar] < track for x in bar.up}
+    passing = {x for bar in bars if tracks[bar] > track for x in bar.down}
+    passing |= {x for bar in bars if tracks[bar] < track for x in bar.up}
     row = ["│" if x in passing else " " for x in range(wide)]
-    for bar in here:
+    for bar in bars:
         start, end = bar.ends
-        for x in range(start, end + 1):
-            joined = x in bar.up | bar.down
-            up = x in bar.up or (x in bar.down and x in going_on)
-            sides = "U" * up + "D" * (x in bar.down) + "L" * (x > start) + "R" * (x < end)
-            if joined or x not in passing:
-                row[x] = _JOINT[sides]
+        for x in range(start, end + 1) if tracks[bar] == track else ():
+            if x not in passing:
+                sides = "U" * (x in bar.up) + "D" * (x in bar.down)
+                row[x] = _JOINT[sides + "L" * (x > start) + "R" * (x < end)]
     return "".join(row)
 
 
 # --- words --------------------------------------------------------------------------------------------------
 
 
-def _told(diagram: Diagram, edges: Sequence[tuple[Node, Node]], said: Mapping[Place, str]) -> Block:
-    """What leads where between two layers, in words: a line that passes by its first box and its last ones."""
-    sources: dict[str, dict[str, None]] = {}
-    for below, above in edges:
-        if not is_waypoint(above):
-            sources.setdefault(said[above[0], above[1]], {})[said[below[0], below[1]]] = None
-    return draw.stacked(
-        [text(f"  {word} ← {', '.join(lower)}") for word, lower in sources.items()] or [EMPTY], 0, "left"
-    )
+def _told(net: Network, row: Sequence[Node], said: Mapping[Place, str]) -> Block:
+    """What leads to the boxes of a layer, in words."""
+    lines = [
+        text(f"  {said[node[0], node[1]]} ← {', '.join(said[below[0], below[1]] for below in net.below[node])}")
+        for node in row
+        if not is_waypoint(node) and node in net.below
+    ]
+    return draw.stacked(lines or [EMPTY], 0, "left")
 
 
 def _in_words(diagram: Diagram, said: Mapping[Place, str], words: Callable[[Inlines], str]) -> Iterator[Block]:

@@ -10,6 +10,7 @@ from html import escape
 
 from symattn.document import Inlines
 from symattn.formula.nodes import Formula
+from symattn.languages import say
 from symattn.writers.common import visible
 from symattn.writers.figures import Box, Drawing, Frame, Line, Remark, Shape
 
@@ -26,7 +27,7 @@ def svg(drawing: Drawing, formula: Callable[[Formula], str], words: Callable[[In
     return (
         f'<svg role="img" class="figure" viewBox="{_n(-0.5)} {_n(-0.5)} {_n(wide)} {_n(high)}" '
         f'style="width: {wide * _UNIT / _EM:.1f}em" xmlns="http://www.w3.org/2000/svg">\n'
-        f"<title>{escape(first or 'A figure')}</title>{described}\n{shapes}\n</svg>"
+        f"<title>{escape(first or say('Figure'))}</title>{described}\n{shapes}\n</svg>"
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from symattn.document import Inlines
 from symattn.formula.nodes import Formula
+from symattn.languages import say
 from symattn.writers.common import Page
 from symattn.writers.figures import Box, Drawing, Frame, Line, Remark, Shape
 
@@ -20,7 +21,7 @@ def typst(
     """A call of `drawing`; `formula` and `words` write what stands in it, `literal` a string."""
     parts = "".join(f"  {part},\n" for shape in drawing.shapes for part in _drawn(shape, formula, words))
     size = f"{drawing.width:.1f}, {drawing.height:.1f}, {drawing.smaller(page) * 100:.1f}%"
-    return f"#drawing({literal(drawing.description.strip() or 'A figure.')}, {size},\n{parts})"
+    return f"#drawing({literal(drawing.description.strip() or say('Figure'))}, {size},\n{parts})"
 
 
 def _drawn(shape: Shape, formula: Callable[[Formula], str], words: Callable[[Inlines], str]) -> Iterator[str]:

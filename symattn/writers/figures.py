@@ -76,6 +76,9 @@ class Frame:
     height: float
 
 
+_TITLE = 26  # millimetres, at 11 pt
+
+
 Shape = Frame | Line | Box | Remark
 
 
@@ -89,8 +92,9 @@ class Drawing:
     description: str
 
     def smaller(self, page: Page) -> float:
-        """The factor, at most 1, by which the drawing fits on a page."""
-        return min(1.0, PAGE_WIDTH / (self.width * page.scale), page.height / (self.height * page.scale))
+        """The factor, at most 1, by which the drawing fits on a page, below a title."""
+        room = page.height - _TITLE * page.scale
+        return min(1.0, PAGE_WIDTH / (self.width * page.scale), room / (self.height * page.scale))
 
 
 # --- who stands beside whom ------------------------------------------------------------------------------------
@@ -328,7 +332,7 @@ def _lines_in(formula: Formula) -> float:
     """The height of a formula in lines of text."""
     match formula:
         case MatrixOf(rows):
-            return sum(max(map(_lines_in, row)) for row in rows)
+            return 0.3 + 1.25 * sum(max(map(_lines_in, row)) for row in rows)
         case Annotated(body, _, "under"):
             return _lines_in(body) + 0.6
         case Power(base, _):

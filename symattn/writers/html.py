@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from html import escape
 from typing import Literal, assert_never
@@ -39,6 +39,7 @@ from symattn.document import (
     Paragraph,
     Program,
     Quoted,
+    Solutions,
     Solved,
     Strong,
     Table,
@@ -94,6 +95,7 @@ SUFFIX = ".html"
 Style = Literal["normal", "script"]  # fractions with a bar, or with a slash
 
 _EM = 4  # millimetres, at 11 pt
+_INDENT = 1.5  # em, of formulas on lines of their own
 _PHONE = 11.0  # em: what fits on a narrow screen; wider formulas can be moved to and fro with the keyboard
 
 _CLOSE_TO = ' lspace="0em" rspace="0em"'
@@ -361,9 +363,14 @@ class _Screen:
 
     page: Page
     sheet: str = ""
+    solutions: Solutions = "blank"
     level: int = 1
     heading: str = ""
-    groups: int = field(default=0)
+    groups: int = 0
+
+    @classmethod
+    def of(cls, document: Document, level: int = 1) -> _Screen:
+        return cls(Page(document.look), document.sheet, document.solutions, level)
 
     def label(self, words: str) -> str:
         """A label that is told from others of its kind by the heading it stands under."""
@@ -373,7 +380,7 @@ class _Screen:
 def write(document: Document) -> str:
     """The whole document."""
     with speaking(document.look.language):
-        screen = _Screen(Page(document.look), document.sheet)
+        screen = _Screen.of(document)
         body = _body(document, screen)
         page = screen.page
         return filled(
@@ -401,7 +408,7 @@ def fragment(document: Document) -> str:
     The font of formulas is left to the reader's machine, since a notebook has many such pieces.
     """
     with speaking(document.look.language):
-        body = _body(document, _Screen(Page(document.look), document.sheet, level=2))
+        body = _body(document, _Screen.of(document, level=2))
         return filled("fragment.html.j2", spacing=document.look.spacing, line=common.LINE, body=body)
 
 
@@ -483,7 +490,7 @@ def _block(block: Block, screen: _Screen) -> str:
         case HeatMap():
             return _heat_map(block)
         case HeatMaps(items):
-            pictures = (_heat_map(picture, f"<figcaption>{_text(caption)}</figcaption>") for caption, picture in items)
+            pictures = (_heat_map(picture, _text(caption)) for caption, picture in items)
             return f'<div class="heat-maps{" small" * block.small}">\n{chr(10).join(pictures)}\n</div>'
         case ItemList(items, ordered):
             name = "ol" if ordered else "ul"
@@ -498,6 +505,8 @@ def _block(block: Block, screen: _Screen) -> str:
             return f'<div class="together">\n{_blocks(blocks, screen)}\n</div>'
         case Falk():
             return _falk(block, page)
+        case Columns() if page.large:
+            return _blocks(common.one_after_another(block), screen)
         case Columns():
             return _columns(block, screen)
         case Solved():
@@ -516,10 +525,6 @@ def _block(block: Block, screen: _Screen) -> str:
 
 def _marks(marks: str) -> str:
     return f' <span class="marks">{escaped(marks)}</span>' if marks else ""
-
-
-def _caption(description: str) -> str:
-    return f"<figcaption>{escaped(description)}</figcaption>" if description else ""
 
 
 def _heard(content: Inlines) -> str:
@@ -544,7 +549,7 @@ def _formulas(lines: Sequence[Sequence[Formula]]) -> str:
         math = f'<mtable class="aligned" displaystyle="true">{rows}</mtable>'
         wide = max((sum(map(width, line)) + 2.2 * (len(line) - 1) for line in lines), default=0.0)
     source = f'<math display="block"{_spoken(*every)}>{math}</math>'
-    return f'<div class="formula"{_moved(say("Formula"), wide)}>{source}</div>'
+    return f'<div class="formula"{_moved(say("Formula"), wide + _INDENT)}>{source}</div>'
 
 
 def _aligned(line: Formula) -> str:
@@ -562,19 +567,21 @@ def _falk(falk: Falk, page: Page) -> str:
     """The factors left of and above the product, in rows and columns of one size."""
     cells = [cell for row in falk.above.rows for cell in row]
     if isinstance(falk.inside, AnswerGrid):
-        wide, high = (f"{length}mm" for length in common.box_size(falk.inside, page))
+        across, down = common.box_size(falk.inside, page)
+        column, lengths = across / page.millimetres(_EM), {"column": f"{across}mm", "row": f"{down}mm"}
         inside = f'<div class="inside">{_grid_table(falk.inside, page)}</div>'
     else:
         cells += [cell for row in falk.inside.rows for cell in row]
-        wide, high = f"{max(map(width, cells), default=0.0) + 0.9:.2f}em", "1.35em"
-        if any(common.contains(cell, Fraction) for cell in (*cells, *(cell for row in falk.left.rows for cell in row))):
-            high = "2.8em"
+        column = max(map(width, cells), default=0.0) + 0.9
+        tall = any(common.contains(matrix, Fraction) for matrix in (falk.left, falk.inside))
+        lengths = {"column": f"{column:.2f}em", "row": "2.8em" if tall else "1.35em"}
         inside = _part_of_falk("inside", falk.inside)
     names = [_part_of_falk(place, name) for place, name in zip(("left-name", "top-name"), falk.names, strict=False)]
     parts = [*names[:1], _part_of_falk("left", falk.left), *names[1:], _part_of_falk("top", falk.above), inside]
-    whole = sum(map(width, (falk.left, *falk.names))) + max(map(width, (falk.above,))) + 2
-    source = f'<div class="falk"{_style(column=wide, row=high)}>{"".join(parts)}</div>'
-    return f'<div class="wide"{_moved(say("Matrix product"), whole)}>{source}</div>'
+    columns = max((len(row) for row in falk.above.rows), default=0)
+    wide = max(map(width, falk.names), default=0.0) + width(falk.left) + columns * column + 3
+    source = f'<div class="falk"{_style(**lengths)}>{"".join(parts)}</div>'
+    return f'<div class="wide"{_moved(say("Matrix product"), wide)}>{source}</div>'
 
 
 def _part_of_falk(place: str, formula: Formula) -> str:
@@ -623,8 +630,9 @@ def _heat_map(picture: HeatMap, caption: str = "") -> str:
     body = "\n".join(rows)
     table = f'<table class="heat-map">\n{head}<tbody>\n{body}\n</tbody>\n</table>'
     across = len(picture.levels[0]) * max(3.1, common.cell_width(picture) / _EM) if picture.levels else 0
+    description = f'<span class="heard">{escaped(picture.description)}</span>' if picture.description else ""
     moved = _moved(say("Table"), across + max(map(width, picture.row_labels), default=0))
-    return f'<figure><div class="wide"{moved}>{table}</div>{caption or _caption(picture.description)}</figure>'
+    return f'<figure><div class="wide"{moved}>{table}</div><figcaption>{caption}{description}</figcaption></figure>'
 
 
 def _table(table: Table, screen: _Screen) -> str:
@@ -763,11 +771,14 @@ def _ticked(i: int, item: Inlines, ticked: bool) -> str:
 
 
 def _solved(solved: Solved, screen: _Screen) -> str:
-    """What is asked, and the solution for the reader to open."""
+    """What is asked, and the solution, if there is one, for the reader to open."""
     asked = _blocks(solved.ask, screen)
-    heading = f'<span class="heard">, {escaped(screen.heading)}</span>' if screen.heading else ""
-    solution = _blocks((*solved.worked, *solved.key), screen)
-    summary = f"<summary>{say('Solution')}{heading}</summary>"
+    heading = screen.heading if solved.ask else ""
+    if not (solution := _blocks(solved.shown(screen.solutions), screen)):
+        return asked
+    title = say("Solution") if solved.ask else say("For marking")
+    heading = f'<span class="heard">, {escaped(heading)}</span>' if heading else ""
+    summary = f"<summary>{title}{heading}</summary>"
     return (
         f'<div class="solved">\n<div class="asked">\n{asked}\n</div>\n'
         f"<details>{summary}\n{solution}\n</details>\n</div>"

@@ -5,9 +5,11 @@ The macros are in `templates/symattn.sty`: beside the sheets of a folder, or in 
 
 from __future__ import annotations
 
+import logging
 import re
 import unicodedata
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from symattn.document import Document
@@ -19,6 +21,8 @@ from symattn.writers.latex_blocks import BLANK, Blocks
 from symattn.writers.latex_exam import ExamBlocks
 from symattn.writers.latex_text import code, escaped
 from symattn.writers.page import filled, latex_class, template_of, text_of
+
+_LOG = logging.getLogger("symattn")
 
 SUFFIX = ".tex"
 MACROS = "symattn.sty"
@@ -36,6 +40,7 @@ _TEX_ALONE = tex.Dialect(
 _WITH_FIGURES = {"Diagram", "HeatMap", "HeatMaps"}
 _HYPHENATION = {"de": "ngerman", "fr": "french", "es": "spanish"}  # the names that TeX has for patterns
 _UNPRINTABLE = re.compile(r"\\unprintable\{([0-9A-F]{4,6})\}")
+_LISTED = re.compile(r"^\\sheetcharacters\{(.+)\}$", re.MULTILINE)
 _LETTERS = "\x00"  # a line of a template, where the list of East Asian letters goes: no text has this character
 
 
@@ -46,19 +51,33 @@ def formula(formula: Formula) -> str:
 
 def write(document: Document) -> str:
     """The whole document, complete in one file."""
-    return _written(document, text_of(MACROS))
+    return _told(document, _written(document, text_of(MACROS)))
 
 
 def write_beside_macros(document: Document) -> str:
     """The document for a folder in which `symattn.sty` lies."""
-    return _written(document, "")
+    return _told(document, _written(document, ""))
 
 
 def unprintable(document: Document) -> list[str]:
     """The characters of a document that pdfTeX has no letter for: it prints a box with their code."""
-    source = write_beside_macros(document)
-    letters = {code for found in re.findall(r"\\sheetcharacters\{(.*)\}", source) for code in found.split(",")}
-    return sorted(chr(int(code, 16)) for code in letters.union(_UNPRINTABLE.findall(source)))
+    return _unprintable(_written(document, ""))
+
+
+def _unprintable(source: str) -> list[str]:
+    return sorted(chr(int(code, 16)) for code in _letters_of(source).union(_UNPRINTABLE.findall(source)))
+
+
+def _told(document: Document, source: str) -> str:
+    """The source; a warning in the log of symattn, which Python shows on standard error, says what it cannot show."""
+    if missing := _unprintable(source):
+        listed = " ".join(missing[:8]) + (f" and {len(missing) - 8} more" if len(missing) > 8 else "")
+        others = " (LuaLaTeX and XeLaTeX print it with the package ctex)" if _letters_of(source) else ""
+        _LOG.warning(
+            "%s: pdfTeX has no letters for this, and prints their codes: %s%s.",
+            document.sheet or document.title or "LaTeX", listed, others,
+        )  # fmt: skip
+    return source
 
 
 def _written(document: Document, macros: str) -> str:
@@ -68,7 +87,7 @@ def _written(document: Document, macros: str) -> str:
         named = (document.title, document.sheet, document.recipe)
         source = filled(
             template_of(chosen),
-            sheet_comment=" · ".join(filter(None, map(common.visible, named))),
+            sheet_comment=" · ".join(filter(None, map(_comment, named))),
             options=",".join((f"{look.text_size}pt", f"{look.paper}paper", *["compact"] * (look.spacing == "compact"))),
             macros=macros.rstrip(),
             letters=_LETTERS,
@@ -86,6 +105,11 @@ def _written(document: Document, macros: str) -> str:
             notation=sorted((blocks.dialect.notation or {}).items()),
         )
     return _with_letters(source)
+
+
+def _comment(text: str) -> str:
+    """Text behind %, in which nothing looks like a command."""
+    return common.visible(text).replace("\\", "/")
 
 
 def _with_letters(source: str) -> str:
@@ -128,38 +152,49 @@ class Folder:
 
     def __init__(self) -> None:
         self._folders: dict[PurePosixPath, None] = {}
-        self._groups: dict[str, dict[str, list[str]]] = {}
-        self._with_figures: set[str] = set()
-        self._with_letters: set[str] = set()
+        self._masters: dict[str, dict[str, _Master]] = {}
 
     def add(self, path: str, source: str, group: str = "") -> None:
         """A sheet, and the path of the file that is to include it, if it is one of several."""
         self._folders[PurePosixPath(path).parent] = None
         head, _, _ = source.partition("\\begin{document}")
         line = _CLASS_LINE.search(head)
-        if "\\sheetcharacters{" in head:
-            self._with_letters.add(group)
-        if group and line:
-            self._groups.setdefault(group, {}).setdefault(line.group(), []).append(PurePosixPath(path).name)
-            if "\\usepackage{tikz}" in head:
-                self._with_figures.add(group)
+        if group and line:  # sheets in large print have a file of their own
+            master = self._masters.setdefault(group, {}).setdefault(line.group(), _Master())
+            master.sheets.append(PurePosixPath(path).name)
+            master.letters.update(_letters_of(head))
+            master.figures = master.figures or "\\usepackage{tikz}" in head
 
     def files(self) -> Iterator[tuple[str, str]]:
         """Their paths, with suffix, and their text."""
         for folder in self._folders:
             yield str(folder / MACROS), text_of(MACROS)
-        for group, by_class in self._groups.items():
-            for number, (line, sheets) in enumerate(by_class.items()):  # those in large print are a file of their own
-                if len(sheets) > 1:
+        for group, masters in self._masters.items():
+            for number, (line, master) in enumerate(masters.items()):
+                if len(master.sheets) > 1:
                     size = f"-{line.partition('[')[2].partition(',')[0]}" if number else ""
                     yield (
                         f"{group}{size}{SUFFIX}",
                         filled(
                             "class.tex.j2",
-                            count=len(sheets),
                             class_line=line,
-                            figures=group in self._with_figures,
-                            letters=group in self._with_letters,
-                            sheets=sheets,
+                            count=len(master.sheets),
+                            sheets=master.sheets,
+                            letters=",".join(sorted(master.letters)),
+                            figures=master.figures,
                         ),
                     )
+
+
+@dataclass
+class _Master:
+    """What one file is to include, and what it needs for that."""
+
+    sheets: list[str] = field(default_factory=list)
+    letters: set[str] = field(default_factory=set)
+    figures: bool = False
+
+
+def _letters_of(source: str) -> set[str]:
+    """The codes of East Asian letters that a source lists."""
+    return {code for found in _LISTED.findall(source) for code in found.split(",")}

@@ -59,6 +59,8 @@ BLANK: dict[CellKind, str] = {
 _ABOVE_HEADING = ("", "[\\abovesection]", "[\\abovesubsection]")  # space of a group that begins with a heading
 _TICKED = "[\\ticked]"
 _ROWS = 24  # a longer table is cut into several, each with the head, so that it can go on on the next page
+_EM = 3.85  # millimetres at 11 pt
+_BRACKETS = 6  # em: what brackets and gaps of Falk's scheme take
 _STEP, _WORKING = 0.32, 0.65  # of a line: the two columns of the environment steps
 
 
@@ -273,33 +275,29 @@ class Blocks:
         return f"\\padded{{{source}}}" if any(map(common.is_tall, common.formulas_in(content))) else source
 
     def _falk(self, falk: Falk) -> str:
-        """Falk's scheme, if there is room for it: its boxes are not made smaller."""
-        em = 3.85 * self.page.scale  # millimetres
-        left, above, inside = falk.left, falk.above, falk.inside
-        entry = max((width(x) for row in above.rows for x in row), default=0.0) + 0.9
-        grid = inside if isinstance(inside, AnswerGrid) else None
+        """Falk's scheme, if there is room for it: boxes are not made smaller, and numbers only a little."""
+        left, above, inside = falk.left.rows, falk.above.rows, falk.inside
+        wide = high = 0.0
+        name, room, command = "", 1.3 * self.line, "product"
         if isinstance(inside, AnswerGrid):
-            wide, high = (size / em for size in common.box_size(inside, self.page))
-            cells = dict(inside.filled)
+            filled = dict(inside.filled)
             product: Sequence[Sequence[Formula]] = [
-                [cells.get((i, j), NOTHING) for j in range(inside.columns)] for i in range(inside.rows)
+                [filled.get((i, j), NOTHING) for j in range(inside.columns)] for i in range(inside.rows)
             ]
+            wide, high = (size / (_EM * self.page.scale) for size in common.box_size(inside, self.page))
             name = "" if inside.name == NOTHING else f"= {self._bare(inside.name)}"
+            room, command = self.line, "productboxes"
         else:
-            wide = max((width(x) for row in inside.rows for x in row), default=0.0) + 0.9
-            product, name = inside.rows, ""
-            high = 0.0
-        columns = max(wide, entry)
-        beside = max((width(x) for row in left.rows for x in row), default=0.0) + 0.9
-        names = [f"{self._bare(x)} =" for x in falk.names] or ["", ""]
-        whole = beside * len(left.rows[0]) + columns * len(above.rows[0]) + 6 + sum(map(width, falk.names))
-        if whole > self.line * (1 if grid else 1.3):
+            product = inside.rows
+        beside, wide = _column_width(left), max(wide, _column_width([*above, *product]))
+        if beside * len(left[0]) + wide * len(above[0]) + sum(map(width, falk.names)) + _BRACKETS > room:
             return self.blocks(common.one_after_another(falk))
-        row = max(high, _row_height([*left.rows, *product]))
+        high = max(high, _row_height([*left, *product]))
+        left_name, above_name = (f"{self._bare(name)} =" for name in falk.names) if falk.names else ("", "")
         parts = (
-            ("factorabove", names[1], columns, _row_height(above.rows), above.rows),
-            ("factorleft", names[0], beside, row, left.rows),
-            ("productboxes" if grid else "product", name, columns, row, product),
+            ("factorabove", above_name, wide, _row_height(above), above),
+            ("factorleft", left_name, beside, high, left),
+            (command, name, wide, high, product),
         )
         return environment("falk", "\n".join(self._falk_part(*part) for part in parts))
 
@@ -367,6 +365,11 @@ def _marks(marks: str) -> str:
 def _formulas(lines: Iterable[str], opening: str = "") -> str:
     body = " \\\\\n".join(line.strip("\n") for line in lines)
     return tex.indented(environment("formulas", body, opening))
+
+
+def _column_width(rows: Sequence[Sequence[Formula]]) -> float:
+    """Of the columns of a matrix, all equally wide, in em."""
+    return max((width(entry) for row in rows for entry in row), default=0.0) + 0.9
 
 
 def _row_height(rows: Sequence[Sequence[Formula]]) -> float:

@@ -46,7 +46,7 @@ from symattn.document import (
     settled,
 )
 from symattn.formula.nodes import NOTHING, CellKind, Formula, MatrixOf
-from symattn.languages import say, speaking
+from symattn.languages import catalogue, say, speaking
 from symattn.writers import common, tex, text
 from symattn.writers.page import filled
 
@@ -165,6 +165,7 @@ def write(document: Document) -> str:
     with speaking(document.look.language):
         return filled(
             "document.md.j2",
+            language=catalogue(document.look.language).code,
             sheet=json.dumps(document.sheet, ensure_ascii=False) if document.sheet else "",
             recipe=json.dumps(document.recipe, ensure_ascii=False) if document.recipe else "",
             title=escaped(document.title),
@@ -239,7 +240,7 @@ def _block(block: Block) -> str:
         case AnswerGrid():
             return _grid(block)
         case WorkingSpace():
-            return f"*{say('Working:')}*\n\n&nbsp;\n\n&nbsp;"
+            return f"*{say('Working')}:*\n\n&nbsp;\n\n&nbsp;"
         case FillIns(items):
             return "\n\n".join(map(_fill_in, items))
         case Choices():

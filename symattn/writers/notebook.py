@@ -27,7 +27,7 @@ from symattn.document import (
 )
 from symattn.formula.nodes import Formula
 from symattn.identity import digest
-from symattn.languages import say, speaking
+from symattn.languages import catalogue, say, speaking
 from symattn.writers import common, markdown
 
 SUFFIX = ".ipynb"
@@ -45,7 +45,7 @@ def write(document: Document) -> str:
     document = settled(document)
     with speaking(document.look.language):
         cells = [*_head(document), *_cells(common.with_sound_levels(document.blocks)), *_foot(document)]
-    said = {"sheet": document.sheet, "recipe": document.recipe}
+    said = {"lang": catalogue(document.look.language).code, "sheet": document.sheet, "recipe": document.recipe}
     notebook = {
         "cells": list(_numbered(cells)),
         "metadata": {
@@ -112,7 +112,7 @@ def _parts(blocks: Sequence[Block]) -> Iterator[Program | list[Block]]:
                 section = takewhile(lambda other: not isinstance(other, Heading), blocks[i:])
                 if not any(isinstance(other, Program) for other in section):
                     yield part
-                    yield [Paragraph((Words(say("Working:")),))]
+                    yield [Paragraph((Words(say("Working") + ":"),))]
                     part = []
             case Heading():
                 yield part

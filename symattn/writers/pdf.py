@@ -9,14 +9,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from symattn.document import Document
 from symattn.errors import InputError
 from symattn.writers import typst as typst_writer
 from symattn.writers.compiling import COMPILER, SCRIPT, RefusedError
-from symattn.writers.coverage import notice
+from symattn.writers.coverage import NO_CHARACTER, notice
 
 _LOG = logging.getLogger("symattn")
 
@@ -34,23 +34,28 @@ def write_pdf(document: Document) -> bytes:
     Characters that our fonts lack are printed with fonts of this machine, if it has them; else they are replaced, and
     a warning in the log of symattn, which Python shows on standard error, says by what.
     """
-    source, replaced = typst_writer.written(document)
-    if found := COMPILER.printable("".join(sorted(set("".join(replaced))))) if replaced else "":
-        with_fonts, left = typst_writer.written(document, found)
+    refused: RefusedError | None = None
+    for source, replaced, system_fonts in _attempts(document):
         try:
-            pdf = COMPILER.compile(with_fonts.encode(), system_fonts=True)
-        except RefusedError:  # a font may have a letter and lack its accent, or be no font at all
-            pass
-        else:
-            _tell(document, left)
-            return pdf
-    _tell(document, replaced)
-    return COMPILER.compile(source.encode())
+            pdf = COMPILER.compile(source.encode(), system_fonts=system_fonts)
+        except RefusedError as error:  # a font may have a letter and lack its accent, or be no font at all
+            refused = error
+            continue
+        if replaced:
+            _LOG.warning("%s: %s", document.sheet or document.title or "PDF", notice(replaced))
+        return pdf
+    assert refused
+    raise refused
 
 
-def _tell(document: Document, replaced: Mapping[str, str]) -> None:
-    if replaced:
-        _LOG.warning("%s: %s", document.sheet or document.title or "PDF", notice(replaced))
+def _attempts(document: Document) -> Iterator[tuple[str, Mapping[str, str], bool]]:
+    """Source, what it replaces, and whether it needs fonts of this machine: from the most letters to the fewest."""
+    source, replaced = typst_writer.written(document)
+    missing = "".join(sorted(set("".join(replaced)) - {NO_CHARACTER}))
+    if found := COMPILER.printable(missing) if missing else "":
+        yield *typst_writer.written(document, found), True
+    yield source, replaced, False
+    yield *typst_writer.written(document, careful=True), False
 
 
 def latex_pdf(source: str, engine: Path | None = None) -> tuple[bytes, str]:

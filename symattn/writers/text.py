@@ -523,12 +523,18 @@ def _block(block: Block, width: int) -> str:
 
 
 def _table(table: Table, width: int) -> str:
-    """A table with a line under its heads; columns that would run over the edge have their words wrapped."""
-    rows = [[plain(cell) for cell in row] for row in (table.header, *table.rows)]
-    widths = [max(map(columns_of, column)) for column in zip(*rows, strict=True)]
+    """A table with a line under its heads; columns that would run over the edge have their words wrapped.
+
+    So have matrices, after a row.
+    """
+    after_row = ";\N{NO-BREAK SPACE}"
+    rows = [[plain(cell).replace(after_row, "; ") for cell in row] for row in (table.header, *table.rows)]
+    columns = list(zip(*rows, strict=True))
+    widths = [max(map(columns_of, column)) for column in columns]
+    least = [max([1, *(columns_of(word) for cell in column for word in cell.split(" "))]) for column in columns]
     room = width - 3 * (len(widths) - 1)
-    while sum(widths) > room and max(widths) > 8:
-        widths[widths.index(max(widths))] -= 1
+    while sum(widths) > room and (wider := [i for i, wide in enumerate(widths) if wide > least[i]]):
+        widths[max(wider, key=widths.__getitem__)] -= 1
 
     def cell(words: str, wide: int) -> Picture:
         wrapped = textwrap.wrap(words, wide, break_long_words=False, break_on_hyphens=False) or [""]
@@ -569,9 +575,16 @@ def _scheme(block: Falk, width: int) -> str:
     left = names[0] + left + text("  ")
     corner = text(draw.right(names[1].lines[0], left.width))
     scheme = draw.stacked([corner + top, EMPTY, left + bottom], 0, "left")
-    if scheme.width > width - 4:
-        return "\n\n".join(_blocks(common.one_after_another(block), width))
-    return _indented(scheme)
+    return _indented(scheme) if scheme.width <= width - 4 else "\n\n".join(_blocks(_apart(block), width))
+
+
+def _apart(block: Falk) -> Iterator[Block]:
+    """Factors and product of a scheme that is too wide, each by itself."""
+    factors: Sequence[Formula] = (block.left, block.above)
+    if block.names:
+        factors = [Relation(pair, ("=",)) for pair in zip(block.names, factors, strict=True)]
+    yield Display(tuple(factors))
+    yield block.inside if isinstance(block.inside, AnswerGrid) else Display((block.inside,))
 
 
 def _framed_rows(rows: Sequence[Sequence[Picture]], bracket: Bracket, gap: str, apart: bool) -> Picture:

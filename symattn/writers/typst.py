@@ -147,7 +147,7 @@ def _inline(inline: Inline, room: float = common.LINE) -> str:
             # In a line of text typst would set the cells of a matrix as small as an index.
             source = f"display({source})" if matrix else source
             call = f"m({_spoken(formula)}, ${source}$)"
-            if width(formula) > room:
+            if width(formula) > room or "[U+" in source:  # codes are wider than their characters
                 call = f"whole({call})"
             elif dense or matrix:
                 call = f"high({call})"
@@ -408,9 +408,12 @@ def write(document: Document) -> str:
     return written(document)[0]
 
 
-def written(document: Document, also: Iterable[str] = ()) -> tuple[str, Mapping[str, str]]:
-    """The whole document where the characters `also` can be printed too, and what was printed in place of others."""
-    with speaking(document.look.language), coverage.printing(also) as account:
+def written(document: Document, also: Iterable[str] = (), *, careful: bool = False) -> tuple[str, Mapping[str, str]]:
+    """The whole document, and what stands in it in the place of text that cannot be printed.
+
+    The characters `also` can be printed too; `careful`, only Latin letters are.
+    """
+    with speaking(document.look.language), coverage.printing(also, careful) as account:
         return _document(settled(document), account), account.replaced
 
 

@@ -1,5 +1,5 @@
 // Looks at HTML files in headless Chromium and says what is wrong with them.
-//   node browser.cjs FILE...      prints a JSON list with a list of complaints for each file
+//   node browser.cjs FILE...      prints for each file a line, a JSON list of complaints
 // Needs the npm packages playwright-core, axe-core and html-validate (NODE_PATH) and Chromium (CHROMIUM).
 
 const { readFileSync } = require('node:fs');
@@ -72,8 +72,6 @@ async function complaints(browser, file) {
 
 (async () => {
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
-  const all = [];
-  for (const file of process.argv.slice(2)) all.push(await complaints(browser, file));
+  for (const file of process.argv.slice(2)) console.log(JSON.stringify(await complaints(browser, file)));
   await browser.close();
-  process.stdout.write(JSON.stringify(all));
 })();

@@ -25,7 +25,7 @@ RUNNER = Path(__file__).with_name("browser.cjs")
 @cache
 def missing() -> str:
     """What this machine has not got to look at pages with; nothing if it has everything."""
-    if not _chromium():
+    if not chromium():
         return "Chromium is not installed"
     if not shutil.which("node"):
         return "Node is not installed"
@@ -34,7 +34,8 @@ def missing() -> str:
     return "" if found.returncode == 0 else f"Node finds no {', '.join(PACKAGES)} (NODE_PATH)"
 
 
-def _chromium() -> str:
+def chromium() -> str:
+    """The browser; nothing if there is none."""
     return shutil.which("chromium") or shutil.which("google-chrome") or ""
 
 
@@ -56,9 +57,8 @@ def complaints_about(sources: Sequence[str] | map[str]) -> list[list[str]]:
 def _looked_at(files: Sequence[Path]) -> list[list[str]]:
     run = subprocess.run(
         ["node", str(RUNNER), *map(str, files)],
-        capture_output=True, text=True, check=False, env={**os.environ, "CHROMIUM": _chromium()},
+        capture_output=True, text=True, check=False, env={**os.environ, "CHROMIUM": chromium()},
     )  # fmt: skip
     if run.returncode:
         raise RuntimeError(run.stderr)
-    found: list[list[str]] = json.loads(run.stdout)
-    return found
+    return [json.loads(line) for line in run.stdout.splitlines()]

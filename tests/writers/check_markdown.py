@@ -31,7 +31,7 @@ def lost(markdown: str, reader: str) -> list[str]:
     """What a reader does not show as it was written."""
     shown = _Shown()
     shown.feed(readers()[reader](markdown))
-    found = []
+    found = [f"{reader}: dollar signs are left over."] if "$$" in shown.words else []
     for what, wanted, got in (
         ("formula", displayed(markdown), shown.formulas),
         ("table", tables(markdown), shown.tables),
@@ -135,6 +135,7 @@ class _Shown(HTMLParser):
         super().__init__()
         self.formulas: list[str] = []
         self.tables: list[Rows] = []
+        self.words = ""
         self.open: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -162,3 +163,5 @@ class _Shown(HTMLParser):
         elif "cell" in self.open:
             formula = data.removeprefix("\\(").removesuffix("\\)")
             self.tables[-1][-1][-1] += formula if self.open[-1] == "inline" else data
+        elif not self.open:
+            self.words += data

@@ -276,12 +276,14 @@ def test_compact_pages_hold_more() -> None:
     assert "compact]" not in latex.write_beside_macros(sheet())
 
 
-def test_what_tex_cannot_print_is_listed() -> None:
+def test_what_tex_cannot_print_is_listed(caplog: pytest.LogCaptureFixture) -> None:
     page = sheet(said("né 中文 😀 Привет"), Display((Name("中"),)), fields=("名",))
     assert latex.unprintable(page) == ["中", "名", "文", "😀"]
     source = latex.write_beside_macros(page)
     assert "\\sheetcharacters{4E2D,540D,6587}" in source
     assert "né 中文 \\unprintable{1F600} Privet" in source
+    [said_of_it] = caplog.messages
+    assert "prints their codes: 中 名 文 😀 (" in said_of_it
 
 
 @pytest.mark.usefixtures("tex")

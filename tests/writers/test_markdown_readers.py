@@ -23,9 +23,8 @@ from symattn.document import (
     Table,
     Words,
 )
-from symattn.formula.nodes import MatrixOf
 from symattn.problems import problem_types
-from symattn.sheets import sheets
+from symattn.sheets import Sheet, sheets
 from symattn.writers import FORMATS, text
 
 READERS = ("pandoc", "markdown-it", "mistune")
@@ -121,12 +120,14 @@ def test_every_problem_type_keeps_its_rows(name: str, reader: str) -> None:
 @pytest.mark.parametrize(
     ("broken", "what"),
     [
-        (FORMULA.replace("  3", "\n  3"), "formula"),
+        (FORMULA.replace("  3", "\n  3"), "dollar signs"),
         ("text " + FORMULA, "formula"),
         ("| a | b |\n| --- | --- |\n| $|x|$ | y |", "table"),
     ],
 )
 def test_what_a_reader_loses_is_seen(broken: str, what: str) -> None:
+    if set(readers()) != set(READERS):
+        pytest.skip("Not every reader is installed, and each loses something else.")
     assert any(what in fault for name in readers() for fault in lost(broken, name))
 
 
@@ -160,7 +161,8 @@ def test_a_grid_in_falks_scheme_is_found_again() -> None:
 
 
 def drawn(*blocks: object) -> list[str]:
-    lines = text.write(sheet(*blocks)).rstrip().split("\n")
+    document = blocks[0] if isinstance(blocks[0], Document) else sheet(*blocks)
+    lines = text.write(document).rstrip().split("\n")
     assert max(map(len, lines)) <= text.COLUMNS
     return lines[3:]
 
@@ -168,19 +170,13 @@ def drawn(*blocks: object) -> list[str]:
 def test_falk_in_text_has_columns_below_columns() -> None:
     lines = drawn(Falk(LEFT, ABOVE, PRODUCT, NAMES))
     assert lines == [
-        "                       ⎡  1   2 ⎤",
-        "                     K ⎢  0   1 ⎥",
-        "                       ⎣ −1  12 ⎦",
+        "                    ⎡  1   2 ⎤",
+        "                  K ⎢  0   1 ⎥",
+        "                    ⎣ −1  12 ⎦",
         "",
-        "    Q ⎡ 1   0  2 ⎤     ⎡ −1  26 ⎤",
-        "      ⎣ 0  −1  1 ⎦     ⎣ −1  11 ⎦",
-    ] or _columns_agree(lines)
-
-
-def _columns_agree(lines: list[str]) -> bool:
-    """The brackets of the product stand below those of the factor above it, and end with them."""
-    above, below = lines[0], lines[-1]
-    return len(above) == len(below) and above.index("⎡") == below.rindex("⎣")
+        "    Q ⎡ 1   0  2 ⎤  ⎡ −1  26 ⎤",
+        "      ⎣ 0  −1  1 ⎦  ⎣ −1  11 ⎦",
+    ]
 
 
 def test_falk_in_text_has_room_to_write() -> None:
@@ -190,9 +186,10 @@ def test_falk_in_text_has_room_to_write() -> None:
 
 
 def test_falk_too_wide_for_a_line_stands_one_after_another() -> None:
-    wide = MatrixOf(((n(10**30), n(10**30), n(10**30)),))
-    lines = drawn(Falk(wide, wide, matrix([1]), NAMES))
-    assert "".join(lines).count("0" * 30) == 6
+    wide, high = matrix([10**20, 10**20, 10**20]), matrix([10**20], [10**20], [10**20])
+    lines = drawn(Falk(wide, high, matrix([3 * 10**40]), NAMES))
+    assert "".join(lines).count("0" * 20) == 8
+    assert lines[0].startswith("    Q = [")
 
 
 STEP = (Paragraph((Words("Scores"),)),)
@@ -224,19 +221,30 @@ def test_columns_in_text_stand_side_by_side() -> None:
 
 
 def test_columns_that_do_not_fit_stand_one_after_another() -> None:
-    wide = (Table(((Words("a" * 60),), (Words("b" * 60),)), (((Math(n("x")),), (Math(n("y")),)),)),)
+    heads = tuple((Words(letter * 31),) for letter in "abc")
+    wide = (Table(heads, (tuple((Math(n(letter)),) for letter in "xyz"),)),)
     lines = drawn(Columns(((Words("Step"),), (Words("Working"),)), ((STEP, wide),)))
     assert not any("┼" in line for line in lines)
+
+
+@cache
+def causal() -> Sheet:
+    [made] = worksheet("causal_self_attention", seed=7)
+    return made
 
 
 @pytest.mark.parametrize("layout", ["falk", "columns"])
 @pytest.mark.parametrize("solutions", ["blank", "key"])
 def test_layouts_of_a_worksheet(layout: str, solutions: str, reader: str) -> None:
-    [made] = worksheet("causal_self_attention", seed=7)
-    source = markdown(made.document(solutions, layout=layout))
+    source = markdown(causal().document(solutions, layout=layout))
     assert lint(source) == []
     assert lost(source, reader) == []
-    drawn(*made.document(solutions, layout=layout).blocks)
+
+
+@pytest.mark.parametrize("layout", ["falk", "columns"])
+def test_layouts_on_a_terminal(layout: str) -> None:
+    for solutions in ("blank", "key"):
+        drawn(causal().document(solutions, layout=layout))
 
 
 def test_a_heading_holds_no_formula() -> None:

@@ -115,10 +115,20 @@ def test_a_process_that_was_killed_is_replaced(compiler: Compiler) -> None:
     compiler.compile(PAGE)
     first = number(compiler)
     os.kill(first, signal.SIGKILL)
-    with pytest.raises(InputError, match="ended with code -9"):
-        compiler.compile(PAGE)
+    os.waitid(os.P_PID, first, os.WEXITED | os.WNOWAIT)
     assert compiler.compile(PAGE).startswith(b"%PDF")
     assert number(compiler) != first
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are a matter of POSIX")
+def test_a_process_that_is_killed_at_work_is_told_of_and_replaced(compiler: Compiler) -> None:
+    compiler.compile(PAGE)
+    killer = threading.Timer(0.3, os.kill, [number(compiler), signal.SIGKILL])
+    killer.start()
+    with pytest.raises(LostError, match="ended with code -9"):
+        compiler.compile(ENDLESS)
+    killer.join()
+    assert compiler.compile(PAGE).startswith(b"%PDF")
 
 
 def test_threads_get_their_own_documents(compiler: Compiler) -> None:

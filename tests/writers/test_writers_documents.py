@@ -17,7 +17,6 @@ from writer_samples import ALL, DEEP, FORMULAS, HOSTILE, equal, matrix, n, sheet
 from symattn.document import AnswerGrid, Display, Document, Heading, Math, Paragraph, Strong, Table, Words
 from symattn.formula.nodes import Blank, Relation
 from symattn.writers import FORMATS, pdf
-from symattn.writers.coverage import in_printable_runs
 from symattn.writers.latex_text import escaped
 
 NUMBERS = [
@@ -130,13 +129,6 @@ def test_latex_prints_text_verbatim() -> None:
 )
 def test_text_in_latex(text: str, source: str) -> None:
     assert escaped(text) == source
-
-
-def test_what_typst_cannot_print_is_shown_by_its_code() -> None:
-    assert list(in_printable_runs("né 中文!")) == [(True, "né "), (False, "中文"), (True, "!")]
-    words = words_of(pdf.write_pdf(sheet(Paragraph((Words("né 中文"),)))))
-    assert "U+4E2D" in words
-    assert "U+6587" in words
 
 
 def test_a_document_cannot_read_files() -> None:

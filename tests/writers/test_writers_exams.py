@@ -434,8 +434,8 @@ def common_start(one: str, two: str) -> int:
 
 
 def only(format: str, *blocks: Block) -> str:
-    """What blocks add to an empty page, without spaces."""
-    full, empty = FORMATS[format].write(sheet(*blocks)), FORMATS[format].write(sheet())
+    """What blocks add to an empty page, without spaces; the preamble of typst may also change."""
+    full, empty = (FORMATS[format].write(page).split("stroke: 0.8pt)")[-1] for page in (sheet(*blocks), sheet()))
     start = common_start(full, empty)
     end = common_start(full[start:][::-1], empty[::-1])
     return "".join(full[start : len(full) - end].split())

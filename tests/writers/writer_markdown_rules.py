@@ -61,7 +61,8 @@ def _faults_in_formula(line: str, after: str) -> list[str]:
         faults.append(f"two rows on one line: {line!r}")
     if "$" in line.replace("\\$", ""):
         faults.append(f"a dollar sign in a formula: {line!r}")
-    if "&" in line and "&" in after and not line.rstrip().endswith(("\\\\", "\\hline")):
+    follows = "&" in after and not after.lstrip().startswith("\\end")
+    if "&" in line and follows and not line.rstrip().endswith(("\\\\", "\\hline")):
         faults.append(f"a row without an end: {line!r}")
     return faults + _unportable(line)
 

@@ -8,26 +8,34 @@ from dataclasses import replace
 from symattn.document import Diagram, Inlines, Math, Place
 from symattn.formula import Annotated, Formula, Relation
 from symattn.formula.speech import speak
+from symattn.languages import say
+
+ARROWS = "Arrows run from bottom to top."
 
 
 def described(diagram: Diagram, what: str) -> Diagram:
-    """The diagram with a description: `what` it shows, then its layers from the bottom, arrows and frames."""
+    """The diagram with a description: `what` it shows, then its layers from the bottom, arrows and frames.
+
+    It is in the language that is spoken (`symattn.languages.speaking`); so are `what` and the words in the diagram.
+    """
     said = {place: speak(box) for place, box in _boxes(diagram)}
-    sentences = [f"{what}.", "Arrows run from bottom to top."]
+    sentences = [say("{1}.", what), say(ARROWS)]
     for number, (i, layer) in enumerate(reversed(list(enumerate(diagram.layers))), 1):
         boxes = "; ".join(said[i, j] for j in range(len(layer.boxes)))
-        sentences.append(f"Layer {number}: {boxes}.")
+        sentences.append(say("Layer {1}: {2}.", number, boxes))
         if layer.remark:
-            sentences.append(f"Beside it: {_spoken(layer.remark)}.")
+            sentences.append(say("Beside it: {1}.", _spoken(layer.remark)))
     short = {place: speak(_name(box)) for place, box in _boxes(diagram)}
     targets: dict[tuple[Place, ...], list[Place]] = {}
     for target in dict.fromkeys(target for _, target in sorted(diagram.edges, key=lambda edge: -edge[1][0])):
         sources = tuple(source for source, other in diagram.edges if other == target)
         targets.setdefault(sources, []).append(target)
     for sources, reached in targets.items():
-        sentences.append(f"From {_listed(short[p] for p in sources)} to {_listed(short[p] for p in reached)}.")
+        start, end = _listed(short[p] for p in sources), _listed(short[p] for p in reached)
+        sentences.append(say("From {1} to {2}.", start, end))
     for frame in diagram.frames:
-        sentences.append(f"In a frame, {_spoken(frame.label)}: {_listed(short[place] for place in frame.boxes)}.")
+        boxes = _listed(short[place] for place in frame.boxes)
+        sentences.append(say("In a frame, {1}: {2}.", _spoken(frame.label), boxes))
     return replace(diagram, description=" ".join(sentences))
 
 
@@ -52,4 +60,4 @@ def _spoken(content: Inlines) -> str:
 
 def _listed(names: Iterable[str]) -> str:
     *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
+    return say("{1} and {2}", ", ".join(others), last) if others else last

@@ -1,0 +1,178 @@
+"""Figures of derivations: nothing is left out, nothing is invented, and words say all of it."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import pytest
+from click.testing import CliRunner
+
+from symattn.api import Solution, derive
+from symattn.cli import main
+from symattn.document import Block, Diagram, HeatMaps, all_blocks
+from symattn.errors import InputError
+from symattn.exact import decimal_text
+from symattn.examples import examples
+from symattn.explanation import DIAGRAMS, diagram_document, set_overview
+from symattn.explanation.diagrams_weights import level
+from symattn.explanation.wording import Wording
+from symattn.formula import Annotated, Formula, Relation, Shape
+from symattn.formula.speech import speak
+from symattn.mechanisms import mechanism, mechanisms
+from symattn.sheets import render, sheets
+from symattn.writers.figures import drawn
+
+SIZES = {"n": 2, "m": 3, "d_model": 4, "d_k": 2, "d_v": 2, "d_ff": 3, "d_out": 2, "d_source": 2, "d_h": 2, "d_vocab": 3}
+
+
+@cache
+def worked(name: str) -> Solution:
+    if name in examples():
+        return derive(name)
+    known = {
+        letter for shape in mechanism(name).givens.values() for text in shape for letter in re.findall(r"\w+", text)
+    }
+    sizes = {letter: size for letter, size in SIZES.items() if letter in known}
+    return derive(name, symbolic=True, sizes={**sizes, **mechanism(name).default_sizes})
+
+
+def figures(name: str, kind: str) -> list[Block]:
+    return [b for b in all_blocks(diagram_document(worked(name).problem, kind).blocks) if isinstance(b, Diagram)]
+
+
+def parts(box: Formula) -> tuple[Formula, Shape]:
+    """What a box of the graph is called, and the shape under it."""
+    assert isinstance(box, Annotated)
+    assert isinstance(box.note, Shape)
+    return (box.body.parts[0] if isinstance(box.body, Relation) else box.body), box.note
+
+
+SOURCES = [*examples(), *(name for name in mechanisms() if not name.endswith("gradient"))]
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_the_graph_has_every_matrix_with_its_shape_and_every_use_of_one(name: str) -> None:
+    problem = worked(name).problem
+    wording = Wording(problem.derivation, problem.notation)
+    edges, boxes = set(), {}
+    for diagram in figures(name, "graph"):
+        contents = {(i, j): box for i, layer in enumerate(diagram.layers) for j, box in enumerate(layer.boxes)}
+        for box in contents.values():
+            called, shape = parts(box)
+            boxes.setdefault(called, set()).add(shape)
+        edges |= {(parts(contents[a])[0], parts(contents[b])[0]) for a, b in diagram.edges}
+    used = {(o.name, step.name) for step in problem.steps for o in step.operands}
+    assert edges == {(wording.name(low), wording.name(high)) for low, high in used}
+    for step in problem.steps:
+        assert wording.shape(step.result) in boxes[wording.name(step.name)]
+
+
+@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("kind", list(DIAGRAMS))
+def test_words_say_every_box_and_label(name: str, kind: str) -> None:
+    try:
+        blocks = figures(name, kind)
+    except InputError as error:
+        assert str(error).endswith(".")  # noqa: PT017
+        return
+    for diagram in blocks:
+        assert isinstance(diagram, Diagram)
+        for layer in diagram.layers:
+            assert all(speak(box) in diagram.description for box in layer.boxes)
+        assert all(edge[0][0] >= edge[1][0] for edge in diagram.edges)
+        assert drawn(diagram).width < 300
+
+
+def test_the_heads_of_a_layer_are_framed_each_on_its_own() -> None:
+    (diagram,) = figures("note-003-multi-head", "heads")
+    assert isinstance(diagram, Diagram)
+    held = [{speak(diagram.layers[i].boxes[j]) for i, j in frame.boxes} for frame in diagram.frames]
+    assert len(held) == 2
+    assert not held[0] & held[1]
+    assert all(len(boxes) == 5 for boxes in held)
+
+
+@pytest.mark.parametrize("place", ["post", "pre"])
+def test_residuals_pass_the_sublayers_and_norms_stand_where_the_derivation_has_them(place: str) -> None:
+    solution = derive("encoder_block", symbolic=True, norm_place=place,
+                      sizes={"n": 2, "d_model": 2, "d_k": 1, "d_v": 2, "d_ff": 2})  # fmt: skip
+    (diagram,) = diagram_document(solution.problem, "blocks").blocks
+    assert isinstance(diagram, Diagram)
+    from_below = [speak(layer.boxes[0]).split(" equals")[0] for layer in reversed(diagram.layers)]
+    attention, network, norm = "Self-attention", "Feed-forward network", "Layer norm"
+    first, second = (name for name in from_below if name.startswith("R"))
+    post = ["X, 2 by 2", attention, first, norm, network, second, norm]
+    pre = ["X, 2 by 2", norm, attention, first, norm, network, second]
+    assert from_below == (post if place == "post" else pre)
+    top = len(from_below) - 1
+    skips = {(top - a, top - b) for (a, _), (b, _) in diagram.edges if a - b > 1}
+    assert skips == ({(0, 2), (3, 5)} if place == "post" else {(0, 3), (3, 6)})
+
+
+def test_a_recurrence_has_long_paths_and_attention_short_ones() -> None:
+    """Lengths of the longest paths, by a search of its own."""
+    (diagram,) = figures("note-003-recurrent", "recurrence")
+    assert isinstance(diagram, Diagram)
+    n = len(diagram.layers[0].boxes) // 2
+
+    def longest(place: tuple[int, int]) -> int:
+        return max((1 + longest(b) for a, b in diagram.edges if a == place), default=0)
+
+    assert longest((1, 0)) == n
+    assert all(longest((1, n + t)) == 1 for t in range(n))
+
+
+def test_heat_maps_have_the_weights_in_their_cells() -> None:
+    solution = worked("note-002")
+    (maps,) = diagram_document(solution.problem, "weights").blocks
+    assert isinstance(maps, HeatMaps)
+    ((_, picture),) = maps.items
+    rows = [step.result.rows[0] for step in solution.steps if step.stem == "A"]  # type: ignore[union-attr]
+    assert picture.levels == tuple(tuple(map(level, row)) for row in rows)
+    for words, row in zip(picture.words, rows, strict=True):
+        assert list(words) == [decimal_text(x, 2) for x in row]
+        assert ", ".join(words) in picture.description
+
+
+def test_dot_products_are_those_of_the_first_query() -> None:
+    text = render(diagram_document(worked("note-000").problem, "dot-products"), "text")[1].decode()
+    for shown in ("Q₁ = [1  0  2]", "K₁ = [0  1  1]", "K₂ = [4  4  0]", "K₃ = [2  3  1]"):
+        assert shown in text
+
+
+def test_the_command_draws_and_says_what_there_is() -> None:
+    run = CliRunner().invoke
+    assert "softmax" in run(main, ["derive", "note-002", "--diagram"]).output
+    assert "X₁" not in run(main, ["derive", "note-002", "--diagram=heads"]).output
+    for arguments, said in (
+        (["note-002", "--diagram", "heads"], "There are no heads here"),
+        (["note-002", "--diagram", "blocks"], "There are no residuals here"),
+        (["note-002", "--diagram", "recurrence"], "There are no states"),
+        (["note-003-recurrent", "--diagram", "weights"], "There are no weights in numbers here"),
+        (["note-002", "--diagram", "pie"], "There is no diagram 'pie'; there are graph, dot-products"),
+        (["note-002", "--diagram", "graph", "--as", "key"], "it does not go with --as"),
+    ):
+        result = run(main, ["derive", *arguments])
+        assert result.exit_code != 0
+        assert said in result.output
+
+
+def test_documents_of_what_is_put_together_begin_with_a_figure() -> None:
+    for name, wanted in (("note-003-multi-head", 1), ("note-003-encoder", 1), ("note-002", 0)):
+        document = worked(name).document
+        assert sum(isinstance(block, Diagram) for block in document.blocks) == wanted
+
+
+def test_an_overview_has_every_sheet_with_its_answer_and_its_weights() -> None:
+    from symattn.api import make_recipe
+
+    made = [(s.name, s.question) for s in sheets(make_recipe("attention", seed=3), 4)]
+    document = set_overview("Attention", made)
+    text = render(document, "text")[1].decode()
+    for name, question in made:
+        assert text.count(name) == 2  # in the table, and under its heat map
+        last = question.problem.steps[-1].result  # type: ignore[union-attr]
+        for row in last.decimals(2):  # type: ignore[union-attr]
+            assert "  ".join(row).replace("-", "−") in text
+    assert sum(isinstance(block, HeatMaps) for block in document.blocks) == 1

@@ -1,0 +1,428 @@
+"""Languages: files that are sound, pages that say the same in every language, words of people that stay theirs."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import messages
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from writer_samples import FORMULAS
+
+import symattn
+from symattn.attempt import Attempt, Text
+from symattn.dice import Dice
+from symattn.document import (
+    Code,
+    Document,
+    Heading,
+    Inlines,
+    Look,
+    Math,
+    Paragraph,
+    Quoted,
+    Strong,
+    Words,
+)
+from symattn.errors import InputError
+from symattn.exam.deploy import documents as exam_documents
+from symattn.explanation import key_document, worksheet_document
+from symattn.formula import Formula, MatrixOf, Name, Number
+from symattn.formula.speech import speak
+from symattn.identity import identity
+from symattn.languages import PLACEHOLDER, Catalogue, catalogue, languages, read_catalogue, say, speaking
+from symattn.marking import mark
+from symattn.misconceptions import replayed
+from symattn.pool import pool
+from symattn.presentation import presented
+from symattn.problems import problem_type, problem_types
+from symattn.question import Question
+from symattn.reports import feedback_document
+from symattn.submissions import fill, read_submission
+from symattn.translation import in_language, translated, untranslated
+from symattn.trial import script
+from symattn.writers import FORMATS, markdown
+from symattn.writers.text import plain
+
+OTHERS = tuple(code for code in languages() if code != "en")
+TYPES = sorted(problem_types())
+in_every_language = pytest.mark.parametrize("language", OTHERS)
+HEAD = {"code": "xx", "name": "Test", "plural": "one if n == 1"}
+
+
+def in_(language: str, document: Document) -> Document:
+    return translated(replace(document, look=Look(language=language)))
+
+
+@cache
+def question(name: str, seed: int = 2026) -> Question:
+    return next(iter(pool(problem_type(name).spec({}), Dice.seeded(seed))))
+
+
+def page(*contents: Inlines) -> Document:
+    return Document("", tuple(map(Paragraph, contents)))
+
+
+def words(text: str) -> Inlines:
+    return (Words(text),)
+
+
+# ------------------------------------------------------------------------------------------------ files
+
+
+@cache
+def messages_of(language: str) -> dict[str, object]:
+    """Every message of a language file, with its translation."""
+    text = (Path(symattn.__file__).parent / "languages" / f"{language}.toml").read_text(encoding="utf-8")
+    return {message: said for group in tomllib.loads(text)["messages"].values() for message, said in group.items()}
+
+
+def test_the_languages():
+    assert set(languages()) == {"en", "de", "fr", "es", "zh"}
+    assert all(catalogue(code).code == code for code in languages())
+
+
+@in_every_language
+def test_a_language_has_every_message_and_no_other(language):
+    assert set(messages_of(language)) == set(messages_of("en"))
+    assert all(messages_of(language).values())
+
+
+def test_english_is_its_own_language():
+    assert not any(messages_of("en").values())
+    document = worksheet_document(question("full"))
+    assert translated(document) is document
+    assert untranslated(document) == []
+
+
+BROKEN = {
+    "the tables language, signs and messages are known": {"language": HEAD, "words": {}},
+    r"\[language\] with the texts code, name and plural": {"language": {"code": "xx"}},
+    "plural is 'two'; one of": {"language": {**HEAD, "plural": "two"}},
+    "the sign 'dash' is unknown": {"language": HEAD, "signs": {"dash": "-"}},
+    r"has the placeholders \{b\}; \{a\} were expected": {"language": HEAD, "messages": {"g": {"of {a}": "{b}"}}},
+    r"has the placeholders \{1\}, \{1\}; \{1\} were": {"language": HEAD, "messages": {"{1} mark": "{1}{1}"}},
+    r"has the placeholders none; \{a\}": {"language": HEAD, "messages": {"of {a}": "von"}},
+    "the plural forms are one; one, other were": {"language": HEAD, "messages": {"{1} x": {"one": "{1} y"}}},
+    "which is no number in the message": {"language": HEAD, "messages": {"x": {"one": "y", "other": "z"}}},
+    "a text was expected": {"language": HEAD, "messages": {"x": 3}},
+}
+
+
+@pytest.mark.parametrize("complaint", BROKEN)
+def test_a_broken_file_is_refused_in_one_sentence(complaint):
+    with pytest.raises(InputError, match=complaint) as caught:
+        read_catalogue(BROKEN[complaint], "mine.toml")
+    assert str(caught.value).startswith("mine.toml")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "complaint"),
+    [("klingon", None, "There is no language 'klingon'; there are de, en, es, fr, zh, or a .toml file."),
+     ("none.toml", None, "cannot be read"), ("bad.toml", b"[language", "not valid TOML"),
+     ("bytes.toml", b"\xff", "not valid TOML in UTF-8")],
+)  # fmt: skip
+def test_a_file_that_is_none_is_refused(tmp_path, name, content, complaint):
+    path = tmp_path / name if name.endswith(".toml") else name
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=re.escape(complaint)):
+        catalogue(str(path))
+
+
+def test_a_file_of_ones_own_speaks_as_far_as_it_goes(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        '[language]\ncode = "xx"\nname = "Mine"\nplural = "one if n == 1"\n[signs]\nand = " ja "\n'
+        '[messages]\n"Rows {a} of {1} tokens" = "{1} T: {a}"\n',
+        encoding="utf-8",
+    )
+    content = (Words("Rows "), Math(Name("A")), Words(" and "), Math(Name("B")), Words(" of 3 tokens. Other words."))
+    said = in_(str(path), page(content))
+    assert plain(said.blocks[0].content) == "3 T: A ja B. Other words."  # type: ignore[union-attr]
+    assert untranslated(replace(page(content), look=Look(language=str(path)))) == ["Other words."]
+
+
+# ------------------------------------------------------------------------------------------------ plural forms
+
+MARKS = {"{1} marks": {"one": "{1} point", "other": "{1} points"}}
+
+
+@pytest.mark.parametrize(
+    ("plural", "expected"),
+    [("one if n == 1", ["0 points", "1 point", "2 points", "21 points"]),
+     ("one if n < 2", ["0 point", "1 point", "2 points", "21 points"])],
+)  # fmt: skip
+def test_plural_forms(plural, expected):
+    known = Catalogue("xx", "Test", plural, MARKS)
+    assert [known.say("{1} marks", n) for n in (0, 1, 2, 21)] == expected
+
+
+def test_the_plural_may_be_that_of_another_number():
+    said = {"one": "{2} Stern bei {1}", "other": "{2} Sterne bei {1}", "plural": "{2}"}
+    known = read_catalogue({"language": HEAD, "messages": {"{1} has {2} stars": said}}, "xx.toml")
+    assert [known.say("{1} has {2} stars", 2, n) for n in (1, 2)] == ["1 Stern bei 2", "2 Sterne bei 2"]
+
+
+def test_one_mark_and_two():
+    said = {count: in_language(f"(Total for Question 3 is {count})", "de") for count in ("1 mark", "2 marks")}
+    assert re.search(r"1 Punkt\b", said["1 mark"])
+    assert re.search(r"2 Punkte\b", said["2 marks"])
+
+
+# ------------------------------------------------------------------------------------------------ pages
+
+ENGLISH = Catalogue("en", "English", messages=messages._Same(dict.fromkeys(messages_of("en"), "")))
+
+
+def fresh_pages() -> Iterator[Document]:
+    """Pages that the catalogue was not made from."""
+    for name in TYPES:
+        yield worksheet_document(question(name))
+        yield key_document(question(name))
+
+
+def test_fresh_pages_say_nothing_that_translators_have_not_seen():
+    assert {message for one in fresh_pages() for message in untranslated(one, ENGLISH)} == set()
+
+
+@pytest.mark.slow
+def test_examples_exams_and_feedback_say_nothing_that_translators_have_not_seen():
+    known = [symattn.derive(name).document for name in symattn.examples()]
+    known += messages.exam_pages(2026).values()
+    asked = question("full")
+    assert asked.problem is not None
+    for wrong in islice(replayed(asked.problem.derivation), 0, None, 3):
+        known.append(feedback_document(mark(asked, script(asked, wrong.derivation))))
+    assert {message for one in known for message in untranslated(one, ENGLISH)} == set()
+
+
+def leaves(node: Any, kind: type) -> Iterator[Any]:
+    """Everything of a kind in a document, in reading order."""
+    if isinstance(node, kind):
+        yield node
+    if isinstance(node, tuple):
+        for item in node:
+            yield from leaves(item, kind)
+    elif is_dataclass(node):
+        for field in fields(node):
+            yield from leaves(getattr(node, field.name), kind)
+
+
+def texts(node: Any) -> str:
+    return " ".join(leaves(node, str))
+
+
+def numbers(text: str) -> Counter[str]:
+    return Counter(re.findall(r"\d+(?:[.,]\d+)*", text))
+
+
+@in_every_language
+@pytest.mark.parametrize("name", TYPES)
+def test_a_key_has_the_same_numbers_formulas_and_marks(language, name):
+    english = key_document(question(name))
+    said = in_(language, english)
+    assert numbers(texts(said.blocks)) == numbers(texts(english.blocks))
+    assert Counter(leaves(said, Number)) == Counter(leaves(english, Number))
+    assert Counter(leaves(said, Code)) == Counter(leaves(english, Code))
+    assert len([*leaves(said, Math)]) == len([*leaves(english, Math)])
+    assert [h.level for h in leaves(said, Heading)] == [h.level for h in leaves(english, Heading)]
+
+
+@in_every_language
+def test_matrices_lie_as_they_lay(language):
+    """Left to right, row by row, whatever the language."""
+    for name in ("full", "translate", "masks"):
+        english, said = (worksheet_document(question(name)), in_(language, worksheet_document(question(name))))
+        for here, there in zip(leaves(english, MatrixOf), leaves(said, MatrixOf), strict=True):
+            assert [[*leaves(x, Number)] for row in here.rows for x in row] == [
+                [*leaves(x, Number)] for row in there.rows for x in row
+            ]
+
+
+@in_every_language
+def test_descriptions_have_every_number(language):
+    documents = [symattn.derive(name).document for name in ("note-000", "note-004")]
+    documents += [key_document(question(name)) for name in ("heatmap", "masks")]
+    told = 0
+    for english in documents:
+        for here, there in zip(_described(english), _described(in_(language, english)), strict=True):
+            assert numbers(there) == numbers(here)
+            told += here != there
+    assert told > 3
+
+
+def _described(document: Document) -> list[str]:
+    return [node.description for node in leaves(document, object) if hasattr(node, "description")]
+
+
+@in_every_language
+def test_titles_fields_and_headings_are_said(language):
+    english = worksheet_document(question("full"))
+    said = presented(replace(english, look=Look(language=language)))
+    assert said.title != english.title
+    assert not set(said.fields) & {"Student ID", "Date"}
+    assert "Given" not in {plain(heading.content) for heading in leaves(said, Heading)}
+
+
+@in_every_language
+def test_every_format_writes_a_page(language):
+    look = Look(language=language)
+    for document in (worksheet_document(question("full")), key_document(question("choice"))):
+        for writer in FORMATS.values():
+            assert writer.write(presented(replace(document, look=look)))
+
+
+# ------------------------------------------------------------------------------------------------ words of people
+
+HOSTILE = (
+    "Fill in every box.", "{1}", "{a} {b}", "Answer key", "{word}", "Total", "\ue000\ue001 and \ue002", "\U000f0000",
+    "Step 3: Marks; Name. Keys", "row 1, column 2", "“Fill in every box.”", "1, 2 and 3", "\x1f", "}{",
+)  # fmt: skip
+
+
+@in_every_language
+@pytest.mark.parametrize("text", HOSTILE)
+def test_what_a_student_wrote_is_not_translated(language, text):
+    asked = question("prove")
+    part = next(part.name for part in asked.parts if type(part.answer).__name__ == "RubricAnswer")
+    report = mark(asked, Attempt({part: Text(text)}))
+    document = feedback_document(report, name=text, student=text)
+    said = in_(language, document)
+    expected = Counter(own for own in leaves(document, Quoted))
+    assert expected[Quoted(text)] >= 3
+    assert Counter(own for own in leaves(said, Quoted)) == expected
+    assert "".join(plain(p.content) for p in leaves(said, Paragraph)).count(text) >= 2
+
+
+@given(st.lists(st.sampled_from([*HOSTILE, "a", "2", " and ", ". "]) | st.text(max_size=6), max_size=5))
+def test_any_quoted_text_stands_between_translated_words(parts):
+    text = "".join(parts)
+    for language in OTHERS:
+        content = (Words("Time allowed: "), Words(Quoted(text)), Words("."))
+        [said] = in_(language, page(content)).blocks
+        assert isinstance(said, Paragraph)
+        assert text in "".join(part.text for part in said.content if not isinstance(part, Math))
+
+
+@given(st.text(max_size=40))
+def test_text_that_is_in_no_catalogue_stays_as_it_is(text):
+    """Signs between sentences apart, which are the language's own."""
+    for language in ("de", "es"):
+        assume_unknown = untranslated(replace(page(words(text)), look=Look(language=language)))
+        if assume_unknown == [text]:
+            assert in_(language, page(words(text))).blocks == page(words(text)).blocks
+
+
+@in_every_language
+def test_an_exam_keeps_the_words_of_its_teacher(language):
+    pages = dict(messages.exam_pages(2026))
+    paper = next(page for stem, page in pages.items() if stem.startswith("papers"))
+    said = in_(language, paper)
+    assert said.title == messages.EXAM["title"]
+    shown = [plain(paragraph.content) for paragraph in leaves(said, Paragraph)]
+    assert "Total · Answer key · Date" in shown
+    assert any("90 minutes" in text for text in leaves(said, str))
+    assert "Fill in every box." in shown  # the teacher's own words, which are like ours
+
+
+def test_strong_words_are_said_by_themselves():
+    said = {language: in_(language, page((Strong("Answer key"), Words(" Feedback")))) for language in OTHERS}
+    for one in said.values():
+        [paragraph] = one.blocks
+        assert isinstance(paragraph, Paragraph)
+        strong, *_ = paragraph.content
+        assert isinstance(strong, Strong)
+        assert strong.text != "Answer key"
+
+
+# ------------------------------------------------------------------------------------------------ reading back
+
+
+@in_every_language
+@pytest.mark.parametrize("name", TYPES)
+def test_a_worksheet_that_was_filled_in_is_read_back(language, name):
+    asked = question(name)
+    sheet = identity(asked.content)
+    document = presented(replace(worksheet_document(asked, sheet, "symattn worksheet x"), look=Look(language=language)))
+    attempt = messages.key_script(asked)
+    found = read_submission(
+        fill(markdown.write(document), [asked], [attempt], name="Ada", student="17"), [asked], form="markdown"
+    )
+    assert (found.sheet, found.name, found.student) == (sheet, "Ada", "17")
+    assert dict(found.attempts[0].answers) == dict(attempt.answers)
+
+
+@in_every_language
+def test_an_exam_paper_is_read_back(language):
+    spec = messages.exam_spec_of(7)
+    exam = messages.make_exam(spec, Dice.seeded(7))
+    stem, document = next((stem, made()) for stem, made in exam_documents(exam) if stem.startswith("papers"))
+    asked = exam.questions(0)
+    blank = markdown.write(presented(replace(document, look=Look(language=language))))
+    attempts = [messages.key_script(one) for one in asked]
+    found = read_submission(fill(blank, asked, attempts), asked, form="markdown")
+    assert stem == f"papers/{found.sheet}"
+    for one, expected in zip(found.attempts, attempts, strict=True):
+        assert dict(one.answers) == dict(expected.answers)
+
+
+# ------------------------------------------------------------------------------------------------ speech
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_formulas_are_spoken_with_every_number_and_letter(name):
+    english = speak(FORMULAS[name])
+    for language in OTHERS:
+        with speaking(language):
+            said = speak(FORMULAS[name])
+        assert not numbers(english) - numbers(said)
+        assert "{" not in said
+        assert not _letters(FORMULAS[name]) - Counter(re.findall(r"[A-Za-z]+", said))
+
+
+def _letters(formula: Formula) -> Counter[str]:
+    """The names of one capital letter, each at least so often."""
+    return Counter(name.base for name in leaves(formula, Name) if re.fullmatch("[A-Z]", name.base))
+
+
+def spoken(language: str, name: str) -> str:
+    with speaking(language):
+        return speak(FORMULAS[name])
+
+
+def test_german_and_french_as_they_are_spoken():
+    assert spoken("de", "matrix") == "2-mal-3-Matrix, Zeile 1: 1, 0, minus 1; Zeile 2: 2, 14, 3"
+    assert spoken("fr", "matrix") == "matrice 2 par 3, ligne 1 : 1, 0, moins 1; ligne 2 : 2, 14, 3"
+    assert spoken("de", "transposed") == "K transponiert"
+    assert spoken("fr", "transposed") == "transposée de K"
+    assert spoken("de", "big sum") == "die Summe über i von 1 bis n von a Index i mal v Index i"
+    assert spoken("de", "root") == "die Wurzel aus 3"
+    assert spoken("es", "power") == "2 elevado a 10"
+
+
+def test_speech_is_english_again_afterwards():
+    with speaking("de"):
+        assert say("row {1}", 2) == "Zeile 2"
+    assert say("row {1}", 2) == "row 2"
+
+
+# ------------------------------------------------------------------------------------------------ messages
+
+
+def test_messages_have_placeholders_in_order():
+    for message in messages_of("en"):
+        found = [name for name in PLACEHOLDER.findall(message) if not name.startswith("word")]
+        counted = [name for name in dict.fromkeys(found) if name.isdigit()]
+        others = [name for name in dict.fromkeys(found) if not name.isdigit()]
+        assert counted == [str(k) for k in range(1, len(counted) + 1)]
+        assert others == list("abcdefghijklm")[: len(others)]

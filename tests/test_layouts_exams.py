@@ -1,0 +1,64 @@
+"""Layouts and conventions at the top of an exam file."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+
+from symattn.dice import Dice
+from symattn.document import AnswerGrid, Columns, Document, Falk, Heading, all_blocks
+from symattn.errors import InputError
+from symattn.exam.deploy import copies, freeze, make_exam
+from symattn.exam.papers import key, paper
+from symattn.exam.spec import exam_spec
+
+QUESTION = {"type": "full", "mechanism": "attention", "level": "starter", "points": 8}
+
+
+@cache
+def exam(layout: str, conventions: str = "full") -> tuple[Document, Document, str]:
+    """A paper, its key, and the frozen exam."""
+    data = {"layout": layout, "conventions": conventions, "variants": 1, "question": [QUESTION, {"type": "choice"}]}
+    spec = exam_spec(MappingProxyType(data), Path("midterm.toml"))
+    dice = Dice.seeded(3)
+    made = make_exam(spec, dice)
+    [(_, copy)] = copies(made)
+    return paper(spec, copy, made.questions(0)), key(spec, copy.sheet, made.questions(0)), freeze(made, dice)
+
+
+def found(document: Document, kind: type) -> list[object]:
+    return [block for block in all_blocks(document.blocks) if isinstance(block, kind)]
+
+
+def test_products_stand_in_schemes_on_papers_and_keys() -> None:
+    page, answers, _ = exam("falk")
+    assert len(found(page, Falk)) == 2  # scores and output
+    assert found(answers, Falk)  # exact weights may be too wide for one
+    assert not found(exam("matrix")[0], Falk)
+
+
+def test_columns_hold_the_parts_with_boxes() -> None:
+    page = exam("columns")[0]
+    [columns] = found(page, Columns)
+    assert isinstance(columns, Columns)
+    assert [isinstance(left[0], Heading) for left, _ in columns.rows] == [True] * 4
+    for kind in (AnswerGrid, Heading):
+        assert found(page, kind) == found(exam("matrix")[0], kind)
+
+
+def test_what_is_frozen_of_the_questions_knows_no_layout() -> None:
+    questions = {json.dumps(json.loads(exam(layout)[2])["questions"]) for layout in ("matrix", "falk", "columns")}
+    assert len(questions) == 1
+
+
+def test_conventions_may_be_bare_and_never_left_out() -> None:
+    bare, full = (exam("matrix", conventions)[0] for conventions in ("bare", "full"))
+    assert bare != full
+    with pytest.raises(InputError, match="conventions is 'none'; an exam says them: full or bare was expected"):
+        exam("matrix", "none")
+    with pytest.raises(InputError, match=r"In midterm.toml, layout is 'fancy'; one of matrix, falk, columns"):
+        exam("fancy")

@@ -1,0 +1,89 @@
+"""What a notebook shows of results: Markdown and HTML for whole documents, LaTeX for a matrix and a step."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+from writer_markdown_rules import lint
+
+from symattn.api import Solution, check, derive, worksheet
+from symattn.sheets import render
+
+GIVEN = {"Q": [[1, 0]], "K": [[1, 0], [0, 1]], "V": [[1], [2]]}
+
+
+@pytest.fixture(scope="module")
+def solution() -> Solution:
+    return derive("attention", **GIVEN)
+
+
+@pytest.fixture(scope="module")
+def results(solution: Solution) -> dict[str, object]:
+    [sheet] = worksheet("attention", seed=3)
+    marking = check(solution, {"S": [[1, 0]], "A": [["1/2", "1/2"]]})
+    return {"solution": solution, "sheet": sheet, "marking": marking}
+
+
+class _Tags(HTMLParser):
+    """The tags of a page, each closed in turn."""
+
+    EMPTY = ("br", "hr", "img", "input", "meta", "link", "col", "wbr")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.seen.add(tag)
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.EMPTY:
+            assert self.open.pop() == tag
+
+
+@pytest.mark.parametrize("name", ["solution", "sheet", "marking"])
+def test_as_markdown_it_has_no_page_round_it(results: dict[str, object], name: str) -> None:
+    shown = results[name]._repr_markdown_()  # type: ignore[attr-defined]
+    assert shown.startswith("**")
+    assert "symattn: 1" not in shown
+    assert lint(shown) == []
+
+
+@pytest.mark.parametrize("name", ["solution", "sheet", "marking"])
+def test_as_html_it_is_a_piece_of_a_page(results: dict[str, object], name: str) -> None:
+    shown = results[name]._repr_html_()  # type: ignore[attr-defined]
+    tags = _Tags()
+    tags.feed(shown)
+    assert tags.open == []
+    assert "math" in tags.seen
+    assert not tags.seen & {"html", "head", "body", "script", "title"}
+
+
+def test_the_same_formulas_are_shown_and_written(solution: Solution) -> None:
+    written = render(solution.document, "markdown")[1].decode()
+    body = solution._repr_markdown_().partition("\n\n")[2].strip()
+    assert body in written
+
+
+def test_a_step_and_its_matrix_are_latex(solution: Solution) -> None:
+    step = solution["S'"]
+    matrix = step.result._repr_latex_()
+    assert matrix.startswith("$\\displaystyle")
+    assert step._repr_latex_().startswith("$\\displaystyle S'")
+    assert step._repr_latex_().count("matrix}") == matrix.count("matrix}") == 2
+    assert "\\sqrt{2}" in matrix
+
+
+def test_a_step_without_numbers_shows_its_shape() -> None:
+    assert derive("note-001")["Q"]._repr_latex_() == "$\\displaystyle Q \\in \\mathbb{R}^{2 \\times 64}$"
+
+
+def test_formulas_of_a_shown_piece_are_mathml(solution: Solution) -> None:
+    shown = solution._repr_html_()
+    start, end = shown.index("<math"), shown.index("</math>") + len("</math>")
+    assert ElementTree.fromstring(shown[start:end]).tag.endswith("math")

@@ -1,0 +1,254 @@
+"""Worksheets and keys from one source: blank, partly worked, worked, and with marks."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from click.testing import CliRunner
+
+import symattn
+from symattn.cli import main
+from symattn.document import AnswerGrid, Document, Entries, Heading, Paragraph, Solutions, Solved, all_blocks, settled
+from symattn.errors import InputError
+from symattn.exact import decimal_text
+from symattn.explanation import question_document
+from symattn.explanation.wording import Wording
+from symattn.fairness import draw
+from symattn.fairness.separation import Separation
+from symattn.formula import Name
+from symattn.formula.nodes import Formula, children
+from symattn.mechanisms import mechanism, mechanisms
+from symattn.notation import load_notation
+from symattn.problem import Problem
+from symattn.problems import problem_type, problem_types
+from symattn.problems.full import question as full_question
+from symattn.question import Question, StepAnswer, marks_text, matrix_of
+from symattn.sheets import SOLUTIONS, render
+from symattn.writers.text import on_one_line
+
+TYPES = list(problem_types())
+MECHANISMS = list(mechanisms())
+LAYOUTS = ("matrix", "falk", "columns")
+
+
+@cache
+def of_type(name: str) -> Question:
+    [made] = symattn.worksheet(problem=name, level="starter", seed=5)
+    return made.question
+
+
+@cache
+def of_mechanism(name: str, exact: bool = True) -> Question:
+    chosen, spec = mechanism(name), problem_type("full").spec({"mechanism": name})
+    settings = spec.chosen_settings()
+    d = chosen.run(draw(chosen, settings, spec.chosen_sizes(), random.Random(5)).givens, settings)
+    problem = Problem(chosen.title, name, d, load_notation("standard"), exact=exact)
+    return full_question(problem, {}, Separation(d, ()))
+
+
+def grids(document: Document) -> list[AnswerGrid]:
+    return [block for block in all_blocks(settled(document).blocks) if isinstance(block, AnswerGrid)]
+
+
+def parts(document: Document) -> list[Solved]:
+    """The parts of a question: what is neither its introduction nor what comes after."""
+    found = [block for block in all_blocks(document.blocks) if isinstance(block, Solved)]
+    return [block for block in found if block.ask and block.worked]
+
+
+# ------------------------------------------------------------------------------------------------ blank
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", TYPES)
+def test_a_blank_one_is_the_same_whatever_its_solutions_say(name: str, layout: str) -> None:
+    """Nothing of a key can be in a document that does not change with it."""
+    question = of_type(name)
+    other = replace(
+        question,
+        parts=tuple(replace(part, key=(Paragraph(()),), marking=()) for part in question.parts),
+        after=(),
+    )
+    blank = question_document(question, layout=layout)  # type: ignore[arg-type]
+    assert blank == question_document(other, layout=layout)  # type: ignore[arg-type]
+    assert not any(isinstance(block, Solved) for block in all_blocks(blank.blocks))
+
+
+def test_no_entry_that_is_worked_out_is_on_a_blank_page() -> None:
+    [sheet] = symattn.worksheet(seed=5)
+    blank, key = (render(document, "text")[1].decode() for document in (sheet.worksheet, sheet.key))
+    worked = [block for solved in parts(sheet.key) for block in all_blocks(solved.worked)]
+    lines = [on_one_line(x) for block in worked if isinstance(block, Entries) for x in block.equations]
+    short = [line for line in lines if line in key]  # others are drawn with fractions
+    assert len(short) > 20
+    assert not [line for line in lines if line in blank]
+
+
+# ------------------------------------------------------------------------------------------------ one structure
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", TYPES)
+def test_all_are_one_document_of_which_something_else_is_shown(name: str, layout: str) -> None:
+    question = of_type(name)
+    made: dict[Solutions, Document] = {
+        solutions: question_document(question, "X", "", solutions, layout)  # type: ignore[arg-type]
+        for solutions in SOLUTIONS
+    }
+    assert made["worked"].blocks == made["key"].blocks == made["partly"].blocks
+    assert settled(replace(made["key"], solutions="blank")).blocks == made["blank"].blocks
+    assert len(parts(made["key"])) == len(question.parts)
+    headings = [b for b in all_blocks(made["blank"].blocks) if isinstance(b, Heading) and b.content[0] != "Given"]
+    marks = [heading.marks for heading in headings if heading.marks]
+    assert marks == [f"[{sum(m.number for m in part.marks)}]" for part in question.parts if part.marks]
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_codes_of_marks_are_for_the_marker_alone(name: str) -> None:
+    question = of_type(name)
+    codes = [marks_text(part.marks) for part in question.parts if part.marks]
+    for solutions in SOLUTIONS:
+        blocks = all_blocks(settled(question_document(question, solutions=solutions)).blocks)
+        found = [block.marks for block in blocks if isinstance(block, Paragraph) and block.marks]
+        assert found == (codes if solutions == "key" else [])
+
+
+# ------------------------------------------------------------------------------------------------ partly worked
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_the_first_row_is_given_and_right(name: str, exact: bool) -> None:
+    question = of_mechanism(name, exact)
+    assert question.problem is not None
+    document = question_document(question, solutions="partly")
+    for part, solved in zip(question.parts, parts(document), strict=True):
+        assert isinstance(part.answer, StepAnswer)
+        result = matrix_of(question.problem.derivation, part.answer.step)
+        [grid] = [block for block in all_blocks(solved.partly) if isinstance(block, AnswerGrid)]
+        rows, columns = result.shape
+        given = [cell for cell, _ in grid.filled]
+        if rows > 1:
+            assert given == [(0, j) for j in range(columns)]
+        else:
+            assert given == [(0, j) for j in range(columns // 2)]
+        whole = exact or all(isinstance(x, int) for x in result)
+        for cell, shown in grid.filled:
+            if whole:
+                assert shown == Wording(question.problem.derivation, question.problem.notation).number(result[cell])
+            else:
+                assert on_one_line(shown).replace("−", "-") == decimal_text(result[cell], 4).replace("−", "-")
+
+
+def names(formula: Formula) -> set[str]:
+    found = {on_one_line(formula)} if isinstance(formula, Name) else set()
+    return found.union(*map(names, children(formula))) if not isinstance(formula, Name) else found
+
+
+def test_what_is_still_to_be_found_stands_by_name() -> None:
+    """The working of s_12 takes the first query, which is given, and the second key, which is not."""
+    question = of_mechanism("self_attention")
+    scores = next(p for p, part in enumerate(question.parts) if part.name == "S")
+    solved = parts(question_document(question, solutions="partly"))[scores]
+    [working] = [block for block in all_blocks(solved.partly) if isinstance(block, Entries)]
+    assert [names(x) for x in working.equations] == [
+        {"s₁₁"},
+        {"s₁₂", "k₂₁", "k₂₂", "k₂₃", "k₂₄"},
+        {"s₁₃", "k₃₁", "k₃₂", "k₃₃", "k₃₄"},
+    ]
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_at_least_one_box_is_left_and_what_is_printed_stays(name: str) -> None:
+    question = of_type(name)
+    blank, partly = question_document(question), question_document(question, solutions="partly")
+    for before, after in zip(grids(blank), grids(partly), strict=True):
+        assert set(before.filled) <= set(after.filled)
+        boxes = before.rows * before.columns
+        if len(before.filled) < boxes:
+            assert len(after.filled) < boxes
+        assert replace(after, filled=before.filled) == before
+
+
+def test_letters_for_sizes_have_no_boxes_to_begin() -> None:
+    sheet = symattn.derive("note-001").worksheet()
+    assert settled(sheet.document("partly")).blocks == sheet.worksheet.blocks
+
+
+def test_half_a_single_row_is_given() -> None:
+    d = symattn.derive("attention", Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1, 2, 3], [0, 1, 0]], scale="none")
+    document = settled(d.worksheet().document("partly"))
+    assert [(g.columns, len(g.filled)) for g in grids(document)] == [(2, 1), (2, 1), (3, 1)]
+
+
+# ------------------------------------------------------------------------------------------------ conventions
+
+
+def test_a_bare_box_says_the_same_in_fewer_words() -> None:
+    [sheet] = symattn.worksheet("causal_self_attention", seed=5)
+
+    def box(conventions: str) -> str:
+        text = render(sheet.document(conventions=conventions), "text")[1].decode()  # type: ignore[arg-type]
+        return text.partition("Conventions")[2].partition("╰")[0]
+
+    bare, full = box("bare"), box("full")
+    assert box("none") == ""
+    for said in ("Tokens: rows", "√dₖ = 2", "Softmax by rows, base e", "0 seen, −∞ hidden"):
+        assert said in bare
+    assert len(bare.split()) < len(full.split()) / 1.5
+    assert "." not in bare.replace("…", "")
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_bare_box_leaves_no_convention_out(name: str) -> None:
+    """It has a line wherever the full box has one or more."""
+    question = of_mechanism(name)
+    for conventions in ("bare", "full"):
+        [box] = [b for b in question_document(question, conventions=conventions).blocks if hasattr(b, "title")]  # type: ignore[arg-type]
+        items = box.blocks[0].items  # type: ignore[union-attr]
+        assert len(items) == len(question.conventions) or conventions == "bare"
+        assert len(items) >= len(question.conventions) - 1
+
+
+# ------------------------------------------------------------------------------------------------ choosing
+
+
+def test_the_files_of_a_set(tmp_path) -> None:
+    def written(*options: str) -> list[str]:
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        done = CliRunner().invoke(
+            main, ["worksheet", "attention", "--seed", "3", "--format", "text", "--out", str(folder), *options]
+        )
+        assert done.exit_code == 0, done.output
+        return sorted(path.stem for path in folder.glob("*.txt"))
+
+    assert written() == ["attention-3-01", "attention-3-01-key"]
+    assert written("--solutions", "partly,worked") == ["attention-3-01-partly", "attention-3-01-worked"]
+    assert written("--together", "--solutions", "blank,worked") == ["attention-3-all", "attention-3-all-worked"]
+
+
+def test_derive_writes_them_too() -> None:
+    def printed(*options: str) -> str:
+        done = CliRunner().invoke(main, ["derive", "note-002", *options])
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    assert "Partly worked" in printed("--as", "worksheet", "--solutions", "partly")
+    assert "Worked solutions" in printed("--as", "worksheet", "--solutions", "worked")
+    assert printed("--as", "worksheet", "--solutions", "key") == printed("--as", "key")
+    assert printed("--as", "worksheet", "--solutions", "blank") == printed("--as", "worksheet")
+
+
+def test_what_there_is_not_is_named() -> None:
+    run = CliRunner().invoke(main, ["worksheet", "--solutions", "half"])
+    assert run.exit_code == 2
+    assert "solutions is 'half'; some of blank, partly, worked, key were expected." in run.output
+    run = CliRunner().invoke(main, ["derive", "note-002", "--solutions", "partly"])
+    assert "--solutions says what of a worksheet is worked: it goes with --as worksheet." in run.output
+    with pytest.raises(InputError, match="solutions is 'half'"):
+        question_document(of_mechanism("attention"), solutions="half")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="conventions is 'few'"):
+        question_document(of_mechanism("attention"), conventions="few")  # type: ignore[arg-type]

@@ -1,0 +1,302 @@
+"""HTML as its readers meet it: in a browser, by keyboard, read out, in the dark, on a telephone and on paper."""
+
+from __future__ import annotations
+
+import io
+import re
+import subprocess
+from base64 import b64decode
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import check_html
+import pytest
+from fontTools.ttLib import TTFont
+from pypdf import PdfReader
+from writer_exam_samples import EVERYTHING
+from writer_samples import (
+    ALL,
+    FIGURE,
+    FORMULAS,
+    HOSTILE,
+    W_Q,
+    WEIGHT,
+    W,
+    X,
+    equal,
+    indexed,
+    matrix,
+    n,
+    over,
+    sheet,
+    times,
+)
+
+from symattn.document import (
+    AnswerGrid,
+    Block,
+    Choices,
+    Columns,
+    Display,
+    Document,
+    Falk,
+    FillIn,
+    FillIns,
+    Heading,
+    HeatMap,
+    Inlines,
+    Look,
+    Math,
+    Paragraph,
+    Quoted,
+    Solved,
+    Strong,
+    Table,
+    Together,
+    Words,
+    WorkingSpace,
+)
+from symattn.formula.nodes import NOTHING, Annotated, Blank, Shape
+from symattn.writers.html import fragment, write
+
+
+def words(text: str) -> Inlines:
+    return (Words(text),)
+
+
+PRODUCT = matrix([3, 1, 12, 4], [0, 1, 2, -3], [9, 8, 7, 6])
+NAMES = (Annotated(n("X"), Shape(n(3), n(5), "cross"), "index"), W_Q)
+SOLVED = Solved(
+    (Paragraph(words("Work out the queries.")), AnswerGrid(n("Q"), 3, 4), WorkingSpace(40)),
+    (AnswerGrid(n("Q"), 3, 4, filled=(((0, 0), n(3)),)),),
+    (Display((equal("Q", times("X", W_Q), times(X, W), PRODUCT),)), Paragraph(words("The worked solution."))),
+    (Paragraph(words("A common wrong answer."), "M1 A2"),),
+)
+LAYOUTS = sheet(
+    Heading(words("Products")),
+    Falk(X, W, PRODUCT, NAMES),
+    Falk(X, W, AnswerGrid(n("Q"), 3, 4), NAMES),
+    Falk(matrix([over(1, 2), WEIGHT]), matrix([1], [over(3, 4)]), matrix([WEIGHT]), (n("A"), n("V"))),
+    Columns(
+        (words("Step"), words("Working")),
+        (
+            ((Paragraph(words("Queries")),), (Display((equal("Q", times(X, W)), equal(NOTHING, PRODUCT))),)),
+            ((Paragraph(words("Keys")),), (AnswerGrid(n("K"), 3, 4), WorkingSpace(30, ruled=True))),
+        ),
+    ),
+    Together((Heading(words("1. Queries"), 1, "[3]"), SOLVED)),
+    Together((Heading(words("2. Again"), 1, "[3]"), SOLVED)),
+    Choices((words("yes"), (Math(matrix([1, 2])),))),
+    Choices((words("one"), words("two")), several=True),
+    HeatMap(
+        ((0, 1, 2), (3, 4, 0)), "The weights of two tokens.", (indexed("q", 1), indexed("q", 2)),
+        tuple(indexed("k", i) for i in (1, 2, 3)), (("0.05", "0.25", "0.50"), ("0.75", "0.95", "0.05")),
+    ),
+    AnswerGrid(n("M"), 3, 3, shade=True, row_labels=(n("a"), n("b"), n("c"))),
+    FIGURE,
+    Table((words("Matrix"), words("Rows")), ((words("Q"), (Math(Blank()),)), (words("K"), ()))),
+    FillIns((FillIn(words("Student number"), boxes=8), FillIn(words("Memory"), 30, after=words("bytes")))),
+    subtitle="Answer key", fields=("Name", "Date"), sheet="3f9a-0007", recipe="symattn worksheet --seed 7",
+    solutions="key",
+)  # fmt: skip
+
+PAGES: dict[str, Document] = {
+    "everything": ALL,
+    "exam": EVERYTHING["exam with a recipe"],
+    "layouts": LAYOUTS,
+    "compact, in large print": replace(LAYOUTS, solutions="blank", look=Look(24, "letter", "compact")),
+}
+SPOILT = {
+    "label": ('aria-label="Q, row 1, column 1"', ""),
+    "light: color-contrast": ("color: light-dark(#1a1a1a,", "color: light-dark(#999999,"),
+    "dark: color-contrast": ("#e4e2de)", "#444444)"),
+    "narrow screen": ("<main>", '<main style="width: 60em">'),
+    "parts of solutions": ("details::details-content { content-visibility: visible; }\n    /*", "/*"),
+    "console": ("font-src data:;", ""),
+    "Scrollable region": (' tabindex="0"', ""),
+    "HTML: line": ("<main>", '<main><p hidden="hidden"><div></div></p>'),
+}
+
+
+@pytest.fixture(scope="session")
+def seen() -> dict[str, list[str]]:
+    """What is wrong with every page, and with the pages that were spoilt on purpose: one run of the browser for all."""
+    if missing := check_html.missing():
+        pytest.skip(missing)
+    sources = {name: write(document) for name, document in PAGES.items()}
+    whole = sources["layouts"]
+    for complaint, (right, wrong) in SPOILT.items():
+        assert right in whole, complaint
+        sources[complaint] = whole.replace(right, wrong)
+    return dict(zip(sources, check_html.complaints_about(list(sources.values())), strict=True))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(PAGES))
+def test_there_is_nothing_wrong_with_a_page(name: str, seen: dict[str, list[str]]) -> None:
+    assert seen[name] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("complaint", list(SPOILT))
+def test_what_is_wrong_with_a_page_is_found(complaint: str, seen: dict[str, list[str]]) -> None:
+    assert any(complaint in said for said in seen[complaint]), seen[complaint]
+
+
+@pytest.mark.slow
+def test_solutions_and_what_was_typed_are_on_paper(tmp_path: Path) -> None:
+    if not (chromium := check_html.chromium()):
+        pytest.skip("Chromium is not installed")
+    source = write(LAYOUTS).replace(
+        'aria-label="Q, row 1, column 1"', 'value="4711" aria-label="Q, row 1, column 1"', 1
+    )
+    (tmp_path / "page.html").write_text(source.replace("></textarea>", ">my own working</textarea>"), encoding="utf-8")
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-pdf-header-footer"]
+    printed = tmp_path / "page.pdf"
+    subprocess.run(
+        [chromium, *flags, f"--user-data-dir={tmp_path / 'profile'}", f"--print-to-pdf={printed}",
+         (tmp_path / "page.html").as_uri()],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    pages = PdfReader(printed).pages
+    text = " ".join(page.extract_text() for page in pages)
+    for part in ("The worked solution.", "A common wrong answer.", "4711", "my own working"):
+        assert part in text
+    for number, page in enumerate(pages, 1):
+        assert "3f9a-0007" in page.extract_text()
+        assert f"page {number} of {len(pages)}" in page.extract_text()
+    assert "Show every solution" not in text
+    width, height = (float(length) / 72 * 25.4 for length in pages[0].mediabox[2:])
+    assert (round(width), round(height)) == (210, 297)
+
+
+def tree(document: Document) -> ElementTree.Element:
+    return ElementTree.fromstring(write(document))
+
+
+def labels(*blocks: Block) -> list[str | None]:
+    return [place.get("aria-label") for place in tree(sheet(*blocks)).iter("input")]
+
+
+def test_places_to_write_are_named() -> None:
+    assert labels(AnswerGrid(n("S"), 1, 2)) == ["S, row 1, column 1", "S, row 1, column 2"]
+    assert labels(AnswerGrid(n("S"), 1, 2, filled=(((0, 1), n(5)),))) == ["S, row 1, column 1"]
+    named = AnswerGrid(NOTHING, 1, 1, shade=True, row_labels=(indexed("q", 1),), column_labels=(n("k"),))
+    assert labels(named) == ["Answer, row q sub 1, column k"]
+    assert labels(FillIns((FillIn((Strong("Bytes of "), Math(n("K")))), FillIn(words("a"), value="b")))) == [
+        "Bytes of K"
+    ]
+    assert labels(FillIns((FillIn(words("ID"), boxes=2),))) == ["ID, box 1 of 2", "ID, box 2 of 2"]
+    table = Table((words("Matrix"), words("Rows"), words("Columns")), ((words("Q"), (Math(Blank()),), words("4")),))
+    assert labels(table) == ["Q, Rows"]
+    places = tree(sheet(Heading(words("Keys")), WorkingSpace(20), WorkingSpace(20, ruled=True))).iter("textarea")
+    assert [place.get("aria-label") for place in places] == ["Working, Keys"] * 2
+
+
+@pytest.mark.parametrize("name", list(PAGES))
+def test_every_place_to_write_has_a_name(name: str) -> None:
+    page = tree(PAGES[name])
+    labelled = {place for label in page.iter("label") for place in label.iter("input")}
+    for place in (*page.iter("input"), *page.iter("textarea")):
+        assert place.get("aria-label") or place in labelled
+
+
+def test_options_of_one_question_exclude_one_another_and_no_others() -> None:
+    two = (words("a"), words("b"))
+    page = tree(sheet(Choices(two), Choices(two), Choices(two, several=True), sheet="S1"))
+    groups = [[(box.get("type"), box.get("name")) for box in group.iter("input")] for group in page.iter("fieldset")]
+    assert [[kind for kind, _ in group] for group in groups] == [["radio"] * 2, ["radio"] * 2, ["checkbox"] * 2]
+    names = [{name for _, name in group} for group in groups]
+    assert [len(group) for group in names] == [1, 1, 1]
+    assert len(set.union(*names)) == 3
+    assert len(list(page.iter("legend"))) == 3
+
+
+def test_a_solution_is_opened_by_the_reader() -> None:
+    page = tree(sheet(Heading(words("Queries")), SOLVED, solutions="key"))
+    [details] = page.iter("details")
+    assert details.get("open") is None
+    shown = "".join(details.itertext())
+    assert "The worked solution." in shown
+    assert "A common wrong answer." in shown
+    assert "".join(details[0].itertext()) == "Solution, Queries"
+    assert len(list(page.iter("input"))) == 12 + 1  # the boxes asked for, and the one that shows every solution
+
+
+def test_what_is_for_markers_stands_in_keys_alone() -> None:
+    worked = write(sheet(SOLVED, solutions="worked"))
+    assert "The worked solution." in worked
+    assert "A common wrong answer." not in worked
+    [summary] = tree(sheet(Heading(words("Queries")), Solved((), (), (), SOLVED.key), solutions="key")).iter("summary")
+    assert summary.text == "For marking"
+    assert write(sheet(Solved(SOLVED.ask, (), ()), solutions="key")).count("<details") == 0
+
+
+def test_a_blank_sheet_has_nothing_of_the_solution() -> None:
+    blank = write(sheet(SOLVED, solutions="blank"))
+    assert blank == write(sheet(*SOLVED.ask))
+    for secret in ("worked solution", "common wrong", "<details"):
+        assert secret not in blank
+    assert write(sheet(SOLVED, solutions="partly")) == write(sheet(*SOLVED.partly))
+
+
+def test_a_product_reads_left_times_above_is_inside() -> None:
+    [scheme] = (part for part in tree(sheet(Falk(X, W, PRODUCT, NAMES))).iter("div") if part.get("class") == "falk")
+    assert [part.get("class") for part in scheme] == ["left-name", "left", "top-name", "top", "inside"]
+
+
+def test_somebody_s_own_words_keep_to_their_direction() -> None:
+    page = tree(sheet(Paragraph((Words("for "), Words(Quoted("שלום")))), FillIns((FillIn((), value="مرحبا"),))))
+    assert [part.text for part in page.iter("bdi")] == ["שלום", "مرحبا"]
+    assert page.get("dir") is None
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_the_style_sheet_says_nothing_but_its_own(hostile: str) -> None:
+    """The identity at the foot of every printed page stands in it as a string that nothing ends."""
+    plain, spoilt = (write(sheet(sheet=words, recipe="")) for words in ("A1", hostile))
+    styles = [re.findall(r"<style>(.*?)</style>", source, re.DOTALL) for source in (plain, spoilt)]
+    assert [len(found) for found in styles] == [1, 1]
+    string = re.compile(r'(@bottom-left \{ content: )"(?:[a-zA-Z0-9]|\\[0-9a-f]+ )*"')
+    assert string.sub(r"\1", styles[0][0]) == string.sub(r"\1", styles[1][0])
+
+
+def test_a_fragment_keeps_to_itself() -> None:
+    piece = fragment(LAYOUTS)
+    root = ElementTree.fromstring(piece)
+    assert (root.tag, root.get("class")) == ("div", "symattn roomy")
+    [style] = root.iter("style")
+    assert style.text is not None
+    for outside in ("@font-face", "@page", ":root"):
+        assert outside not in style.text
+    rules = re.findall(r"^(\S.*) \{", style.text, re.MULTILINE)
+    assert rules
+    assert all(rule.startswith((".symattn", "@supports")) for rule in rules)
+    assert not any(part.tag in ("html", "head", "body", "main", "h1") for part in root.iter())
+    assert len(piece) < 60_000
+
+
+def shipped_font() -> TTFont:
+    found = re.search(r"data:font/woff2;base64,([^)]*)\)", write(ALL))
+    assert found
+    return TTFont(io.BytesIO(b64decode(found[1])))
+
+
+def test_the_font_has_every_sign_of_the_formulas() -> None:
+    font = shipped_font()
+    known = set(font.getBestCmap())
+    page = tree(sheet(Display(tuple(FORMULAS.values()))))
+    signs = {c for part in page.iter() if part.tag in ("mn", "mo", "mi") for c in part.text or ""}
+    greek, latin = "αβγδεζηθικλμνξοπρςστυφχψω", "abcdefghijklmnopqrstuvwxyz"
+    assert {ord(c) for c in signs | set("⊤′×·⊙∑√≈≤≥≠→∞−∂Σ" + greek + greek.upper() + latin + latin.upper())} <= known
+    italic = [0x1D44E + i if c != "h" else 0x210E for i, c in enumerate(latin)]  # what a browser shows letters as
+    assert {*italic, *range(0x1D434, 0x1D44E), *range(0x1D6FC, 0x1D715)} <= known
+    assert "MATH" in font
+
+
+def test_the_font_goes_by_its_own_name_and_keeps_its_licence() -> None:
+    names = shipped_font()["name"]
+    assert names.getDebugName(1) == "Symattn Math"
+    assert "GUST" in str(names.getDebugName(13))
+    assert (Path(check_html.html.__file__).parent.parent / "fonts" / "GUST-FONT-LICENSE.txt").is_file()

@@ -1,0 +1,202 @@
+"""Templates of the user's own, and the class exam: what they change, what they may not do, what is said of mistakes."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from writer_samples import matrix, n, sheet
+
+from symattn.api import make_recipe
+from symattn.cli import main
+from symattn.document import AnswerGrid, Choices, Display, Heading, Paragraph, Solved, Together, Words
+from symattn.errors import InputError
+from symattn.question import total
+from symattn.resources import templates
+from symattn.sheets import Sheet, sheets
+from symattn.writers import FORMATS, latex, pdf
+from symattn.writers.page import typesetting
+
+PAGE = sheet(Paragraph((Words("some words"),)), sheet="3f9a")
+
+
+def put(folder: Path, name: str, text: str) -> Path:
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+# --- a folder of templates --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("format", "name"),
+    [
+        ("latex", "document.tex.j2"),
+        ("html", "document.html.j2"),
+        ("markdown", "document.md.j2"),
+        ("typst", "document.typ.j2"),
+    ],
+)
+def test_a_template_replaces_ours_in_every_format(format: str, name: str, tmp_path: Path) -> None:
+    ours = FORMATS[format].write(PAGE)
+    put(tmp_path, name, "My own: <<body>>\n")
+    with typesetting(tmp_path):
+        own = FORMATS[format].write(PAGE)
+        others = {other: FORMATS[other].write(PAGE) for other in FORMATS if other != format}
+    assert own.startswith("My own: ")
+    assert "some words" in own
+    assert others == {other: FORMATS[other].write(PAGE) for other in others}
+    assert FORMATS[format].write(PAGE) == ours
+
+
+def test_macros_can_be_replaced_alone(tmp_path: Path) -> None:
+    put(tmp_path, "symattn.sty", "% mine\n")
+    with typesetting(tmp_path):
+        assert "% mine\n\\makeatother" in latex.write(PAGE)
+        folder = latex.Folder()
+        folder.add("a", latex.write_beside_macros(PAGE))
+        assert dict(folder.files()) == {"symattn.sty": "% mine\n"}
+
+
+@pytest.mark.parametrize(
+    ("template", "line", "said"),
+    [
+        ("one\n<% if %>\n", 2, "Expected an expression"),
+        ("one\ntwo\n<<nonsense>>\n", 3, "'nonsense' is undefined"),
+        ("<<title.nonsense>>", 1, "no attribute 'nonsense'"),
+        ("\n<< 1 // 0 >>", 2, "zero"),
+        ("\n\n<<title.__class__.__mro__>>", 3, "unsafe"),
+        ("<<cycler.__init__.__globals__>>", 1, "unsafe"),
+        ("<% include 'elsewhere.tex' %>", 1, "elsewhere.tex"),
+        ("<% include '../../pyproject.toml' %>", 1, "pyproject.toml"),
+    ],
+)
+def test_a_mistake_is_a_sentence_with_file_and_line(template: str, line: int, said: str, tmp_path: Path) -> None:
+    put(tmp_path, "document.tex.j2", template)
+    with typesetting(tmp_path), pytest.raises(InputError, match=f"document.tex.j2, line {line}: ") as raised:
+        latex.write(PAGE)
+    assert said in str(raised.value)
+
+
+def test_a_folder_that_replaces_nothing_is_refused(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "missing"):
+        with pytest.raises(InputError, match=r"has none of the templates .*document\.tex\.j2"), typesetting(folder):
+            pass
+
+
+def test_a_class_of_ones_own(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no LaTeX class 'handout'.*handout\.tex\.j2"), typesetting(None, "handout"):
+        pass
+    put(tmp_path, "handout.tex.j2", "\\documentclass{handout}\n<<body>>\n")
+    with typesetting(tmp_path, "handout"):
+        assert latex.write(PAGE).startswith("\\documentclass{handout}\nsome words")
+
+
+def test_the_command_line_says_what_is_wrong(tmp_path: Path) -> None:
+    put(tmp_path, "document.tex.j2", "<<nonsense>>")
+    command = ["derive", "note-000", "--format", "latex", "--templates", str(tmp_path)]
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 2
+    assert "document.tex.j2, line 1: 'nonsense' is undefined" in result.output
+    assert "Traceback" not in result.output
+
+
+def test_ours_are_all_there() -> None:
+    names = {path.name for path in templates().iterdir()}
+    assert {"document.tex.j2", "exam.tex.j2", "class.tex.j2", "symattn.sty"} <= names
+
+
+# --- the class exam ---------------------------------------------------------------------------------------
+
+
+def made(**options: object) -> Sheet:
+    [found] = sheets(make_recipe("self_attention", {}, seed=7, **options), 1)  # type: ignore[arg-type]
+    return found
+
+
+def for_exam(document: object) -> str:
+    with typesetting(latex_class="exam"):
+        return latex.write(document)  # type: ignore[arg-type]
+
+
+def test_questions_are_counted_by_the_class() -> None:
+    one = made()
+    source = for_exam(one.worksheet)
+    assert source.count("\\question[") == len(one.question.parts)
+    assert sum(map(int, re.findall(r"\\question\[(\d+)\]", source))) == sum(total(p.marks) for p in one.question.parts)
+    assert "\\section*{1." not in source
+    assert "\\begin{solution}" not in source
+    assert "\n\\printanswers" not in source
+
+
+def test_parts_carry_the_marks_of_their_question() -> None:
+    source = for_exam(sheet(
+        Together((Heading((Words("Question 1. Masks"),), 1, "[5]"), Paragraph((Words("Given."),)))),
+        Heading((Words("(a) First"),), 2, "M1 A2"),
+        Paragraph((Words("Do it."),)),
+        Heading((Words("(b) Second"),), 2, "[2]"),
+        Heading((Words("Question 2. Shapes"),), 1, "[4]"),
+        Heading((Words("Data sheet"),), 1),
+        Heading((Words("Question 1. Masks"),), 1),
+    ))  # fmt: skip
+    body = source.partition("\\makesheettitle")[2]
+    commands = re.findall(
+        r"\\(?:question|part)(?:\[\d+\])?(?= )|\\(?:begin|end)\{(?:questions|parts)\}|\\section\*", body
+    )
+    assert commands == [
+        "\\begin{questions}", "\\question", "\\begin{parts}", "\\part[3]", "\\part[2]", "\\end{parts}",
+        "\\question[4]", "\\end{questions}", "\\section*", "\\section*",
+    ]  # fmt: skip
+
+
+SOLVED = Solved(
+    (Paragraph((Words("asked words"),)), AnswerGrid(n("S"), 2, 2)),
+    (Paragraph((Words("partly words"),)),),
+    (Display((matrix([1, 2], [3, 4]),)), Paragraph((Words("worked words"),))),
+    (Paragraph((Words("key words"),)),),
+)
+
+
+def test_solutions_are_those_of_the_class() -> None:
+    blocks = (Heading((Words("1. Scores"),), 1, "[2]"), SOLVED, Solved((), (), (), (Paragraph((Words("after"),)),)))
+    key = for_exam(sheet(*blocks, solutions="key"))
+    assert "\n\\printanswers" in key
+    assert re.search(r"\\ifprintanswers\\else\nasked words.*?\\fi\n\\begin\{solution\}.*worked words", key, re.DOTALL)
+    assert "key words" in key
+    assert "\\end{questions}\n\n\\ifprintanswers\nafter\n\\fi" in key
+    assert "key words" not in for_exam(sheet(*blocks, solutions="worked"))
+    blank = for_exam(sheet(*blocks, solutions="blank"))
+    assert "asked words" in blank
+    assert not [word for word in ("partly", "worked", "key") if f"{word} words" in blank]
+
+
+def test_options_are_those_of_the_class() -> None:
+    page = sheet(Choices(((Words("yes"),), (Words("no"),)), ticked=frozenset({1})))
+    assert "\\begin{checkboxes}\n  \\choice yes\n  \\CorrectChoice no\n\\end{checkboxes}" in for_exam(page)
+
+
+def test_a_tex_without_the_class_says_so() -> None:
+    engine = pdf._embedded_engine()
+    if engine is None:
+        pytest.skip("the embedded TeX is not installed")
+    with pytest.raises(InputError, match=r"exam\.cls"):
+        pdf.latex_pdf(for_exam(PAGE), engine)
+
+
+def has_the_class() -> bool:
+    found = shutil.which("kpsewhich") and subprocess.run(["kpsewhich", "exam.cls"], capture_output=True, check=False)
+    return bool(found and found.stdout and shutil.which("pdflatex"))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not has_the_class(), reason="no TeX with exam.cls (Debian: texlive-latex-extra) is installed")
+@pytest.mark.parametrize("solutions", ["blank", "partly", "worked", "key"])
+def test_the_class_compiles(solutions: str) -> None:
+    engine = Path(shutil.which("pdflatex") or "")
+    data, log = pdf.latex_pdf(for_exam(made().document(solutions)), engine)  # type: ignore[arg-type]
+    assert data.startswith(b"%PDF")
+    assert not re.findall(r"^(?:Overfull|LaTeX Warning|Class exam Warning).*", log, re.MULTILINE)

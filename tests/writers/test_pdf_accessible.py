@@ -1,0 +1,168 @@
+"""Accessible PDF: independent checkers find nothing, everything is inside the margins, and words say what is shown."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from check_pdf import complaints, faults
+from pdf_marks import pages, tags, words_on
+from test_writers_formulas import numbers
+from writer_exam_samples import EVERYTHING
+from writer_samples import W_Q, WEIGHT, equal, indexed, matrix, n, over, sheet
+
+import symattn
+from symattn.document import (
+    AnswerGrid,
+    Columns,
+    Display,
+    Document,
+    Entries,
+    Falk,
+    Look,
+    Math,
+    Paragraph,
+    Solved,
+    Strong,
+    Words,
+    WorkingSpace,
+    all_blocks,
+    settled,
+)
+from symattn.formula.nodes import Blank, MatrixOf, Number
+from symattn.formula.speech import speak
+from symattn.formula.width import width
+from symattn.writers.pdf import write_pdf
+
+LEFT, ABOVE, PRODUCT = matrix([1, -2, 3], [0, 12, 1]), matrix([1, 0], [-2, 5], [3, 1]), matrix([14, -7], [-21, 61])
+BLANKS = MatrixOf(((Blank(),) * 3,) * 3)
+
+LAYOUTS = sheet(
+    Falk(LEFT, ABOVE, PRODUCT, (n("X"), W_Q)),
+    Falk(LEFT, ABOVE, AnswerGrid(n("Q"), 2, 2), (n("X"), W_Q)),
+    Falk(BLANKS, BLANKS, AnswerGrid(n("S"), 3, 3, filled=(((0, 0), n(4)),))),
+    Falk(matrix([WEIGHT, over(1, 2)]), matrix([1], [2], bracket="("), matrix([WEIGHT])),
+    Falk(matrix([*range(20)]), matrix(*[[*range(20)]] * 20), AnswerGrid(n("A"), 1, 20, "exponential")),
+    Columns(((Words("Step"),), (Words("Working"),)), (
+        ((Paragraph((Strong("Queries "), Math(n("Q")))), Display((equal("Q", W_Q),))),
+         (Display((equal("Q", PRODUCT, PRODUCT, PRODUCT, PRODUCT),)), AnswerGrid(n("Q"), 3, 4, "exponential"))),
+        ((Paragraph((Words("Output"),), "[3]"),),
+         (WorkingSpace(40), Entries(tuple(equal(indexed("q", i, j), WEIGHT) for i in (1, 2) for j in (1, 2)), 2))),
+    )),
+    Solved((Paragraph((Words("asked"),)),), (), (Paragraph((Words("solution"),)),), (Paragraph((Words("marks"),)),)),
+)  # fmt: skip
+
+LOOKS = [
+    Look(text_size=11),
+    Look(text_size=18, paper="letter", spacing="compact"),
+    Look(text_size=24, spacing="compact"),
+]
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (" pt" in name)) for name in EVERYTHING]
+)
+def test_checkers_find_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("symattn.writers.pdf.COMPILER.printable", lambda characters: "")
+    assert complaints(EVERYTHING[name]) == []
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=lambda look: f"{look.text_size}-{look.paper}-{look.spacing}")
+def test_checkers_find_nothing_in_any_layout(look: Look) -> None:
+    assert complaints(replace(LAYOUTS, look=look)) == []
+
+
+def test_the_checks_find_faults() -> None:
+    wide = sheet(Paragraph((Words("a"),)), sheet="x" * 5)
+    data = write_pdf(wide)
+    assert faults(data) == []
+    spoilt = data.replace(b"<pdfuaid:part>1", b"<pdfuaid:part>2").replace(b"/Lang(en)", b"/Lang(??)")
+    assert len(faults(spoilt)) >= 2
+
+
+@pytest.mark.parametrize(("paper", "size"), [("a4", (595, 842)), ("letter", (612, 792))])
+def test_paper(paper: str, size: tuple[int, int]) -> None:
+    first = pages(write_pdf(sheet(look=Look(paper=paper))))[0]  # type: ignore[arg-type]
+    assert (round(float(first.mediabox.width)), round(float(first.mediabox.height))) == size
+
+
+def test_lines_break_at_the_same_words_on_both_papers() -> None:
+    page = sheet(*[Paragraph((Words("some words that go on and on, " * 30),))] * 3)
+    a4, letter = (
+        [line for part in pages(write_pdf(replace(page, look=Look(paper=paper)))) for line in
+         part.extract_text().split("\n") if "words" in line]
+        for paper in ("a4", "letter")
+    )  # fmt: skip
+    assert a4 == letter
+
+
+def test_compact_pages_are_fewer() -> None:
+    page = sheet(*[AnswerGrid(n("S"), 3, 3), WorkingSpace(60), Display((equal("S", PRODUCT),))] * 12)
+    roomy, compact = (len(pages(write_pdf(replace(page, look=Look(spacing=s))))) for s in ("roomy", "compact"))  # type: ignore[arg-type]
+    assert compact < roomy
+
+
+@pytest.mark.parametrize(
+    ("solutions", "shown"), [("blank", "asked"), ("worked", "solution"), ("key", "solution marks"), ("partly", "")]
+)
+def test_only_the_solutions_that_are_wanted_are_there(solutions: str, shown: str) -> None:
+    solved = LAYOUTS.blocks[-1]
+    words = words_on(pages(write_pdf(sheet(solved, solutions=solutions)))[0])
+    assert [word for word in words.split() if word in ("asked", "solution", "marks")] == shown.split()
+
+
+def test_a_matrix_that_is_much_too_wide_is_set_row_by_row() -> None:
+    numbers = [[10**8 + 100 * i + j for j in range(15)] for i in range(3)]
+    data = write_pdf(sheet(Display((equal("A", matrix(*numbers)),))))
+    words = " ".join(map(words_on, pages(data)))
+    assert [f"row {i}" in words for i in (1, 2, 3, 4)] == [True, True, True, False]
+    for row in numbers:
+        assert all(str(number) in words for number in row)
+    assert faults(data) == []
+
+
+@pytest.mark.parametrize("n_rows", [3, 40, 200])
+def test_lines_that_belong_together_leave_no_page_too_full(n_rows: int) -> None:
+    page = sheet(Display(tuple(equal("x", WEIGHT) for _ in range(n_rows))),
+                 Entries((equal("x", *range(n_rows)),) * 3))  # fmt: skip
+    assert faults(write_pdf(page)) == []
+
+
+def test_what_fits_by_estimate_fits() -> None:
+    """Where the estimate says that lines fit, typst does not measure them: the margins show whether that was right."""
+    page = sheet(*(
+        Display((equal("S", *[Number("8" * k)] * parts),))
+        for parts in range(1, 12) for k in range(1, 60 // parts + 1)
+        if width(equal("S", *[Number("8" * k)] * parts)) < 41
+    ))  # fmt: skip
+    assert faults(write_pdf(page)) == []
+
+
+# --- a reader who does not see -----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def key() -> Document:
+    (made,) = symattn.worksheet("self_attention", seed=3)
+    return made.key
+
+
+def test_the_words_for_a_key_read_in_order_contain_every_number_of_it(key: Document) -> None:
+    """What is read aloud: the text of the page where there is no formula, and the words for each formula."""
+    spoken = [alternative for kind, alternative in tags(write_pdf(key)) if kind == "/Formula"]
+    blocks = all_blocks(settled(key).blocks)
+    shown = [block.lines if isinstance(block, Display) else block.equations for block in blocks
+             if isinstance(block, Display | Entries)]  # fmt: skip
+    wanted = [number for lines in shown for line in lines for number in numbers(line)]
+    heard = iter(re.findall(r"\d+(?:\.\d+)?", " ".join(spoken)))
+    missing = [number for number in wanted if number not in heard]  # `in` goes on from the last one that was found
+    assert missing == []
+
+
+def test_boxes_and_schemes_are_described(key: Document) -> None:
+    spoken = [alternative for kind, alternative in tags(write_pdf(LAYOUTS)) if kind == "/Figure"]
+    assert len(spoken) == 6
+    assert spoken[0].endswith(speak(PRODUCT))
+    assert "Q" in spoken[1]
+    assert "row 1: 4, " in spoken[2]
