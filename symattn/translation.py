@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, TypeVar
 
 from symattn.document import Blocks, Diagram, Document, Inline, Inlines, Math, Quoted, Strong, Words
 from symattn.figure_words import ARROWS, described
-from symattn.formula import Formula, Marked, Name, Text
+from symattn.formula import Formula, Marked, Name, Number, Text
 from symattn.languages import ENGLISH, PLACEHOLDER, Catalogue, catalogue, speaking
 
 
@@ -53,11 +53,11 @@ def untranslated(document: Document, known: Catalogue | None = None) -> list[str
 
 # In a sentence, a number and anything else that is not translated are one character each, of areas that are no text.
 _NUMBERS, _OTHERS, _BREAK = 0xE000, 0xF0000, "\x1f"
-_N, _F = "\ue000-\uf8ff", "\U000f0000-\U000ffffd"
-_RESERVED = re.compile(f"[\ue000-\uf8ff\U000f0000-\U000ffffd{{}}{_BREAK}]")
+_N, _F = "\ue000-\uf8ff", "\U000f0000-\U0010ffff"
+_RESERVED = re.compile(f"[\ue000-\uf8ff\U000f0000-\U0010ffff{{}}{_BREAK}]")
 _NUMBER = re.compile(
     r"(?<![\w^])[A-Z]\d+(?:\.\d+)*[a-z]?\b|(?<!\w)[A-Z](?:(?:, | and )[A-Z]\b)+"
-    r"|\(−\d+(?:[.,/]\d+)*\)|−?\d+(?:[.,/]\d+)*|✓\w*\.?"
+    r"|\(−\d+(?:[.,/]\d+)*\)|−?\d+(?:[.,/–]\d+)*|✓\w*\.?"
 )
 """A number; or what names something: a misconception C5, an erratum E2.1, the order B, A, C."""
 
@@ -157,8 +157,12 @@ class _Translator:
 
     def name(self, base: str) -> str:
         """A name that is a word, if the catalogue has it."""
-        found = None if isinstance(base, Quoted) else self.known.messages.get(base)
-        return found if isinstance(found, str) else base
+        if isinstance(base, Quoted):
+            return base
+        if " " in base:
+            return self.text(base)
+        found = self._exactly(base, _Line()) or ()
+        return "".join(part.text for part in found if isinstance(part, Words)) or base
 
     # -- words
 
@@ -434,16 +438,26 @@ def _joined(content: Sequence[Inline]) -> Inlines:
 
 def _formula(translator: _Translator, node: Any) -> Any:
     """A formula with its words translated; itself where it has none."""
-    if isinstance(node, tuple):
-        items = tuple(_formula(translator, item) for item in node)
-        return items if any(new is not old for new, old in zip(items, node, strict=True)) else node
-    if not isinstance(node, Formula):
-        return node
-    parts = {f.name: getattr(node, f.name) for f in fields(node)}
-    new = {name: _formula(translator, part) for name, part in parts.items()}
     match node:
-        case Text(words) | Marked(words=words) if words:
-            new["words"] = translator.text(words)
-        case Name(base) if len(base) > 1:
-            new["base"] = translator.name(base)
-    return node if all(new[name] is parts[name] for name in parts) else type(node)(**new)
+        case tuple():
+            items = tuple([_formula(translator, item) for item in node])
+            return items if any(new is not old for new, old in zip(items, node, strict=True)) else node
+        case Number() | str() | int():
+            return node
+    changed = {}
+    for name in _fields_of(node.__class__):
+        part = getattr(node, name)
+        new = _formula(translator, part)
+        match node, name:
+            case (Text(), "words") | (Marked(), "words") if part:
+                new = translator.text(part)
+            case Name(), "base" if len(part) > 1:
+                new = translator.name(part)
+        if new is not part:
+            changed[name] = new
+    return replace(node, **changed) if changed else node
+
+
+@cache
+def _fields_of(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()

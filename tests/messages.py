@@ -28,9 +28,9 @@ from symattn import figure_words, languages
 from symattn.attempt import Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked, Unreadable
 from symattn.dice import Dice
 from symattn.document import Document, Inlines, Math, Paragraph, Quoted, Words
-from symattn.exam import make_exam
+from symattn.exam import Exam, make_exam
 from symattn.exam.deploy import documents as exam_documents
-from symattn.exam.spec import ExamSpec, exam_spec
+from symattn.exam.spec import exam_spec
 from symattn.examples import examples
 from symattn.explanation import key_document, worksheet_document
 from symattn.formula import Name, speech
@@ -184,13 +184,20 @@ def kinds_of_errata() -> Iterator[Document]:
 # ------------------------------------------------------------------------------------------------ pages
 
 
-def drawn(chosen: ProblemType, seed: int, count: int = 2) -> Iterator[Question]:
+POOLS = {
+    "choice": 20, "counts": 40, "design": 10, "drills": 10, "estimate": 40, "heatmap": 20, "masks": 20, "prove": 40,
+    "recurrence": 60, "shapes": 40, "translate": 10,
+}  # fmt: skip
+"""How many variants it takes to hear everything that a type has to say; of others two."""
+
+
+def drawn(chosen: ProblemType, seed: int) -> Iterator[Question]:
     """Variants of a type for beginners and others, with each of its options said otherwise."""
     stated: list[dict[str, Any]] = [{"level": "starter"}, {}]
     stated += [{"options": {name: not usual}} for name, (usual, _) in chosen.options.items() if isinstance(usual, bool)]
     stated += [{"options": {"what": what}} for what in chosen.presets]
     for one in stated:
-        yield from islice(pool(chosen.spec(one), Dice.seeded(seed)), count)
+        yield from islice(pool(chosen.spec(one), Dice.seeded(seed)), POOLS.get(chosen.name, 2))
 
 
 @cache
@@ -220,14 +227,13 @@ EXAM: dict[str, Any] = {
 
 
 @cache
-def exam_spec_of(seed: int) -> ExamSpec:
-    return exam_spec(EXAM, Path("exam.toml"))
+def exam(seed: int) -> Exam:
+    return make_exam(exam_spec(EXAM, Path("exam.toml")), Dice.seeded(seed))
 
 
 @cache
 def exam_pages(seed: int) -> Mapping[str, Document]:
-    exam = make_exam(exam_spec_of(seed), Dice.seeded(seed))
-    return {stem: document() for stem, document in exam_documents(exam)}
+    return {stem: document() for stem, document in exam_documents(exam(seed))}
 
 
 def scripts(question: Question, seed: int, tried: set[str]) -> Iterator[Attempt]:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from writer_samples import FORMULAS
 
 import symattn
-from symattn.attempt import Attempt, Text
+from symattn.attempt import Attempt, Said, Text
 from symattn.dice import Dice
 from symattn.document import (
     Code,
@@ -34,7 +34,6 @@ from symattn.document import (
     Words,
 )
 from symattn.errors import InputError
-from symattn.exam.deploy import documents as exam_documents
 from symattn.explanation import key_document, worksheet_document
 from symattn.formula import Formula, MatrixOf, Name, Number
 from symattn.formula.speech import speak
@@ -51,6 +50,7 @@ from symattn.submissions import fill, read_submission
 from symattn.translation import in_language, translated, untranslated
 from symattn.trial import script
 from symattn.writers import FORMATS, markdown
+from symattn.writers.common import visible
 from symattn.writers.text import plain
 
 OTHERS = tuple(code for code in languages() if code != "en")
@@ -64,8 +64,8 @@ def in_(language: str, document: Document) -> Document:
 
 
 @cache
-def question(name: str, seed: int = 2026) -> Question:
-    return next(iter(pool(problem_type(name).spec({}), Dice.seeded(seed))))
+def question(name: str, notation: str = "standard") -> Question:
+    return next(iter(pool(problem_type(name).spec({"notation": notation}), Dice.seeded(2026))))
 
 
 def page(*contents: Inlines) -> Document:
@@ -197,7 +197,7 @@ def test_fresh_pages_say_nothing_that_translators_have_not_seen():
 
 @pytest.mark.slow
 def test_examples_exams_and_feedback_say_nothing_that_translators_have_not_seen():
-    known = [symattn.derive(name).document for name in symattn.examples()]
+    known = [symattn.derive(name).document for name in messages.examples()]
     known += messages.exam_pages(2026).values()
     asked = question("full")
     assert asked.problem is not None
@@ -286,7 +286,7 @@ def test_every_format_writes_a_page(language):
 
 HOSTILE = (
     "Fill in every box.", "{1}", "{a} {b}", "Answer key", "{word}", "Total", "\ue000\ue001 and \ue002", "\U000f0000",
-    "Step 3: Marks; Name. Keys", "row 1, column 2", "“Fill in every box.”", "1, 2 and 3", "\x1f", "}{",
+    "Step 3: Marks; Name. Keys", "row 1, column 2", "“Fill in every box.”", "1, 2 and 3", "a\x1fb", "}{",
 )  # fmt: skip
 
 
@@ -301,7 +301,7 @@ def test_what_a_student_wrote_is_not_translated(language, text):
     expected = Counter(own for own in leaves(document, Quoted))
     assert expected[Quoted(text)] >= 3
     assert Counter(own for own in leaves(said, Quoted)) == expected
-    assert "".join(plain(p.content) for p in leaves(said, Paragraph)).count(text) >= 2
+    assert "".join(plain(p.content) for p in leaves(said, Paragraph)).count(visible(text)) >= 1
 
 
 @given(st.lists(st.sampled_from([*HOSTILE, "a", "2", " and ", ". "]) | st.text(max_size=6), max_size=5))
@@ -348,10 +348,20 @@ def test_strong_words_are_said_by_themselves():
 # ------------------------------------------------------------------------------------------------ reading back
 
 
+def answers(attempt: Attempt) -> dict[str, Said]:
+    """What was written; a text without the points that it was given."""
+    return {
+        part: replace(said, points=None) if isinstance(said, Text) else said for part, said in attempt.answers.items()
+    }
+
+
+NOTES = [("full", f"note-00{number}") for number in range(5)]
+
+
 @in_every_language
-@pytest.mark.parametrize("name", TYPES)
-def test_a_worksheet_that_was_filled_in_is_read_back(language, name):
-    asked = question(name)
+@pytest.mark.parametrize(("name", "notation"), [*((name, "standard") for name in TYPES), *NOTES])
+def test_a_worksheet_that_was_filled_in_is_read_back(language, name, notation):
+    asked = question(name, notation)
     sheet = identity(asked.content)
     document = presented(replace(worksheet_document(asked, sheet, "symattn worksheet x"), look=Look(language=language)))
     attempt = messages.key_script(asked)
@@ -359,21 +369,20 @@ def test_a_worksheet_that_was_filled_in_is_read_back(language, name):
         fill(markdown.write(document), [asked], [attempt], name="Ada", student="17"), [asked], form="markdown"
     )
     assert (found.sheet, found.name, found.student) == (sheet, "Ada", "17")
-    assert dict(found.attempts[0].answers) == dict(attempt.answers)
+    assert answers(found.attempts[0]) == answers(attempt)
 
 
 @in_every_language
 def test_an_exam_paper_is_read_back(language):
-    spec = messages.exam_spec_of(7)
-    exam = messages.make_exam(spec, Dice.seeded(7))
-    stem, document = next((stem, made()) for stem, made in exam_documents(exam) if stem.startswith("papers"))
-    asked = exam.questions(0)
+    asked = messages.exam(2026).questions(0)
+    stem = f"papers/{messages.exam(2026).ids[0]}"
+    document = messages.exam_pages(2026)[stem]
     blank = markdown.write(presented(replace(document, look=Look(language=language))))
     attempts = [messages.key_script(one) for one in asked]
     found = read_submission(fill(blank, asked, attempts), asked, form="markdown")
     assert stem == f"papers/{found.sheet}"
     for one, expected in zip(found.attempts, attempts, strict=True):
-        assert dict(one.answers) == dict(expected.answers)
+        assert answers(one) == answers(expected)
 
 
 # ------------------------------------------------------------------------------------------------ speech

@@ -41,7 +41,7 @@ def blocks(wording: Wording) -> list[Block]:
     numbers = [int(place) for step in derivation if (place := Called.of(step.name).place).isdigit()]
     count = max(numbers, default=1)
     steps = [step for step in derivation if Called.of(step.name).place in ("", "1") or count == 1]
-    sublayers = _sublayers(steps, count)
+    sublayers = _sublayers(steps)
     boxes: list[tuple[Formula, ...]] = []
     remarks: list[Inlines] = []
     sources = tuple(name for name in ("X", "E", "Z") if name in derivation.givens)
@@ -80,7 +80,7 @@ def _norm(step: Step) -> str:
     return stem if stem in ("N1", "N2", "N3", "Y") else ""
 
 
-def _sublayers(steps: Sequence[Step], count: int) -> list[_Sublayer]:
+def _sublayers(steps: Sequence[Step]) -> list[_Sublayer]:
     """Steps in a row that are of the same kind; what is only copied is left out, unless it is the whole result."""
     found: list[_Sublayer] = []
     for step in steps:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence, Set
 from itertools import groupby
 
-from symattn.derivation import Derivation, Step
+from symattn.derivation import Step
 from symattn.document import Block, Diagram, DiagramLayer, Math, Paragraph, Place, Together, Words
 from symattn.explanation.wording import Wording
 from symattn.figure_words import described
@@ -34,7 +34,7 @@ def graph(wording: Wording) -> list[Block]:
     return blocks
 
 
-def levels(derivation: Derivation, steps: Sequence[Step]) -> dict[str, int]:
+def levels(steps: Sequence[Step]) -> dict[str, int]:
     """The longest path, in steps, from what these steps start from to each of them: 1 for the first ones."""
     found: dict[str, int] = {}
     for step in steps:
@@ -49,7 +49,7 @@ def _parts(wording: Wording) -> Iterable[Sequence[Step]]:
     if _widest(wording, steps) > _ROOM * _PAGE:
         groups = [tuple(group) for _, group in groupby(steps, lambda step: step.section)]
     for group in groups:
-        level = levels(wording.derivation, group)
+        level = levels(group)
         highest = max(level.values(), default=1)
         count = -(-highest // _LAYERS)
         for k in range(count):
@@ -58,13 +58,13 @@ def _parts(wording: Wording) -> Iterable[Sequence[Step]]:
 
 
 def _widest(wording: Wording, steps: Sequence[Step]) -> float:
-    layers = _layered(wording.derivation, steps)
+    layers = _layered(steps)
     return max((sum(width(_box(wording, name, False)) + _BOX + _GAP for name in layer) for layer in layers), default=0)
 
 
-def _layered(derivation: Derivation, steps: Sequence[Step]) -> list[list[str]]:
+def _layered(steps: Sequence[Step]) -> list[list[str]]:
     """The names in every layer, the last results first: what is taken over stands right below its first use."""
-    level = levels(derivation, steps)
+    level = levels(steps)
     used: dict[str, int] = {}
     for step in steps:
         for operand in step.operands:
@@ -75,7 +75,7 @@ def _layered(derivation: Derivation, steps: Sequence[Step]) -> list[list[str]]:
 
 
 def _part(wording: Wording, steps: Sequence[Step]) -> Diagram:
-    layers = _layered(wording.derivation, steps)
+    layers = _layered(steps)
     own = {step.name for step in steps}
     boxes = [_boxes(wording, layer, own) for layer in layers]
     place: dict[str, Place] = {name: (i, j) for i, layer in enumerate(layers) for j, name in enumerate(layer)}

@@ -40,7 +40,7 @@ def weight_maps(wording: Wording) -> Iterator[tuple[Inlines, HeatMap]]:
     for role, steps in groups.items():
         rows = [row for step in steps for row in _of_queries(step, wording)]
         if len({len(row) for row in rows}) == 1 and not any(has_symbols(x) for row in rows for x in row):
-            yield (Math(wording.name(role)),), _heat_map(rows, wording, role)
+            yield (Math(wording.name(role)),), _heat_map(rows, wording)
 
 
 def _of_queries(step: Step, wording: Wording) -> tuple[tuple[Value, ...], ...]:
@@ -48,7 +48,7 @@ def _of_queries(step: Step, wording: Wording) -> tuple[tuple[Value, ...], ...]:
     return step.result.T.rows if wording.orientation == "columns" else step.result.rows
 
 
-def _heat_map(rows: list[tuple[Value, ...]], wording: Wording, role: str) -> HeatMap:
+def _heat_map(rows: list[tuple[Value, ...]], wording: Wording) -> HeatMap:
     words = tuple(tuple(map(_number, row)) for row in rows)
     said = "; ".join(f"row {i}: {', '.join(row)}" for i, row in enumerate(words, 1))
     queries, keys = wording.notation.named("Q").row, wording.notation.named("K").row

@@ -270,7 +270,8 @@ def working_height(step: Step, derivation: Derivation) -> int:
     rows, columns = (int(s) for s in step.result.shape)
     if isinstance(step.op, MatMul):
         left = step.operands[0]
-        terms = int(left.of(derivation.value(left.name)).shape[1])
+        inner = left.of(derivation.value(left.name)).shape[1]
+        terms = inner if isinstance(inner, int) else 4  # a size in letters: of usual width
         lines = rows * -(-columns // max(1, PAPER // (DOT_PRODUCT + TERM * terms)))
     elif isinstance(step.op, Softmax | OverSum):
         lines = 2 * rows * -(-columns // 3)

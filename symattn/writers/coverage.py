@@ -9,7 +9,7 @@ has no transliteration is shown by its code.
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -132,12 +132,3 @@ def transliterated(words: str) -> str:
 
 def codes(words: str) -> str:
     return " ".join(f"U+{ord(character):04X}" for character in words)
-
-
-def notice(replaced: Mapping[str, str]) -> str:
-    """What a user is told about text that could not be printed, in one sentence; nothing if there is none."""
-    if not replaced:
-        return ""
-    listed = ", ".join(f"{text} is printed as {shown}" for text, shown in list(replaced.items())[:5])
-    more = f", and so on ({len(replaced)} in all)" if len(replaced) > 5 else ""
-    return f"no font here has these characters: {listed}{more}."

@@ -34,7 +34,7 @@ _MATHS = {
     "∇": r"\nabla", "∀": r"\forall", "∃": r"\exists", "⟨": r"\langle", "⟩": r"\rangle", "ᵀ": r"^{\mathsf{T}}",
     "⊤": r"\top", "⊥": r"\perp", "′": "'", "″": "''", "⋅": r"\cdot", "∙": r"\cdot", "⋮": r"\vdots",
     "⋱": r"\ddots", "¬": r"\neg", "µ": r"\mu", "∩": r"\cap", "∪": r"\cup", "⊂": r"\subset", "∝": r"\propto",
-    "✗": r"\times", "ο": "o", "ς": r"\varsigma", "ϑ": r"\vartheta", "‖": r"\|", "∥": r"\parallel",
+    "✗": r"\times", "∘": r"\circ", "ο": "o", "ς": r"\varsigma", "ϑ": r"\vartheta", "‖": r"\|", "∥": r"\parallel",
 } | GREEK  # fmt: skip
 _LATIN_TWIN = dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΧ", "ABEZHIKMNOPTX", strict=True))  # Greek capitals TeX has no sign for
 

@@ -15,8 +15,9 @@ from pathlib import Path
 from symattn.document import Document
 from symattn.errors import InputError
 from symattn.writers import typst as typst_writer
+from symattn.writers.common import visible
 from symattn.writers.compiling import COMPILER, SCRIPT, RefusedError
-from symattn.writers.coverage import NO_CHARACTER, notice
+from symattn.writers.coverage import NO_CHARACTER
 
 _LOG = logging.getLogger("symattn")
 
@@ -42,7 +43,7 @@ def write_pdf(document: Document) -> bytes:
             refused = error
             continue
         if replaced:
-            _LOG.warning("%s: %s", document.sheet or document.title or "PDF", notice(replaced))
+            _LOG.warning("%s", _notice(document, replaced))
         return pdf
     assert refused
     raise refused
@@ -56,6 +57,14 @@ def _attempts(document: Document) -> Iterator[tuple[str, Mapping[str, str], bool
         yield *typst_writer.written(document, found), True
     yield source, replaced, False
     yield *typst_writer.written(document, careful=True), False
+
+
+def _notice(document: Document, replaced: Mapping[str, str]) -> str:
+    """What a user is told about text that could not be printed, in one sentence."""
+    name = " ".join(filter(None, map(visible, (document.title, document.sheet)))) or "A document"
+    listed = ", ".join(f"{text} as {shown}" for text, shown in list(replaced.items())[:5])
+    more = f", and so on, {len(replaced)} in all" if len(replaced) > 5 else ""
+    return f"{name}: there is no font here for some of its text; in the PDF stand {listed}{more}."
 
 
 def latex_pdf(source: str, engine: Path | None = None) -> tuple[bytes, str]:

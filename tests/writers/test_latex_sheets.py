@@ -103,6 +103,18 @@ def test_hostile_words_are_skipped_too() -> None:
     assert words_shown(source) == {"asked"}
 
 
+@pytest.mark.usefixtures("tex")
+def test_what_a_teacher_may_uncomment_works() -> None:
+    source = latex.write(sheet(SOLVED, solutions="key", sheet="3f9a"))
+    for command in ("sheetcourse", "geometry", "hidemarks"):
+        assert f"\n% \\{command}" in source
+        source = source.replace(f"\n% \\{command}", f"\n\\{command}")
+    words = words_of(pdf.latex_pdf(source)[0])
+    assert "Course, date" in words
+    assert "M1 A2" not in words
+    assert list(trouble(source, pdf.latex_engine())) == []
+
+
 # --- names said once ------------------------------------------------------------------------------------
 
 

@@ -100,7 +100,7 @@ def test_other_scripts_are_replaced_and_the_user_is_told(script: str, caplog: py
     assert shown.isascii()
     assert words_of(data).count(shown) >= 7
     assert len(caplog.messages) == 1
-    assert f"{name} is printed as " in caplog.messages[0]
+    assert f" stand {name} as " in caplog.messages[0]
 
 
 @pytest.mark.parametrize("script", ELSEWHERE)
