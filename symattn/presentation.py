@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from symattn.document import DEFAULT_LOOK, Block, Document, Heading, HeatMap, Inline, Look, Strong, Words
+from symattn.document import DEFAULT_LOOK, Block, Document, Heading, HeatMap, Inline, Look, Quoted, Strong, Words
 from symattn.errors import InputError
 from symattn.formula import Call, Formula, ListOf, MatrixOf, Number, Shape, Text, Transposed
 from symattn.languages import catalogue
@@ -30,7 +30,8 @@ _FIELDS = {"decimal_sign": "decimal"}
 def make_look(**chosen: object) -> Look:
     """A look from choices as they are said (`decimal_sign="comma"`, `language="de"`); those that are None are left out.
 
-    `InputError` names a choice that there is not, and says what is wrong with a language file.
+    The decimal sign is that of the language where none is chosen.  `InputError` names a choice that there is not, and
+    says what is wrong with a language file.
     """
     values: dict[str, Any] = {}
     for name, choice in chosen.items():
@@ -38,7 +39,6 @@ def make_look(**chosen: object) -> Look:
             continue
         if name == "language":
             values[name] = str(choice)
-            catalogue(values[name])
         elif name not in CHOICES:
             raise InputError(f"There is no choice {name!r} of a page; there are {', '.join([*CHOICES, 'language'])}.")
         elif isinstance(choice, bool) or choice not in CHOICES[name]:
@@ -46,6 +46,8 @@ def make_look(**chosen: object) -> Look:
             raise InputError(f"{name} is {choice!r}; one of {known} was expected.")
         else:
             values[_FIELDS.get(name, name)] = CHOICES[name][choice]
+    if "language" in values:
+        values.setdefault("decimal", catalogue(values["language"]).signs["decimal"])
     return replace(DEFAULT_LOOK, **values)
 
 
@@ -72,7 +74,7 @@ def _changed(node: Any, look: Look) -> Any:
         return tuple(_changed(item, look) for item in node)
     if isinstance(node, Formula):
         return _formula(node, look)
-    if isinstance(node, Words | Strong):
+    if isinstance(node, Words | Strong) and not isinstance(node.text, Quoted):
         return replace(node, text=_decimals(node.text, look))
     if isinstance(node, Heading):  # its words may number sections of a book: Exercise 2.1
         return replace(node, content=tuple(_in_heading(part, look) for part in node.content))

@@ -61,9 +61,7 @@ class Marking:
     def document(self, reader: Reader = "student") -> Document:
         make = {"student": feedback_document, "teacher": marking_document}[reader]
         found = self.submission
-        document = make(
-            self.reports, name=found.name, student=found.student, sheet=found.sheet, remarks=found.remarks
-        )
+        document = make(self.reports, name=found.name, student=found.student, sheet=found.sheet, remarks=found.remarks)
         return replace(document, look=self.look)
 
     def json(self) -> Json:

@@ -49,8 +49,9 @@ SIGNS: Mapping[str, str] = {
     "space": " ",
     "comma": ", ",
     "and": " and ",
+    "decimal": ".",
 }
-"""What stands after a label, after a clause, at the end of a sentence, between sentences, and between things listed."""
+"""After a label, after a clause, at the end of a sentence, between sentences, between things listed; in decimals."""
 
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 Translation = str | Mapping[str, str]
