@@ -513,7 +513,10 @@ def lead_stands_above(lines: Iterable[Formula], lead: Inlines, limit: float = LI
 
 def inlines_width(content: Inlines) -> float:
     """How wide text with formulas is, in em."""
-    return sum(width(part.formula) if isinstance(part, Math) else 0.5 * len(part.text) for part in content)
+    return sum(
+        width(part.formula) if isinstance(part, Math) else sum(0.72 if c.isupper() else 0.5 for c in part.text)
+        for part in content
+    )
 
 
 def laid_out(table: Table, page: Page) -> Table:
