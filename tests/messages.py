@@ -185,7 +185,7 @@ def kinds_of_errata() -> Iterator[Document]:
 
 
 POOLS = {
-    "choice": 20, "counts": 40, "design": 10, "drills": 10, "estimate": 40, "heatmap": 20, "masks": 20, "prove": 40,
+    "choice": 4, "counts": 40, "design": 10, "drills": 10, "estimate": 40, "heatmap": 20, "masks": 20, "prove": 40,
     "recurrence": 60, "shapes": 40, "translate": 10,
 }  # fmt: skip
 """How many variants it takes to hear everything that a type has to say; of others two."""
