@@ -25,6 +25,9 @@ fonts:           ## make the fonts that are shipped anew, with fontTools and Deb
 	$(PYTHON) tests/math_font.py
 	$(PYTHON) tests/han_font.py
 
+pages:           ## look at every example, problem type and mechanism in every format (half an hour)
+	$(PYTHON) tests/every_page.py
+
 messages:        ## find every sentence that pages say, for translators: symattn/languages/en.toml
 	$(PYTHON) tests/messages.py
 

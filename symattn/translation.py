@@ -275,7 +275,8 @@ class _Translator:
         for pattern, message in self._patterns:
             if not (found := pattern.fullmatch(sentence)):
                 continue
-            words = {name: self._phrase(text, line) for name, text in found.groupdict().items() if name[0] == "w"}
+            inside = {name: text for name, text in found.groupdict().items() if name[0] == "w"}
+            words = {name: self._phrase(text, line) or self._with_words(text, line) for name, text in inside.items()}
             if all(words.values()):
                 tokens = {name.lstrip("_"): text for name, text in found.groupdict().items() if name[0] != "w"}
                 numbers = {name: line.number(token) for name, token in tokens.items() if name.isdigit()}

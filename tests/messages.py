@@ -61,6 +61,23 @@ GROUPS = {
     "example": "the handwritten notes that are examples",
 }
 
+SELDOM = {
+    "worksheet": [
+        "Total for Question {1} is {2} mark",
+        "Total for Question {1} is {2} marks",
+        "This paper has {1} question and {2} mark.",
+        "This paper has {1} question and {2} marks.",
+        "This paper has {1} questions and {2} marks.",
+    ],
+    "feedback": [
+        "{1} mark is pending",
+        "{1} marks are pending",
+        "One line is still empty.",
+        "{1} lines are still empty.",
+    ],
+}
+"""Sentences that chance seldom brings together."""
+
 WITH_WORDS = {
     "worksheet": ["{word}, head {1}"],
     "key": [
@@ -74,10 +91,10 @@ WITH_WORDS = {
         "Begin with {word}, {a} (mistake {1}).",
     ],
     "teacher": [
-        "{word}, charged to {a}, seen at {b}",
-        "{word}, charged to {a}, seen at {b}, {word2}",
-        "{word}, seen at {a}",
-        "{word}, seen at {a}, {word2}",
+        "{word}, charged to {a}, seen at {b}: {word2}",
+        "{word}, charged to {a}, seen at {b}, {word2}: {word3}",
+        "{word}, seen at {a}: {word2}",
+        "{word}, seen at {a}, {word2}: {word3}",
         "{a}, {word}",
         "{word}, {word2}",
     ],
@@ -324,11 +341,17 @@ def static() -> Iterator[tuple[str, Document]]:
 # ------------------------------------------------------------------------------------------------ the file
 
 
-def messages(seeds: Iterable[int]) -> dict[str, str]:
-    """Every message by its group; none that another one covers (a capital, a full stop at the end)."""
-    found: dict[str, str] = dict.fromkeys(dict.fromkeys(spoken()), "page")
-    for group, listed in WITH_WORDS.items():
-        found |= dict.fromkeys(listed, group)
+def listed() -> dict[str, str]:
+    """The messages of the English catalogue by their groups."""
+    groups = tomllib.loads(ENGLISH.read_text(encoding="utf-8")).get("messages", {})
+    return {message: group for group, said in groups.items() for message in said}
+
+
+def messages(seeds: Iterable[int], known_before: Mapping[str, str]) -> dict[str, str]:
+    """Every message by its group, besides those that are known before; none that another one covers."""
+    found = {**known_before, **dict.fromkeys(spoken(), "page")}
+    for group, said in (*WITH_WORDS.items(), *SELDOM.items()):
+        found |= dict.fromkeys(said, group)
     known = Catalogue("en", "English", messages=_Same(found))
 
     def add(pages: Iterable[tuple[str, Document]]) -> None:
@@ -365,7 +388,8 @@ class _Same(Mapping[str, str]):
 
 def _covered(message: str, found: Mapping[str, str]) -> bool:
     small = message[:1].lower() + message[1:]
-    return (message != small and small in found) or (message.endswith(".") and message[:-1] in found)
+    ways = (small, message.removesuffix("."), message.removeprefix("(").removesuffix(")"))
+    return any(way != message and way in found for way in ways)
 
 
 def file_of(found: Mapping[str, str]) -> str:
@@ -379,12 +403,14 @@ def file_of(found: Mapping[str, str]) -> str:
 
 
 def main() -> None:
-    """Write the file; seeds may be given, more of them for sentences that are said seldom."""
-    found = messages(map(int, sys.argv[1:] or ("1", "2", "3")))
+    """Write the file.  Seeds may be given; messages that are listed stay, unless `anew` is said as well."""
+    seeds = [int(word) for word in sys.argv[1:] if word.isdigit()] or [1, 2, 3]
+    before = listed()
+    found = messages(seeds, {} if "anew" in sys.argv else before)
     ENGLISH.write_text(file_of(found), encoding="utf-8")
     languages.catalogue.cache_clear()
     languages.catalogue("en")
-    print(len(found), "messages")
+    print(len(found), "messages;", len(found.keys() - before.keys()), "new,", len(before.keys() - found.keys()), "gone")
 
 
 if __name__ == "__main__":

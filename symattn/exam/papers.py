@@ -298,10 +298,10 @@ def _about(question: Question) -> Box:
     places = ", ".join(f"{name} {value}" for name, value in question.positions.items())
     items: list[Inlines] = [(Words(f"Type {question.type}, made with symattn {VERSION}."),)]
     if features:
-        items.append((Words(f"Difficulty: {features}."),))
+        items.append((Words("Difficulty: "), Words(Quoted(features))))
     if places:
-        items.append((Words(f"Positions: {places}."),))
-    items.append((Words("Content hash "), Words(digest(question.content)[:16]), Words(".")))
+        items.append((Words("Positions: "), Words(Quoted(places))))
+    items.append((Words("Content hash "), Words(Quoted(digest(question.content)[:16])), Words(".")))
     return Box("About this variant", (ItemList(tuple(items)),))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from symattn.document import Block, Document, HeatMaps, Inlines, Math, Paragraph, Table, Words
+from symattn.document import Block, Document, HeatMaps, Inlines, Math, Paragraph, Quoted, Table, Words
 from symattn.exact import AnyMatrix, Matrix
 from symattn.explanation.diagrams_weights import weight_maps
 from symattn.explanation.parts import wording_of
@@ -21,7 +21,9 @@ def set_overview(title: str, sheets: Sequence[tuple[str, Question]], recipe: str
     """A page or two for whoever hands out the sheets and marks them; `sheets` are their ids and their questions."""
     shown = [(name, _givens(question), last_answer(question)) for name, question in sheets]
     columns = ["Sheet", *(["Given"] if any(given for _, given, _ in shown) else []), "Last answer"]
-    rows = tuple(((Words(name),), *([given] if "Given" in columns else []), answer) for name, given, answer in shown)
+    rows = tuple(
+        ((Words(Quoted(name)),), *([given] if "Given" in columns else []), answer) for name, given, answer in shown
+    )
     blocks: list[Block] = [Table(tuple((Words(head),) for head in columns), rows, row_heads=True)]
     blocks += weights_overview(sheets)
     return Document(title, tuple(blocks), subtitle=f"Overview of {len(sheets)} sheets", recipe=recipe)
@@ -35,7 +37,7 @@ def weights_overview(sheets: Iterable[tuple[str, Question]]) -> list[Block]:
             found = list(weight_maps(wording_of(question.problem)))
             for _, picture in found:
                 bare = replace(picture, row_labels=(), column_labels=(), words=())
-                maps.append(((Words(name),), bare))
+                maps.append(((Words(Quoted(name)),), bare))
     if not maps:
         return []
     lead = "The weights of every sheet: a row is a query, a column a key; white is 0 and black more than 0.7."

@@ -303,7 +303,7 @@ def behind_label(text: str, label: str) -> str | None:
     >>> behind_label("Count: \\_\\_4 d^2\\_\\_", "Count:"), behind_label("$n$ \\= 12", "$n$ =")
     ('4 d^2', '12')
     """
-    sought = md.normal(label).strip("=:")
+    sought = md.normal(label).strip("=:：")
     at = 0
     for character in sought:
         while at < len(text) and not md.normal(text[at]):
@@ -311,14 +311,14 @@ def behind_label(text: str, label: str) -> str | None:
         if at == len(text) or md.normal(text[at]) != character:
             return None
         at += 1
-    if label[-1:] in (":", "=") and label[-1] not in text[at : at + 6]:
+    if label[-1:] in (":", "：", "=") and label[-1] not in text[at : at + 6]:
         return None
     rest = _BEFORE_ANSWER.sub("", text[at:])
     rest = rest.rstrip(" \t\n_|\\")
     return rest[:-1].strip() if rest.count("$") % 2 and rest.endswith("$") else rest.strip()
 
 
-_BEFORE_ANSWER = re.compile(r"^(?:\s|\$(?=\s*\\?=)|\*+(?=\s)|:|\\?[=_|]|\\:)*")
+_BEFORE_ANSWER = re.compile(r"^(?:\s|\$(?=\s*\\?=)|\*+(?=\s)|[:：]|\\?[=_|]|\\:)*")
 
 
 # ------------------------------------------------------------------------------------ reading

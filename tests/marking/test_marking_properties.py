@@ -375,7 +375,7 @@ def test_p1_transposed_throughout(variant):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1, 11))
+@pytest.mark.parametrize("seed", range(1, 4))
 @pytest.mark.parametrize("settings", [{}, {"notation": "columns"}, {"by": "token"}, {"softmax": "base 2"}], ids=str)
 @pytest.mark.parametrize("name", ["self_attention", "causal_self_attention", "attention"])
 def test_p1_many_fair_variants(name, settings, seed):
@@ -492,7 +492,7 @@ def impossible(wrong: Derivation) -> bool:
     return bool((weights < -1e-12).any() or (weights > 1 + 1e-12).any() or (abs(weights.sum(axis=1) - 1) > 1e-9).any())
 
 
-@pytest.mark.parametrize("seed", range(1, 9))
+@pytest.mark.parametrize("seed", range(1, 4))
 def test_p2_a_slip_in_a_faded_example(seed):
     q = drawn("faded", "self_attention", seed % 4 + 1)
     rng = Random(seed)
@@ -617,7 +617,7 @@ def test_p3_every_misconception_on_random_variants(variant):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1, 9))
+@pytest.mark.parametrize("seed", range(1, 4))
 @pytest.mark.parametrize("name", ["self_attention", "causal_self_attention", "attention"])
 def test_p3_every_misconception_on_fair_variants(name, seed):
     assert every_misconception(drawn("full", name, seed)) > 20
