@@ -37,4 +37,4 @@ bench:           ## worksheets per second, beside what the machine could do
 wheel:           ## build the wheel and the source distribution
 	$(PYTHON) -m pip wheel --no-deps --wheel-dir dist .
 
-.PHONY: help check test format samples fonts bench wheel
+.PHONY: help check test format samples pages fonts messages bench wheel

@@ -189,8 +189,8 @@ class _Translator:
         said: list[Inline] = []
         for position, piece in enumerate(pieces):
             if position % 2:
-                plain = piece.replace(_BREAK, "")
-                said.append(Words(self.known.signs["space"] if plain == " " and piece == plain else plain))
+                plain, sentence = piece.replace(_BREAK, ""), _LETTERS.search(pieces[position - 1])
+                said.append(Words(self.known.signs["space"] if sentence and piece == " " else plain))
             else:
                 said += self._piece(piece, line)
         return _joined(said)
