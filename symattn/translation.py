@@ -7,6 +7,7 @@ does not have stays English.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
@@ -18,12 +19,19 @@ from symattn.figure_words import ARROWS, described
 from symattn.formula import Formula, Marked, Name, Number, Text
 from symattn.languages import ENGLISH, PLACEHOLDER, Catalogue, catalogue, speaking
 
+_LOG = logging.getLogger("symattn")
+
 
 def translated(document: Document) -> Document:
-    """The document in the language of its look."""
+    """The document in the language of its look; what its catalogue does not have stays English, and the log says so."""
     if document.look.language == ENGLISH:
         return document
-    return _Translator(document.look.language).document(document)
+    translator = _Translator(document.look.language)
+    changed = translator.document(document)
+    if translator.missing:
+        what = (document.title, translator.known.name, next(iter(translator.missing)), len(translator.missing))
+        _LOG.warning("%s: not in %s yet, so it stays English: %s (messages of this kind: %d)", *what)
+    return changed
 
 
 def in_language(text: str, language: str) -> str:

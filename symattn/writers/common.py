@@ -514,9 +514,15 @@ def lead_stands_above(lines: Iterable[Formula], lead: Inlines, limit: float = LI
 def inlines_width(content: Inlines) -> float:
     """How wide text with formulas is, in em."""
     return sum(
-        width(part.formula) if isinstance(part, Math) else sum(0.72 if c.isupper() else 0.5 for c in part.text)
-        for part in content
+        width(part.formula) if isinstance(part, Math) else sum(map(_character_width, part.text)) for part in content
     )
+
+
+def _character_width(character: str) -> float:
+    """How wide a letter is on average, in em."""
+    if unicodedata.east_asian_width(character) in "WF":
+        return 1.0
+    return 0.72 if character.isupper() else 0.5
 
 
 def laid_out(table: Table, page: Page) -> Table:
