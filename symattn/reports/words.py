@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from symattn.marking.report import Flag, Kind, State, Way
@@ -113,7 +114,12 @@ EVERY_ENTRY = "every entry"
 
 
 def capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    """The text with its first word begun large; a formula stays as it is.
+
+    >>> capital("a row is short"), capital("e^a + e^b is more"), capital("ε is small")
+    ('A row is short', 'e^a + e^b is more', 'ε is small')
+    """
+    return text[:1].upper() + text[1:] if re.match(r"[a-z]{2}|a [a-z]{2}", text) else text
 
 
 # --- mistakes -------------------------------------------------------------------------------------------
