@@ -441,7 +441,7 @@ def feedback(wrong: Wrong, wording: Wording) -> Inlines:
     words = {"row": "row", "rows": "rows", "column": "column", "columns": "columns"}
     turned = {"row": "column", "rows": "columns", "column": "row", "columns": "rows"}
     first, *rest = wording.inlines(wrong.misconception.feedback, words if rows else turned)
-    if isinstance(first, Words):
+    if isinstance(first, Words) and first.text[:1].isascii():  # ε stays as it is
         first = Words(first.text[:1].upper() + first.text[1:])
     return (first, *rest)
 
