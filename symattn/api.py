@@ -236,8 +236,7 @@ def worksheet(
     if out is not None:
         write_sheets(
             made, Path(out), forms, stem=stem_of(recipe), together=together, overview=overview, solutions=solutions,
-            layout=layout,
-            conventions=conventions, look=look,
+            layout=layout, conventions=conventions, look=look,
         )  # fmt: skip
     return made
 

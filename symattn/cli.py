@@ -197,7 +197,7 @@ def main() -> None:
 @click.option("--softmax", metavar="HOW", help="How weights come out: e, base 2, base 3 (decimals that end), equal.")
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the problem type.")
 @click.option("--format", "forms", default="latex,markdown,pdf", show_default=True, metavar="F,F,…",
-              help="latex, markdown, pdf, html, text, typst, latex-pdf (PDF through TeX).")  # fmt: skip
+              help="latex, markdown, pdf, html, notebook, text, typst, latex-pdf (PDF through TeX).")  # fmt: skip
 @click.option("--out", "folder", default="output", show_default=True, type=click.Path(path_type=Path), help="Folder.")
 @click.option("--together", is_flag=True, help="All worksheets in one file, all keys in another.")
 @click.option("--overview", is_flag=True, help="Besides, all sheets on a page: givens, answers, weights side by side.")
@@ -356,7 +356,7 @@ def _listed(value: str) -> list[str]:
               help="Entries written out: all, first-row, none, chosen ones as 1,1;2,3, or auto.")  # fmt: skip
 @click.option("--places", type=click.IntRange(0, 50), help="Places of the decimals beside exact values.")
 @click.option("--format", "forms", default="text", show_default=True, metavar="F,F,…",
-              help="text, latex, markdown, html, typst; with --out also pdf and latex-pdf.")  # fmt: skip
+              help="text, latex, markdown, html, notebook, typst; with --out also pdf and latex-pdf.")  # fmt: skip
 @click.option("--out", "folder", type=click.Path(path_type=Path), help="Write files here instead of printing.")
 @_settings_options
 @_layout_options
@@ -642,7 +642,7 @@ def stress_(
 @main.command("list")
 @click.argument("what", required=False, metavar="[WHAT]")
 def list_(what: str | None) -> None:
-    """What there is: mechanisms, settings, problems, options, misconceptions, policies, notations, examples, formats.
+    """What there is: mechanisms, settings, problems, options, misconceptions, policies, notations, examples, formats, …
 
     \b
     symattn list settings                  what can be said of a mechanism, and which mechanisms have it
@@ -727,13 +727,27 @@ def _catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
 
     def formats() -> Mapping[str, str]:
         from symattn.sheets import formats as found
+        from symattn.writers import FORMATS
 
-        return dict.fromkeys(found(), "")
+        through = {"pdf": "PDF/A-2a and PDF/UA-1, without TeX.", "latex-pdf": "PDF through TeX."}
+        return {form: through.get(form) or _about(FORMATS[form]) for form in found()}
+
+    def languages() -> Mapping[str, str]:
+        from symattn.languages import catalogue
+        from symattn.languages import languages as found
+
+        return {code: catalogue(code).name for code in found()}
+
+    def diagrams() -> Mapping[str, str]:
+        from symattn.explanation import DIAGRAMS
+
+
+        return {kind: _about(make) for kind, make in DIAGRAMS.items()}
 
     def ops() -> Mapping[str, str]:
         from symattn.ops import OPS
 
-        return {name: (op.__doc__ or "").strip().split("\n")[0] for name, op in OPS.items()}
+        return {name: _about(op) for name, op in OPS.items()}
 
     return {
         "mechanisms": mechanisms,
@@ -745,8 +759,15 @@ def _catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
         "notations": notations,
         "examples": examples,
         "formats": formats,
+        "languages": languages,
+        "diagrams": diagrams,
         "ops": ops,
     }
+
+
+def _about(thing: object) -> str:
+    """The first line of what is said of it where it is defined."""
+    return (thing.__doc__ or "").strip().split("\n")[0]
 
 
 def _settings(given: dict[str, Any]) -> dict[str, Any]:

@@ -213,8 +213,13 @@ class _Translator:
         line.add(text[at:])
 
     def _quoted(self, text: str) -> str:
-        message = self.known.messages.get(text[1:-1]) if text.startswith("“") else None
-        return f"“{message}”" if isinstance(message, str) and "{" not in message else text
+        inside = text[1:-1]
+        if not text.startswith("“"):
+            return text
+        if isinstance(message := self.known.messages.get(inside), str) and "{" not in message:
+            return f"“{message}”"
+        small = self.known.messages.get(inside[:1].lower() + inside[1:])
+        return f"“{small[:1].upper()}{small[1:]}”" if isinstance(small, str) and "{" not in small else text
 
     def _piece(self, piece: str, line: _Line) -> Iterator[Inline]:
         """A sentence or a label with the space round it, and what numbers it."""
