@@ -172,7 +172,7 @@ CONSISTENT: Mapping[Way, tuple[str, str]] = {
     "other way": ("right by another way of working", ""),
 }
 OWN = {"student": "your ", "teacher": "the student's "}
-LINES_BEFORE = "lines before"
+LINES_BEFORE = "earlier lines"
 WITHOUT_SOURCES: tuple[Way, ...] = ("event", "other way")
 FLAGS: Mapping[Flag, str] = {
     "precision": "",  # said once a question, by a notice
