@@ -85,6 +85,7 @@ _LONGEST_LABEL = 8
 
 _START = re.compile(rf"(?:\([A-Za-z]{{1,2}}\) |[A-Z]{{1,2}}: |[{_N}][.):] |[,:–→⇒] )+")
 _LETTERS = re.compile(r"[A-Za-z]{2}")
+_WORD = re.compile(r"[a-z]{2}")
 _ENDS = {":": "colon", ";": "semicolon", ".": "stop"}
 
 
@@ -258,6 +259,11 @@ class _Translator:
             if found is not None:
                 return (*found, Words(sign))
         return None
+
+    def _word(self, text: str, line: _Line) -> Inlines | None:
+        """What stands in a message and is one itself, or signs alone, such as V A."""
+        found = self._phrase(text, line)
+        return found if found or _WORD.search(text) else tuple(line.plain(text, self.known.signs))
 
     def _phrase(self, text: str, line: _Line) -> Inlines | None:
         """The translation of a message, of one in brackets, of a label with what it names."""

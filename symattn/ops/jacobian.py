@@ -88,7 +88,7 @@ class InfinityNorm(Op):
     """
 
     along: Literal["rows", "columns"] = "rows"
-    title = "Norm"
+    title = "Matrix norm"
 
     def shape(self, *shapes: Shape) -> Shape:
         return 1, 1
