@@ -295,7 +295,7 @@ class _Translator:
             if not (found := pattern.fullmatch(sentence)):
                 continue
             inside = {name: text for name, text in found.groupdict().items() if name[0] == "w"}
-            words = {name: self._phrase(text, line) or self._with_words(text, line) for name, text in inside.items()}
+            words = {name: self._word(text, line) or self._with_words(text, line) for name, text in inside.items()}
             if all(words.values()):
                 tokens = {name.lstrip("_"): text for name, text in found.groupdict().items() if name[0] != "w"}
                 numbers = {name: line.number(token) for name, token in tokens.items() if name.isdigit()}

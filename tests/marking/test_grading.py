@@ -376,7 +376,7 @@ def test_in_python_without_a_folder_nothing_is_written(exam, submissions, tmp_pa
     assert [row.total for row in book.rows[:10]] == [WORTH[kind] for kind in KINDS]
     assert (repr(book), book.written) == ("<Midterm: 10 marked, 1 broken, 1 missing>", ())
     assert "Summary of the class" in str(book)
-    assert book._repr_markdown_().startswith("---")
+    assert book._repr_markdown_().startswith("**Midterm · Summary of the class**")
     assert len(book.csv().splitlines()) == 13
     assert list(tmp_path.iterdir()) == []
 
