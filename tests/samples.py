@@ -54,7 +54,7 @@ def samples() -> dict[str, bytes]:
         replace(sheet.document("blank", layout="falk"), look=make_look(spacing="compact")), page=2
     )
     files["heads.png"] = picture(derive("note-003-multi-head").diagram("heads"), page=1)
-    files["deutsch.png"] = picture(replace(causal.key, look=make_look(language="de")), page=3)
+    files["deutsch.png"] = picture(replace(causal.key, look=make_look(language="de")), page=5)
     four = [(s.name, s.question) for s in sheets(make_recipe("self_attention", {}, seed=7), 4)]
     files["overview.png"] = picture(set_overview(sheet.question.title, four, ""), page=1)
     return files

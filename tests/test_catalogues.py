@@ -31,8 +31,8 @@ def test_every_example_in_every_notation_in_every_format(example, corrected, sym
         pytest.skip("a custom problem has letters of its own")
     solution = derive(example, corrected=corrected, symbolic=symbolic, notation=notation)
     document = solution.document
-    for form, writer in FORMATS.items():
-        text = writer.write(document)
+    for form in FORMATS if notation is None else ("text", "latex"):
+        text = FORMATS[form].write(document)
         assert text.strip(), form
         for left_over in ("Name(", "Number(", "object at", "None", "Traceback"):
             assert left_over not in text, f"{left_over} in {form}"

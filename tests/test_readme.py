@@ -84,6 +84,8 @@ def test_the_two_commands_stand_where_ci_finds_them() -> None:
     assert "pytest" in lines[1]
 
 
-def test_the_picture_is_there() -> None:
-    [picture] = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", README)
-    assert (Path(__file__).parent.parent / picture).read_bytes().startswith(b"\x89PNG")
+def test_the_pictures_are_there() -> None:
+    pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", README)
+    assert len(pictures) == 5
+    for picture in pictures:
+        assert (Path(__file__).parent.parent / picture).read_bytes().startswith(b"\x89PNG")

@@ -364,7 +364,7 @@ def _as_written(x: Value, places: int) -> Value:
 
 
 @given(matrix_wise)
-@settings(max_examples=15)
+@settings(max_examples=6)
 def test_p1_transposed_throughout(variant):
     q = variant.question()
     shapes = [(len(rows), len(rows[0])) for rows in key_of(q).values()]
@@ -605,7 +605,7 @@ def test_p3_every_misconception_on_the_golden_variant(mask):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1])
 def test_p3_every_misconception_in_every_layout(seed, layout):
     assert every_misconception(Variant(10 * seed + layout, layout).question()) > 20
 

@@ -22,11 +22,11 @@ def fuzzer() -> ModuleType:
 
 
 @pytest.mark.slow
-def test_twenty_thousand_answers() -> None:
-    tally = fuzzer().fuzz(20_000, seed=7)
+def test_thousands_of_answers() -> None:
+    tally = fuzzer().fuzz(5_000, seed=7)
     assert tally.crashes == []
     assert dict(tally.events) == {}
-    assert sum(tally.outcomes.values()) == 20_000
+    assert sum(tally.outcomes.values()) == 5_000
     kinds = {outcome.split()[0] for outcome in tally.outcomes}
     assert kinds == {"soup", "mutation", "nesting", "huge", "look_alike", "code", "dressed"}
     assert any("accepted" in outcome for outcome in tally.outcomes)

