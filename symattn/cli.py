@@ -741,7 +741,6 @@ def _catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
     def diagrams() -> Mapping[str, str]:
         from symattn.explanation import DIAGRAMS
 
-
         return {kind: _about(make) for kind, make in DIAGRAMS.items()}
 
     def ops() -> Mapping[str, str]:

@@ -201,6 +201,9 @@ EFFORT = {"fresh": 400_000, "sibling": 120_000}
 """How many small steps (columns of weights, queries, changes) are made before a family, or a sibling, counts as
 impossible: some three seconds, and one."""
 
+PATIENCE = 4
+"""How often the search is begun again where nothing at all was found."""
+
 OUTPUT = 15
 """How many steps it is worth to count the arithmetic of one column of outputs."""
 
@@ -250,7 +253,11 @@ def draw_givens(
     """
     wanted = _wanted(mechanism, settings, sizes, level, softmax, argmax, band)
     found: list[dict[str, Matrix]] = []
-    while wanted.effort.left > 0:
+    efforts = PATIENCE
+    while wanted.effort.left > 0 or (argmax is None and not found and efforts > 0):
+        if wanted.effort.left <= 0:  # a seed may begin in a corner where there is nothing
+            efforts -= 1
+            wanted.effort.left = EFFORT["sibling"]
         for rows in (_projected if wanted.d_model else _given)(wanted, rng):
             givens = {name: Matrix.of(rows[name]) for name in mechanism.givens}
             if settings.orientation == "columns":
