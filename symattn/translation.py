@@ -29,9 +29,16 @@ def translated(document: Document) -> Document:
     translator = _Translator(document.look.language)
     changed = translator.document(document)
     if translator.missing:
-        what = (document.title, translator.known.name, next(iter(translator.missing)), len(translator.missing))
-        _LOG.warning("%s: not in %s yet, so it stays English: %s (messages of this kind: %d)", *what)
+        _tell(document.title, translator.known.name, next(iter(translator.missing)), len(translator.missing))
     return changed
+
+
+@cache
+def _tell(title: str, language: str, message: str, count: int) -> None:
+    """Said once, and not again for every format."""
+    _LOG.warning(
+        "%s: not in %s yet, so it stays English: %s (messages of this kind: %d)", title, language, message, count
+    )
 
 
 def in_language(text: str, language: str) -> str:

@@ -296,7 +296,7 @@ def _about(question: Question) -> Box:
     """What identifies the variant and how hard it is."""
     features = ", ".join(f"{name} {value:g}" for name, value in question.features.items())
     places = ", ".join(f"{name} {value}" for name, value in question.positions.items())
-    items: list[Inlines] = [(Words(f"Type {question.type}, made with symattn {VERSION}."),)]
+    items: list[Inlines] = [(Words("Type "), Words(Quoted(question.type)), Words(f", made with symattn {VERSION}."))]
     if features:
         items.append((Words("Difficulty: "), Words(Quoted(features))))
     if places:
