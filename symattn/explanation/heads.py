@@ -7,17 +7,21 @@ from collections.abc import Sequence
 from symattn.derivation import Called, Derivation, Step
 from symattn.document import Inlines, Math, Words
 from symattn.explanation.wording import Wording
-from symattn.ops import Part, Stack
+from symattn.ops import Part, RunningMaximum, Stack
 
 
 def head_conventions(derivation: Derivation, wording: Wording) -> tuple[Inlines, ...]:
-    """A line each on the split, on keys and values that are shared, and on C; of the first layer that has heads."""
+    """A line each on the split, on keys and values that are shared, and on C; of the first layer that has heads.
+
+    An online softmax has blocks of keys in their place.
+    """
     steps = [step for step in derivation if Called.of(step.name).head is not None]
     parts = [step for step in steps if isinstance(step.op, Part)]
     if not parts:
         return ()
     place = Called.of(parts[0].name).place
-    items: list[Inlines] = [_split([step for step in parts if Called.of(step.name).place == place], wording)]
+    part = "block" if any(isinstance(step.op, RunningMaximum) for step in derivation) else "head"
+    items: list[Inlines] = [_split([step for step in parts if Called.of(step.name).place == place], wording, part)]
     owners = {stem: _heads(steps, stem, place) for stem in ("Z", "V")}
     if owners["V"] < owners["Z"]:
         items.append((Words(_shared(owners["Z"], owners["V"] or 1)),))
@@ -29,21 +33,22 @@ def head_conventions(derivation: Derivation, wording: Wording) -> tuple[Inlines,
     return tuple(items)
 
 
-def _split(parts: Sequence[Step], wording: Wording) -> Inlines:
-    """Which columns (or rows) of which matrices head 1 gets, and which the next head."""
+def _split(parts: Sequence[Step], wording: Wording, part: str) -> Inlines:
+    """Which columns (or rows) of which matrices head (or block) 1 gets, and which the next."""
     groups: dict[Part, list[str]] = {}
     for step in parts:
         if isinstance(step.op, Part) and step.op.start == 0:
             groups.setdefault(step.op, []).append(step.operands[0].name)
-    said: list[Words | Math] = [Words("Head 1 has ")]
+    said: list[Words | Math] = [Words(f"{part.capitalize()} 1 has ")]
     for op, names in groups.items():
         said.append(Words(" and " if len(said) > 1 else ""))
         said.append(Words(_lines(op) + " of "))
         for i, name in enumerate(names):
             said += [Words("" if i == 0 else " and " if i == len(names) - 1 else ", "), Math(wording.name(name))]
     turns = any(op.step > 1 for op in groups)
-    said.append(Words(", head 2 those beside them: heads take turns." if turns else ", head 2 the next, and so on."))
-    return tuple(part for part in said if part != Words(""))
+    rest = "those beside them: heads take turns." if turns else "the next, and so on."
+    said.append(Words(f", {part} 2 {rest}"))
+    return tuple(piece for piece in said if piece != Words(""))
 
 
 def _lines(op: Part) -> str:

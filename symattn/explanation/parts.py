@@ -174,7 +174,7 @@ def convention(step: Step, problem: Problem, wording: Wording) -> list[Inlines]:
         case CrossEntropy(along):
             words = f"The loss of a token is minus the sum of target times ln of probability, over its {along[:-1]}"
             items.append((Words(f"{words}; ln has base e, and what is wanted not at all counts 0."),))
-        case Append():
+        case Append() if step.stem in ("K_cache", "V_cache"):  # states of a recurrent network are put together, too
             items.append((Words("The key and the value of a new token are kept before its query is asked."),))
         case Slope("relu"):
             items.append((Words("A condition in square brackets is 1 where it is true and 0 where it is false."),))

@@ -27,6 +27,7 @@ from symattn.sheets import Sheet, render, sheets
 from symattn.submissions import fill, read_submission
 from symattn.trial import right_scripts, script
 from symattn.writers import FORMATS
+from symattn.writers.text import plain
 
 MECHANISMS = list(mechanisms())
 FORMS = [form for form in FORMATS if "pdf" not in form]
@@ -237,3 +238,13 @@ def test_letters_on_the_command_line(name):
     result = CliRunner().invoke(main, ["derive", name, "--symbolic", "--size", sizes])
     assert result.exit_code == 0, result.output
     assert len(result.output.splitlines()) > len(derivation(name).steps)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_conventions_speak_of_heads_blocks_and_keys_only_where_there_are_any(name):
+    said = " ".join(plain(sentence) for sentence in made(name)[0].question.conventions).lower()
+    stems = {Called.of(given).stem for given in derivation(name).givens} | {step.stem for step in derivation(name)}
+    if not stems & {"K", "W_K"}:
+        assert "the key" not in said
+    assert ("head 1 has" in said) <= ("head" in name or name in ("cross_attention", "encoder", "encoder_block"))
+    assert ("block 1 has" in said) == (name == "online_softmax")
