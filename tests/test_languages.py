@@ -34,7 +34,8 @@ from symattn.document import (
     Words,
 )
 from symattn.errors import InputError
-from symattn.explanation import key_document, worksheet_document
+from symattn.explanation import key_document, question_document, worksheet_document
+from symattn.explanation.layouts import LAYOUTS
 from symattn.formula import Formula, MatrixOf, Name, Number
 from symattn.formula.speech import speak
 from symattn.identity import identity
@@ -189,6 +190,9 @@ def fresh_pages() -> Iterator[Document]:
     for name in TYPES:
         yield worksheet_document(question(name))
         yield key_document(question(name))
+        for layout in LAYOUTS:
+            for solutions in ("partly", "worked"):
+                yield question_document(question(name), "", "", solutions, layout, "bare")
 
 
 def test_fresh_pages_say_nothing_that_translators_have_not_seen():
