@@ -179,14 +179,16 @@ class Step:
         return int(number) if number.isdigit() else None
 
     def _repr_latex_(self) -> str:
-        """The step's name and its matrix, or its shape, as a notebook shows them."""
+        """The step's name and its matrix, or its shape, as SymPy shows them in a notebook."""
         import sympy
 
-        name = sympy.latex(sympy.Symbol(self.name))
         if isinstance(self.result, Outline):
-            rows, columns = self.result.shape
-            return rf"$\displaystyle {name} \in \mathbb{{R}}^{{{rows} \times {columns}}}$"
-        return rf"$\displaystyle {name} = {sympy.latex(self.result.sympy())}$"
+            sizes = (sympy.Symbol(size) if isinstance(size, str) else size for size in self.result.shape)
+            left, right = sympy.Function("shape")(sympy.Symbol(self.name)), sympy.Tuple(*sizes)
+        else:
+            left, right = sympy.MatrixSymbol(self.name, *self.result.shape), self.result.sympy()
+        shown: str = sympy.Eq(left, right, evaluate=False)._repr_latex_()
+        return shown
 
     def with_op(self, op: Op) -> Step:
         return replace(self, op=op)

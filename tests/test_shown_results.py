@@ -80,7 +80,9 @@ def test_a_step_and_its_matrix_are_latex(solution: Solution) -> None:
 
 
 def test_a_step_without_numbers_shows_its_shape() -> None:
-    assert derive("note-001")["Q"]._repr_latex_() == "$\\displaystyle Q \\in \\mathbb{R}^{2 \\times 64}$"
+    assert derive("note-001")["Q"]._repr_latex_() == (
+        r"$\displaystyle \operatorname{shape}{\left(Q \right)} = \left( 2, \  64\right)$"
+    )
 
 
 def test_formulas_of_a_shown_piece_are_mathml(solution: Solution) -> None:
