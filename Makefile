@@ -14,6 +14,9 @@ check:           ## format, lint, types, layers, fast tests
 test:            ## every test
 	$(PYTHON) -m pytest
 
+thorough:        ## every test, with ten times as many random examples, others each time (hours)
+	$(PYTHON) -m pytest --hypothesis-profile thorough
+
 format:          ## put the code in form
 	$(PYTHON) -m ruff format .
 	$(PYTHON) -m ruff check --fix .
@@ -37,4 +40,4 @@ bench:           ## worksheets per second, beside what the machine could do
 wheel:           ## build the wheel and the source distribution
 	$(PYTHON) -m pip wheel --no-deps --wheel-dir dist .
 
-.PHONY: help check test format samples pages fonts messages bench wheel
+.PHONY: help check test thorough format samples pages fonts messages bench wheel

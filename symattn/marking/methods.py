@@ -12,6 +12,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal
 
+from symattn.attempt import Grid
 from symattn.derivation import Called, Derivation, Op, Operand, Step
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, decide, divide, square_root
@@ -261,7 +262,21 @@ def _transposed_scores(script: Script, within: Within) -> Iterator[Reading]:
     says = (
         "Keys stand in rows and queries in columns in the scores, and the softmax goes along columns: the same weights."
     )
-    yield from _method(script, change, block, says)
+    seen = any(
+        _one_sided(script.written[name]) for name in block if name in script.written and not name.startswith("A")
+    )
+    for reading in _method(script, change, block, says):
+        across = {step.name for step in script.d if any(o.name in block for o in step.operands)} - block
+        # Scores that are the same both ways say nothing: what is made of the weights must then be right as well.
+        yield reading if seen else replace(reading, decisive=reading.decisive | across.intersection(script.written))
+
+
+def _one_sided(grid: Grid) -> bool:
+    """Whether a grid shows that it is not its own transpose."""
+    if grid.shape != grid.T.shape:
+        return True
+    pairs = ((entry.value, grid[j, i].value) for i, j, entry in grid.cells() if i < j)
+    return any(a is not None and b is not None and decide(a, b).equal is False for a, b in pairs)
 
 
 def _shifted(script: Script) -> Iterator[Reading]:
