@@ -93,6 +93,11 @@ def option_text(value: Json) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
+def _shell(text: str) -> str:
+    plain = all(c.isalnum() or c in "_-.:/,=" for c in text)
+    return text if text and plain else "'" + text.replace("'", "'\\''") + "'"
+
+
 @dataclass(frozen=True)
 class Sheet:
     """One question on paper: as a worksheet, and with its answers.
@@ -261,14 +266,6 @@ class ThawedSheets(Mapping[str, Question]):
 
 
 # ------------------------------------------------------------------------------------------------ writing
-
-
-def _shell(text: str) -> str:
-    plain = all(c.isalnum() or c in "_-.:/,=" for c in text)
-    return text if text and plain else "'" + text.replace("'", "'\\''") + "'"
-
-
-# ------------------------------------------------------------------------------------------------ files
 
 
 def suffix(form: str) -> str:

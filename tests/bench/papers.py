@@ -27,12 +27,12 @@ from symattn.document import Document
 from symattn.errors import InputError
 from symattn.resources import fonts
 from symattn.sheets import sheets
-from symattn.writers import FORMATS, confined, typst
+from symattn.writers import FORMATS, confined, latex, typst
 from symattn.writers.compiling import Compiler
-from symattn.writers.pdf import latex_pdf
+from symattn.writers.pdf import latex_engine, latex_pdf
 
 Pairs = list[tuple[Document, Document]]
-TEX = 50  # TeX gets every so many of the papers only
+TEX = 50  # TeX gets every so many of the papers only, where it starts anew for each
 
 
 def papers(pairs: Pairs, count: int) -> list[Document]:
@@ -73,11 +73,28 @@ def with_tex(documents: list[Document]) -> None:
         latex_pdf(FORMATS["latex"].write(document))
 
 
+def with_tex_together(documents: list[Document]) -> None:
+    """One run of TeX over all sheets, in the file for a whole class that stands beside them, and one for its pages."""
+    beside = latex.Folder()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for k, document in enumerate(documents):
+            source = latex.write_beside_macros(document)
+            beside.add(f"sheet-{k:04}", source, group="class")
+            (folder / f"sheet-{k:04}.tex").write_text(source, encoding="utf-8")
+        for path, text in beside.files():
+            (folder / path).write_text(text, encoding="utf-8")
+        command = [str(latex_engine()), "-halt-on-error", "-interaction=batchmode", "class.tex"]
+        for _ in range(2):
+            subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+
+
 LINES = {
     "only written, not compiled": written,
     "typst alone, in one process": in_one_process,
     "confined, one process": confined_in,
     "confined, several processes": confined_in,
+    "TeX, one file for all, two runs": with_tex_together,
     "TeX, one document each": with_tex,
 }
 
@@ -121,7 +138,7 @@ def main() -> None:
         pairs = Path(folder) / "papers"
         pairs.write_bytes(pickle.dumps(made))
         for name in LINES:
-            count = max(1, options.n // TEX) if "TeX" in name else options.n
+            count = max(1, options.n // TEX) if LINES[name] is with_tex else options.n
             command = [
                 sys.executable,
                 __file__,
