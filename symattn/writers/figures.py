@@ -17,6 +17,8 @@ from symattn.formula.nodes import Annotated, Formula, MatrixOf, Name, Power, Tex
 from symattn.formula.width import width
 from symattn.writers.common import PAGE_WIDTH, Page, has_tall_fraction, inlines_width
 
+_TITLE = 26  # the height of a title above a figure, in millimetres at 11 pt
+
 # --- what is drawn: lengths in millimetres at 11 pt, from the upper left corner -----------------------------------
 
 
@@ -74,9 +76,6 @@ class Frame:
     y: float
     width: float
     height: float
-
-
-_TITLE = 26  # millimetres, at 11 pt
 
 
 Shape = Frame | Line | Box | Remark
@@ -181,9 +180,7 @@ def _untangled(start: Network) -> Network:
         upwards = sweep % 2 == 0
         layers = range(len(rows) - 2, -1, -1) if upwards else range(1, len(rows))
         for i in layers:
-            fixed = {node: j / max(1, len(row) - 1) for row in (rows[i + 1 if upwards else i - 1],)
-                     for j, node in enumerate(row)}  # fmt: skip
-            own = {node: j / max(1, len(rows[i]) - 1) for j, node in enumerate(rows[i])}
+            fixed, own = _spread(rows[i + 1 if upwards else i - 1]), _spread(rows[i])
             sought = {}
             for node in rows[i]:
                 near = [fixed[other] for other in start.neighbours[node] if other in fixed]
@@ -193,6 +190,11 @@ def _untangled(start: Network) -> Network:
         if (count := crossings(now)) < fewest:
             best, fewest = now, count
     return best
+
+
+def _spread(row: Sequence[Node]) -> dict[Node, float]:
+    """The places of a layer from 0 to 1."""
+    return {node: j / max(1, len(row) - 1) for j, node in enumerate(row)}
 
 
 def crossings(net: Network) -> int:
@@ -298,13 +300,12 @@ def drawn(diagram: Diagram) -> Drawing:
     x = arranged(net, {node: wide for node, (wide, _) in sizes.items()}, room)
     whole = max((x[node] + wide / 2 for node, (wide, _) in sizes.items()), default=0.0)
     bands = _bands(diagram, net, x, sizes, framed)
+    reached = {target for _, target in diagram.edges}
     boxes = {
-        (i, j): Box(box, x[i, j], sum(bands[i]) / 2, *sizes[i, j], shaded=True)
+        (i, j): Box(box, x[i, j], sum(bands[i]) / 2, *sizes[i, j], shaded=(i, j) not in reached)
         for i, layer in enumerate(diagram.layers)
         for j, box in enumerate(layer.boxes)
     }
-    reached = {target for _, target in diagram.edges}
-    boxes = {place: Box(b.content, b.x, b.y, b.width, b.height, place not in reached) for place, b in boxes.items()}
     lines = [*_lines(net, x, _clear(bands, framed), boxes), *_sideways(diagram, boxes)]
     frames = [_frame(frame.label, ours, boxes, x) for frame, ours in zip(diagram.frames, framed, strict=True)]
     remarks = [
@@ -405,9 +406,7 @@ def _lines(net: Network, x: Mapping[Node, float], bands: Sequence[Band], boxes: 
                 apart = 0.0 if is_waypoint(above) else min(_TIP, 0.8 * _box(boxes, above).width / len(sources))
                 start, end = x[below], x[above] + (k - (len(sources) - 1) / 2) * apart
                 passing = is_waypoint(below) and is_waypoint(above)
-                if (
-                    abs(start - end) < _BENT and not passing
-                ):  # too little for a bend: what is a box is left or entered beside its middle
+                if abs(start - end) < _BENT and not passing:  # no room for a bend: boxes are met beside their middle
                     start, end = (end, end) if is_waypoint(above) or not is_waypoint(below) else (start, start)
                 lower, upper = bands[layer_of(below)], bands[layer_of(above)]
                 leaves = lower[0] if is_waypoint(below) else _top(_box(boxes, below))
