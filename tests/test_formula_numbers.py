@@ -8,6 +8,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, divide, exact, exponential, square_root, to_sympy
 from symattn.formula import Infinity, Name, Negative, Number, decimal, number, shortest, symbol_formula
 
@@ -180,3 +181,10 @@ def test_a_symbol_with_an_odd_name_is_still_shown(symbol):
 def test_the_bridge_to_sympy_is_not_what_is_tested_here():
     # `oracles.same` compares with SymPy built from the parts; the bridge has tests of its own
     assert to_sympy(exact("1/2")) == sympy.Rational(1, 2)
+
+
+def test_an_integer_of_thousands_of_digits_is_refused_in_one_sentence():
+    assert number(7**5000).digits == str(7**5000)  # 4226 digits
+    for value in (7**6000, Ratio(1, 7**6000), -(7**6000)):
+        with pytest.raises(InputError, match=r"^An exact number here has some 5071 digits, .*\.$"):
+            number(value)

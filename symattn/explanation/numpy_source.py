@@ -13,6 +13,7 @@ from fractions import Fraction as Ratio
 from types import MappingProxyType
 
 from symattn.derivation import Step
+from symattn.errors import ReadError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Rational, Value, is_symbolic, tree
 from symattn.exact.bridge import tree_of
 from symattn.exact.reading import read
@@ -72,14 +73,15 @@ def _value(x: Value) -> Source:
         return _rational(x)
     try:
         return _node(tree_of(x)) if is_symbolic(x) else _node(read(str(x)).tree)
-    except KeyError:  # a function that NumPy has not
+    except (KeyError, ReadError):  # a function that NumPy has not; digits too many to be printed
         return _decimal(x), SUM
 
 
 def _decimal(x: Value) -> str:
     """The same as a decimal, where it is irrational."""
     rational = x is NEGATIVE_INFINITY or isinstance(x, int | Ratio)
-    return value(x) if rational else significant_text(x, DIGITS)
+    digits = value(x) if rational else significant_text(x, DIGITS)
+    return digits if rational or "." in digits else f"{digits}.0"  # NumPy has no integers that long
 
 
 def _rational(x: Rational) -> Source:

@@ -11,7 +11,7 @@ from math import lcm
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from symattn.errors import ReadError
+from symattn.errors import InputError, ReadError
 from symattn.exact.values import (
     Exponent,
     ExpSum,
@@ -76,7 +76,7 @@ def decimal(digits: str) -> Formula:
 def shortest(value: Value) -> str | None:
     """The shortest decimal that is exactly the value: 1/2 → "0.5", 2 → "2"; none if there isn't one."""
     if isinstance(value, int):
-        return str(value)
+        return integer(value).digits
     if not isinstance(value, Ratio):
         return None
     twos = fives = 0
@@ -89,7 +89,7 @@ def shortest(value: Value) -> str | None:
         return None
     places = max(twos, fives)
     scaled = abs(value.numerator) * 10**places // value.denominator
-    digits = str(scaled).rjust(places + 1, "0")
+    digits = integer(scaled).digits.rjust(places + 1, "0")
     return ("-" if value < 0 else "") + digits[:-places] + "." + digits[-places:]
 
 
@@ -100,9 +100,20 @@ def shortest(value: Value) -> str | None:
 def _rational(x: Rational) -> Formula:
     if x < 0:
         return Negative(_rational(-x))
-    if x.denominator == 1:
-        return Number(str(x.numerator))
-    return Fraction(Number(str(x.numerator)), Number(str(x.denominator)))
+    above = integer(x.numerator)
+    return above if x.denominator == 1 else Fraction(above, integer(x.denominator))
+
+
+def integer(x: int) -> Number:
+    """An integer from 0 in digits; `InputError` for one of thousands of digits, which nobody could read."""
+    try:
+        return Number(str(x))
+    except ValueError as error:  # Python's own limit
+        digits = int(x.bit_length() * math.log10(2)) + 1
+        raise InputError(
+            f"An exact number here has some {digits} digits, too many to be written; weights that are rational "
+            "(base 2 or hardmax), rounded weights or smaller sizes keep numbers short."
+        ) from error
 
 
 @lru_cache(maxsize=4096)
@@ -122,8 +133,8 @@ def _sum(terms: Mapping[Key, Rational]) -> Formula:
     if below == 1:
         return above
     if isinstance(above, Negative):
-        return Negative(Fraction(above.body, Number(str(below))))
-    return Fraction(above, Number(str(below)))
+        return Negative(Fraction(above.body, integer(below)))
+    return Fraction(above, integer(below))
 
 
 def _term(key: Key, c: Rational) -> Formula:
@@ -131,7 +142,7 @@ def _term(key: Key, c: Rational) -> Formula:
     size = -c if c < 0 else c
     factors: list[Formula] = [] if size == 1 else [_rational(size)]
     if radicand != 1:
-        factors.append(Root(Number(str(radicand))))
+        factors.append(Root(integer(radicand)))
     factors += [Root(number(R)) for R in roots]
     if exponent:
         power = of_exponent(exponent)

@@ -281,8 +281,9 @@ def test_every_step_is_compared_with_the_exact_key() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["1/3", "-7", "sqrt(3)/2", "e^(1/2)", "1/(1+e^2)", "-e^(-1/3)/2", "(1+sqrt(2))*e", "2^(1/3)", "e/(e-1)"]
-)
+    "text", ["1/3", "-7", "sqrt(3)/2", "e^(1/2)", "1/(1+e^2)", "-e^(-1/3)/2", "(1+sqrt(2))*e", "2^(1/3)", "e/(e-1)",
+             "3^200*3^200*e", "(3^200*3^100*sqrt(2)+1)/(1+e)"]
+)  # fmt: skip
 def test_values_as_source(text: str) -> None:
     import sympy
 
