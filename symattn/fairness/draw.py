@@ -17,6 +17,7 @@ from symattn.derivation import Called, Derivation
 from symattn.errors import InputError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Size, Value, is_symbolic
 from symattn.mechanisms import Mechanism, Settings
+from symattn.mechanisms.drawing import is_small
 from symattn.ops import Mask, MatMul, Softmax
 
 FILLED = 0.7
@@ -29,7 +30,8 @@ LARGEST = {"Q": 4, "K": 4, "V": 9, "S": 12}
 """The largest entries, for widths up to 5; they grow with the square root of the width."""
 
 MOST_WEIGHT = 0.95
-TRIES = 10_000
+TRIES, HOPELESS = 10_000, 1000
+"""Givens that are drawn until one passes, and after how many with one and the same complaint there is no hope."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +53,19 @@ def draw(mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], rn
         size = sizes.get(letter)
         if not isinstance(size, int) or size < 1:
             raise InputError(f"To draw numbers, {letter} must be a number from 1, not {size!r}.")
-    complaint = ""
+    complaints = set[str]()
     judge = _complaints if mechanism.relabels and settings.plain_scores else _general_complaints
     for tries in range(1, TRIES + 1):
         givens = _candidate(mechanism, settings, sizes, rng)
         complaint = next(judge(mechanism, settings, givens, _width(sizes)), "")
         if not complaint:
             return Draw(givens, tries)
+        complaints.add(complaint)
+        if tries == HOPELESS and len(complaints) == 1:
+            break
     listed = ", ".join(f"{name} = {size}" for name, size in sizes.items())
     raise InputError(
-        f"No variant of {mechanism.name} with {listed} is worth setting: of {TRIES} drawn, none passed; the last one: "
+        f"No variant of {mechanism.name} with {listed} is worth setting: of {tries} drawn, none passed; the last one: "
         f"{complaint}. Other sizes leave more room: middling and unequal ones most."
     )
 
@@ -144,10 +149,6 @@ def _complaints(mechanism: Mechanism, settings: Settings, givens: Mapping[str, M
     yield from _bad_weights(d)
 
 
-LARGEST_SHOWN = 30
-"""Of what a random variant of any other mechanism shows, the largest size of numerators and denominators."""
-
-
 def _general_complaints(
     mechanism: Mechanism, settings: Settings, givens: Mapping[str, Matrix], inner: int
 ) -> Iterator[str]:
@@ -165,7 +166,7 @@ def _general_complaints(
         if not isinstance(step.result, Matrix):
             continue
         for x in step.result:
-            if isinstance(x, int | Fraction) and max(abs(x.numerator), x.denominator) > LARGEST_SHOWN:
+            if isinstance(x, int | Fraction) and not is_small(x):
                 yield f"{step.name} has {x} in it"
         if step.stem == "S" and step.result.shape[0] == step.result.shape[1] > 1 and step.result == step.result.T:
             yield f"{step.name} is symmetric, which hides an exchange of Q and K"
