@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import keyword
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from symattn.derivation import Called, Derivation, Operand, Step
@@ -126,8 +126,42 @@ class Programs:
     worked: tuple[tuple[Block, ...], ...]
 
 
+@dataclass(frozen=True)
+class Variables:
+    """What programs call the matrices of a question: by part, what is asked there; and every step, by its variable."""
+
+    parts: Mapping[str, str]
+    steps: Mapping[str, str]
+
+
+def variables(question: Question) -> Variables:
+    """The names by which answers are found again in a program that a student filled in."""
+    parts = {
+        part.name: Computation(line[0]).names[line[1]] for part in question.parts if (line := _line(question, part))
+    }
+    if question.problem is None:
+        return Variables(parts, {})
+    names = Computation(question.problem.derivation).names
+    return Variables(parts, {names[step.name]: step.name for step in question.problem.derivation})
+
+
+def programs_of(questions: Sequence[Question]) -> list[Programs]:
+    """The programs of questions that stand in one notebook: what all of them need stands beside the first."""
+    defined = set[str]()
+    made: list[Programs] = []
+    for question in questions:
+        opened = any(found.opening for found in made)
+        made.append(_programs(question, "" if opened else OPENING, defined))
+    return made
+
+
 def programs(question: Question) -> Programs:
     """The programs for the parts whose answers are lines of derivations in numbers."""
+    return programs_of([question])[0]
+
+
+def _programs(question: Question, opens: str, defined: set[str]) -> Programs:
+    """The same, below other programs in which some helper functions are `defined`."""
     asked_for = {part.name for part in question.parts}
     printed = list(_matrices(question))
 
@@ -135,8 +169,7 @@ def programs(question: Question) -> Programs:
         rows = matrix_of(derivation, name).rows
         return name not in asked_for and tuple(tuple(map(number, row)) for row in rows) in printed
 
-    defined = set[str]()
-    opening, asked, worked = [OPENING], list[list[str]](), list[list[str]]()
+    opening, asked, worked = [opens], list[list[str]](), list[list[str]]()
     computation, done = None, set[str]()
     for part in question.parts:
         asked.append([])
@@ -212,10 +245,13 @@ def _cells(*sources: str) -> tuple[Block, ...]:
 __all__ = [
     "Computation",
     "Programs",
+    "Variables",
     "functions",
     "identifier",
     "is_numeric",
     "programs",
+    "programs_of",
+    "variables",
     "whole_program",
     "with_programs",
 ]

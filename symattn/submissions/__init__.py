@@ -1,4 +1,4 @@
-"""What students hand in, read: Markdown, TOML, JSON, CSV and LaTeX become a `Submission`.
+"""What students hand in, read: Markdown, notebooks, TOML, JSON, CSV and LaTeX become a `Submission`.
 
 Nothing that was typed is evaluated or executed, and everything has a bound: the file's size, the size of a matrix, the
 length and depth of a number.  What cannot be read is said in a remark with its place and costs nothing else.
@@ -7,5 +7,6 @@ length and depth of a number.  What cannot be read is said in a remark with its 
 from symattn.submissions.entries import entry, grid
 from symattn.submissions.files import form_of, read_submission, read_submission_file, sheet_of
 from symattn.submissions.markdown import fill
+from symattn.submissions.notebook import fill_notebook
 
-__all__ = ["entry", "fill", "form_of", "grid", "read_submission", "read_submission_file", "sheet_of"]
+__all__ = ["entry", "fill", "fill_notebook", "form_of", "grid", "read_submission", "read_submission_file", "sheet_of"]

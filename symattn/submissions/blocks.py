@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from symattn.submissions.entries import visible
 
-Kind = Literal["heading", "grid", "choices", "table", "tasks", "math", "code", "text"]
+Kind = Literal["heading", "grid", "choices", "table", "tasks", "math", "code", "text", "program"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class MarkdownBlock:
     """One block: its lines from `start` to `end` (from 0, the end left out).
 
     `text` is what stands in it, for a comment the id; `rows` are the cells of a table, its head first; `items` the
-    boxes of a list to tick.
+    boxes of a list to tick.  A program is a cell of a notebook with code in it.
     """
 
     kind: Kind
@@ -40,21 +40,58 @@ class MarkdownBlock:
     rows: tuple[tuple[str, ...], ...] = ()
     items: tuple[Item, ...] = ()
 
+    def below(self, lines: int) -> MarkdownBlock:
+        """The same block with so many lines above it."""
+        items = tuple(replace(item, line=item.line + lines) for item in self.items)
+        return replace(self, start=self.start + lines, end=self.end + lines, items=items)
+
 
 @dataclass
 class Page:
-    """A file taken apart: its lines, what stands at its head between lines of `---`, and its blocks."""
+    """A file taken apart: its lines, what stands at its head between lines of `---`, and its blocks.
+
+    Of a notebook, `cells` has the number of the cell that each line belongs to, from 1; it is empty for other files.
+    """
 
     lines: list[str]
     head: dict[str, str] = field(default_factory=dict)
     blocks: list[MarkdownBlock] = field(default_factory=list)
+    cells: list[int] = field(default_factory=list)
+
+    def where(self, line: int) -> str:
+        """A line (from 0) as people find it: by its number, in a notebook that of its cell."""
+        return f"cell {self.cells[line]}" if self.cells else f"line {line + 1}"
+
+    def put(self, start: int, end: int, lines: list[str]) -> None:
+        """Other lines in place of those from `start` to `end`; the blocks are no longer right then."""
+        self.lines[start:end] = lines
+        if self.cells:
+            self.cells[start:end] = [self.cells[start]] * len(lines)
 
 
 def page(text: str) -> Page:
     """A Markdown file as lines and blocks."""
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = _lines(text)
     start, head = _front_matter(lines)
     return Page(lines, head, list(_blocks(lines, start)))
+
+
+def page_of_cells(cells: Sequence[tuple[Literal["code", "markdown"], str]], head: dict[str, str]) -> Page:
+    """The cells of a notebook one after another, each with an empty line below it; no block goes beyond its cell."""
+    found = Page([], head)
+    for number, (kind, source) in enumerate(cells, 1):
+        start, lines = len(found.lines), _lines(source)
+        if kind == "code":
+            found.blocks.append(MarkdownBlock("program", start, start + len(lines), source))
+        else:
+            found.blocks += (block.below(start) for block in _blocks(lines, 0))
+        found.lines += [*lines, ""]
+        found.cells += [number] * (len(lines) + 1)
+    return found
+
+
+def _lines(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def _front_matter(lines: list[str]) -> tuple[int, dict[str, str]]:

@@ -17,21 +17,40 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 from symattn.attempt import Remark
 from symattn.errors import InputError
 from symattn.question import ChoiceAnswer, PropertyAnswer, Question, RubricAnswer
+from symattn.submissions import labels
+from symattn.submissions.blocks import page
 from symattn.submissions.entries import entry
 from symattn.submissions.latex import latex_matrices
+from symattn.submissions.markdown import identity_of
 from symattn.submissions.written import Cells, Line, Paper, Raw, Several, Written
 
-FIELDS = {"sheet": "sheet", "paper": "sheet", "name": "name", "student": "student", "id": "student",
-          "student id": "student", "student_id": "student"}  # fmt: skip
-_QUESTION = re.compile(r"(?i)(?:q|question)?[ _-]?(\d{1,3})")
+HEAD = {"sheet": "sheet", "paper": "sheet", "name": "name", "student": "student", "id": "student",
+        "student id": "student", "student_id": "student"}  # fmt: skip
 MOST_VALUES = 20_000
 """Numbers and texts in one file, nested at most as deep as `DEEPEST`."""
 DEEPEST = 8
+
+
+@cache
+def _head() -> Mapping[str, str]:
+    """What names the sheet and the student, in every language."""
+    shown = {label.casefold(): field for label, field in labels.fields().items()}
+    return {**labels.in_every_language(HEAD), **shown, **HEAD}
+
+
+_NUMBER = re.compile(r"(?i)(?:q[ _-]?)?(\d{1,3})")
+
+
+def _question(name: str) -> int:
+    """The number of a question, from 0: of 2, q2, Question 2, Aufgabe 2; −1 if it is none."""
+    found = _NUMBER.fullmatch(name.strip()) or labels.question().fullmatch(name.strip())
+    return labels.number_in(found) - 1 if found else -1
 
 
 def toml_data(text: str, decimal_mark: str) -> dict[str, Any]:
@@ -77,7 +96,7 @@ def head_of(data: Mapping[str, Any]) -> tuple[str, str, str]:
     """The sheet's identity, the name and the number of the student, as far as they are there."""
     found = {"sheet": "", "name": "", "student": ""}
     for key, value in data.items():
-        if (field := FIELDS.get(key.lower())) and isinstance(value, str | int):
+        if (field := _head().get(key.casefold())) and isinstance(value, str | int):
             found[field] = str(value).strip()
     return found["sheet"], found["name"], found["student"]
 
@@ -87,7 +106,7 @@ def read_data(data: Mapping[str, Any], questions: Sequence[Question]) -> Paper:
     paper = Paper.of(questions, *head_of(data))
     if sum(1 for _ in _values(data)) > MOST_VALUES:
         raise InputError(f"It holds more than {MOST_VALUES} values; that is no sheet of answers.")
-    own = {key: value for key, value in data.items() if key.lower() not in FIELDS and key not in _SECTIONS}
+    own = {key: value for key, value in data.items() if key.casefold() not in _head() and key not in _SECTIONS}
     answers = data.get("answers", {})
     _read_answers(paper, own, "")
     if isinstance(answers, Mapping):
@@ -125,8 +144,7 @@ def _read_questions(paper: Paper, value: object, key: str) -> None:
 def _read_answers(paper: Paper, answers: Mapping[str, Any], where: str) -> None:
     """Answers by part, or by question and then by part."""
     for key, value in answers.items():
-        found = _QUESTION.fullmatch(key)
-        number = int(found[1]) - 1 if found else -1
+        number = _question(key)
         if isinstance(value, Mapping) and 0 <= number < len(paper.written):
             written = paper.written[number]
             inner = value.get("answers", value)
@@ -136,7 +154,7 @@ def _read_answers(paper: Paper, answers: Mapping[str, Any], where: str) -> None:
             _read_extras(written, value)
         elif len(paper.written) == 1:
             _put(paper.written[0], key, value, f"{where}{key}")
-        elif not (found and isinstance(value, Mapping)):
+        elif number < 0 or not isinstance(value, Mapping):
             says = f"It is not told which question {key!r} belongs to; write [answers.q1], [answers.q2] and so on."
             paper.remarks.append(Remark(f"{where}{key}", says))
         else:
@@ -248,15 +266,21 @@ def _csv_rows(text: str) -> list[list[str]]:
 
 
 def _csv_head(paper: Paper, row: list[str]) -> bool:
-    if len(row) < 2 or (field := FIELDS.get(row[0].lower().rstrip(":"))) is None or any(row[2:]):
+    if len(row) < 2 or (field := _head().get(row[0].casefold().rstrip(":： "))) is None or any(row[2:]):
         return False
     setattr(paper, field, row[1])
     return True
 
 
-_COLUMNS = {"question": "question", "part": "part", "step": "part", "matrix": "part", "row": "row", "i": "row",
-            "column": "column", "col": "column", "j": "column", "answer": "answer", "value": "answer",
-            "entry": "answer"}  # fmt: skip
+COLUMNS = {"question": "question", "part": "part", "step": "part", "matrix": "part", "row": "row", "i": "row",
+           "column": "column", "col": "column", "j": "column", "answer": "answer", "value": "answer",
+           "entry": "answer"}  # fmt: skip
+
+
+@cache
+def _columns() -> Mapping[str, str]:
+    """The heads of columns in every language."""
+    return labels.in_every_language(COLUMNS)
 
 
 def _long_form(rows: list[list[str]]) -> tuple[dict[str, int], list[list[str]]] | None:
@@ -264,7 +288,7 @@ def _long_form(rows: list[list[str]]) -> tuple[dict[str, int], list[list[str]]] 
     filled = [row for row in rows if any(row)]
     if not filled:
         return None
-    heads = [_COLUMNS.get(cell.lower()) for cell in filled[0]]
+    heads = [_columns().get(cell.casefold()) for cell in filled[0]]
     if "part" in heads and "answer" in heads:
         return {name: j for j, name in enumerate(heads) if name}, filled[1:]
     for order in (("question", "part", "row", "column", "answer"), ("part", "row", "column", "answer")):
@@ -275,7 +299,7 @@ def _long_form(rows: list[list[str]]) -> tuple[dict[str, int], list[list[str]]] 
 
 def _fits(row: list[str], order: Sequence[str]) -> bool:
     by_name = dict(zip(order, row, strict=True))
-    numbers = (by_name["row"], by_name["column"], by_name.get("question", "1").lower().lstrip("q"))
+    numbers = (by_name["row"], by_name["column"], str(_question(by_name.get("question", "1")) + 1))
     return (
         bool(by_name["part"]) and all(not cell or cell.isdigit() for cell in numbers) and not by_name["part"].isdigit()
     )
@@ -285,8 +309,7 @@ def _read_long(paper: Paper, columns: Mapping[str, int], rows: list[list[str]]) 
     entries: dict[tuple[int, str], dict[tuple[int, int], str]] = {}
     for row in rows:
         cell = {name: row[j] if j < len(row) else "" for name, j in columns.items()}
-        number = cell.get("question", "").lower().removeprefix("question").lstrip("q ") or "1"
-        question = int(number[:3]) - 1 if number.isdigit() else -1
+        question = _question(cell.get("question") or "1")
         places = [cell.get(name, "") or "1" for name in ("row", "column")]
         if not 0 <= question < len(paper.written) or not all(x.isdigit() and 0 < int(x[:4]) <= 64 for x in places):
             says = f"{', '.join(row)[:60]!r} names no question, row and column, counted from 1."
@@ -317,12 +340,12 @@ def _read_blocks(paper: Paper, rows: list[list[str]]) -> None:
     for row in [*rows, []]:
         cells = [cell for cell in row if cell]
         name = cells[0].rstrip(":=") if len(cells) == 1 and row[0] else ""
-        found = _QUESTION.fullmatch(name)
+        number = -1 if name.isdigit() else _question(name)
         if not cells:
             done()
-        elif found and not name.isdigit() and int(found[1]) <= len(paper.written) > 1:
+        elif 0 <= number < len(paper.written) > 1:
             done()
-            question, part = int(found[1]) - 1, ""
+            question, part = number, ""
         elif name and paper.written[question].names.find(name) and (begins or _is_name(name, matrix)):
             done()
             part = name
@@ -355,8 +378,8 @@ def _put_cells(written: Written, part: str, rows: tuple[tuple[str, ...], ...]) -
 
 def read_latex(text: str, questions: Sequence[Question]) -> Paper:
     """Matrices by name in a LaTeX file; of several papers' questions each below a heading that says "Question 2"."""
-    paper = Paper.of(questions)
-    starts = [(found.start(), int(found[1]) - 1) for found in _LATEX_QUESTION.finditer(text)]
+    paper = Paper.of(questions, *latex_head(text))
+    starts = [(found.start(), labels.number_in(found) - 1) for found in labels.question().finditer(text)]
     single = len(questions) == 1
     pieces = [(0, text)] if single else [
         (number, text[start:end])
@@ -374,7 +397,18 @@ def read_latex(text: str, questions: Sequence[Question]) -> Paper:
     return paper
 
 
-_LATEX_QUESTION = re.compile(r"(?i)question[\s~{}*]*(\d{1,3})")
+def latex_head(text: str) -> tuple[str, str, str]:
+    r"""The sheet's identity, the name and the number of the student, behind labels or in the lines printed for them.
+
+    >>> latex_head(r"\sheetfields{\headfield{Nom: Ada}} \fillinshort{Matrikelnummer~\writingline{60}{17}}")
+    ('', 'Ada', '17')
+    """
+    lines = _HEAD_FIELD.sub(r"\n\n\1\n\n", _WRITING_LINE.sub(r"\n\n\1: \2\n\n", text))
+    return identity_of(page(lines))
+
+
+_HEAD_FIELD = re.compile(r"\\headfield\{([^{}]*)\}")
+_WRITING_LINE = re.compile(r"\\fillin[a-z]*\{([^{}~]*)~\\writingline\{[^{}]*\}\{([^{}]*)\}\}")
 
 
 def _last_word(name: str, written: Written) -> str:

@@ -10,9 +10,20 @@ from pathlib import Path
 from symattn.attempt import Remark, Submission
 from symattn.errors import InputError
 from symattn.question import Question
-from symattn.submissions.data import csv_head, head_of, json_data, read_csv, read_data, read_latex, toml_data
+from symattn.submissions.blocks import page
+from symattn.submissions.data import (
+    csv_head,
+    head_of,
+    json_data,
+    latex_head,
+    read_csv,
+    read_data,
+    read_latex,
+    toml_data,
+)
 from symattn.submissions.entries import AUTO
 from symattn.submissions.markdown import identity_of, read_markdown
+from symattn.submissions.notebook import is_notebook, notebook, read_notebook
 from symattn.submissions.written import Paper, decimal_mark_of
 
 LARGEST_FILE = 2_000_000
@@ -20,9 +31,10 @@ LARGEST_FILE = 2_000_000
 
 FORMS: Mapping[str, str] = {
     ".md": "markdown", ".markdown": "markdown", ".txt": "markdown", ".qmd": "markdown", ".toml": "toml",
-    ".json": "json", ".csv": "csv", ".tsv": "csv", ".tex": "latex", ".latex": "latex",
+    ".json": "json", ".ipynb": "notebook", ".csv": "csv", ".tsv": "csv", ".tex": "latex", ".latex": "latex",
 }  # fmt: skip
 
+_ALL_FORMS = "Markdown, a notebook, TOML, JSON, CSV or LaTeX"
 _SIGNATURES = {
     b"%PDF": "a PDF", b"\x89PNG": "a picture", b"\xff\xd8\xff": "a picture", b"GIF8": "a picture",
     b"PK\x03\x04": "a zip archive or an office document", b"\x1f\x8b": "a compressed file",
@@ -47,16 +59,16 @@ def read_submission(
 ) -> Submission:
     """One student's answers to all `questions`, in their order.
 
-    `form` is markdown, toml, json, csv or latex; without it, it is seen from the text.  `decimal_mark` is ".", "," or
-    "auto": the one that the file uses.  `InputError` if nothing can be made of the file as a whole; whatever else is
-    wrong stands in remarks.
+    `form` is markdown, notebook, toml, json, csv or latex; without it, it is seen from the text.  `decimal_mark` is
+    ".", "," or "auto": the one that the file uses.  `InputError` if nothing can be made of the file as a whole;
+    whatever else is wrong stands in remarks.
     """
     if decimal_mark not in (".", ",", AUTO):
         raise InputError(f"The decimal mark is {decimal_mark!r}; '.', ',' or 'auto' was expected.")
     where = source or "The text"
     try:
         content = decoded(text)
-        paper = _read(content, questions, form or form_of(content), decimal_mark)
+        paper = _read(content, questions, _form(content, form), decimal_mark)
     except InputError as error:
         raise InputError(f"{where}: {error}") from error
     if paper.empty:
@@ -77,21 +89,30 @@ def read_submission(
 def sheet_of(text: str | bytes, form: str = "") -> tuple[str, str, str]:
     """The identity of the sheet that a file answers, the student's name and number, each "" if it is not there."""
     content = decoded(text)
-    match form or form_of(content):
+    match _form(content, form):
+        case "notebook":
+            return identity_of(notebook(content).page)
         case "toml":
             return head_of(toml_data(content, "."))
         case "json":
             return head_of(json_data(content, "."))
         case "csv":
             return csv_head(content)
-    return identity_of(content)
+        case "latex":
+            return latex_head(content)
+    return identity_of(page(content))
+
+
+def _form(text: str, stated: str) -> str:
+    """A notebook is one under any name: browsers save them as .txt and .json."""
+    return "notebook" if is_notebook(text) else stated or form_of(text)
 
 
 def form_of(text: str) -> str:
     """What a text is written in, as its first lines show."""
     start = text.lstrip()
     if start.startswith("{"):
-        return "json"
+        return "notebook" if is_notebook(text) else "json"
     if "\\begin{document}" in text or "\\documentclass" in text:
         return "latex"
     lines = [line.strip() for line in start.splitlines()[:200] if line.strip()]
@@ -125,7 +146,7 @@ def decoded(content: str | bytes) -> str:
     else:
         for signature, what in _SIGNATURES.items():
             if content.startswith(signature):
-                raise InputError(f"It is {what}, where text was expected (Markdown, TOML, JSON, CSV or LaTeX).")
+                raise InputError(f"It is {what}, where text was expected ({_ALL_FORMS}).")
         utf_16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         try:
             text = content.decode("utf-16" if utf_16 else "utf-8")
@@ -133,7 +154,7 @@ def decoded(content: str | bytes) -> str:
             name = "UTF-16" if utf_16 else "UTF-8"
             raise InputError(f"Byte {error.start + 1} cannot be read; text in {name} was expected.") from error
     if "\0" in text:
-        raise InputError("It holds bytes that no text has; Markdown, TOML, JSON, CSV or LaTeX was expected.")
+        raise InputError(f"It holds bytes that no text has; {_ALL_FORMS} was expected.")
     return text.removeprefix("\ufeff")
 
 
@@ -146,12 +167,12 @@ def _read(text: str, questions: Sequence[Question], form: str, decimal_mark: str
         case "csv":
             return read_csv(text, questions)
         case "latex":
-            paper = read_latex(text, questions)
-            paper.sheet, paper.name, paper.student = identity_of(text)
-            return paper
+            return read_latex(text, questions)
         case "markdown":
             return read_markdown(text, questions)
-    raise InputError(f"There is no form {form!r}; there are markdown, toml, json, csv and latex.")
+        case "notebook":
+            return read_notebook(text, questions, decimal_mark)
+    raise InputError(f"There is no form {form!r}; there are markdown, notebook, toml, json, csv and latex.")
 
 
 def _mentions(text: str, questions: Sequence[Question]) -> bool:

@@ -27,45 +27,36 @@ from symattn.question import (
     WordAnswer,
 )
 from symattn.submissions import blocks as md
-from symattn.submissions import names
+from symattn.submissions import labels, names
 from symattn.submissions.blocks import MarkdownBlock, escaped, unescaped
 from symattn.submissions.entries import is_blank, undecorated, visible
 from symattn.submissions.latex import latex_matrices
 from symattn.submissions.matrices import read_matrix
 from symattn.submissions.written import Cells, Line, Paper, Raw, Several, grids_of, tables_of
-from symattn.translation import blocks_in_language, in_language
+from symattn.translation import blocks_in_language
 from symattn.writers import common, markdown
 from symattn.writers import text as plain
-
-FIELDS = {"Name": "name", "Student ID": "student", "Student number": "student", "ID": "student"}
 
 
 @dataclass(frozen=True)
 class Furniture:
-    """What stands on a page in its language, and in English: headings, labels, the end."""
+    """What stands on a page in any language: headings, labels, the end."""
 
-    question: re.Pattern[str]
     end: re.Pattern[str]
     total: re.Pattern[str]
     working: re.Pattern[str]
     answer: re.Pattern[str]
-    fields: Mapping[str, str]
 
     @classmethod
     @cache
-    def of(cls, language: str) -> Furniture:
-        def ways(*texts: str) -> str:
-            """A pattern for each of the texts in both languages; 7 stands for any number."""
-            said = dict.fromkeys(way for text in texts for way in (text, in_language(text, language)))
-            return "|".join(re.escape(way.rstrip(".。")).replace("7", r"(\d{1,3})") for way in said)
-
+    def of_all_languages(cls) -> Furniture:
+        end = labels.pattern("END OF QUESTIONS", "Data sheet", _DATA_SHEET, "Page for rough work")
+        total = labels.pattern("(Total for Question 7 is 7 marks)", "(Total for Question 7 is 1 mark)")
         return cls(
-            question=re.compile(f"(?i)(?:{ways('Question 7.')})(?![0-9])"),
-            end=re.compile(f"(?i){ways('END OF QUESTIONS', 'Data sheet', _DATA_SHEET, 'Page for rough work')}"),
-            total=re.compile(ways("(Total for Question 7 is 7 marks)", "(Total for Question 7 is 1 mark)")),
-            working=re.compile(f"^[*_]?(?:{ways('Working')})\\s?:[*_]?"),
-            answer=re.compile(f"(?:{ways('Answer')})\\s?[:：]"),
-            fields={way: key for label, key in FIELDS.items() for way in (label, in_language(label, language))},
+            end=re.compile(f"(?i){end}"),
+            total=re.compile(total),
+            working=re.compile(rf"^[*_]?(?:{labels.pattern('Working')})\s?[:：][*_]?"),
+            answer=re.compile(rf"(?:{labels.pattern('Answer')})\s?[:：]"),
         )
 
 
@@ -111,9 +102,9 @@ def slots(questions: Sequence[Question]) -> list[Slot]:
 
 
 def language_of(page: md.Page) -> str:
-    """The language that a file says it is in; English if it says none, or one that is not ready."""
-    said = page.head.get("lang", ENGLISH)
-    return said if said in languages() else ENGLISH
+    """The language that a file says it is in, English if it says one that is not ready; "" if it has lost its head."""
+    said = page.head.get("lang", ENGLISH if page.head else "")
+    return said if said in ("", *languages()) else ENGLISH
 
 
 def question_in_language(question: Question, language: str) -> Question:
@@ -127,11 +118,13 @@ Place = tuple[int | None, int | None]
 
 
 @dataclass
-class _Sheet:
+class Sheet:
     """A file with the places of its questions found in it."""
 
     page: md.Page
-    questions: Sequence[Question]
+    asked: Sequence[Question]
+    questions: list[Question] = field(init=False)
+    """As they stand on the page, in its language."""
     furniture: Furniture = field(init=False)
     slots: list[Slot] = field(init=False)
     places: list[Place] = field(init=False)
@@ -140,9 +133,9 @@ class _Sheet:
     """The places of which the heading is there."""
 
     def __post_init__(self) -> None:
-        language = language_of(self.page)
-        self.furniture = Furniture.of(language)
-        self.questions = [question_in_language(question, language) for question in self.questions]
+        language = language_of(self.page) or ENGLISH
+        self.furniture = Furniture.of_all_languages()
+        self.questions = [question_in_language(question, language) for question in self.asked]
         self.slots = slots(self.questions)
         self.places = list(self._places())
         self.headed = frozenset(self.places)
@@ -159,8 +152,8 @@ class _Sheet:
         for block in self.blocks:
             if block.kind == "heading":
                 title = block.text.replace("\\", "").replace("*", "").strip()
-                if found := self.furniture.question.match(title):
-                    number = int(found[found.lastindex or 0]) - 1
+                if found := labels.question().match(title):
+                    number = labels.number_in(found) - 1
                     question, part = (number if number < len(self.questions) else None), None
                 elif question is not None and (found := (_NUMBER if single else _LETTER).match(title)):
                     part = self._position(question, found[1])
@@ -326,16 +319,20 @@ _BEFORE_ANSWER = re.compile(r"^(?:\s|\$(?=\s*\\?=)|\*+(?=\s)|[:：]|\\?[=_|]|\\:
 
 def read_markdown(text: str, questions: Sequence[Question]) -> Paper:
     """Everything that was written into a worksheet or an exam paper."""
-    sheet = _Sheet(md.page(text), questions)
-    paper = Paper.of(questions, *identity_of(text))
+    return read_page(Sheet(md.page(text), questions))
+
+
+def read_page(sheet: Sheet) -> Paper:
+    """Everything that was written between its lines."""
+    paper = Paper.of(sheet.asked, *identity_of(sheet.page))
     for number, slot in enumerate(sheet.slots):
         for block in sheet.tables.get(number, ()):
-            _put(paper, slot, _table_answer(slot, block), block)
+            _put(paper, sheet, slot, _table_answer(slot, block), block)
         if number in sheet.tasks:
             block = sheet.tasks[number]
-            _put(paper, slot, Line(_ticked_letters(block, slot)), block)
+            _put(paper, sheet, slot, Line(_ticked_letters(block, slot)), block)
     for slot, block, behind in sheet.lines:
-        _put(paper, slot, Line(unescaped(behind)), block)
+        _put(paper, sheet, slot, Line(unescaped(behind)), block)
     _more_tables(paper, sheet)
     _own_matrices(paper, sheet)
     _own_words(paper, sheet)
@@ -343,19 +340,18 @@ def read_markdown(text: str, questions: Sequence[Question]) -> Paper:
     return paper
 
 
-def identity_of(text: str) -> tuple[str, str, str]:
+def identity_of(page: md.Page) -> tuple[str, str, str]:
     """The sheet's identity, from the head of the file or from its foot; the name and the number of the student."""
-    page = md.page(text)
-    furniture, fields = Furniture.of(language_of(page)), {"name": "", "student": ""}
+    fields = {"name": "", "student": ""}
     for block in page.blocks:
         if block.kind == "heading" and _NUMBER.match(block.text.replace("\\", "")):
             break
-        for label, key in furniture.fields.items():
+        for label, key in labels.fields(language_of(page)).items():
             for line in block.text.split("\n") if block.kind == "text" else ():
                 behind = behind_label(line, label)
                 if behind is not None and not fields[key] and not _goes_on(line, label):
                     fields[key] = visible(unescaped(behind)).strip()
-    candidates = [page.head.get("sheet", ""), *reversed(_IDENTITY.findall(text))]
+    candidates = [page.head.get("sheet", ""), *reversed(_IDENTITY.findall("\n".join(page.lines)))]
     sheet = next((name.upper() for name in candidates if is_identity(name)), candidates[0])
     return sheet, *fields.values()
 
@@ -365,8 +361,8 @@ def _goes_on(line: str, label: str) -> bool:
     return line.lstrip("* ")[len(label) : len(label) + 1].isalnum()
 
 
-def _put(paper: Paper, slot: Slot, raw: Raw, block: MarkdownBlock) -> None:
-    paper.written[slot.question].put(slot.part.name, raw, f"line {block.start + 1}")
+def _put(paper: Paper, sheet: Sheet, slot: Slot, raw: Raw, block: MarkdownBlock) -> None:
+    paper.written[slot.question].put(slot.part.name, raw, sheet.page.where(block.start))
 
 
 def _table_answer(slot: Slot, table: MarkdownBlock) -> Raw:
@@ -478,7 +474,7 @@ def _ticked_letters(block: MarkdownBlock, slot: Slot) -> str:
 _OPTION = re.compile(r"[*_~]{0,4}([A-Z]{1,2})\\?[.):]")
 
 
-def _more_tables(paper: Paper, sheet: _Sheet) -> None:
+def _more_tables(paper: Paper, sheet: Sheet) -> None:
     """Matrices that nobody asked for, in tables with their name in the first cell."""
     used = {id(block) for tables in sheet.tables.values() for block in tables}
     headed = any(part is not None for _, part in sheet.headed)
@@ -490,12 +486,12 @@ def _more_tables(paper: Paper, sheet: _Sheet) -> None:
         cells = [[unescaped(cell) for cell in row] for row in block.rows]
         lines = _lines(cells, [])
         matrix = Cells(tuple(tuple(cells[i][1:]) for i in lines))
-        written = paper.written[question]
-        if not written.put(cells[0][0], matrix, f"line {block.start + 1}") and not matrix.blank:
-            written.remark(f"line {block.start + 1}", f"The table {cells[0][0]!r} belongs to no part of the question.")
+        written, where = paper.written[question], sheet.page.where(block.start)
+        if not written.put(cells[0][0], matrix, where) and not matrix.blank:
+            written.remark(where, f"The table {cells[0][0]!r} belongs to no part of the question.")
 
 
-def _own_matrices(paper: Paper, sheet: _Sheet) -> None:
+def _own_matrices(paper: Paper, sheet: Sheet) -> None:
     """Matrices in LaTeX or in brackets, below a grid that was left empty or by the name of another step."""
     for q, question in enumerate(sheet.questions):
         for p, part in enumerate(question.parts):
@@ -504,10 +500,13 @@ def _own_matrices(paper: Paper, sheet: _Sheet) -> None:
             if isinstance(part.answer, RubricAnswer):
                 continue
             for block in sheet.own(q, p):
-                _own_matrix(paper, q, part, block, free, only_space)
+                _own_matrix(paper, sheet, (q, part), block, free, only_space)
 
 
-def _own_matrix(paper: Paper, q: int, part: Part, block: MarkdownBlock, free: bool, only_space: bool) -> None:
+def _own_matrix(
+    paper: Paper, sheet: Sheet, asked: tuple[int, Part], block: MarkdownBlock, free: bool, only_space: bool
+) -> None:
+    q, part = asked
     written = paper.written[q]
     source = block.text if "\\\\begin" not in block.text else re.sub(r"\\\\(?=[A-Za-z])", r"\\", block.text)
     found = [(line, matrix) for line, matrix in latex_matrices(source)]
@@ -515,7 +514,7 @@ def _own_matrix(paper: Paper, q: int, part: Part, block: MarkdownBlock, free: bo
         whole = read_matrix(unescaped(source), (0, 0))
         found = [(1, whole)] if whole and max(map(len, whole.rows)) > 1 else []
     for line, matrix in found:
-        where = f"line {block.start + line}"
+        where = sheet.page.where(block.start + line - 1)
         target = written.names.find(matrix.name) if matrix.name else part.name
         cells = Cells(matrix.rows, matrix.factor)
         if only_space and not isinstance(part.answer, _ON_A_LINE):
@@ -527,7 +526,7 @@ def _own_matrix(paper: Paper, q: int, part: Part, block: MarkdownBlock, free: bo
             written.put(target, cells, where)
 
 
-def _own_words(paper: Paper, sheet: _Sheet) -> None:
+def _own_words(paper: Paper, sheet: Sheet) -> None:
     """Explanations; and answers beside the line or the box that was meant for them."""
     for q, question in enumerate(sheet.questions):
         for p, part in enumerate(question.parts):
@@ -542,10 +541,10 @@ def _own_words(paper: Paper, sheet: _Sheet) -> None:
                 said = own[-1].text if len(own) == 1 and len(own[-1].text) <= 80 else ""
                 said = unescaped(sheet.furniture.answer.sub("", said, count=1).strip())
             if said and not is_blank(undecorated(said)):
-                paper.written[q].put(part.name, Line(said), f"line {own[0].start + 1}")
+                paper.written[q].put(part.name, Line(said), sheet.page.where(own[0].start))
 
 
-def _lost_headings(paper: Paper, sheet: _Sheet) -> None:
+def _lost_headings(paper: Paper, sheet: Sheet) -> None:
     """Without its heading, what was written into the space of a part cannot be told from anything else."""
     for slot in sheet.slots:
         place = (slot.question, sheet.position(slot))
@@ -565,7 +564,16 @@ def fill(
     text: str, questions: Sequence[Question], attempts: Sequence[Attempt], *, name: str = "", student: str = ""
 ) -> str:
     """A blank worksheet or paper with answers written into it: what `read_markdown` gives back."""
-    sheet = _Sheet(md.page(text), questions)
+    page = md.page(text)
+    fill_page(page, questions, attempts, name, student)
+    return "\n".join(page.lines)
+
+
+def fill_page(
+    page: md.Page, questions: Sequence[Question], attempts: Sequence[Attempt], name: str = "", student: str = ""
+) -> None:
+    """Answers written into the lines of a blank page."""
+    sheet = Sheet(page, questions)
     changes: dict[int, tuple[int, list[str]]] = {}
     for number, slot in enumerate(sheet.slots):
         said = attempts[slot.question].answers.get(slot.part.name)
@@ -577,7 +585,7 @@ def fill(
         elif isinstance(slot.block, Choices) and isinstance(said, Ticked):
             for option, item in enumerate(sheet.tasks[number].items):
                 if option in said.options:
-                    line = sheet.page.lines[item.line]
+                    line = page.lines[item.line]
                     changes[item.line] = (item.line + 1, [line.replace("[ ]", "[x]", 1)])
         elif slot.block is None:
             start, end = _space(sheet, slot)
@@ -589,21 +597,19 @@ def fill(
             changes[block.start] = (block.end, [" ".join(filter(None, (label, escaped(said_text(said)), after)))])
     for q, attempt in enumerate(attempts):
         end = max((block.end for block, (of, p) in zip(sheet.blocks, sheet.places, strict=True)
-                   if of == q and p is not None and block.text), default=len(sheet.page.lines))  # fmt: skip
+                   if of == q and p is not None and block.text), default=len(page.lines))  # fmt: skip
         added = [line for step, grid in attempt.more.items() for line in ["", *_table_of(step, grid), ""]]
         if added:
             changes[end] = (changes.get(end, (end,))[0], [*added, *changes.get(end, (end, []))[1]])
     _fill_fields(sheet, changes, {"name": name, "student": student})
-    lines = sheet.page.lines
     for start in sorted(changes, reverse=True):
         end, new = changes[start]
-        lines[start:end] = new
-    return "\n".join(lines)
+        page.put(start, end, new)
 
 
-def _fill_fields(sheet: _Sheet, changes: dict[int, tuple[int, list[str]]], fields: Mapping[str, str]) -> None:
+def _fill_fields(sheet: Sheet, changes: dict[int, tuple[int, list[str]]], fields: Mapping[str, str]) -> None:
     for block in sheet.blocks:
-        for label, key in sheet.furniture.fields.items():
+        for label, key in labels.fields(language_of(sheet.page)).items():
             value = fields[key]
             if value and block.kind == "text" and behind_label(block.text, label) == "":
                 colon = ":" if block.text.startswith(f"{label}:") else ""
@@ -644,10 +650,11 @@ def _table_of(name: str, grid: Grid) -> list[str]:
     return markdown.pipes(heads, rows, ":---:").split("\n")
 
 
-def _space(sheet: _Sheet, slot: Slot) -> tuple[int, int]:
+def _space(sheet: Sheet, slot: Slot) -> tuple[int, int]:
     """The lines of the space for working of a part."""
     place = (slot.question, sheet.position(slot))
-    here = [block for block, where in zip(sheet.blocks, sheet.places, strict=True) if where == place]
+    found = zip(sheet.blocks, sheet.places, strict=True)
+    here = [block for block, where in found if where == place and block.kind != "program"]
     for before, block in enumerate(here):
         if sheet.furniture.working.match(block.text):
             empty = [b for b in here[before + 1 :] if not md.normal(b.text) and "nbsp" in b.text]
@@ -681,4 +688,4 @@ def said_text(said: Said) -> str:
             return "\n\n".join(f"{name} =\n{said_text(grid)}" for name, grid in grids.items())
 
 
-__all__ = ["fill", "identity_of", "read_markdown", "slots"]
+__all__ = ["Sheet", "fill", "fill_page", "identity_of", "read_markdown", "read_page", "slots"]

@@ -12,6 +12,7 @@ from symattn.derivation import Called
 from symattn.document import AnswerGrid, all_blocks
 from symattn.explanation.wording import Wording
 from symattn.question import PropertyAnswer, Question
+from symattn.submissions import labels
 from symattn.submissions.entries import visible
 from symattn.writers import text
 
@@ -130,7 +131,9 @@ class Names:
         for step in problem.derivation:
             called = Called.of(step.name)
             token = f" {step.token}" if step.token is not None else ""
-            for word in filter(None, (wording.word(step), *WORDS.get(called.stem, ()))):
+            own = [*filter(None, (wording.word(step), *WORDS.get(called.stem, ())))]
+            others = (said for word in own for language in labels.OTHERS for said in labels.words(word, language))
+            for word in (*own, *others):
                 yield from ((said, step.name) for said in _in_any_order(word + token, called))
                 if normal(called.stem) not in self._several:
                     yield word + token, step.name
@@ -139,8 +142,14 @@ class Names:
 
 
 def _in_any_order(word: str, called: Called) -> Iterator[str]:
-    """Scores head 1, head 1 scores; with a layer or a block besides, that in every place as well."""
-    head = () if called.head is None else (f"head {called.head}",)
+    """Scores head 1, head 1 scores, Scores Kopf 1; with a layer or a block besides, that in every place as well."""
+    if called.head is None:
+        yield from _with_place(word, called)
+    for head in labels.said(f"Head {called.head}") if called.head is not None else ():
+        yield from _with_place(word, called, head)
+
+
+def _with_place(word: str, called: Called, *head: str) -> Iterator[str]:
     kinds = ("block {}", "layer {}") if called.place.isdigit() else ("{}", "{} attention")
     for kind in kinds if called.place else ("",):
         place = filter(None, (kind.format(called.place),))

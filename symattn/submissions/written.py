@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 from symattn.attempt import (
     BLANK,
@@ -27,7 +28,7 @@ from symattn.attempt import (
 )
 from symattn.document import AnswerGrid, Table, all_blocks
 from symattn.errors import ReadError, SymattnError
-from symattn.exact import Matrix, decide
+from symattn.exact import Matrix, decide, has_symbols
 from symattn.exact.reading import Reading, read
 from symattn.question import (
     CellsAnswer,
@@ -44,6 +45,7 @@ from symattn.question import (
     StepAnswer,
     WordAnswer,
 )
+from symattn.submissions import labels
 from symattn.submissions.entries import AUTO, Noticed, grid_of, is_blank, noticed, undecorated, visible
 from symattn.submissions.matrices import LARGEST, Rows, read_matrix
 from symattn.submissions.names import Names, normal
@@ -243,6 +245,9 @@ class _Reader:
 
     def __init__(self, written: Written, mark: str) -> None:
         self.written, self.mark = written, mark
+        problem = written.question.problem
+        givens = problem.givens.values() if problem else ()
+        self.symbols = any(has_symbols(x) for matrix in givens if isinstance(matrix, Matrix) for x in matrix)
 
     def said(self, part: Part, raw: Raw) -> Said | None:
         """What a part was answered; none for nothing."""
@@ -295,7 +300,10 @@ class _Reader:
             return self.unreadable(where, text, f"a number as the common factor in front ({cells.factor})")
         before = len(self.written.remarks)
         rows = [
-            [self.entry(f"{where}[{i},{j}]", cell, factor=factor) for j, cell in enumerate(row, 1)]
+            [
+                self.entry(f"{where}[{i},{j}]", cell, symbols=self.symbols, factor=factor)
+                for j, cell in enumerate(row, 1)
+            ]
             for i, row in enumerate(cells.rows, 1)
         ]
         grid = grid_of(_trimmed(rows, size))
@@ -395,7 +403,7 @@ def shape(text: str) -> Shaped | Unreadable:
     ((3, 4), ('n', 'd_k'), None)
     """
     written = " ".join(visible(undecorated(text)).split())
-    if _UNDEFINED.fullmatch(written):
+    if _UNDEFINED.fullmatch(written) or written.rstrip(".。").casefold() in labels.said("not defined"):
         return Shaped(None)
     found = _SHAPE.fullmatch(written.replace("rows", "").replace("columns", "").strip())
     if not found:
@@ -404,7 +412,11 @@ def shape(text: str) -> Shaped | Unreadable:
     return Shaped((rows, columns))
 
 
-_FILLER = re.compile(r"(?i)\b(?:and|und|et|option|options|answer|letter)\b")
+@cache
+def _filler() -> re.Pattern[str]:
+    """Words between and before letters; only words in Latin letters have an end that can be seen."""
+    words = (*labels.ands(), "option", "options", "answer", "letter")
+    return re.compile("(?i)" + "|".join(rf"\b{word}\b" if word.isascii() else word for word in words))
 
 
 def ticked(text: str, options: int) -> Ticked | Unreadable:
@@ -414,7 +426,7 @@ def ticked(text: str, options: int) -> Ticked | Unreadable:
     ([0, 2], [1])
     """
     letters = [common.letter(i) for i in range(options)]
-    words = re.findall(r"\w+", _FILLER.sub(" ", visible(undecorated(text)))[:200])
+    words = re.findall(r"\w+", _filler().sub(" ", visible(undecorated(text)))[:200])
     chosen = [letter for word in words for letter in ([word] if word.upper() in letters else word)]
     if not chosen or any(letter.upper() not in letters for letter in chosen):
         return Unreadable(text, f"Found {_short(text)}, where letters from A to {letters[-1]} were expected.")

@@ -12,6 +12,7 @@ from itertools import takewhile
 from typing import Literal
 
 from symattn.document import (
+    AnswerGrid,
     Block,
     Columns,
     Document,
@@ -23,6 +24,7 @@ from symattn.document import (
     Together,
     Words,
     WorkingSpace,
+    all_blocks,
     settled,
 )
 from symattn.formula.nodes import Formula
@@ -33,6 +35,9 @@ from symattn.writers import common, markdown
 SUFFIX = ".ipynb"
 
 Cell = tuple[Literal["code", "markdown"], str]
+
+EXACT = 'Q = [["1/2", "sqrt(3)"], ["e^2/(1 + e)", 0]]'
+"""How exact values are written in code: nobody has to run it to read it."""
 
 
 def formula(formula: Formula) -> str:
@@ -45,6 +50,9 @@ def write(document: Document) -> str:
     document = settled(document)
     with speaking(document.look.language):
         cells = [*_head(document), *_cells(common.with_sound_levels(document.blocks)), *_foot(document)]
+        first = next((i for i, (kind, _) in enumerate(cells) if kind == "code"), None)
+        if first is not None and any(isinstance(block, AnswerGrid) for block in all_blocks(document.blocks)):
+            cells.insert(first, ("markdown", _where_to_write()))
     said = {"lang": catalogue(document.look.language).code, "sheet": document.sheet, "recipe": document.recipe}
     notebook = {
         "cells": list(_numbered(cells)),
@@ -65,6 +73,15 @@ def _head(document: Document) -> Iterator[Cell]:
         lines.append(markdown.in_line((Strong(document.subtitle),)))
     lines += map(markdown.field, document.fields)
     yield "markdown", "\n\n".join(lines)
+
+
+def _where_to_write() -> str:
+    """How a notebook is filled in, so that it can be read."""
+    return say(
+        "Write the answers into the tables, or into the code below them: computed with NumPy, or as {1}. "
+        "Where a table is filled in, the code below it does not count. Run the notebook and save it.",
+        markdown.code(EXACT),
+    )
 
 
 def _foot(document: Document) -> Iterator[Cell]:

@@ -25,15 +25,25 @@ from writer_samples import HOSTILE, sheet
 import symattn.ops
 from symattn.api import derive, make_recipe, worksheet
 from symattn.derivation import Called, Derivation, Op
+from symattn.dice import Dice
 from symattn.document import Document, Heading, Paragraph, Program, Words, WorkingSpace, all_blocks
 from symattn.errors import UndecidedError, UndefinedError
 from symattn.exact import Matrix, exact
+from symattn.exam.papers import Copy, key, paper
+from symattn.exam.spec import ExamSpec
 from symattn.examples import examples
+from symattn.explanation import Layout, question_document
+from symattn.explanation.layouts import LAYOUTS
 from symattn.explanation.numpy_source import _RULES, value
 from symattn.explanation.program import Computation, functions, identifier, whole_program
 from symattn.mechanisms import mechanisms
-from symattn.problems import problem_types
+from symattn.pool import pool
+from symattn.problems import problem_type, problem_types
+from symattn.question import Question
 from symattn.sheets import Sheet, render, sheets
+from symattn.submissions import entry
+from symattn.submissions.code import read_code
+from symattn.submissions.written import Cells
 from symattn.writers import FORMATS, notebook
 
 
@@ -365,3 +375,67 @@ def test_a_key_holds_the_programs_of_every_part() -> None:
     key = made("self_attention").key
     assert any(isinstance(block, Program) for block in all_blocks(key.blocks))
     assert render(key, "notebook")[0] == ".ipynb"
+
+
+# ------------------------------------------------------------------------------------------------ exams
+
+EXAMS = (("full", "choice", "full"), ("drills", "faded"), ("gradient", "find-error"), ("prove", "choice"))
+
+
+@cache
+def asked(name: str) -> Question:
+    return next(iter(pool(problem_type(name).spec({}), Dice.seeded(4))))
+
+
+def exam(names: tuple[str, ...], layout: Layout = "matrix") -> tuple[Document, Document]:
+    """A paper with these questions, and its key."""
+    spec, questions = ExamSpec("An exam", (), layout=layout), [asked(name) for name in names]
+    return paper(spec, Copy(0, "X"), questions), key(spec, "X", questions)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("names", EXAMS, ids=str)
+def test_exam_papers_and_keys_are_notebooks_that_run(names: tuple[str, ...], layout: Layout) -> None:
+    for document in exam(names, layout):
+        assert complaints(document) == []
+
+
+@pytest.mark.parametrize("names", EXAMS, ids=str)
+def test_the_questions_of_an_exam_have_the_programs_that_they_have_alone(names: tuple[str, ...]) -> None:
+    """On the paper and in the key; what opens a notebook and the helper functions stand in it once."""
+    for document, solutions in zip(exam(names), ("blank", "key"), strict=True):
+        single = [question_document(asked(name), solutions=solutions) for name in names]
+        alone = [cell for one in single for cell in sources(one, "code")]
+        shared = [cell for cell in alone if cell.startswith(("import ", "def "))]
+        together = sources(document, "code")
+        assert [cell for cell in together if cell not in shared] == [cell for cell in alone if cell not in shared]
+        for text in dict.fromkeys(re.findall(r"(?m)^(?:import numpy|def \w+)", "\n".join(shared))):
+            assert "\n".join(together).count(text) == 1
+        assert ("assert" in "\n".join(together)) == (solutions == "key" and bool(together))
+
+
+def test_an_exam_paper_gives_nothing_away() -> None:
+    for names in EXAMS:
+        document, _ = exam(names)
+        shown = printed("\n".join(sources(document, "markdown")))
+        for node in (node for cell in sources(document, "code") for node in ast.walk(ast.parse(cell))):
+            assert not isinstance(node, ast.Assert | ast.MatMult | ast.FunctionDef)
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+                assert eval(ast.unparse(node.value.args[0]), {"np": np}) in shown
+
+
+def test_how_to_fill_it_in_is_said_once_before_the_first_program() -> None:
+    said = [cell for cell in sources(made("self_attention").worksheet, "markdown") if notebook.EXACT in cell]
+    assert len(said) == 1
+    cells = json.loads(notebook.write(exam(("full", "full"))[0]))["cells"]
+    first = next(i for i, cell in enumerate(cells) if cell["cell_type"] == "code")
+    assert [i for i, cell in enumerate(cells) if notebook.EXACT in "".join(cell["source"])] == [first - 1]
+    for document in (made("self_attention").key, exam(("full",))[1], of_type("choice").worksheet):
+        assert notebook.EXACT not in "".join(sources(document, "markdown"))
+
+
+def test_what_it_tells_students_to_write_can_be_read() -> None:
+    code = read_code(notebook.EXACT)
+    assert code is not None
+    assert code.names["Q"] == Cells((("1/2", "sqrt(3)"), ("e^2/(1 + e)", "0")))
+    assert all(entry(text).readable for row in (("1/2", "sqrt(3)"), ("e^2/(1 + e)", "0")) for text in row)
