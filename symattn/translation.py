@@ -28,17 +28,15 @@ def translated(document: Document) -> Document:
         return document
     translator = _Translator(document.look.language)
     changed = translator.document(document)
-    if translator.missing:
-        _tell(document.title, translator.known.name, next(iter(translator.missing)), len(translator.missing))
+    if translator.missing and document.look.language not in _TOLD:
+        _TOLD.add(document.look.language)
+        message, name = next(iter(translator.missing)), translator.known.name
+        _LOG.warning("%s: not everything is in %s yet, and stays English: %s", document.title, name, message)
     return changed
 
 
-@cache
-def _tell(title: str, language: str, message: str, count: int) -> None:
-    """Said once, and not again for every format."""
-    _LOG.warning(
-        "%s: not in %s yet, so it stays English: %s (messages of this kind: %d)", title, language, message, count
-    )
+_TOLD: set[str] = set()
+"""The languages of which it was said that something is missing: once, and not for every page."""
 
 
 def in_language(text: str, language: str) -> str:
@@ -72,7 +70,7 @@ _N, _F = "\ue000-\uf8ff", "\U000f0000-\U0010ffff"
 _RESERVED = re.compile(f"[\ue000-\uf8ff\U000f0000-\U0010ffff{{}}{_BREAK}]")
 _NUMBER = re.compile(
     r"(?<![\w^])[A-Z]\d+(?:\.\d+)*[a-z]?\b|(?<!\w)[A-Z](?:(?:, | and )[A-Z]\b)+"
-    r"|\(−\d+(?:[.,/]\d+)*\)|−?\d+(?:[.,/–]\d+)*|✓\w*\.?"
+    r"|\(−\d+(?:[.,/]\d+)*\)|−?\d{1,3}(?:\N{NO-BREAK SPACE}\d{3})+(?!\d)|−?\d+(?:[.,/–]\d+)*|✓\w*\.?"
 )
 """A number; or what names something: a misconception C5, an erratum E2.1, the order B, A, C."""
 
@@ -82,10 +80,14 @@ _COMPOUND = re.compile(f"[{_N}{_F}](?:(?:[×·=]|\\s[×·:=→]\\s)[{_N}{_F}])+|
 _LISTS = tuple(
     re.compile(f"[{one}](?:, [{one}])+(?: and [{one}])?(?!\\w)|[{one}] and [{one}](?!\\w)") for one in (_N, _F)
 )
-_QUOTED = re.compile(r"""“[^“”]*”|(?<![\w’])'(?:[^'\\]|\\.)*'(?!\w)|"(?:[^"\\]|\\.)*\"""")
-"""Quoted words, of a student or of a note."""
+_QUOTED = re.compile(
+    r"""“[^“”]*”|(?<![\w’)\]}])'(?:[^'\\]|\\.)*'(?!\w)(?: \(U\+[0-9A-F]+\))?|"(?:[^"\\]|\\.)*"|U\+[0-9A-F]{4,6}\b"""
+    r"""|\\[a-z]+(?:\{[^{}]*\})*"""
+)
+"""Quoted words, of a student or of a note; a character by its code; a command of TeX."""
 _SEPARATOR = re.compile(
-    rf"((?<=[.!?;])(?<!et al\.)(?<!e\.g\.)(?<!i\.e\.)[ \n]+|(?<=[.!?][)”\"\]])[ \n]+|\s*{_BREAK}\s*| +· +| {{2,}}|\n+)"
+    rf"((?<=[.!?;])(?<!et al\.)(?<!e\.g\.)(?<!i\.e\.)[ \n]+|(?<=[.!?][)”\"\]])[ \n]+"
+    rf"|\s*{_BREAK}(?:\s*·\s)?\s*| +· +| {{2,}}|\n+)"
 )
 _LONGEST_LABEL = 8
 """Words before a colon that are a label, and not the sentence itself."""
@@ -93,6 +95,8 @@ _LONGEST_LABEL = 8
 _START = re.compile(rf"(?:\([A-Za-z]{{1,2}}\) |[A-Z]{{1,2}}: |[{_N}][.):] |[,:–→⇒] )+")
 _LETTERS = re.compile(r"[A-Za-z]{2}")
 _WORD = re.compile(r"[a-z]{2}")
+_SIGNS = re.compile(rf"\b(?:exp|sqrt|ln|log|sin|cos|tanh|inf|pi)\b|[A-Za-z][\w'{_N}]*(?:[_^.][\w'{_N}]+)+")
+"""What is the same in every language though it has letters: functions, and names such as W_Q^self."""
 _ENDS = {":": "colon", ";": "semicolon", ".": "stop"}
 
 
@@ -195,7 +199,7 @@ class _Translator:
             match part:
                 case Words(text) if not isinstance(text, Quoted):
                     self._add(text, line)
-                case Strong(text) if not isinstance(text, Quoted):
+                case Strong(text):
                     line.put((Strong(self.text(text)),), own=True)
                 case Math(formula):
                     line.put((Math(self.formula(formula)),))
@@ -206,7 +210,7 @@ class _Translator:
         for position, piece in enumerate(pieces):
             if position % 2:
                 plain, sentence = piece.replace(_BREAK, ""), _LETTERS.search(pieces[position - 1])
-                said.append(Words(self.known.signs["space"] if sentence and piece == " " else plain))
+                said.append(Words(self.known.signs["space"] if sentence and plain == " " else plain))
             else:
                 said += self._piece(piece, line)
         return _joined(said)
@@ -221,13 +225,19 @@ class _Translator:
         line.add(text[at:])
 
     def _quoted(self, text: str) -> str:
-        inside = text[1:-1]
-        if not text.startswith("“"):
+        """Quoted words in the marks of the language, and what follows them; a command or a code has none."""
+        if text[0] not in "“'\"":
             return text
-        if isinstance(message := self.known.messages.get(inside), str) and "{" not in message:
-            return f"“{message}”"
-        small = self.known.messages.get(inside[:1].lower() + inside[1:])
-        return f"“{small[:1].upper()}{small[1:]}”" if isinstance(small, str) and "{" not in small else text
+        last = max(text.rfind(mark) for mark in "”'\"")
+        inside, after = text[1:last], text[last + 1 :]
+        if text.startswith("“"):
+            if isinstance(message := self.known.messages.get(inside), str) and "{" not in message:
+                inside = message
+            elif (
+                isinstance(small := self.known.messages.get(inside[:1].lower() + inside[1:]), str) and "{" not in small
+            ):
+                inside = small[:1].upper() + small[1:]
+        return f"{self.known.signs['open']}{inside}{self.known.signs['close']}{after}"
 
     def _piece(self, piece: str, line: _Line) -> Iterator[Inline]:
         """A sentence or a label with the space round it, and what numbers it."""
@@ -236,7 +246,7 @@ class _Translator:
         after = piece[len(piece.rstrip(" ")) :] if text else ""
         yield Words(before)
         if start := _START.match(text):
-            yield from line.plain(start[0], self.known.signs)
+            yield from line.plain(start[0].replace(": ", self._colon), self.known.signs)
             text = text[start.end() :]
         label, colon, rest = text.partition(": ")
         if colon and len(label.split()) <= _LONGEST_LABEL:
@@ -247,9 +257,14 @@ class _Translator:
             yield from self._sentence(text, line)
         yield Words(after)
 
+    @property
+    def _colon(self) -> str:
+        return self.known.signs["colon"] + self.known.signs["space"]
+
     def _sentence(self, sentence: str, line: _Line) -> Iterator[Inline]:
-        if not _LETTERS.search(sentence):
-            yield from line.plain(sentence, self.known.signs)
+        if not _LETTERS.search(_SIGNS.sub("", sentence)):
+            end = self.known.signs[_ENDS[sentence[-1]]] if sentence.endswith((":", ";")) else sentence[-1:]
+            yield from line.plain(sentence[:-1] + end, self.known.signs)
         elif found := self._find(sentence, line):
             yield from found
         else:
@@ -268,9 +283,9 @@ class _Translator:
         return None
 
     def _word(self, text: str, line: _Line) -> Inlines | None:
-        """What stands in a message and is one itself, or signs alone, such as V A."""
+        """What stands in a message and is one itself, or signs alone, such as V A or sqrt(2)/W_Q."""
         found = self._phrase(text, line)
-        return found if found or _WORD.search(text) else tuple(line.plain(text, self.known.signs))
+        return found if found or _WORD.search(_SIGNS.sub("", text)) else tuple(line.plain(text, self.known.signs))
 
     def _phrase(self, text: str, line: _Line) -> Inlines | None:
         """The translation of a message, of one in brackets, of a label with what it names."""
@@ -278,7 +293,7 @@ class _Translator:
             return found
         if text.startswith("(") and text.find(")") == len(text) - 1:
             found = self._exactly(text[1:-1], line)
-            return found and (Words("("), *found, Words(")"))
+            return found and (Words(self.known.signs["left"]), *found, Words(self.known.signs["right"]))
         if (headed := _HEADED.fullmatch(text)) and headed[2] and (found := self._exactly(headed[1], line)):
             return (*found, *line.plain(headed[2], self.known.signs))
         return None
@@ -298,8 +313,10 @@ class _Translator:
 
     def _with_words(self, sentence: str, line: _Line) -> Inlines | None:
         """By a message with words in it that are messages themselves."""
+        small = sentence[:1].lower() + sentence[1:]
         for pattern, message in self._patterns:
-            if not (found := pattern.fullmatch(sentence)):
+            text = small if message[:1].islower() else sentence
+            if not (found := pattern.fullmatch(text)):
                 continue
             inside = {name: text for name, text in found.groupdict().items() if name[0] == "w"}
             words = {name: self._word(text, line) or self._with_words(text, line) for name, text in inside.items()}
@@ -309,6 +326,8 @@ class _Translator:
                 template = self.known.template(message, numbers)
                 values = {name: line.value(token, self.known.signs) for name, token in tokens.items()}
                 assert template is not None
+                if text != sentence:
+                    template = template[:1].upper() + template[1:]
                 return tuple(self._filled(template, {**values, **{n: w for n, w in words.items() if w}}))
         return None
 
@@ -329,7 +348,7 @@ class _Translator:
 _SAID = frozenset({"title", "subtitle", "marks", "description", "words"})
 """Fields of a page's nodes that are texts which are read."""
 
-_HEADED = re.compile(rf"(.*?[A-Za-z])((?: [{_N}{_F}])?(?: \([a-z]{{1,2}}\))?)")
+_HEADED = re.compile(rf"(.*?[A-Za-z])((?: [{_N}{_F}])?(?: \((?:[a-z]{{1,2}}|[{_F}])\))?)")
 """A label with the formula of what it names, and perhaps with a part's letter: Queries Q (b)."""
 
 
@@ -428,8 +447,9 @@ class _Line:
         value = self.values[_index(token)]
         if not isinstance(value, str):
             return value
-        joined = value.replace(" and ", signs["and"]).replace(", ", signs["comma"])
-        return self.plain(joined, signs)
+        if value.startswith("("):  # a place
+            return self.plain(value.replace(", ", ",\N{NO-BREAK SPACE}"), signs)
+        return self.plain(value.replace(" and ", signs["and"]).replace(", ", signs["comma"]), signs)
 
     def plain(self, text: str, signs: Mapping[str, str]) -> Inlines:
         """Text with its tokens, as it stands."""
@@ -437,9 +457,15 @@ class _Line:
             part
             for character in text
             for part in (
-                self.value(character, signs) if _is_number(character) or _is_other(character) else (Words(character),)
+                self.value(character, signs)
+                if _is_number(character) or _is_other(character)
+                else (Words(signs[_MARKS[character]] if character in _MARKS else character),)
             )
         )
+
+
+_MARKS = {"“": "open", "”": "close"}
+"""The signs that stand for quotation marks round what is no text of ours."""
 
 
 def _index(token: str) -> int:

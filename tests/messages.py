@@ -21,11 +21,12 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent / "marking"))
 
-from scripts import key_script, right_answer
+from said import still_says
+from scripts import key_script, spoilt
 
 import symattn
 from symattn import figure_words, languages
-from symattn.attempt import Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked, Unreadable
+from symattn.attempt import Attempt
 from symattn.dice import Dice
 from symattn.document import Document, Inlines, Math, Paragraph, Quoted, Words
 from symattn.exam import Exam, make_exam
@@ -42,11 +43,12 @@ from symattn.misconceptions import COUNTING, SLIPS, misconceptions, replayed
 from symattn.notation import load_notation, notations
 from symattn.pool import pool
 from symattn.problems import ProblemType, problem_types
+from symattn.problems.counts import ITEMS
+from symattn.problems.ways import WAYS
 from symattn.question import Question
 from symattn.reports import feedback_document, marking_document
 from symattn.reports import words as report_words
 from symattn.resources import templates
-from symattn.submissions.entries import entry
 from symattn.translation import untranslated
 from symattn.trial import script
 
@@ -193,6 +195,20 @@ def words_of_reports() -> Iterator[Document]:
             yield page_of(*((Words(before + own), *line, Words(f"{after}.")) for line in lines))
 
 
+def ways_of_working() -> Iterator[Document]:
+    """The options of a choice among ways of working, and why each is right or wrong."""
+    yield page_of(*(with_formulas(text) for way in WAYS for text in (way.text, way.why)))
+
+
+def formulas_that_count() -> Iterator[Document]:
+    """Every formula in letters that may be asked for, with the wrong ones that keys tell of."""
+    counts = problem_types()["counts"]
+    [drawn] = islice(pool(counts.spec({}), Dice.seeded(1)), 1)
+    for name in ITEMS:
+        question = counts.make({**drawn.content, "polynomials": [name]})
+        yield from (worksheet_document(question), key_document(question))
+
+
 def kinds_of_errata() -> Iterator[Document]:
     kinds = {erratum.kind for name in examples() for erratum in symattn.derive(name).problem.errata}
     yield page_of(*((Words(kind),) for kind in sorted(kinds)))
@@ -265,45 +281,6 @@ def scripts(question: Question, seed: int, tried: set[str]) -> Iterator[Attempt]
                 yield script(question, wrong.derivation)
 
 
-def spoilt(question: Question, rng: Random) -> Attempt:
-    """The key with answers left out, changed and made unreadable."""
-    right = key_script(question)
-    answers = {}
-    for part in question.parts:
-        said = right.answers.get(part.name) or right_answer(part)
-        if rng.random() > 0.2:
-            answers[part.name] = _spoilt(said, rng) if rng.random() < 0.8 else said
-    return Attempt(answers)
-
-
-def _spoilt(said: Said, rng: Random) -> Said:
-    match said:
-        case Grid(rows):
-            return Grid(tuple(tuple(_changed(x, rng) if rng.random() < 0.3 else x for x in row) for row in rows))
-        case Entry():
-            return _changed(said, rng)
-        case Grids(grids):
-            return Grids(
-                {name: changed for name, one in grids.items() if isinstance(changed := _spoilt(one, rng), Grid)}
-            )
-        case Ticked(options):
-            return Ticked(options ^ {rng.randrange(4)})
-        case Shaded(cells):
-            return Shaded(cells ^ {(rng.randrange(3), rng.randrange(3))})
-        case Shaped():
-            return Shaped(rng.choice([(7, 9), None]))
-        case Ordered(groups):
-            return Ordered(groups[::-1])
-        case Text(words):
-            return rng.choice([Text(words), Text("something else"), Unreadable("??", "It cannot be read.")])
-        case _:
-            return said
-
-
-def _changed(written: Entry, rng: Random) -> Entry:
-    return rng.choice([entry("17"), entry("0.73"), entry(f"{rng.randrange(50)}/7"), entry(""), entry("1/2e")])
-
-
 def reports(seed: int) -> Iterator[tuple[str, Document]]:
     """Feedback and marking of scripts, by every policy in turn."""
     policies = list(POLICIES.values())
@@ -335,6 +312,7 @@ def static() -> Iterator[tuple[str, Document]]:
     yield from (("worksheet", page) for page in theorems())
     yield from (("key", page) for page in what_went_wrong())
     yield from (("feedback", page) for page in words_of_reports())
+    yield from (("key", page) for pages in (ways_of_working(), formulas_that_count()) for page in pages)
     yield from (("example", page) for page in kinds_of_errata())
 
 
@@ -348,8 +326,9 @@ def listed() -> dict[str, str]:
 
 
 def messages(seeds: Iterable[int], known_before: Mapping[str, str]) -> dict[str, str]:
-    """Every message by its group, besides those that are known before; none that another one covers."""
-    found = {**known_before, **dict.fromkeys(spoken(), "page")}
+    """Every message by its group, besides those that are known before; no other that another one covers."""
+    sure = {**known_before, **dict.fromkeys(spoken(), "page")}
+    found = dict(sure)
     for group, said in (*WITH_WORDS.items(), *SELDOM.items()):
         found |= dict.fromkeys(said, group)
     known = Catalogue("en", "English", messages=_Same(found))
@@ -365,7 +344,7 @@ def messages(seeds: Iterable[int], known_before: Mapping[str, str]) -> dict[str,
     for seed in seeds:
         add(pages(seed))
         add(reports(seed))
-    return {message: group for message, group in found.items() if not _covered(message, found)}
+    return {message: group for message, group in found.items() if message in sure or not _covered(message, found)}
 
 
 class _Same(Mapping[str, str]):
@@ -403,10 +382,14 @@ def file_of(found: Mapping[str, str]) -> str:
 
 
 def main() -> None:
-    """Write the file.  Seeds may be given; messages that are listed stay, unless `anew` is said as well."""
+    """Write the file.  Seeds may be given; messages that are listed stay, unless `anew` is said as well.
+
+    Those that no page says and whose words stand in no source are then left out.
+    """
     seeds = [int(word) for word in sys.argv[1:] if word.isdigit()] or [1, 2, 3]
     before = listed()
-    found = messages(seeds, {} if "anew" in sys.argv else before)
+    kept = {message: group for message, group in before.items() if still_says(message)}
+    found = messages(seeds, kept if "anew" in sys.argv else before)
     ENGLISH.write_text(file_of(found), encoding="utf-8")
     languages.catalogue.cache_clear()
     languages.catalogue("en")

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+import textwrap
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
 import messages
 import pytest
+import said as sources
 from hypothesis import given
 from hypothesis import strategies as st
 from writer_samples import FORMULAS
@@ -31,6 +33,7 @@ from symattn.document import (
     Paragraph,
     Quoted,
     Strong,
+    Table,
     Words,
 )
 from symattn.errors import InputError
@@ -51,8 +54,10 @@ from symattn.submissions import fill, read_submission
 from symattn.translation import in_language, translated, untranslated
 from symattn.trial import script
 from symattn.writers import FORMATS, markdown
+from symattn.writers import text as terminal
+from symattn.writers.blocks import columns_of
 from symattn.writers.common import visible
-from symattn.writers.text import plain
+from symattn.writers.text import plain, wrapped
 
 OTHERS = tuple(code for code in languages() if code != "en")
 TYPES = sorted(problem_types())
@@ -153,6 +158,44 @@ def test_a_file_of_ones_own_speaks_as_far_as_it_goes(tmp_path):
     assert untranslated(replace(page(content), look=Look(language=str(path)))) == ["Other words."]
 
 
+def test_what_a_language_lacks_is_said_once(tmp_path, caplog):
+    path = tmp_path / "mine.toml"
+    path.write_text('[language]\ncode = "xx"\nname = "Mine"\nplural = "other"\n', encoding="utf-8")
+    for text in ("Fill in every box.", "Give exact values.", "Fill in every box."):
+        in_(str(path), page(words(text)))
+    assert [record.getMessage() for record in caplog.records] == [
+        ": not everything is in Mine yet, and stays English: Fill in every box."
+    ]
+
+
+QUOTED = {
+    "de": "„Nicht skaliert“",
+    "fr": "«\u202fPas de mise à l'échelle\u202f»",
+    "es": "«Sin escalar»",
+    "zh": "“未缩放”",
+}
+
+
+@in_every_language
+def test_quotation_marks_are_those_of_the_language(language):
+    known = catalogue(language).signs
+    mark = known["open"], known["close"]
+    [said] = in_(language, page((Words("See “Not scaled”, 'f_1' and “"), Words(Quoted("“hi”")), Words("”.")))).blocks
+    shown = plain(said.content)
+    assert QUOTED[language] in shown
+    assert "f_1".join(mark) in shown
+    assert "“hi”".join(mark) in shown  # the marks of what a student wrote are the student's
+
+
+@in_every_language
+def test_names_and_expressions_stand_in_sentences(language):
+    texts = "Entry (2, 1) of W_Q^self is e^2/(1 + sqrt(2)) and was read as −3.", "0·(−∞) is not defined."
+    english = page(*map(words, texts))
+    assert untranslated(replace(english, look=Look(language=language))) == []
+    shown = " ".join(plain(block.content) for block in in_(language, english).blocks)
+    assert all(text in shown for text in ("W_Q^self", "e^2/(1 + sqrt(2))", "−3", "0·(−∞)"))
+
+
 # ------------------------------------------------------------------------------------------------ plural forms
 
 MARKS = {"{1} marks": {"one": "{1} point", "other": "{1} points"}}
@@ -197,6 +240,16 @@ def fresh_pages() -> Iterator[Document]:
 
 def test_fresh_pages_say_nothing_that_translators_have_not_seen():
     assert {message for one in fresh_pages() for message in untranslated(one, ENGLISH)} == set()
+
+
+def test_every_sentence_in_the_sources_is_known_to_translators():
+    """No page has to be made: each clause that is written in a module that makes pages is part of some message."""
+    known = " | ".join(" | ".join(sources.clauses(message)) for message in messages_of("en"))
+    found = [(name, line, text) for name, line, text in sources.texts() for part in sources.clauses(text)
+             if part not in known]  # fmt: skip
+    assert found == []
+    assert set(messages.spoken()) <= set(messages_of("en"))
+    assert sum(1 for _ in sources.texts()) > 3000  # nothing was overlooked
 
 
 @pytest.mark.slow
@@ -427,6 +480,49 @@ def test_speech_is_english_again_afterwards():
     with speaking("de"):
         assert say("row {1}", 2) == "Zeile 2"
     assert say("row {1}", 2) == "row 2"
+
+
+# ------------------------------------------------------------------------------------------------ on a terminal
+
+MIXED = st.lists(
+    st.sampled_from("请填写所有答题框，（）“”。： abc de f 12, 3;") | st.sampled_from(["词元 ", "K = XW^K。"])
+)
+
+
+@given(
+    st.text("ab ,.()-\N{NO-BREAK SPACE}", max_size=60),
+    st.integers(4, 30),
+    st.sampled_from([("", ""), ("  • ", "    ")]),
+)
+def test_latin_text_is_wrapped_as_the_standard_library_does(text, width, before):
+    expected = textwrap.wrap(
+        text, width, initial_indent=before[0], subsequent_indent=before[1],
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+    assert [line.rstrip() for line in wrapped(text, width, *before)] == [line.rstrip() for line in expected]
+
+
+@given(MIXED, st.integers(8, 40))
+def test_chinese_text_is_wrapped_by_width_and_by_the_rules(parts, width):
+    """Nothing is lost; lines fit but for what may not be parted; what closes begins no line, what opens ends none."""
+    text = "".join(parts)
+    lines = wrapped(text, width)
+    assert "".join("".join(lines).split()) == "".join(text.split())
+    assert not any(line[0] in "，。：；）” " for line in lines[1:])
+    assert not any(line[-1] in "（“" for line in lines[:-1])
+    for above, below in pairwise(lines):
+        assert columns_of(above) <= width or len(wrapped(above, 1)) == 1
+        assert (
+            columns_of(above) + columns_of(wrapped(below, 1)[0]) + (above[-1].isascii() and below[0].isascii()) > width
+        )
+
+
+def test_tables_on_a_terminal_stand_in_columns_of_their_width():
+    table = Table((words("符号"), words("含义")), ((words("K"), words("键")), (words("查询 Q"), words("每个词元一行"))))
+    shown = terminal.write(Document("", (table,))).splitlines()
+    rows = [line for line in shown if "键" in line or "含义" in line or "每个" in line]
+    assert len(rows) == 3
+    assert len({columns_of(line[: max(line.find(mark) for mark in ("含义", "键", "每个"))]) for line in rows}) == 1
 
 
 # ------------------------------------------------------------------------------------------------ messages

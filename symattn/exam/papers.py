@@ -16,6 +16,7 @@ from symattn.document import (
     FillIn,
     FillIns,
     Heading,
+    Inline,
     Inlines,
     ItemList,
     Look,
@@ -37,6 +38,8 @@ from symattn.explanation.layouts import QUESTION, in_schemes, joined, question_a
 from symattn.explanation.overview import last_answer, weights_overview
 from symattn.explanation.page import rows_of
 from symattn.explanation.parts import equation, wording_of
+from symattn.explanation.program import Programs, programs_of
+from symattn.explanation.solutions import space_apart
 from symattn.explanation.wording import Wording
 from symattn.formula import Bracketed, Formula, Name, Power, Relation, Sum, Transposed, decimal, number
 from symattn.identity import digest
@@ -77,10 +80,10 @@ def paper(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Document
     """The whole paper: cover, questions, data sheet, pages for rough work."""
     blocks: list[Block] = list(_cover(spec, copy, questions))
     look = replace(spec.look, text_size=copy.text_size or spec.look.text_size)
-    for position, question in enumerate(questions):
+    for position, (question, code) in enumerate(zip(questions, programs_of(questions), strict=True)):
         if spec.new_page or position == 0:
             blocks.append(PageBreak())
-        blocks += joined(_asked(question, position + 1, spec.layout))
+        blocks += joined(_asked(question, position + 1, spec.layout, code))
     blocks.append(Paragraph((Strong("END OF QUESTIONS"),)))
     if spec.data_sheet and any(q.given for q in questions):
         blocks += [PageBreak(), Heading((Words("Data sheet (you may tear this page off)"),), 1)]
@@ -143,19 +146,24 @@ def _named(question: Question, number: int) -> Inlines:
     return (Words(f"Question {number}. "), Words(question.title))
 
 
-def _asked(question: Question, number: int, layout: Layout) -> Iterator[Block]:
+def _asked(question: Question, number: int, layout: Layout, code: Programs) -> Iterator[Block]:
     first, *rest = [*question.introduction, *map(lowered, question.given)] or [Paragraph(())]
     yield Together((_heading(question, number), first))
-    yield from rest
+    yield from (*rest, *code.opening)
     end = Paragraph((Words(f"(Total for Question {number} is {_count(question.marks, 'mark')})"),))
     for position, part in enumerate(_arranged(question, layout).parts):
         heading = _part(part, position, f"[{total(part.marks)}]" if part.marks else "")
         last = (end,) if position == len(question.parts) - 1 else ()
+        program = code.asked[position]
         if layout == "columns" and (apart := question_apart(part)):
             asked, room = apart
-            yield Columns(QUESTION, (((heading, *asked), (*room, *last)),))
+            boxes, space = space_apart(room)
+            yield Columns(QUESTION, (((heading, *asked), (*boxes, *space, *program, *last)),))
         else:
-            yield Together((heading, *part.ask, *last))
+            asked, space = space_apart(part.ask)
+            yield Together((heading, *asked, *(() if space else (*program, *last))))
+            if space:
+                yield from (Together((*space, *program, *last)),) if last else (*space, *program)
 
 
 def _arranged(question: Question, layout: Layout) -> Question:
@@ -277,13 +285,14 @@ def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
             header = ((Words("What is seen in the weights that were written"),), (Words("Look for"),))
             rows = tuple(((Words(seen),), (Words(ids),)) for seen, ids in TRIAGE)
             blocks.append(Table(header, rows))
-    for position, question in enumerate(questions):
+    for position, (question, code) in enumerate(zip(questions, programs_of(questions), strict=True)):
         blocks.append(PageBreak())
         first, *rest = question.given or (Paragraph(()),)
-        blocks += [Together((_heading(question, position + 1), lowered(first))), *map(lowered, rest)]
+        blocks += [Together((_heading(question, position + 1), lowered(first))), *map(lowered, rest), *code.opening]
         for place, part in enumerate(_arranged(question, spec.layout).parts):
             start, *more = part.key
-            blocks += [Together((_part(part, place, marks_text(part.marks)), start)), *more, *part.marking]
+            blocks += [Together((_part(part, place, marks_text(part.marks)), start)), *more, *code.worked[place]]
+            blocks += part.marking
             if told := "; ".join(f"{mark}: {mark.what}" for mark in part.marks if mark.what):
                 blocks.append(Paragraph((Words(told + "."),)))
         if spec.common_answers:
@@ -294,13 +303,14 @@ def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
 
 def _about(question: Question) -> Box:
     """What identifies the variant and how hard it is."""
-    features = ", ".join(f"{name} {value:g}" for name, value in question.features.items())
-    places = ", ".join(f"{name} {value}" for name, value in question.positions.items())
     items: list[Inlines] = [(Words("Type "), Words(Quoted(question.type)), Words(f", made with symattn {VERSION}."))]
-    if features:
-        items.append((Words("Difficulty: "), Words(Quoted(features))))
+    if features := "; ".join(f"{name} {value:g}" for name, value in question.features.items()):
+        items.append((Words(f"Difficulty: {features}"),))
+    places: list[Inline] = []
+    for name, value in question.positions.items():
+        places += [Words("; " if places else "Positions: "), Words(f"{name} "), Words(Quoted(value))]
     if places:
-        items.append((Words("Positions: "), Words(Quoted(places))))
+        items.append(tuple(places))
     items.append((Words("Content hash "), Words(Quoted(digest(question.content)[:16])), Words(".")))
     return Box("About this variant", (ItemList(tuple(items)),))
 

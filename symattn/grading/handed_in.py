@@ -238,7 +238,7 @@ def _any_of(texts: Iterable[str]) -> str:
 
 
 def _who(entrant: Entrant) -> str:
-    return f"{entrant.name} ({entrant.id})"
+    return f"{entrant.name!r} ({entrant.id!r})"
 
 
 def _refused(one: Handed, complaint: str) -> Handed:

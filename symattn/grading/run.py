@@ -13,6 +13,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from symattn.question import Json
 from symattn.reports import Reader
 from symattn.sheets import check_formats, formats, render, suffix
 from symattn.version import VERSION
+from symattn.writers import page
 
 FORMAT = 1
 MARKS, CHANGES = "marks.json", "changes.csv"
@@ -83,6 +85,7 @@ def grade_class(
         "terms": terms.json(),
         "forms": list(forms) if folder else [],
         "look": asdict(look),
+        "typesetting": page.chosen(),
         "readers": list(readers),
         "folder": str(folder.path) if folder else "",
     }
@@ -192,7 +195,11 @@ class _Folder:
 
     def _fingerprint(self, one: Handed) -> str:
         what = [_row(one).json(), self.against.hash, self.terms.json(), SOFTWARE]
-        return digest([*what, list(self.forms), asdict(self.look), list(self.readers)])
+        return digest([*what, list(self.forms), asdict(self.look), self._typesetting, list(self.readers)])
+
+    @cached_property
+    def _typesetting(self) -> str:
+        return digest([page.latex_class(), page.own_templates()])
 
     def _pages(self, stem: str) -> list[str]:
         return [f"{FOLDERS[reader]}/{stem}{suffix(form)}" for reader in self.readers for form in self.forms]

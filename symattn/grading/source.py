@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
+from symattn.document import Quoted
 from symattn.errors import InputError
 from symattn.exam import is_exam
 from symattn.exam.deploy import FROZEN, Exam, copies, thawed
@@ -19,6 +20,7 @@ from symattn.notation import load_notation
 from symattn.problem_file import read_problem_file
 from symattn.question import Question
 from symattn.sheets import make_sheet, sheets, thaw_sheets
+from symattn.submissions.notebook import notebook
 
 NOT_ASKED: Mapping[str, object] = {}
 
@@ -101,7 +103,8 @@ def papers(
     """What a name or a path stands for.
 
     An exam's folder or its `exam.json`; the `.json` of a set of worksheets; an example or a problem file, worked out
-    with the notation and the settings; a worksheet or a key in Markdown, made again from the recipe in it.
+    with the notation and the settings; a worksheet or a key in Markdown or as a notebook, made again from the recipe in
+    it.
     """
     name, path = str(source), Path(source)
     if name in examples() or name.endswith(".toml"):
@@ -115,11 +118,11 @@ def papers(
     match path.suffix.lower():
         case ".json":
             return _frozen(path)
-        case ".md" | ".markdown":
+        case ".md" | ".markdown" | ".ipynb":
             return _worksheet(path)
     raise InputError(
         f"{name} is nothing to mark against: an exam's folder or {FROZEN}, the .json of a set of worksheets, an example"
-        f" ({', '.join(examples())}), a problem.toml, or a worksheet in Markdown was expected."
+        f" ({', '.join(examples())}), a problem.toml, or a worksheet in Markdown or as a notebook was expected."
     )
 
 
@@ -142,7 +145,7 @@ def _frozen(path: Path) -> Papers:
     if isinstance(data, dict) and "sheets" in data:
         made = thaw_sheets(text, path)
         known = {name: Paper((name,), lambda name=name: [made[name]]) for name in made}  # type: ignore[misc]
-        return Papers(path.stem, f"the set {path.name}", digest(data), known)
+        return Papers(Quoted(path.stem), f"the set {path.name}", digest(data), known)
     return _exam(path)
 
 
@@ -154,7 +157,7 @@ def _exam(path: Path) -> Papers:
         Entrant(number, student.name, student.id, copy.sheet, Path(stem).name)
         for number, (student, (stem, copy)) in enumerate(given_out, 1)
     )
-    return Papers(exam.spec.title, "this exam", hash, known, entrants)
+    return Papers(Quoted(exam.spec.title), "this exam", hash, known, entrants)
 
 
 def _paper(exam: Exam, number: int) -> Paper:
@@ -164,26 +167,45 @@ def _paper(exam: Exam, number: int) -> Paper:
 
 def _worksheet(path: Path) -> Papers:
     """A worksheet or key of which the recipe is at hand: made again, and the same as the one that was printed."""
-    text = read_text(path)
-    stated = re.search(r'^recipe: (".*")$', text, re.MULTILINE)
-    printed = re.search(r"`(symattn worksheet [^`\n]*)`", text)
-    if not stated and not printed:
+    command, named = _noted_in_notebook(path) if path.suffix.lower() == ".ipynb" else _noted_in_markdown(path)
+    if not command:
         raise InputError(
             f"{path} has no recipe: for an exam's paper, give the exam's folder; for any other, the problem it is of."
         )
+    recipe, number = read_recipe(command)
+    sheet = next(islice(sheets(recipe, number), number - 1, None))
+    if named and _plain(named) != _plain(sheet.name):
+        raise InputError(
+            f"{path} is sheet {named}, and its recipe gives {sheet.name}: "
+            "it was made by another version of symattn, or was changed."
+        )
+    return of_question(sheet.question, sheet.name)
+
+
+_PRINTED = re.compile(r"`(symattn worksheet [^`\n]*)`")
+
+
+def _noted_in_markdown(path: Path) -> tuple[str, str]:
+    """The recipe and the identity at the head of a worksheet, the recipe also from its foot; "" for what is lost."""
+    text = read_text(path)
+    stated = re.search(r'^recipe: (".*")$', text, re.MULTILINE)
+    printed = _PRINTED.search(text)
     try:
         command = json.loads(stated[1]) if stated else printed[1] if printed else ""
     except ValueError as error:
         raise InputError(f"The recipe of {path} cannot be read: {error}.") from error
-    recipe, number = read_recipe(command)
-    sheet = next(islice(sheets(recipe, number), number - 1, None))
     named = re.search(r'^sheet: "?([0-9A-Za-z-]{4,12})"?$', text, re.MULTILINE)
-    if named and _plain(named[1]) != _plain(sheet.name):
-        raise InputError(
-            f"{path} is sheet {named[1]}, and its recipe gives {sheet.name}: "
-            "it was made by another version of symattn, or was changed."
-        )
-    return of_question(sheet.question, sheet.name)
+    return command, named[1] if named else ""
+
+
+def _noted_in_notebook(path: Path) -> tuple[str, str]:
+    """The same of a notebook."""
+    try:
+        page = notebook(read_text(path)).page
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    printed = _PRINTED.search("\n".join(page.lines))
+    return page.head.get("recipe", printed[1] if printed else ""), page.head.get("sheet", "")
 
 
 def read_text(path: Path) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 
-from symattn.document import Block, Document, Heading, Inlines, ItemList, Paragraph, Strong, Table, Words
+from symattn.document import Block, Document, Heading, Inlines, ItemList, Paragraph, Quoted, Strong, Table, Words
 from symattn.grading.record import Mistake, Result, Row, counted
 from symattn.grading.statistics import (
     FEWEST,
@@ -24,11 +24,16 @@ from symattn.misconceptions import SLIPS, misconceptions
 def summary_document(title: str, terms: str, rows: Sequence[Row]) -> Document:
     """Everything that a class's marks say, for the teacher."""
     marked = [row for row in rows if row.has_marks]
-    blocks: list[Block] = [_said(f"Policy: {terms}. Submissions: {', '.join(counted(rows))}.")]
+    blocks: list[Block] = [_policy(terms, rows)]
     if marked:
         blocks += [_heading("Marks"), _marks(marked), *_steps(marked), *_mistakes(marked), *_variants(marked)]
     blocks += _by_hand(rows)
     return Document(title, tuple(blocks), subtitle="Summary of the class")
+
+
+def _policy(terms: str, rows: Sequence[Row]) -> Paragraph:
+    submissions = "; ".join(counted(rows))
+    return Paragraph((Words("Policy: "), Words(Quoted(terms)), Words(f" · Submissions: {submissions}")))
 
 
 # ------------------------------------------------------------------------------------------------ marks and steps
@@ -58,7 +63,7 @@ def _steps(marked: Sequence[Row]) -> Iterator[Block]:
     for number, results in _questions(marked):
         for step in _lines(results):
             got, of = _sums(results, step)
-            rows.append((str(number), step, f"{got} of {of}", percent(Fraction(got, of)) if of else "–"))
+            rows.append((str(number), Quoted(step), f"{got}/{of}", percent(Fraction(got, of)) if of else "–"))
     yield _table(("Question", "Step", "Marks", "Facility"), rows)
 
 
@@ -152,12 +157,21 @@ def _family(number: int, results: Sequence[Result]) -> Iterator[Block]:
         off, steps = is_off(spread, family), list(_steps_off(own, results))
         difference = spread.mean - family.mean
         rows.append(
-            (f"{name} *" if off else name, spread.count, two_places(spread.mean), _signed(difference), ", ".join(steps))
+            (
+                Quoted(f"{name} *" if off else name),
+                spread.count,
+                two_places(spread.mean),
+                _signed(difference),
+                " · ".join(steps),
+            )
         )
         if off:
             easier = "easier" if difference > 0 else "harder"
             offers.append(
-                (Words(f"{name} was {easier}. {_signed(-difference)} for each who had it would level the means."),)
+                (
+                    Words(Quoted(name)),
+                    Words(f" was {easier}. {_signed(-difference)} for each who had it would level the means."),
+                )
             )
     yield _table((_named(number, results), "Students", "Mean", "Off the mean of all", "Steps that are off"), rows)
     means = variance([mean([r.total for r in own]) for own in siblings.values()])
@@ -207,7 +221,9 @@ def _by_hand(rows: Sequence[Row]) -> Iterator[Block]:
         if listed:
             yield _heading(f"{title}: {len(listed)}")
             yield _said(meaning)
-            yield ItemList(tuple((Strong(_whose(row)), Words(f" {' '.join(said)}".rstrip())) for row, said in listed))
+            yield ItemList(
+                tuple((Strong(Quoted(_whose(row))), Words(f" {' '.join(said)}".rstrip())) for row, said in listed)
+            )
 
 
 def _whose(row: Row) -> str:
@@ -239,7 +255,7 @@ def _said(text: str) -> Paragraph:
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
     def cells(row: Sequence[object]) -> tuple[Inlines, ...]:
-        return tuple((Words(str(cell)),) for cell in row)
+        return tuple((Words(cell if isinstance(cell, str) else str(cell)),) for cell in row)
 
     return Table(cells(header), tuple(map(cells, rows)), row_heads=True)
 

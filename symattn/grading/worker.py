@@ -22,6 +22,7 @@ from symattn.reports import Reader
 from symattn.sheets import render, suffix
 from symattn.submissions import read_submission
 from symattn.submissions.files import FORMS
+from symattn.writers.page import typesetting
 
 UNFINISHED = f"{RECORDS}/unfinished"
 FOLDERS: dict[Reader, str] = {"student": "feedback", "teacher": "marked"}
@@ -37,6 +38,7 @@ class Marker:
         self.terms = Terms.read(settings["terms"])
         self.forms: list[str] = settings["forms"]
         self.look = Look(**settings["look"])
+        self.typesetting: dict[str, str] = settings["typesetting"]
         self.readers: list[Reader] = settings["readers"]
         self.folder: str = settings["folder"]
 
@@ -48,7 +50,8 @@ class Marker:
         row = Row.read(job["row"])
         try:
             marked, marking = self._marked(row, base64.b64decode(job["data"]))
-            pages = dict(self._pages(marking, job["stem"]))
+            with typesetting(**self.typesetting):
+                pages = dict(self._pages(marking, job["stem"]))
         except SymattnError as error:
             reason = str(error).removeprefix(f"{row.file}: ")
             return {"row": replace(row, status="broken", reason=reason).json(), "keep": True}

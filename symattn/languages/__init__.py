@@ -50,8 +50,13 @@ SIGNS: Mapping[str, str] = {
     "comma": ", ",
     "and": " and ",
     "decimal": ".",
+    "open": "“",
+    "close": "”",
+    "left": "(",
+    "right": ")",
 }
-"""After a label, after a clause, at the end of a sentence, between sentences, between things listed; in decimals."""
+"""After a label, after a clause, at the end of a sentence, between sentences, between things listed; in decimals; round
+what is quoted; round a remark."""
 
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 Translation = str | Mapping[str, str]

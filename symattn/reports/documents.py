@@ -255,7 +255,7 @@ def _for_the_teacher(told: Told) -> Iterator[Block]:
 
 def _event(told: Told, event: Event) -> Inlines:
     """A mistake in full: its kind, where it is charged and seen, every explanation, every entry."""
-    start = (Strong(words.mistake(event.number + 1)), Words(f", {words.KINDS[event.kind]}"))
+    start = (Strong(words.mistake(event.number + 1)), Words(f"{words.BETWEEN}{words.KINDS[event.kind]}"))
     charged = (Words(f", {words.CHARGED}"), Words(Quoted(event.step))) if event.step else ()
     parts = list(dict.fromkeys(part for part, _, _ in event.entries)) or [event.part] * bool(event.part)
     seen: list[Inline] = []

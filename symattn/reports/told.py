@@ -13,7 +13,7 @@ from typing import Literal, TypeVar
 
 from symattn.attempt import Entry, Grid, Grids, Remark, Said, Shaded, Text, Ticked
 from symattn.derivation import Derivation
-from symattn.document import Inlines, Math, Strong, Words
+from symattn.document import Inlines, Math, Quoted, Strong, Words
 from symattn.explanation.wording import Wording
 from symattn.formula import NOTHING, Dots, Formula, Marked, MatrixOf, Relation, read_formula
 from symattn.formula import Text as FormulaText
@@ -100,7 +100,7 @@ class Told:
             return self._step_name(part)
         title = self._parts[part].title
         alike = sum(1 for other in self.report.question.parts if other.title == title)
-        return (*title, Words(f" ({part})")) if alike > 1 else title
+        return (*title, Words(" ("), Words(Quoted(part)), Words(")")) if alike > 1 else title
 
     def asked(self, part: str) -> Answer | None:
         """What is asked for in a part; none for a line that nobody asked for."""

@@ -14,7 +14,7 @@ STUDENT, SHEET, QUESTION, MARKS, TOTAL = "student ID", "sheet", "Question", "Mar
 LINE, ANSWER = "Line", "Answer"
 AS_READ = "As it was read"
 FIRST, NOTES, MISTAKES, DETAIL = "Where to look first", "Also", "Mistakes", "Answers beside the key"
-ENTRY, WRITTEN, COMPARED, HOW, KEY = "Entry", "Written", "Compared with", "How", "Key"
+ENTRY, WRITTEN, COMPARED, HOW, KEY = "Entry", "Written", "Compared with", "How", "Answer key"
 NO_MARKS = "No marks: this is a diagnosis"
 NOTHING = "nothing"
 ELLIPSIS = "…"
@@ -213,6 +213,6 @@ SAME_AS_KEY = "the key"
 
 
 def equal_to_key(count: int, proofs: Sequence[tuple[str, int]]) -> str:
-    """18 entries are equal to the key: 12 exact, 6 rounding."""
+    """18 entries are equal to the key: 12 exact; 6 rounding."""
     entries_are = "1 entry is" if count == 1 else f"{count} entries are"
-    return f"{entries_are} equal to the key: {listed([f'{n} {proof}' for proof, n in proofs])}."
+    return f"{entries_are} equal to the key: {'; '.join(f'{n} {proof}' for proof, n in proofs)}."

@@ -434,10 +434,34 @@ def _inline(inline: Inline) -> str:
 
 def _filled(content: Inlines, width: int, first: str = "", others: str = "") -> str:
     """A paragraph in lines of a width, with what stands before the first line and before the others."""
-    return textwrap.fill(
-        plain(content), min(width, PROSE), initial_indent=first, subsequent_indent=others,
-        break_long_words=False, break_on_hyphens=False,
-    )  # fmt: skip
+    return "\n".join(wrapped(plain(content), min(width, PROSE), first, others))
+
+
+_WIDE = "\u2e80-\u303f\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff01-\uff60\U00020000-\U0003fffd"
+_OPENING, _CLOSING = r"\[(（〔［【《〈「『“‘", r"\])）〕］】》〉」』”’,.;:!?，。、；：！？…·%％"
+_PLACES = re.compile(rf"( +)|(?<![ \u00a0{_OPENING}])(?:(?<=[{_WIDE}])|(?=[{_WIDE}]))(?![ \u00a0{_CLOSING}])")
+"""Where a line may end: at spaces, and beside a Han character.
+
+What opens ends no line, what closes begins none."""
+
+
+def wrapped(words: str, width: int, first: str = "", others: str = "") -> list[str]:
+    """Text in lines of so many columns, with what stands before the first line and before the others.
+
+    >>> wrapped("an exact value", 9), wrapped("求精确值（每行）。", 10)
+    (['an exact', 'value'], ['求精确值', '（每行）。'])
+    """
+    pieces = _PLACES.split(" ".join(words.splitlines()).rstrip(" "))
+    lines: list[str] = []
+    for gap, piece in zip(["", *pieces[1::2]], pieces[::2], strict=True):
+        if not piece:  # what begins with a space keeps it
+            continue
+        longer = f"{lines[-1] if lines else first}{gap or ''}{piece}"
+        if lines and columns_of(longer) > width:
+            lines.append(others + piece)
+        else:
+            lines[-1:] = [longer]
+    return lines
 
 
 def _with_marks(words: str, marks: str, width: int) -> str:
@@ -531,14 +555,15 @@ def _table(table: Table, width: int) -> str:
     rows = [[plain(cell).replace(after_row, "; ") for cell in row] for row in (table.header, *table.rows)]
     columns = list(zip(*rows, strict=True))
     widths = [max(map(columns_of, column)) for column in columns]
-    least = [max([1, *(columns_of(word) for cell in column for word in cell.split(" "))]) for column in columns]
+    least = [
+        max([1, *(columns_of(word or "") for cell in column for word in _PLACES.split(cell))]) for column in columns
+    ]
     room = width - 3 * (len(widths) - 1)
     while sum(widths) > room and (wider := [i for i, wide in enumerate(widths) if wide > least[i]]):
         widths[max(wider, key=widths.__getitem__)] -= 1
 
     def cell(words: str, wide: int) -> Picture:
-        wrapped = textwrap.wrap(words, wide, break_long_words=False, break_on_hyphens=False) or [""]
-        return draw.stacked([text(draw.left(line, wide)) for line in wrapped], 0, "left")
+        return draw.stacked([text(draw.left(line, wide)) for line in wrapped(words, wide) or [""]], 0, "left")
 
     pictures = draw.level([[cell(*pair) for pair in zip(row, widths, strict=True)] for row in rows], "l")
     head, *body = [_joined(row, "   ") for row in pictures]
