@@ -98,8 +98,8 @@ def tree_of(expr: Any) -> Node:
         return Power(Apply("e", ()), tree_of(expr.exp))
     if expr.is_Pow:
         return Power(tree_of(expr.base), tree_of(expr.exp))
-    if expr.is_Symbol:
-        return Symbol(expr.name)
+    if expr.is_Symbol:  # x_{11} is x_11, as it is when it is read
+        return Symbol(expr.name.replace("{", "").replace("}", ""))
     name = _FUNCTIONS.get(type(expr).__name__)
     if name is None:
         raise OutsideTheClass(f"The expression {expr} cannot be evaluated here.")

@@ -17,7 +17,7 @@ from math import ceil, gcd, lcm, prod
 from random import SystemRandom
 from typing import Any, Literal, TypeAlias, TypeGuard
 
-from symattn.errors import UndecidedError, UndefinedError
+from symattn.errors import InputError, UndecidedError, UndefinedError
 from symattn.exact import values
 from symattn.exact.intervals import LINE, ONE, Interval, IntervalRing, enclose, interval_ring
 from symattn.exact.tree import (
@@ -230,7 +230,7 @@ class PointRing(IntervalRing):
     def enclose(self, value: Value) -> Interval:
         try:
             return super().enclose(value)
-        except UndefinedError:  # at this point; perhaps not at others
+        except InputError:  # not defined at this point, perhaps at others; or a function without intervals
             return LINE
 
     def enclose_tree(self, tree: Node) -> Interval:

@@ -219,7 +219,7 @@ class _Parser:
     def unsigned(self, token: _Token) -> ReadError:
         return self.refusal(
             f"The number {_shortened(token.text)} at character {token.at + 1} follows another number or a "
-            "factor without a sign between them; write · or + if that is meant.",
+            "factor without a sign between them; write ·, or + if that is meant.",
             token.at,
         )
 

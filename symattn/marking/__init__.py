@@ -113,7 +113,8 @@ class Sitting:
 
     def script(self) -> Script:
         """What was written, with tokens as rows."""
-        d = _by_role(self.d if self.upright else turned(self.d))
+        d = _with_numbers(self.d)
+        d = _by_role(d if self.upright else turned(d))
         written: dict[str, Grid] = {}
         printed: dict[str, frozenset[Cell]] = {}
         for part, step in self.steps.items():
@@ -233,6 +234,12 @@ def _one_misconception(trace: Trace) -> bool:
     return len(mistakes) == 1 and mistakes[0].kind == "misconception"
 
 
+def _with_numbers(d: Derivation) -> Derivation:
+    """The lines that have entries; whatever is made of a matrix of which only the shape is known has none either."""
+    givens = {name: matrix for name, matrix in d.givens.items() if isinstance(matrix, Matrix)}
+    return replace(d, givens=givens, steps=tuple(step for step in d if isinstance(step.result, Matrix)))
+
+
 def _by_role(d: Derivation) -> Derivation:
     """Token by token, the lines of all tokens for one step together, then those for the next step."""
     roles = list(dict.fromkeys(step.role for step in d))
@@ -284,7 +291,7 @@ def understood(script: Script, policy: Policy) -> tuple[Script, tuple[Reading, .
         for reading in readings(trace):
             limit = (best[0] if best else trace).wrong - 1
             other = Trace(reading.script, policy, reading.decisive, limit)
-            if not other.hopeless:
+            if reading.shown_by(other):
                 best = (other, reading)
         if best is None:
             break

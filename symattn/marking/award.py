@@ -8,8 +8,10 @@ from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
 
+from symattn.attempt import Entry
 from symattn.derivation import Step
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, decide
+from symattn.errors import UndecidedError
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, decide, has_symbols
 from symattn.exact.values import RATIONAL
 from symattn.fairness.features import product_counts
 from symattn.marking.answers import accuracy
@@ -180,15 +182,7 @@ class Awarding:
             return False
         weights = values_of(self.trace.carried[name])
         lines, entries = (weights.rows, grid.rows) if step.op.along == "rows" else (weights.T.rows, grid.T.rows)
-        for row, written in zip(lines, entries, strict=True):
-            if any(x is NEGATIVE_INFINITY or compare(x, 0) < 0 or compare(x, 1) > 0 for x in row):
-                return True
-            unit = max((entry.unit or Fraction(0) for entry in written), default=Fraction(0))
-            total_: Value = sum(row[1:], row[0])
-            slack = len(row) * unit / 2
-            if compare(total_, 1 - slack) < 0 or compare(total_, 1 + slack) > 0:
-                return True
-        return False
+        return any(_no_weights(row, written) for row, written in zip(lines, entries, strict=True))
 
     def _easier(self, line: Line) -> str:
         """Why what follows from the mistakes is easier than the question; "" if it is not."""
@@ -266,9 +260,27 @@ class Awarding:
                 says = "More than two steps were left out before this one; only the answer itself was marked."
                 yield Notice(part_of.get(step.name, step.name), "human", says)
         for (name, i, j), judged in self.trace.judged.items():
+            where = f"Entry ({i + 1}, {j + 1})"
             if judged.accepted and judged.proof.startswith("equal to"):
-                says = f"Entry ({i + 1}, {j + 1}) is {judged.proof}."
+                yield Notice(part_of.get(name, name), "human", f"{where} is {judged.proof}.")
+            elif judged.state == "wrong" and judged.proof == "undecided":
+                says = f"{where} was neither proved right nor wrong ({judged.proof}); a person has to look at it."
                 yield Notice(part_of.get(name, name), "human", says)
+
+
+def _no_weights(row: Sequence[Value], written: Sequence[Entry]) -> bool:
+    """Whether numbers cannot be a token's weights; what has symbols has no size, and only its sum is compared."""
+    if any(x is NEGATIVE_INFINITY for x in row):
+        return True
+    whole: Value = sum(row[1:], row[0])
+    if any(map(has_symbols, row)):
+        return decide(whole, 1).equal is False
+    slack = len(row) * max((entry.unit or Fraction(0) for entry in written), default=Fraction(0)) / 2
+    try:
+        outside = any(compare(x, 0) < 0 or compare(x, 1) > 0 for x in row)
+        return outside or compare(whole, 1 - slack) < 0 or compare(whole, 1 + slack) > 0
+    except UndecidedError:  # so near to 0 or 1 that nothing is held against it
+        return False
 
 
 def _trivial(row: Sequence[Value]) -> str:

@@ -15,7 +15,17 @@ from typing import Literal
 from symattn.attempt import Grid
 from symattn.derivation import Called, Derivation, Op, Operand, Step
 from symattn.errors import InputError, UndecidedError
-from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, decide, divide, square_root
+from symattn.exact import (
+    NEGATIVE_INFINITY,
+    AnyMatrix,
+    Matrix,
+    Value,
+    compare,
+    decide,
+    divide,
+    has_symbols,
+    square_root,
+)
 from symattn.exact.values import RATIONAL
 from symattn.marking.script import Script, values_of
 from symattn.marking.trace import Trace
@@ -28,7 +38,8 @@ from symattn.ops.turning import reverses, turned_op
 class Reading:
     """One way in which a script may be meant.
 
-    `decisive` are the steps whose entries must all be right for it; `says` is the notice for whoever marks.
+    `decisive` are the steps whose entries must all be right for it, and of those that `shows` names, if any, one must
+    be; `says` is the notice for whoever marks.
     """
 
     script: Script
@@ -37,6 +48,11 @@ class Reading:
     decisive: frozenset[str]
     given: tuple[str, int, int, Value, Value] | None = None
     """A misread entry: matrix, place, what it is, what was read."""
+    shows: frozenset[str] = frozenset()
+
+    def shown_by(self, trace: Trace) -> bool:
+        """Whether the trace of its script bears it out."""
+        return not trace.hopeless and (not self.shows or any(map(trace.accepts_all_of, self.shows)))
 
 
 def readings(trace: Trace) -> Iterator[Reading]:
@@ -54,12 +70,16 @@ def readings(trace: Trace) -> Iterator[Reading]:
 
 
 def _layouts(script: Script) -> Iterator[Reading]:
-    """Everything transposed.  A single matrix that was transposed is a mistake, and no other layout."""
+    """Everything transposed.  A single matrix that was transposed is a mistake, and no other layout.
+
+    A few entries that are right by chance are no layout: a line that is not its own transpose must be right throughout.
+    """
     turned = script.turned()
-    if not all(turned.fitting(name) for name in turned.written):
+    one_sided = frozenset(name for name, grid in turned.written.items() if _one_sided(grid))
+    if not one_sided or not all(turned.fitting(name) for name in turned.written):
         return
     says = "The whole script is in the transposed layout (tokens the other way); it is marked in that layout."
-    yield Reading(turned, "layout", says, frozenset())
+    yield Reading(turned, "layout", says, frozenset(), shows=one_sided)
 
 
 # ------------------------------------------------------------------------------------------ methods
@@ -262,13 +282,16 @@ def _transposed_scores(script: Script, within: Within) -> Iterator[Reading]:
     says = (
         "Keys stand in rows and queries in columns in the scores, and the softmax goes along columns: the same weights."
     )
-    seen = any(
-        _one_sided(script.written[name]) for name in block if name in script.written and not name.startswith("A")
-    )
+    across = {step.name for step in script.d if any(o.name in block for o in step.operands)} - block
+    weights = {name for name in block.intersection(script.written) if script.d[name].stem in ("A", "A_rounded")}
+    scores = block.intersection(script.written) - weights
+    seen = bool(weights) and any(_one_sided(script.written[name]) for name in scores)
     for reading in _method(script, change, block, says):
-        across = {step.name for step in script.d if any(o.name in block for o in step.operands)} - block
-        # Scores that are the same both ways say nothing: what is made of the weights must then be right as well.
-        yield reading if seen else replace(reading, decisive=reading.decisive | across.intersection(script.written))
+        # Transposed scores alone may be a mistake, and symmetric ones say nothing: then what is made of the weights
+        # must be there and right as well.
+        made = across.intersection(script.written)
+        if seen or made:
+            yield reading if seen else replace(reading, decisive=reading.decisive | made)
 
 
 def _one_sided(grid: Grid) -> bool:
@@ -282,7 +305,8 @@ def _one_sided(grid: Grid) -> bool:
 def _shifted(script: Script) -> Iterator[Reading]:
     """The same number subtracted from every score of a token, which the softmax does not see.
 
-    A single score that is seen could have been moved anywhere: it must have become 0, unless other rows were moved.
+    A single score that is seen could have been moved anywhere: unless other rows were moved, it must have become 0, and
+    the largest score of each of them must be 0, as if the largest had been subtracted everywhere.
     """
     scores: dict[str, list[_Move] | None] = {}
     softmaxes: dict[str, str] = {}
@@ -290,10 +314,15 @@ def _shifted(script: Script) -> Iterator[Reading]:
         for step in _chain(script, softmax):
             if softmax.name in script.written and step.name in script.written:
                 scores[step.name], softmaxes[step.name] = _moves(script, step), softmax.name
-    moved = any(move.by != 0 and move.entries > 1 for moves in scores.values() for move in moves or ())
+    several = [move for moves in scores.values() for move in moves or () if move.entries > 1]
+    moved = any(move.by != 0 for move in several)
+    largest_taken_off = all(move.at_most_zero for move in several)
     shifts = {}
     for name, moves in scores.items():
-        if moves and all(m.by == 0 or m.entries > 1 or moved or m.to_zero for m in moves) and any(m.by for m in moves):
+        shown = moves and all(
+            m.by == 0 or m.entries > 1 or moved or (largest_taken_off and m.at_most_zero) for m in moves
+        )
+        if moves and shown and any(m.by != 0 for m in moves):
             rows = values_of(script.d.value(name)).rows
             shifts[name] = Matrix.of(
                 [x if x is NEGATIVE_INFINITY else x + move.by for x in row]
@@ -310,11 +339,11 @@ def _shifted(script: Script) -> Iterator[Reading]:
 
 @dataclass(frozen=True, slots=True)
 class _Move:
-    """How far a row of scores was moved, how many entries say so, and whether a single one became 0."""
+    """How far a row of scores was moved, how many entries say so, and whether the largest of them is 0 now."""
 
     by: Value
     entries: int
-    to_zero: bool
+    at_most_zero: bool
 
 
 def _moves(script: Script, step: Step) -> list[_Move] | None:
@@ -330,8 +359,17 @@ def _moves(script: Script, step: Step) -> list[_Move] | None:
         if any(decide(move, seen[0][1]).equal is not True for _, move in seen[1:]):
             return None
         by = seen[0][1] if seen and decide(seen[0][1], 0).equal is not True else 0
-        found.append(_Move(by, len(seen), bool(seen) and decide(seen[0][0], 0).equal is True))
+        signs = [_sign(x) for x, _ in seen]
+        found.append(_Move(by, len(seen), 0 in signs and all(sign in (0, -1) for sign in signs)))
     return found
+
+
+def _sign(x: Value) -> int | None:
+    """The sign of a number; none where it is not known, as of what has symbols and is not 0."""
+    zero = decide(x, 0).equal
+    if zero is not False:
+        return 0 if zero else None
+    return None if has_symbols(x) else compare(x, 0)
 
 
 def _chain(script: Script, softmax: Step) -> list[Step]:
@@ -379,12 +417,12 @@ def _solved(
     script: Script, trace: Trace, step: Step, position: int, wrong: list[tuple[int, int]]
 ) -> Iterator[tuple[int, int, Value]]:
     """(i, j, δ) in the given matrix that operand `position` is, from one wrong entry; whole rows are checked later."""
-    first, second = (values_of(o.of(trace.carried[o.name])) for o in step.operands)
     right = trace.follows(step, trace.carried)
     r, c = wrong[0]
     entry = script.written[step.name][r, c]
     if right is None or entry.value is None or entry.value is NEGATIVE_INFINITY or right[r, c] is NEGATIVE_INFINITY:
         return
+    first, second = (values_of(o.of(trace.carried[o.name])) for o in step.operands)
     residual = entry.value - right[r, c]
     operand: Operand = step.operands[position]
     for k in range(first.shape[1]):

@@ -26,7 +26,7 @@ from typing import Any, Literal, cast
 
 from symattn.errors import InputError
 from symattn.marking.policy import POLICIES, Policy, policy
-from symattn.question import Mark, Marks, Part, Question
+from symattn.question import Mark, Marks, Part, Question, ShapeAnswer
 
 Follow = Literal["ft", "cao", "hence"]
 _MARK = re.compile(r"([MAB])(\d{1,3})")
@@ -67,7 +67,8 @@ def lines_of(question: Question, scheme: Scheme | None = None) -> tuple[Line, ..
     together: dict[str, list[Part]] = {}
     for part in question.parts:
         role, _, token = part.name.partition(".")
-        together.setdefault(role if token.isdigit() else part.name, []).append(part)
+        by_token = token.isdigit() and not isinstance(part.answer, ShapeAnswer)  # a shape stands alone
+        together.setdefault(role if by_token else part.name, []).append(part)
     lines = [_line(parts) for parts in together.values()]
     for stated in scheme.lines if scheme else ():
         lines = _with(lines, stated)
@@ -91,7 +92,7 @@ def _with(lines: list[Line], stated: Mapping[str, Any]) -> list[Line]:
     for name in names:
         if name not in known and not any(line.parts[0].partition(".")[0] == name for line in lines):
             raise InputError(f"The mark scheme has the part {name!r}; the question has {', '.join(known)}.")
-    found = next(line for line in lines if names[0] in line.parts or line.parts[0].partition(".")[0] == names[0])
+    found = known.get(names[0]) or next(line for line in lines if line.parts[0].partition(".")[0] == names[0])
     marks = marks_of(stated["marks"]) if "marks" in stated else found.marks
     if "accuracy" in stated:
         marks = tuple(replace(m, what=stated["accuracy"]) if m.code == "A" else m for m in marks)

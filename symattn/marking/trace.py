@@ -17,7 +17,15 @@ from symattn.errors import InputError, ShapeError, UndecidedError, UndefinedErro
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, decide
 from symattn.exact.intervals import enclose
 from symattn.exact.reading import decide_reading
-from symattn.exact.values import RATIONAL, denominator_of, is_finite, is_symbolic, numerator_of, terms_of
+from symattn.exact.values import (
+    RATIONAL,
+    denominator_of,
+    has_symbols,
+    is_finite,
+    is_symbolic,
+    numerator_of,
+    terms_of,
+)
 from symattn.marking.policy import Policy
 from symattn.marking.report import Candidate, Flag, Kind, State, Way
 from symattn.marking.script import Cell, Script, values_of
@@ -126,6 +134,10 @@ class Trace:
                 self.hopeless = True
                 return
         self._imply()
+
+    def accepts_all_of(self, step: str) -> bool:
+        """Whether every entry of a step that was judged is accepted."""
+        return all(judged.accepted for (name, _, _), judged in self.judged.items() if name == step)
 
     # -- one step
 
@@ -239,10 +251,9 @@ class Trace:
             state: State = "missing" if written is None or written.blank else "wrong"
             self.judged[step.name, i, j] = Judged(state, compared=values_of(step.result)[i, j], proof="shape")
         self.explain(step, grid, [(i, j) for i, j, entry in grid.cells() if entry.readable])
-        values = [[entry.value for entry in row] for row in grid.rows]
-        if all(value is not None for row in values for value in row):
-            self.carried[step.name] = Matrix.of([x for x in row if x is not None] for row in values)
-            self.unrounded[step.name] = self.carried[step.name]
+        values = [[e.value for e in row if e.value is not None and self._may_be_followed(step, e)] for row in grid.rows]
+        if all(len(row) == grid.shape[1] for row in values):
+            self.carried[step.name] = self.unrounded[step.name] = Matrix.of(values)
 
     def _carry(self, step: Step, grid: Grid, refs: list[tuple[Way, Matrix]]) -> None:
         """What later lines go on with."""
@@ -273,11 +284,12 @@ class Trace:
         self.carried[step.name], self.unrounded[step.name] = same(written), same(unrounded)
 
     def _may_be_followed(self, step: Step, entry: Entry) -> bool:
-        """Whether later lines may rest on an entry: not on a huge number, nor on a softmax of a SymPy expression."""
+        """Whether later lines may rest on an entry: not on a huge number, nor on a softmax of a number that is no
+        value of ours (sin 1)."""
         if entry.value is None:
             return False
         if step.name in self._before_softmax:
-            return modest(entry.value) and not is_symbolic(entry.value)
+            return modest(entry.value) and (has_symbols(entry.value) or not is_symbolic(entry.value))
         return modest(entry.value, LARGEST_NUMBER)
 
     @cached_property
@@ -432,11 +444,13 @@ def may_be_raised(softmax: Softmax, scores: Matrix) -> bool:
 
 
 def modest(x: Value, largest: int = LARGEST_SCORE) -> bool:
-    """Whether a number is of a size that one can go on with."""
+    """Whether a number is of a size that one can go on with; of what has symbols, whether it is short enough."""
     if isinstance(x, RATIONAL):
         return -largest <= x <= largest
     if x is NEGATIVE_INFINITY:
         return True
+    if has_symbols(x):  # no interval holds it, but it can be compared exactly
+        return bool(x.count_ops() <= MOST_TERMS)
     if is_finite(x) and len(terms_of(numerator_of(x))) + len(terms_of(denominator_of(x))) > MOST_TERMS:
         return False
     size = enclose(x, 9)

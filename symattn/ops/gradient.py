@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from itertools import chain
 from operator import add, mul
 from types import MappingProxyType
@@ -134,11 +134,21 @@ class SoftmaxGradient(Op):
 
 @dataclass(frozen=True, slots=True)
 class Slope:
-    """The derivative f′, as a number and as it is written; of f's value y = f(x) where it is known from that."""
+    """The derivative f′, as a number and as it is written; of f's value y = f(x) where it is known from that.
+
+    `whole` is how it is written for a matrix, where that is not as for an entry.
+    """
 
     value: Callable[[Value], Value]
     working: Callable[[Formula], Formula]
-    of_result: bool = False
+    whole: Callable[[Formula], Formula] | None = None
+
+    @property
+    def of_result(self) -> bool:
+        return self.whole is not None
+
+    def written(self, matrix: Formula) -> Formula:
+        return (self.whole or self.working)(matrix)
 
 
 def _relu_slope(x: Value) -> Value:
@@ -168,6 +178,14 @@ def _differentiated(name: str) -> Callable[[Value], Value]:
     return slope
 
 
+def _one_minus(y: Formula) -> Formula:
+    return Sum((ONE, Negative(y)))
+
+
+def _logistic_slope(sign: Literal["·", "⊙"], y: Formula) -> Formula:
+    return Product((y, _one_minus(y)), sign)
+
+
 def _primed(name: str) -> Callable[[Formula], Formula]:
     return lambda x: Call(Name(FUNCTIONS[name].written, primes=1), (x,))
 
@@ -178,8 +196,10 @@ SLOPES: Mapping[str, Slope] = MappingProxyType(
         "gelu": Slope(_differentiated("gelu"), _primed("gelu")),
         "gelu_tanh": Slope(_differentiated("gelu_tanh"), _primed("gelu_tanh")),
         "silu": Slope(_silu_slope, _primed("silu")),
-        "sigmoid": Slope(lambda y: y * (1 - y), lambda y: Product((y, Sum((ONE, Negative(y)))), "·"), of_result=True),
-        "tanh": Slope(lambda y: 1 - y * y, lambda y: Sum((ONE, Negative(Power(y, TWO)))), of_result=True),
+        "sigmoid": Slope(lambda y: y * (1 - y), partial(_logistic_slope, "·"), partial(_logistic_slope, "⊙")),
+        "tanh": Slope(
+            lambda y: 1 - y * y, lambda y: _one_minus(Power(y, TWO)), lambda y: _one_minus(Product((y, y), "⊙"))
+        ),
     }
 )
 """Every activation that can be gone back through, by its name in settings."""
@@ -210,10 +230,8 @@ class ActivationGradient(Op):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         g, x = operands
-        if not SLOPES[self.name].of_result:
-            return Product((g, SLOPES[self.name].working(x)), "⊙")
-        slope = Sum((ONE, Negative(x if self.name == "sigmoid" else Product((x, x), "⊙"))))
-        return Product((g, x, slope) if self.name == "sigmoid" else (g, slope), "⊙")
+        slope = SLOPES[self.name].written(x)
+        return Product((g, *(slope.factors if isinstance(slope, Product) else (slope,))), "⊙")
 
 
 @dataclass(frozen=True)

@@ -9,19 +9,16 @@ from typing import Literal
 from symattn.derivation import Index, Op, Shape, Style, View
 from symattn.exact import Matrix, Value, has_symbols, sign
 from symattn.formula import (
-    ONE,
     ZERO,
     Bracketed,
     Call,
     Formula,
     Name,
-    Negative,
-    Number,
-    Power,
-    Product,
     Relation,
     Sum,
 )
+from symattn.ops.gradient import SLOPES
+from symattn.ops.linear import sum_over
 
 Sloped = Literal["tanh", "sigmoid", "relu"]
 
@@ -41,37 +38,15 @@ class Slope(Op):
         return shapes[0]
 
     def apply(self, *operands: Matrix) -> Matrix:
-        return operands[0].map(self._value)
-
-    def _value(self, h: Value) -> Value:
-        match self.function:
-            case "tanh":
-                return 1 - h * h
-            case "sigmoid":
-                return h * (1 - h)
-        if has_symbols(h):
-            import sympy
-
-            return sympy.Heaviside(h, 0)
-        return int(sign(h) > 0)
+        return operands[0].map(SLOPES[self.function].value)  # ReLU(a) > 0 just where a > 0
 
     def working(self, i: Index, j: Index, *operands: View) -> Formula:
         h = operands[0].entry(i, j)
-        match self.function:
-            case "tanh":
-                return Sum((ONE, Negative(Power(h, Number("2")))))
-            case "sigmoid":
-                return Product((h, Bracketed(Sum((ONE, Negative(h))))), "·")
-        return _whether_positive(h)
+        return _whether_positive(h) if self.function == "relu" else SLOPES[self.function].working(h)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         (h,) = operands
-        match self.function:
-            case "tanh":
-                return Sum((ONE, Negative(Product((h, h), "⊙"))))
-            case "sigmoid":
-                return Product((h, Bracketed(Sum((ONE, Negative(h))))), "⊙")
-        return _whether_positive(h)
+        return _whether_positive(h) if self.function == "relu" else SLOPES[self.function].written(h)
 
 
 def _whether_positive(h: Formula) -> Formula:
@@ -100,7 +75,9 @@ class InfinityNorm(Op):
     def working(self, i: Index, j: Index, *operands: View) -> Formula:
         (a,) = operands
         rows, columns = a.shape
-        assert isinstance(rows, int) and isinstance(columns, int)
+        if isinstance(rows, str) or isinstance(columns, str):  # the largest of Σ |a_ik|, whichever row i that is
+            cell, size = (a.entry("i", "k"), columns) if self.along == "rows" else (a.entry("k", "i"), rows)
+            return Call(Name("max", (Name("i"),)), (sum_over(size, Bracketed(cell, "|"), a.first),))
         cells = [[a.entry(i, j) for j in range(columns)] for i in range(rows)]
         lines = cells if self.along == "rows" else zip(*cells, strict=True)
         return Call(Name("max"), tuple(Sum(tuple(Bracketed(x, "|") for x in line)) for line in lines))

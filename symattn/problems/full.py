@@ -6,17 +6,20 @@ import re
 from collections.abc import Collection
 from dataclasses import replace
 
-from symattn.derivation import Op, Step
+from symattn.derivation import Matrix, Op, Outline, Step
+from symattn.document import Block, Math, Paragraph, Words
 from symattn.explanation import Detail
 from symattn.explanation.parts import asked, conventions, introduction, wording_of, worked
 from symattn.explanation.steps import step_title
+from symattn.explanation.wording import Wording
 from symattn.fairness.separation import Separation, separation
+from symattn.formula import Shape
 from symattn.ops import Activation, Add, Mask, Mean, Softmax, Stack, SumOver
 from symattn.ops.gradient import SoftmaxGradient
 from symattn.problem import Problem
 from symattn.problems import derived
 from symattn.problems.base import ProblemType
-from symattn.question import Content, Mark, Marks, Part, Question, StepAnswer, share
+from symattn.question import Answer, Content, Mark, Marks, Part, Question, ShapeAnswer, StepAnswer, share
 
 
 def make(content: Content) -> Question:
@@ -27,25 +30,26 @@ def make(content: Content) -> Question:
 def question(
     problem: Problem, content: Content, found: Separation | None = None, detail: Detail | None = None
 ) -> Question:
-    """A problem with room for every step that is asked, and its key."""
+    """A problem with room for every step that is asked, and its key; of a step without numbers, its shape is asked."""
     wording = wording_of(problem)
     detail = detail or Detail(places=problem.places)
-    room, worth = asked(problem, wording), scheme(problem)
+    room, worth, steps = asked(problem, wording), scheme(problem), _asked_once(problem)
     parts = tuple(
         Part(
             name=step.name,
             title=step_title(step, wording),
             ask=room[step.name],
-            key=worked(step, wording, detail),
-            answer=StepAnswer(step.name),
+            key=(*worked(step, wording, detail), *_shape(step, wording)),
+            answer=_answer(step),
             marks=worth[step.name],
         )
-        for step in problem.asked_steps
+        for step in steps
     )
+    once = (Paragraph((Words(ONCE),)),) if len(steps) < len(problem.asked_steps) else ()
     return Question(
         type=TYPE.name,
         title=problem.title,
-        introduction=(*introduction(problem), *derived.opening(problem)),
+        introduction=(*introduction(problem), *derived.opening(problem), *once),
         given=derived.given(problem, wording),
         parts=parts,
         content=content,
@@ -55,6 +59,33 @@ def question(
         features=derived.measured(problem),
         positions=derived.positions(problem),
     )
+
+
+def _answer(step: Step) -> Answer:
+    return ShapeAnswer(step.result.shape) if isinstance(step.result, Outline) else StepAnswer(step.name)
+
+
+def _shape(step: Step, wording: Wording) -> tuple[Block, ...]:
+    """The shape in a sentence, where that is what was asked for."""
+    if isinstance(step.result, Matrix):
+        return ()
+    rows, columns = map(wording.size, step.result.shape)
+    return (Paragraph((Words("The shape is "), Math(Shape(rows, columns, "cross")), Words("."))),)
+
+
+ONCE = "What has the same shape for every token or head is asked once."
+
+
+def _asked_once(problem: Problem) -> list[Step]:
+    """The steps that are asked; where steps are not named, of shapes that tokens or heads have in common, the first.
+
+    What is done is the same where the stem, the operation and the shape are.
+    """
+    found: dict[object, Step] = {}
+    for step in problem.asked_steps:
+        alike = isinstance(step.result, Outline) and not problem.asked
+        found.setdefault((step.stem, type(step.op), step.result.shape) if alike else step.name, step)
+    return list(found.values())
 
 
 # ------------------------------------------------------------------------------------------------ marks
@@ -67,14 +98,16 @@ def scheme(problem: Problem) -> dict[str, Marks]:
     heads, layers and blocks.  Without a mask its marks go to the scores.  Token by token, a role's marks are shared by
     its steps: weighted values have the output's method mark, their sums its accuracy, and the line that only puts
     tokens together has none.  In a long derivation a line has one accuracy mark, whatever the number of tokens, and one
-    that only adds up has no other: so that 13 to 30 lines come to 20 to 40 marks.
+    that only adds up has no other: so that 13 to 30 lines come to 20 to 40 marks.  A shape is worth one mark.
     """
+    shapes = [step for step in problem.asked_steps if isinstance(step.result, Outline)]
+    worked_out = [step for step in problem.asked_steps if step not in shapes]
     by_role: dict[str, list[Step]] = {}
-    for step in problem.asked_steps:
+    for step in worked_out:
         by_role.setdefault(step.role, []).append(step)
     masked = any(isinstance(step.op, Mask) for step in problem.steps)
-    stems, done = {step.stem for step in problem.asked_steps}, set[tuple[str, type[Op]]]()
-    found: dict[str, Marks] = {step.name: () for step in problem.asked_steps}
+    stems, done = {step.stem for step in worked_out}, set[tuple[str, type[Op]]]()
+    found: dict[str, Marks] = {step.name: () for step in worked_out} | {step.name: (Mark("B", 1),) for step in shapes}
     for steps in by_role.values():
         by_token = [step for step in steps if step.token is not None]
         lines = by_token or steps
@@ -95,10 +128,9 @@ def scheme(problem: Problem) -> dict[str, Marks]:
 
 
 def _tokens(problem: Problem, step: Step) -> int:
-    """How many tokens have a line in a step; 1 where that is a letter, since one rule then stands for all of them."""
+    """How many tokens have a line in a step that is worked out."""
     rows, columns = step.result.shape
-    tokens = rows if problem.derivation.orientation == "rows" else columns
-    return tokens if isinstance(tokens, int) else 1
+    return int(rows if problem.derivation.orientation == "rows" else columns)
 
 
 LONG = 12

@@ -16,7 +16,7 @@ from typing import Any
 
 import sympy
 
-from symattn.attempt import Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked
+from symattn.attempt import Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked, Unreadable
 from symattn.derivation import Derivation, Step
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Quotient, Value, decimal_text, to_sympy
 from symattn.marking import mark
@@ -335,6 +335,50 @@ def with_entry(attempt: Attempt, part: str, i: int, j: int, new: Entry) -> Attem
 def without(attempt: Attempt, *parts: str) -> Attempt:
     """The same with nothing written for these parts."""
     return Attempt({k: v for k, v in attempt.answers.items() if k not in parts}, attempt.more, attempt.methods)
+
+
+# ------------------------------------------------------------------------------------------------ spoilt scripts
+
+
+def spoilt(question: Question, rng: Random) -> Attempt:
+    """The key with answers left out, changed and made unreadable."""
+    right = key_script(question)
+    answers = {}
+    for part in question.parts:
+        said = right.answers.get(part.name) or right_answer(part)
+        if rng.random() > 0.2:
+            answers[part.name] = _spoilt(said, rng) if rng.random() < 0.8 else said
+    return Attempt(answers)
+
+
+def _spoilt(said: Said, rng: Random) -> Said:
+    match said:
+        case Grid():
+            return _spoilt_grid(said, rng)
+        case Entry():
+            return _changed(rng)
+        case Grids(grids):
+            return Grids({name: _spoilt_grid(one, rng) for name, one in grids.items()})
+        case Ticked(options):
+            return Ticked(options ^ {rng.randrange(4)})
+        case Shaded(cells):
+            return Shaded(cells ^ {(rng.randrange(3), rng.randrange(3))})
+        case Shaped():
+            return Shaped(rng.choice([(7, 9), None]))
+        case Ordered(groups):
+            return Ordered(groups[::-1])
+        case Text(words):
+            return rng.choice([Text(words), Text("something else"), Unreadable("??", "It cannot be read.")])
+        case _:
+            return said
+
+
+def _spoilt_grid(written: Grid, rng: Random) -> Grid:
+    return Grid(tuple(tuple(_changed(rng) if rng.random() < 0.3 else x for x in row) for row in written.rows))
+
+
+def _changed(rng: Random) -> Entry:
+    return rng.choice([entry("17"), entry("0.73"), entry(f"{rng.randrange(50)}/7"), entry(""), entry("1/2e")])
 
 
 # ------------------------------------------------------------------------------------------------ reports

@@ -305,6 +305,38 @@ def test_scores_that_are_not_scaled_are_no_scaled_queries(projected):
     assert not [notice for notice in report.notices if notice.kind == "method"], shown(report)
 
 
+def kinds(q: Question, attempt: Attempt) -> set[str]:
+    return {notice.kind for notice in marked(q, attempt).notices} & {"layout", "method", "misread"}
+
+
+def test_transposed_scores_alone_beside_another_mistake_are_no_other_way():
+    """K Qᵀ for Q Kᵀ explains them as well; only what is made of them could show a softmax down the columns."""
+    q = symattn.derive("self_attention", X=[[1, 2], [0, 1]], W_Q=[[1, 0], [1, 1]], W_K=[[0, 1], [2, 1]],
+                       W_V=[[1, 1], [0, 3]]).worksheet().question  # fmt: skip
+    p = pages(q.problem.derivation)
+    wrong = {**p, "V": [[p["V"][0][0] + 5, p["V"][0][1]], p["V"][1]], "S": turned(p["S"])}
+    attempt = script(q, {name: wrong[name] for name in ("Q", "K", "V", "S")})
+    assert kinds(q, attempt) == set()
+    assert len(marked(q, attempt).events) == 2
+
+
+def test_entries_that_are_right_by_chance_are_no_transposed_layout():
+    q = symattn.derive("attention", Q=[[1, 0], [0, 2]], K=[[1, 3], [4, 1]], V=[[1, 2], [3, 5]]).worksheet().question
+    assert pages(q.problem.derivation)["S"] == [[1, 4], [6, 2]]
+    assert kinds(q, script(q, {"S": [[7, 6], [9, 8]]})) == set()  # turned, one entry of four would be right
+
+
+def test_a_single_score_that_became_0_was_not_shifted_where_others_were_not():
+    q = symattn.derive("attention", Q=[[1, 1], [1, 2]], K=[[3, 1], [1, 1]], V=[[1, 2], [3, 5]], scale="none",
+                       mask="causal").worksheet().question  # fmt: skip
+    p = pages(q.problem.derivation)
+    last = p["M"]
+    slip = {**p, "M": [[0, last[0][1]], last[1]]}
+    assert kinds(q, script(q, slip)) == set()
+    shifted = {**p, "M": [[0, last[0][1]], [last[1][0] - max(last[1]), last[1][1] - max(last[1])]]}
+    assert kinds(q, script(q, shifted)) == {"method"}
+
+
 # ------------------------------------------------------------------------------------------------ what nobody asked for
 
 

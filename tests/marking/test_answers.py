@@ -678,7 +678,7 @@ def test_rows_of_scores_are_marked_one_by_one() -> None:
 
 
 def test_properties_of_other_shapes_and_names() -> None:
-    assert told(marked(SCORES, grid([["0", "1", "2"]]), *BY_ROW)) == ["S is 1×3; it must be 2×2."]
+    assert told(marked(SCORES, grid([["0", "1", "2"]]), *BY_ROW)) == ["The shape of S is 1×3; it must be 2×2."]
     assert told(marked(SCORES, Grids({"T": grid([["0"]])}), *BY_ROW)) == ["There is no S."]
     assert states(marked(SCORES, Grids({}), *BY_ROW)) == ["missing"]
     unread = marked(SCORES, grid([["0", "ln(2"], ["0", "ln(3)"]]), *BY_ROW)

@@ -225,7 +225,7 @@ def test_the_summary_has_the_figures(graded):
     totals = [WORTH[kind] for kind in KINDS]
     for figure in (statistics.mean(totals), statistics.median(totals), statistics.stdev(totals)):
         assert f"{figure:.2f}" in text
-    assert re.search(r"S'\s+16 of 20\s+80 %", text)  # two of ten without S': not scaled, blank
+    assert re.search(r"S'\s+16/20\s+80 %", text)  # two of ten without S': not scaled, blank
     assert re.search(r"not scaled \(C1\)\s+S'\s+1\s+10 %\s+1", text)
     assert "Missing: 1" in text
     assert "011-s011.png" in text
@@ -379,6 +379,28 @@ def test_in_python_without_a_folder_nothing_is_written(exam, submissions, tmp_pa
     assert book._repr_markdown_().startswith("**Midterm · Summary of the class**")
     assert len(book.csv().splitlines()) == 13
     assert list(tmp_path.iterdir()) == []
+
+
+def test_templates_of_ones_own_reach_every_process_and_a_changed_one_is_used(exam, submissions, tmp_path):
+    folder = tmp_path / "templates"
+    folder.mkdir()
+    for words in ("My own sheet", "Another sheet"):
+        (folder / "document.md.j2").write_text(f"{words}: <<body>>\n", encoding="utf-8")
+        options = ("--out", tmp_path / "o", "--format", "markdown", "--templates", folder, "--jobs", 2)
+        result = run("grade", exam, submissions, *options)
+        assert result.exit_code == 0, result.output
+        written = [*(tmp_path / "o" / "feedback").glob("*.md"), tmp_path / "o" / "summary.md"]
+        assert len(written) > 2
+        assert all(path.read_text(encoding="utf-8").startswith(f"{words}: ") for path in written)
+
+
+def test_feedback_is_written_for_the_class_that_is_asked_for(exam, submissions, tmp_path):
+    options = ("--out", tmp_path / "o", "--format", "latex", "--latex-class", "exam")
+    result = run("grade", exam, submissions, *options)
+    assert result.exit_code == 0, result.output
+    written = [*(tmp_path / "o" / "feedback").glob("*.tex"), tmp_path / "o" / "summary.tex"]
+    assert len(written) > 2
+    assert all("]{exam}" in path.read_text(encoding="utf-8") for path in written)
 
 
 def test_without_marks_the_mistakes_are_still_counted(exam, submissions):

@@ -182,8 +182,8 @@ def test_somebody_is_told_by_id_by_file_or_by_name(tmp_path, path, text, number)
         ("001-s0012.toml", head(), "Nobody in the class list is meant: there is neither name nor id in it."),
         ("s001 and s006.toml", head(), "Nobody in the class list is meant: there is neither name nor id in it."),
         ("006-s006.toml", head(student="s001"),
-         "It is not known whose it is: the id inside is that of Ada Lovelace (s001), "
-         "and the file is named like that of Grace Hopper (s006)."),
+         "It is not known whose it is: the id inside is that of 'Ada Lovelace' ('s001'), "
+         "and the file is named like that of 'Grace Hopper' ('s006')."),
     ],
 )  # fmt: skip
 def test_what_cannot_be_told_is_said_and_nobodys(tmp_path, path, text, says):

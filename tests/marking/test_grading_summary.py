@@ -128,12 +128,12 @@ def test_what_a_person_must_do_is_listed():
     assert "Scaled early" not in found
     assert "Missing: 1" in found
     assert "2 marked" not in found
-    assert "1 marked, 1 pending, 1 broken, 1 missing" in found
+    assert "Submissions: 1 marked; 1 pending; 1 broken; 1 missing" in found
 
 
 def test_nobody_handed_in_anything():
     rows = [row(1), row(2)]
-    assert "Submissions: 2 missing." in text(rows)
+    assert "Submissions: 2 missing" in text(rows)
     [first, second] = csv.DictReader(io.StringIO(Gradebook("M", ECF, tuple(rows)).csv(), newline=""))
     assert (first["status"], first["total"], second["name"]) == ("missing", "", "N2")
 

@@ -228,6 +228,58 @@ def test_an_exam_with_several_questions() -> None:
     assert values(read_submission(latex, questions, form="latex").attempts[0].answers["Q"]) == [[5]]
 
 
+# ------------------------------------------------------------------------------------ in every language
+
+IN = {
+    "de": ("Aufgabe", "Name", "Matrikelnummer", "Blatt", "Teil", "Zeile", "Spalte", "Antwort", "Anfragen", "Gewichte"),
+    "fr": ("Question", "Nom", "Numéro d'étudiant", "feuille", "partie", "ligne", "colonne", "réponse", "Requêtes",
+           "Poids"),
+    "es": ("Pregunta", "Nombre", "Número de estudiante", "Hoja", "parte", "fila", "columna", "respuesta", "consultas",
+           "pesos"),
+    "zh": ("第", "姓名", "学号", "练习卷", "小题", "行", "列", "答案", "查询", "权重"),
+}  # fmt: skip
+"""Words as they are typed, written down here and not taken from the language files."""
+
+
+@pytest.mark.parametrize("language", IN)
+def test_labels_are_read_in_every_language(language: str) -> None:
+    number, name, student, sheet, part, row, column, answer, queries, weights = IN[language]
+    second = f"{number} 2" + (" 题" if language == "zh" else "")
+    questions = [question("full"), question("full")]
+    head = f"{sheet},{SHEET}\n{name},Ada\n{student},17\n"
+    files = {
+        "toml": f'"{sheet}" = "{SHEET}"\n"{name}" = "Ada"\n"{student}" = 17\n'
+                f'["{second}"]\n"{queries}" = [[5, 6]]\n"{weights}" = [[7]]\n',
+        "json": json.dumps({sheet: SHEET, name: "Ada", student: 17, second: {queries: [[5, 6]], weights: [[7]]}}),
+        "csv": f"{head}{number},{part},{row},{column},{answer}\n"
+               f"{second},{queries},1,1,5\n2,{queries},1,2,6\n2,{weights},1,1,7\n".replace("第,", "题目,"),
+        "blocks": f"{head}\n{second}\n\n{queries}\n5,6\n\n{weights}\n7\n",
+        "latex": f"\\documentclass{{article}}\n% {SHEET}\n"
+                 f"\\sheetfields{{\\headfield{{{name}: Ada}}\\headfield{{{student}: 17}}}}"
+                 f"\n\\begin{{document}}\n\\section*{{{second}. X}}\n$Q = \\begin{{pmatrix}} 5 & 6 \\end{{pmatrix}}$\n"
+                 "$A = \\begin{pmatrix} 7 \\end{pmatrix}$\n",
+    }  # fmt: skip
+    for way, text in files.items():
+        form = "csv" if way == "blocks" else way
+        found = read_submission(text, questions, form=form)
+        assert not found.attempts[0].answers, way
+        assert {part: values(said) for part, said in found.attempts[1].answers.items()} == {"Q": [[5, 6]], "A": [[7]]}
+        assert sheet_of(text, form) == (SHEET, "Ada", "17"), way
+        assert not found.remarks
+
+
+@pytest.mark.parametrize("written", ["nicht definiert", "Non défini.", "no definido", "无定义"])
+def test_what_is_not_defined_in_every_language(written: str) -> None:
+    part = parts("shapes", ShapeAnswer)[0]
+    assert read(f"[answers]\n{part} = '{written}'", "shapes", "toml").answers[part] == Shaped(None)
+
+
+@pytest.mark.parametrize("written", ["A und C", "A et C", "A y C", "A 和 C", "A和C"])
+def test_letters_with_and_between_them_in_every_language(written: str) -> None:
+    part = parts("choice", ChoiceAnswer)[0]
+    assert read(f"{part} = '{written}'", "choice", "toml").answers[part] == Ticked(frozenset({0, 2}))
+
+
 # ------------------------------------------------------------------------------------ what is said about a file
 
 

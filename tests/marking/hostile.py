@@ -1,0 +1,173 @@
+"""Questions of every kind, and what nobody should write for them: whatever is handed in must come out marked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from random import Random
+from typing import Any
+
+from scripts import key_of, key_script, spoilt
+
+import symattn
+from symattn.attempt import Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked, Unreadable
+from symattn.dice import Dice
+from symattn.exact import Matrix, exact, has_symbols
+from symattn.examples import examples
+from symattn.mechanisms import mechanisms
+from symattn.misconceptions import misconceptions, replayed
+from symattn.pool import pool
+from symattn.problems import problem_types
+from symattn.question import Question
+from symattn.submissions.entries import entry
+from symattn.trial import script
+
+# ------------------------------------------------------------------------------------------------ questions
+
+LAYOUTS: Mapping[str, Mapping[str, Any]] = {
+    "tokens as rows": {},
+    "tokens as columns": {"settings": {"orientation": "columns"}},
+    "token by token": {"settings": {"by": "token"}},
+    "token by token, columns": {"settings": {"by": "token", "orientation": "columns"}},
+    "scores in a column": {"settings": {"by": "token", "scores": "column"}},
+    "causal": {"settings": {"mask": "causal"}},
+    "decimals": {"exact": False, "places": 3},
+    "decimals, token by token": {"exact": False, "places": 2, "settings": {"by": "token"}},
+    "powers of two": {"softmax": "base 2"},
+}
+"""Ways in which the same derivation is asked for."""
+
+PROBLEMS = {
+    **{f"type {name}": {"type": name} for name in problem_types()},
+    **{f"type {chosen.name}, {what}": {"type": chosen.name, "options": {"what": what}}
+       for chosen in problem_types().values() for what in chosen.presets},
+    **{f"mechanism {name}": {"mechanism": name} for name in mechanisms()},
+    **{f"self-attention, {name}": {"mechanism": "self_attention", **said} for name, said in LAYOUTS.items()},
+}  # fmt: skip
+SYMBOLIC = ("note-000", "note-002")
+NAMES = (*PROBLEMS, *(f"example {name}" for name in examples()), *(f"symbolic {name}" for name in SYMBOLIC))
+
+
+@cache
+def question(name: str, seed: int) -> Question:
+    """A question by its name; what is drawn differs by seed."""
+    kind, _, source = name.partition(" ")
+    if kind in ("example", "symbolic"):
+        return symattn.derive(source, symbolic=kind == "symbolic").worksheet().question
+    said: dict[str, Any] = dict(PROBLEMS[name])
+    return next(pool(problem_types()[said.pop("type", "full")].spec(said), Dice.seeded(seed)))
+
+
+# ------------------------------------------------------------------------------------------------ what is handed in
+
+TEXTS = (
+    "", "0", "1", "-1", "17", "0.5", "0.333", "33 %", "1/2e", "??", "-inf", "inf", "-∞", "1/0", "0/0", "10^400",
+    "1e999", "9" * 60, "-1999", "2001", "e^1999", "e^(10^9)", "e^(e^2)", "2^0.8165", "sqrt(-1)", "sqrt(2)", "√3/3",
+    "ln(0)", "ln 2", "sin(1)", "1/3", "e/(1+e)", "1/(e-e)", "x", "q_1", "a + b", "1 | 2", "0,25", "1.000000001",
+    "ln(2) + ln(3) - ln(6)", "(2^(1/3) - 1)^(1/3) - (1/9)^(1/3) + (2/9)^(1/3) - (4/9)^(1/3)",
+)  # fmt: skip
+"""The last is 0, as Ramanujan found, and nothing here proves it."""
+
+LETTERS = ("x", "2a + b", "q_1 k_1/sqrt(d)", "e^x/(e^x + 1)", "v_1", "x/(x - x)", "1/x")
+
+
+def written(rng: Random) -> Entry:
+    """Any entry at all."""
+    return entry(rng.choice(LETTERS), symbols=True) if rng.random() < 0.15 else entry(rng.choice(TEXTS))
+
+
+def any_grid(rng: Random, rows: int, columns: int) -> Grid:
+    return Grid(tuple(tuple(written(rng) for _ in range(columns)) for _ in range(rows)))
+
+
+def other_said(rng: Random) -> Said:
+    """An answer of any kind, whatever was asked."""
+    made = any_grid(rng, rng.randrange(1, 5), rng.randrange(1, 5))
+    said: list[Said] = [
+        made, written(rng), Grids({"S": made, "?": made}), Grids({}), Ticked(frozenset()), Ticked(frozenset({0, 25})),
+        Shaded(frozenset()), Shaded(frozenset({(40, 40)})), Shaped(None), Shaped((0, 0)), Shaped(("n", "?")),
+        Ordered(()), Ordered((("a", "b"), ("zzz",))), Text(""), Text("x" * 300), Text("so", 99),
+        Unreadable("<b>", "It cannot be read."),
+    ]  # fmt: skip
+    return rng.choice(said)
+
+
+def reshaped(said: Grid, rng: Random) -> Grid:
+    """The same numbers in another shape: transposed, cut, too wide, too long, in other order."""
+    rows = said.rows
+    others = [
+        said.T, Grid(rows[:-1] or rows), Grid((*rows, rows[0])), Grid(tuple((*row, row[0]) for row in rows)),
+        Grid(tuple(row[:1] for row in rows)), Grid(rows[::-1]), Grid((rows[0],)),
+    ]  # fmt: skip
+    return rng.choice(others)
+
+
+def changed(said: Said, rng: Random) -> Said:
+    match said:
+        case Grid() if rng.random() < 0.3:
+            return reshaped(said, rng)
+        case Grid(rows):
+            share = rng.choice([0.1, 0.3, 1])
+            return Grid(tuple(tuple(written(rng) if rng.random() < share else x for x in row) for row in rows))
+        case Entry():
+            return written(rng)
+        case _:
+            return other_said(rng)
+
+
+def with_changes(asked: Question, attempt: Attempt, rng: Random) -> Attempt:
+    """An attempt with some answers changed, exchanged, left out, or given for what was not asked."""
+    answers = dict(attempt.answers)
+    share = rng.choice([0.1, 0.4, 0.9])
+    for name in list(answers):
+        if rng.random() < share:
+            answers[name] = other_said(rng) if rng.random() < 0.15 else changed(answers[name], rng)
+        if rng.random() < share / 4:
+            del answers[name]
+    if len(answers) > 1 and rng.random() < 0.3:
+        one, other = rng.sample(sorted(answers), 2)
+        answers[one], answers[other] = answers[other], answers[one]
+    methods = frozenset(part.name for part in asked.parts if rng.random() < 0.1)
+    steps = [step.name for step in asked.problem.steps] if asked.problem else []
+    more = {name: any_grid(rng, 3, 3) for name in (*steps, "?") if rng.random() < 0.1}
+    return Attempt(answers, {**attempt.more, **more}, methods)
+
+
+def _has_symbols(asked: Question) -> bool:
+    given = asked.problem.derivation.givens.values() if asked.problem else ()
+    return any(has_symbols(x) for matrix in given if isinstance(matrix, Matrix) for x in matrix)
+
+
+def in_symbols(asked: Question) -> Attempt:
+    """The key of a derivation in symbols, some of which nobody can type (w^Q_{11})."""
+    read = entry("x", symbols=True).reading
+    answers = {
+        name: Grid(tuple(tuple(Entry(str(x), read, None if x is None else exact(x)) for x in row) for row in rows))
+        for name, rows in key_of(asked).items()
+    }
+    return Attempt(answers)
+
+
+def key(asked: Question) -> Attempt:
+    """Everything right, and a person has seen the reasons."""
+    right = in_symbols(asked) if _has_symbols(asked) else key_script(asked)
+    return replace(right, methods=frozenset(part.name for part in asked.parts))
+
+
+def attempts(asked: Question, rng: Random) -> Iterator[Attempt]:
+    """Scripts that are spoilt in one way or another, without end; misconceptions carried on among them."""
+    if _has_symbols(asked):
+        while True:
+            yield with_changes(asked, in_symbols(asked), rng)
+    believed = [None]
+    if asked.problem is not None and asked.type == "full":
+        wrongs = replayed(asked.problem.derivation, rng.sample(sorted(misconceptions()), 12))
+        believed += [wrong.derivation for wrong in wrongs if not wrong.stopped and wrong.first is not None]
+    while True:
+        wrong = rng.choice(believed)
+        base = key_script(asked) if wrong is None else script(asked, wrong)
+        yield rng.choice([spoilt(asked, rng), with_changes(asked, base, rng), with_changes(asked, base, rng)])
+
+
+__all__ = ["NAMES", "attempts", "in_symbols", "key", "question"]
