@@ -258,9 +258,9 @@ def check(
     """Mark somebody's answers, entry by entry, with follow-through and a diagnosis.
 
     `problem` is what `derive` or `worksheet` gave, an example, a problem file (worked out with the notation and the
-    settings), a worksheet in Markdown, the .json of a set of worksheets, or an exam's folder.  `answers` is a file, a
-    text, or a mapping from parts to answers.  `policy` is ecf unless another one is named; `scheme` a mark scheme in
-    TOML, as a file or as text.
+    settings), a worksheet in Markdown or as a notebook, the .json of a set of worksheets, or an exam's folder.
+    `answers` is a file, a text, or a mapping from parts to answers.  `policy` is ecf unless another one is named;
+    `scheme` a mark scheme in TOML, as a file or as text.
 
     >>> d = derive("attention", Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]], scale="none")
     >>> check(d, {"S": [[1, 0]], "A": [["e/(e+1)", "1/(1+e)"]], "Z": [["(e+2)/(e+1)"]]}).right

@@ -480,8 +480,9 @@ def check(
 ) -> None:
     """Mark somebody's work, entry by entry, with follow-through and every mistake named.
 
-    PROBLEM is an example or a problem file, a worksheet in Markdown, the .json beside a set of worksheets, or an exam's
-    folder.  ANSWERS is the worksheet filled in (Markdown), or TOML, JSON, CSV, LaTeX.
+    PROBLEM is an example or a problem file, a worksheet (Markdown or notebook), the .json beside a set of worksheets,
+    or an exam's folder.  ANSWERS is the worksheet filled in (Markdown or notebook, whose code is read and never run),
+    or TOML, JSON, CSV, LaTeX.
 
     \b
     symattn check note-000 answers.md
@@ -527,6 +528,7 @@ def check(
               help="How many processes; without it, one for each processor.")  # fmt: skip
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 @_look_options
+@_typesetting_options
 def grade(
     exam: Path,
     submissions: Path,
@@ -545,8 +547,9 @@ def grade(
     """Mark a whole class: a gradebook, a feedback sheet each, and a summary.
 
     EXAM is the exam's folder (or its exam.json, or the .json of a set of worksheets), SUBMISSIONS a folder or a zip
-    with a file for each student, named like the paper or with the student's id in it.  A file that cannot be marked is
-    named with the reason, and the rest is marked.  The same command again marks only what is new.
+    with a file for each student, of any kind that check reads (.md, .ipynb, .toml, .json, .csv, .tex), named like the
+    paper or with the student's id in it.  A file that cannot be marked is named with the reason, and the rest is
+    marked.  The same command again marks only what is new.
 
     \b
     symattn grade output/midterm submissions/
@@ -598,8 +601,9 @@ def _formats_with_json(forms: str) -> list[str]:
 @click.option("--softmax", metavar="HOW", help="How weights come out: e, base 2, base 3 (decimals that end), equal.")
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the problem type.")
 @click.option("--marking", is_flag=True, help="Mark a script for every misconception, and say what is found.")
-@click.option("--format", "form", default="text", show_default=True, help="text, markdown, latex or typst.")
+@click.option("--format", "form", default="text", show_default=True, help="text, markdown, html, latex or typst.")
 @_settings_options
+@_typesetting_options
 def stress_(
     problem: str,
     count: int,

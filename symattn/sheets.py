@@ -293,9 +293,9 @@ def _written(document: Document, form: str, beside_macros: bool = False) -> tupl
 
         return suffix(form), write_pdf(document)
     if form == "latex-pdf":
-        from symattn.writers.pdf import latex_pdf
+        from symattn.writers.pdf import write_latex_pdf
 
-        return suffix(form), latex_pdf(FORMATS["latex"].write(document))[0]
+        return suffix(form), write_latex_pdf(document)
     if form == "latex" and beside_macros:
         return suffix(form), latex.write_beside_macros(document).encode()
     return suffix(form), FORMATS[form].write(document).encode()

@@ -9,7 +9,7 @@ has no transliteration is shown by its code.
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -132,3 +132,13 @@ def transliterated(words: str) -> str:
 
 def codes(words: str) -> str:
     return " ".join(f"U+{ord(character):04X}" for character in words)
+
+
+def in_words(replaced: Mapping[str, str]) -> str:
+    """What stands in the place of text that could not be printed, for a warning.
+
+    >>> in_words({"か": "ka", "😀": "U+1F600"})
+    'か as ka, 😀 as U+1F600'
+    """
+    listed = ", ".join(f"{text} as {shown}" for text, shown in list(replaced.items())[:5])
+    return listed + (f", and so on, {len(replaced)} in all" if len(replaced) > 5 else "")

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
-import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -17,9 +16,10 @@ from symattn.formula.nodes import Formula
 from symattn.languages import catalogue, say, speaking
 from symattn.writers import common, tex
 from symattn.writers.common import Page
+from symattn.writers.coverage import codes, in_words
 from symattn.writers.latex_blocks import BLANK, Blocks
 from symattn.writers.latex_exam import ExamBlocks
-from symattn.writers.latex_text import code, escaped
+from symattn.writers.latex_text import code, escaped, in_latin, is_foreign
 from symattn.writers.page import filled, latex_class, template_of, text_of
 
 _LOG = logging.getLogger("symattn")
@@ -41,17 +41,16 @@ _WITH_FIGURES = {"Diagram", "HeatMap", "HeatMaps"}
 _HYPHENATION = {"de": "ngerman", "fr": "french", "es": "spanish"}  # the names that TeX has for patterns
 _UNPRINTABLE = re.compile(r"\\unprintable\{([0-9A-F]{4,6})\}")
 _LISTED = re.compile(r"^\\sheetcharacters\{(.+)\}$", re.MULTILINE)
-_LETTERS = "\x00"  # a line of a template, where the list of East Asian letters goes: no text has this character
 
 
 def formula(formula: Formula) -> str:
     """One formula for math mode, without any command that LaTeX and MathJax do not know."""
-    return tex.indented(tex.write(formula, _TEX_ALONE))
+    return tex.indented(_UNPRINTABLE.sub(lambda found: _letter(found[1]), tex.write(formula, _TEX_ALONE)))
 
 
 def write(document: Document) -> str:
     """The whole document, complete in one file."""
-    return _told(document, _written(document, text_of(MACROS)))
+    return _told(document, complete(document))
 
 
 def write_beside_macros(document: Document) -> str:
@@ -59,23 +58,29 @@ def write_beside_macros(document: Document) -> str:
     return _told(document, _written(document, ""))
 
 
-def unprintable(document: Document) -> list[str]:
-    """The characters of a document that pdfTeX has no letter for: it prints a box with their code."""
-    return _unprintable(_written(document, ""))
+def complete(document: Document) -> str:
+    """The whole document in one file, and nothing said of what a TeX cannot print."""
+    return _written(document, text_of(MACROS))
 
 
-def _unprintable(source: str) -> list[str]:
-    return sorted(chr(int(code, 16)) for code in _letters_of(source).union(_UNPRINTABLE.findall(source)))
+def in_place(source: str) -> dict[str, str]:
+    """The characters of a source that pdfTeX has no letters for, and what it prints in their place."""
+    found = [entry.split("=") for entry in _letters_of(source)] + [[code] for code in _UNPRINTABLE.findall(source)]
+    return {_letter(code): spelt[0] if spelt else codes(_letter(code)) for code, *spelt in sorted(found)}
+
+
+def has_letters_for_others(source: str) -> bool:
+    """Whether LuaTeX and XeTeX may have letters where pdfTeX has none."""
+    return bool(_letters_of(source))
 
 
 def _told(document: Document, source: str) -> str:
     """The source; a warning in the log of symattn, which Python shows on standard error, says what it cannot show."""
-    if missing := _unprintable(source):
-        listed = " ".join(missing[:8]) + (f" and {len(missing) - 8} more" if len(missing) > 8 else "")
-        others = " (LuaLaTeX and XeLaTeX print it with the package ctex)" if _letters_of(source) else ""
+    if replaced := in_place(source):
+        others = " (LuaLaTeX and XeLaTeX print letters that they have a font for)" if _letters_of(source) else ""
         _LOG.warning(
-            "%s: pdfTeX has no letters for this, and prints their codes: %s%s.",
-            document.sheet or document.title or "LaTeX", listed, others,
+            "%s: pdfTeX has no letters for some of its text; in their place stand %s%s.",
+            document.sheet or document.title or "LaTeX", in_words(replaced), others,
         )  # fmt: skip
     return source
 
@@ -85,26 +90,30 @@ def _written(document: Document, macros: str) -> str:
         look, chosen = document.look, latex_class()
         blocks = {"exam": ExamBlocks}.get(chosen, Blocks)(Page(look), document.solutions, Page(look).line)
         named = (document.title, document.sheet, document.recipe)
-        source = filled(
+        parts = {
+            "title": escaped(document.title),
+            "subtitle": escaped(document.subtitle),
+            "sheet": escaped(document.sheet),
+            "recipe": code(document.recipe),
+            "solution_word": escaped(say("Solution")),
+            "page_words": _page_words(),
+            "body": blocks.body(document.blocks),
+        }
+        fields = [escaped(name) for name in document.fields]
+        notation = sorted((blocks.dialect.notation or {}).items())
+        return filled(
             template_of(chosen),
             sheet_comment=" · ".join(filter(None, map(_comment, named))),
             options=",".join((f"{look.text_size}pt", f"{look.paper}paper", *["compact"] * (look.spacing == "compact"))),
             macros=macros.rstrip(),
-            letters=_LETTERS,
-            title=escaped(document.title),
-            subtitle=escaped(document.subtitle),
-            fields=[escaped(name) for name in document.fields],
-            sheet=escaped(document.sheet),
-            recipe=code(document.recipe),
+            letters=_letters([*parts.values(), *fields, *dict(notation).values()]),
+            fields=fields,
             solutions=document.solutions,
-            solution_word=escaped(say("Solution")),
-            page_words=_page_words(),
             hyphenation=_hyphenation(look.language),
-            body=blocks.body(document.blocks),
             figures=bool(_WITH_FIGURES & common.parts_used(document)),
-            notation=sorted((blocks.dialect.notation or {}).items()),
+            notation=notation,
+            **parts,
         )
-    return _with_letters(source)
 
 
 def _comment(text: str) -> str:
@@ -112,18 +121,16 @@ def _comment(text: str) -> str:
     return common.visible(text).replace("\\", "/")
 
 
-def _with_letters(source: str) -> str:
-    """East Asian letters as they are, for a TeX that has fonts for them, and a list of them for one that has not."""
-    letters = sorted(filter(_is_east_asian, set(_UNPRINTABLE.findall(source))))
-    listed = f"\\sheetcharacters{{{','.join(letters)}}}\n" if letters else ""
-    source = source.replace(f"{_LETTERS}\n", listed)
-    return _UNPRINTABLE.sub(lambda found: chr(int(found[1], 16)) if found[1] in letters else found[0], source)
+def _letters(parts: Iterable[str]) -> str:
+    r"""\sheetcharacters with the letters in these parts that pdfTeX has not, and what stands for them; else nothing."""
+    lines = (line for part in parts for line in part.split("\n") if not line.startswith("%"))
+    found = sorted(filter(is_foreign, set().union(*lines)))
+    entries = (f"{ord(c):04X}" + (f"={in_latin(c)}" if in_latin(c) else "") for c in found)
+    return f"\\sheetcharacters{{{','.join(entries)}}}" if found else ""
 
 
-def _is_east_asian(code: str) -> bool:
-    return unicodedata.east_asian_width(chr(int(code, 16))) in "WF" and not unicodedata.category(
-        chr(int(code, 16))
-    ).startswith("S")
+def _letter(code: str) -> str:
+    return chr(int(code, 16))
 
 
 def _hyphenation(language: str) -> str:
@@ -196,5 +203,5 @@ class _Master:
 
 
 def _letters_of(source: str) -> set[str]:
-    """The codes of East Asian letters that a source lists."""
-    return {code for found in _LISTED.findall(source) for code in found.split(",")}
+    """The letters that a source lists: their codes, and what stands for them."""
+    return {entry for found in _LISTED.findall(source) for entry in found.split(",")}

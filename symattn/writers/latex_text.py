@@ -1,4 +1,4 @@
-"""Any text as LaTeX that plain pdfTeX can set: escaped, with Unicode mapped, transliterated or shown as a code."""
+"""Any text as LaTeX: escaped, Unicode as the commands that every TeX knows, and else as letters or codes."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _PUNCTUATION = {
     "£": r"\pounds{}", "¡": r"\textexclamdown{}", "¿": r"\textquestiondown{}", "ª": r"\textordfeminine{}",
     "º": r"\textordmasculine{}", "½": r"\textonehalf{}", "¼": r"\textonequarter{}", "¾": r"\textthreequarters{}",
     "ß": r"\ss{}", "ÿ": r"\"{y}", "œ": r"\oe{}", "Œ": r"\OE{}", "ł": r"\l{}", "Ł": r"\L{}", "đ": r"\dj{}",
-    "Đ": r"\DJ{}", "ı": r"\i{}", "ŋ": r"\ng{}", "Ŋ": r"\NG{}",
-}  # fmt: skip
+    "Đ": r"\DJ{}", "ı": r"\i{}", "ŋ": r"\ng{}", "Ŋ": r"\NG{}", "↳": r"\thenright{}",
+} | {sign: rf"\textcircled{{\scriptsize {n}}}" for n, sign in enumerate("①②③④⑤⑥⑦⑧⑨", 1)}  # fmt: skip
 
 _MATHS = {
     "−": "-", "×": r"\times", "÷": r"\div", "±": r"\pm", "⊙": r"\odot", "⊗": r"\otimes", "⊕": r"\oplus",
@@ -57,6 +57,7 @@ _AS_THEY_ARE = frozenset(map(chr, range(0xC0, 0xFF))) - set("×÷ß")
 # Letters that side by side would become another sign: -- – and ,, „
 _LIGATURE = re.compile(r"(?<=[-,'])(?=[-,'])")
 # At the start of an item or a cell these would be taken for an argument of the command before.
+_SPELT = ("ARMENIAN", "CYRILLIC", "GEORGIAN", "GREEK", "LATIN")
 _ARGUMENT = re.compile(r"\A\s*[\[*]")
 _WORD = re.compile(r"\S+")
 _LONG = 36  # letters of a word that TeX is not left to hyphenate, if it can
@@ -67,12 +68,12 @@ _BREAK = "\N{ZERO WIDTH SPACE}"
 
 
 def escaped(text: str, room: float = 41) -> str:
-    """Text for a paragraph: nothing in it is a command, and nothing in it stops pdfTeX.
+    """Text for a paragraph: nothing in it is a command, and nothing in it stops TeX, if foreign letters are listed.
 
     A word may be broken anywhere if it is very long, or if it is wider than `room` em and no word of a language.
 
-    >>> print(escaped("50 % of {x_1} — naïve αβ 中"))
-    50 \\% of \\{x\\_1\\} --- naïve \\ensuremath{\\alpha}\\ensuremath{\\beta} \\unprintable{4E2D}
+    >>> print(escaped("50 % of {x_1} — naïve αβ 中 😀"))
+    50 \\% of \\{x\\_1\\} --- naïve \\ensuremath{\\alpha}\\ensuremath{\\beta} 中 \\unprintable{1F600}
     """
     words = unicodedata.normalize("NFC", visible(text))
     words = _WORD.sub(lambda word: _breakable(word.group(), room), words)
@@ -110,15 +111,27 @@ def _character(character: str) -> str:
             return _LATIN_TWIN[character]
         case _ if character in _AS_THEY_ARE:
             return character
-        case _ if character.lower() in _CYRILLIC:
-            latin = _CYRILLIC[character.lower()]
-            return latin.capitalize() if character.isupper() else latin
         case _:
             return _decomposed(character)
 
 
+def in_latin(letter: str) -> str:
+    """What stands for a letter that TeX has no font for; nothing where there is no custom of writing it so."""
+    latin = _CYRILLIC.get(letter.lower(), "")
+    return latin.capitalize() if letter.isupper() else latin
+
+
+def is_foreign(character: str) -> bool:
+    """Whether a TeX with the right font prints what pdfTeX does not: East Asian letters, and those of scripts that join
+    and reorder nothing."""
+    kind = unicodedata.category(character)
+    if unicodedata.east_asian_width(character) in "WF":
+        return not kind.startswith("S")
+    return kind.startswith("L") and unicodedata.name(character, "").startswith(_SPELT) and character > "\xff"
+
+
 def _decomposed(character: str) -> str:
-    """A letter with accents as commands, a raised or lowered figure as such, anything else as its code."""
+    """A letter with accents as commands, a raised or lowered figure as such, and else a letter or its code."""
     base, *accents = list(unicodedata.normalize("NFD", character))
     if base.isascii() and accents and all(accent in _ACCENT for accent in accents):
         for accent in accents:
@@ -134,4 +147,4 @@ def _decomposed(character: str) -> str:
                 return rf"\textsubscript{{{plain}}}"
             case "<compat>" | "<wide>" | "<narrow>":
                 return plain
-    return rf"\unprintable{{{ord(character):04X}}}"
+    return character if is_foreign(character) else rf"\unprintable{{{ord(character):04X}}}"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,6 +47,19 @@ def typesetting(folder: str | Path | None = None, latex_class: str = ARTICLE) ->
     finally:
         _folder.reset(tokens[0])
         _latex_class.reset(tokens[1])
+
+
+def chosen() -> dict[str, str | None]:
+    """What `typesetting` was told, by the names of its parameters: another process can be told the same."""
+    own = _folder.get()
+    return {"folder": None if own is None else str(own.resolve()), "latex_class": latex_class()}
+
+
+def own_templates() -> dict[str, str]:
+    """The templates of the user's own that are in use, by name, and a digest of each."""
+    own = _folder.get()
+    files = [] if own is None else sorted(path for path in own.iterdir() if path.is_file())
+    return {path.name: sha256(path.read_bytes()).hexdigest() for path in files}
 
 
 def latex_class() -> str:

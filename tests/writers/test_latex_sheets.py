@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
 import pytest
-from check_latex import complaints, trouble
-from pypdf import PdfReader
+from check_latex import complaints, complaints_of_class, trouble
+from pypdf import PageObject, PdfReader
 from writer_samples import HOSTILE, W_Q, equal, indexed, matrix, n, sheet, times
 
 from symattn.api import make_recipe
@@ -28,6 +29,7 @@ from symattn.document import (
     Solved,
     Together,
     Words,
+    WorkingSpace,
 )
 from symattn.formula.nodes import Name, Power
 from symattn.sheets import render, sheets, write_documents, write_sheets
@@ -194,6 +196,27 @@ def test_a_row_of_columns_that_is_higher_than_a_page_is_set_one_below_the_other(
     assert all(f"line {i}" in words_of(data) for i in (0, 60, 119))
 
 
+def uprights(page: PageObject) -> list[float]:
+    """The heights of the vertical rules of a page, in millimetres."""
+    lines = re.findall(rb"0 0 m 0 ([\d.]+) l S", page.get_contents().get_data())  # type: ignore[union-attr]
+    return [float(high) / 72 * 25.4 for high in lines]
+
+
+@pytest.mark.usefixtures("tex")
+@pytest.mark.parametrize("lines", range(18, 43, 4))
+def test_a_frame_to_write_in_goes_on_on_the_next_page(lines: int) -> None:
+    """It is as high as it was asked for, and no part of it is too low to write in."""
+    page = sheet(*(said(f"line {i}") for i in range(lines)), WorkingSpace(90))
+    engine = shutil.which("pdflatex") or pdf._embedded_engine()
+    if engine is None:
+        pytest.skip("no pdfTeX is installed, whose rules can be read")
+    data, log = pdf.latex_pdf(latex.write(page), Path(engine))
+    frames = [rules for page in PdfReader(BytesIO(data)).pages if (rules := uprights(page))]
+    assert all(len(rules) == 2 and min(rules) >= 20 for rules in frames)
+    assert 90 <= sum(max(rules) for rules in frames) <= 90 + 4 * len(frames)
+    assert "Overfull" not in log
+
+
 # --- folders --------------------------------------------------------------------------------------------
 
 
@@ -290,12 +313,14 @@ def test_compact_pages_hold_more() -> None:
 
 def test_what_tex_cannot_print_is_listed(caplog: pytest.LogCaptureFixture) -> None:
     page = sheet(said("né 中文 😀 Привет"), Display((Name("中"),)), fields=("名",))
-    assert latex.unprintable(page) == ["中", "名", "文", "😀"]
     source = latex.write_beside_macros(page)
-    assert "\\sheetcharacters{4E2D,540D,6587}" in source
-    assert "né 中文 \\unprintable{1F600} Privet" in source
+    assert "\\sheetcharacters{041F=P,0432=v,0435=e,0438=i,0440=r,0442=t,4E2D,540D,6587}" in source
+    assert "né 中文 \\unprintable{1F600} Привет" in source
+    assert latex.in_place(source) == dict(zip("Приветы中名文😀", [*"Privet"], strict=False)) | {
+        letter: f"U+{ord(letter):04X}" for letter in "中名文😀"
+    }
     [said_of_it] = caplog.messages
-    assert "prints their codes: 中 名 文 😀 (" in said_of_it
+    assert "in their place stand П as P, в as v, е as e, и as i, р as r, and so on, 10 in all (" in said_of_it
 
 
 @pytest.mark.usefixtures("tex")
@@ -323,3 +348,20 @@ def test_text_that_looks_like_codes_of_letters_stays() -> None:
 def test_every_engine_agrees() -> None:
     [made] = sheets(make_recipe("multi_head_attention", {}, seed=3), 1)
     assert complaints(made.document("key")) == []
+
+
+@pytest.mark.usefixtures("tex")
+@pytest.mark.parametrize("fault", ["\\noindent\\rule{300mm}{1pt}\\par", "\\nonsense"])
+def test_what_is_wrong_in_a_class_is_found_and_named(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("write", "write_beside_macros"):
+        written = getattr(latex, name)
+
+        def spoilt(document: Document, written: Callable[[Document], str] = written) -> str:
+            words = "words" if document.sheet != "two" else f"words\n\n{fault}\n"
+            return written(document).replace("\nwords\n", f"\n{words}\n")
+
+        monkeypatch.setattr(latex, name, spoilt)
+    documents = [(name, sheet(said("words"), sheet=name)) for name in ("one", "two", "three")]
+    found = list(complaints_of_class(documents, pdf.latex_engine()))
+    assert found
+    assert all(complaint.startswith("two: ") for complaint in found)

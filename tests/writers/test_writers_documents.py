@@ -122,8 +122,9 @@ def test_latex_prints_text_verbatim() -> None:
         ("naïve Žižek Łódź", r"naïve \v{Z}i\v{z}ek \L{}ód\'{z}"),
         ("Nguyễn", r"Nguy\~{\^{e}}n"),
         ("−½ ≤ α²", r"\ensuremath{-}\textonehalf{} \ensuremath{\leq} \ensuremath{\alpha}\textsuperscript{2}"),
-        ("Ёлка", "Yolka"),
-        ("中 😀", r"\unprintable{4E2D} \unprintable{1F600}"),
+        ("Ёлка", "Ёлка"),
+        ("① ↳", r"\textcircled{\scriptsize 1} \thenright{}"),
+        ("中 😀", r"中 \unprintable{1F600}"),
         ("a\x00\u202eb\nc", r"a\unprintable{FFFD}b c"),
     ],
 )

@@ -1,0 +1,209 @@
+"""Which TeX makes a PDF: the first that there is, or, for letters that pdfTeX has not, one that prints them."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from writer_samples import sheet
+
+from symattn.document import Code, Document, Math, Paragraph, Strong, Words
+from symattn.errors import InputError
+from symattn.formula.nodes import Name, Text
+from symattn.sheets import render
+from symattn.writers import latex, pdf
+
+LATIN = sheet(Paragraph((Words("Plain words, naïve αβ — 1/2."),)))
+CHINESE = sheet(Paragraph((Words("张伟 注意力"), Strong("矩阵"))), sheet="名")
+RUSSIAN = sheet(Paragraph((Words("Привет Ђорђе"), Strong("код"), Code("код"), Math(Text("п")), Math(Name("п")))))
+MIXED = sheet(Paragraph((Words("张伟 한국 Привет 😀"),)))
+
+
+def only(monkeypatch: pytest.MonkeyPatch, *names: str, embedded: bool = False) -> None:
+    """As on a machine that has these engines and no others; skips where one of them is not there."""
+    which = shutil.which
+    if missing := [name for name in names if which(name) is None] + ["embedded"] * (embedded and not EMBEDDED):
+        pytest.skip(f"{', '.join(missing)}: not installed")
+    monkeypatch.setattr(shutil, "which", lambda name: which(name) if name in names else None)
+    if not embedded:
+        monkeypatch.setattr(pdf, "_embedded_engine", lambda: None)
+
+
+EMBEDDED = pdf._embedded_engine() is not None
+KPSEWHICH, PDFTOTEXT = map(shutil.which, ("kpsewhich", "pdftotext"))
+
+
+def has(*files: str) -> bool:
+    """Whether the TeX that is installed finds these files."""
+    found = (
+        KPSEWHICH and subprocess.run([KPSEWHICH, *files], capture_output=True, text=True, check=False).stdout.split()
+    )
+    return len(found or ()) == len(files)
+
+
+def words_of(data: bytes) -> str:
+    """Without spaces; pypdf does not know how XeTeX encodes Chinese."""
+    if PDFTOTEXT is None:
+        pytest.skip("pdftotext is not installed (Debian: poppler-utils)")
+    found = subprocess.run([PDFTOTEXT, "-", "-"], input=data, capture_output=True, check=True).stdout.decode()
+    return "".join(found.split())
+
+
+# --- the choice, with a TeX that is made up -----------------------------------------------------------------
+
+
+def pretend(monkeypatch: pytest.MonkeyPatch, engines: Mapping[str, str | None]) -> list[str]:
+    """Engines that say this in their logs, or fail; the names of those that are run are listed."""
+    run: list[str] = []
+
+    def made(source: str, engine: Path) -> tuple[bytes, str]:
+        run.append(engine.stem)
+        log = engines[engine.stem]
+        if log is None:
+            raise InputError("LaTeX could not make a PDF of this source: it is broken.")
+        return engine.stem.encode(), log
+
+    monkeypatch.setattr(pdf, "latex_engines", lambda: [Path(name) for name in engines])
+    monkeypatch.setattr(pdf, "latex_pdf", made)
+    return run
+
+
+def without(*letters: str) -> str:
+    return "".join(f"symattn: no letter for U+{ord(x):04X}, in its place U+{ord(x):04X}\n" for x in letters)
+
+
+def test_the_first_engine_is_used_where_it_has_all_letters(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = pretend(monkeypatch, {"pdflatex": "", "lualatex": "", "xelatex": ""})
+    assert pdf.write_latex_pdf(LATIN) == b"pdflatex"
+    assert run == ["pdflatex"]
+
+
+def test_pdftex_is_not_asked_for_letters_that_it_has_not(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    run = pretend(monkeypatch, {"pdflatex": without("张"), "lualatex": "", "xelatex": ""})
+    assert pdf.write_latex_pdf(CHINESE) == b"xelatex"
+    assert run == ["xelatex"]
+    assert caplog.messages == []
+
+
+@pytest.mark.parametrize("xelatex", [None, without(*"张伟"), "Missing character: There is no 张 (U+5F20) in font x!\n"])
+def test_an_engine_that_fails_or_loses_letters_gives_way(
+    xelatex: str | None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    pretend(monkeypatch, {"pdflatex": without(*"张伟力"), "lualatex": "", "xelatex": xelatex})
+    assert pdf.write_latex_pdf(CHINESE) == b"lualatex"
+    assert caplog.messages == []
+
+
+def test_a_code_is_better_than_nothing(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    gap = "Missing character: There is no 张 (U+5F20) in font x!\n"
+    pretend(monkeypatch, {"pdflatex": without(*"张伟力"), "xelatex": gap})
+    assert pdf.write_latex_pdf(CHINESE) == b"pdflatex"
+    [said] = caplog.messages
+    assert "stand 伟 as U+4F1F, 力 as U+529B, 张 as U+5F20." in said
+
+
+def test_where_every_engine_fails_the_reason_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, {"pdflatex": None, "xelatex": None})
+    with pytest.raises(InputError, match="it is broken"):
+        pdf.write_latex_pdf(CHINESE)
+
+
+def test_where_nothing_is_won_it_is_pdftex(monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, dict.fromkeys(["pdflatex", "lualatex", "xelatex"], without(*"张伟")))
+    assert pdf.write_latex_pdf(CHINESE) == b"pdflatex"
+
+
+LETTERS = "张伟注意力矩阵"
+
+
+@given(st.lists(st.frozensets(st.sampled_from(LETTERS)), min_size=1, max_size=3))
+def test_no_other_engine_would_have_lost_less(lost: list[frozenset[str]]) -> None:
+    names = ["pdflatex", "lualatex", "xelatex"][: len(lost)]
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        pretend(monkeypatch, {name: without(*letters) for name, letters in zip(names, lost, strict=True)})
+        chosen = pdf.write_latex_pdf(CHINESE).decode()
+    assert len(lost[names.index(chosen)]) == min(map(len, lost))
+
+
+# --- the source -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("document", "wanted"),
+    [(LATIN, False), (CHINESE, True), (RUSSIAN, True), (sheet(Paragraph((Words("😀 שלום"),))), False)],
+)
+def test_other_engines_are_asked_where_they_may_help(document: Document, wanted: bool) -> None:
+    assert latex.has_letters_for_others(latex.complete(document)) is wanted
+
+
+def test_a_formula_alone_has_its_letters() -> None:
+    assert [latex.formula(Name(letter)) for letter in "中п"] == ["\\text{中}", "\\text{п}"]
+
+
+# --- what is printed --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("names", [("pdflatex", "xelatex"), ("pdflatex", "lualatex")], ids=lambda names: names[1])
+def test_chinese_is_printed(
+    names: tuple[str, str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    only(monkeypatch, *names)
+    if not has("ctex.sty", "FandolSong-Regular.otf", "luatexja.sty" if "lualatex" in names else "xeCJK.sty"):
+        pytest.skip("ctex and what it needs are not installed (Debian: texlive-lang-chinese, texlive-lang-japanese)")
+    words = words_of(render(CHINESE, "latex-pdf")[1])
+    assert all(word in words for word in ("张伟", "注意力", "矩阵", "名"))
+    assert caplog.messages == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["xelatex", "lualatex"])
+def test_letters_of_a_font_are_printed(
+    name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    only(monkeypatch, name)
+    if not has("DejaVuSerif.ttf", "DejaVuSerif-Bold.ttf"):
+        pytest.skip("the font DejaVu Serif is not installed (Debian: fonts-dejavu-core, fonts-dejavu-extra)")
+    words = words_of(render(RUSSIAN, "latex-pdf")[1])
+    assert "ПриветЂорђекодкод" in words
+    assert words.count("п") == 2
+    assert caplog.messages == []
+
+
+@pytest.mark.parametrize(
+    "make", [lambda m: only(m, "pdflatex"), lambda m: only(m, embedded=True)], ids=["pdflatex", "embedded"]
+)
+def test_pdftex_alone_prints_codes_and_latin_letters(
+    make: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    make(monkeypatch)
+    words = words_of(render(MIXED, "latex-pdf")[1])
+    assert "Privet" in words
+    assert all(f"U+{ord(letter):04X}" in words for letter in "张伟한국😀")
+    [said] = caplog.messages
+    assert "in the PDF stand П as P, в as v, " in said
+    assert said.endswith("and so on, 11 in all.")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["xelatex", "lualatex"])
+def test_whatever_has_no_letter_is_told(
+    name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each letter is in the PDF, or its code is; those whose codes are there are told, and no others."""
+    only(monkeypatch, name)
+    caplog.set_level(logging.WARNING)
+    words = words_of(render(MIXED, "latex-pdf")[1])
+    coded = {letter for letter in "张伟한국😀" if f"U+{ord(letter):04X}" in words}
+    assert "😀" in coded
+    assert all(letter in words for letter in set("张伟한국") - coded)
+    [said] = caplog.messages
+    assert {letter for letter in "张伟한국😀" if f"{letter} as U+" in said} == coded
