@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Literal
 
 from symattn.derivation import Derivation, Operand, Step
@@ -66,11 +65,7 @@ class Schemes:
                 return block
             return with_blocks_inside(block, lambda inside: tuple(map(placed, inside)))
 
-        found = list(map(placed, blocks))
-        for k, (space, scheme) in enumerate(pairwise(found)):
-            if isinstance(space, WorkingSpace) and isinstance(scheme, Falk):  # one works with the numbers in sight
-                found[k : k + 2] = [scheme, space]
-        return tuple(found)
+        return tuple(map(placed, blocks))
 
     def shown(self, blocks: Blocks) -> Blocks:
         """Every product that is worked out among the blocks in its scheme, with its factors' numbers."""

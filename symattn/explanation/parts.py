@@ -71,16 +71,23 @@ def worked(step: Step, wording: Wording, detail: Detail) -> tuple[Block, ...]:
 
 def instructions(problem: Problem) -> str:
     """What the student is to do, and in what form answers are wanted."""
+    shapes = [isinstance(step.result, Outline) for step in problem.asked_steps]
+    if all(shapes):
+        return f"Give the shape of each matrix, {SHAPE}"
+    mixed = f" Where a matrix has no boxes, give its shape, {SHAPE}" if any(shapes) else ""
     if problem.exact:
         powers = any(isinstance(step.op, Softmax | FeatureMap | Exponentials) for step in problem.steps)
         forms = "fractions, roots and powers of e" if powers else "fractions"
         if has_sines(problem.derivation):
             forms = f"sines, cosines, {forms}" if powers else "sines, cosines and fractions"
-        return f"Fill in every box. Show the products. Give exact values: {forms} may stand as they are."
+        return f"Fill in every box. Show the products. Give exact values: {forms} may stand as they are.{mixed}"
     return (
         f"Fill in every box. Show the products. Give decimals with {problem.places} places, and carry at least two "
-        "more places than you quote."
+        f"more places than you quote.{mixed}"
     )
+
+
+SHAPE = "such as 3×4. A shape is rows × columns."
 
 
 def mask_shown(step: Step, wording: Wording) -> tuple[Block, ...]:

@@ -11,6 +11,7 @@ from symattn.document import (
     AnswerGrid,
     Block,
     Blocks,
+    Falk,
     Paragraph,
     Solved,
     Together,
@@ -38,6 +39,18 @@ def marking(part: Part) -> Blocks:
     return (*part.marking, Paragraph((Words(f"{told}." if told else "Marks"),), marks_text(part.marks)))
 
 
+def space_apart(asked: Blocks) -> tuple[Blocks, Blocks]:
+    """What stays on one page, and space for working: it comes after boxes to fill in, and may go on on the next."""
+    space = tuple(block for block in asked if isinstance(block, WorkingSpace) and not block.ruled)
+    rest = tuple(block for block in asked if block not in space)
+    return (rest, space) if any(isinstance(block, AnswerGrid | Falk) for block in rest) else (asked, ())
+
+
+def _asked(blocks: Blocks) -> Blocks:
+    rest, space = space_apart(blocks)
+    return (Together(rest), *space)
+
+
 class Begun:
     """A question some of which is done: of every matrix of boxes the first row, or the first token's, with its working.
 
@@ -50,7 +63,7 @@ class Begun:
 
     def solved(self, part: Part) -> Solved:
         """A part with everything that may stand in its place; what is to be filled in stays on one page."""
-        return Solved((Together(part.ask),), (Together(self.partly(part)),), part.key, marking(part))
+        return Solved(_asked(part.ask), _asked(self.partly(part)), part.key, marking(part))
 
     def partly(self, part: Part) -> Blocks:
         """As it was asked, where the answer is no matrix of boxes, or has a single one."""
@@ -162,4 +175,4 @@ class _Knowing(Wording):
         return replace(view, entry=entry)
 
 
-__all__ = ["Begun"]
+__all__ = ["Begun", "space_apart"]

@@ -8,7 +8,19 @@ from fractions import Fraction as Ratio
 from typing import Literal
 
 from symattn.derivation import Called, Derivation, Index, Step
-from symattn.document import AnswerGrid, Block, Display, Entries, Inlines, Math, Paragraph, Words, WorkingSpace
+from symattn.document import (
+    AnswerGrid,
+    Block,
+    Display,
+    Entries,
+    FillIn,
+    FillIns,
+    Inlines,
+    Math,
+    Paragraph,
+    Words,
+    WorkingSpace,
+)
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Outline, Value, has_symbols, is_symbolic
 from symattn.explanation.wording import LONG, Wording, terminates
 from symattn.formula import (
@@ -43,6 +55,9 @@ from symattn.ops.scores import Hardmax, Over, OverSum, SoftCap
 
 LINE = 38.0
 """The width of a line in em, as `symattn.formula.width` estimates it."""
+
+GAP = 2.0
+"""Between equations side by side, in em."""
 
 WhichEntries = Literal["auto", "all", "first-row", "none"] | tuple[tuple[int, int], ...]
 
@@ -89,7 +104,7 @@ def _decimals(step: Step, result: Matrix, wording: Wording, places: int) -> Rela
     if all(ends_within(x, places) for x in result):
         cells = [[decimal(shortest(x) or "") for x in row] for row in result.rows]
         return Relation((name, wording.grid(cells)), ("=",))
-    return Relation((name, wording.decimals(result, places)), ("≈",))
+    return Relation((name, wording.rounded(result, places)), ("≈",))
 
 
 def shows_factors(step: Step) -> bool:
@@ -112,7 +127,7 @@ def entries(step: Step, wording: Wording, detail: Detail) -> list[Block]:
         return []
     blocks: list[Block] = [Paragraph((Words(remark),))] if remark else []
     widest = max(map(width, equations))
-    columns = max(1, min(3, int(LINE // (widest + 1.5))))
+    columns = max(1, min(3, int((LINE + GAP) // (widest + GAP))))
     if widest > LINE:
         blocks += [Display(tuple(fold(equation, LINE))) for equation in equations]
     else:
@@ -183,9 +198,10 @@ def _entry(step: Step, wording: Wording, i: int, j: int, detail: Detail, by_name
         parts.append(exact)
         signs.append("=")
     ends_in_decimals = Softmax | MatMul | SumOver | OverSum | Over | SoftCap
-    if detail.places is not None and not terminates(value) and (unwieldy or isinstance(step.op, ends_in_decimals)):
+    ends = terminates(value) or (detail.places is not None and ends_within(value, detail.places))
+    if detail.places is not None and not ends and (unwieldy or isinstance(step.op, ends_in_decimals)):
         parts.append(wording.decimal(value, detail.places))
-        signs.append("=" if ends_within(value, detail.places) else "≈")
+        signs.append("≈")
     return Relation(tuple(parts), tuple(signs))
 
 
@@ -195,8 +211,11 @@ def _outlined(step: Step, wording: Wording) -> list[Block]:
     blocks: list[Block] = [Display((Relation((name, wording.rule(step, shapes=True)), ("=",)),))]
     if step.op.trivial or isinstance(step.op, Transpose | Stack | Round):
         return blocks
-    i: Index = 0 if step.result.shape[0] == 1 else "i"
-    j: Index = 0 if step.result.shape[1] == 1 else "j"
+    rows, columns = step.result.shape
+    i: Index = 0 if rows == 1 else "i"
+    j: Index = 0 if columns == 1 else "j"
+    if isinstance(step.op, Rotate) and isinstance(rows, int) and isinstance(columns, int):
+        i, j = rows - 1, columns - 1  # every token and pair has an angle of its own: the last of them for all
     entry, working = wording.entry(step.name, i, j), wording.working(step, i, j)
     block = wording.block_form(step, i, j)
     parts = (entry, block, working) if block else (entry, working)
@@ -243,11 +262,12 @@ def _folded(lines: Iterable[Relation]) -> list[Formula]:
 
 
 def ask_step(step: Step, wording: Wording, exact: bool) -> list[Block]:
-    """The rule, space for working, and an empty matrix of boxes of the right shape."""
-    rows, columns = step.result.shape
-    if not isinstance(rows, int) or not isinstance(columns, int):
-        return [Display((Relation((wording.name(step.name), wording.rule(step, shapes=True)), ("=",)),))]
+    """The rule, space for working, and an empty matrix of boxes; where only shapes are known, room for the shape."""
     name = wording.name(step.name)
+    if isinstance(step.result, Outline):
+        rule = Display((Relation((name, wording.rule(step)), ("=",)),))
+        return [rule, FillIns((FillIn((Words("Shape:"),), 50),))]
+    rows, columns = step.result.shape
     asked = Relation((name, wording.rule(step, shapes=True)), ("=",))
     blocks: list[Block] = [Display((asked,))]
     by_hand = MatMul | Softmax | SumOver | Hadamard | Add

@@ -186,10 +186,12 @@ class Wording:
         return names
 
     def in_signs(self, words: str) -> Inlines:
-        """Words in which names such as W_V and √d_k stand as they are typed, with these as formulas."""
+        """Words in which names such as W_V and √d_k, and powers as e^(a+b), stand as typed, with these as formulas."""
         parts: list[Words | Math] = []
         for position, part in enumerate(_NAMES.split(words)):
-            if position % 2:
+            if part.startswith("e^") and position % 2:
+                parts.append(Math(self.read(part.replace("(", "{").replace(")", "}"))))
+            elif position % 2:
                 name = part.removeprefix("√")
                 formula = self.letters.get(name) or self.name(name)
                 parts.append(Math(formula if name == part else Root(formula)))
@@ -246,6 +248,12 @@ class Wording:
     def decimals(self, matrix: Matrix, places: int, style: str = "") -> Formula:
         return self.grid(((self.decimal(x, places) for x in row) for row in matrix.rows), style)
 
+    def rounded(self, matrix: Matrix, places: int) -> Formula:
+        """A matrix in decimals, but for what needs none: a 0 is exactly 0, and 0.0000 is not."""
+        return self.grid(
+            (self.number(x) if terminates(x) else self.decimal(x, places) for x in row) for row in matrix.rows
+        )
+
     def blank(self, shape: tuple[int, int], kind: CellKind) -> Formula:
         return self.grid([[Blank(kind)] * shape[1]] * shape[0])
 
@@ -279,7 +287,9 @@ class Wording:
             filled = matrix
 
             def shown(i: Index, j: Index) -> Formula:
-                value = filled[int(i), int(j)]
+                if isinstance(i, str) or isinstance(j, str):  # any entry, beside an operand without numbers
+                    return named(i, j)
+                value = filled[i, j]
                 return named(i, j) if by_name and not _is_rational(value) else self.number(value)
 
             return View(matrix.shape, shown, first=self.notation.first_index)
@@ -506,7 +516,7 @@ _OF_ALL_TOKENS = ("weighted", "K_cache", "V_cache")
 
 _SPEC = re.compile(r"([^\[\]^]+)(?:\[(\d+)\])?(\^T)?")
 _BRACES = re.compile(r"\{(\w+)\}")
-_NAMES = re.compile(r"(√?(?:[A-Z]|\bd)_[A-Za-z]+)")
+_NAMES = re.compile(r"(√?(?:[A-Z]|\bd)_[A-Za-z]+|\be\^(?:[a-z0-9]\b|\([a-z]\+[a-z]\)))")
 _SIZE_SOURCES = (
     ("X", ("n", "d_model")),
     ("Q", ("n", "d_k")),

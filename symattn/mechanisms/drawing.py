@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from symattn.dice import pick, whole
 from symattn.errors import InputError
-from symattn.exact import Matrix, Size
+from symattn.exact import Matrix, Rational, Size
 from symattn.exact.approximate import approximate
 from symattn.mechanisms.base import Scope, Settings, mask_keep, scale_op
 from symattn.ops import Part
@@ -31,12 +31,20 @@ KEYS = 5
 
 LARGEST_SCORE = 12
 LARGEST_HIDDEN = 3
+LARGEST_SHOWN = 30
+"""Of rational numbers that come out, the largest size of numerators and denominators."""
+
 MOST_WEIGHT = 0.95
 LEAST_RANGE, LARGEST_RANGE = 0.9, 3.1
 """From the smallest to the largest visible scaled score of a row (PEDAGOGY 4.8): 1 to 3, where they are whole."""
 
 TRIES = 100
 """Draws of one thing until it is given up, and what it depends on is drawn again."""
+
+
+def is_small(q: Rational) -> bool:
+    """Whether one can work with a number by hand."""
+    return max(abs(q.numerator), q.denominator) <= LARGEST_SHOWN
 
 
 def found(draw: Callable[[], T | None], what: str, tries: int = TRIES) -> T:

@@ -18,7 +18,7 @@ from symattn.dice import pick, whole
 from symattn.errors import InputError
 from symattn.exact import Matrix, Rational, Size
 from symattn.mechanisms.base import Mechanism, Settings
-from symattn.mechanisms.drawing import number
+from symattn.mechanisms.drawing import is_small, number
 from symattn.ops import Add, Hadamard, Mean, MeanSquare, Rescale, Standardise, Variance
 
 T = TypeVar("T")
@@ -62,9 +62,6 @@ TRIES = 10_000
 
 Grid = list[list[Rational]]
 
-LARGEST = 30
-"""Of rational numbers that come out, the largest size of numerators and denominators."""
-
 
 def normed(row: Sequence[Rational], settings: Settings) -> list[Rational] | None:
     """A row of rational numbers normed, for choosing rows whose norm comes out; None where it does not.
@@ -86,17 +83,13 @@ def normed(row: Sequence[Rational], settings: Settings) -> list[Rational] | None
     if not root:
         return None
     result: list[Rational] = [x / root for x in row]
-    return result if all(map(_is_small, (mean, variance, *result))) else None
+    return result if all(map(is_small, (mean, variance, *result))) else None
 
 
 def _root(q: Fraction) -> Fraction | None:
     """√q if it is rational."""
     above, below = isqrt(q.numerator), isqrt(q.denominator)
     return Fraction(above, below) if (above * above, below * below) == (q.numerator, q.denominator) else None
-
-
-def _is_small(q: Rational) -> bool:
-    return max(abs(q.numerator), q.denominator) <= LARGEST
 
 
 def first(draw: Callable[[], T | None], tries: int) -> T | None:

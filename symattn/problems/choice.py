@@ -14,13 +14,13 @@ from symattn.derivation import Derivation, Step, Style
 from symattn.dice import sample, shuffled
 from symattn.document import Inlines, Math, Paragraph, Words
 from symattn.errors import InputError, SelfCheckError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, decimal_text
 from symattn.exact.approximate import approximate
 from symattn.explanation.parts import conventions, wording_of
-from symattn.explanation.steps import LINE, step_title
-from symattn.explanation.wording import Wording
+from symattn.explanation.steps import LINE, ends_within, step_title
+from symattn.explanation.wording import Wording, terminates
 from symattn.fairness.separation import LEAST, Separation
-from symattn.formula import Formula, Name, Relation
+from symattn.formula import Formula, Name, Relation, decimal, shortest
 from symattn.formula.width import width
 from symattn.misconceptions import Misconception, misconception, misconceptions
 from symattn.misconceptions.base import Instead
@@ -37,6 +37,9 @@ from symattn.question import ChoiceAnswer, Content, Json, Mark, Part, Question
 FIRST = ("A", "Z", "S'", "S", "formula", "M", "V", "Q", "K")
 """What is asked about where there is not room for everything."""
 
+FORMULAS = ("S", "Z")
+"""Whose formula may be asked for."""
+
 ORDER = ("formula", "Q", "K", "V", "S", "S'", "M", "A", "Z")
 WRONG: Mapping[str, int] = {"starter": 3, "standard": 3, "long": 4}
 """How many wrong options there are."""
@@ -45,6 +48,10 @@ MOST_ITEMS = 12
 WAYS_SHOWN = 5
 REDRAWN = 60
 BLOCKS = 12
+SHORT = 4
+"""A decimal with so many places is short."""
+MORE = 8
+"""How many places more a small number may get."""
 
 Row = tuple[Value, ...]
 
@@ -90,15 +97,15 @@ def _items(
     """The items of a variant; none where one of them has too few wrong options on a side of the right one."""
     places = cast("list[list[int]]", family["places"])
     wrong = WRONG[spec.level]
-    there = {step.name for step in found.derivation if isinstance(step.result, Matrix)} | {"formula"}
-    slots = [slot for slot in FIRST if slot in there]
+    there = {step.name for step in found.derivation if isinstance(step.result, Matrix)}
+    slots = [slot for slot in FIRST if slot in there or (slot == "formula" and there.issuperset(FORMULAS))]
     count = TYPE.option(spec, "items")
     kinds = sorted((slots[k % len(slots)] for k in range(count)), key=ORDER.index)
     items: list[dict[str, Json]] = []
     for k, kind in enumerate(kinds):
         place = places[k][(number - 1) % len(places[k])]
         if kind == "formula":
-            item = _formula_item(found, ("S", "Z")[(number + kinds[:k].count(kind)) % 2], place, wrong, rng)
+            item = _formula_item(found, FORMULAS[(number + kinds[:k].count(kind)) % 2], place, wrong, rng)
         else:
             asked = [i["token"] for i in items if (i["kind"], i["step"]) == ("row", kind)]
             item = _row_item(found, kind, number + k, asked, place, wrong, rng)
@@ -156,7 +163,8 @@ def _options(found: Separation, name: str, token: int, place: int, wrong: int, r
     if len(below) < place or len(above) < wrong - place:
         return None
     chosen = sorted([*below[:place], *above[: wrong - place]], key=lambda c: _size(c[1]))
-    if _exactly([key, *(row for _, row in chosen)]) and not any(_look(row) == _look(key) for _, row in chosen):
+    look = _whole if _exactly([key, *(row for _, row in chosen)]) else _short
+    if not any(look(row) == look(key) for _, row in chosen):
         return None  # the right one would be the odd one out
     ids = [id for id, _ in chosen]
     return [*ids[:place], "", *ids[place:]]
@@ -209,8 +217,13 @@ def _apart(one: Row, other: Row) -> bool:
     return any(a != b and not abs(a - b) < LEAST for a, b in zip(_size(one), _size(other), strict=True))
 
 
-def _look(row: Row) -> str:
-    return "whole" if all(isinstance(x, int) or x is NEGATIVE_INFINITY for x in row) else "fractions"
+def _whole(row: Row) -> bool:
+    return all(isinstance(x, int) or x is NEGATIVE_INFINITY for x in row)
+
+
+def _short(row: Row) -> bool:
+    """Whether a row stands as it is among decimals, and nothing in it is rounded."""
+    return all(x is NEGATIVE_INFINITY or ends_within(x, SHORT) for x in row)
 
 
 def _exactly(rows: Sequence[Row]) -> bool:
@@ -275,7 +288,10 @@ def make(content: Content) -> Question:
     )
 
 
-_ONE = "Tick one option for each question. The answers belong to the one derivation that starts from these matrices."
+_ONE = (
+    "Tick one option for each question. The answers belong to the one derivation that starts from these matrices. "
+    "Long decimals are rounded."
+)
 _SEVERAL = "Tick every option that gives the right result, whichever way it goes; each question has at least one."
 
 Made = tuple[Inlines, list[Offer]]
@@ -290,12 +306,11 @@ def _row_offers(item: Mapping[str, Any], found: Separation, wording: Wording, pr
         key if not id else known[id] if id in known else row_of(wrongs[id].derivation, name, token)
         for id in item["options"]
     ]
-    whole = all(_look(row) == "whole" for row in rows)
-    exact = whole or (problem.exact and _exactly(rows))
+    exact = all(map(_whole, rows)) or (problem.exact and _exactly(rows))
     offers = []
     for id, row in zip(item["options"], rows, strict=True):
-        matrix = Matrix.of([row])
-        text: Inlines = (Math(wording.values(matrix) if exact else wording.decimals(matrix, problem.places)),)
+        numbers = [wording.number(x) if exact else _decimal(x, wording, problem.places) for x in row]
+        text: Inlines = (Math(wording.grid([numbers])),)
         if not id:
             offers.append(Offer(text, (Words("right: "), *_derived(d[name], token, wording)), True))
         elif id in known:
@@ -308,6 +323,16 @@ def _row_offers(item: Mapping[str, Any], found: Separation, wording: Wording, pr
     line = "row" if d.orientation == "rows" else "column"
     prompt = (Words(f"Which of these is {line} {token + 1} of "), Math(wording.name(name)), Words("?"))
     return prompt, offers
+
+
+def _decimal(value: Value, wording: Wording, places: int) -> Formula:
+    """Whole numbers and short decimals as they are; others rounded, with more places where they would be 0."""
+    if terminates(value):
+        return wording.number(value)
+    if ends_within(value, places):
+        return decimal(shortest(value) or "")
+    enough = (p for p in range(places, places + MORE) if float(decimal_text(value, p)) != 0)
+    return wording.decimal(value, next(enough, places))
 
 
 def _derived(step: Step, token: int, wording: Wording) -> Inlines:

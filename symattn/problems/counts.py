@@ -555,7 +555,7 @@ def _operations(content: Content, say: Prose) -> Part:
     layer = _toy(content)
     lines = operation_lines(layer)
     header = (say("Product"), say("Multiply-adds"))
-    blank: Inlines = (Math(Blank("decimal")),)
+    blank: Inlines = (Math(Blank("word")),)
     asked = tuple((say(what, O=_o(say)), blank) for what, _, _ in lines)
     solved = tuple(
         (say(what, O=_o(say)), (Words(f"{how} = {count}" if how else str(count)),)) for what, how, count in lines
@@ -704,7 +704,7 @@ def _whole_model(content: Content, say: Prose) -> Part:
         ("Last layer norm", f"2·{d}", model.block.norm.parameters),
         ("Together", "", model.parameters),
     ]
-    header, blank = (say("Parameters of"), say("Number")), (Math(Blank("decimal")),)
+    header, blank = (say("Parameters of"), say("Number")), (Math(Blank("word")),)
     asked = tuple((say(what), blank) for what, _, _ in lines)
     solved = tuple(
         (say(what), (Words(f"{how} = {_digits(count)}" if how else _digits(count)),)) for what, how, count in lines
@@ -744,7 +744,7 @@ def _short(
 ) -> Part:
     """A part with one number for its answer."""
     answer: Answer = FormulaAnswer(value)
-    room: tuple[Shown, ...] = (Paragraph(asked), WorkingSpace(16), _blank("Answer:"))
+    room: tuple[Shown, ...] = (Paragraph(asked), WorkingSpace(14), _blank("Answer:"))
     return Part(name, title, room, tuple(map(Paragraph, key)), answer, marks)
 
 

@@ -432,7 +432,7 @@ def _written(wrong: Wrong, step: str, wording: Wording, places: int) -> Inlines:
     if not isinstance(matrix, Matrix):
         return (Words("not defined" if "not defined" in wrong.stopped else "too long to write"),)
     whole = all(isinstance(x, int) for x in matrix)
-    return (Math(wording.values(matrix) if whole else wording.decimals(matrix, min(places, 3))),)
+    return (Math(wording.values(matrix) if whole else wording.rounded(matrix, min(places, 3))),)
 
 
 def feedback(wrong: Wrong, wording: Wording) -> Inlines:

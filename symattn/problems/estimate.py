@@ -390,8 +390,7 @@ def _list(say: Prose, limit: Sequence[Fraction]) -> tuple[Math]:
 def _reasoned(part: Part) -> Part:
     """The part with a line for the reason, and a mark for it."""
     room = (Paragraph((Words("Give a reason in one sentence."),)), WorkingSpace(16, ruled=True))
-    said = Paragraph((Words("B1 for a reason in one sentence, such as the one above."),))
-    return replace(part, ask=(*part.ask, *room), marks=(*part.marks, Mark("B", 1, "reason")), marking=(said,))
+    return replace(part, ask=(*part.ask, *room), marks=(*part.marks, Mark("B", 1, "reason")))
 
 
 def make(content: Content) -> Question:

@@ -290,7 +290,7 @@ def _script(script: Derivation, problem: Problem) -> tuple[Block, ...]:
         elif problem.exact:
             blocks.append(Entries(tuple(_entry_equations(step, wording)), 2))
         if not all(map(terminates, result)):
-            decimals = Relation((name, wording.decimals(result, problem.places)), ("≈",))
+            decimals = Relation((name, wording.rounded(result, problem.places)), ("≈",))
             blocks.append(Display(tuple(fold(decimals, LINE))))
         elif not problem.exact:
             blocks.append(Display((equation,)))

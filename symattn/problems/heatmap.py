@@ -284,7 +284,7 @@ def _matrix_part(item: Item, say: Prose) -> Part:
     shown = _variants(item["scores"])
     offers = []
     for name in item["options"]:
-        text = (Math(say.wording.decimals(shown[name], 2)),)
+        text = (Math(say.wording.rounded(shown[name], 2)),)
         if name == "right":
             offers.append(Offer(text, say("every entry lies in the range of its cell."), right=True))
         else:

@@ -94,7 +94,7 @@ def _unusable(own: Mapping[str, Matrix], name: str, shape: tuple[int, int]) -> V
         return Verdict(False, f"There is no {name}.")
     rows, columns = own[name].shape
     if (rows, columns) != shape:
-        return Verdict(False, f"{name} is {rows}×{columns}; it must be {shape[0]}×{shape[1]}.")
+        return Verdict(False, f"The shape of {name} is {rows}×{columns}; it must be {shape[0]}×{shape[1]}.")
     if any(isinstance(x, NegativeInfinity) or has_symbols(x) for x in own[name]):
         return Verdict(False, f"Every entry of {name} must be a finite number.")
     return None

@@ -536,7 +536,7 @@ def _table(
 ) -> tuple[Table, Table]:
     """A table to fill in, and the same filled in: (what, how it is counted, number)."""
     heads = tuple((Words(text),) for text in header)
-    blank: Inlines = (Math(Blank("decimal")),)
+    blank: Inlines = (Math(Blank("exponential")),)
     asked = tuple((_math(what, content), blank) for what, _, _ in lines)
     solved = tuple((_math(what, content), (*_math(how, content), Strong(str(value)))) for what, how, value in lines)
     return Table(heads, asked, row_heads=True), Table(heads, solved, row_heads=True)

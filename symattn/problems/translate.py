@@ -12,10 +12,10 @@ from symattn.dice import pick, shuffled
 from symattn.document import AnswerGrid, Block, Display, FillIn, FillIns, Heading, Inlines, Math, Paragraph, Words
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
-from symattn.explanation.parts import conventions, mask_shown, wording_of
+from symattn.explanation.parts import conventions, equation, mask_shown, wording_of
 from symattn.explanation.steps import LINE, cell_kind
 from symattn.explanation.wording import Wording
-from symattn.formula import Formula, Relation
+from symattn.formula import Relation
 from symattn.formula.width import fold
 from symattn.mechanisms import Settings, mechanism
 from symattn.misconceptions import whole
@@ -122,7 +122,7 @@ def make(content: Content) -> Question:
     return Question(
         type=TYPE.name,
         title=problem.title,
-        introduction=(Paragraph((Words(_introduction(problem, other)),)),),
+        introduction=(Paragraph(_introduction(problem, other)),),
         given=(
             *derived.given(problem, here),
             Heading((Words("The derivation"),), 1),
@@ -137,13 +137,17 @@ def make(content: Content) -> Question:
     )
 
 
-def _introduction(problem: Problem, other: Problem) -> str:
+def _introduction(problem: Problem, other: Problem) -> Inlines:
     lie = "rows" if problem.derivation.orientation == "rows" else "columns"
     there = "rows" if other.derivation.orientation == "rows" else "columns"
     lying = f"There, tokens are {there}, and here {lie}." if there != lie else f"In both, tokens are {lie}."
+    called = other.notation.title.partition(":")[0]
+    step = next((step for step in other.steps if step.name == "Q"), None)
+    product = (Words(" Products there are as in "), Math(equation(step, wording_of(other))), Words(".")) if step else ()
     return (
-        f"The derivation below is written in one notation. Rewrite it in another one: {other.notation.title}. {lying} "
-        "Nothing needs to be worked out again."
+        Words(f"The derivation below is written in one notation. Rewrite it in another one: {called}."),
+        *product,
+        Words(f" {lying} Nothing needs to be worked out again."),
     )
 
 
@@ -226,10 +230,9 @@ def _token_part(token: int, there: Wording, other: Problem) -> Part:
 
 def _matrix_part(letter: str, name: str, there: Wording, other: Problem) -> Part:
     step, answer = other.derivation[name], MatrixAnswer.of(other.derivation, name)
-    rule: Formula = Relation((there.name(name), there.rule(step)), ("=",))
     prompt = Paragraph((Words("Write "), Math(there.name(name)), Words(" with its values as it stands there.")))
     ask: tuple[Block, ...] = (prompt, AnswerGrid(there.name(name), *answer.value.shape, cell_kind(step, other.exact)))
-    key = (prompt, Display((rule,)), _shown(name, there))
+    key = (prompt, _shown(name, there))
     word = there.notation.named(name).word or step.op.title
     return Part(letter, (Words(word),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))
 

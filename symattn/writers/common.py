@@ -21,6 +21,7 @@ from symattn.document import (
     Heading,
     HeatMap,
     Inlines,
+    ItemList,
     Look,
     Math,
     Paragraph,
@@ -633,10 +634,25 @@ def run_together(left: Formula, right: Formula) -> bool:
     )
 
 
+FEW = 4  # lines of formulas that stay on one page
+
+
 def stays_with_next(blocks: Sequence[Block], together: bool) -> list[bool]:
-    """For each block, whether it stays with the next one: a paragraph that announces it, or that is kept `together`."""
-    followed = [isinstance(block, Paragraph) and (together or _announces(block)) for block in blocks[:-1]]
-    return [*followed, False] if blocks else []
+    """For each block, whether it stays with the next one.
+
+    A paragraph does that announces it, or begins what is under a heading, or is kept `together`; and what is short
+    stays with the marks for it.
+    """
+    kept = [
+        (isinstance(block, Paragraph) and (together or _announces(block) or isinstance(before, Heading)))
+        or (_is_short(block) and isinstance(after, Paragraph) and after.marks != "")
+        for before, block, after in zip((None, *blocks), blocks, blocks[1:], strict=False)
+    ]
+    return [*kept, False] if blocks else []
+
+
+def _is_short(block: Block) -> bool:
+    return isinstance(block, Paragraph | ItemList) or (isinstance(block, Display) and len(block.lines) <= FEW)
 
 
 def _announces(paragraph: Paragraph) -> bool:

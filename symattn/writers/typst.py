@@ -102,7 +102,7 @@ _LEFT = {"a4": 23.0, "letter": 25.9}  # margins in millimetres: lines are equall
 _RIGHT = {"a4": 22.0, "letter": 25.0}
 
 _ABOVE_HEADING = ("auto", "1.5em", "1.3em")  # by its level: space of a group that begins with a heading
-_LONG_TABLE = 14  # a table of more rows may go on on the next page
+_LONG_TABLE = 14  # a table of more rows may go on on the next page; with matrices, which are as high as 3, of a third
 
 
 # --- text ---------------------------------------------------------------------------------------------
@@ -351,7 +351,7 @@ def _formulas(spoken: str, lines: Sequence[str], whole: bool = False, fits: bool
     return f"#formulas({spoken}{options}, $\n  {body}\n$)"
 
 
-_FEW = 4  # lines that stay on one page
+_ALIGNED = 8  # lines higher than half a page that are aligned all the same: a PDF has limits for words in their place
 _INDENT = 4.0  # em: of displayed formulas, and of lines that continue a sum
 _UNKNOWN_WIDTH = re.compile("[\u0500-\u1fff\u2e80-\U0010ffff]")  # scripts whose letters our widths do not know
 
@@ -372,7 +372,7 @@ def _surely_fit(lines: Sequence[Formula], sources: Iterable[str], page: Page) ->
 
 def _chunk(lines: Sequence[Formula], page: Page) -> str:
     """Lines that stay on one page, if they are few and not high."""
-    return _lines(lines, page, len(lines) <= _FEW and len(common.in_chunks(lines, page)) == 1)
+    return _lines(lines, page, len(lines) <= common.FEW and len(common.in_chunks(lines, page)) == 1)
 
 
 _TOO_SMALL = 0.6  # a matrix that would have to be made smaller than this is set row by row
@@ -426,7 +426,7 @@ def _document(document: Document, account: coverage.Printing) -> str:
         title=literal(_printable(document.title) or say("Untitled")),
         subtitle=literal(_printable(document.subtitle)) if document.subtitle else "",
         fields=[literal(_printable(name)) for name in document.fields],
-        field_columns=f"(1fr,) * {1 if page.large else min(2, max(1, len(document.fields)))}",
+        field_columns=1 if page.large else min(3, len(document.fields)),
         sheet=literal(_printable(document.sheet)),
         recipe=literal(_printable(document.recipe)),
         language=literal(catalogue(document.look.language).code),
@@ -484,6 +484,8 @@ def _block(block: Block, page: Page) -> str:
                 return f"#block(sticky: true)[{_text(lead)}]\n\n" + _formulas(_spoken(*folded), _aligned_all(folded))
             if not lead:
                 chunks = common.in_chunks(folded, page)
+                if 1 < len(chunks) <= _ALIGNED and _surely_fit(folded, _aligned_all(folded), page):
+                    chunks = [folded]  # nothing is made smaller, so that a page may end between lines that are aligned
                 return "\n\n".join(_chunk(chunk, page) for chunk in chunks)
             return _formulas(_spoken(*folded, lead=lead), _with_lead(lead, _aligned_all(folded)))
         case Entries(equations, columns):
@@ -700,14 +702,23 @@ def _part_of_table(table: Table, columns: str, page: Page) -> str:
     heads = ", ".join(f"strong[{_text(cell)}]" for cell in table.header)
     rows = []
     for row in table.rows:
-        head, *others = (f"[{_text(cell)}]" for cell in row)
+        head, *others = (f"[{'#room-to-write' * _is_blank(cell)}{_text(cell)}]" for cell in row)
         if common.is_for_writing(row, table):
             others = [f"[#v({page.millimetres(common.WRITING)}mm)]", *others[1:]]
         rows.append("  " + ", ".join([f"strong{head}" if table.row_heads else head, *others]))
-    long = ", long: true" if len(rows) > page.rows(_LONG_TABLE) else ""
-    lines = ", lines: true" if common.has_matrices(table) else ""
+    high = common.has_matrices(table)
+    long = ", long: true" if len(rows) > page.rows(_LONG_TABLE) // (3 if high else 1) else ""
+    lines = ", lines: true" if high else ""
     options = f"{columns}, ({heads},){long}{lines}"
     return f"#sheet-table({options},\n{''.join(f'{row},{chr(10)}' for row in rows)})"
+
+
+def _is_blank(cell: Inlines) -> bool:
+    match cell:
+        case (Math(Blank()),):
+            return True
+        case _:
+            return False
 
 
 def _diagram(diagram: Diagram, page: Page) -> str:

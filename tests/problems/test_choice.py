@@ -97,7 +97,7 @@ def test_keys_and_wrong_options_against_numpy():
 
 
 @pytest.mark.parametrize("stated", [{}, {"settings": {"mask": "causal"}}, {"mechanism": "self_attention"}])
-def test_options_are_apart_in_order_and_alike_in_look(stated):
+def test_options_are_apart_and_in_order_and_the_right_one_is_not_the_only_whole_one(stated):
     for question in questions(TYPE, 12, **stated):
         for item, part in zip(question.content["items"], question.parts, strict=True):
             assert len(part.answer.right) == 1
@@ -108,7 +108,13 @@ def test_options_are_apart_in_order_and_alike_in_look(stated):
             for i, row in enumerate(rows):
                 assert all(np.abs(row - other).max() >= 0.0499 for other in rows[:i])
             digits = [x.digits for o in part.answer.options for x in o.text[0].formula.items if isinstance(x, Digits)]
-            assert all("." in text for text in digits) or not any("." in text for text in digits)
+            assert "0" in digits or all(float(text) for text in digits)  # what is 0 is written so, and nothing else
+            assert not any("." in text and float(text) == 0 for text in digits)
+            if all(isinstance(x, Digits | Negative) for o in part.answer.options for x in o.text[0].formula.items):
+                whole = [all(row == row.round()) for row in rows]
+                ends = [all(np.abs(1000 * row - (1000 * row).round()) < 1e-9) for row in rows]
+                right = next(iter(part.answer.right))
+                assert whole.count(whole[right]) > 1 or ends.count(ends[right]) > 1
 
 
 def test_the_key_stands_everywhere_equally_often():
