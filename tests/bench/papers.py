@@ -32,7 +32,7 @@ from symattn.writers.compiling import Compiler
 from symattn.writers.pdf import latex_engine, latex_pdf
 
 Pairs = list[tuple[Document, Document]]
-TEX = 50  # TeX gets every so many of the papers only, where it starts anew for each
+SHARE = {"TeX, one file for all, two runs": 10, "TeX, one document each": 50}  # TeX gets every so many papers only
 
 
 def papers(pairs: Pairs, count: int) -> list[Document]:
@@ -138,7 +138,7 @@ def main() -> None:
         pairs = Path(folder) / "papers"
         pairs.write_bytes(pickle.dumps(made))
         for name in LINES:
-            count = max(1, options.n // TEX) if LINES[name] is with_tex else options.n
+            count = max(1, options.n // SHARE.get(name, 1))
             command = [
                 sys.executable,
                 __file__,
