@@ -252,12 +252,12 @@ def worksheet(
     from symattn.api import make_recipe, stem_of
     from symattn.sheets import check_formats, check_solutions, sheets, write_sheets
 
-    listed = check_formats(f.strip() for f in forms.split(",") if f.strip())
+    listed = check_formats(_parts(forms))
     look = _look(settings)
     if source.endswith(".toml"):
         _exam(ctx, Path(source), folder, listed, seed, secret, quiet)
         return
-    shown = check_solutions(s.strip() for s in solutions.split(",") if s.strip())
+    shown = check_solutions(_parts(solutions))
     if source.startswith("note-"):
         raise InputError(f"{source} has numbers of its own: symattn derive {source} --as worksheet (or key).")
     if secret is not None:
@@ -390,7 +390,7 @@ def derive(
     from symattn.api import derive as work_out
     from symattn.sheets import check_formats, render, write_documents
 
-    listed = check_formats(f.strip() for f in forms.split(",") if f.strip())
+    listed = check_formats(_parts(forms))
     look = _look(settings)
     solution = work_out(
         source,
@@ -561,7 +561,7 @@ def grade(
     from symattn.reports import Reader
     from symattn.sheets import check_formats
 
-    listed = check_formats(f.strip() for f in forms.split(",") if f.strip())
+    listed = check_formats(_parts(forms))
     out = folder or Path("output", f"{_exam_name(exam)}-marked")
     readers = READERS if reader == "both" else (cast(Reader, reader),)
     book = mark(
@@ -582,11 +582,16 @@ def _exam_name(exam: Path) -> str:
     return exam.resolve().parent.name if exam.name == FROZEN else exam.resolve().stem
 
 
+def _parts(text: str) -> list[str]:
+    """latex, pdf → ["latex", "pdf"]."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
 def _formats_with_json(forms: str) -> list[str]:
     """The formats of a document, and json."""
     from symattn.sheets import check_formats
 
-    listed = list(dict.fromkeys(f.strip() for f in forms.split(",") if f.strip()))
+    listed = list(dict.fromkeys(_parts(forms)))
     if listed != ["json"]:
         check_formats(form for form in listed if form != "json")
     return listed
