@@ -1,5 +1,7 @@
 """With letters for numbers: entries by name, expressions put back in, and sizes that stay open."""
 
+import math
+
 import oracles
 import pytest
 import sympy
@@ -9,6 +11,7 @@ import symattn
 from symattn.api import derive
 from symattn.errors import InputError
 from symattn.formula import BigSum
+from symattn.mechanisms import mechanisms
 
 SMALL = {"n": 2, "d_model": 2, "d_k": 2, "d_v": 2}
 
@@ -181,3 +184,29 @@ def test_what_f_gives_is_equal_only_to_itself():
     assert symattn.decide(f(1) + f(2), f(2) + f(1)).equal is True
     assert symattn.decide(f(1), f(2)).equal is not True
     assert symattn.decide(f(1), 1).equal is not True
+
+
+@pytest.mark.parametrize("name", list(mechanisms()))
+def test_every_mechanism_is_written_with_some_sizes_as_letters(name):
+    letters = mechanisms()[name].letters
+    for known in (letters[:1], letters[:-1]):
+        try:
+            solution = derive(name, sizes=dict.fromkeys(known, 4))
+        except InputError as error:  # some sizes have to be numbers
+            assert str(error).endswith("."), name
+        else:
+            assert solution.text("text").count("=") > len(solution.derivation.steps), name
+
+
+def test_a_rotation_is_written_out_for_its_last_token():
+    d = derive("rotary_attention", sizes={"n": 3, "d_k": 4})
+    angle = math.radians(d.derivation["R_Q"].op.angles[-1].degrees * 2)  # at position 2
+    assert (round(math.sin(angle)), round(math.cos(angle))) == (0, -1)
+    assert "q₃₄^rot = q₃₃·0 + q₃₄·(−1)" in d.text("text")
+
+
+def test_the_norm_of_a_jacobian_of_any_size_is_a_largest_sum():
+    d = derive("recurrent_jacobian", sizes={"n": 2})
+    norms = [step for step in d.derivation if step.result.shape == (1, 1) and "norm" in step.op.title.lower()]
+    assert norms
+    assert "maxᵢ" in d.text("text")
