@@ -365,7 +365,7 @@ def make(content: Content) -> Question:
     return Question(
         type=TYPE.name,
         title=TYPE.title,
-        introduction=(Paragraph((Words('Give the shape of each expression, such as 3×4, or write "not defined".'),)),),
+        introduction=(Paragraph((Words("Give the shape of each expression, such as 3×4, or write “not defined”."),)),),
         given=(_given(shapes, say),),
         parts=(*expressions, _table(content, say), _fault(content, say)),
         content=content,
