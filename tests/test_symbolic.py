@@ -192,10 +192,9 @@ def test_every_mechanism_is_written_with_some_sizes_as_letters(name):
     for known in (letters[:1], letters[:-1]):
         try:
             solution = derive(name, sizes=dict.fromkeys(known, 4))
-        except InputError as error:  # some sizes have to be numbers
-            assert str(error).endswith("."), name
-        else:
-            assert solution.text("text").count("=") > len(solution.derivation.steps), name
+        except InputError:  # some of the others have to be numbers
+            continue
+        assert solution.text("text").count("=") > len(solution.derivation.steps), name
 
 
 def test_a_rotation_is_written_out_for_its_last_token():
