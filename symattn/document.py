@@ -108,10 +108,14 @@ class AnswerGrid:
 
 @dataclass(frozen=True, slots=True)
 class WorkingSpace:
-    """Space for working, `height` millimetres high: blank, or with lines to write on."""
+    """Space for working, `height` millimetres high: blank, or with lines to write on.
+
+    `label` is the number of the part that it is for: on paper it may stand on the next page.
+    """
 
     height: int
     ruled: bool = False
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from pypdf import PdfReader
@@ -31,6 +32,7 @@ from symattn.explanation.solutions import space_apart
 from symattn.formula import Blank, MatrixOf, Name, Number, Relation
 from symattn.problems import problem_types
 from symattn.sheets import Sheet
+from symattn.writers import latex
 from symattn.writers.common import stays_with_next
 from symattn.writers.pdf import write_pdf
 from symattn.writers.typst import write
@@ -55,11 +57,13 @@ def test_boxes_stay_with_what_is_asked_and_space_for_working_comes_after_them(sh
     blocks = sheet.document().blocks
     starts = [k for k, block in enumerate(blocks) if isinstance(block, Heading) and block.marks]
     assert len(starts) == len(sheet.question.parts)
-    for part, start, end in zip(sheet.question.parts, starts, [*starts[1:], len(blocks)], strict=True):
+    numbered = zip(sheet.question.parts, starts, [*starts[1:], len(blocks)], strict=True)
+    for number, (part, start, end) in enumerate(numbered, 1):
         group, *after = blocks[start + 1 : end]
         assert isinstance(group, Together)
         apart = [block for block in after if isinstance(block, WorkingSpace)]
-        printed = Counter(map(repr, [*leaves(group), *apart]))
+        assert all(space.label == f"{number}." for space in apart)  # which on another page says what it is for
+        printed = Counter(map(repr, [*leaves(group), *(replace(space, label="") for space in apart)]))
         assert printed == Counter(repr(leaf) for block in part.ask for leaf in leaves(block))  # nothing is lost
         boxes = any(isinstance(block, AnswerGrid) for block in group.blocks)
         within = any(isinstance(block, WorkingSpace) and not block.ruled for block in group.blocks)
@@ -69,9 +73,15 @@ def test_boxes_stay_with_what_is_asked_and_space_for_working_comes_after_them(sh
 @pytest.mark.parametrize("boxes", [AnswerGrid(Name("Q"), 2, 2), Falk(MatrixOf(()), MatrixOf(()), MatrixOf(()))])
 def test_only_space_beside_boxes_is_set_apart(boxes: Block) -> None:
     asked, space, lines = Paragraph((Words("Work it out."),)), WorkingSpace(40), WorkingSpace(40, ruled=True)
-    assert space_apart((asked, space, boxes)) == ((asked, boxes), (space,))
-    assert space_apart((asked, space)) == ((asked, space), ())
-    assert space_apart((asked, lines, boxes)) == ((asked, lines, boxes), ())
+    assert space_apart((asked, space, boxes), "3.") == ((asked, boxes), (WorkingSpace(40, label="3."),))
+    assert space_apart((asked, space), "3.") == ((asked, space), ())
+    assert space_apart((asked, lines, boxes), "3.") == ((asked, lines, boxes), ())
+
+
+def test_space_for_working_has_its_number_in_the_corner() -> None:
+    document = Document("A sheet", (WorkingSpace(40, label="(c)"),))
+    assert "(c)" in texts(document)[0]
+    assert "\\workingspace[(c)]{40}" in latex.write_beside_macros(document)
 
 
 def test_space_for_working_goes_on_on_the_next_page() -> None:

@@ -157,10 +157,10 @@ def _asked(question: Question, number: int, layout: Layout, code: Programs) -> I
         program = code.asked[position]
         if layout == "columns" and (apart := question_apart(part)):
             asked, room = apart
-            boxes, space = space_apart(room)
+            boxes, space = space_apart(room, _numbered(position))
             yield Columns(QUESTION, (((heading, *asked), (*boxes, *space, *program, *last)),))
         else:
-            asked, space = space_apart(part.ask)
+            asked, space = space_apart(part.ask, _numbered(position))
             yield Together((heading, *asked, *(() if space else (*program, *last))))
             if space:
                 yield from (Together((*space, *program, *last)),) if last else (*space, *program)
@@ -171,7 +171,12 @@ def _arranged(question: Question, layout: Layout) -> Question:
 
 
 def _part(part: Part, position: int, marks: str) -> Heading:
-    return Heading((Words(f"({letter(position)}) "), *part.title), 2, marks)
+    return Heading((Words(f"{_numbered(position)} "), *part.title), 2, marks)
+
+
+def _numbered(position: int) -> str:
+    """(a), (b), …"""
+    return f"({letter(position)})"
 
 
 def _count(number: int, noun: str) -> str:

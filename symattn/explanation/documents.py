@@ -105,15 +105,15 @@ def _parts(question: Question, layout: Layout, code: Programs) -> Iterator[Block
     arranged = in_schemes(question) if layout == "falk" else question
     begun = Begun(arranged)
     for number, part in enumerate(arranged.parts, 1):
-        marks = f"[{total(part.marks)}]" if part.marks else ""
-        heading = Heading((Words(f"{number}. "), *part.title), 1, marks)
+        marks, label = f"[{total(part.marks)}]" if part.marks else "", f"{number}."
+        heading = Heading((Words(f"{label} "), *part.title), 1, marks)
         if layout == "columns" and (apart := question_apart(part)):
             asked, room = apart
-            beside = replace(part, ask=room, key=with_rule_apart(part.key)[1])
-            yield Columns(QUESTION, (((heading, *asked), (with_programs(begun.solved(beside), code, number),)),))
+            beside = begun.solved(replace(part, ask=room, key=with_rule_apart(part.key)[1]), label)
+            yield Columns(QUESTION, (((heading, *asked), (with_programs(beside, code, number),)),))
         else:
             yield heading
-            yield with_programs(begun.solved(part), code, number)
+            yield with_programs(begun.solved(part, label), code, number)
 
 
 def conventions_box(questions: Sequence[Question], form: Conventions = "full") -> list[Block]:

@@ -39,15 +39,20 @@ def marking(part: Part) -> Blocks:
     return (*part.marking, Paragraph((Words(f"{told}." if told else "Marks"),), marks_text(part.marks)))
 
 
-def space_apart(asked: Blocks) -> tuple[Blocks, Blocks]:
-    """What stays on one page, and space for working: it comes after boxes to fill in, and may go on on the next."""
+def space_apart(asked: Blocks, label: str) -> tuple[Blocks, Blocks]:
+    """What stays on one page, and space for working: it comes after boxes to fill in, and may go on on the next.
+
+    `label` is what the part is numbered with.
+    """
     space = tuple(block for block in asked if isinstance(block, WorkingSpace) and not block.ruled)
     rest = tuple(block for block in asked if block not in space)
-    return (rest, space) if any(isinstance(block, AnswerGrid | Falk) for block in rest) else (asked, ())
+    if not any(isinstance(block, AnswerGrid | Falk) for block in rest):
+        return asked, ()
+    return rest, tuple(replace(block, label=label) for block in space)
 
 
-def _asked(blocks: Blocks) -> Blocks:
-    rest, space = space_apart(blocks)
+def _asked(blocks: Blocks, label: str) -> Blocks:
+    rest, space = space_apart(blocks, label)
     return (Together(rest), *space)
 
 
@@ -61,9 +66,9 @@ class Begun:
         self.boxes = {part.name: boxes for part in question.parts if (boxes := _boxes(question, part))}
         self.printed = frozenset(formulas_among([*question.given, *(b for part in question.parts for b in part.ask)]))
 
-    def solved(self, part: Part) -> Solved:
-        """A part with everything that may stand in its place; what is to be filled in stays on one page."""
-        return Solved(_asked(part.ask), _asked(self.partly(part)), part.key, marking(part))
+    def solved(self, part: Part, label: str) -> Solved:
+        """A part, numbered with `label`, with everything that may stand in its place; its boxes stay on one page."""
+        return Solved(_asked(part.ask, label), _asked(self.partly(part), label), part.key, marking(part))
 
     def partly(self, part: Part) -> Blocks:
         """As it was asked, where the answer is no matrix of boxes, or has a single one."""

@@ -151,8 +151,9 @@ class Blocks:
             case WorkingSpace(ruled=True):
                 lines_to_write_on = common.ruled_lines(block, page)
                 return f"\\ruledspace{{{lines_to_write_on}}}{{{page.millimetres(common.RULING)}}}"
-            case WorkingSpace():
-                return f"\\workingspace{{{common.space_height(block, page)}}}"
+            case WorkingSpace(label=label):
+                numbered = f"[{escaped(label)}]" if label else ""
+                return f"\\workingspace{numbered}{{{common.space_height(block, page)}}}"
             case FillIns(items):
                 return environment("fillins", "\n".join(map(self._fill_in, items)))
             case Choices():

@@ -502,8 +502,8 @@ def _block(block: Block, page: Page) -> str:
             return _grid(block, page)
         case WorkingSpace(ruled=True):
             return f"#ruled-space({common.ruled_lines(block, page)}, {page.millimetres(common.RULING)}mm)"
-        case WorkingSpace():
-            return f"#working-space({common.space_height(block, page)}mm)"
+        case WorkingSpace(label=label):
+            return f"#working-space({common.space_height(block, page)}mm, [{_words(label) if label else ''}])"
         case FillIns(items):
             return _fill_ins(items, page)
         case Choices():
