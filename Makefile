@@ -14,7 +14,7 @@ check:           ## format, lint, types, layers, fast tests
 test:            ## every test
 	$(PYTHON) -m pytest
 
-thorough:        ## every test, with ten times as many random examples, others each time (hours)
+thorough:        ## every test with other random examples each time, ten times as many where it does not say how many (hours)
 	$(PYTHON) -m pytest --hypothesis-profile thorough
 
 format:          ## put the code in form

@@ -105,7 +105,8 @@ def sheet_of(text: str | bytes, form: str = "") -> tuple[str, str, str]:
 
 def _form(text: str, stated: str) -> str:
     """A notebook is one under any name: browsers save them as .txt and .json."""
-    return "notebook" if is_notebook(text) else stated or form_of(text)
+    seen = form_of(text)
+    return seen if seen == "notebook" else stated or seen
 
 
 def form_of(text: str) -> str:
