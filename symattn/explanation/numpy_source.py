@@ -35,7 +35,7 @@ from symattn.ops.jacobian import InfinityNorm, Slope
 from symattn.ops.loss import CrossEntropy
 from symattn.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
 from symattn.ops.online import Accumulate, Exponentials, RunningMaximum
-from symattn.ops.position import Angle, Degrees, Direction, Frequency, Multiple, Rotate, Sinusoids
+from symattn.ops.position import Angle, Degrees, Direction, Frequency, Multiple, Rotate, RotateBack, Sinusoids
 from symattn.ops.scores import Bias, FeatureMap, Hardmax, Over, OverSum, SoftCap
 
 # --- values -------------------------------------------------------------------------------------------
@@ -459,7 +459,8 @@ def _sinusoids(op: Sinusoids, names: Sequence[str]) -> Lines:
 
 
 def _rotate(op: Rotate, names: Sequence[str]) -> Lines:
-    above, arguments = _turns(op.positions, op.angles, op.layout)
+    positions = tuple(-p for p in op.positions) if isinstance(op, RotateBack) else op.positions
+    above, arguments = _turns(positions, op.angles, op.layout)
     if op.tokens == "rows":
         return Lines(f"rotated({names[0]}, {arguments})", above)
     return Lines(f"rotated({names[0]}.T, {arguments}).T", above)
@@ -497,6 +498,7 @@ _RULES: Mapping[type, Rule] = MappingProxyType(
         Accumulate: _template("{0} * {1} + {2}"),
         Sinusoids: _sinusoids,
         Rotate: _rotate,
+        RotateBack: _rotate,
         Slope: lambda op, names: Lines(_SLOPES_OF_VALUES[op.function].format(*names)),
         InfinityNorm: _norm,
         CrossEntropy: _cross_entropy,

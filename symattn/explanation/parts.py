@@ -17,7 +17,7 @@ from symattn.explanation.agreement import agreement
 from symattn.explanation.gradients import gradient_conventions
 from symattn.explanation.heads import head_conventions
 from symattn.explanation.page import rows_of
-from symattn.explanation.positions import has_sines, multiple_convention, position_conventions
+from symattn.explanation.positions import has_sines, multiple_convention, position_conventions, turned_back
 from symattn.explanation.steps import Detail, ask_step, explain_step, mask_words
 from symattn.explanation.wording import Wording
 from symattn.formula import Formula, ListOf, Name, Negative, Number, Power, Relation, Sum
@@ -27,7 +27,7 @@ from symattn.ops.jacobian import InfinityNorm, Slope
 from symattn.ops.loss import CrossEntropy
 from symattn.ops.normalisation import Rescale, Standardise, Variance
 from symattn.ops.online import Accumulate, Exponentials, RunningMaximum
-from symattn.ops.position import Multiple, Rotate, Sinusoids
+from symattn.ops.position import Multiple, Rotate, RotateBack, Sinusoids
 from symattn.ops.scores import Bias, FeatureMap, Hardmax, Over, OverSum, SoftCap, Temperature
 from symattn.problem import Problem
 
@@ -168,6 +168,8 @@ def convention(step: Step, problem: Problem, wording: Wording) -> list[Inlines]:
             items.append((Words(f"Sum adds up the {over}."),))
         case Round():
             items.append((Words(f"{step.op.title}, and go on with the rounded values."),))
+        case RotateBack():
+            items.append(turned_back())
         case Sinusoids() | Rotate():
             items += position_conventions(step.op)
         case Multiple():

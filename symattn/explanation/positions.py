@@ -33,6 +33,16 @@ def position_conventions(op: Sinusoids | Rotate) -> list[Inlines]:
     return items
 
 
+def turned_back() -> Inlines:
+    """How gradients go back through a rotation: (x, y) → (x cos pθ + y sin pθ, y cos pθ − x sin pθ)."""
+    x, y = Name("x"), Name("y")
+    cosine, sine = (_wave(function, THETA) for function in ("cos", "sin"))
+    first = Sum((Product((x, cosine), "·"), Product((y, sine), "·")))
+    second = Sum((Product((y, cosine), "·"), Negative(Product((x, sine), "·"))))
+    turn = Relation((ListOf((x, y), "(", ","), ListOf((first, second), "(", ",")), ("→",))
+    return (Words("Gradients turn back: "), Math(turn), Words("."))
+
+
 def has_sines(d: Derivation) -> bool:
     """Whether there are sines and cosines that are no roots of fractions."""
     waves = (step.op for step in d if isinstance(step.op, Sinusoids | Rotate))

@@ -43,7 +43,7 @@ from symattn.ops.jacobian import InfinityNorm, Slope
 from symattn.ops.loss import CrossEntropy
 from symattn.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
 from symattn.ops.online import Accumulate, Exponentials, RunningMaximum
-from symattn.ops.position import Angle, Degrees, Direction, Frequency, Multiple, Rotate, Sinusoids
+from symattn.ops.position import Angle, Degrees, Direction, Frequency, Multiple, Rotate, RotateBack, Sinusoids
 from symattn.ops.scores import Bias, FeatureMap, Hardmax, Over, OverSum, SoftCap, Temperature
 
 Floats = list[list[float]]
@@ -360,15 +360,16 @@ def _sinusoids(m: list[Floats], step: Step) -> Floats:
 
 
 def _rotate(m: list[Floats], step: Step) -> Floats:
-    """Each pair as a complex number times e^(ipθ)."""
+    """Each pair as a complex number times e^(ipθ), or times e^(−ipθ) where it is turned back."""
     op = step.op
     assert isinstance(op, Rotate)
+    direction = -1 if isinstance(op, RotateBack) else 1
     rows: Floats = []
     for p, row in zip(op.positions, m[0] if op.tokens == "rows" else _transpose(m, step), strict=True):
         half = len(row) // 2
         ends = (row[::2], row[1::2]) if op.layout == "pairs" else (row[:half], row[half:])
         pairs = zip(*ends, strict=True)
-        turned = [complex(*pair) * _turn(angle, p) for pair, angle in zip(pairs, op.angles, strict=True)]
+        turned = [complex(*pair) * _turn(angle, direction * p) for pair, angle in zip(pairs, op.angles, strict=True)]
         if op.layout == "pairs":
             rows.append([x for z in turned for x in (z.real, z.imag)])
         else:
@@ -532,6 +533,7 @@ _ROUTES: dict[type, Route] = {
     Accumulate: _accumulate,
     Sinusoids: _sinusoids,
     Rotate: _rotate,
+    RotateBack: _rotate,
     Multiple: _multiple,
     Slope: _slope,
     InfinityNorm: _norm,

@@ -27,6 +27,8 @@ from symattn.ops import (
     MeanSquare,
     Part,
     Rescale,
+    Rotate,
+    RotateBack,
     Scale,
     Softmax,
     Stack,
@@ -145,6 +147,11 @@ def _(op: Transpose, use: Use) -> Pull:
 
 
 @pull.register
+def _(op: Copy, use: Use) -> Pull:
+    return Pull((use.g,))
+
+
+@pull.register
 def _(op: Scale, use: Use) -> Pull:
     return Pull((use.g,), op)
 
@@ -173,6 +180,12 @@ def _(op: Activation, use: Use) -> Pull:
     name = op.name.lower()
     known_by_result = name in SLOPES and SLOPES[name].of_result
     return Pull((use.g, use.result if known_by_result else use.operand), ActivationGradient(name))
+
+
+@pull.register
+def _(op: Rotate, use: Use) -> Pull:
+    """By the transpose of the rotation, which is its inverse."""
+    return Pull((use.g,), RotateBack(op.angles, op.positions, op.layout, op.tokens))
 
 
 @pull.register

@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, pairwise
+from math import lcm
 from operator import mul
 from typing import TypeVar
 
+from symattn.derivation import Derivation, Step
 from symattn.dice import pick, whole
 from symattn.errors import InputError
-from symattn.exact import Matrix
-from symattn.mechanisms.drawing import Rows
+from symattn.exact import Matrix, Rational, Value, is_symbolic
+from symattn.mechanisms.backward import backward, gradient
+from symattn.mechanisms.drawing import Rows, dull, is_small
 from symattn.ops.attention import Keep
+from symattn.ops.gradient import SoftmaxGradient
 
 T = TypeVar("T")
 Weights = list[Fraction]
@@ -37,12 +42,12 @@ ROWS = 40
 DRAWS = 10_000
 
 
-def first(draw: Callable[[], T | None], what: str) -> T:
+def first(draw: Callable[[], T | None], what: str, tries: int = DRAWS) -> T:
     """The first that a draw gives; `InputError` says that there is none."""
-    for _ in range(DRAWS):
+    for _ in range(tries):
         if (drawn := draw()) is not None:
             return drawn
-    raise InputError(f"Of {DRAWS} draws none gave {what}; other sizes leave more room.")
+    raise InputError(f"Of {tries} draws none gave {what}; other sizes leave more room.")
 
 
 @cache
@@ -127,6 +132,95 @@ def one_hot(rows: int, columns: int, rng: random.Random) -> Matrix:
     return Matrix([[int(j == (first_one + turn * i) % columns) for j in range(columns)] for i in range(rows)])
 
 
+# ------------------------------------------------------------------------------------------------ after a forward pass
+
+CANDIDATES = 3000
+"""Gradients of the output that are tried."""
+
+STEEP = 4
+"""Up to what size their entries are drawn."""
+
+
+def upstream(d: Derivation, rng: random.Random) -> Matrix | None:
+    """A gradient of the output, in whole numbers, with which all that follow can be written; none where none is found.
+
+    Every gradient is linear in it, so that those for its entries one by one give those for any.  Where something in
+    them is neither rational nor a rational multiple of a logarithm, all of them are long, and any will do.
+    """
+    of = d.last
+    rows, columns = (int(size) for size in of.result.shape)
+    places = [(i, j) for i in range(rows) for j in range(columns)]
+    units = [
+        _back(d, Matrix([[int((i, j) == place) for j in range(columns)] for i in range(rows)])) for place in places
+    ]
+    forms = _forms(units)
+    for _ in range(CANDIDATES):
+        flat = [whole(rng, -STEEP, STEEP) for _ in places]
+        grid = [flat[i * columns : (i + 1) * columns] for i in range(rows)]
+        if dull(grid) or (forms is not None and not all(_fits(form, flat) for form in forms)):
+            continue
+        if not _is_idle(_back(d, found := Matrix(grid))):
+            return found
+    return None
+
+
+def _back(d: Derivation, gradient_of_output: Matrix) -> list[Step]:
+    """The steps of the way back."""
+    of = d.last.name
+    back = backward(replace(d, givens={**d.givens, gradient(of): gradient_of_output}), of)
+    return list(back.steps[len(d.steps) :])
+
+
+Form = tuple[int, tuple[int, ...]]
+"""A number that is linear in others: their factors, and what the sum is divided by."""
+
+
+def _forms(units: Sequence[list[Step]]) -> list[Form] | None:
+    """Every entry of every gradient, the largest divisors first; none where an entry is of another kind."""
+    found: dict[Form, None] = {}
+    for steps in zip(*units, strict=True):
+        for entries in zip(*(step.result for step in steps if isinstance(step.result, Matrix)), strict=True):
+            parts = [_parts(x) for x in entries]
+            for kind in (0, 1):
+                factors = [part[kind] for part in parts if part]
+                if len(factors) < len(parts):
+                    return None
+                below = lcm(*(x.denominator for x in factors))
+                if any(factors):
+                    found[below, tuple(int(x * below) for x in factors)] = None
+    return sorted(found, reverse=True)
+
+
+def _parts(x: Value) -> tuple[Rational, Rational] | None:
+    """a and b of a + b·ln c; none where it is another number."""
+    if isinstance(x, int | Fraction):
+        return x, 0
+    if not is_symbolic(x):
+        return None
+    import sympy
+
+    a, rest = sympy.expand(x).as_coeff_Add()
+    b, logarithm = rest.as_coeff_Mul()
+    if not (a.is_Rational and b.is_Rational and isinstance(logarithm, sympy.log)):
+        return None
+    return Fraction(int(a.p), int(a.q)), Fraction(int(b.p), int(b.q))
+
+
+def _fits(form: Form, numbers: Sequence[int]) -> bool:
+    below, factors = form
+    return is_small(Fraction(sum(map(mul, factors, numbers)), below))
+
+
+def _is_idle(steps: Sequence[Step]) -> bool:
+    """Whether a gradient is 0, or no score of a token gets any."""
+    for step in steps:
+        if not isinstance(step.result, Matrix) or not any(x != 0 for x in step.result):
+            return True
+        if isinstance(step.op, SoftmaxGradient) and not all(any(x != 0 for x in row) for row in step.result.rows):
+            return True
+    return False
+
+
 __all__ = [
     "DENOMINATORS",
     "Weights",
@@ -136,6 +230,7 @@ __all__ = [
     "one_hot",
     "shares",
     "telling_row",
+    "upstream",
     "upstream_row",
     "weights_row",
 ]

@@ -1,4 +1,4 @@
-"""Wrong ways back (PEDAGOGY 2.2, gradient: D1 to D4; D5 to D8 are what else goes wrong in the same exercises)."""
+"""Wrong ways back (PEDAGOGY 2.2, gradient: D1 to D4; D5 to D9 are what else goes wrong in the same exercises)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from symattn.derivation import Derivation, Op, Step
 from symattn.exact import Matrix, Value
 from symattn.mechanisms.backward import SECTION
 from symattn.misconceptions.base import COPY, Change, Instead, Misconception, Rewritten, total
-from symattn.ops import Hadamard, MatMul, Scale
+from symattn.ops import Hadamard, MatMul, Rotate, RotateBack, Scale
 from symattn.ops.gradient import (
     ActivationGradient,
     CrossEntropyGradient,
@@ -96,6 +96,12 @@ def _constant_statistics(d: Derivation, step: Step) -> Step | None:
 def _divided(of: Op, gradient: Matrix, normed: Matrix, variance: Matrix) -> Matrix:
     assert isinstance(of, NormGradient)
     return Rescale(of.epsilon).apply(gradient, variance)
+
+
+def _turned_forwards(d: Derivation, step: Step) -> Step | None:
+    if not isinstance(step.op, RotateBack):
+        return None
+    return step.with_op(Rotate(step.op.angles, step.op.positions, step.op.layout, step.op.tokens))
 
 
 def _targets_less(d: Derivation, step: Step) -> Step | None:
@@ -205,6 +211,18 @@ GRADIENT = (
         exactly="dL = (T − P)/n",
         tell="All gradients have the opposite sign.",
         feedback="Take the targets from the probabilities: the loss falls where the logit of the target grows.",
+        source="experience",
+        prior="medium",
+        core=True,
+    ),
+    Misconception(
+        "D9",
+        "turned forwards on the way back",
+        "dQ",
+        everywhere(_turned_forwards),
+        exactly="dQ = rotate(dR_Q), dK = rotate(dR_K), by the angles of the forward pass",
+        tell="The gradient of a token at position 0 is right, and no other.",
+        feedback="Gradients are turned back, by the same angles as queries and keys were turned.",
         source="experience",
         prior="medium",
         core=True,

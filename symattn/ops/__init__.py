@@ -11,7 +11,7 @@ from symattn.ops.linear import Add, Hadamard, MatMul, Scale, Stack, SumOver, Tra
 from symattn.ops.loss import CrossEntropy
 from symattn.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
 from symattn.ops.online import Accumulate, Exponentials, RunningMaximum
-from symattn.ops.position import Multiple, Rotate, Sinusoids
+from symattn.ops.position import Multiple, Rotate, RotateBack, Sinusoids
 from symattn.ops.scores import Bias, FeatureMap, Hardmax, Over, OverSum, SoftCap, Temperature
 
 OPS: dict[str, type[Op]] = {
@@ -71,6 +71,7 @@ __all__ = [
     "Part",
     "Rescale",
     "Rotate",
+    "RotateBack",
     "Round",
     "RunningMaximum",
     "Scale",

@@ -212,10 +212,14 @@ class Rotate(Op):
         pairs = len(self.angles)
         turned: list[Value] = [0] * (2 * pairs)
         for k, angle in enumerate(self.angles):
-            (a, b), (cosine, sine) = _pair(self.layout, k, pairs), angle.at(position)
+            (a, b), (cosine, sine) = _pair(self.layout, k, pairs), self._turn(angle, position)
             turned[a] = row[a] * cosine - row[b] * sine
             turned[b] = row[a] * sine + row[b] * cosine
         return turned
+
+    def _turn(self, angle: Angle, position: int) -> tuple[Value, Value]:
+        """Cosine and sine of what a pair is turned by."""
+        return angle.at(position)
 
     def matrix(self, position: int) -> Matrix:
         """R with x ↦ x R for a row x at this position."""
@@ -231,13 +235,40 @@ class Rotate(Op):
             operands[0].entry(token, x) if self.tokens == "rows" else operands[0].entry(x, token)
             for x in _pair(self.layout, k, pairs)
         )
-        cosine, sine = map(number, self.angles[k].at(self.positions[token]))
+        return self._written_out(first, other, self.angles[k].at(self.positions[token]), second)
+
+    def _written_out(self, x: Formula, y: Formula, turn: tuple[Value, Value], second: bool) -> Formula:
+        """The first or the second of a pair, turned by an angle of this cosine and sine."""
+        cosine, sine = map(number, turn)
         if second:
-            return Sum((Product((first, sine), "·"), Product((other, cosine), "·")))
-        return Sum((Product((first, cosine), "·"), Negative(Product((other, sine), "·"))))
+            return Sum((Product((x, sine), "·"), Product((y, cosine), "·")))
+        return Sum((Product((x, cosine), "·"), Negative(Product((y, sine), "·"))))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("rotate"), operands)
+
+
+@dataclass(frozen=True)
+class RotateBack(Rotate):
+    """Each pair turned back by pθ_k: (x, y) ↦ (x cos + y sin, −x sin + y cos), the inverse of `Rotate`.
+
+    A rotation's inverse is its transpose, so that this is how a gradient goes back through it.
+    """
+
+    title = "Rotation back"
+
+    def _turn(self, angle: Angle, position: int) -> tuple[Value, Value]:
+        cosine, sine = angle.at(position)
+        return cosine, -sine
+
+    def _written_out(self, x: Formula, y: Formula, turn: tuple[Value, Value], second: bool) -> Formula:
+        cosine, sine = map(number, turn)
+        if second:
+            return Sum((Product((y, cosine), "·"), Negative(Product((x, sine), "·"))))
+        return Sum((Product((x, cosine), "·"), Product((y, sine), "·")))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Call(Name("rotate", (Negative(Name("p")),)), operands)
 
 
 @dataclass(frozen=True)
@@ -282,4 +313,4 @@ def _cosine_and_sine(radians: Value) -> tuple[Value, Value]:
     return from_sympy(sympy.cos(angle)), from_sympy(sympy.sin(angle))
 
 
-__all__ = ["Angle", "Degrees", "Direction", "Frequency", "Layout", "Multiple", "Rotate", "Sinusoids"]
+__all__ = ["Angle", "Degrees", "Direction", "Frequency", "Layout", "Multiple", "Rotate", "RotateBack", "Sinusoids"]

@@ -98,7 +98,8 @@ def scheme(problem: Problem) -> dict[str, Marks]:
     heads, layers and blocks.  Without a mask its marks go to the scores.  Token by token, a role's marks are shared by
     its steps: weighted values have the output's method mark, their sums its accuracy, and the line that only puts
     tokens together has none.  In a long derivation a line has one accuracy mark, whatever the number of tokens, and one
-    that only adds up has no other: so that 13 to 30 lines come to 20 to 40 marks.  A shape is worth one mark.
+    that only adds up has no other: so that 13 to 30 lines come to 20 to 40 marks.  In one still longer no line has
+    more than one mark, and a mean none: its variance shows it.  A shape is worth one mark.
     """
     shapes = [step for step in problem.asked_steps if isinstance(step.result, Outline)]
     worked_out = [step for step in problem.asked_steps if step not in shapes]
@@ -113,8 +114,10 @@ def scheme(problem: Problem) -> dict[str, Marks]:
         lines = by_token or steps
         stem = _NUMBER.sub("", lines[0].stem)
         like = _LIKE_QUERIES.sub(r"\1Q", stem)
-        if (stem, type(lines[0].op)) in done or (like != stem and like in stems):
-            whole: Marks = (Mark("A", 1),)
+        if len(by_role) > LONGER and isinstance(lines[0].op, Mean):
+            whole: Marks = ()
+        elif len(by_role) > LONGER or (stem, type(lines[0].op)) in done or (like != stem and like in stems):
+            whole = (Mark("A", 1),)
         elif len(by_role) > LONG:
             whole = _marks_of_many(lines[0])
         else:
@@ -133,8 +136,8 @@ def _tokens(problem: Problem, step: Step) -> int:
     return int(rows if problem.derivation.orientation == "rows" else columns)
 
 
-LONG = 12
-"""Lines of a derivation; one with more is long."""
+LONG, LONGER = 12, 30
+"""Lines of a derivation; one with more is long, or longer."""
 
 _LIKE_QUERIES = re.compile(r"^(dW_|dX_|phi_|R_|d(?=K)|)[KV](?=_|$)")
 """Keys and values are worked out as queries are, dK as dQ, phi_K as phi_Q; dV and KV are others."""

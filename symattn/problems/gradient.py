@@ -28,12 +28,26 @@ TYPE = variety(
             "multi_head_gradient",
             "Take the gradient of a loss back through the output weights, through every head, and to the inputs.",
         ),
+        "cross-attention": Asked(
+            "cross_attention_gradient",
+            "Take the gradient of a loss back through cross-attention, to the weights and to both sequences.",
+        ),
+        "rotary": Asked(
+            "rotary_attention_gradient",
+            "Queries and keys are rotated by angles that grow with their positions. Take the gradient of a loss back "
+            "to them.",
+        ),
         "layer-norm": Asked(
             "layer_norm_gradient", "Normalise every token, and take the gradient of a loss back through the layer norm."
         ),
         "feed-forward": Asked(
             "feed_forward_gradient",
             "Work out the feed-forward network, and take the gradient of a loss back through it.",
+        ),
+        "encoder-block": Asked(
+            "encoder_block_gradient",
+            "Work out the encoder block, and take the gradient of a loss back through it, to all weights and to the "
+            "inputs.",
         ),
         "cross-entropy": Asked(
             "cross_entropy_gradient",

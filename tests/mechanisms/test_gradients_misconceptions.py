@@ -1,4 +1,4 @@
-"""What D1 to D8 make of gradients, in NumPy."""
+"""What D1 to D9 make of gradients, in NumPy."""
 
 from __future__ import annotations
 
@@ -158,3 +158,12 @@ def test_what_is_said_can_be_written(id: str) -> None:
     assert found
     for d, w in found:
         assert feedback(w, Wording(d, load_notation("standard")))
+
+
+def test_turned_forwards_on_the_way_back() -> None:
+    """Angles of 90°: at position 1, (x, y) is turned back to (y, −x), and forwards to (−y, x)."""
+    given = {"Q": [[1, 2], [2, 1]], "K": [[1, 0], [0, 1]], "V": [[1], [3]], "dZ": [[1], [2]]}
+    d = run("rotary_attention_gradient", given, angles="90", position="rotary", scale="none")
+    back = floats(d.value("dR_Q"))
+    assert np.allclose(floats(d.value("dQ")), [back[0], [back[1, 1], -back[1, 0]]])
+    assert np.allclose(wrong("D9", d, "dQ"), [back[0], [-back[1, 1], back[1, 0]]])

@@ -1,0 +1,55 @@
+"""An encoder block there and back: through both norms and residuals, the feed-forward network and attention.
+
+Y is the output, with the norm at the end (post-norm) or without it (pre-norm), and its gradient dY is given.  What goes
+round a sublayer, the residual, and what goes through it are added up on the way back.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+
+from symattn.derivation import Derivation
+from symattn.exact import Matrix, Size
+from symattn.mechanisms import encoder_block as block
+from symattn.mechanisms.attention_gradient import CHANGED_SCORES
+from symattn.mechanisms.backward import backward
+from symattn.mechanisms.base import HEADS, NORM, Mechanism, Settings
+from symattn.mechanisms.drawing_gradients import first, upstream
+from symattn.mechanisms.feed_forward_gradient import complaint
+from symattn.ops.gradient import Copy
+
+
+def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+    return backward(forward(d, settings, sizes), "Y")
+
+
+def forward(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+    d = block.encoder_block(d, settings, sizes)
+    return d.then("Y", Copy(), d.last.name)
+
+
+def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    def drawn() -> dict[str, Matrix] | None:
+        given = block.draw(settings, sizes, rng)
+        back = upstream(forward(Derivation(given), settings, sizes), rng)
+        return None if back is None else {**given, "dY": back}
+
+    return first(drawn, "gradients that come out, as they hardly do with a norm", DRAWS)
+
+
+DRAWS = 30
+
+MECHANISM = Mechanism(
+    name="encoder_block_gradient",
+    title="Encoder block and its gradients",
+    givens={**block.MECHANISM.givens, "dY": ("n", "d_model")},
+    optional=block.MECHANISM.optional,
+    usual=block.MECHANISM.usual,
+    drawn={"base": 2, "norm": "none"},
+    uses=CHANGED_SCORES | HEADS | NORM | {"function"},
+    default_sizes={"n": 2, "d_model": 2, "d_k": 4, "d_v": 2, "d_ff": 2},
+    derive=derive,
+    draw=draw,
+    complaint=complaint,
+)
