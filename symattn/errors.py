@@ -38,6 +38,10 @@ class UndefinedError(InputError):
     """A value that mathematics does not define: a softmax over no visible entry, 0 · (−∞), a division by 0."""
 
 
+class OutgrownError(InputError):
+    """An exact value would be longer than anybody could write; decimals with proof go on."""
+
+
 class UndecidedError(SymattnError, ArithmeticError):
     """Two values agree to as many digits as were tried, and no proof either way is known."""
 

@@ -8,7 +8,8 @@ two dictionaries.  Above them stands a tower of square roots, √(e²+1), as lay
 compares only how a sum is written, and `decide` proves.  `Quotient` keeps numerator and denominator apart and is never
 reduced: a gcd of exponential polynomials costs their degree, not their number of terms.
 
-What leaves this class, such as e^(e²), is a SymPy expression, and SymPy's own operators take over.
+What leaves this class, such as e^(e²), is a SymPy expression, and SymPy's own operators take over; or, where a
+derivation goes on in decimals, a `Real` (exact/real.py), which is known by intervals.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from math import gcd, isqrt, lcm
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeGuard, TypeVar
 
 from symattn.errors import InputError, UndefinedError
+from symattn.exact.real import Real, in_decimals, real
 
 if TYPE_CHECKING:
     from sympy import Expr
@@ -32,13 +34,14 @@ Radicand: TypeAlias = "int | ExpSum"  # what stands under a root of the tower; a
 Key: TypeAlias = tuple[Exponent, int, tuple[Radicand, ...]]  # (a, r, (R, ...)) is √r·√R…·e^a
 Terms: TypeAlias = dict[Key, Rational]
 Finite: TypeAlias = "int | Fraction | ExpSum | Quotient"
-Value: TypeAlias = "int | Fraction | ExpSum | Quotient | NegativeInfinity | Expr"
+Value: TypeAlias = "int | Fraction | ExpSum | Quotient | Real | NegativeInfinity | Expr"
 
 T = TypeVar("T")
 RATIONAL = (int, Fraction)  # for isinstance: a tuple is four times as fast as a union
 UNIT: Key = ((), 1, ())
 TRIAL_LIMIT = 2160  # trial division up to here tells every radicand up to 2160³ ≈ 10¹⁰ apart
 LONGEST_EXPONENT = 10_000  # of a Decimal: beyond it the fraction would not be a number one can write down
+DIGITS_OF_REALS = 12  # of a number known by intervals, in plain text
 MOST_BITS = 1_000_000  # of a power that is worked out: a third of a million digits
 
 
@@ -280,8 +283,10 @@ def divide(a: Value, b: Value) -> Value:
         raise UndefinedError(f"{text(a)} divided by −∞ is not defined.")
     if isinstance(a, NegativeInfinity):
         return a * divide(1, b)
-    if is_zero_for_sure(b):
+    if is_zero_for_sure(b) or (isinstance(b, Real) and _known_sign(b) == 0):
         raise UndefinedError(f"{text(a)} divided by 0 is not defined.")
+    if isinstance(a, Real) or isinstance(b, Real):
+        return a if b == 1 else 0 if is_zero_for_sure(a) else real("quotient", a, b)
     if is_symbolic(a) or is_symbolic(b):
         from symattn.exact.bridge import from_sympy, to_sympy
 
@@ -310,6 +315,8 @@ def square_root(a: Value) -> Value:
     sign = _known_sign(a)
     if sign == -1:
         raise UndefinedError(f"The square root of {text(a)} is not a real number, for that is negative.")
+    if isinstance(a, Real):
+        return real("sqrt", a) if sign else 0
     return root_of_positive(a) if sign else 0
 
 
@@ -331,6 +338,8 @@ def exponential(a: Value) -> Value:
     exponent = as_exponent(a)
     if exponent is not None:
         return ExpSum.of({(exponent, 1, ()): 1})
+    if isinstance(a, Real) or (in_decimals() and not has_symbols(a)):
+        return real("exp", a)
     import sympy
 
     from symattn.exact.bridge import from_sympy, to_sympy
@@ -352,12 +361,39 @@ def power(base: Value, exponent: Value) -> Value:
         raise UndefinedError(f"(−∞)^({text(exponent)}) is not defined.")
     if isinstance(exponent, RATIONAL) and not is_symbolic(base):
         return _rational_power(base, tidy(exponent))
-    logarithm = logarithm_of_unit(base)
-    if logarithm is not None:
-        return exponential(logarithm * exponent)
+    unit = logarithm_of_unit(base)
+    if unit is not None:
+        return exponential(unit * exponent)
+    if isinstance(base, Real) or isinstance(exponent, Real) or _goes_on_in_decimals(base, exponent):
+        return exponential(logarithm(base) * exponent)
     from symattn.exact.bridge import from_sympy, to_sympy
 
     return from_sympy(to_sympy(base) ** to_sympy(exponent))
+
+
+def logarithm(a: Value) -> Value:
+    """ln a for a > 0; what is not e^(a rational combination of square roots) leaves the class.
+
+    >>> logarithm(exponential(3)), logarithm(2)
+    (3, log(2))
+    """
+    unit = 0 if isinstance(a, int) and a == 1 else logarithm_of_unit(a)
+    if unit is not None:
+        return unit
+    if not has_symbols(a) and _known_sign(a) != 1:
+        raise UndefinedError(f"The logarithm of {text(a)} is not a real number, for that is not positive.")
+    if isinstance(a, Real) or _goes_on_in_decimals(a):
+        return real("ln", a)
+    import sympy
+
+    from symattn.exact.bridge import to_sympy
+
+    result: Expr = sympy.log(to_sympy(a))
+    return result
+
+
+def _goes_on_in_decimals(*numbers: Value) -> bool:
+    return in_decimals() and not any(map(has_symbols, numbers))
 
 
 def exact(x: object) -> Value:
@@ -372,7 +408,7 @@ def exact(x: object) -> Value:
         raise InputError(f"{x} is a truth value, not a number; write 1 or 0.")
     if isinstance(x, RATIONAL):
         return tidy(x if type(x) in (int, Fraction) else Fraction(x))
-    if isinstance(x, ExpSum | Quotient | NegativeInfinity):
+    if isinstance(x, ExpSum | Quotient | Real | NegativeInfinity):
         return x
     if isinstance(x, str):
         from symattn.exact.reading import read
@@ -423,12 +459,12 @@ def opened(v: Value) -> Value:
 
 
 def is_finite(v: Value) -> TypeGuard[Finite]:
-    """Whether v is a number of the class: neither −∞ nor a SymPy expression."""
+    """Whether v is a number of the class: neither −∞, nor a SymPy expression, nor one known by intervals."""
     return isinstance(v, (int, Fraction, ExpSum, Quotient))
 
 
 def is_value(x: object) -> TypeGuard[Value]:
-    return isinstance(x, int | Fraction | ExpSum | Quotient | NegativeInfinity) or is_symbolic(x)
+    return isinstance(x, int | Fraction | ExpSum | Quotient | Real | NegativeInfinity) or is_symbolic(x)
 
 
 def is_zero_for_sure(v: Value) -> bool:
@@ -629,17 +665,21 @@ def logarithm_of_unit(base: Value) -> Rational | ExpSum | None:
     return None
 
 
-def _rational_power(base: Finite, exponent: Rational) -> Value:
-    if isinstance(exponent, int):
+def _rational_power(base: Finite | Real, exponent: Rational) -> Value:
+    if isinstance(base, Real) and isinstance(exponent, int):
+        return real("power", base, exponent) if exponent not in (0, 1) else base if exponent else 1
+    if isinstance(exponent, int) and not isinstance(base, Real):
         return _integer_power(base, exponent)
-    logarithm = logarithm_of_unit(base)
-    if logarithm is not None:
-        return exponential(logarithm * exponent)
+    unit = logarithm_of_unit(base)
+    if unit is not None:
+        return exponential(unit * exponent)
     sign = _known_sign(base)
     if sign == 0 and exponent > 0:
         return 0
     if sign != 1:
         raise UndefinedError(f"({text(base)})^({exponent}) is no real number, for the base is not positive.")
+    if isinstance(base, Real):
+        return real("power", base, exponent)
     degree = exponent.denominator
     root: Value = _integer_power(base, exponent.numerator)
     while degree % 2 == 0:
@@ -650,6 +690,8 @@ def _rational_power(base: Finite, exponent: Rational) -> Value:
         above, below = _integer_root(root.numerator, degree), _integer_root(root.denominator, degree)
         if above**degree == root.numerator and below**degree == root.denominator:
             return tidy(Fraction(above, below))
+    if in_decimals():
+        return real("power", base, exponent)
     from symattn.exact.bridge import to_sympy
 
     result: Expr = to_sympy(base) ** to_sympy(exponent)
@@ -719,6 +761,10 @@ def text(v: Value) -> str:
         return f"{_bracketed(v.numerator)}/({text(v.denominator)})"
     if isinstance(v, RATIONAL):
         return _digits(v)
+    if isinstance(v, Real):
+        from symattn.exact.rounding import significant_text
+
+        return f"{significant_text(v, DIGITS_OF_REALS)}…"
     if not isinstance(v, ExpSum):
         return str(v)
     signed = [("- " if c < 0 else "+ ") + _term_text(key, absolute(c)) for key, c in v.terms.items()]
