@@ -39,7 +39,7 @@ class UndefinedError(InputError):
 
 
 class OutgrownError(InputError):
-    """An exact value would be longer than anybody could write; decimals with proof go on."""
+    """An exact number would have more terms than are worked with; in decimals the work can go on."""
 
 
 class UndecidedError(SymattnError, ArithmeticError):

@@ -18,7 +18,7 @@ from math import ceil, gcd, lcm, prod
 from random import SystemRandom
 from typing import Any, Literal, TypeAlias, TypeGuard
 
-from symattn.errors import InputError, UndecidedError, UndefinedError
+from symattn.errors import InputError, OutgrownError, UndecidedError, UndefinedError
 from symattn.exact import values
 from symattn.exact.intervals import LINE, ONE, Interval, IntervalRing, enclose, interval_ring
 from symattn.exact.real import Real
@@ -103,7 +103,7 @@ def decide(a: Value, b: Value, *, budget: Budget | None = None) -> Decision:
     if values.is_finite(a) and values.is_finite(b):
         try:
             return Decision(_equal(a, b, budget or Budget(BUDGET)), "exact")
-        except OverBudget:
+        except (OverBudget, OutgrownError):
             pass
     return _beyond_exact(a, b, numeric=not symbols)
 
@@ -161,7 +161,24 @@ def compare(a: Value, b: Value) -> int:
         return -1
     if x.low > y.high:
         return 1
-    return sign(a - b)
+    try:
+        return sign(a - b)
+    except OutgrownError:
+        return _compared(a, b)
+
+
+def _compared(a: Value, b: Value) -> int:
+    """The same where a − b has too many terms to be formed."""
+    decision = decide(a, b)
+    if decision.equal:
+        return 0
+    digits = FIRST_DIGITS
+    while digits < FARTHEST_DIGITS:
+        digits *= 2
+        x, y = enclose(a, digits), enclose(b, digits)
+        if _apart(x, y):
+            return -1 if x.high < y.low else 1
+    raise UndecidedError(f"Which of two numbers is larger is not known even with {digits} digits.")
 
 
 def decide_tree(tree: Node, truth: Value) -> Decision:
@@ -228,7 +245,7 @@ def _beyond_exact(a: Operand, b: Operand, *, numeric: bool) -> Decision:
     for test in (_logarithmic, _identity):
         try:
             decision = test(_as_operand(a), _as_operand(b))
-        except (OverBudget, OutsideTheClass, UndecidedError):
+        except (OverBudget, OutgrownError, OutsideTheClass, UndecidedError):
             continue
         if decision is not None:
             return decision

@@ -19,10 +19,10 @@ from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from math import gcd, isqrt, lcm
+from math import gcd, isqrt, lcm, prod
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeGuard, TypeVar
 
-from symattn.errors import InputError, UndefinedError
+from symattn.errors import InputError, OutgrownError, UndefinedError
 from symattn.exact.real import Real, in_decimals, real
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ TRIAL_LIMIT = 2160  # trial division up to here tells every radicand up to 2160�
 LONGEST_EXPONENT = 10_000  # of a Decimal: beyond it the fraction would not be a number one can write down
 DIGITS_OF_REALS = 12  # of a number known by intervals, in plain text
 MOST_BITS = 1_000_000  # of a power that is worked out: a third of a million digits
+MOST_TERMS = 30_000  # of a sum, those below its roots counted as often as they would be written: some 500 pages
+MOST_PAIRS = 200_000  # of terms that are multiplied for one product, which takes less than half a second
 
 
 class ExpSum:
@@ -51,18 +53,23 @@ class ExpSum:
     Made by arithmetic and by `square_root` and `exponential`; a result that is rational is a plain number.
     """
 
-    __slots__ = ("_hash", "_twin", "height", "terms")
+    __slots__ = ("_hash", "_twin", "height", "length", "terms")
 
     terms: Mapping[Key, Rational]
     _hash: int | None
     _twin: ExpSum | None
     height: int  # how deep roots of the tower are nested; 0 where `==` is equality
+    length: int  # the terms that it has when it is written out, those below roots counted as well
 
     def __init__(self, terms: Mapping[Key, Rational]) -> None:
         self.terms = terms
-        self.height = max(
-            (1 + (0 if isinstance(R, int) else R.height) for _, _, roots in terms for R in roots), default=0
-        )
+        self.height, self.length = 0, len(terms)
+        for _, _, roots in terms:
+            for R in roots:
+                self.height = max(self.height, 1 + (0 if isinstance(R, int) else R.height))
+                self.length += length(R)
+        if self.length > MOST_TERMS:
+            raise outgrown()
         self._hash = None
         self._twin = None
 
@@ -115,6 +122,8 @@ class ExpSum:
             return ExpSum({key: tidy(c * other) for key, c in self.terms.items()}) if other else 0
         if not isinstance(other, ExpSum):
             return NotImplemented
+        if _pairs(self, other) > MOST_PAIRS:
+            raise outgrown()
         return ExpSum.of(_product(self.terms, other.terms))
 
     def __neg__(self) -> ExpSum:
@@ -492,9 +501,14 @@ def terms_of(v: Rational | ExpSum) -> Mapping[Key, Rational]:
 
 def length(v: Rational | ExpSum) -> int:
     """The number of terms, those below roots counted as well."""
-    if not isinstance(v, ExpSum):
-        return 1
-    return sum(1 + sum(length(R) for R in roots) for _, _, roots in v.terms)
+    return v.length if isinstance(v, ExpSum) else 1
+
+
+def outgrown() -> OutgrownError:
+    return OutgrownError(
+        'The exact numbers outgrow what can be worked with or read; with arithmetic = "auto" or "decimal" the work goes '
+        "on in decimals."
+    )
 
 
 def as_exponent(v: Value) -> Exponent | None:
@@ -549,6 +563,15 @@ def square_part(n: int) -> tuple[int, int, int]:
 
 
 # ------------------------------------------------------------------------------------ inside
+
+
+def _pairs(a: ExpSum, b: ExpSum) -> int:
+    """How many terms come from multiplying a and b before like ones are added: √R·√R = R has those of R."""
+    pairs = len(a.terms) * len(b.terms)
+    if a.height and b.height:
+        common = {R for _, _, roots in a.terms for R in roots} & {R for _, _, roots in b.terms for R in roots}
+        pairs *= max(prod(length(R) for R in roots if R in common) for _, _, roots in a.terms)
+    return pairs
 
 
 def _product(left: Mapping[Key, Rational], right: Mapping[Key, Rational]) -> Terms:
