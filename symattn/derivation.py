@@ -16,8 +16,9 @@ from itertools import product
 from types import MappingProxyType
 from typing import Literal
 
-from symattn.errors import InputError, ShapeError, UndefinedError
+from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value, has_symbols
+from symattn.exact.carry import Arithmetic, carried
 from symattn.formula import Formula
 
 Shape = tuple[Size, Size]
@@ -206,12 +207,14 @@ class Derivation:
 
     With `staged`, later steps see an earlier result as a matrix of fresh symbols named after its step: q_11 and not
     x_11·w_11 + …; `expanded` puts everything back in.  `orientation` says how tokens lie: as rows or as columns.
+    `arithmetic` says how results are carried on (`symattn.exact.carry`).
     """
 
     givens: Mapping[str, AnyMatrix]
     steps: tuple[Step, ...] = ()
     staged: bool = False
     orientation: Orientation = "rows"
+    arithmetic: Arithmetic = "exact"
 
     def __post_init__(self) -> None:
         if not isinstance(self.givens, MappingProxyType):
@@ -326,9 +329,11 @@ class Derivation:
             shape = op.shape(*shapes)
             if any(isinstance(m, Outline) for m in matrices):
                 return Outline(shape)
-            return op.apply(*(m for m in matrices if isinstance(m, Matrix)))
+            return carried(op.apply, [m for m in matrices if isinstance(m, Matrix)], self.arithmetic)
         except ShapeError as error:
             raise ShapeError(self._explain(step, shapes, error)) from error
+        except OutgrownError as error:
+            raise OutgrownError(f"Step {step.name!r} ({type(op).__name__}): {error}") from error
         except UndefinedError as error:
             raise UndefinedError(f"Step {step.name!r} ({type(op).__name__}): {error}") from error
 

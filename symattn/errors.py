@@ -38,6 +38,10 @@ class UndefinedError(InputError):
     """A value that mathematics does not define: a softmax over no visible entry, 0 · (−∞), a division by 0."""
 
 
+class OutgrownError(InputError):
+    """An exact number would have more terms than are worked with; in decimals the work can go on."""
+
+
 class UndecidedError(SymattnError, ArithmeticError):
     """Two values agree to as many digits as were tried, and no proof either way is known."""
 

@@ -7,6 +7,11 @@ are `symattn.mechanisms.Settings`.
 from collections.abc import Mapping
 
 ABOUT: Mapping[str, tuple[str, str]] = {
+    "arithmetic": (
+        "HOW",
+        "exact: fractions, roots and powers of e; decimal: decimals whose every digit is proved; auto: exact as long "
+        "as a line can be read, then decimals.",
+    ),
     "scale": ("EXPR", "What scores are divided by: sqrt(d_k), none, sqrt(d_model), d_k, 3, sqrt(5), …"),
     "mask": (
         "MASK",

@@ -3,6 +3,7 @@
 from symattn.exact.bridge import from_sympy, to_sympy
 from symattn.exact.decide import Decision, compare, decide, is_zero, sign
 from symattn.exact.matrix import AnyMatrix, Matrix, Outline, Size, matrix
+from symattn.exact.real import Real
 from symattn.exact.rounding import (
     correctly_rounded,
     decimal_text,
@@ -24,6 +25,7 @@ from symattn.exact.values import (
     exponential,
     has_symbols,
     is_symbolic,
+    logarithm,
     power,
     square_root,
 )
@@ -39,6 +41,7 @@ __all__ = [
     "Outline",
     "Quotient",
     "Rational",
+    "Real",
     "Size",
     "Value",
     "compare",
@@ -53,6 +56,7 @@ __all__ = [
     "is_symbolic",
     "is_zero",
     "largest_remainder",
+    "logarithm",
     "matrix",
     "power",
     "rounded",

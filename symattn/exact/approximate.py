@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from symattn.exact.intervals import enclose
+from symattn.exact.real import Real
 from symattn.exact.rounding import significant_text
 from symattn.exact.values import RATIONAL, Exponent, ExpSum, Key, NegativeInfinity, Quotient, Rational, Value, terms_of
 
@@ -19,6 +21,9 @@ def approximate(value: Value) -> float:
     """
     if isinstance(value, NegativeInfinity):
         return -math.inf
+    if isinstance(value, Real):
+        low, high = enclose(value, DIGITS)
+        return float(low + (high - low) / 2)
     try:
         if isinstance(value, RATIONAL):
             return float(value)

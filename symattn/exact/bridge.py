@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import values
+from symattn.exact.real import Function, Real, real
 from symattn.exact.tree import (
     Apply,
     Budget,
@@ -18,16 +19,18 @@ from symattn.exact.tree import (
     OverBudget,
     Power,
     Product,
+    Ring,
     Symbol,
     Total,
 )
 from symattn.exact.values import ExpSum, NegativeInfinity, Quotient, Value
 
 BUDGET = 50_000
+DIGITS_OF_FLOATS = 30
 
 
 def to_sympy(v: Value) -> Any:
-    """The same number as a SymPy expression.
+    """The same number as a SymPy expression; one that is known by intervals as a Float of 30 digits.
 
     >>> to_sympy(values.divide(values.exponential(2), values.exponential(2) + 1))
     exp(2)/(1 + exp(2))
@@ -40,6 +43,10 @@ def to_sympy(v: Value) -> Any:
         return sympy.Rational(v.numerator, v.denominator)
     if isinstance(v, NegativeInfinity):
         return -sympy.oo
+    if isinstance(v, Real):
+        from symattn.exact.rounding import significant_text
+
+        return sympy.Float(significant_text(v, DIGITS_OF_FLOATS), DIGITS_OF_FLOATS)
     if isinstance(v, Quotient):
         return to_sympy(v.numerator) / to_sympy(v.denominator)
     if isinstance(v, ExpSum):
@@ -110,6 +117,54 @@ _FUNCTIONS = {
     "log": "ln", "tanh": "tanh", "erf": "erf", "sin": "sin", "cos": "cos", "Max": "max", "Min": "min", "Abs": "abs"
 }  # fmt: skip
 """SymPy's functions, and what they are called in trees."""
+
+
+def value_at(expr: Any, symbol: Any, x: Value) -> Value:
+    """An expression in one symbol at x, worked out in values: for a `Real`, which SymPy does not know.
+
+    `InputError` for a function that has no values.
+    """
+    try:
+        return _At(symbol.name, x)(tree_of(expr))
+    except OutsideTheClass as error:
+        raise InputError(f"The expression {expr} cannot be evaluated: {error}") from error
+
+
+class _At(Ring[Value]):
+    """Values as they are, with one number for one symbol."""
+
+    def __init__(self, name: str, x: Value) -> None:
+        self.name, self.x = name, x
+
+    def number(self, q: values.Rational) -> Value:
+        return q
+
+    def negate(self, a: Value) -> Value:
+        return -a
+
+    def add(self, a: Value, b: Value) -> Value:
+        return a + b
+
+    def multiply(self, a: Value, b: Value) -> Value:
+        return a * b
+
+    def divide(self, a: Value, b: Value) -> Value:
+        return values.divide(a, b)
+
+    def power(self, base: Node, exponent: Node) -> Value:
+        return values.power(self(base), self(exponent))
+
+    def apply(self, function: str, arguments: tuple[Node, ...]) -> Value:
+        a = tuple(map(self, arguments))
+        known = {"exp": values.exponential, "sqrt": values.square_root, "ln": values.logarithm}
+        if function in known:
+            return known[function](*a)
+        return real(cast(Function, function), *a)
+
+    def other(self, node: MinusInfinity | Symbol) -> Value:
+        if isinstance(node, Symbol) and node.name == self.name:
+            return self.x
+        return super().other(node)
 
 
 def _of_float(x: Any) -> values.Rational:

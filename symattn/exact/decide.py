@@ -4,7 +4,8 @@ Different numbers are nearly always told apart by an interval of 25 digits.  Equ
 exactly: a sum c·√r·e^a is zero only if it has no term (Lindemann–Weierstrass), and a + b·√R = 0 means
 a² = b²R with opposite signs.  When that would be too large, the difference is evaluated modulo a random prime
 (Schwartz 1980, Zippel 1979).  Outside the class of exact numbers equality can be proved formally, and
-inequality by intervals; between the two remains `undecided`.
+inequality by intervals; between the two remains `undecided`.  Numbers that are known by intervals alone (`Real`) are
+taken for equal if they agree to 200 digits, and the decision says so.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from math import ceil, gcd, lcm, prod
 from random import SystemRandom
 from typing import Any, Literal, TypeAlias, TypeGuard
 
-from symattn.errors import InputError, UndecidedError, UndefinedError
+from symattn.errors import InputError, OutgrownError, UndecidedError, UndefinedError
 from symattn.exact import values
 from symattn.exact.intervals import LINE, ONE, Interval, IntervalRing, enclose, interval_ring
+from symattn.exact.real import Real
 from symattn.exact.tree import (
     Apply,
     Budget,
@@ -55,7 +57,7 @@ from symattn.exact.values import (
     terms_of,
 )
 
-Proof: TypeAlias = Literal["interval", "exact", "modular", "formal", "undecided"]
+Proof: TypeAlias = Literal["interval", "exact", "modular", "formal", "digits", "undecided"]
 Operand: TypeAlias = "Value | Node"
 
 FIRST_DIGITS = 25
@@ -63,6 +65,7 @@ MOST_DIGITS = 400  # tried before "undecided"
 FARTHEST_DIGITS = 6400  # tried for the sign of what is proved not to be 0
 BUDGET = 30_000
 LONGEST_STEP = 250  # bits of what a prime of the modular test has to be 1 by: longer primes take too long to find
+DIGITS_OF_REALS = 200  # to which numbers must agree that are known by intervals alone
 RANDOM = SystemRandom()  # not to be foreseen by whoever writes the answers
 SMALL_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
 
@@ -88,6 +91,8 @@ def decide(a: Value, b: Value, *, budget: Budget | None = None) -> Decision:
     """
     if isinstance(a, NegativeInfinity) or isinstance(b, NegativeInfinity):
         return Decision(a is b, "exact")
+    if isinstance(a, Real) or isinstance(b, Real):
+        return _decide_reals(a, b)
     a, b = values.opened(a), values.opened(b)
     if isinstance(a, RATIONAL) and isinstance(b, RATIONAL):
         return Decision(a == b, "exact")
@@ -98,9 +103,26 @@ def decide(a: Value, b: Value, *, budget: Budget | None = None) -> Decision:
     if values.is_finite(a) and values.is_finite(b):
         try:
             return Decision(_equal(a, b, budget or Budget(BUDGET)), "exact")
-        except OverBudget:
+        except (OverBudget, OutgrownError):
             pass
     return _beyond_exact(a, b, numeric=not symbols)
+
+
+def _decide_reals(a: Value, b: Value) -> Decision:
+    if a is b:
+        return Decision(True, "exact")
+    if has_symbols(a) or has_symbols(b):
+        return Decision(None, "undecided")
+    digits = FIRST_DIGITS
+    while True:
+        x, y = enclose(a, digits), enclose(b, digits)
+        if _apart(x, y):
+            return Decision(False, "interval", digits)
+        if _close(x, y, DIGITS_OF_REALS):
+            return Decision(True, "digits", DIGITS_OF_REALS)
+        if digits > FARTHEST_DIGITS:
+            return Decision(None, "undecided")
+        digits = max(2 * digits, DIGITS_OF_REALS + FIRST_DIGITS)
 
 
 def is_zero(v: Value) -> bool:
@@ -139,7 +161,24 @@ def compare(a: Value, b: Value) -> int:
         return -1
     if x.low > y.high:
         return 1
-    return sign(a - b)
+    try:
+        return sign(a - b)
+    except OutgrownError:
+        return _compared(a, b)
+
+
+def _compared(a: Value, b: Value) -> int:
+    """The same where a − b has too many terms to be formed."""
+    decision = decide(a, b)
+    if decision.equal:
+        return 0
+    digits = FIRST_DIGITS
+    while digits < FARTHEST_DIGITS:
+        digits *= 2
+        x, y = enclose(a, digits), enclose(b, digits)
+        if _apart(x, y):
+            return -1 if x.high < y.low else 1
+    raise UndecidedError(f"Which of two numbers is larger is not known even with {digits} digits.")
 
 
 def decide_tree(tree: Node, truth: Value) -> Decision:
@@ -206,7 +245,7 @@ def _beyond_exact(a: Operand, b: Operand, *, numeric: bool) -> Decision:
     for test in (_logarithmic, _identity):
         try:
             decision = test(_as_operand(a), _as_operand(b))
-        except (OverBudget, OutsideTheClass, UndecidedError):
+        except (OverBudget, OutgrownError, OutsideTheClass, UndecidedError):
             continue
         if decision is not None:
             return decision

@@ -20,10 +20,11 @@ from decimal import (
 )
 from fractions import Fraction
 from functools import lru_cache, reduce
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from symattn.errors import InputError, UndefinedError
 from symattn.exact import values
+from symattn.exact.real import Real
 from symattn.exact.tree import (
     Apply,
     Budget,
@@ -62,6 +63,7 @@ class Interval(NamedTuple):
 
 ZERO, ONE, INFINITY = Decimal(0), Decimal(1), Decimal("Infinity")
 LINE = Interval(-INFINITY, INFINITY)
+LEAST_DIGITS = 40  # with which a `Real` is worked out: enough for its sign and for what is printed of it
 
 
 def enclose(value: Value, digits: int) -> Interval:
@@ -95,6 +97,8 @@ class IntervalRing(Ring[Interval]):
             return self._sum(value)
         if isinstance(value, Quotient):
             return self.divide(self.enclose(value.numerator), _denominator(value.denominator, self.digits))
+        if isinstance(value, Real):
+            return self.real(value)
         if isinstance(value, NegativeInfinity):
             raise InputError("−∞ cannot be enclosed between two numbers.")
         from symattn.exact.bridge import tree_of
@@ -105,6 +109,45 @@ class IntervalRing(Ring[Interval]):
             raise InputError(
                 f"The expression {value} cannot be evaluated: it has symbols or unknown functions."
             ) from error
+
+    def real(self, value: Real) -> Interval:
+        """What a `Real` is known by, with at least so many digits: it and all that it is worked out from, once each."""
+        if self.digits < LEAST_DIGITS:
+            return interval_ring(LEAST_DIGITS).real(value)
+        waiting = [value]  # a stack of our own, for a derivation is deeper than Python's
+        while waiting:
+            node = waiting[-1]
+            if node.digits < self.digits:
+                unknown = [x for x in node.operands if isinstance(x, Real) and x.digits < self.digits]
+                if unknown:
+                    waiting += unknown
+                    continue
+                operands = [x.interval if isinstance(x, Real) else self.enclose(x) for x in node.operands]
+                node.interval = self._function(node, cast("list[Interval]", operands))
+                node.digits = self.digits
+            waiting.pop()
+        assert value.interval is not None
+        return value.interval
+
+    def _function(self, node: Real, x: list[Interval]) -> Interval:
+        match node.function:
+            case "value":
+                return x[0]
+            case "sum":
+                return reduce(self.add, x)
+            case "product":
+                return reduce(self.multiply, x)
+            case "dot":
+                return reduce(self.add, map(self.multiply, x[::2], x[1::2]))
+            case "quotient":
+                return self.divide(*x)
+            case "power":
+                exponent = node.operands[1]
+                if isinstance(exponent, int):
+                    return self.integer_power(x[0], exponent)
+                return self.exp(self.multiply(self.ln(x[0]), x[1]))
+            case function:
+                return self.function(function, tuple(x))
 
     def number(self, q: Rational) -> Interval:
         if isinstance(q, int):
@@ -160,7 +203,10 @@ class IntervalRing(Ring[Interval]):
         return self.exp(self.multiply(self.ln(self(base)), self.enclose(x)))
 
     def apply(self, function: str, arguments: tuple[Node, ...]) -> Interval:
-        a = tuple(map(self, arguments))
+        return self.function(function, tuple(map(self, arguments)))
+
+    def function(self, function: str, a: tuple[Interval, ...]) -> Interval:
+        """A function of numbers that lie in these intervals."""
         match function, a:
             case "exp", (x,):
                 return self.exp(x)

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import partial, reduce
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from symattn.errors import SymattnError, UndefinedError
+from symattn.errors import OutgrownError, SymattnError, UndefinedError
 from symattn.exact import values
 from symattn.exact.values import (
     NEGATIVE_INFINITY,
@@ -210,6 +210,8 @@ class Ring(ABC, Generic[T]):
                     return self.apply(function, arguments)
                 case MinusInfinity() | Symbol():
                     return self.other(node)
+        except OutgrownError as error:
+            raise OverBudget(str(error)) from error
         except UndefinedError as error:
             if isinstance(error, EvaluationError):
                 raise

@@ -8,7 +8,8 @@ two dictionaries.  Above them stands a tower of square roots, √(e²+1), as lay
 compares only how a sum is written, and `decide` proves.  `Quotient` keeps numerator and denominator apart and is never
 reduced: a gcd of exponential polynomials costs their degree, not their number of terms.
 
-What leaves this class, such as e^(e²), is a SymPy expression, and SymPy's own operators take over.
+What leaves this class, such as e^(e²), is a SymPy expression, and SymPy's own operators take over; or, where a
+derivation goes on in decimals, a `Real` (exact/real.py), which is known by intervals.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from math import gcd, isqrt, lcm
+from math import gcd, isqrt, lcm, prod
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeGuard, TypeVar
 
-from symattn.errors import InputError, UndefinedError
+from symattn.errors import InputError, OutgrownError, UndefinedError
+from symattn.exact.real import Real, in_decimals, real
 
 if TYPE_CHECKING:
     from sympy import Expr
@@ -32,14 +34,17 @@ Radicand: TypeAlias = "int | ExpSum"  # what stands under a root of the tower; a
 Key: TypeAlias = tuple[Exponent, int, tuple[Radicand, ...]]  # (a, r, (R, ...)) is √r·√R…·e^a
 Terms: TypeAlias = dict[Key, Rational]
 Finite: TypeAlias = "int | Fraction | ExpSum | Quotient"
-Value: TypeAlias = "int | Fraction | ExpSum | Quotient | NegativeInfinity | Expr"
+Value: TypeAlias = "int | Fraction | ExpSum | Quotient | Real | NegativeInfinity | Expr"
 
 T = TypeVar("T")
 RATIONAL = (int, Fraction)  # for isinstance: a tuple is four times as fast as a union
 UNIT: Key = ((), 1, ())
 TRIAL_LIMIT = 2160  # trial division up to here tells every radicand up to 2160³ ≈ 10¹⁰ apart
 LONGEST_EXPONENT = 10_000  # of a Decimal: beyond it the fraction would not be a number one can write down
+DIGITS_OF_REALS = 12  # of a number known by intervals, in plain text
 MOST_BITS = 1_000_000  # of a power that is worked out: a third of a million digits
+MOST_TERMS = 30_000  # of a sum, those below its roots counted as often as they would be written: some 500 pages
+MOST_PAIRS = 200_000  # of terms that are multiplied for one product, which takes less than half a second
 
 
 class ExpSum:
@@ -48,18 +53,23 @@ class ExpSum:
     Made by arithmetic and by `square_root` and `exponential`; a result that is rational is a plain number.
     """
 
-    __slots__ = ("_hash", "_twin", "height", "terms")
+    __slots__ = ("_hash", "_twin", "height", "length", "terms")
 
     terms: Mapping[Key, Rational]
     _hash: int | None
     _twin: ExpSum | None
     height: int  # how deep roots of the tower are nested; 0 where `==` is equality
+    length: int  # the terms that it has when it is written out, those below roots counted as well
 
     def __init__(self, terms: Mapping[Key, Rational]) -> None:
         self.terms = terms
-        self.height = max(
-            (1 + (0 if isinstance(R, int) else R.height) for _, _, roots in terms for R in roots), default=0
-        )
+        self.height, self.length = 0, len(terms)
+        for _, _, roots in terms:
+            for R in roots:
+                self.height = max(self.height, 1 + (0 if isinstance(R, int) else R.height))
+                self.length += length(R)
+        if self.length > MOST_TERMS:
+            raise outgrown()
         self._hash = None
         self._twin = None
 
@@ -112,6 +122,8 @@ class ExpSum:
             return ExpSum({key: tidy(c * other) for key, c in self.terms.items()}) if other else 0
         if not isinstance(other, ExpSum):
             return NotImplemented
+        if _pairs(self, other) > MOST_PAIRS:
+            raise outgrown()
         return ExpSum.of(_product(self.terms, other.terms))
 
     def __neg__(self) -> ExpSum:
@@ -280,8 +292,10 @@ def divide(a: Value, b: Value) -> Value:
         raise UndefinedError(f"{text(a)} divided by −∞ is not defined.")
     if isinstance(a, NegativeInfinity):
         return a * divide(1, b)
-    if is_zero_for_sure(b):
+    if is_zero_for_sure(b) or (isinstance(b, Real) and _known_sign(b) == 0):
         raise UndefinedError(f"{text(a)} divided by 0 is not defined.")
+    if isinstance(a, Real) or isinstance(b, Real):
+        return a if b == 1 else 0 if is_zero_for_sure(a) else real("quotient", a, b)
     if is_symbolic(a) or is_symbolic(b):
         from symattn.exact.bridge import from_sympy, to_sympy
 
@@ -310,6 +324,8 @@ def square_root(a: Value) -> Value:
     sign = _known_sign(a)
     if sign == -1:
         raise UndefinedError(f"The square root of {text(a)} is not a real number, for that is negative.")
+    if isinstance(a, Real):
+        return real("sqrt", a) if sign else 0
     return root_of_positive(a) if sign else 0
 
 
@@ -331,6 +347,8 @@ def exponential(a: Value) -> Value:
     exponent = as_exponent(a)
     if exponent is not None:
         return ExpSum.of({(exponent, 1, ()): 1})
+    if isinstance(a, Real) or (in_decimals() and not has_symbols(a)):
+        return real("exp", a)
     import sympy
 
     from symattn.exact.bridge import from_sympy, to_sympy
@@ -352,12 +370,39 @@ def power(base: Value, exponent: Value) -> Value:
         raise UndefinedError(f"(−∞)^({text(exponent)}) is not defined.")
     if isinstance(exponent, RATIONAL) and not is_symbolic(base):
         return _rational_power(base, tidy(exponent))
-    logarithm = logarithm_of_unit(base)
-    if logarithm is not None:
-        return exponential(logarithm * exponent)
+    unit = logarithm_of_unit(base)
+    if unit is not None:
+        return exponential(unit * exponent)
+    if isinstance(base, Real) or isinstance(exponent, Real) or _goes_on_in_decimals(base, exponent):
+        return exponential(logarithm(base) * exponent)
     from symattn.exact.bridge import from_sympy, to_sympy
 
     return from_sympy(to_sympy(base) ** to_sympy(exponent))
+
+
+def logarithm(a: Value) -> Value:
+    """ln a for a > 0; what is not e^(a rational combination of square roots) leaves the class.
+
+    >>> logarithm(exponential(3)), logarithm(2)
+    (3, log(2))
+    """
+    unit = 0 if isinstance(a, int) and a == 1 else logarithm_of_unit(a)
+    if unit is not None:
+        return unit
+    if not has_symbols(a) and _known_sign(a) != 1:
+        raise UndefinedError(f"The logarithm of {text(a)} is not a real number, for that is not positive.")
+    if isinstance(a, Real) or _goes_on_in_decimals(a):
+        return real("ln", a)
+    import sympy
+
+    from symattn.exact.bridge import to_sympy
+
+    result: Expr = sympy.log(to_sympy(a))
+    return result
+
+
+def _goes_on_in_decimals(*numbers: Value) -> bool:
+    return in_decimals() and not any(map(has_symbols, numbers))
 
 
 def exact(x: object) -> Value:
@@ -372,7 +417,7 @@ def exact(x: object) -> Value:
         raise InputError(f"{x} is a truth value, not a number; write 1 or 0.")
     if isinstance(x, RATIONAL):
         return tidy(x if type(x) in (int, Fraction) else Fraction(x))
-    if isinstance(x, ExpSum | Quotient | NegativeInfinity):
+    if isinstance(x, ExpSum | Quotient | Real | NegativeInfinity):
         return x
     if isinstance(x, str):
         from symattn.exact.reading import read
@@ -423,12 +468,12 @@ def opened(v: Value) -> Value:
 
 
 def is_finite(v: Value) -> TypeGuard[Finite]:
-    """Whether v is a number of the class: neither −∞ nor a SymPy expression."""
+    """Whether v is a number of the class: neither −∞, nor a SymPy expression, nor one known by intervals."""
     return isinstance(v, (int, Fraction, ExpSum, Quotient))
 
 
 def is_value(x: object) -> TypeGuard[Value]:
-    return isinstance(x, int | Fraction | ExpSum | Quotient | NegativeInfinity) or is_symbolic(x)
+    return isinstance(x, int | Fraction | ExpSum | Quotient | Real | NegativeInfinity) or is_symbolic(x)
 
 
 def is_zero_for_sure(v: Value) -> bool:
@@ -456,9 +501,14 @@ def terms_of(v: Rational | ExpSum) -> Mapping[Key, Rational]:
 
 def length(v: Rational | ExpSum) -> int:
     """The number of terms, those below roots counted as well."""
-    if not isinstance(v, ExpSum):
-        return 1
-    return sum(1 + sum(length(R) for R in roots) for _, _, roots in v.terms)
+    return v.length if isinstance(v, ExpSum) else 1
+
+
+def outgrown() -> OutgrownError:
+    return OutgrownError(
+        'The exact numbers outgrow what can be worked with or read; with arithmetic = "auto" or "decimal" the work goes '
+        "on in decimals."
+    )
 
 
 def as_exponent(v: Value) -> Exponent | None:
@@ -513,6 +563,15 @@ def square_part(n: int) -> tuple[int, int, int]:
 
 
 # ------------------------------------------------------------------------------------ inside
+
+
+def _pairs(a: ExpSum, b: ExpSum) -> int:
+    """How many terms come from multiplying a and b before like ones are added: √R·√R = R has those of R."""
+    pairs = len(a.terms) * len(b.terms)
+    if a.height and b.height:
+        common = {R for _, _, roots in a.terms for R in roots} & {R for _, _, roots in b.terms for R in roots}
+        pairs *= max(prod(length(R) for R in roots if R in common) for _, _, roots in a.terms)
+    return pairs
 
 
 def _product(left: Mapping[Key, Rational], right: Mapping[Key, Rational]) -> Terms:
@@ -629,17 +688,21 @@ def logarithm_of_unit(base: Value) -> Rational | ExpSum | None:
     return None
 
 
-def _rational_power(base: Finite, exponent: Rational) -> Value:
-    if isinstance(exponent, int):
+def _rational_power(base: Finite | Real, exponent: Rational) -> Value:
+    if isinstance(base, Real) and isinstance(exponent, int):
+        return real("power", base, exponent) if exponent not in (0, 1) else base if exponent else 1
+    if isinstance(exponent, int) and not isinstance(base, Real):
         return _integer_power(base, exponent)
-    logarithm = logarithm_of_unit(base)
-    if logarithm is not None:
-        return exponential(logarithm * exponent)
+    unit = logarithm_of_unit(base)
+    if unit is not None:
+        return exponential(unit * exponent)
     sign = _known_sign(base)
     if sign == 0 and exponent > 0:
         return 0
     if sign != 1:
         raise UndefinedError(f"({text(base)})^({exponent}) is no real number, for the base is not positive.")
+    if isinstance(base, Real):
+        return real("power", base, exponent)
     degree = exponent.denominator
     root: Value = _integer_power(base, exponent.numerator)
     while degree % 2 == 0:
@@ -650,6 +713,8 @@ def _rational_power(base: Finite, exponent: Rational) -> Value:
         above, below = _integer_root(root.numerator, degree), _integer_root(root.denominator, degree)
         if above**degree == root.numerator and below**degree == root.denominator:
             return tidy(Fraction(above, below))
+    if in_decimals():
+        return real("power", base, exponent)
     from symattn.exact.bridge import to_sympy
 
     result: Expr = to_sympy(base) ** to_sympy(exponent)
@@ -719,6 +784,10 @@ def text(v: Value) -> str:
         return f"{_bracketed(v.numerator)}/({text(v.denominator)})"
     if isinstance(v, RATIONAL):
         return _digits(v)
+    if isinstance(v, Real):
+        from symattn.exact.rounding import significant_text
+
+        return f"{significant_text(v, DIGITS_OF_REALS)}…"
     if not isinstance(v, ExpSum):
         return str(v)
     signed = [("- " if c < 0 else "+ ") + _term_text(key, absolute(c)) for key, c in v.terms.items()]

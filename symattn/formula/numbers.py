@@ -12,6 +12,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from symattn.errors import InputError, ReadError
+from symattn.exact.real import Real
+from symattn.exact.rounding import decimal_text
 from symattn.exact.values import (
     Exponent,
     ExpSum,
@@ -44,6 +46,7 @@ from symattn.formula.reading import read_formula
 if TYPE_CHECKING:
     import sympy
 
+PLACES = 4  # of a number that is known by intervals, where nobody says how many
 Names = Mapping[str, Formula]
 NO_NAMES: Names = MappingProxyType({})
 
@@ -63,6 +66,8 @@ def number(value: Value, names: Names = NO_NAMES) -> Formula:
         return _quotient(value)
     if isinstance(value, NegativeInfinity):
         return Negative(Infinity())
+    if isinstance(value, Real):
+        return decimal(decimal_text(value, PLACES))
     return _rational(value)
 
 

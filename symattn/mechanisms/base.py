@@ -8,11 +8,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import reduce
-from typing import Literal
+from typing import Literal, get_args
 
 from symattn.derivation import Derivation, Op, Operand, column_of, row_of, symbols, transposed
 from symattn.errors import InputError, ReadError, ShapeError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, Size, Value, exact, is_symbolic, matrix, sign
+from symattn.exact.carry import Arithmetic
 from symattn.exact.reading import read
 from symattn.ops import Activation, Add, Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver
 from symattn.ops.attention import Keep, MaskStyle, blocks, both, causal, padding, prefix, window
@@ -42,6 +43,7 @@ class Settings:
     Some belong to some mechanisms only, which name them in `Mechanism.uses`; the rest refuse them.
     """
 
+    arithmetic: Arithmetic = "exact"
     scale: object = "sqrt(d_k)"
     mask: object = None
     mask_style: MaskStyle = "additive"
@@ -126,6 +128,7 @@ class Settings:
 
 
 _CHOICES: dict[str, tuple[str, ...]] = {
+    "arithmetic": get_args(Arithmetic),
     "mask_style": ("additive", "keep", "block", "multiplicative"),
     "orientation": ("rows", "columns"),
     "by": ("matrix", "token"),
@@ -254,7 +257,7 @@ class Mechanism:
                 raise InputError(f"{self.name} has no setting {name!r}; its own are: {listed}.")
         read = {name: _given(name, value) for name, value in givens.items()}
         sizes = self.sizes(read, settings)
-        d = Derivation(read, (), staged, settings.orientation)
+        d = Derivation(read, (), staged, settings.orientation, settings.arithmetic)
         if settings.orientation == "columns" and self.turns:
             derivation = turned(self.derive(turned(d), replace(settings, orientation="rows"), sizes))
             if staged:

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction as Ratio
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from symattn.derivation import Index, Op, Shape, Style, View
 from symattn.errors import InputError
 from symattn.exact import (
     NEGATIVE_INFINITY,
     Matrix,
+    Real,
     Value,
     divide,
     exponential,
@@ -26,7 +27,9 @@ from symattn.exact import (
     to_sympy,
     truncated,
 )
+from symattn.exact.bridge import value_at
 from symattn.exact.intervals import Interval, IntervalRing
+from symattn.exact.real import in_decimals, real
 from symattn.formula import ONE, ZERO, Call, Formula, Fraction, Name, Negative, Number, Power, Product, Root, Sum
 
 RoundingMethod = Literal["nearest", "largest-remainder", "truncate"]
@@ -140,22 +143,33 @@ def relu(x: Value) -> Value:
     return x if sign(x) > 0 else 0
 
 
+def in_sympy(expression: Callable[[Any], Any], x: Value) -> Value:
+    """A function that SymPy knows, at x; as a `Real` where numbers are decimals."""
+    import sympy
+
+    if isinstance(x, Real) or (in_decimals() and not has_symbols(x)):
+        t = sympy.Symbol("t", real=True)
+        return value_at(expression(t), t, x)
+    return from_sympy(expression(to_sympy(x)))
+
+
 def gelu(x: Value) -> Value:
     """x·Φ(x) = x/2·(1 + erf(x/√2)), with the distribution function Φ of the standard normal (Hendrycks and Gimpel 2016,
     section 2)."""
     import sympy
 
-    y = to_sympy(x)
-    return from_sympy(y / 2 * (1 + sympy.erf(y / sympy.sqrt(2))))
+    return in_sympy(lambda y: y / 2 * (1 + sympy.erf(y / sympy.sqrt(2))), x)
 
 
 def gelu_tanh(x: Value) -> Value:
     """Its approximation x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))) (section 2 of the same)."""
     import sympy
 
-    y = to_sympy(x)
-    inner = sympy.sqrt(2 / sympy.pi) * (y + sympy.Rational(44715, 10**6) * y**3)
-    return from_sympy(y / 2 * (1 + sympy.tanh(inner)))
+    def expression(y: Any) -> Any:
+        inner = sympy.sqrt(2 / sympy.pi) * (y + sympy.Rational(44715, 10**6) * y**3)
+        return y / 2 * (1 + sympy.tanh(inner))
+
+    return in_sympy(expression, x)
 
 
 def sigmoid(x: Value) -> Value:
@@ -170,6 +184,8 @@ def silu(x: Value) -> Value:
 
 def tanh(x: Value) -> Value:
     """The hyperbolic tangent (1 − e^−2x)/(1 + e^−2x); of a symbol it stays by its name."""
+    if isinstance(x, Real):
+        return real("tanh", x)
     if is_symbolic(x):
         import sympy
 

@@ -12,11 +12,11 @@ from functools import partial, reduce
 from itertools import chain
 from operator import add, mul
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 from symattn.derivation import Index, Op, Shape, Style, View
 from symattn.errors import InputError, ShapeError
-from symattn.exact import Matrix, Size, Value, divide, from_sympy, has_symbols, sign, square_root, to_sympy
+from symattn.exact import Matrix, Size, Value, divide, has_symbols, logarithm, sign, square_root, to_sympy
 from symattn.formula import (
     ONE,
     Call,
@@ -35,7 +35,7 @@ from symattn.formula import (
     number,
 )
 from symattn.ops.attention import Along, index
-from symattn.ops.entrywise import FUNCTIONS, sigmoid
+from symattn.ops.entrywise import FUNCTIONS, in_sympy, sigmoid
 from symattn.ops.linear import Stack, size_formula, sum_over
 
 TWO = Number("2")
@@ -106,11 +106,7 @@ class SoftmaxGradient(Op):
 
     @property
     def _rate(self) -> Value:
-        if self.base == "e":
-            return 1
-        import sympy
-
-        return from_sympy(sympy.log(to_sympy(self.base)))
+        return 1 if self.base == "e" else logarithm(self.base)
 
     def working(self, i: Index, j: Index, *operands: View) -> Formula:
         a, g = operands
@@ -169,13 +165,13 @@ def _silu_slope(x: Value) -> Value:
 def _differentiated(name: str) -> Callable[[Value], Value]:
     """The derivative by SymPy of a function that it knows."""
 
-    def slope(x: Value) -> Value:
+    def derivative(y: Any) -> Any:
         import sympy
 
         t = sympy.Symbol("t", real=True)
-        return from_sympy(sympy.diff(to_sympy(FUNCTIONS[name].value(t)), t).subs(t, to_sympy(x)))
+        return sympy.diff(to_sympy(FUNCTIONS[name].value(t)), t).subs(t, y)
 
-    return slope
+    return lambda x: in_sympy(derivative, x)
 
 
 def _one_minus(y: Formula) -> Formula:

@@ -9,7 +9,8 @@ from typing import Literal
 
 from symattn.derivation import Index, Op, Shape, Style, View
 from symattn.errors import ShapeError
-from symattn.exact import Matrix, Size, Value, divide
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Real, Size, Value, divide
+from symattn.exact.real import dot
 from symattn.formula import (
     BigSum,
     Call,
@@ -230,6 +231,9 @@ def sum_over(size: Size, body: Formula, first: int) -> Formula:
 
 
 def _dot(row: Sequence[Value], column: Sequence[Value]) -> Value:
+    factors = (*row, *column)
+    if any(isinstance(x, Real) for x in factors) and not any(x is NEGATIVE_INFINITY for x in factors):
+        return dot(row, column)
     return _total(list(map(mul, row, column)))
 
 

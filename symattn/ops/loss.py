@@ -8,8 +8,22 @@ from typing import Any, Literal
 
 from symattn.derivation import Index, Op, Shape, Style, View
 from symattn.errors import ShapeError, UndefinedError
-from symattn.exact import ExpSum, Matrix, Quotient, Rational, Value, exponential, has_symbols, sign, to_sympy
+from symattn.exact import (
+    ExpSum,
+    Matrix,
+    Quotient,
+    Rational,
+    Real,
+    Value,
+    exponential,
+    has_symbols,
+    is_symbolic,
+    logarithm,
+    sign,
+    to_sympy,
+)
 from symattn.exact.bridge import from_sympy
+from symattn.exact.real import in_decimals
 from symattn.exact.values import terms_of
 from symattn.formula import ONE, ZERO, Call, Formula, Name, Negative, Product, Sum
 from symattn.ops.linear import sum_over
@@ -64,7 +78,8 @@ class CrossEntropy(Op):
 
 
 def _cross_entropy(probabilities: Sequence[Value], targets: Sequence[Value], i: int) -> Value:
-    total = to_sympy(0)
+    total: Value = 0
+    in_reals = in_decimals() or any(isinstance(x, Real) for x in (*probabilities, *targets))
     for j, (p, t) in enumerate(zip(probabilities, targets, strict=True), 1):
         if not has_symbols(t) and t == 0:
             continue
@@ -72,17 +87,19 @@ def _cross_entropy(probabilities: Sequence[Value], targets: Sequence[Value], i: 
             raise UndefinedError(
                 f"Token {i} is to have entry {j}, whose probability is {p}: the logarithm of that is not defined."
             )
-        total = total - to_sympy(t) * logarithm(p)
-    return from_sympy(total)
+        total = total - (t * logarithm(p) if in_reals else to_sympy(t) * written_logarithm(p))
+    return from_sympy(total) if is_symbolic(total) else total
 
 
-def logarithm(p: Value) -> Any:
+def written_logarithm(p: Value) -> Any:
     """ln p for p > 0, as SymPy expression: ln(e²/(1 + e + e²)) as 2 − ln(1 + e + e²)."""
     import sympy
 
     if isinstance(p, Quotient):
         least = _least_exponent(p.denominator)  # ln(1/e + 1 + e) as ln(1 + e + e²) − 1
-        return logarithm(p.numerator) - to_sympy(least) - sympy.log(to_sympy(p.denominator * exponential(-least)))
+        return (
+            written_logarithm(p.numerator) - to_sympy(least) - sympy.log(to_sympy(p.denominator * exponential(-least)))
+        )
     if isinstance(p, ExpSum) and len(terms_of(p)) == 1:  # c·√r·e^a
         return sympy.expand_log(sympy.log(to_sympy(p)), force=True)
     return sympy.log(to_sympy(p))
@@ -94,4 +111,4 @@ def _least_exponent(total: ExpSum) -> Rational:
     return min(a.get(1, 0) for a in exponents) if all(a.keys() <= {1} for a in exponents) else 0
 
 
-__all__ = ["CrossEntropy", "logarithm"]
+__all__ = ["CrossEntropy", "written_logarithm"]

@@ -15,7 +15,7 @@ from operator import add
 from typing import Literal
 
 from symattn.derivation import Index, Op, Shape, Style, View
-from symattn.errors import InputError, ShapeError, UndefinedError
+from symattn.errors import OutgrownError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Size, Value, divide, has_symbols, is_symbolic, square_root, to_sympy
 from symattn.exact.values import denominator_of, is_finite, length, numerator_of, tidy
 from symattn.formula import Call, Formula, Fraction, Name, Negative, Number, Power, Product, Root, Sum, number
@@ -250,9 +250,9 @@ def _check_length(numbers: Matrix) -> None:
         else:
             long = is_symbolic(x) and not has_symbols(x) and _parts(x) == MOST_PARTS
         if long:
-            raise InputError(
-                "The numbers are too long to be normed exactly; weights that are rational (base 2 or hardmax), rounded "
-                "weights or norm = 'none' keep them short."
+            raise OutgrownError(
+                "The numbers are too long to be normed exactly; arithmetic = 'auto' goes on in decimals, and weights "
+                "that are rational (base 2 or hardmax), rounded weights or norm = 'none' keep them short."
             )
 
 

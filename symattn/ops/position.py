@@ -10,7 +10,8 @@ from typing import Literal
 
 from symattn.derivation import Index, Op, Shape, Style, View
 from symattn.errors import InputError, ShapeError
-from symattn.exact import Matrix, Rational, Value, decide, divide, from_sympy, power, to_sympy
+from symattn.exact import Matrix, Rational, Real, Value, decide, divide, from_sympy, power, to_sympy
+from symattn.exact.real import real
 from symattn.exact.values import tidy
 from symattn.formula import (
     ONE,
@@ -307,6 +308,8 @@ def _pair(layout: Layout, k: int, pairs: int) -> tuple[int, int]:
 
 
 def _cosine_and_sine(radians: Value) -> tuple[Value, Value]:
+    if isinstance(radians, Real):
+        return real("cos", radians), real("sin", radians)
     import sympy
 
     angle = to_sympy(radians)

@@ -6,8 +6,10 @@ import copy
 import pickle
 import subprocess
 import sys
+from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
+from random import Random
 
 import mpmath
 import numpy as np
@@ -17,15 +19,18 @@ from exact_witness import everything, exponents, in_mpmath, in_sympy, members, o
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symattn.errors import InputError, UndefinedError
+from symattn.errors import InputError, OutgrownError, UndefinedError
+from symattn.exact import values
 from symattn.exact.bridge import from_sympy, to_sympy
-from symattn.exact.decide import decide, sign
-from symattn.exact.reading import read
+from symattn.exact.decide import compare, decide, decide_tree, sign
+from symattn.exact.reading import decide_reading, read
+from symattn.exact.tree import OverBudget
 from symattn.exact.values import (
     NEGATIVE_INFINITY,
     ExpSum,
     NegativeInfinity,
     Quotient,
+    Value,
     divide,
     exact,
     exponential,
@@ -329,11 +334,68 @@ def test_sympy_is_not_imported_before_it_is_needed():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_equal_towers_of_roots_are_compared_once_and_not_as_often_as_they_can_be_reached():
-    """Each radicand stands in two terms of the next one: 2²⁴ comparisons, if each were made anew."""
-    text = "(e+" * 24 + "1/(1+e)" + ")^(1/2)" * 24
+def test_equal_towers_of_roots_are_compared_once_and_not_as_often_as_they_can_be_reached(monkeypatch):
+    """Each radicand stands in two terms of the next one: 2¹² comparisons, if each were made anew."""
+    text = "(e+" * 12 + "1/(1+e)" + ")^(1/2)" * 12
     a, b = (read(text).evaluate() for _ in range(2))
+    compare_once, compared = ExpSum.__eq__, Counter[str]()
+
+    def counted(self: ExpSum, other: object) -> bool:
+        compared["sums"] += 1
+        return compare_once(self, other)
+
+    monkeypatch.setattr(ExpSum, "__eq__", counted)
     assert a is not b
     assert a == b
+    assert compared["sums"] < 2000
     assert hash(a.numerator) == hash(b.numerator)
     assert a != read(text.replace("1/(1+e)", "1/(2+e)")).evaluate()
+
+
+def test_a_tower_that_would_fill_books_is_decided_all_the_same():
+    """Written out it has 2²⁴ terms, though it takes a line to type."""
+    reading, other = (read("(e+" * 24 + f"1/({n}+e)" + ")^(1/2)" * 24) for n in (1, 2))
+    with pytest.raises(OverBudget):
+        reading.evaluate()
+    assert decide_reading(reading, read("(e+1/(1+e))^(1/2)").value).equal is False
+    assert decide_tree(reading.tree, 2).equal is False
+    assert decide_tree(other.tree, 2).equal is False
+
+
+# ------------------------------------------------------------------------------------ what outgrows a page
+
+
+def normed(rng: Random, tokens: int) -> Value:
+    """An entry of a layer norm after a softmax, by the definition: each has an irrational deviation of its own."""
+    exponentials = [exponential(rng.randint(-12, 12)) for _ in range(tokens)]
+    total = sum(exponentials[1:], exponentials[0])
+    weights = [divide(x, total) for x in exponentials]
+    row = [sum((w * rng.randint(-2, 3) for w in weights), Fraction(rng.randint(-2, 2))) for _ in range(4)]
+    mean = sum(row[1:], row[0]) * Fraction(1, 4)
+    deviations = [x - mean for x in row]
+    return divide(deviations[0], square_root(sum(x * x for x in deviations) * Fraction(1, 4)))
+
+
+def test_a_sum_of_norms_is_given_up_before_it_fills_books():
+    """Six entries of norms added were a number of a million characters, which took 25 s to be written."""
+    rng = Random(1)
+    with pytest.raises(OutgrownError, match="decimals"):
+        sum((normed(rng, 7) for _ in range(6)), Fraction(0))
+
+
+def test_a_product_is_given_up_before_it_is_formed():
+    one = sum((exponential(k * k) for k in range(1, 500)), Fraction(0))
+    made = Counter[str]()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(values, "_product", lambda *_: made.update(["products"]))
+        with pytest.raises(OutgrownError):
+            one * (one + 1)
+    assert not made
+
+
+def test_numbers_whose_difference_outgrows_are_compared_all_the_same():
+    one, other = (divide(1, sum((exponential(k**3 + a) for k in range(1, 500)), Fraction(1))) for a in (0, 1))
+    with pytest.raises(OutgrownError):
+        one - other
+    assert (compare(one, other), compare(other, one), compare(one, one)) == (1, -1, 0)
+    assert decide(one, other).equal is False
