@@ -33,7 +33,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
     def drawn() -> dict[str, Matrix] | None:
         given = cross_attention.draw(settings, sizes, rng)
-        forward = cross_attention.derive(Derivation(given), settings, {**sizes, "h": settings.heads})
+        forward = cross_attention.derive(Derivation(given, arithmetic=settings.arithmetic), settings, sizes)
         back = upstream(forward, rng)
         return None if back is None else {**given, gradient(forward.last.name): back}
 

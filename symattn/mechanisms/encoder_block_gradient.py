@@ -10,6 +10,7 @@ import random
 from collections.abc import Mapping
 
 from symattn.derivation import Derivation
+from symattn.errors import UndefinedError
 from symattn.exact import Matrix, Size
 from symattn.mechanisms import encoder_block as block
 from symattn.mechanisms.attention_gradient import CHANGED_SCORES
@@ -32,10 +33,16 @@ def forward(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Der
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
     def drawn() -> dict[str, Matrix] | None:
         given = block.draw(settings, sizes, rng)
-        back = upstream(forward(Derivation(given), settings, sizes), rng)
+        try:
+            there = forward(Derivation(given, arithmetic=settings.arithmetic), settings, sizes)
+        except UndefinedError:  # a token whose features are all equal has no norm
+            return None
+        back = upstream(there, rng)
         return None if back is None else {**given, "dY": back}
 
-    return first(drawn, "gradients that come out, as they hardly do with a norm", DRAWS)
+    return first(
+        drawn, "gradients that come out, as they hardly do with a norm (arithmetic = decimal takes any)", DRAWS
+    )
 
 
 DRAWS = 30
@@ -46,9 +53,11 @@ MECHANISM = Mechanism(
     givens={**block.MECHANISM.givens, "dY": ("n", "d_model")},
     optional=block.MECHANISM.optional,
     usual=block.MECHANISM.usual,
-    drawn={"base": 2, "norm": "none"},
+    drawn={
+        "arithmetic": "decimal"
+    },  # gradients through a norm are long fractions; without one, base 2 keeps them short
     uses=CHANGED_SCORES | HEADS | NORM | {"function"},
-    default_sizes={"n": 2, "d_model": 2, "d_k": 4, "d_v": 2, "d_ff": 2},
+    default_sizes={"n": 2, "d_model": 4, "d_k": 4, "d_v": 2, "d_ff": 2},
     derive=derive,
     draw=draw,
     complaint=complaint,

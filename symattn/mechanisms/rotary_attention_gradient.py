@@ -24,7 +24,9 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
     def drawn() -> dict[str, Matrix] | None:
         given = rotary_attention.draw(settings, sizes, rng)
-        back = upstream(rotary_attention.derive(Derivation(given), settings, sizes), rng)
+        back = upstream(
+            rotary_attention.derive(Derivation(given, arithmetic=settings.arithmetic), settings, sizes), rng
+        )
         return None if back is None else {**given, "dZ": back}
 
     return first(drawn, "gradients that come out", DRAWS)
