@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
+from autograd import Autograd
 
 from symattn.derivation import Derivation
 from symattn.errors import InputError
@@ -23,7 +24,6 @@ from symattn.ops import MatMul, Transpose
 from symattn.ops.gradient import SoftmaxGradient, SoftmaxJacobian
 
 Given = dict[str, list[list[Any]]]
-CLOSE = 1e-10
 
 
 def numbers(rng: random.Random, rows: int, columns: int, low: int = -2, high: int = 2) -> list[list[int]]:
@@ -63,105 +63,6 @@ def planned(name: str, given: Given, **settings: object) -> Derivation:
     chosen = mechanism(name)
     outlines = {key: Outline((len(rows), len(rows[0]))) for key, rows in given.items()}
     return chosen.run(outlines, Settings.read({**chosen.defaults, **settings}))
-
-
-class Autograd:
-    """PyTorch in double precision: leaves by name, and their gradients after `loss`."""
-
-    def __init__(self, given: Mapping[str, Any]) -> None:
-        self.torch = pytest.importorskip("torch")
-        self.leaves = {
-            name: self.torch.tensor(rows, dtype=self.torch.float64, requires_grad=True) for name, rows in given.items()
-        }
-
-    def __getitem__(self, name: str) -> Any:
-        return self.leaves[name]
-
-    def get(self, name: str) -> Any:
-        return self.leaves.get(name, 0.0)
-
-    def back(self, output: Any, upstream: str = "") -> None:
-        (output if not upstream else (output * self[upstream].detach()).sum()).backward()
-
-    def agrees(self, found: Callable[[str], np.ndarray], names: list[str]) -> None:
-        for name in names:
-            expected = self[name].grad.numpy()
-            assert np.abs(found(f"d{name}") - expected).max() <= CLOSE * max(1, np.abs(expected).max()), name
-
-    def attention(self, q: Any, k: Any, v: Any, s: Mapping[str, Any], head: int = 1) -> Any:
-        """softmax of the scores, changed as the settings say, times V."""
-        scores = q @ k.mT
-        if s.get("scale") != "none":
-            scores = scores / q.shape[-1] ** 0.5
-        if "temperature" in s:
-            scores = scores / float(s["temperature"])
-        if "cap" in s:
-            scores = float(s["cap"]) * self.torch.tanh(scores / float(s["cap"]))
-        if "bias" in s:
-            slope = (1 / 2, 1 / 4)[head - 1]
-            n, m = scores.shape
-            far = (self.torch.arange(n)[:, None] + m - n - self.torch.arange(m)).abs()
-            scores = scores - slope * far
-        if "B" in self.leaves:
-            scores = scores + self["B"]
-        if (keep := hidden(s.get("mask"), *scores.shape)) is not None:
-            scores = scores.masked_fill(self.torch.tensor(keep), -self.torch.inf)
-        return self.torch.softmax(scores, -1) @ v
-
-    def heads(self, x: Any, s: Mapping[str, Any]) -> Any:
-        """Multi-head attention of x, heads side by side, with W_O where there is one."""
-        h = s.get("heads", 1)
-        g = s.get("kv_heads", 0) or h
-        whole = {role: x @ self[f"W_{role}"] + self.get(f"b_{role}") for role in "QKV"}
-
-        def part(role: str, own: int, of: int) -> Any:
-            width = whole[role].shape[1] // of
-            where = slice(own, None, of) if s.get("split") == "interleaved" else slice(own * width, (own + 1) * width)
-            return whole[role][:, where]
-
-        outputs = [
-            self.attention(part("Q", i, h), part("K", i * g // h, g), part("V", i * g // h, g), s, i + 1)
-            for i in range(h)
-        ]
-        joined = self.torch.cat(outputs, -1)
-        return joined @ self["W_O"] + self.get("b_O") if "W_O" in self.leaves else joined
-
-    def norm(self, x: Any, s: Mapping[str, Any], number: str = "") -> Any:
-        kind, epsilon = s.get("norm", "layer"), float(s.get("epsilon", 0))
-        if kind == "none":
-            return x
-        if kind == "rms":
-            result = x / self.torch.sqrt((x * x).mean(-1, keepdim=True) + epsilon)
-        elif s.get("variance") == "sample":
-            result = (x - x.mean(-1, keepdim=True)) / self.torch.sqrt(x.var(-1, keepdim=True) + epsilon)
-        else:
-            result = self.torch.nn.functional.layer_norm(x, x.shape[-1:], eps=epsilon)
-        scaled = result * self.leaves[f"gamma{number}"] if f"gamma{number}" in self.leaves else result
-        return scaled + self.get(f"beta{number}")
-
-    def function(self, name: str, x: Any) -> Any:
-        functional = self.torch.nn.functional
-        return {
-            "relu": functional.relu,
-            "gelu": functional.gelu,
-            "gelu_tanh": lambda x: functional.gelu(x, approximate="tanh"),
-            "silu": functional.silu,
-            "sigmoid": self.torch.sigmoid,
-            "tanh": self.torch.tanh,
-            "identity": lambda x: x,
-        }[name](x)
-
-    def feed_forward(self, x: Any, s: Mapping[str, Any]) -> Any:
-        hidden_units = self.function(s.get("function") or "relu", x @ self["W_1"] + self.get("b_1"))
-        return hidden_units @ self["W_2"] + self.get("b_2")
-
-
-def hidden(mask: object, n: int, m: int) -> np.ndarray | None:
-    if mask == "causal":
-        return np.triu(np.ones((n, m), bool), 1 + m - n)
-    if mask == "padding:2":
-        return np.arange(m)[None, :].repeat(n, 0) >= 2
-    return None
 
 
 def biases(rng: random.Random, widths: Mapping[str, int]) -> Given:
@@ -335,14 +236,7 @@ def test_through_a_whole_encoder_block(seed: int) -> None:
     d = backward(replace(d, givens={**d.givens, f"d{of}": Outline((n, width))}), of)
     found = in_floats(d, {**given, f"d{of}": upstream})
     back = Autograd({**given, "upstream": upstream})
-    x = back["X"]
-    if settings["norm_place"] == "pre":
-        first = x + back.heads(back.norm(x, settings, "1"), settings)
-        output = first + back.feed_forward(back.norm(first, settings, "2"), settings)
-    else:
-        first = back.norm(x + back.heads(x, settings), settings, "1")
-        output = back.norm(first + back.feed_forward(first, settings), settings, "2")
-    back.back(output, "upstream")
+    back.back(back.encoder_block(back["X"], settings), "upstream")
     back.agrees(found.__getitem__, list(given))
 
 
