@@ -163,6 +163,8 @@ def derive(
     )
     if title:
         problem = replace(problem, title=title)
+    if places is not None:
+        problem = replace(problem, places=places)
     detail = Detail(entries=entries, places=problem.notation.decimals if places is None else places)
     return Solution(problem, detail, look, layout)
 

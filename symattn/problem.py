@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from symattn.derivation import Derivation, Step
 from symattn.exact import AnyMatrix
@@ -27,7 +27,8 @@ class Problem:
     """One piece of work.
 
     `asked` are the names of the steps that a worksheet asks for, all in which something is worked out if it is empty;
-    `exact` asks for exact values, otherwise for decimals with `places` places.
+    `exact` asks for exact values, otherwise for decimals with `places` places.  Decimals that are carried on are asked
+    for as decimals, and printed with as many places.
     """
 
     title: str
@@ -40,6 +41,11 @@ class Problem:
     introduction: tuple[str, ...] = ()
     errata: tuple[Erratum, ...] = ()
     corrected: bool = True
+
+    def __post_init__(self) -> None:
+        if self.derivation.arithmetic != "exact":
+            object.__setattr__(self, "exact", self.exact and self.derivation.arithmetic == "auto")
+            object.__setattr__(self, "notation", replace(self.notation, decimals=self.places))
 
     def __getitem__(self, name: str) -> Step:
         """The step of that name."""

@@ -117,7 +117,8 @@ class ProblemFile:
         if name == "custom":
             if symbolic or sizes:
                 raise InputError("A custom problem is worked out with the givens it has; write symbols among them.")
-            return custom.run(givens, [*self.data.get("step", ()), *mode.get("step", ())]), name
+            steps = [*self.data.get("step", ()), *mode.get("step", ())]
+            return custom.run(givens, steps, arithmetic=settings.arithmetic), name
         chosen = mechanism(name)
         own = load_notation(self.data.get("notation", "standard")).settings.get("orientation", "rows")
         givens = _turned(givens, str(self.data.get("orientation", own)), settings)

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from symattn.errors import OutgrownError
 from symattn.exact.matrix import Matrix
-from symattn.exact.real import Real, as_real, continuing_in_decimals
+from symattn.exact.real import Real, as_real, going_on
 from symattn.exact.values import (
     NEGATIVE_INFINITY,
     RATIONAL,
@@ -21,8 +21,10 @@ from symattn.exact.values import (
     denominator_of,
     has_symbols,
     is_finite,
+    is_symbolic,
     length,
     numerator_of,
+    parts,
     terms_of,
 )
 
@@ -30,13 +32,15 @@ Arithmetic: TypeAlias = Literal["exact", "decimal", "auto"]
 
 LONGEST_COEFFICIENT = 100  # bits above or below the line, some 30 digits: a longer fraction becomes a decimal
 MOST_TERMS = 24  # above and below the line together: a longer sum becomes a decimal where arithmetic is auto
+MOST_PARTS = 16  # of an expression outside the class, such as sin(1) or 2 − ln(1 + e + e²)
 
 
 def carried(work: Callable[..., Matrix], operands: Sequence[Matrix], arithmetic: Arithmetic) -> Matrix:
     """The result of an operation on matrices, as it is carried on."""
     if arithmetic == "exact" or any(has_symbols(x) for m in operands for x in m):
         return work(*operands)
-    with continuing_in_decimals():
+    outside = arithmetic == "decimal" or any(map(is_symbolic, (x for m in operands for x in m)))
+    with going_on("decimal" if outside else "short"):
         try:
             result = work(*operands)
         except OutgrownError:
@@ -56,6 +60,8 @@ def is_short_fraction(x: Value) -> bool:
 
 def is_short(x: Value) -> bool:
     """Whether an exact value can be written on a line and read; a number known by intervals cannot grow."""
+    if is_symbolic(x):
+        return parts(x, MOST_PARTS + 1) <= MOST_PARTS
     if not is_finite(x):
         return x is NEGATIVE_INFINITY or isinstance(x, Real)
     if isinstance(x, RATIONAL):

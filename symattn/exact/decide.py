@@ -57,7 +57,7 @@ from symattn.exact.values import (
     terms_of,
 )
 
-Proof: TypeAlias = Literal["interval", "exact", "modular", "formal", "digits", "undecided"]
+Proof: TypeAlias = Literal["interval", "exact", "modular", "formal", "to 200 digits", "undecided"]
 Operand: TypeAlias = "Value | Node"
 
 FIRST_DIGITS = 25
@@ -119,7 +119,7 @@ def _decide_reals(a: Value, b: Value) -> Decision:
         if _apart(x, y):
             return Decision(False, "interval", digits)
         if _close(x, y, DIGITS_OF_REALS):
-            return Decision(True, "digits", DIGITS_OF_REALS)
+            return Decision(True, "to 200 digits", DIGITS_OF_REALS)
         if digits > FARTHEST_DIGITS:
             return Decision(None, "undecided")
         digits = max(2 * digits, DIGITS_OF_REALS + FIRST_DIGITS)

@@ -152,18 +152,26 @@ def _is_number(x: object) -> bool:
 
 # ------------------------------------------------------------------------------------ where the class ends
 
-_continuing: ContextVar[bool] = ContextVar("continuing in decimals", default=False)
+Outside: TypeAlias = Literal["exact", "short", "decimal"]
+_outside: ContextVar[Outside] = ContextVar("outside the class", default="exact")
 
 
 @contextmanager
-def continuing_in_decimals() -> Iterator[None]:
-    """Within, what leaves the class of exact values becomes a `Real`, and not a SymPy expression."""
-    token = _continuing.set(True)
+def going_on(outside: Outside) -> Iterator[None]:
+    """Within: exact keeps what leaves the class of exact values as a SymPy expression, as does short, which gives long
+    products up early, since decimals can go on; decimal makes a `Real` of it."""
+    token = _outside.set(outside)
     try:
         yield
     finally:
-        _continuing.reset(token)
+        _outside.reset(token)
 
 
 def in_decimals() -> bool:
-    return _continuing.get()
+    """Whether what leaves the class of exact values becomes a `Real`."""
+    return _outside.get() == "decimal"
+
+
+def kept_short() -> bool:
+    """Whether decimals go on where exact values grow long."""
+    return _outside.get() != "exact"

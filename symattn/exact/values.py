@@ -19,11 +19,12 @@ from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
+from itertools import islice
 from math import gcd, isqrt, lcm, prod
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeGuard, TypeVar
 
 from symattn.errors import InputError, OutgrownError, UndefinedError
-from symattn.exact.real import Real, in_decimals, real
+from symattn.exact.real import Real, in_decimals, kept_short, real
 
 if TYPE_CHECKING:
     from sympy import Expr
@@ -44,6 +45,7 @@ LONGEST_EXPONENT = 10_000  # of a Decimal: beyond it the fraction would not be a
 DIGITS_OF_REALS = 12  # of a number known by intervals, in plain text
 MOST_BITS = 1_000_000  # of a power that is worked out: a third of a million digits
 MOST_TERMS = 30_000  # of a sum, those below its roots counted as often as they would be written: some 500 pages
+MOST_PAIRS_OF_SHORT = 5_000  # where decimals go on instead
 MOST_PAIRS = 200_000  # of terms that are multiplied for one product, which takes less than half a second
 
 
@@ -122,7 +124,7 @@ class ExpSum:
             return ExpSum({key: tidy(c * other) for key, c in self.terms.items()}) if other else 0
         if not isinstance(other, ExpSum):
             return NotImplemented
-        if _pairs(self, other) > MOST_PAIRS:
+        if _pairs(self, other) > (MOST_PAIRS_OF_SHORT if kept_short() else MOST_PAIRS):
             raise outgrown()
         return ExpSum.of(_product(self.terms, other.terms))
 
@@ -390,7 +392,7 @@ def logarithm(a: Value) -> Value:
     if unit is not None:
         return unit
     if not has_symbols(a) and _known_sign(a) != 1:
-        raise UndefinedError(f"The logarithm of {text(a)} is not a real number, for that is not positive.")
+        raise UndefinedError("The logarithm of a number that is not positive is not a real number.")
     if isinstance(a, Real) or _goes_on_in_decimals(a):
         return real("ln", a)
     import sympy
@@ -506,9 +508,16 @@ def length(v: Rational | ExpSum) -> int:
 
 def outgrown() -> OutgrownError:
     return OutgrownError(
-        'The exact numbers outgrow what can be worked with or read; with arithmetic = "auto" or "decimal" the work goes '
-        "on in decimals."
+        'The exact numbers outgrow what can be worked with or read; with arithmetic = "auto" or "decimal" the work '
+        "goes on in decimals."
     )
+
+
+def parts(v: Expr, most: int) -> int:
+    """The parts of an expression, counted up to so many."""
+    from sympy import preorder_traversal
+
+    return sum(1 for _ in islice(preorder_traversal(v), most))
 
 
 def as_exponent(v: Value) -> Exponent | None:

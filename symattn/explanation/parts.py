@@ -18,7 +18,7 @@ from symattn.explanation.gradients import gradient_conventions
 from symattn.explanation.heads import head_conventions
 from symattn.explanation.page import rows_of
 from symattn.explanation.positions import has_sines, multiple_convention, position_conventions, turned_back
-from symattn.explanation.steps import Detail, ask_step, explain_step, mask_words
+from symattn.explanation.steps import Detail, ask_step, begins_decimals, explain_step, mask_words
 from symattn.explanation.wording import Wording
 from symattn.formula import Formula, ListOf, Name, Negative, Number, Power, Relation, Sum
 from symattn.ops import Activation, Hadamard, Mask, MatMul, Round, Scale, Softmax, SumOver
@@ -60,8 +60,17 @@ def asked(problem: Problem, wording: Wording) -> dict[str, tuple[Block, ...]]:
             continue
         way = [Display(tuple(rows_of(on_the_way)))] if on_the_way else []
         on_the_way = []
-        found[step.name] = (*way, *mask_shown(step, wording), *ask_step(step, wording, problem.exact))
+        form = decimals_wanted(problem) if problem.exact and begins_decimals(step, problem.derivation) else ()
+        found[step.name] = (*way, *form, *mask_shown(step, wording), *ask_step(step, wording, problem.exact))
     return found
+
+
+def decimals_wanted(problem: Problem) -> tuple[Block, ...]:
+    """Where exact values end in the middle of a question."""
+    wanted = (
+        f"From here on, give decimals with {problem.places} places, and carry at least two more places than you quote."
+    )
+    return (Paragraph((Words(wanted),)),)
 
 
 def worked(step: Step, wording: Wording, detail: Detail) -> tuple[Block, ...]:

@@ -21,7 +21,8 @@ from symattn.document import (
     Words,
     WorkingSpace,
 )
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Outline, Value, has_symbols, is_symbolic
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Outline, Real, Value, has_symbols, is_symbolic
+from symattn.exact.carry import in_decimals
 from symattn.explanation.wording import LONG, Wording, terminates
 from symattn.formula import (
     NOTHING,
@@ -82,20 +83,41 @@ def explain_step(step: Step, wording: Wording, detail: Detail) -> list[Block]:
     rule = wording.rule(step, shapes=not isinstance(step.op, Mask))
     lines = [Relation((wording.shaped(plain, step.result), rule), ("=",))]
     if shows_factors(step) and width(factors := wording.factors(step)) <= LINE:
-        lines.append(Relation((NOTHING, factors), ("=",)))
-    blocks: list[Block] = [Display(tuple(_folded(lines)))]
+        lines.append(Relation((NOTHING, factors), (wording.equals(step),)))
+    blocks: list[Block] = [*remark_on_decimals(step, wording.derivation), Display(tuple(_folded(lines)))]
     if wording.derivation.staged and (block := wording.block_form(step, "i", "j")):
         blocks.append(Display((Relation((wording.entry(step.name, "i", "j"), block), ("=",)),)))
     written_out = entries(step, wording, detail)
     blocks += written_out
     if wording.derivation.staged and written_out:
         return blocks
-    values = Relation((plain, wording.values(step.result)), ("=",))
-    if width(values) <= LINE or not written_out:
+    carried = in_decimals(step.result)
+    values = Relation((plain, wording.values(step.result)), ("≈" if carried else "=",))
+    if width(values) <= LINE or not written_out or carried:
         blocks.append(Display(tuple(fold(values, LINE))))
-    if detail.places is not None and not all(map(terminates, step.result)) and not isinstance(step.op, Round | Mask):
+    ends = carried or all(map(terminates, step.result)) or isinstance(step.op, Round | Mask)
+    if detail.places is not None and not ends:
         blocks.append(Display(tuple(fold(_decimals(step, step.result, wording, detail.places), LINE))))
     return blocks
+
+
+def remark_on_decimals(step: Step, derivation: Derivation) -> list[Block]:
+    """A remark where decimals begin that are carried on: on the first step that has any."""
+    if not begins_decimals(step, derivation):
+        return []
+    return [Paragraph((Words(DECIMALS if derivation.arithmetic == "decimal" else TOO_LONG),))]
+
+
+def begins_decimals(step: Step, derivation: Derivation) -> bool:
+    """Whether it is the first with decimals that are carried on."""
+    return step is next((s for s in derivation if isinstance(s.result, Matrix) and in_decimals(s.result)), None)
+
+
+DECIMALS = (
+    "From here on, numbers are decimals. They are carried with as many digits as needed and rounded only where they "
+    "are printed, so every printed digit is right."
+)
+TOO_LONG = f"Exact values would be too long to read. {DECIMALS}"
 
 
 def _decimals(step: Step, result: Matrix, wording: Wording, places: int) -> Relation:
@@ -192,7 +214,9 @@ def _entry(step: Step, wording: Wording, i: int, j: int, detail: Detail, by_name
     value = step.result[i, j]
     working, exact = wording.working(step, i, j, by_name), wording.number(value)
     unwieldy = by_name and _unwieldy(value, wording)
-    parts, signs = [wording.entry(step.name, i, j), working], ["="]
+    parts, signs = [wording.entry(step.name, i, j), working], [wording.equals(step)]
+    if isinstance(value, Real):
+        return Relation((*parts, exact), (*signs, "≈"))
     named = wording.derivation.staged and is_symbolic(value)  # named entries are not put back in
     if exact != working and not named and not unwieldy:
         parts.append(exact)
@@ -314,7 +338,7 @@ def cell_kind(step: Step, exact: bool) -> CellKind:
     finite = [x for x in step.result if x is not NEGATIVE_INFINITY]
     if all(isinstance(x, int) for x in finite):
         return "integer"
-    if not exact:
+    if not exact or in_decimals(step.result):
         return "decimal"
     return "fraction" if all(isinstance(x, int | Ratio) for x in finite) else "exponential"
 

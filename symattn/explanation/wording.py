@@ -18,12 +18,16 @@ from symattn.exact import (
     Matrix,
     Outline,
     Quotient,
+    Real,
     Size,
     Value,
     decimal_text,
     has_symbols,
     is_symbolic,
+    sign,
+    significant_text,
 )
+from symattn.exact.carry import in_decimals
 from symattn.formula import (
     ONE,
     Annotated,
@@ -211,7 +215,16 @@ class Wording:
             if id(value) not in self._quotients:
                 self._quotients[id(value)] = (value, number(value))
             return self._quotients[id(value)][1]
+        if isinstance(value, Real):
+            return self._carried(value)
         return number(value, self.symbols if is_symbolic(value) else {})
+
+    def _carried(self, value: Real) -> Formula:
+        """A decimal that is carried on: rounded, but not to nothing but zeros."""
+        digits = decimal_text(value, self.notation.decimals)
+        if not digits.strip("-0.") and sign(value):
+            digits = significant_text(value, 2)
+        return decimal(digits)
 
     def decimal(self, value: Value, places: int) -> Formula:
         """A value correctly rounded; a value with symbols stays as it is."""
@@ -299,6 +312,11 @@ class Wording:
     def working(self, step: Step, i: Index, j: Index, by_name: bool = False) -> Formula:
         """Entry (i, j) of a step written out; `by_name`, with the names of numbers that are not rational."""
         return step.op.working(i, j, *(self.view(operand, by_name) for operand in step.operands))
+
+    def equals(self, step: Step) -> Literal["=", "≈"]:
+        """The sign between a step and its operands' numbers: ≈ where some of those are decimals that are carried on."""
+        matrices = (operand.of(self.derivation.seen(operand.name)) for operand in step.operands)
+        return "≈" if any(isinstance(m, Matrix) and in_decimals(m) for m in matrices) else "="
 
     # -- what a formula of a notation may ask for with @
 

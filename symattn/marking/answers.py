@@ -66,7 +66,7 @@ NoticeKind = Literal["human", "layout", "method", "reading"]
 ORIGIN: Cell = (0, 0)
 """The place of an answer that is one thing."""
 
-PROVED = ("exact", "interval", "modular", "formal", "rounding")
+PROVED = ("exact", "interval", "modular", "formal", "to 200 digits", "rounding")
 """How it can be proved that an entry may or may not stand for a value; anything else is for a person to look at."""
 
 LARGEST_POWER = 10_000

@@ -14,7 +14,7 @@ from functools import cached_property
 from symattn.attempt import Entry, Grid
 from symattn.derivation import Derivation, Step
 from symattn.errors import InputError, ShapeError, UndecidedError, UndefinedError
-from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, decide
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Real, Value, decide
 from symattn.exact.intervals import enclose
 from symattn.exact.reading import decide_reading
 from symattn.exact.values import (
@@ -92,7 +92,8 @@ class Accepts:
             return False, proof, ()
         rounds, proof = holds(value, entry.value, entry.unit, self.policy.rounding)
         wanted = Fraction(1, 10**self.places)
-        return bool(rounds), proof, ("precision",) if rounds and (self.exact or entry.unit > wanted) else ()
+        exact = self.exact and not isinstance(value, Real)
+        return bool(rounds), proof, ("precision",) if rounds and (exact or entry.unit > wanted) else ()
 
     def _equal(self, entry: Entry, value: Value) -> tuple[bool, str]:
         if entry.value is not None:

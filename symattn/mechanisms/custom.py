@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from symattn.derivation import Derivation, Op, Operand
 from symattn.errors import InputError, ReadError
 from symattn.exact import Value, exact, matrix, sign
+from symattn.exact.carry import Arithmetic
 from symattn.exact.reading import read
 from symattn.formula import read_formula
 from symattn.mechanisms.base import Settings, mask_op, scale_op
@@ -48,7 +49,13 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
 }
 
 
-def run(givens: Mapping[str, object], steps: Sequence[Mapping[str, object]], *, staged: bool = False) -> Derivation:
+def run(
+    givens: Mapping[str, object],
+    steps: Sequence[Mapping[str, object]],
+    *,
+    staged: bool = False,
+    arithmetic: Arithmetic = "exact",
+) -> Derivation:
     """Work out the steps one after the other; errors name the step.
 
     A step is a table: `name`, `op` (one of `OPS`), `operands` (names; `K^T` transposes, `Q[2]` is row 2), and what
@@ -57,7 +64,7 @@ def run(givens: Mapping[str, object], steps: Sequence[Mapping[str, object]], *, 
     ties;  activation, slope: function;  sum, mean, mean_square: over;  variance: of, over;  standardise, rescale:
     epsilon;  norm: along;  stack: along;  part: first, count, every, of.
     """
-    d = Derivation({name: matrix(value) for name, value in givens.items()}, staged=staged)
+    d = Derivation({name: matrix(value) for name, value in givens.items()}, staged=staged, arithmetic=arithmetic)
     if not steps:
         raise InputError("A custom problem needs at least one [[step]] with name, op and operands.")
     for number, step in enumerate(steps, 1):

@@ -14,13 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import Literal, TypeVar
 
 from symattn.derivation import Called, Derivation, Index, Op, Shape, Step, Style, View
 from symattn.errors import InputError, ShapeError, UndecidedError
 from symattn.exact import AnyMatrix, Matrix, Outline, Value, decide
-from symattn.exact.values import denominator_of, is_finite, is_symbolic, length, numerator_of
+from symattn.exact.values import denominator_of, is_finite, is_symbolic, length, numerator_of, parts
 from symattn.formula import Formula
 from symattn.misconceptions.layout import whole
 from symattn.ops import Activation, Hadamard
@@ -199,11 +198,7 @@ MOST_PARTS = 1000
 def _is_short(x: Value) -> bool:
     if is_finite(x):
         return length(numerator_of(x)) + length(denominator_of(x)) <= LONGEST
-    if not is_symbolic(x):
-        return True
-    from sympy import preorder_traversal
-
-    return next(islice(preorder_traversal(x), MOST_PARTS, None), None) is None
+    return not is_symbolic(x) or parts(x, MOST_PARTS + 1) <= MOST_PARTS
 
 
 def followed(d: Derivation, rewritten: Rewritten) -> tuple[Derivation, Step | None]:

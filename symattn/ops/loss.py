@@ -23,7 +23,6 @@ from symattn.exact import (
     to_sympy,
 )
 from symattn.exact.bridge import from_sympy
-from symattn.exact.real import in_decimals
 from symattn.exact.values import terms_of
 from symattn.formula import ONE, ZERO, Call, Formula, Name, Negative, Product, Sum
 from symattn.ops.linear import sum_over
@@ -79,7 +78,7 @@ class CrossEntropy(Op):
 
 def _cross_entropy(probabilities: Sequence[Value], targets: Sequence[Value], i: int) -> Value:
     total: Value = 0
-    in_reals = in_decimals() or any(isinstance(x, Real) for x in (*probabilities, *targets))
+    in_reals = any(isinstance(x, Real) for x in (*probabilities, *targets))
     for j, (p, t) in enumerate(zip(probabilities, targets, strict=True), 1):
         if not has_symbols(t) and t == 0:
             continue

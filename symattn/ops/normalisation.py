@@ -10,14 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction as Ratio
 from functools import reduce
-from itertools import islice
 from operator import add
 from typing import Literal
 
 from symattn.derivation import Index, Op, Shape, Style, View
 from symattn.errors import OutgrownError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Size, Value, divide, has_symbols, is_symbolic, square_root, to_sympy
-from symattn.exact.values import denominator_of, is_finite, length, numerator_of, tidy
+from symattn.exact.values import denominator_of, is_finite, length, numerator_of, parts, tidy
 from symattn.formula import Call, Formula, Fraction, Name, Negative, Number, Power, Product, Root, Sum, number
 from symattn.ops.linear import size_formula, sum_over
 
@@ -248,19 +247,12 @@ def _check_length(numbers: Matrix) -> None:
         if is_finite(x):
             long = length(numerator_of(x)) + length(denominator_of(x)) > LONGEST
         else:
-            long = is_symbolic(x) and not has_symbols(x) and _parts(x) == MOST_PARTS
+            long = is_symbolic(x) and not has_symbols(x) and parts(x, MOST_PARTS) == MOST_PARTS
         if long:
             raise OutgrownError(
                 "The numbers are too long to be normed exactly; arithmetic = 'auto' goes on in decimals, and weights "
                 "that are rational (base 2 or hardmax), rounded weights or norm = 'none' keep them short."
             )
-
-
-def _parts(x: Value) -> int:
-    """The parts of an expression, counted up to `MOST_PARTS`."""
-    from sympy import preorder_traversal
-
-    return sum(1 for _ in islice(preorder_traversal(x), MOST_PARTS))
 
 
 def _roots(variances: Matrix, epsilon: Value, why: str) -> Matrix:

@@ -50,9 +50,13 @@ class Spec:
     options: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
 
     def chosen_settings(self) -> Settings:
-        """The mechanism's settings, then the notation's, then those stated."""
+        """The mechanism's settings, then the notation's, then those stated.
+
+        Those that make numbers come out are for random numbers that stay exact.
+        """
         chosen = mechanism(self.mechanism)
-        drawn = NOTHING if self.given else chosen.drawn
+        come_out = not self.given and self.settings.get("arithmetic", "exact") == "exact"
+        drawn = chosen.drawn if come_out else NOTHING
         preset = {**chosen.defaults, **drawn, **chosen.layout(load_notation(self.notation).settings)}
         base = {"base": int(self.softmax[-1])} if self.softmax.startswith("base") else {}
         return Settings.read({**preset, **base, **self.settings})
