@@ -15,13 +15,14 @@ from symattn.errors import InputError, ReadError
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, exact, is_symbolic, matrix
 from symattn.exact.reading import read
 from symattn.mechanisms import Settings, custom, mechanism, mechanisms
+from symattn.mechanisms.backward import gradient
 from symattn.notation import MatrixNames, Notation, load_notation, read_toml
 from symattn.problem import Erratum, Problem
 
 SETTINGS = frozenset(f.name for f in fields(Settings))
 KEYS = {
     "title", "mechanism", "notation", "given", "ask", "step", "introduction", "assume", "miniature", "as_written",
-    "corrected", "erratum", "source", "seed",
+    "corrected", "erratum", "source", "seed", "gradient",
 }  # fmt: skip
 ASK = {"steps", "exact", "places"}
 
@@ -114,22 +115,29 @@ class ProblemFile:
             given = {key: value for key, value in self._small.items() if key not in SETTINGS}
         positive = frozenset(self.data.get("assume", {}).get("positive", ()))
         givens = {key: read_given(key, value, positive) for key, value in given.items()}
+        gradients = [*self.data.get("gradient", ()), *mode.get("gradient", ())]
         if name == "custom":
             if symbolic or sizes:
                 raise InputError("A custom problem is worked out with the givens it has; write symbols among them.")
             steps = [*self.data.get("step", ()), *mode.get("step", ())]
-            return custom.run(givens, steps, arithmetic=settings.arithmetic), name
+            return custom.run(givens, steps, arithmetic=settings.arithmetic, gradients=gradients), name
         chosen = mechanism(name)
         own = load_notation(self.data.get("notation", "standard")).settings.get("orientation", "rows")
         givens = _turned(givens, str(self.data.get("orientation", own)), settings)
         if sizes and not symbolic and any(isinstance(given, Matrix) for given in givens.values()):
             raise InputError(f"{self.name} has numbers: to choose its sizes, have it in letters as well (--symbolic).")
+        upstream = {gradient(custom.upstream_of(table, number)) for number, table in enumerate(gradients, 1)}
+        aside = {key: given for key, given in givens.items() if key in upstream - set(chosen.shapes(settings))}
+        givens = {key: given for key, given in givens.items() if key not in aside}
         if symbolic or sizes:
             settings = replace(settings, rounding=None)  # letters have no decimals
             known = chosen.sizes(givens, settings) if givens else {}
             named = {s: s for shape in chosen.givens.values() for s in shape}
-            givens = chosen.symbolic({**named, **known, **sizes}, settings)
-        return chosen.run(givens, settings, staged=symbolic or bool(sizes)), name
+            givens, aside = chosen.symbolic({**named, **known, **sizes}, settings), {}
+        derivation = chosen.run(givens, settings, staged=symbolic or bool(sizes))
+        if aside:
+            derivation = replace(derivation, givens={**derivation.givens, **aside})
+        return custom.differentiated(derivation, gradients), name
 
 
 def read_problem_file(path: Path) -> ProblemFile:
@@ -140,7 +148,10 @@ def read_problem_file(path: Path) -> ProblemFile:
 def problem_file(data: Mapping[str, Any], name: str) -> ProblemFile:
     if unknown := sorted(set(data) - KEYS - SETTINGS):
         raise InputError(f"{name} has {unknown[0]!r}; {', '.join(sorted(KEYS | SETTINGS))} are known.")
-    for key, kind, what in (("given", dict, "table"), ("ask", dict, "table"), ("step", list, "list of tables")):
+    tables = "list of tables"
+    for key, kind, what in (
+        ("given", dict, "table"), ("ask", dict, "table"), ("step", list, tables), ("gradient", list, tables)
+    ):  # fmt: skip
         if key in data and not isinstance(data[key], kind):
             raise InputError(f"In {name}, {key} is {data[key]!r}; a {what} was expected.")
     for key in ("mechanism", "title"):

@@ -29,6 +29,8 @@ from symattn.ops.gradient import (
     SoftCapGradient,
     SoftmaxGradient,
     SoftmaxJacobian,
+    Spread,
+    SpreadEvenly,
     Total,
 )
 from symattn.ops.jacobian import InfinityNorm, Slope
@@ -407,6 +409,11 @@ def _variance(op: Variance, names: Sequence[str]) -> Lines:
     return Lines(f"(({x} - {mean})**2).sum({_over(op.over)}) / ({_length(x, op.over)} - 1)")
 
 
+def _spread(op: Spread, names: Sequence[str]) -> Lines:
+    repeated = f"np.repeat({names[0]}, {op.count}, axis={0 if op.over == 'rows' else 1})"
+    return Lines(f"{repeated} / {op.count}" if isinstance(op, SpreadEvenly) else repeated)
+
+
 def _interleave(op: Interleave, names: Sequence[str]) -> Lines:
     stacked = f"np.stack([{', '.join(names)}], axis={2 if op.along == 'columns' else 1})"
     first = names[0]
@@ -511,6 +518,8 @@ _RULES: Mapping[type, Rule] = MappingProxyType(
             " - ".join(names) if op.tokens == 1 else f"({' - '.join(names)}) / {op.tokens}"
         ),
         ProductSum: lambda op, names: Lines(f"({names[0]} * {names[1]}).sum({_over(op.over)})"),
+        Spread: _spread,
+        SpreadEvenly: _spread,
         Total: lambda op, names: Lines(" + ".join(names)),
         Interleave: _interleave,
     }

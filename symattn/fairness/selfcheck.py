@@ -37,6 +37,8 @@ from symattn.ops.gradient import (
     SoftCapGradient,
     SoftmaxGradient,
     SoftmaxJacobian,
+    Spread,
+    SpreadEvenly,
     Total,
 )
 from symattn.ops.jacobian import InfinityNorm, Slope
@@ -453,6 +455,18 @@ def _back_through_loss(m: list[Floats], step: Step) -> Floats:
     return [[(p - t) / step.op.tokens for p, t in zip(*rows, strict=True)] for rows in zip(*m, strict=True)]
 
 
+def _spread(m: list[Floats], step: Step) -> Floats:
+    """The product with a column of ones, or of shares."""
+    op = step.op
+    assert isinstance(op, Spread)
+    count = step.result.shape[0 if op.over == "rows" else 1]
+    assert isinstance(count, int)
+    share = 1 / count if isinstance(op, SpreadEvenly) else 1.0
+    (row,) = m[0] if op.over == "rows" else _transpose(m, step)
+    rows = [[share * x for x in row] for _ in range(count)]
+    return rows if op.over == "rows" else _transpose([rows], step)
+
+
 def _product_sum(m: list[Floats], step: Step) -> Floats:
     """What stands on the diagonal of a product of matrices."""
     assert isinstance(step.op, ProductSum)
@@ -499,6 +513,8 @@ _ROUTES: dict[type, Route] = {
     NormGradient: _back_through_norm,
     CrossEntropyGradient: _back_through_loss,
     ProductSum: _product_sum,
+    Spread: _spread,
+    SpreadEvenly: _spread,
     Total: lambda m, step: [[math.fsum(xs) for xs in zip(*rows, strict=True)] for rows in zip(*m, strict=True)],
     Interleave: _interleave,
     PutTogether: _stack,

@@ -53,6 +53,8 @@ from symattn.ops.gradient import (
     SoftCapGradient,
     SoftmaxGradient,
     SoftmaxJacobian,
+    Spread,
+    SpreadEvenly,
     Total,
 )
 from symattn.ops.loss import CrossEntropy
@@ -264,6 +266,11 @@ def _range(op: Op, boxes: Sequence[Box], weights: bool, divisor: Window | None) 
             pairs = zip(a, b, strict=True) if over == "columns" else zip(_turned(a), _turned(b), strict=True)
             sums = tuple((_dot(row, other),) for row, other in pairs)
             return sums if over == "columns" else _turned(sums)
+        case Spread(count=int(count), over=over), (a,):
+            share = _number(Fraction(1, count if isinstance(op, SpreadEvenly) else 1))
+            (row,) = a if over == "rows" else _turned(a)
+            spread = (tuple(_times(x, share) for x in row),) * count
+            return spread if over == "rows" else _turned(spread)
         case Total(), _:
             return reduce(lambda a, b: _entrywise(RING.add, a, b), boxes)
         case Interleave(along=along), _:

@@ -8,13 +8,13 @@ what comes from each use is added up.  `dZ` is the gradient of the loss with res
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce, singledispatch
 from operator import add
 from typing import Literal
 
-from symattn.derivation import Called, Derivation, Op, Operand, Shape, Step
+from symattn.derivation import Called, Derivation, Op, Operand, Shape, Step, symbols
 from symattn.errors import InputError
 from symattn.exact import AnyMatrix, Matrix, Outline, has_symbols
 from symattn.mechanisms.base import Settings, mask_keep
@@ -24,7 +24,9 @@ from symattn.ops import (
     Hadamard,
     Mask,
     MatMul,
+    Mean,
     MeanSquare,
+    Multiple,
     Part,
     Rescale,
     Rotate,
@@ -47,6 +49,8 @@ from symattn.ops.gradient import (
     PutTogether,
     SoftCapGradient,
     SoftmaxGradient,
+    Spread,
+    SpreadEvenly,
     Total,
 )
 from symattn.ops.scores import Bias, SoftCap
@@ -65,6 +69,21 @@ def backward(d: Derivation, of: str, wrt: Sequence[str] = ()) -> Derivation:
         (rows, columns), (other, others) = d.value(of).shape, d.value(gradient(of)).shape
         raise InputError(f"{gradient(of)} is {other}×{others}; like {of} it must be {rows}×{columns}.")
     return _Pass(d, of, wrt).run()
+
+
+def seeded(d: Derivation, of: str) -> Derivation:
+    """With dZ among the givens, for Z = `of`: as it is given, else 1 for every entry, so that the loss is their sum.
+
+    In letters it is letters, or its shape alone.
+    """
+    shape = d[of].result.shape
+    if gradient(of) in d.givens:
+        return d
+    upstream: AnyMatrix = Outline(shape)
+    rows, columns = shape
+    if isinstance(rows, int) and isinstance(columns, int) and isinstance(d.value(of), Matrix):
+        upstream = symbols(gradient(of), rows, columns) if d.staged else Matrix([[1] * columns] * rows)
+    return replace(d, givens={**d.givens, gradient(of): upstream})
 
 
 def gradient(name: str) -> str:
@@ -151,9 +170,18 @@ def _(op: Copy, use: Use) -> Pull:
     return Pull((use.g,))
 
 
-@pull.register
-def _(op: Scale, use: Use) -> Pull:
+@pull.register(Scale)
+@pull.register(Multiple)
+def _(op: Scale | Multiple, use: Use) -> Pull:
     return Pull((use.g,), op)
+
+
+@pull.register(SumOver)
+@pull.register(Mean)
+def _(op: SumOver | Mean, use: Use) -> Pull:
+    """Every term gets the gradient of its sum, or its share in that of its mean."""
+    count = use.shapes[0][0 if op.over == "rows" else 1]
+    return Pull((use.g,), (SpreadEvenly if isinstance(op, Mean) else Spread)(count, op.over))
 
 
 @pull.register(Mask)
@@ -209,20 +237,31 @@ def _(op: Stack, use: Use) -> Pull:
 @pull.register
 def _(op: Standardise, use: Use) -> Pull:
     """All at once, through the mean and the variance too, whose steps get no gradient of their own."""
-    _, _, variance = use.step.operands
-    spread = use.d[variance.name].op
-    if not isinstance(spread, Variance):
-        raise InputError(f"Step {use.step.name!r} is gone back through only where {variance} is a variance.")
+    source, mean, variance = use.step.operands
+    spread = _own(use, variance, Variance, source, mean)
+    assert isinstance(spread, Variance)
+    _own(use, mean, Mean, source)
     return Pull((use.g, use.result, variance), NormGradient(spread.of, op.epsilon, spread.over))
 
 
 @pull.register
 def _(op: Rescale, use: Use) -> Pull:
-    _, squares = use.step.operands
-    spread = use.d[squares.name].op
-    if not isinstance(spread, MeanSquare):
-        raise InputError(f"Step {use.step.name!r} is gone back through only where {squares} is a mean square.")
+    source, squares = use.step.operands
+    spread = _own(use, squares, MeanSquare, source)
+    assert isinstance(spread, MeanSquare)
     return Pull((use.g, use.result, squares), NormGradient("rms", op.epsilon, spread.over))
+
+
+def _own(use: Use, statistic: Operand, kind: type[Op], *of: Operand) -> Op:
+    """The operation that gives a norm its mean, variance or mean square, which must be that of what is normed."""
+    found = next((step for step in use.d if step.name == statistic.name), None)
+    if found is None or not isinstance(found.op, kind) or found.operands != of or statistic != Operand(statistic.name):
+        wanted = f"the {_STATISTICS[kind]} of {' with '.join(map(str, of))}"
+        raise InputError(f"Step {use.step.name!r} is gone back through only where {statistic} is {wanted}.")
+    return found.op
+
+
+_STATISTICS: Mapping[type[Op], str] = {Mean: "mean", Variance: "variance", MeanSquare: "mean square"}
 
 
 def flows(op: Op, k: int) -> bool:
@@ -460,4 +499,4 @@ def _check_weights(name: str, weights: AnyMatrix, settings: Settings) -> None:
             raise InputError(f"Row {i} of {name} has a weight other than 0 where the mask hides a key.")
 
 
-__all__ = ["Pull", "Use", "backward", "from_weights", "gradient", "pull", "with_given"]
+__all__ = ["Pull", "Use", "backward", "from_weights", "gradient", "pull", "seeded", "with_given"]

@@ -1,4 +1,7 @@
-"""Any straight-line program of ops, written in a problem file: `mechanism = "custom"` and `[[step]]` entries."""
+"""Any straight-line program of ops, written in a problem file: `mechanism = "custom"` and `[[step]]` entries.
+
+`[[gradient]]` entries take gradients of its steps, and of those of any mechanism, with respect to what is given.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from symattn.exact import Value, exact, matrix, sign
 from symattn.exact.carry import Arithmetic
 from symattn.exact.reading import read
 from symattn.formula import read_formula
+from symattn.mechanisms.backward import backward, seeded
 from symattn.mechanisms.base import Settings, mask_op, scale_op
 from symattn.ops import OPS, Activation, Part, Round, Scale, Softmax, Stack, SumOver
 from symattn.ops.gradient import SoftmaxGradient, SoftmaxJacobian
@@ -55,6 +59,7 @@ def run(
     *,
     staged: bool = False,
     arithmetic: Arithmetic = "exact",
+    gradients: Sequence[Mapping[str, object]] = (),
 ) -> Derivation:
     """Work out the steps one after the other; errors name the step.
 
@@ -63,6 +68,8 @@ def run(
     empty;  over, cross_entropy: along;  temperature: by;  soft_cap: cap;  feature_map: feature;  round: places, method,
     ties;  activation, slope: function;  sum, mean, mean_square: over;  variance: of, over;  standardise, rescale:
     epsilon;  norm: along;  stack: along;  part: first, count, every, of.
+
+    The gradients follow: see `differentiated`.
     """
     d = Derivation({name: matrix(value) for name, value in givens.items()}, staged=staged, arithmetic=arithmetic)
     if not steps:
@@ -86,7 +93,35 @@ def run(
         except ReadError as error:
             raise InputError(f"Step {name!r} ({op}): {error}") from error
         d = d.then(name, made, *used, section=str(step.get("section", "")))
+    return differentiated(d, gradients)
+
+
+def differentiated(d: Derivation, gradients: Sequence[Mapping[str, object]]) -> Derivation:
+    """The derivation with gradients after it, each a table: `of`, the name of a step, and `wrt`, names of givens.
+
+    For `of` = Z, dZ is the gradient of the loss with respect to Z: a given of that name, else 1 for every entry, so
+    that the loss is the sum of Z.  Without `wrt` the gradients of everything given on which Z depends are worked out.
+    """
+    for number, table in enumerate(gradients, 1):
+        of, wrt = upstream_of(table, number), table.get("wrt", [])
+        if isinstance(wrt, str):
+            wrt = [wrt]
+        if not isinstance(wrt, list) or not all(isinstance(name, str) for name in wrt):
+            raise InputError(f"The gradient of {of!r}: wrt is {wrt!r}; a list of givens was expected.")
+        d = backward(seeded(d, of), of, wrt)
     return d
+
+
+def upstream_of(table: object, number: int) -> str:
+    """The step whose gradient a table starts from; `InputError` where it is no such table."""
+    if not isinstance(table, Mapping):
+        raise InputError(f"Gradient {number} is {table!r}; a table with of and wrt was expected.")
+    if unknown := sorted(set(table) - {"of", "wrt"}):
+        raise InputError(f"Gradient {number} has {unknown[0]!r}; of and wrt are known.")
+    of = table.get("of")
+    if not isinstance(of, str):
+        raise InputError(f"Gradient {number}: of is {of!r}; the name of a step was expected.")
+    return of
 
 
 def _operand(text: str, step: str) -> Operand:

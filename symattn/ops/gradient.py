@@ -393,6 +393,56 @@ class ProductSum(Op):
 
 
 @dataclass(frozen=True)
+class Spread(Op):
+    """One row (1×m) `count` times, or over columns one column (n×1): every term gets the gradient of the sum."""
+
+    count: Size
+    over: Literal["rows", "columns"] = "rows"
+    title = "Back through the sum"
+    trivial = True
+
+    def shape(self, *shapes: Shape) -> Shape:
+        lines, length = shapes[0] if self.over == "rows" else shapes[0][::-1]
+        if lines != 1:
+            raise ShapeError(f"what is repeated must be one {self.over[:-1]};")
+        return (self.count, length) if self.over == "rows" else (length, self.count)
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        row = operands[0] if self.over == "rows" else operands[0].T
+        count = self.count
+        assert isinstance(count, int)  # numbers come in numbers of rows
+        rows = Matrix.of([self._share(x) for x in row.rows[0]] for _ in range(count))
+        return rows if self.over == "rows" else rows.T
+
+    def _share(self, x: Value) -> Value:
+        return x
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        return operands[0].entry(0, j) if self.over == "rows" else operands[0].entry(i, 0)
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Call(Name("repeat"), operands)
+
+
+@dataclass(frozen=True)
+class SpreadEvenly(Spread):
+    """The same for a mean: every term gets its share, 1/`count` of the gradient."""
+
+    title = "Back through the mean"
+    trivial = False
+
+    def _share(self, x: Value) -> Value:
+        assert isinstance(self.count, int)
+        return divide(x, self.count)
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        return Fraction(Spread.working(self, i, j, *operands), size_formula(self.count))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Product((Fraction(ONE, size_formula(self.count)), Spread.written(self, style, *operands)))
+
+
+@dataclass(frozen=True)
 class Total(Op):
     """A + B + …, matrices of one shape: a matrix that is used several times gets a gradient from each of its uses."""
 
@@ -510,5 +560,7 @@ __all__ = [
     "SoftCapGradient",
     "SoftmaxGradient",
     "SoftmaxJacobian",
+    "Spread",
+    "SpreadEvenly",
     "Total",
 ]

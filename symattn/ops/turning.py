@@ -10,7 +10,7 @@ from typing import Any
 from symattn.derivation import Derivation, Op, Step
 from symattn.ops.attention import Mask, Softmax
 from symattn.ops.entrywise import Round
-from symattn.ops.gradient import Interleave, NormGradient, ProductSum, SoftmaxGradient, SoftmaxJacobian
+from symattn.ops.gradient import Interleave, NormGradient, ProductSum, SoftmaxGradient, SoftmaxJacobian, Spread
 from symattn.ops.heads import Part
 from symattn.ops.jacobian import InfinityNorm
 from symattn.ops.linear import MatMul, Stack, SumOver
@@ -89,6 +89,7 @@ def _along(op: Any) -> Op:
 @turned_op.register(MeanSquare)
 @turned_op.register(NormGradient)
 @turned_op.register(ProductSum)
+@turned_op.register(Spread)
 def _over(op: Any) -> Op:
     """One that adds up over rows or columns."""
     turned: Op = replace(op, over=_ACROSS[op.over])

@@ -1,0 +1,293 @@
+"""Gradients of programs of one's own, and of any mechanism in a problem file, against PyTorch's autograd."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from autograd import Autograd
+from hypothesis import given as for_all
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from symattn.api import Solution
+from symattn.derivation import Derivation
+from symattn.errors import InputError
+from symattn.exact import Matrix, matrix
+from symattn.exact.approximate import approximate
+from symattn.fairness.selfcheck import self_check
+from symattn.marking.windows import cell, window
+from symattn.mechanisms import custom
+from symattn.ops.gradient import Spread, SpreadEvenly
+from symattn.ops.turning import turned_op
+from symattn.problem_file import problem_file
+from symattn.writers import FORMATS
+
+SIZE = 2
+GIVENS = {"A": [[1, -2], [3, "1/2"]], "B": [[0, 1], [2, -1]], "row": [[1, -1]], "column": [[2], [-1]]}
+
+
+def floats(d: Derivation, name: str) -> np.ndarray:
+    value = d.value(name)
+    assert isinstance(value, Matrix)
+    return np.array([[approximate(x) for x in row] for row in value.rows])
+
+
+def autograd(d: Derivation) -> Autograd:
+    return Autograd({name: floats(d, name).tolist() for name in d.givens})
+
+
+# ------------------------------------------------------------------------------------------------ random programs
+
+TORCH: dict[str, Any] = {
+    "matmul": lambda torch, a, b: a @ b,
+    "transpose": lambda torch, a: a.T,
+    "add": lambda torch, a, b: a + b,
+    "hadamard": lambda torch, a, b: a * b,
+    "sum": lambda torch, a: a.sum(0, keepdim=True),
+    "mean": lambda torch, a: a.mean(1, keepdim=True),
+    "scale": lambda torch, a: a / 3,
+    "temperature": lambda torch, a: a / 2,
+    "soft_cap": lambda torch, a: 2 * torch.tanh(a / 2),
+    "softmax": lambda torch, a: torch.softmax(a, 1),
+    "activation": lambda torch, a: torch.sigmoid(a),
+    "stack": lambda torch, a, b: torch.cat((a, b)),
+}
+"""Every operation that is tried, with what it is in PyTorch."""
+
+PARAMETERS: dict[str, dict[str, object]] = {
+    "scale": {"by": 3}, "temperature": {"by": 2}, "soft_cap": {"cap": 2}, "activation": {"function": "sigmoid"}
+}  # fmt: skip
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Two to six steps from given matrices, each of whatever there is by then; the last adds up to one row."""
+    steps: list[dict[str, Any]] = []
+    square = ["A", "B"]  # 2×2, which every operation takes
+    for k in range(draw(st.integers(2, 6))):
+        op = draw(st.sampled_from(sorted(TORCH)))
+        first = draw(st.sampled_from(square)) + draw(st.sampled_from(["", "^T"]))
+        operands = [first]
+        if op in ("matmul", "hadamard", "add", "stack"):
+            others = (
+                [*square, "row", "column"]
+                if op in ("hadamard", "add")
+                else [*square, "A[2]"]
+                if op == "stack"
+                else square
+            )
+            operands.append(draw(st.sampled_from(others)))
+        steps.append({"name": f"Y{k}", "op": op, "operands": operands, **PARAMETERS.get(op, {})})
+        if op not in ("sum", "mean", "stack"):
+            square.append(f"Y{k}")
+    steps.append({"name": "last", "op": "sum", "operands": [steps[-1]["name"]]})
+    return steps
+
+
+@settings(max_examples=60)
+@for_all(programs())
+def test_random_programs(steps: list[dict[str, Any]]) -> None:
+    d = custom.run(GIVENS, steps, gradients=[{"of": "last"}], arithmetic="decimal")
+    self_check(d)
+    back = autograd(d)
+    known = dict(back.leaves)
+
+    def operand(text: str) -> Any:
+        if text.endswith("[2]"):
+            return known[text[:-3]][1:2]
+        return known[text[:-2]].T if text.endswith("^T") else known[text]
+
+    for step in steps:
+        known[step["name"]] = TORCH[step["op"]](back.torch, *map(operand, step["operands"]))
+    back.back(known["last"].sum())
+    reached = [name for name in GIVENS if back[name].grad is not None]
+    assert reached
+    back.agrees(lambda name: floats(d, name), reached)
+    assert not [name for name in GIVENS if name not in reached and f"d{name}" in d]
+
+
+# ------------------------------------------------------------------------------------------------ what is written
+
+SQUARES = """
+mechanism = "custom"
+[given]
+X = [[1, 2], [0, 1]]
+W = [[1, 0], [1, -1]]
+[[step]]
+name = "Y"
+op = "matmul"
+operands = ["X", "W"]
+[[step]]
+name = "squares"
+op = "hadamard"
+operands = ["Y", "Y"]
+[[step]]
+name = "means"
+op = "mean"
+operands = "squares"
+"""
+
+
+def from_text(text: str) -> Derivation:
+    import tomllib
+
+    return problem_file(tomllib.loads(text), "it").problem().derivation
+
+
+def test_the_sum_of_what_nobody_gave_a_gradient_for() -> None:
+    """∂Σ y²/2 = y, for y = x W with rows of two: dW = Xᵀ Y."""
+    d = from_text(SQUARES + '[[gradient]]\nof = "means"\nwrt = ["W"]\n')
+    assert d.value("dmeans") == matrix([[1], [1]])
+    x, w = floats(d, "X"), floats(d, "W")
+    assert np.array_equal(floats(d, "dW"), x.T @ (x @ w))
+    assert "dX" not in d
+
+
+def test_a_gradient_that_is_given() -> None:
+    text = SQUARES.replace("[given]", "[given]\ndmeans = [[2], [-1]]") + '[[gradient]]\nof = "means"\nwrt = "X"\n'
+    d = from_text(text)
+    x, w = floats(d, "X"), floats(d, "W")
+    assert np.array_equal(floats(d, "dX"), (np.array([[2], [-1]]) * (x @ w)) @ w.T)
+
+
+def test_it_is_drawn_and_asked_in_every_format() -> None:
+    import tomllib
+
+    solution = Solution(problem_file(tomllib.loads(SQUARES + '[[gradient]]\nof = "means"\n'), "it").problem())
+    assert {"dY", "dX", "dW"} <= {part.name for part in solution.worksheet().question.parts}
+    for form in FORMATS:
+        assert solution.text(form)
+
+
+@pytest.mark.parametrize(
+    ("table", "complaint"),
+    [
+        ('of = "Q"', "There is no step 'Q'; the steps are Y, squares, means."),
+        ('of = "X"', "There is no step 'X'"),
+        ('of = "Y"\nwrt = ["V"]', "Y does not depend on a given 'V'; it does on X, W."),
+        ('of = "Y"\nwrt = [1]', "a list of givens was expected"),
+        ('of = "Y"\nwrt = 3', "a list of givens was expected"),
+        ("of = 3", "the name of a step was expected"),
+        ('wrt = "X"', "the name of a step was expected"),
+        ('of = "Y"\nto = "X"', "Gradient 1 has 'to'; of and wrt are known."),
+        ('of = "Y"\n[[gradient]]\nof = "means"', "The name 'dY' is given twice"),
+    ],
+)
+def test_what_is_wrong_is_said(table: str, complaint: str) -> None:
+    with pytest.raises(InputError) as error:
+        from_text(f"{SQUARES}[[gradient]]\n{table}\n")
+    assert complaint in str(error.value)
+
+
+@pytest.mark.parametrize("wrong", [3, "dX", {"of": "Y"}, [3], ["Y"]])
+def test_no_list_of_tables(wrong: object) -> None:
+    step = {"name": "Y", "op": "transpose", "operands": ["X"]}
+    data = {"mechanism": "custom", "given": {"X": [[1]]}, "step": [step], "gradient": wrong}
+    with pytest.raises(InputError, match=r"gradient is|Gradient 1 is"):
+        problem_file(data, "it").problem()
+
+
+@pytest.mark.parametrize("spoilt", ["mean", "variance", "mean square"])
+def test_a_norm_by_the_statistics_of_something_else_is_refused(spoilt: str) -> None:
+    """Its gradient would be that of an ordinary norm, and wrong."""
+    own = dict.fromkeys(("mean", "variance", "mean square"), "A") | {spoilt: "B"}
+    steps = [
+        {"name": "m", "op": "mean", "operands": [own["mean"]]},
+        {"name": "v", "op": "variance", "operands": [own["variance"], "m"]},
+        {"name": "q", "op": "mean_square", "operands": [own["mean square"]]},
+        {"name": "N", "op": "standardise", "operands": ["A", "m", "v"]},
+        {"name": "R", "op": "rescale", "operands": ["A", "q"]},
+    ]
+    of = "R" if spoilt == "mean square" else "N"
+    with pytest.raises(InputError, match=rf"gone back through only where . is the {spoilt} of A"):
+        custom.run(GIVENS, steps, gradients=[{"of": of}])
+
+
+def test_a_norm_put_together_by_hand() -> None:
+    steps = [
+        {"name": "m", "op": "mean", "operands": ["A"]},
+        {"name": "v", "op": "variance", "operands": ["A", "m"]},
+        {"name": "N", "op": "standardise", "operands": ["A", "m", "v"], "epsilon": "1/2"},
+        {"name": "P", "op": "hadamard", "operands": ["N", "B"]},
+    ]
+    d = custom.run(GIVENS, steps, gradients=[{"of": "P"}], arithmetic="decimal")
+    back = autograd(d)
+    back.back((back.norm(back["A"], {"epsilon": 0.5}) * back["B"]).sum())
+    back.agrees(lambda name: floats(d, name), ["A", "B"])
+
+
+# ------------------------------------------------------------------------------------------------ any mechanism
+
+
+def encoder(blocks: int, width: int = 4) -> dict[str, list[list[Fraction]]]:
+    """Weights of a stack, in tenths that repeat nowhere."""
+    shapes = {"W_Q": (width, 2), "W_K": (width, 2), "W_V": (width, 2), "W_O": (2, width), "W_1": (width, 3),
+              "W_2": (3, width), "b_1": (1, 3), "gamma1": (1, width), "beta2": (1, width)}  # fmt: skip
+    named = {"X": (3, width), **{f"{n}^{b}": s for b in range(1, blocks + 1) for n, s in shapes.items()}}
+    place = iter(range(10_000))
+    return {
+        name: [[Fraction(7 * next(place) ** 2 % 23 - 11, 10) for _ in range(columns)] for _ in range(rows)]
+        for name, (rows, columns) in named.items()
+    }
+
+
+@pytest.mark.parametrize("orientation", ["rows", "columns"])
+def test_two_encoder_blocks_there_and_back(orientation: str) -> None:
+    given, upstream = encoder(2), [[1, -1, 2, 0], [0, 3, 1, 1], [-2, 1, 0, 1]]
+    chosen = {"mechanism": "encoder", "arithmetic": "decimal", "blocks": 2, "epsilon": "1/100000"}
+    listed = {**given, "dY": upstream}
+    if orientation == "columns":
+        listed = {name: [list(line) for line in zip(*rows, strict=True)] for name, rows in listed.items()}
+    data = {**chosen, "orientation": orientation, "given": listed, "gradient": [{"of": "Y"}]}
+    d = problem_file(data, "two blocks").problem().derivation
+    self_check(d)
+    torch = pytest.importorskip("torch")
+    leaves = {
+        name: torch.tensor([[float(x) for x in row] for row in rows], dtype=torch.float64)
+        for name, rows in given.items()
+    }
+    for leaf in leaves.values():
+        leaf.requires_grad_()
+    stream = leaves["X"]
+    for b in (1, 2):
+        one = Autograd({})
+        one.leaves = {name.partition("^")[0]: leaf for name, leaf in leaves.items() if name.endswith(f"^{b}")}
+        stream = one.encoder_block(stream, {"epsilon": 1e-5})
+    (stream * torch.tensor(upstream)).sum().backward()
+    for name, leaf in leaves.items():
+        found = floats(d, f"d{name}")
+        expected = leaf.grad.numpy()
+        found = found if orientation == "rows" else found.T
+        assert np.abs(found - expected).max() <= 1e-9 * max(1, np.abs(expected).max()), name
+
+
+def test_in_letters_the_gradient_is_letters_too() -> None:
+    data = {"mechanism": "attention", "given": {}, "gradient": [{"of": "Z"}]}
+    sizes = {"n": 1, "m": 2, "d_k": 1, "d_v": 1}
+    d = problem_file(data, "it").problem(symbolic=True, sizes=sizes).derivation
+    assert [str(x) for x in d.value("dZ")] == ["dZ_{11}"]
+    outlined = problem_file(data, "it").problem(symbolic=True, sizes={**sizes, "n": "N"}).derivation
+    assert outlined.value("dQ").shape == ("N", 1)
+
+
+# ------------------------------------------------------------------------------------------------ spreading
+
+
+@pytest.mark.parametrize(("kind", "share"), [(Spread, 1), (SpreadEvenly, Fraction(1, 3))])
+def test_spreading(kind: type[Spread], share: Fraction) -> None:
+    row = matrix([[2, -5]])
+    expected = matrix([[2 * share, -5 * share]] * 3)
+    assert kind(3).apply(row) == expected
+    turned = turned_op(kind(3))
+    assert turned == kind(3, "columns")
+    assert turned.apply(row.T) == expected.T
+    found = window(kind(3), ((cell(2, Fraction(1, 10)), cell(-5, Fraction(1, 10))),))
+    assert found is not None
+    for line in found:
+        for x, span in zip((2, -5), line, strict=True):
+            ends = sorted((x + sign * Fraction(1, 20)) * share for sign in (-1, 1))
+            assert abs(Fraction(span.low) - ends[0]) < Fraction(1, 10**12)
+            assert abs(Fraction(span.high) - ends[1]) < Fraction(1, 10**12)
