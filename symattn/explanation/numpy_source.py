@@ -25,6 +25,7 @@ from symattn.ops.gradient import (
     CrossEntropyGradient,
     Interleave,
     NormGradient,
+    Padded,
     ProductSum,
     SoftCapGradient,
     SoftmaxGradient,
@@ -409,6 +410,12 @@ def _variance(op: Variance, names: Sequence[str]) -> Lines:
     return Lines(f"(({x} - {mean})**2).sum({_over(op.over)}) / ({_length(x, op.over)} - 1)")
 
 
+def _padded(op: Padded, names: Sequence[str]) -> Lines:
+    which = f"{op.part.start}:{op.part.indices[-1] + 1}" + (f":{op.part.step}" if op.part.step > 1 else "")
+    places = f"np.eye({op.size})[{which}]"
+    return Lines(f"{names[0]} @ {places}" if op.part.of == "columns" else f"{places}.T @ {names[0]}")
+
+
 def _spread(op: Spread, names: Sequence[str]) -> Lines:
     repeated = f"np.repeat({names[0]}, {op.count}, axis={0 if op.over == 'rows' else 1})"
     return Lines(f"{repeated} / {op.count}" if isinstance(op, SpreadEvenly) else repeated)
@@ -518,6 +525,7 @@ _RULES: Mapping[type, Rule] = MappingProxyType(
             " - ".join(names) if op.tokens == 1 else f"({' - '.join(names)}) / {op.tokens}"
         ),
         ProductSum: lambda op, names: Lines(f"({names[0]} * {names[1]}).sum({_over(op.over)})"),
+        Padded: _padded,
         Spread: _spread,
         SpreadEvenly: _spread,
         Total: lambda op, names: Lines(" + ".join(names)),

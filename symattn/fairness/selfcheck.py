@@ -32,6 +32,7 @@ from symattn.ops.gradient import (
     CrossEntropyGradient,
     Interleave,
     NormGradient,
+    Padded,
     ProductSum,
     PutTogether,
     SoftCapGradient,
@@ -455,6 +456,16 @@ def _back_through_loss(m: list[Floats], step: Step) -> Floats:
     return [[(p - t) / step.op.tokens for p, t in zip(*rows, strict=True)] for rows in zip(*m, strict=True)]
 
 
+def _padded(m: list[Floats], step: Step) -> Floats:
+    """Every entry of the result looked up, or 0."""
+    op = step.op
+    assert isinstance(op, Padded)
+    found = dict(zip(op.part.indices, m[0] if op.part.of == "rows" else _transpose(m, step), strict=True))
+    width = len(next(iter(found.values())))
+    rows = [found.get(i, [0.0] * width) for i in range(op.size)]
+    return rows if op.part.of == "rows" else _transpose([rows], step)
+
+
 def _spread(m: list[Floats], step: Step) -> Floats:
     """The product with a column of ones, or of shares."""
     op = step.op
@@ -513,6 +524,7 @@ _ROUTES: dict[type, Route] = {
     NormGradient: _back_through_norm,
     CrossEntropyGradient: _back_through_loss,
     ProductSum: _product_sum,
+    Padded: _padded,
     Spread: _spread,
     SpreadEvenly: _spread,
     Total: lambda m, step: [[math.fsum(xs) for xs in zip(*rows, strict=True)] for rows in zip(*m, strict=True)],

@@ -49,6 +49,7 @@ from symattn.ops.gradient import (
     CrossEntropyGradient,
     Interleave,
     NormGradient,
+    Padded,
     ProductSum,
     SoftCapGradient,
     SoftmaxGradient,
@@ -271,6 +272,11 @@ def _range(op: Op, boxes: Sequence[Box], weights: bool, divisor: Window | None) 
             (row,) = a if over == "rows" else _turned(a)
             spread = (tuple(_times(x, share) for x in row),) * count
             return spread if over == "rows" else _turned(spread)
+        case Padded(part=part, size=size), (a,):
+            placed = dict(zip(part.indices, a if part.of == "rows" else _turned(a), strict=True))
+            nothing = (_number(0),) * len(placed[part.start])
+            padded = tuple(placed.get(i, nothing) for i in range(size))
+            return padded if part.of == "rows" else _turned(padded)
         case Total(), _:
             return reduce(lambda a, b: _entrywise(RING.add, a, b), boxes)
         case Interleave(along=along), _:

@@ -45,6 +45,7 @@ from symattn.ops.gradient import (
     Copy,
     Interleave,
     NormGradient,
+    Padded,
     ProductSum,
     PutTogether,
     SoftCapGradient,
@@ -331,6 +332,9 @@ class _Pass:
         self.uses = Counter(uses)
         self.awaited = Counter(self.uses)
         self.leading = leading
+        between = (name for name in (*self.d.givens, *self.steps) if name in leading and name != self.of)
+        if taken := [gradient(name) for name in between if name in self.uses and gradient(name) in self.d]:
+            raise InputError(f"The way back from {self.of} leads to {taken[0]}, and there is a matrix of that name.")
 
     def run(self) -> Derivation:
         """The steps whose gradients are known, one after the other: a head to its end, and what is latest first."""
@@ -361,7 +365,8 @@ class _Pass:
             pulled = _of_matrix(pull(step.op, Use(self.d, step, self.gradients[step.name], k)), operand)
             alone = self.awaited[operand.name] == 1 and operand.name not in self.got
             if pulled.op is not None:
-                name = self._called(operand, step, k, alone and pulled.part is None)
+                whole = alone and pulled.part is None
+                name = gradient(operand.name) if whole else self._new(self._called(operand, step, k))
                 self._then(name, pulled.op, pulled.operands, step.section)
                 pulled = Pull((Operand(name),), part=pulled.part)
             self.got.setdefault(operand.name, []).append(pulled)
@@ -372,12 +377,10 @@ class _Pass:
                 complete.append(operand.name)
         return complete
 
-    def _called(self, operand: Operand, step: Step, k: int, alone: bool) -> str:
+    def _called(self, operand: Operand, step: Step, k: int) -> str:
         """What the gradient from one use is called: dX_Q for what comes to X from Q, among several."""
         name, used = operand.name, Called.of(step.name)
         own = Called.of(name)
-        if alone:
-            return gradient(name)
         if operand.row is not None or operand.column is not None:
             return f"{gradient(name)}.{1 + (operand.row if operand.row is not None else operand.column or 0)}"
         if used.token is not None and own.token is None:  # one for every position
@@ -392,31 +395,53 @@ class _Pass:
         """The whole gradient of a matrix, from what it got: added up, or put together of parts."""
         got = self.got[name]
         operands = tuple(pulled.operands[0] for pulled in got)
-        parts = [pulled.part for pulled in got if pulled.part is not None]
-        if parts:
-            self._put_together(name, operands, parts, section)
+        if any(pulled.part for pulled in got) and not self._put_together(name, got, section):
+            operands = tuple(self._padded(name, pulled, section, len(got) == 1) for pulled in got)
+        if gradient(name) in self.d:  # as it was put together, or as the only use of the whole gave it
+            self.gradients[name] = Operand(gradient(name))
         elif len(got) > 1:
             total = _total(name, operands)
             self._then(total, Total(), operands, section)
             self.gradients[name] = Operand(total)
-            return
-        elif operands[0] != Operand(gradient(name)):
-            if name in self.steps:
-                self.gradients[name] = operands[0]
-                return
+        elif name in self.steps:
+            self.gradients[name] = operands[0]
+        else:
             self._then(gradient(name), Copy(), operands, section)
-        self.gradients[name] = Operand(gradient(name))
+            self.gradients[name] = Operand(gradient(name))
 
-    def _put_together(self, name: str, operands: tuple[Operand, ...], parts: list[Part], section: str) -> None:
-        """The gradients of a matrix's columns or rows side by side: dQ of dQ_1 and dQ_2."""
-        order = sorted(range(len(parts)), key=lambda i: parts[i].start)
+    def _put_together(self, name: str, got: Sequence[Pull], section: str) -> bool:
+        """The gradients of a matrix's columns or rows side by side, dQ of dQ_1 and dQ_2, if they are all there once."""
+        placed = sorted(
+            ((pulled.part, pulled.operands[0]) for pulled in got if pulled.part), key=lambda pair: pair[0].start
+        )
+        parts = [part for part, _ in placed]
         of, step = parts[0].of, parts[0].step
         size = self.d.value(name).shape[0 if of == "rows" else 1]
+        alike = {(part.of, part.step, part.count if step > 1 else 0) for part in parts}
         taken = sorted(i for part in parts for i in part.indices)
-        if len(parts) < len(operands) or not isinstance(size, int) or taken != list(range(size)):
-            raise InputError(f"{name} is used in parts that are not all of it together; {gradient(name)} is not known.")
+        if len(parts) < len(got) or len(alike) > 1 or not isinstance(size, int) or taken != list(range(size)):
+            return False
+        if step not in (1, len(parts)):
+            return False
         op: Op = PutTogether(of) if step == 1 else Interleave(of)
-        self._then(gradient(name), op, tuple(operands[i] for i in order), section)
+        self._then(gradient(name), op, tuple(operand for _, operand in placed), section)
+        return True
+
+    def _padded(self, name: str, pulled: Pull, section: str, alone: bool) -> Operand:
+        """What a part of a matrix got, among zeros; what all of it got, as it is."""
+        if pulled.part is None:
+            return pulled.operands[0]
+        size = self.d.value(name).shape[0 if pulled.part.of == "rows" else 1]
+        if not isinstance(size, int):
+            raise InputError(f"{name} is used in parts, so that its {pulled.part.of} must be a number, not {size}.")
+        padded = gradient(name) if alone else self._new(f"{gradient(name)}_part")
+        self._then(padded, Padded(pulled.part, size), pulled.operands, section)
+        return Operand(padded)
+
+    def _new(self, name: str) -> str:
+        """A name that nothing has yet: dX_Y, dX_Y2, dX_Y3."""
+        numbers = (f"{name}{number}" for number in range(2, len(self.d.steps) + 3))
+        return next(new for new in (name, *numbers) if new not in self.d)
 
     def _then(self, name: str, op: Op, operands: tuple[Operand, ...], section: str) -> None:
         where = ", ".join(filter(None, (SECTION, section)))

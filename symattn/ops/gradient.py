@@ -19,6 +19,7 @@ from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Size, Value, divide, has_symbols, logarithm, sign, square_root, to_sympy
 from symattn.formula import (
     ONE,
+    ZERO,
     Call,
     Dots,
     Formula,
@@ -36,6 +37,7 @@ from symattn.formula import (
 )
 from symattn.ops.attention import Along, index
 from symattn.ops.entrywise import FUNCTIONS, in_sympy, sigmoid
+from symattn.ops.heads import Part
 from symattn.ops.linear import Stack, size_formula, sum_over
 
 TWO = Number("2")
@@ -506,6 +508,41 @@ class Interleave(Op):
 
 
 @dataclass(frozen=True)
+class Padded(Op):
+    """Columns (or rows) at the places of `part` among `size` of them, and 0 elsewhere, where nothing was used."""
+
+    part: Part
+    size: int
+    title = "Padded with zeros"
+    trivial = True
+
+    def shape(self, *shapes: Shape) -> Shape:
+        rows, columns = shapes[0]
+        if (columns if self.part.of == "columns" else rows) != self.part.count:
+            raise ShapeError(f"{self.part.count} {self.part.of} were expected;")
+        return (rows, self.size) if self.part.of == "columns" else (self.size, columns)
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        lines = (operands[0].T if self.part.of == "columns" else operands[0]).rows
+        found: list[Sequence[Value]] = [(0,) * len(lines[0])] * self.size
+        for place, line in zip(self.part.indices, lines, strict=True):
+            found[place] = line
+        return Matrix.of(found).T if self.part.of == "columns" else Matrix.of(found)
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        position = j if self.part.of == "columns" else i
+        if isinstance(position, str):
+            return Dots()
+        if position not in self.part.indices:
+            return ZERO
+        line = self.part.indices.index(position)
+        return operands[0].entry(*((i, line) if self.part.of == "columns" else (line, j)))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Call(Name("padded"), operands)
+
+
+@dataclass(frozen=True)
 class Copy(Op):
     """The same matrix under another name: the gradient of what was only added is that of the sum."""
 
@@ -554,6 +591,7 @@ __all__ = [
     "CrossEntropyGradient",
     "Interleave",
     "NormGradient",
+    "Padded",
     "ProductSum",
     "PutTogether",
     "Slope",

@@ -10,7 +10,7 @@ from typing import Any
 from symattn.derivation import Derivation, Op, Step
 from symattn.ops.attention import Mask, Softmax
 from symattn.ops.entrywise import Round
-from symattn.ops.gradient import Interleave, NormGradient, ProductSum, SoftmaxGradient, SoftmaxJacobian, Spread
+from symattn.ops.gradient import Interleave, NormGradient, Padded, ProductSum, SoftmaxGradient, SoftmaxJacobian, Spread
 from symattn.ops.heads import Part
 from symattn.ops.jacobian import InfinityNorm
 from symattn.ops.linear import MatMul, Stack, SumOver
@@ -61,6 +61,11 @@ def _(op: Bias) -> Op:
 @turned_op.register
 def _(op: Part) -> Op:
     return replace(op, of=_ACROSS[op.of])
+
+
+@turned_op.register
+def _(op: Padded) -> Op:
+    return replace(op, part=replace(op.part, of=_ACROSS[op.part.of]))
 
 
 @turned_op.register(Softmax)

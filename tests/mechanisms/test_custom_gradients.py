@@ -54,11 +54,13 @@ TORCH: dict[str, Any] = {
     "softmax": lambda torch, a: torch.softmax(a, 1),
     "activation": lambda torch, a: torch.sigmoid(a),
     "stack": lambda torch, a, b: torch.cat((a, b)),
+    "part": lambda torch, a: a[:, :1],
 }
 """Every operation that is tried, with what it is in PyTorch."""
 
 PARAMETERS: dict[str, dict[str, object]] = {
-    "scale": {"by": 3}, "temperature": {"by": 2}, "soft_cap": {"cap": 2}, "activation": {"function": "sigmoid"}
+    "scale": {"by": 3}, "temperature": {"by": 2}, "soft_cap": {"cap": 2}, "activation": {"function": "sigmoid"},
+    "part": {"count": 1},
 }  # fmt: skip
 
 
@@ -72,32 +74,31 @@ def programs(draw: st.DrawFn) -> list[dict[str, Any]]:
         first = draw(st.sampled_from(square)) + draw(st.sampled_from(["", "^T"]))
         operands = [first]
         if op in ("matmul", "hadamard", "add", "stack"):
-            others = (
-                [*square, "row", "column"]
-                if op in ("hadamard", "add")
-                else [*square, "A[2]"]
-                if op == "stack"
-                else square
-            )
-            operands.append(draw(st.sampled_from(others)))
+            others = {"matmul": [], "stack": ["A[2]"]}.get(op, ["row", "column", "A[1]", "A[2]"])
+            operands.append(draw(st.sampled_from([*square, *others])))
         steps.append({"name": f"Y{k}", "op": op, "operands": operands, **PARAMETERS.get(op, {})})
-        if op not in ("sum", "mean", "stack"):
+        if op not in ("sum", "mean", "stack", "part"):
             square.append(f"Y{k}")
     steps.append({"name": "last", "op": "sum", "operands": [steps[-1]["name"]]})
     return steps
 
 
-@settings(max_examples=60)
+@settings(max_examples=150)
 @for_all(programs())
 def test_random_programs(steps: list[dict[str, Any]]) -> None:
+    agrees(steps)
+
+
+def agrees(steps: list[dict[str, Any]]) -> None:
+    """The gradients of the last step's sum, by a second route and by PyTorch."""
     d = custom.run(GIVENS, steps, gradients=[{"of": "last"}], arithmetic="decimal")
     self_check(d)
     back = autograd(d)
     known = dict(back.leaves)
 
     def operand(text: str) -> Any:
-        if text.endswith("[2]"):
-            return known[text[:-3]][1:2]
+        if text.endswith("]"):
+            return known["A"][int(text[2]) - 1 :][:1]
         return known[text[:-2]].T if text.endswith("^T") else known[text]
 
     for step in steps:
@@ -107,6 +108,27 @@ def test_random_programs(steps: list[dict[str, Any]]) -> None:
     assert reached
     back.agrees(lambda name: floats(d, name), reached)
     assert not [name for name in GIVENS if name not in reached and f"d{name}" in d]
+
+
+PARTS = {
+    "a row beside the whole": [("stack", ["A", "A[2]"])],
+    "one row alone": [("hadamard", ["B", "A[2]"])],
+    "one row twice": [("stack", ["A[1]", "A[1]"])],
+    "a row and a column": [("part", ["A"]), ("matmul", ["Y0", "A[2]"])],
+    "rows that are all of it": [("stack", ["A[2]", "A[1]"])],
+    "a row in a step, twice": [("hadamard", ["A[2]", "A[2]"])],
+    "steps with like names": [("matmul", ["A", "B"], "Y_a"), ("matmul", ["A", "A"], "Y_b"), ("add", ["Y_a", "Y_b"])],
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_what_is_used_in_parts(name: str) -> None:
+    """A row and a column of a 2×2 matrix have its line numbers 1 and 2 between them, and are not all of it."""
+    steps = [
+        {"name": named[0] if named else f"Y{k}", "op": op, "operands": operands, **PARAMETERS.get(op, {})}
+        for k, (op, operands, *named) in enumerate(PARTS[name])
+    ]
+    agrees([*steps, {"name": "last", "op": "sum", "operands": [str(steps[-1]["name"])]}])
 
 
 # ------------------------------------------------------------------------------------------------ what is written
@@ -146,6 +168,13 @@ def test_the_sum_of_what_nobody_gave_a_gradient_for() -> None:
     assert "dX" not in d
 
 
+def test_a_gradient_on_the_way_that_is_given_is_not_taken_for_that_of_another_loss() -> None:
+    """dY of the sum of Y is not that of the sum of the means."""
+    tables = '[[gradient]]\nof = "Y"\nwrt = "X"\n[[gradient]]\nof = "means"\nwrt = "W"\n'
+    with pytest.raises(InputError, match="The way back from means leads to dY, and there is a matrix of that name"):
+        from_text(SQUARES + tables)
+
+
 def test_a_gradient_that_is_given() -> None:
     text = SQUARES.replace("[given]", "[given]\ndmeans = [[2], [-1]]") + '[[gradient]]\nof = "means"\nwrt = "X"\n'
     d = from_text(text)
@@ -173,7 +202,10 @@ def test_it_is_drawn_and_asked_in_every_format() -> None:
         ("of = 3", "the name of a step was expected"),
         ('wrt = "X"', "the name of a step was expected"),
         ('of = "Y"\nto = "X"', "Gradient 1 has 'to'; of and wrt are known."),
-        ('of = "Y"\n[[gradient]]\nof = "means"', "The name 'dY' is given twice"),
+        (
+            'of = "Y"\n[[gradient]]\nof = "means"',
+            "The way back from means leads to dX, and there is a matrix of that name.",
+        ),
     ],
 )
 def test_what_is_wrong_is_said(table: str, complaint: str) -> None:
