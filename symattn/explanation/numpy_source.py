@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from symattn.derivation import Step
 from symattn.errors import ReadError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Rational, Value, is_symbolic, tree
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Rational, Real, Value, is_symbolic, tree
 from symattn.exact.bridge import tree_of
 from symattn.exact.reading import read
 from symattn.exact.rounding import significant_text
@@ -74,6 +74,8 @@ def _value(x: Value) -> Source:
         return "-np.inf", SUM
     if isinstance(x, int | Ratio):
         return _rational(x)
+    if isinstance(x, Real):
+        return _decimal(x), SUM
     try:
         return _node(tree_of(x)) if is_symbolic(x) else _node(read(str(x)).tree)
     except (KeyError, ReadError):  # a function that NumPy has not; digits too many to be printed

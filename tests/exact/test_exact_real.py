@@ -1,0 +1,159 @@
+"""Numbers that are known by intervals: against mpmath to 60 digits, and what is decided about them."""
+
+from __future__ import annotations
+
+import pickle
+from fractions import Fraction
+
+import mpmath
+import pytest
+from exact_witness import everything, in_mpmath, members, mp_fraction
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symattn.errors import UndefinedError
+from symattn.exact import (
+    Matrix,
+    Real,
+    decide,
+    decimal_text,
+    divide,
+    exponential,
+    logarithm,
+    power,
+    sign,
+    square_root,
+    to_sympy,
+)
+from symattn.exact.approximate import approximate
+from symattn.exact.intervals import enclose
+from symattn.exact.real import as_real, dot, real
+
+E = as_real(exponential(1))
+
+
+def in_reals(recipe):
+    """A recipe followed in numbers that are known by intervals, from its leaves up."""
+    match recipe:
+        case ("number", q):
+            return as_real(q)
+        case ("add", a, b):
+            return in_reals(a) + in_reals(b)
+        case ("multiply", a, b):
+            return in_reals(a) * in_reals(b)
+        case ("negate", a):
+            return -in_reals(a)
+        case ("divide", a, b):
+            return divide(in_reals(a), in_reals(b))
+        case ("sqrt", a):
+            return square_root(in_reals(a))
+        case ("exp", a):
+            return exponential(in_reals(a))
+    raise AssertionError(recipe)
+
+
+def mp_value(recipe, digits=120):
+    with mpmath.workdps(digits):
+        return mp_fraction(mpmath.mpf(in_mpmath(recipe)))
+
+
+@given(everything, st.integers(16, 70))
+def test_intervals_contain_the_number_and_are_narrow(recipe, digits):
+    value, truth = in_reals(recipe), mp_value(recipe)
+    interval = enclose(value, digits)
+    slack = abs(truth) * Fraction(1, 10**110) + Fraction(1, 10**110)
+    assert Fraction(interval.low) - slack <= truth <= Fraction(interval.high) + slack
+    if abs(truth) > Fraction(1, 10**6):
+        assert Fraction(interval.high) - Fraction(interval.low) <= abs(truth) * Fraction(1, 10 ** (digits - 15))
+
+
+@given(everything, st.integers(0, 30))
+def test_printed_digits_are_those_of_mpmath(recipe, places):
+    truth = mp_value(recipe) * 10**places
+    if abs(truth - truth.__floor__() - Fraction(1, 2)) < Fraction(1, 10**20):
+        return  # a tie, or too near one for this witness
+    assert Fraction(decimal_text(in_reals(recipe), places)) * 10**places == round(truth)
+
+
+@given(members)
+def test_a_function_of_a_number_is_that_of_mpmath(recipe):
+    x, truth = in_reals(recipe), float(mp_value(recipe))
+    if abs(truth) > 30 or not isinstance(x, Real):
+        return
+    for function in ("tanh", "erf", "sin", "cos"):
+        expected = getattr(mpmath, function)(mpmath.mpf(truth))
+        assert approximate(real(function, x)) == pytest.approx(float(expected), rel=1e-9, abs=1e-9)
+    if truth > 1e-3:
+        assert approximate(logarithm(x)) == pytest.approx(float(mpmath.log(truth)), rel=1e-9, abs=1e-9)
+        assert approximate(power(x, Fraction(1, 3))) == pytest.approx(truth ** (1 / 3), rel=1e-9)
+        assert approximate(power(x, -2)) == pytest.approx(truth**-2, rel=1e-9)
+
+
+@given(st.lists(st.tuples(members, st.fractions(-3, 3, max_denominator=5)), min_size=1, max_size=5))
+def test_a_dot_product_is_the_sum_of_the_products(terms):
+    left, right = [in_reals(recipe) for recipe, _ in terms], [q for _, q in terms]
+    total = sum((mp_value(recipe) * q for recipe, q in terms), Fraction(0))
+    value = dot(left, right)
+    assert abs(approximate(value) - float(total)) <= 1e-9 * (1 + abs(total))
+
+
+def test_the_same_function_of_the_same_numbers_is_one_object():
+    assert E + 1 is as_real(exponential(1)) + 1
+    assert E * 2 is not E * 3
+    assert exponential(E) is exponential(E)
+    assert pickle.loads(pickle.dumps(exponential(E) + 1)) is exponential(E) + 1
+
+
+def test_what_cancels_is_exactly_zero():
+    assert E - E == 0
+    assert isinstance(E - E, int)
+    assert (-E).__neg__() is E
+    assert E * 0 == 0
+    assert isinstance(0 * E, int)
+    assert (E + 0, E * 1, divide(E, 1)) == (E, E, E)
+
+
+def test_equal_numbers_agree_to_200_digits_and_others_are_told_apart():
+    assert decide(E * E, exponential(2)).proof == "to 200 digits"
+    assert decide(E * E, exponential(2)).equal is True
+    near = E * E + Fraction(1, 10**150)
+    assert decide(near, exponential(2)) == decide(exponential(2), near)
+    assert decide(near, exponential(2)).equal is False
+    assert sign(E * E - exponential(2)) == 0
+    assert sign(near - exponential(2)) == 1
+    assert Matrix.of([[E * E]]) == Matrix.of([[exponential(2)]])
+    assert Matrix.of([[near]]) != Matrix.of([[exponential(2)]])
+
+
+@pytest.mark.parametrize(("added", "expected"), [("0", "0.12"), ("1", "0.13"), ("-1", "0.12")])
+def test_ties_and_what_lies_beside_them(added, expected):
+    eighth = as_real(square_root(2)) * square_root(2) * Fraction(1, 16) + Fraction(added) / 10**100
+    assert decimal_text(eighth, 2) == expected
+
+
+def test_long_chains_need_no_deep_recursion():
+    total = E
+    for k in range(20_000):
+        total = total + Fraction(1, 2) if k % 2 else total * Fraction(1, 1) - Fraction(1, 2)
+    assert decimal_text(total, 4) == "2.7183"
+    del total
+
+
+def test_what_is_not_defined_is_refused():
+    zero = E * E - exponential(2)
+    for undefined in (
+        lambda: divide(1, zero),
+        lambda: square_root(-E),
+        lambda: logarithm(-E),
+        lambda: logarithm(zero),
+    ):
+        with pytest.raises(UndefinedError):
+            undefined()
+    assert square_root(zero) == 0
+
+
+def test_in_sympy_and_as_floats():
+    with mpmath.workdps(40):
+        assert str(to_sympy(E))[:29] == mpmath.nstr(mpmath.e, 40)[:29]
+    assert approximate(exponential(E)) == pytest.approx(float(mpmath.e**mpmath.e), rel=1e-15)
+    assert str(E) == "2.71828182846…"
