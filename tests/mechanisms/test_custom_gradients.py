@@ -20,7 +20,8 @@ from symattn.exact.approximate import approximate
 from symattn.fairness.selfcheck import self_check
 from symattn.marking.windows import cell, window
 from symattn.mechanisms import custom
-from symattn.ops.gradient import Spread, SpreadEvenly
+from symattn.ops import Part
+from symattn.ops.gradient import Padded, Spread, SpreadEvenly
 from symattn.ops.turning import turned_op
 from symattn.problem_file import problem_file
 from symattn.writers import FORMATS
@@ -323,3 +324,20 @@ def test_spreading(kind: type[Spread], share: Fraction) -> None:
             ends = sorted((x + sign * Fraction(1, 20)) * share for sign in (-1, 1))
             assert abs(Fraction(span.low) - ends[0]) < Fraction(1, 10**12)
             assert abs(Fraction(span.high) - ends[1]) < Fraction(1, 10**12)
+
+
+@pytest.mark.parametrize("part", [Part(1, 1), Part(0, 2, 2), Part(1, 2, 1)])
+def test_padding(part: Part) -> None:
+    """As much as A gives G by its columns, G gives back to theirs: ⟨part(A), G⟩ = ⟨A, padded(G)⟩."""
+    a = matrix([[1, 2, 3, 4], [5, 6, 7, 8]])
+    g = part.apply(matrix([[2, -1, 4, 3], [1, 0, -2, 5]]))
+    padded = Padded(part, 4).apply(g)
+    assert inner(part.apply(a), g) == inner(a, padded)
+    assert sum(x != 0 for x in padded) == sum(x != 0 for x in g)
+    assert turned_op(Padded(part, 4)).apply(g.T) == padded.T
+    found = window(Padded(part, 4), tuple(tuple(cell(x, None) for x in row) for row in g.rows))
+    assert found == tuple(tuple(cell(x, None) for x in row) for row in padded.rows)
+
+
+def inner(a: Matrix, b: Matrix) -> object:
+    return sum(x * y for x, y in zip(a, b, strict=True))

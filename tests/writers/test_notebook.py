@@ -36,7 +36,7 @@ from symattn.explanation import Layout, question_document
 from symattn.explanation.layouts import LAYOUTS
 from symattn.explanation.numpy_source import _RULES, value
 from symattn.explanation.program import Computation, functions, identifier, whole_program
-from symattn.mechanisms import mechanisms
+from symattn.mechanisms import custom, mechanisms
 from symattn.pool import pool
 from symattn.problems import problem_type, problem_types
 from symattn.question import Question
@@ -217,6 +217,8 @@ OTHERS: dict[str, tuple[str, dict[str, list[list[object]]], dict[str, object]]] 
     "base 2 gradient": ("attention_gradient", GRADIENT, {"base": 2, "scale": "none"}),
     "rotary": ("rotary_attention", ATTENTION, {"angles": "90"}),
     "rotary in halves": ("rotary_attention", ATTENTION, {"position": "rotary-halves", "angles": "3/5+4/5i"}),
+    "rotary gradient": ("rotary_attention_gradient", GRADIENT, {"angles": "3/5+4/5i", "first_position": 1}),
+    "rotary gradient in halves": ("rotary_attention_gradient", GRADIENT, {"position": "rotary-halves", "angles": "90"}),
     "rotary by frequency": ("rotary_attention", ATTENTION, {"wavelength": 100, "first_position": 1}),
 }
 """Mechanisms with givens, tokens as rows, and settings."""
@@ -249,6 +251,17 @@ def test_drawn_variants_agree(name: str, orientation: str) -> None:
     mechanism, chosen = DRAWN[name]
     [found] = worksheet(mechanism, seed=2, **chosen, orientation=orientation)
     run(*program(found.problem.derivation))
+
+
+@pytest.mark.parametrize("over", ["rows", "columns"])
+@pytest.mark.parametrize("of", ["rows", "columns"])
+def test_gradients_of_sums_means_and_parts_agree(over: str, of: str) -> None:
+    steps = [
+        {"name": "part", "op": "part", "operands": ["A"], "first": 2, "of": of},
+        {"name": "means", "op": "mean", "operands": ["part"], "over": over},
+        {"name": "sums", "op": "sum", "operands": ["means"], "over": over},
+    ]
+    run(*program(custom.run({"A": [[1, 2], [3, "1/2"]]}, steps, gradients=[{"of": "sums"}])))
 
 
 def test_every_operation_has_a_line_of_numpy() -> None:
