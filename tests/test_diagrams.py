@@ -93,18 +93,20 @@ def test_the_heads_of_a_layer_are_framed_each_on_its_own() -> None:
     assert all(len(boxes) == 5 for boxes in held)
 
 
+@pytest.mark.parametrize("name", ["encoder_block", "encoder_block_gradient"])  # of the way back nothing is drawn
 @pytest.mark.parametrize("place", ["post", "pre"])
-def test_residuals_pass_the_sublayers_and_norms_stand_where_the_derivation_has_them(place: str) -> None:
-    solution = derive("encoder_block", symbolic=True, norm_place=place,
+def test_residuals_pass_the_sublayers_and_norms_stand_where_the_derivation_has_them(name: str, place: str) -> None:
+    solution = derive(name, symbolic=True, norm_place=place,
                       sizes={"n": 2, "d_model": 2, "d_k": 1, "d_v": 2, "d_ff": 2})  # fmt: skip
     (diagram,) = diagram_document(solution.problem, "blocks").blocks
     assert isinstance(diagram, Diagram)
     from_below = [speak(layer.boxes[0]).split(" equals")[0] for layer in reversed(diagram.layers)]
     attention, network, norm = "Self-attention", "Feed-forward network", "Layer norm"
-    first, second = (name for name in from_below if name.startswith("R"))
+    first, second = (box for box in from_below if box.startswith("R"))
     post = ["X, 2 by 2", attention, first, norm, network, second, norm]
     pre = ["X, 2 by 2", norm, attention, first, norm, network, second]
-    assert from_below == (post if place == "post" else pre)
+    output = ["Y"] if name == "encoder_block_gradient" else []
+    assert from_below == [*(post if place == "post" else pre), *output]
     top = len(from_below) - 1
     skips = {(top - a, top - b) for (a, _), (b, _) in diagram.edges if a - b > 1}
     assert skips == ({(0, 2), (3, 5)} if place == "post" else {(0, 3), (3, 6)})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from symattn.document import Block, Document
@@ -12,6 +13,7 @@ from symattn.explanation.diagrams_blocks import blocks, recurrence
 from symattn.explanation.diagrams_graph import graph
 from symattn.explanation.diagrams_weights import weights
 from symattn.explanation.wording import Wording
+from symattn.mechanisms.backward import is_gradient
 from symattn.problem import Problem
 
 Kind = Callable[[Wording], list[Block]]
@@ -32,6 +34,7 @@ DIAGRAMS: Mapping[str, Kind] = MappingProxyType(
 _DEFAULT = {
     "multi_head_attention": "heads",
     "encoder_block": "blocks",
+    "encoder_block_gradient": "blocks",
     "decoder_block": "blocks",
     "encoder": "blocks",
     "recurrent_network": "recurrence",
@@ -47,7 +50,7 @@ def default_diagram(problem: Problem) -> list[Block]:
     if kind is None or not problem.corrected:
         return []
     try:
-        return DIAGRAMS[kind](Wording(problem.derivation, problem.notation))
+        return _drawn(problem, kind)
     except InputError:  # with a single head there are no heads to show
         return []
 
@@ -56,4 +59,12 @@ def diagram_document(problem: Problem, kind: str = "graph") -> Document:
     """One figure of a problem as a document of its own; `InputError` where there is no such figure."""
     if kind not in DIAGRAMS:
         raise InputError(f"There is no diagram {kind!r}; there are {', '.join(DIAGRAMS)}.")
-    return Document(problem.title, tuple(DIAGRAMS[kind](Wording(problem.derivation, problem.notation))))
+    return Document(problem.title, tuple(_drawn(problem, kind)))
+
+
+def _drawn(problem: Problem, kind: str) -> list[Block]:
+    """One figure; the way back is drawn in the graph of the computation alone, the others are of the forward pass."""
+    d = problem.derivation
+    if kind != "graph":
+        d = replace(d, steps=tuple(step for step in d if not is_gradient(step)))
+    return DIAGRAMS[kind](Wording(d, problem.notation))

@@ -483,7 +483,7 @@ def with_given(d: Derivation, known: Collection[str], run: Callable[[Derivation]
     dropped = set(known)
     for step in reversed(planned.steps):
         users = [later.name for later in planned if any(o.name == step.name for o in later.operands)]
-        if dropped.issuperset(users) and (users or not _is_gradient(step)):
+        if dropped.issuperset(users) and (users or not is_gradient(step)):
             dropped.add(step.name)
     for step in planned:
         if step.name not in dropped:
@@ -491,7 +491,8 @@ def with_given(d: Derivation, known: Collection[str], run: Callable[[Derivation]
     return d
 
 
-def _is_gradient(step: Step) -> bool:
+def is_gradient(step: Step) -> bool:
+    """Whether it is a step of the way back."""
     return step.section.partition(",")[0] == SECTION
 
 
@@ -524,4 +525,4 @@ def _check_weights(name: str, weights: AnyMatrix, settings: Settings) -> None:
             raise InputError(f"Row {i} of {name} has a weight other than 0 where the mask hides a key.")
 
 
-__all__ = ["Pull", "Use", "backward", "from_weights", "gradient", "pull", "seeded", "with_given"]
+__all__ = ["Pull", "Use", "backward", "from_weights", "gradient", "is_gradient", "pull", "seeded", "with_given"]

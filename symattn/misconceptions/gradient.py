@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from symattn.derivation import Derivation, Op, Step
 from symattn.exact import Matrix, Value
-from symattn.mechanisms.backward import SECTION
+from symattn.mechanisms.backward import is_gradient
 from symattn.misconceptions.base import COPY, Change, Instead, Misconception, Rewritten, total
 from symattn.ops import Hadamard, MatMul, Rotate, RotateBack, Scale
 from symattn.ops.gradient import (
@@ -49,13 +49,13 @@ def _own_slope(of: Op, weights: Matrix, gradient: Matrix) -> Matrix:
 
 
 def _not_scaled(d: Derivation, step: Step) -> Step | None:
-    back = isinstance(step.op, Scale) and step.section.partition(",")[0] == SECTION
+    back = isinstance(step.op, Scale) and is_gradient(step)
     return step.with_op(COPY) if back and isinstance(step.op, Scale) and step.op.divisor != 1 else None
 
 
 def _not_transposed(d: Derivation, step: Step) -> Step | None:
     """A G in place of Aᵀ G."""
-    if not isinstance(step.op, MatMul) or step.section.partition(",")[0] != SECTION:
+    if not isinstance(step.op, MatMul) or not is_gradient(step):
         return None
     left, right = step.operands
     return step.with_operands(replace(left, transposed=False), right) if left.transposed else None
