@@ -22,6 +22,7 @@ from symattn.errors import InputError
 from symattn.exact import Matrix, Outline
 from symattn.explanation import Conventions, Detail, Layout, booklet, question_document, set_overview
 from symattn.fairness import self_check
+from symattn.folders import alone_in, remove_empty
 from symattn.identity import digest, identity
 from symattn.mechanisms import Settings, mechanism
 from symattn.notation import load_notation
@@ -401,24 +402,24 @@ _NUMBER = re.compile(r"-\d\d+(?=(?:-[a-z]+)?\Z)")  # of a sheet among others, in
 
 
 def _write(files: Iterable[tuple[str, bytes]], folder: Path) -> list[Path]:
-    written: list[Path] = []
+    """Everything is made beside first, and put in its place by one run at a time: no set is mixed with another's."""
     new = [f for f in (folder, *folder.parents) if not f.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         staging = Path(tempfile.mkdtemp(prefix=".symattn-", dir=folder))
     except OSError as error:
         raise InputError(f"Nothing can be written to the folder {folder}: {error.strerror}.") from error
+    written: list[Path] = []
     try:
         for name, content in files:
             (staging / name).write_bytes(content)
             written.append(folder / name)
-        for path in written:
-            (staging / path.name).replace(path)
+        with alone_in(folder):
+            for path in written:
+                (staging / path.name).replace(path)
     except OSError as error:
         raise InputError(f"Writing to the folder {folder} failed: {error.strerror}.") from error
     finally:
         shutil.rmtree(staging, ignore_errors=True)
-        for made in new:  # a folder that was made for nothing goes again
-            if not any(made.iterdir()):
-                made.rmdir()
+        remove_empty(new)
     return written
