@@ -27,10 +27,14 @@ if TYPE_CHECKING:
 
 NOT_ALL_RIGHT = 1
 INPUT_WAS_WRONG = 2
+INTERRUPTED = 130  # as a shell has it
+
+HOW_TO_GO_ON = "symattn.how_to_go_on"
+"""Where a command leaves in its context what is said after Ctrl-C."""
 
 
 class _Group(click.Group):
-    """Turns every error raised on purpose into one sentence and exit code 2."""
+    """Turns every error raised on purpose into one sentence and exit code 2, and says after Ctrl-C how to go on."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -38,6 +42,10 @@ class _Group(click.Group):
         except SymattnError as error:
             click.echo(click.style("Error: ", fg="red", bold=True) + str(error), err=True)
             ctx.exit(INPUT_WAS_WRONG)
+        except KeyboardInterrupt:
+            how_to_go_on: Callable[[], str] = ctx.meta.get(HOW_TO_GO_ON, lambda: "")
+            click.echo(f"\nInterrupted. {how_to_go_on()}".rstrip(), err=True)
+            ctx.exit(INTERRUPTED)
         except BrokenPipeError:  # `symattn derive … | head`
             sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
             ctx.exit(0)
@@ -272,6 +280,8 @@ def worksheet(
         places=None if ctx.get_parameter_source("places") is ParameterSource.DEFAULT else places,
         options=_options(problem, options),
     )  # fmt: skip
+    again = "" if seed is not None else f" with --seed {chosen}"
+    ctx.meta[HOW_TO_GO_ON] = lambda: f"The same command{again} makes the whole set."
     with _progress(count, quiet, "Worksheets") as step:
         written = write_sheets(
             sheets(recipe, count), folder, listed, stem=stem_of(recipe), together=together, solutions=shown,
@@ -288,6 +298,7 @@ def _exam(
 ) -> None:  # fmt: skip
     from symattn.dice import Dice
     from symattn.exam import is_exam, read_exam_file, write_exam
+    from symattn.exam.deploy import FROZEN
 
     if not is_exam(path):
         raise InputError(
@@ -307,6 +318,14 @@ def _exam(
     papers = 1 if all(q.spec.given for q in spec.questions) else spec.variants
     drawn = sum(1 if q.spec.given else spec.variants for q in spec.questions)
     steps = drawn + 1 + len(forms) * (1 + papers + (len(spec.students) or papers)) + bool(spec.students)
+    frozen = folder / path.stem / FROZEN
+
+    def how_to_go_on() -> str:
+        if frozen.exists():
+            return f"The same command continues: {frozen} holds the exam, and pages that are finished stay."
+        return "Nothing was written yet; the same command begins anew."
+
+    ctx.meta[HOW_TO_GO_ON] = how_to_go_on
     with _progress(steps, quiet, path.stem) as step:
         exam, written = write_exam(spec, folder / path.stem, forms, dice, step, step)
     if not quiet:
@@ -529,7 +548,10 @@ def check(
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 @_look_options
 @_typesetting_options
+@click.pass_context
 def grade(
+    ctx: click.Context,
+    /,
     exam: Path,
     submissions: Path,
     policy: str | None,
@@ -564,6 +586,7 @@ def grade(
     listed = check_formats(_parts(forms))
     out = folder or Path("output", f"{_exam_name(exam)}-marked")
     readers = READERS if reader == "both" else (cast(Reader, reader),)
+    ctx.meta[HOW_TO_GO_ON] = lambda: "The same command continues: what has been marked is kept."
     book = mark(
         exam, submissions, out=out, policy=policy, scheme=scheme, rounding=decimals, precision_mark=precision_mark,
         decimal_mark=decimal_mark, forms=listed, look=_look(look), readers=readers, jobs=jobs,

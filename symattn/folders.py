@@ -18,6 +18,7 @@ _LOG = logging.getLogger("symattn")
 
 LOCK = ".lock"
 PAUSE = 0.1  # seconds between two looks at a lock that another run has
+MOST_VANISHED = 1000  # how often a folder may vanish before it is locked
 
 
 @contextmanager
@@ -105,12 +106,15 @@ def _write_new(path: Path, content: bytes) -> None:
 
 def _locked(folder: Path) -> int:
     """The lock file of a folder, open and locked."""
-    path, told = folder / LOCK, False
+    path, told, vanished = folder / LOCK, False, 0
     while True:
-        folder.mkdir(parents=True, exist_ok=True)
         try:
+            folder.mkdir(parents=True, exist_ok=True)
             held = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        except FileNotFoundError:  # who was here before has just taken the empty folder away
+        except (FileNotFoundError, FileExistsError):  # who was here before may just have taken the empty folder away
+            vanished += 1
+            if vanished == MOST_VANISHED:
+                raise
             continue
         try:
             taken = _take(held)
