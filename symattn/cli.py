@@ -18,7 +18,7 @@ import click
 from click.core import ParameterSource
 
 from symattn import __version__
-from symattn.errors import InputError, SymattnError
+from symattn.errors import InputError, SymattnError, offered
 from symattn.settings import ABOUT
 
 if TYPE_CHECKING:
@@ -306,11 +306,8 @@ def _exam(
         )
     stated = [p for p in ctx.params if ctx.get_parameter_source(p) is ParameterSource.COMMANDLINE]
     general = ("source", "seed", "secret", "forms", "folder", "quiet", "templates", "latex_class")
-    foreign = [p for p in stated if p not in general]
-    if foreign:
-        raise InputError(
-            f"--{foreign[0].replace('_', '-')} goes with single worksheets; say it in {path.name} instead."
-        )
+    if foreign := [p for p in ctx.command.params if p.name in stated and p.name not in general]:
+        raise InputError(f"{foreign[0].opts[-1]} goes with single worksheets; {_in_exam(foreign[0], path.name)}.")
     if seed is not None and secret is not None:
         raise InputError("--seed and --secret exclude each other.")
     spec = read_exam_file(path)
@@ -330,6 +327,28 @@ def _exam(
         exam, written = write_exam(spec, folder / path.stem, forms, dice, step, step)
     if not quiet:
         click.echo(f"{folder / path.stem}: {len(exam.papers)} papers with keys, {len(written)} files.")
+
+
+_OTHERWISE_IN_EXAMS = {
+    "count": "variants", "problem": "type", "decimal": "exact", "by_token": "by", "by_matrix": "by",
+}  # fmt: skip
+"""What options of worksheets are called in exam files, where it is another name."""
+
+
+def _in_exam(option: click.Parameter, file: str) -> str:
+    """Where an exam file says what an option says of single worksheets."""
+    from symattn.exam.spec import HEAD, LOOK, SHARED
+    from symattn.problems import Spec
+
+    name = option.name or ""
+    key = _OTHERWISE_IN_EXAMS.get(name, name)
+    if name == "options":
+        return f"in an exam it stands in a [[question]] of {file}, as NAME = VALUE"
+    if key in (*HEAD, *LOOK, *SHARED):
+        return f"in an exam it stands at the top of {file}, as {key} = …"
+    if key in ABOUT or key in Spec.__dataclass_fields__:
+        return f"in an exam it stands in a [[question]] of {file}, as {key} = …"
+    return "an exam has no such choice"
 
 
 def _options(problem: str, stated: tuple[str, ...]) -> dict[str, object]:
@@ -682,7 +701,7 @@ def list_(what: str | None) -> None:
     """
     catalogues = _catalogues()
     if what is not None and what not in catalogues:
-        raise InputError(f"There is no list of {what!r}; there are {', '.join(catalogues)}.")
+        raise InputError(f"There is no list of {what!r}; {offered(what, catalogues)}")
     for name in [what] if what else catalogues:
         rows = catalogues[name]()
         if not what:
@@ -711,7 +730,7 @@ def _catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
     def mechanisms() -> Mapping[str, str]:
         from symattn.mechanisms import mechanisms as found
 
-        return {m.name: m.title for m in found().values()} | {"custom": "Any steps, written in a problem file"}
+        return {m.name: m.title for m in found().values()}
 
     def settings() -> Mapping[str, str]:
         from symattn.mechanisms import mechanisms as found

@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 
 from symattn.dice import Dice
 from symattn.document import DEFAULT_LOOK, Document, Look, Solutions
-from symattn.errors import InputError
+from symattn.errors import InputError, offered
 from symattn.exact import Matrix, Outline
 from symattn.explanation import Conventions, Detail, Layout, booklet, question_document, set_overview
 from symattn.fairness import self_check
@@ -311,7 +311,7 @@ def check_formats(asked: Iterable[str]) -> tuple[str, ...]:
     listed = tuple(dict.fromkeys(asked))
     for form in listed:
         if form not in formats():
-            raise InputError(f"There is no format {form!r}; there are {', '.join(formats())}.")
+            raise InputError(f"There is no format {form!r}; {offered(form, formats())}")
     if not listed:
         raise InputError(f"No format was asked for; there are {', '.join(formats())}.")
     return listed
@@ -321,7 +321,8 @@ def check_solutions(asked: Iterable[str]) -> tuple[Solutions, ...]:
     """What is to be written of each worksheet; `InputError` for what there is not."""
     listed = dict.fromkeys(asked)
     if unknown := [name for name in listed if name not in SOLUTIONS] or ([] if listed else ["nothing"]):
-        raise InputError(f"solutions is {unknown[0]!r}; some of {', '.join(SOLUTIONS)} were expected.")
+        tail = offered(unknown[0], SOLUTIONS, "some of {} were expected")
+        raise InputError(f"solutions is {unknown[0]!r}; {tail}")
     return tuple(name for name in SOLUTIONS if name in listed)
 
 

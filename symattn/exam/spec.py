@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from symattn.document import DEFAULT_LOOK, Look
-from symattn.errors import InputError
+from symattn.errors import InputError, offered
 from symattn.exam.students import Student, read_class
 from symattn.explanation import CONVENTIONS, LAYOUTS, Conventions, Layout, known_choice
 from symattn.notation import read_toml
@@ -111,7 +111,7 @@ def exam_spec(data: Mapping[str, Any], path: Path, students: tuple[Student, ...]
     where = path.name
     known = {*HEAD, *LOOK, *SHARED, "instructions", "class", "question"}
     if unknown := sorted(set(data) - known):
-        raise InputError(f"{where} has {unknown[0]!r}; {', '.join(sorted(known))} are known.")
+        raise InputError(f"{where} has {unknown[0]!r}; {offered(unknown[0], sorted(known), '{} are known')}")
     head: dict[str, Any] = {key: data[key] for key in HEAD if key in data}
     for key, value in head.items():
         if type(value) is not HEAD[key]:
