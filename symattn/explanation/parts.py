@@ -170,7 +170,7 @@ def convention(step: Step, problem: Problem, wording: Wording) -> list[Inlines]:
             items.append((Words(f"{step.op.title}, and go on with the rounded values."),))
         case Sinusoids() | Rotate():
             items += position_conventions(step.op)
-        case Multiple():
+        case Multiple() if step.op.of:
             items.append(multiple_convention(step, wording))
         case RunningMaximum(along):
             items.append((Words(f"max takes the greatest number of each {along[:-1]}, of all matrices in it."),))

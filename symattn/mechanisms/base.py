@@ -11,7 +11,7 @@ from functools import reduce
 from operator import add
 from typing import Literal
 
-from symattn.derivation import Derivation, Op, Operand, column_of, row_of, symbols, transposed
+from symattn.derivation import Derivation, Op, Operand, Step, column_of, row_of, symbols, transposed
 from symattn.errors import InputError, ReadError, ShapeError, offered
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, Size, Value, exact, is_symbolic, matrix, sign
 from symattn.exact.reading import read
@@ -273,13 +273,16 @@ class Mechanism:
         read = {name: _given(name, value) for name, value in givens.items()}
         sizes = self.sizes(read, settings)
         d = Derivation(read, (), staged, settings.orientation)
-        if settings.orientation == "columns" and self.turns:
-            derivation = turned(self.derive(turned(d), replace(settings, orientation="rows"), sizes))
-            if staged:
-                derivation = _letters_in_place(derivation)
-        else:
-            derivation = self.derive(d, settings, sizes)
-        return _until(derivation, settings.stop_at) if settings.stop_at else derivation
+        if not settings.stop_at:
+            return self._worked_out(d, settings, sizes)
+        planned = self._worked_out(_Planned(read, (), staged, settings.orientation), settings, sizes)
+        return reduce(Derivation.extended, _until(planned, settings.stop_at), d)  # and nothing of what comes later
+
+    def _worked_out(self, d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+        if settings.orientation == "rows" or not self.turns:
+            return self.derive(d, settings, sizes)
+        derivation = turned(self.derive(turned(d), replace(settings, orientation="rows"), sizes))
+        return _letters_in_place(derivation) if d.staged else derivation
 
     def sizes(self, givens: Mapping[str, AnyMatrix], settings: Settings) -> dict[str, Size]:
         """What n, d_model, d_k, d_v are, as the givens' shapes tell; h and g, if there are heads."""
@@ -391,18 +394,33 @@ def _whole(spec: str, sizes: Mapping[str, Size], heads: Mapping[str, int]) -> Si
     return heads[factor] * size
 
 
+class _Planned(Derivation):
+    """A derivation of which only the shapes are worked out, to see which steps there are."""
+
+    def _result(self, step: Step) -> AnyMatrix:
+        return super()._result(step) if step.operands else Outline(step.op.shape())
+
+    def _operand(self, step: Step, operand: Operand) -> AnyMatrix:
+        return Outline(super()._operand(step, operand).shape)
+
+
 _LAST_ROLES = ("S", "S'", "S_T", "S_cap", "S_B", "M", "A", "A_rounded", "weighted", "Z")
 
 
-def _until(d: Derivation, stop: str) -> Derivation:
-    """The derivation without what comes after the role `stop`, also where it goes token by token."""
+def _until(d: Derivation, stop: str) -> tuple[Step, ...]:
+    """The steps without those that come after the role `stop`, also where it goes token by token."""
     if stop not in {step.role for step in d}:
         roles = dict.fromkeys(step.role for step in d)
         raise InputError(f"stop_at is {stop!r}; {offered(stop, roles, 'one of the steps {} was expected')}")
-    if stop not in _LAST_ROLES:
-        return d.until(stop)
-    later = _LAST_ROLES[_LAST_ROLES.index(stop) + 1 :]
-    return replace(d, steps=tuple(step for step in d if step.role not in later))
+    if stop in d:
+        return d.until(stop).steps
+    if stop not in _LAST_ROLES:  # every position has one
+        return d.until([step.name for step in d if step.role == stop][-1]).steps
+    later, dropped = _LAST_ROLES[_LAST_ROLES.index(stop) + 1 :], set[str]()
+    for step in d:
+        if step.role in later or any(operand.name in dropped for operand in step.operands):
+            dropped.add(step.name)
+    return tuple(step for step in d if step.name not in dropped)
 
 
 def _given(name: str, value: object) -> AnyMatrix:
