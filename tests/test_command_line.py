@@ -221,7 +221,7 @@ def test_letters_alone_need_no_numbers():
 
 def test_the_list_shows_every_catalogue():
     output = run("list").output
-    listed = [*mechanisms(), *examples(), *notations(), *problem_types(), *formats(), *OPS, "custom"]
+    listed = [*mechanisms(), *examples(), *notations(), *problem_types(), *formats(), *OPS]
     for name in listed:
         assert re.search(rf"^  {re.escape(name)}\b", output, re.MULTILINE), name
 
@@ -229,7 +229,7 @@ def test_the_list_shows_every_catalogue():
 @pytest.mark.parametrize(
     ("what", "names"),
     [
-        ("mechanisms", [*mechanisms(), "custom"]), ("examples", examples()), ("notations", notations()),
+        ("mechanisms", mechanisms()), ("examples", examples()), ("notations", notations()),
         ("problems", problem_types()), ("formats", formats()), ("ops", OPS),
     ],
 )  # fmt: skip
