@@ -847,7 +847,9 @@ def _sizes(text: str | None) -> dict[str, int | str] | None:
     sizes: dict[str, int | str] = {}
     for part in text.split(","):
         name, sign, size = (p.strip() for p in part.partition("="))
-        if name not in known or not sign or not size:
+        if sign and size and name not in known:
+            raise InputError(f"There is no size {name!r}; {offered(name, known, 'the sizes are {}')}")
+        if not sign or not size:
             raise InputError(
                 f"--size has {part!r}; something like n=3,d_model=5,d_k=4,d_v=2 was expected, the sizes being "
                 f"{', '.join(known)}."

@@ -223,7 +223,9 @@ def _is_texts(given: object) -> bool:
 def _erratum(data: object) -> Erratum:
     known = {f.name for f in fields(Erratum)}
     required = ("id", "kind", "as_written", "corrected")
-    if not isinstance(data, Mapping) or not set(required) <= set(data) <= known:
+    if isinstance(data, Mapping) and (unknown := sorted(set(data) - known)):
+        raise InputError(f"An erratum has {unknown[0]!r}; {offered(unknown[0], sorted(known), '{} are known')}")
+    if not isinstance(data, Mapping) or not set(required) <= set(data):
         raise InputError(
             f"An erratum is {data!r}; a table of {', '.join(required)}, perhaps why, at, patch, was expected."
         )

@@ -28,6 +28,7 @@ from symattn.misconceptions import misconception, misconceptions
 from symattn.notation import Notation, load_notation, notations, read_notation
 from symattn.ops import OPS
 from symattn.presentation import CHOICES, make_look
+from symattn.problem import Erratum
 from symattn.problem_file import KEYS, problem_file
 from symattn.problems import Spec, problem_type, problem_types
 from symattn.sheets import SOLUTIONS, check_formats, check_solutions, formats
@@ -48,6 +49,10 @@ def cli(*arguments: str) -> None:
 
 def _derive(name: str) -> None:
     symattn.derive("attention", **ATTENTION, **{name: 1})
+
+
+def _erratum(key: str) -> None:
+    problem_file({"erratum": [{**dict.fromkeys(("id", "kind", "as_written", "corrected"), "x"), key: "x"}]}, "x")
 
 
 def _gradient(what: str) -> None:
@@ -82,7 +87,13 @@ CATALOGUES: dict[str, tuple[Iterable[object], Callable[[str], object]]] = {
     "steps": ([step.name for step in SOLVED.steps], lambda name: SOLVED.derivation[name]),
     "ops": (OPS, lambda name: custom.run({"X": [[1]]}, [{"name": "Y", "op": name, "operands": ["X"]}])),
     "keys of problem files": ((*KEYS, *SETTINGS), lambda name: problem_file({name: 1}, "problem.toml")),
-    "keys of exam files": ((*HEAD, *LOOK, *SHARED, "question", "class"), lambda n: exam_spec({n: 1}, Path("exam.toml"))),
+    "keys of exam files": ((*HEAD, *LOOK, *SHARED, "question"), lambda n: exam_spec({n: 1}, Path("exam.toml"))),
+    "keys of exam questions": (
+        (*SETTINGS, "points", "title", "level", "softmax", "sizes", "notation", "exact", "places", "given", "items"),
+        lambda name: exam_spec({"question": [{"type": "choice", name: 1}]}, Path("exam.toml")),
+    ),
+    "sizes on the command line": (("d_model", "d_ff", "d_out"), lambda name: cli("worksheet", "--size", f"{name}=2")),
+    "keys of errata": ([f.name for f in fields(Erratum)], _erratum),
     "keys of schemes": (("policy", "settings", "line"), lambda name: read_scheme(f'"{name}" = 1')),
     "what a page may be told": ((*CHOICES, "language"), lambda name: make_look(**{name: "x"})),
     "layouts": (LAYOUTS, lambda name: known_choice("layout", name, LAYOUTS)),
@@ -169,7 +180,8 @@ def test_a_word_of_derive_that_is_no_setting_is_not_taken_for_a_matrix():
 
 WHERE = {
     "--mask": ("question", "mask"), "--layout": ("top", "layout"), "-n": ("top", "variants"),
-    "--decimal": ("top", "exact"), "--size": ("top", "sizes"), "--by-token": ("question", "by"), "--option": ("question", "NAME"),
+    "--decimal": ("top", "exact"), "--size": ("top", "sizes"), "--by-token": ("question", "by"),
+    "--option": ("question", "NAME"),
     "--problem": ("question", "type"), "--round": ("question", "rounding"), "--heads": ("question", "heads"),
     "--text-size": ("top", "text_size"), "--language": ("top", "language"), "--level": ("top", "level"),
     "--together": None, "--overview": None, "--solutions": None,
