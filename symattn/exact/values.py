@@ -470,8 +470,8 @@ def length(v: Rational | ExpSum) -> int:
 
 def outgrown() -> OutgrownError:
     return OutgrownError(
-        'The exact numbers outgrow what can be worked with or read; with arithmetic = "auto" or "decimal" the work goes '
-        "on in decimals."
+        "The exact numbers outgrow what can be worked with or read; "
+        'with arithmetic = "auto" or "decimal" the work goes on in decimals.'
     )
 
 

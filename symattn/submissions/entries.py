@@ -11,6 +11,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import zip_longest
 from typing import NamedTuple
@@ -134,7 +135,7 @@ _WRAPPED = [
         (r"_([^_]+)_", 1),
         (r"`+([^`]*)`+", 1),
         (r"<([a-z]{1,6})>([^<]*)</\1>", 2),
-        (r"\\(boxed|mathbf|boldsymbol|bm|text|mathrm|underline|textbf|ensuremath)\s*\{(.*)\}", 2),
+        (r"\\(boxed|num|mathbf|boldsymbol|bm|text|mathrm|underline|textbf|ensuremath)\s*\{(.*)\}", 2),
     )
 ]
 _END_OF_SENTENCE = re.compile(r"[0-9)}%][.,]$")
@@ -258,8 +259,11 @@ def _scaled(written: Entry, factor: Reading | None) -> Entry:
     """The entry times a common factor; an entry of c·x may be off by |c|·(unit of x) + |x|·(unit of c)."""
     if factor is None or written.reading is None:
         return written
-    tree = Product((factor.tree, written.reading.tree))
-    reading = Reading(written.text, tree, "exact", None)
+    own = written.reading
+    reading, *others = (
+        Reading(written.text, Product((factor.tree, one.tree)), "exact", None) for one in (own, *own.alternatives)
+    )
+    reading = replace(reading, alternatives=tuple(others))
     try:
         c, value = factor.evaluate(), reading.evaluate()
         off = [

@@ -19,11 +19,11 @@ from symattn.exact.bridge import from_sympy, to_sympy
 from symattn.exact.decide import Decision, decide
 from symattn.exact.reading import decide_reading, read
 from symattn.exact.tree import OverBudget
-from symattn.exact.values import NEGATIVE_INFINITY, divide, exponential, square_root
+from symattn.exact.values import NEGATIVE_INFINITY, divide, exact, exponential, square_root
 
-TABLES = (Path(__file__).parent / "readings.md").read_text(encoding="utf-8").split("# What is refused")
+TABLES = re.split("# What .*", (Path(__file__).parent / "readings.md").read_text(encoding="utf-8"))
 ROW = re.compile(r"^\| `(.*?)` \| (.+?) \| (.+?) \|$", re.MULTILINE)
-READ, REFUSED = (ROW.findall(table) for table in TABLES)
+READ, REFUSED, TWOFOLD = map(ROW.findall, TABLES)
 
 
 def worth(text: str) -> sympy.Expr:
@@ -39,8 +39,9 @@ def worth(text: str) -> sympy.Expr:
 
 
 def test_the_tables_are_found():
-    assert len(READ) > 80
+    assert len(READ) > 100
     assert len(REFUSED) > 50
+    assert len(TWOFOLD) > 5
 
 
 @pytest.mark.parametrize(("typed", "echoed", "value"), READ)
@@ -68,10 +69,50 @@ def test_what_is_refused_and_where(typed, place, said):
     assert error.value.pointer
 
 
+@pytest.mark.parametrize(("typed", "first", "other"), TWOFOLD)
+def test_what_can_be_read_in_two_ways(typed, first, other):
+    reading = read(typed)
+    assert [reading.echo(), *(one.echo() for one in reading.alternatives)] == [first, other]
+    assert exact(typed) == read(first).value
+    for echoed in (first, other):
+        assert decide_reading(reading, read(echoed).value).equal is True
+    assert decide_reading(reading, 7).equal is False
+
+
+@pytest.mark.parametrize("typed", [typed for typed, _, _ in READ if typed not in ("2e+1",)])
+def test_everything_else_has_one_reading(typed):
+    assert read(typed).alternatives == ()
+
+
+decimals = st.decimals(allow_nan=False, allow_infinity=False, places=None).filter(
+    lambda x: abs(x.adjusted()) < 300 and len(x.as_tuple().digits) < 40
+)
+
+
+@settings(deadline=None, max_examples=200)
+@given(decimals, st.sampled_from(["{:e}", "{:E}"]), st.sampled_from([".", ","]))
+def test_what_other_programs_write_is_read_as_they_mean_it(number, form, mark):
+    """Python's own reader of decimals is the witness."""
+    typed = form.format(number)
+    reading = read(typed.replace(".", mark), mark)
+    values = [reading.value, *(other.value for other in reading.alternatives)]
+    assert Fraction(number) in values
+    assert (Fraction(number) == values[0]) or "e+" in typed
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_float_is_read_as_the_decimal_that_it_is_printed_as(number):
+    reading = read(repr(number))
+    assert Fraction(repr(number)) in [reading.value, *(other.value for other in reading.alternatives)]
+
+
 KINDS = [
     ("3", "exact", None), ("0.50", "decimal", 2), ("-0.5", "decimal", 1), (".123", "decimal", 3),
     ("0.5+1", "exact", None),
     ("50 %", "percent", 2), ("12.5%", "percent", 3), ("0.5/2", "exact", None),
+    ("1e-5", "decimal", 5), ("-1.2e-3", "decimal", 4), ("6.11*10^-1", "decimal", 3), ("1.25e1", "decimal", 1),
+    ("2.5E3", "exact", None), ("1e9", "exact", None), ("10^-1", "exact", None), ("1.2e-3+1", "exact", None),
     ("(0.5)", "exact", None), ("-∞", "exact", None),
 ]  # fmt: skip
 
