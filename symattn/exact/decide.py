@@ -19,7 +19,16 @@ from typing import Any, Literal, TypeAlias, TypeGuard
 
 from symattn.errors import InputError, OutgrownError, UndecidedError, UndefinedError
 from symattn.exact import values
-from symattn.exact.intervals import LINE, ONE, Interval, IntervalRing, enclose, interval_ring
+from symattn.exact.intervals import (
+    FIRST_DIGITS,
+    LINE,
+    MOST_DIGITS,
+    ONE,
+    Interval,
+    IntervalRing,
+    enclose,
+    interval_ring,
+)
 from symattn.exact.tree import (
     Apply,
     Budget,
@@ -58,11 +67,9 @@ from symattn.exact.values import (
 Proof: TypeAlias = Literal["interval", "exact", "modular", "formal", "undecided"]
 Operand: TypeAlias = "Value | Node"
 
-FIRST_DIGITS = 25
-MOST_DIGITS = 400  # tried before "undecided"
 FARTHEST_DIGITS = 6400  # tried for the sign of what is proved not to be 0
 BUDGET = 30_000
-LONGEST_STEP = 250  # bits of what a prime of the modular test has to be 1 by: longer primes take too long to find
+LONGEST_STEP = 250  # bits of what a prime of the modular test is 1 by, or has to exceed: others take too long to find
 RANDOM = SystemRandom()  # not to be foreseen by whoever writes the answers
 SMALL_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
 
@@ -122,6 +129,8 @@ def sign(v: Value, *, budget: Budget | None = None) -> int:
     digits = FIRST_DIGITS
     while digits < FARTHEST_DIGITS:
         digits *= 2
+        if budget is not None:
+            budget.digits(v, digits)
         known = enclose(v, digits).sign
         if known is not None:
             return known
@@ -194,7 +203,7 @@ def _is_zero(v: Rational | ExpSum, budget: Budget) -> bool:
     budget.spend(100 + len(v.terms))
     if _is_zero(b, budget):
         return _is_zero(a, budget)
-    if _is_zero(a, budget) or _sign_of_nonzero(a) == _sign_of_nonzero(b):
+    if _is_zero(a, budget) or _sign_of_nonzero(a, budget) == _sign_of_nonzero(b, budget):
         return False
     budget.product(a, a)
     budget.product(b, b)
@@ -203,9 +212,10 @@ def _is_zero(v: Rational | ExpSum, budget: Budget) -> bool:
     return _is_zero(a * a - square * R, budget)
 
 
-def _sign_of_nonzero(v: Rational | ExpSum) -> int:
+def _sign_of_nonzero(v: Rational | ExpSum, budget: Budget) -> int:
     digits = FIRST_DIGITS
     while digits <= FARTHEST_DIGITS:
+        budget.digits(v, digits)
         known = enclose(v, digits).sign
         if known is not None:
             return known
@@ -551,6 +561,8 @@ class Survey(Ring[Degree]):
         step = 8 * prod(base)
         if step.bit_length() > LONGEST_STEP:
             raise OverBudget("There are too many different square roots for a test modulo a prime.")
+        if bound.bit_length() > LONGEST_STEP:
+            raise OverBudget("The exponents are too large for a test modulo a prime.")
         width = max(100, 200 + bound.bit_length() - step.bit_length())
         while not is_probable_prime(p := 1 + step * (RANDOM.getrandbits(width) + (1 << width))):
             pass

@@ -19,6 +19,7 @@ meant, it is kept among the `alternatives`.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -26,7 +27,7 @@ from typing import Literal, NamedTuple, NoReturn
 
 from symattn.errors import InputError, ReadError, UndecidedError, UndefinedError
 from symattn.exact.decide import Decision, decide, decide_tree
-from symattn.exact.intervals import enclose, interval_ring
+from symattn.exact.intervals import interval_ring, is_defined
 from symattn.exact.tree import (
     Apply,
     Budget,
@@ -85,8 +86,8 @@ class Reading:
         """The value, or why there is none: marking asks again and again."""
         try:
             value = ExactRing(Budget(BUDGET))(self.tree)
-            if is_symbolic(value) and not has_symbols(value):
-                enclose(value, 25)  # it must be a real number
+            if is_symbolic(value) and not has_symbols(value) and not is_defined(value):
+                return OverBudget("Whether this is a number at all takes too many digits to see.")
         except OverBudget as error:
             return self._undefined() or error
         except EvaluationError as error:
@@ -171,23 +172,22 @@ def decide_reading(reading: Reading, truth: Value) -> Decision:
 
     Such a number may turn out not to be defined, and then it equals nothing.
     """
-    decision = _decided(reading, truth)
-    for other in reading.alternatives:
-        if decision.equal:
-            break
-        second = decide_reading(other, truth)
-        decision = second if second.equal else decision
-    return decision
+    first = _decided(reading, truth)
+    for other in () if first.equal else reading.alternatives:
+        with suppress(ReadError):  # which has no value, and equals nothing
+            second = _decided(other, truth)
+            if second.equal:
+                return second
+    return first
 
 
 def _decided(reading: Reading, truth: Value) -> Decision:
     try:
-        return decide(reading.evaluate(), truth)
-    except OverBudget:
-        pass
-    try:
-        return decide_tree(reading.tree, truth)
-    except UndefinedError:
+        try:
+            return decide(reading.evaluate(), truth)
+        except OverBudget:
+            return decide_tree(reading.tree, truth)
+    except UndefinedError:  # as is seen with more digits only: √(sin(10^199))
         return Decision(False, "exact")
 
 

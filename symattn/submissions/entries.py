@@ -24,6 +24,9 @@ from symattn.exact.reading import LONGEST_TEXT, Reading, read
 from symattn.exact.tree import OverBudget, Product
 from symattn.exact.values import RATIONAL, NegativeInfinity, has_symbols
 
+LONGEST_SIZE = 1000
+"""Digits of a factor: as a fraction e^(-10^12) would have as many as that."""
+
 AUTO = "auto"
 """A decimal mark: each number as it can be read, with a point if with either."""
 
@@ -285,7 +288,10 @@ def _size(value: Value) -> Fraction:
     if isinstance(value, RATIONAL):
         return abs(Fraction(value))
     around = enclose(value, 25)
-    return max(abs(Fraction(around.low)), abs(Fraction(around.high)))
+    high = max(around.low.copy_abs(), around.high.copy_abs())
+    if high.adjusted() > LONGEST_SIZE:
+        raise InputError("The common factor is too large to be multiplied in.")
+    return Fraction(high) if high.adjusted() > -LONGEST_SIZE else Fraction(1, 10**LONGEST_SIZE)
 
 
 def _short(text: str) -> str:
