@@ -15,7 +15,7 @@ from decimal import Decimal
 from fractions import Fraction
 from math import ceil, gcd, lcm, prod
 from random import SystemRandom
-from typing import Any, Literal, TypeAlias, TypeGuard
+from typing import Any, Literal, TypeAlias
 
 from symattn.errors import InputError, OutgrownError, UndecidedError, UndefinedError
 from symattn.exact import values
@@ -46,6 +46,7 @@ from symattn.exact.tree import (
     Symbol,
     Total,
     by_exponentials,
+    is_node,
 )
 from symattn.exact.values import (
     RATIONAL,
@@ -288,7 +289,7 @@ def _as_operand(v: Operand) -> Operand:
 
 def _enclosed(v: Operand, digits: int) -> Interval:
     try:
-        return interval_ring(digits)(v) if _is_node(v) else enclose(v, digits)
+        return interval_ring(digits)(v) if is_node(v) else enclose(v, digits)
     except OutsideTheClass:  # a symbol in what was typed
         return LINE
 
@@ -315,10 +316,6 @@ def _sure(decision: Decision, v: Value) -> bool:
         known = f"; it agrees with 0 to {decision.digits} digits" if decision.digits else ""
         raise UndecidedError(f"Whether {values.text(v)} is 0 is not known{known}.")
     return decision.equal
-
-
-def _is_node(v: object) -> TypeGuard[Node]:
-    return isinstance(v, Number | MinusInfinity | Symbol | Opposite | Total | Product | Over | Power | Apply)
 
 
 # ------------------------------------------------------------------------------------ sums of logarithms
@@ -358,7 +355,7 @@ def _has_logarithm(v: Operand) -> bool:
 
 def _as_logarithms(v: Operand, budget: Budget) -> tuple[Finite, list[tuple[Rational, Finite]]]:
     """v as s + Σ q·ln u, or OutsideTheClass."""
-    if not _is_node(v):
+    if not is_node(v):
         if not values.is_finite(v):
             raise OutsideTheClass("Only finite numbers are sums of logarithms.")
         return v, []
@@ -465,7 +462,7 @@ class Survey(Ring[Degree]):
         return [(1, node)]
 
     def embed(self, v: Operand) -> Degree:
-        if _is_node(v):
+        if is_node(v):
             return self(v)
         if isinstance(v, Quotient):
             return self.divide(self.embed(v.numerator), self.embed(v.denominator))
@@ -513,7 +510,7 @@ class Survey(Ring[Degree]):
             return self(by_exponentials(*arguments))
         if function == "exp":
             for _, part in self.exponent_parts(arguments[0]):
-                if _is_node(part):
+                if is_node(part):
                     self(part)
                 else:
                     self._exponential(part)  # type: ignore[arg-type]
@@ -578,7 +575,7 @@ class PrimeField(Ring[int]):
         self._variables: dict[object, int] = {}
 
     def embed(self, v: Operand) -> int:
-        if _is_node(v):
+        if is_node(v):
             return self(v)
         if isinstance(v, Quotient):
             return self.divide(self.embed(v.numerator), self.embed(v.denominator))
@@ -625,7 +622,7 @@ class PrimeField(Ring[int]):
         if function == "exp":
             result = 1
             for q, part in self.survey.exponent_parts(arguments[0]):
-                if not _is_node(part):
+                if not is_node(part):
                     factor = self._exponential(part)  # type: ignore[arg-type]
                     result *= factor if q == 1 else self.divide(1, factor)
                 else:

@@ -33,6 +33,7 @@ from symattn.exact.tree import (
     OutsideTheClass,
     Ring,
     Symbol,
+    is_node,
 )
 from symattn.exact.values import Exponent, ExpSum, NegativeInfinity, Quotient, Rational, Value
 
@@ -76,15 +77,16 @@ def enclose(value: Value, digits: int) -> Interval:
     return interval_ring(digits).enclose(value)
 
 
-def is_defined(value: Value) -> bool:
-    """Whether intervals show that every root, logarithm and quotient in the value is defined.
+def is_defined(number: Value | Node) -> bool:
+    """Whether intervals show that every root, logarithm and quotient in a value or a tree is defined.
 
     False where that is not seen with `MOST_DIGITS`; `UndefinedError` where one is seen not to be.
     """
     digits = FIRST_DIGITS
     while digits <= MOST_DIGITS:
         try:
-            _StrictRing(digits).enclose(value)
+            ring = _StrictRing(digits)
+            ring(number) if is_node(number) else ring.enclose(number)  # type: ignore[arg-type]  # a guard says no
             return True
         except _UnsettledError:
             digits *= 2

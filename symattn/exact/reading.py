@@ -27,7 +27,7 @@ from typing import Literal, NamedTuple, NoReturn
 
 from symattn.errors import InputError, ReadError, UndecidedError, UndefinedError
 from symattn.exact.decide import Decision, decide, decide_tree
-from symattn.exact.intervals import interval_ring, is_defined
+from symattn.exact.intervals import is_defined
 from symattn.exact.tree import (
     Apply,
     Budget,
@@ -99,7 +99,7 @@ class Reading:
     def _undefined(self) -> ReadError | None:
         """Why a number that is too large to be multiplied out is none at all, as far as intervals can tell."""
         try:
-            interval_ring(25)(self.tree)
+            is_defined(self.tree)
         except EvaluationError as error:
             return ReadError(str(error), self.text, error.at)
         except OutsideTheClass:  # a letter

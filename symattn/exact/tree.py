@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial, reduce
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeGuard, TypeVar
 
 from symattn.errors import OutgrownError, SymattnError, UndefinedError
 from symattn.exact import values
@@ -95,6 +95,10 @@ class Apply:
 
 
 Node: TypeAlias = Number | MinusInfinity | Symbol | Opposite | Total | Product | Over | Power | Apply
+
+
+def is_node(v: object) -> TypeGuard[Node]:
+    return isinstance(v, Number | MinusInfinity | Symbol | Opposite | Total | Product | Over | Power | Apply)
 
 
 LARGEST_OUTSIDE = 4  # digits of an exponent with which the class of exact numbers may be left
