@@ -86,7 +86,7 @@ def is_defined(number: Value | Node) -> bool:
     while digits <= MOST_DIGITS:
         try:
             ring = _StrictRing(digits)
-            ring(number) if is_node(number) else ring.enclose(number)  # type: ignore[arg-type]  # a guard says no
+            ring(number) if is_node(number) else ring.enclose(number)
             return True
         except _UnsettledError:
             digits *= 2
