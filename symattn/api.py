@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from inspect import signature
 from pathlib import Path
 from typing import cast, get_args
 
 from symattn import exact
 from symattn.derivation import Derivation, Step
 from symattn.document import DEFAULT_LOOK, Document, Look, Solutions
-from symattn.errors import InputError
+from symattn.errors import InputError, offered
 from symattn.exact import AnyMatrix, Decision, Size
 from symattn.examples import examples, load_example
 from symattn.explanation import (
@@ -156,6 +157,7 @@ def derive(
     givens = {key: value for key, value in given.items() if key not in SETTINGS}
     own = (chosen.settings if chosen else {}).get("orientation", "rows")
     file = source_file(source, givens, settings.get("orientation", own))
+    _refuse_unknown_given(file, givens)
     if givens and (file.name in examples() or str(source).endswith(".toml")):
         raise InputError(f"{file.name} has givens of its own; {', '.join(givens)} cannot be given as well.")
     problem = file.problem(
@@ -167,6 +169,27 @@ def derive(
         problem = replace(problem, places=places)
     detail = Detail(entries=entries, places=problem.notation.decimals if places is None else places)
     return Solution(problem, detail, look, layout)
+
+
+def _refuse_unknown_given(file: ProblemFile, given: Iterable[str]) -> None:
+    """`InputError` for a name that is no setting, and that no matrix has which the problem starts from."""
+    name, own = file.data.get("mechanism", "self_attention"), list(file.data.get("given", {}))
+    if name == "custom":
+        _refuse_unknown(derive, (one for one in given if one not in own), own)
+    else:
+        chosen = mechanism(name)
+        unknown = (one for one in given if not chosen.has_given(one))
+        _refuse_unknown(derive, unknown, chosen.shapes(Settings()))
+
+
+def _refuse_unknown(function: Callable[..., object], unknown: Iterable[str], matrices: Iterable[str] = ()) -> None:
+    """`InputError` for the first of some arguments that a function does not take; it takes settings, and `matrices`."""
+    for name in unknown:
+        own = [p.name for p in signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
+        known = [*matrices, *sorted(SETTINGS)]
+        what = "setting and no given matrix" if matrices else "setting"
+        tail = offered(name, (*known, *own), f"there are {', '.join(known)}")
+        raise InputError(f"There is no {what} {name!r}; {tail}")
 
 
 def decide(a: object, b: object) -> Decision:
@@ -188,9 +211,9 @@ def source_file(source: str | Path, givens: Mapping[str, object], orientation: o
         return load_example(name)
     if name.endswith(".toml"):
         return read_problem_file(Path(source))
-    if name.replace("-", "_") not in mechanisms():
-        known = ", ".join((*mechanisms(), *examples()))
-        raise InputError(f"There is no mechanism or example {name!r}; there are {known}, or give a .toml file.")
+    if name.replace("-", "_") not in (*mechanisms(), "custom"):
+        tail = offered(name, (*mechanisms(), *examples()), "there are {}, or give a .toml file")
+        raise InputError(f"There is no mechanism or example {name!r}; {tail}")
     chosen = mechanism(name)
     data = {"title": chosen.title, "mechanism": chosen.name, "given": givens, "orientation": orientation}
     return problem_file(data, chosen.name)
@@ -230,6 +253,7 @@ def worksheet(
     >>> sheet.problem["Q"].result.shape
     (3, 4)
     """
+    _refuse_unknown(worksheet, (name for name in settings if name not in SETTINGS))
     recipe = make_recipe(
         mechanism_name, settings, problem=problem, notation=notation, sizes=sizes, seed=seed, level=level,
         softmax=softmax, exact=exact, places=places, options=options,
@@ -268,6 +292,7 @@ def check(
     >>> check(d, {"S": [[1, 0]], "A": [["e/(e+1)", "1/(1+e)"]], "Z": [["(e+2)/(e+1)"]]}).right
     True
     """
+    _refuse_unknown(check, (name for name in settings if name not in SETTINGS))
     terms = make_terms(policy, scheme, rounding, precision_mark, decimal_mark)
     if not isinstance(problem, str | Path):
         if settings or notation or not corrected:
@@ -324,7 +349,7 @@ def make_terms(
     """How work is marked; `InputError` if there is no such policy, or if the scheme names one as well."""
     chosen = policy if isinstance(policy, Policy) else policy_named(policy or "ecf")
     if rounding is not None and rounding not in ROUNDINGS:
-        raise InputError(f"rounding is {rounding!r}; one of {', '.join(ROUNDINGS)} was expected.")
+        raise InputError(f"rounding is {rounding!r}; {offered(rounding, ROUNDINGS, 'one of {} was expected')}")
     if decimal_mark not in ("auto", ".", ","):
         raise InputError(f"The decimal mark is {decimal_mark!r}; auto, a point or a comma was expected.")
     if rounding:

@@ -18,7 +18,7 @@ import click
 from click.core import ParameterSource
 
 from symattn import __version__
-from symattn.errors import InputError, SymattnError
+from symattn.errors import InputError, SymattnError, offered
 from symattn.settings import ABOUT
 
 if TYPE_CHECKING:
@@ -27,10 +27,14 @@ if TYPE_CHECKING:
 
 NOT_ALL_RIGHT = 1
 INPUT_WAS_WRONG = 2
+INTERRUPTED = 130  # as a shell has it
+
+HOW_TO_GO_ON = "symattn.how_to_go_on"
+"""Where a command leaves in its context what is said after Ctrl-C."""
 
 
 class _Group(click.Group):
-    """Turns every error raised on purpose into one sentence and exit code 2."""
+    """Turns every error raised on purpose into one sentence and exit code 2, and says after Ctrl-C how to go on."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -38,6 +42,10 @@ class _Group(click.Group):
         except SymattnError as error:
             click.echo(click.style("Error: ", fg="red", bold=True) + str(error), err=True)
             ctx.exit(INPUT_WAS_WRONG)
+        except KeyboardInterrupt:
+            how_to_go_on: Callable[[], str] = ctx.meta.get(HOW_TO_GO_ON, lambda: "")
+            click.echo(f"\nInterrupted. {how_to_go_on()}".rstrip(), err=True)
+            ctx.exit(INTERRUPTED)
         except BrokenPipeError:  # `symattn derive … | head`
             sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
             ctx.exit(0)
@@ -272,6 +280,8 @@ def worksheet(
         places=None if ctx.get_parameter_source("places") is ParameterSource.DEFAULT else places,
         options=_options(problem, options),
     )  # fmt: skip
+    again = "" if seed is not None else f" with --seed {chosen}"
+    ctx.meta[HOW_TO_GO_ON] = lambda: f"The same command{again} makes the whole set."
     with _progress(count, quiet, "Worksheets") as step:
         written = write_sheets(
             sheets(recipe, count), folder, listed, stem=stem_of(recipe), together=together, solutions=shown,
@@ -288,6 +298,7 @@ def _exam(
 ) -> None:  # fmt: skip
     from symattn.dice import Dice
     from symattn.exam import is_exam, read_exam_file, write_exam
+    from symattn.exam.deploy import FROZEN
 
     if not is_exam(path):
         raise InputError(
@@ -295,11 +306,8 @@ def _exam(
         )
     stated = [p for p in ctx.params if ctx.get_parameter_source(p) is ParameterSource.COMMANDLINE]
     general = ("source", "seed", "secret", "forms", "folder", "quiet", "templates", "latex_class")
-    foreign = [p for p in stated if p not in general]
-    if foreign:
-        raise InputError(
-            f"--{foreign[0].replace('_', '-')} goes with single worksheets; say it in {path.name} instead."
-        )
+    if foreign := [p for p in ctx.command.params if p.name in stated and p.name not in general]:
+        raise InputError(f"{foreign[0].opts[-1]} goes with single worksheets; {_in_exam(foreign[0], path.name)}.")
     if seed is not None and secret is not None:
         raise InputError("--seed and --secret exclude each other.")
     spec = read_exam_file(path)
@@ -307,10 +315,40 @@ def _exam(
     papers = 1 if all(q.spec.given for q in spec.questions) else spec.variants
     drawn = sum(1 if q.spec.given else spec.variants for q in spec.questions)
     steps = drawn + 1 + len(forms) * (1 + papers + (len(spec.students) or papers)) + bool(spec.students)
+    frozen = folder / path.stem / FROZEN
+
+    def how_to_go_on() -> str:
+        if frozen.exists():
+            return f"The same command continues: {frozen} holds the exam, and pages that are finished stay."
+        return "Nothing was written yet; the same command begins anew."
+
+    ctx.meta[HOW_TO_GO_ON] = how_to_go_on
     with _progress(steps, quiet, path.stem) as step:
         exam, written = write_exam(spec, folder / path.stem, forms, dice, step, step)
     if not quiet:
         click.echo(f"{folder / path.stem}: {len(exam.papers)} papers with keys, {len(written)} files.")
+
+
+_OTHERWISE_IN_EXAMS = {
+    "count": "variants", "problem": "type", "decimal": "exact", "by_token": "by", "by_matrix": "by",
+}  # fmt: skip
+"""What options of worksheets are called in exam files, where it is another name."""
+
+
+def _in_exam(option: click.Parameter, file: str) -> str:
+    """Where an exam file says what an option says of single worksheets."""
+    from symattn.exam.spec import HEAD, LOOK, SHARED
+    from symattn.problems import Spec
+
+    name = option.name or ""
+    key = _OTHERWISE_IN_EXAMS.get(name, name)
+    if name == "options":
+        return f"in an exam it stands in a [[question]] of {file}, as NAME = VALUE"
+    if key in (*HEAD, *LOOK, *SHARED):
+        return f"in an exam it stands at the top of {file}, as {key} = …"
+    if key in ABOUT or key in Spec.__dataclass_fields__:
+        return f"in an exam it stands in a [[question]] of {file}, as {key} = …"
+    return "an exam has no such choice"
 
 
 def _options(problem: str, stated: tuple[str, ...]) -> dict[str, object]:
@@ -529,7 +567,10 @@ def check(
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 @_look_options
 @_typesetting_options
+@click.pass_context
 def grade(
+    ctx: click.Context,
+    /,
     exam: Path,
     submissions: Path,
     policy: str | None,
@@ -564,6 +605,7 @@ def grade(
     listed = check_formats(_parts(forms))
     out = folder or Path("output", f"{_exam_name(exam)}-marked")
     readers = READERS if reader == "both" else (cast(Reader, reader),)
+    ctx.meta[HOW_TO_GO_ON] = lambda: "The same command continues: what has been marked is kept."
     book = mark(
         exam, submissions, out=out, policy=policy, scheme=scheme, rounding=decimals, precision_mark=precision_mark,
         decimal_mark=decimal_mark, forms=listed, look=_look(look), readers=readers, jobs=jobs,
@@ -659,7 +701,7 @@ def list_(what: str | None) -> None:
     """
     catalogues = _catalogues()
     if what is not None and what not in catalogues:
-        raise InputError(f"There is no list of {what!r}; there are {', '.join(catalogues)}.")
+        raise InputError(f"There is no list of {what!r}; {offered(what, catalogues)}")
     for name in [what] if what else catalogues:
         rows = catalogues[name]()
         if not what:
@@ -688,7 +730,7 @@ def _catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
     def mechanisms() -> Mapping[str, str]:
         from symattn.mechanisms import mechanisms as found
 
-        return {m.name: m.title for m in found().values()} | {"custom": "Any steps, written in a problem file"}
+        return {m.name: m.title for m in found().values()}
 
     def settings() -> Mapping[str, str]:
         from symattn.mechanisms import mechanisms as found
@@ -805,7 +847,9 @@ def _sizes(text: str | None) -> dict[str, int | str] | None:
     sizes: dict[str, int | str] = {}
     for part in text.split(","):
         name, sign, size = (p.strip() for p in part.partition("="))
-        if name not in known or not sign or not size:
+        if sign and size and name not in known:
+            raise InputError(f"There is no size {name!r}; {offered(name, known, 'the sizes are {}')}")
+        if not sign or not size:
             raise InputError(
                 f"--size has {part!r}; something like n=3,d_model=5,d_k=4,d_v=2 was expected, the sizes being "
                 f"{', '.join(known)}."

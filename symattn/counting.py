@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, cast
 
 from symattn.derivation import Derivation, Index, Operand, Step, View
-from symattn.errors import InputError
+from symattn.errors import InputError, offered
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix
 from symattn.formula import Formula, Name
 from symattn.ops import MatMul, Stack, Transpose
@@ -271,7 +271,7 @@ def distance(d: Derivation, start: tuple[str, int], end: tuple[str, int]) -> int
     """
     name, row = start
     if name not in d.givens:
-        raise InputError(f"{name!r} is no given; a way starts from one of {', '.join(d.givens)}.")
+        raise InputError(f"{name!r} is no given; {offered(name, d.givens, 'a way starts from one of {}')}")
     reached = {given: _filled(matrix, lambda i, j: UNREACHED) for given, matrix in d.givens.items()}
     reached[name] = _filled(d.givens[name], lambda i, j: 0 if i == row else UNREACHED)
     for step in d:

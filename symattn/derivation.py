@@ -16,7 +16,7 @@ from itertools import product
 from types import MappingProxyType
 from typing import Literal
 
-from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError
+from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError, offered
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value, has_symbols
 from symattn.exact.carry import Arithmetic, carried
 from symattn.formula import Formula
@@ -229,7 +229,7 @@ class Derivation:
         for step in self.steps:
             if step.name == name:
                 return step
-        raise InputError(f"There is no step {name!r}; {_known('the steps are', (s.name for s in self.steps))}.")
+        raise InputError(f"There is no step {name!r}; {_known(name, 'the steps are', (s.name for s in self.steps))}")
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)
@@ -242,7 +242,7 @@ class Derivation:
             if step.name == name:
                 return step.result
         known = [*self.givens, *(s.name for s in self.steps)]
-        raise InputError(f"There is no matrix {name!r}; {_known('there are', known)}.")
+        raise InputError(f"There is no matrix {name!r}; {_known(name, 'there are', known)}")
 
     def seen(self, name: str) -> AnyMatrix:
         """What later steps compute with: `value`, or the symbols that stand for it (numbers and −∞ stay)."""
@@ -289,7 +289,7 @@ class Derivation:
         for name in givens:
             self.value(name)
             if name not in self.givens:
-                raise InputError(f"There is no given {name!r}; {_known('the givens are', self.givens)}.")
+                raise InputError(f"There is no given {name!r}; {_known(name, 'the givens are', self.givens)}")
         from symattn.exact import matrix
 
         start = {name: matrix(givens.get(name, given)) for name, given in self.givens.items()}
@@ -407,9 +407,9 @@ def _operand(operand: str | Operand) -> Operand:
     return operand if isinstance(operand, Operand) else Operand(operand)
 
 
-def _known(words: str, names: Iterable[str]) -> str:
-    listed = ", ".join(names)
-    return f"{words} {listed}" if listed else "there are none yet"
+def _known(name: str, words: str, names: Iterable[str]) -> str:
+    listed = list(names)
+    return offered(name, listed, f"{words} {{}}" if listed else "there are none yet")
 
 
 __all__ = [

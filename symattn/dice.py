@@ -21,10 +21,12 @@ class Dice:
     """One generator for every purpose, all from one key by HMAC-SHA256 (RFC 2104).
 
     With a secret key, nobody who has the software can make tomorrow's paper.  Only `random()` is used of the
-    generators, the one method whose sequence Python promises never to change.
+    generators, the one method whose sequence Python promises never to change.  `kept` says that the key is a secret
+    which its owner uses again, for other exams.
     """
 
     key: bytes
+    kept: bool = False
 
     @classmethod
     def seeded(cls, seed: int) -> Dice:
@@ -39,7 +41,7 @@ class Dice:
             raise InputError(f"The secret {path} cannot be read: {error.strerror}.") from error
         if len(key) < 16:
             raise InputError(f"The secret {path} has {len(key)} bytes; at least 16 were expected.")
-        return cls(b"secret " + key)
+        return cls(b"secret " + key, kept=True)
 
     @classmethod
     def unpredictable(cls) -> Dice:

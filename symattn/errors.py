@@ -4,6 +4,10 @@ Each message is one or two whole sentences: where, what came, what was expected.
 what it knows; the caller that knows the step or the file adds that with `raise ... from`.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+
 
 class SymattnError(Exception):
     """The base of all of them: catch this to catch any."""
@@ -48,3 +52,57 @@ class UndecidedError(SymattnError, ArithmeticError):
 
 class SelfCheckError(SymattnError, AssertionError):
     """A key did not survive being recomputed by a second route.  Nothing is written then: it is our defect."""
+
+
+# ------------------------------------------------------------------------------------------------ names that are wrong
+
+MOST_OFFERED = 3
+
+
+def offered(name: object, known: Iterable[object], otherwise: str = "there are {}") -> str:
+    """The end of a sentence about a name that is unknown: the nearest that there are, else all of them.
+
+    >>> offered("selfattention", ["attention", "self_attention"]), offered("x", ["ecf", "ib"])
+    ('did you mean self_attention?', 'there are ecf, ib.')
+    """
+    listed = list(map(str, known))
+    if near := nearest(name, listed):
+        *first, last = near
+        return f"did you mean {', '.join(first)}{' or ' if first else ''}{last}?"
+    return otherwise.replace("{}", ", ".join(listed) or "none") + "."
+
+
+def nearest(name: object, known: Iterable[str]) -> list[str]:
+    """The names that somebody may have meant: the fewest typing errors away, else those that begin so.
+
+    Capitals, hyphens and underscores make no difference; where too many are as near as one another, none is meant.
+    """
+    if not isinstance(name, str) or len(name) > 80:
+        return []
+    meant, by_errors = _plain(name), dict[int, list[str]]()
+    most = max(1, len(meant) // 4) if len(meant) > 1 else 0
+    for one in dict.fromkeys(known):
+        by_errors.setdefault(_typing_errors(meant, _plain(one)), []).append(one)
+    least = min(by_errors, default=0)
+    near = by_errors.get(least, []) if least <= most else []
+    if not near and len(meant) > 2:
+        near = [one for ones in by_errors.values() for one in ones if _plain(one).startswith(meant)]
+    return near if len(near) <= MOST_OFFERED else []
+
+
+def _plain(name: str) -> str:
+    return name.casefold().replace("-", "").replace("_", "").replace(" ", "")
+
+
+def _typing_errors(a: str, b: str) -> int:
+    """How many letters are wrong, missing, too many, or exchanged with their neighbour (optimal string alignment)."""
+    before: list[int] = []
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        twice_before, before, row = before, row, [i]
+        for j, y in enumerate(b, 1):
+            errors = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (x != y))
+            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
+                errors = min(errors, twice_before[j - 2] + 1)
+            row.append(errors)
+    return row[-1]

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from symattn.derivation import Style
-from symattn.errors import InputError, ReadError
+from symattn.errors import InputError, ReadError, offered
 from symattn.formula import Formula, Name, Scope, read_formula
 
 
@@ -159,7 +159,9 @@ def _ready(name: str) -> Notation:
 
 def _from_file(path: Path) -> Notation:
     if path.suffix != ".toml":
-        raise InputError(f"There is no notation {str(path)!r}; there are {', '.join(notations())}, or a .toml file.")
+        raise InputError(
+            f"There is no notation {str(path)!r}; {offered(str(path), notations(), 'there are {}, or a .toml file')}"
+        )
     return read_notation(read_toml(path), path.stem)
 
 
@@ -181,7 +183,9 @@ def read_notation(data: Mapping[str, Any], where: str) -> Notation:
     """A notation from the contents of its file; what is not given is as in the standard notation."""
     known = {f.name for f in fields(Notation)} | {"section"}
     if unknown := sorted(set(data) - known):
-        raise InputError(f"The notation {where} has {unknown[0]!r}; {', '.join(sorted(known))} are known.")
+        raise InputError(
+            f"The notation {where} has {unknown[0]!r}; {offered(unknown[0], sorted(known), '{} are known')}"
+        )
     values = {key: value for key, value in data.items() if key not in ("names", "section", "letters")}
     values.setdefault("name", where)
     values.setdefault("title", where)
@@ -190,7 +194,8 @@ def read_notation(data: Mapping[str, Any], where: str) -> Notation:
             values[key] not in allowed or isinstance(values[key], bool) != isinstance(allowed[0], bool)
         ):
             choices = ", ".join(repr(a) for a in allowed)
-            raise InputError(f"In the notation {where}, {key} is {values[key]!r}; one of {choices} was expected.")
+            tail = offered(values[key], map(str, allowed), f"one of {choices} was expected")
+            raise InputError(f"In the notation {where}, {key} is {values[key]!r}; {tail}")
     for key, kind, what in _TABLES:
         if not isinstance(data.get(key, kind()), kind):
             raise InputError(f"In the notation {where}, {key} is {data[key]!r}; {what} was expected.")
@@ -268,7 +273,8 @@ def _section(data: Any, where: str) -> Section:
     known = {f.name for f in fields(Section)}
     if unknown := sorted(set(data) - known):
         raise InputError(
-            f"In the notation {where}, a section has {unknown[0]!r}; {', '.join(sorted(known))} are known."
+            f"In the notation {where}, a section has {unknown[0]!r}; "
+            + offered(unknown[0], sorted(known), "{} are known")
         )
     return Section(
         label=str(data.get("label", "")),
@@ -286,7 +292,8 @@ def _item(data: Any, where: str) -> Item:
         raise InputError(f"In the notation {where}, an item of a section is {data!r}; a table was expected.")
     known = {f.name for f in fields(Item)}
     if unknown := sorted(set(data) - known):
-        raise InputError(f"In the notation {where}, an item has {unknown[0]!r}; {', '.join(sorted(known))} are known.")
+        tail = offered(unknown[0], sorted(known), "{} are known")
+        raise InputError(f"In the notation {where}, an item has {unknown[0]!r}; {tail}")
     if sum(key in data for key in ("text", "math", "steps", "table", "diagram")) != 1:
         raise InputError(f"In the notation {where}, an item has exactly one of text, math, steps, table and diagram.")
     return Item(

@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from symattn.document import DEFAULT_LOOK, Block, Document, Heading, HeatMap, Inline, Look, Quoted, Strong, Words
-from symattn.errors import InputError
+from symattn.errors import InputError, offered
 from symattn.formula import Call, Formula, ListOf, MatrixOf, Number, Shape, Text, Transposed
 from symattn.languages import catalogue
 from symattn.translation import translated
@@ -40,10 +40,9 @@ def make_look(**chosen: object) -> Look:
         if name == "language":
             values[name] = str(choice)
         elif name not in CHOICES:
-            raise InputError(f"There is no choice {name!r} of a page; there are {', '.join([*CHOICES, 'language'])}.")
+            raise InputError(f"There is no choice {name!r} of a page; {offered(name, (*CHOICES, 'language'))}")
         elif isinstance(choice, bool) or choice not in CHOICES[name]:
-            known = ", ".join(map(str, CHOICES[name]))
-            raise InputError(f"{name} is {choice!r}; one of {known} was expected.")
+            raise InputError(f"{name} is {choice!r}; {offered(choice, CHOICES[name], 'one of {} was expected')}")
         else:
             values[_FIELDS.get(name, name)] = CHOICES[name][choice]
     if "language" in values:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from symattn.derivation import Derivation
-from symattn.errors import InputError, ReadError
+from symattn.errors import InputError, ReadError, offered
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, exact, is_symbolic, matrix
 from symattn.exact.reading import read
 from symattn.mechanisms import Settings, custom, mechanism, mechanisms
@@ -114,6 +114,8 @@ class ProblemFile:
         if miniature:
             given = {key: value for key, value in self._small.items() if key not in SETTINGS}
         positive = frozenset(self.data.get("assume", {}).get("positive", ()))
+        if name != "custom" and (unknown := [key for key in given if not mechanism(name).has_given(key)]):
+            raise mechanism(name).no_given(unknown[0], settings)
         givens = {key: read_given(key, value, positive) for key, value in given.items()}
         gradients = [*self.data.get("gradient", ()), *mode.get("gradient", ())]
         if name == "custom":
@@ -147,7 +149,7 @@ def read_problem_file(path: Path) -> ProblemFile:
 
 def problem_file(data: Mapping[str, Any], name: str) -> ProblemFile:
     if unknown := sorted(set(data) - KEYS - SETTINGS):
-        raise InputError(f"{name} has {unknown[0]!r}; {', '.join(sorted(KEYS | SETTINGS))} are known.")
+        raise InputError(f"{name} has {unknown[0]!r}; {offered(unknown[0], sorted(KEYS | SETTINGS), '{} are known')}")
     tables = "list of tables"
     for key, kind, what in (
         ("given", dict, "table"), ("ask", dict, "table"), ("step", list, tables), ("gradient", list, tables)
@@ -168,7 +170,7 @@ def problem_file(data: Mapping[str, Any], name: str) -> ProblemFile:
     if not isinstance(ask.get("exact", True), bool):
         raise InputError(f"In {name}, ask.exact is {ask['exact']!r}; true or false was expected.")
     if unknown := sorted(set(ask) - ASK):
-        raise InputError(f"In {name}, [ask] has {unknown[0]!r}; {', '.join(sorted(ASK))} are known.")
+        raise InputError(f"In {name}, [ask] has {unknown[0]!r}; {offered(unknown[0], sorted(ASK), '{} are known')}")
     places = ask.get("places", 4)
     if isinstance(places, bool) or not isinstance(places, int) or not 0 <= places <= 50:
         raise InputError(f"In {name}, ask.places is {places!r}; a number of decimal places from 0 to 50 was expected.")
@@ -233,7 +235,9 @@ def _is_texts(given: object) -> bool:
 def _erratum(data: object) -> Erratum:
     known = {f.name for f in fields(Erratum)}
     required = ("id", "kind", "as_written", "corrected")
-    if not isinstance(data, Mapping) or not set(required) <= set(data) <= known:
+    if isinstance(data, Mapping) and (unknown := sorted(set(data) - known)):
+        raise InputError(f"An erratum has {unknown[0]!r}; {offered(unknown[0], sorted(known), '{} are known')}")
+    if not isinstance(data, Mapping) or not set(required) <= set(data):
         raise InputError(
             f"An erratum is {data!r}; a table of {', '.join(required)}, perhaps why, at, patch, was expected."
         )

@@ -18,10 +18,11 @@ from typing import Any, Literal, get_args
 
 from symattn.dice import Dice
 from symattn.document import DEFAULT_LOOK, Document, Look, Solutions
-from symattn.errors import InputError
+from symattn.errors import InputError, offered
 from symattn.exact import Matrix, Outline
 from symattn.explanation import Conventions, Detail, Layout, booklet, question_document, set_overview
 from symattn.fairness import self_check
+from symattn.folders import alone_in, remove_empty
 from symattn.identity import digest, identity
 from symattn.mechanisms import Settings, mechanism
 from symattn.notation import load_notation
@@ -310,7 +311,7 @@ def check_formats(asked: Iterable[str]) -> tuple[str, ...]:
     listed = tuple(dict.fromkeys(asked))
     for form in listed:
         if form not in formats():
-            raise InputError(f"There is no format {form!r}; there are {', '.join(formats())}.")
+            raise InputError(f"There is no format {form!r}; {offered(form, formats())}")
     if not listed:
         raise InputError(f"No format was asked for; there are {', '.join(formats())}.")
     return listed
@@ -320,7 +321,8 @@ def check_solutions(asked: Iterable[str]) -> tuple[Solutions, ...]:
     """What is to be written of each worksheet; `InputError` for what there is not."""
     listed = dict.fromkeys(asked)
     if unknown := [name for name in listed if name not in SOLUTIONS] or ([] if listed else ["nothing"]):
-        raise InputError(f"solutions is {unknown[0]!r}; some of {', '.join(SOLUTIONS)} were expected.")
+        tail = offered(unknown[0], SOLUTIONS, "some of {} were expected")
+        raise InputError(f"solutions is {unknown[0]!r}; {tail}")
     return tuple(name for name in SOLUTIONS if name in listed)
 
 
@@ -401,24 +403,24 @@ _NUMBER = re.compile(r"-\d\d+(?=(?:-[a-z]+)?\Z)")  # of a sheet among others, in
 
 
 def _write(files: Iterable[tuple[str, bytes]], folder: Path) -> list[Path]:
-    written: list[Path] = []
+    """Everything is made beside first, and put in its place by one run at a time: no set is mixed with another's."""
     new = [f for f in (folder, *folder.parents) if not f.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         staging = Path(tempfile.mkdtemp(prefix=".symattn-", dir=folder))
     except OSError as error:
         raise InputError(f"Nothing can be written to the folder {folder}: {error.strerror}.") from error
+    written: list[Path] = []
     try:
         for name, content in files:
             (staging / name).write_bytes(content)
             written.append(folder / name)
-        for path in written:
-            (staging / path.name).replace(path)
+        with alone_in(folder):
+            for path in written:
+                (staging / path.name).replace(path)
     except OSError as error:
         raise InputError(f"Writing to the folder {folder} failed: {error.strerror}.") from error
     finally:
         shutil.rmtree(staging, ignore_errors=True)
-        for made in new:  # a folder that was made for nothing goes again
-            if not any(made.iterdir()):
-                made.rmdir()
+        remove_empty(new)
     return written

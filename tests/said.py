@@ -42,7 +42,15 @@ NEVER = frozenset({
 })  # fmt: skip
 """Parts of errors that are put together before they are raised; commands, names and formulas."""
 
-ERRORS = {"InputError", "ShapeError", "SelfCheckError", "UndecidedError", "OutsideTheClass", "NotImplementedError"}
+ERRORS = {
+    "InputError",
+    "OutgrownError",
+    "ShapeError",
+    "SelfCheckError",
+    "UndecidedError",
+    "OutsideTheClass",
+    "NotImplementedError",
+}
 PATTERNS = {"compile", "search", "match", "fullmatch", "sub", "findall", "finditer", "removeprefix", "removesuffix"}
 CHECKS = re.compile(r"_?(?:prove|complaint|trouble|separated|check|family)")
 """Functions that tell a developer, and no page, what a draw has wrong."""

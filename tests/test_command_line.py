@@ -221,7 +221,7 @@ def test_letters_alone_need_no_numbers():
 
 def test_the_list_shows_every_catalogue():
     output = run("list").output
-    listed = [*mechanisms(), *examples(), *notations(), *problem_types(), *formats(), *OPS, "custom"]
+    listed = [*mechanisms(), *examples(), *notations(), *problem_types(), *formats(), *OPS]
     for name in listed:
         assert re.search(rf"^  {re.escape(name)}\b", output, re.MULTILINE), name
 
@@ -229,7 +229,7 @@ def test_the_list_shows_every_catalogue():
 @pytest.mark.parametrize(
     ("what", "names"),
     [
-        ("mechanisms", [*mechanisms(), "custom"]), ("examples", examples()), ("notations", notations()),
+        ("mechanisms", mechanisms()), ("examples", examples()), ("notations", notations()),
         ("problems", problem_types()), ("formats", formats()), ("ops", OPS),
     ],
 )  # fmt: skip
@@ -406,7 +406,7 @@ def test_an_interruption_leaves_no_files_behind(folder, monkeypatch):
 
     calls = []
 
-    def failing(document, form):
+    def failing(document, form, beside_macros):
         calls.append(form)
         if len(calls) == 3:
             raise KeyboardInterrupt
@@ -414,8 +414,35 @@ def test_an_interruption_leaves_no_files_behind(folder, monkeypatch):
 
     monkeypatch.setattr(sheets, "_written", failing)
     result = CliRunner().invoke(main, ["worksheet", "-n", "3", "--format", "text", "--out", "o"])
-    assert result.exit_code != 0
+    assert result.exit_code == 130
+    seed = re.search(r"Interrupted\. The same command with --seed (\d+) makes the whole set\.\n", result.stderr)[1]
     assert files(folder) == []
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    assert run("worksheet", "-n", 3, "--format", "text", "--out", "o", "--seed", seed).exit_code == 0
+
+
+def test_after_an_interruption_it_is_said_whether_the_same_command_continues(folder, monkeypatch):
+    from symattn.exam import deploy
+
+    (folder / "exam.toml").write_text('variants = 2\n[[question]]\ntype = "masks"\n', encoding="utf-8")
+    command = ["worksheet", "exam.toml", "--format", "text", "--out", "o"]
+
+    def interrupted(*args, **others):
+        raise KeyboardInterrupt
+
+    for name, says in (
+        ("make_exam", "Nothing was written yet; the same command begins anew."),
+        ("key", f"The same command continues: {Path('o/exam/exam.json')} holds the exam, and pages that are finished"),
+    ):
+        with monkeypatch.context() as patched:
+            patched.setattr(deploy, name, interrupted)
+            result = CliRunner().invoke(main, command)
+        assert result.exit_code == 130
+        assert f"Interrupted. {says}" in result.stderr
+    frozen = (folder / "o/exam/exam.json").read_bytes()
+    assert run(*command).exit_code == 0
+    assert (folder / "o/exam/exam.json").read_bytes() == frozen
 
 
 def test_writing_again_replaces_what_is_there(folder):

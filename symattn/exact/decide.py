@@ -16,11 +16,20 @@ from decimal import Decimal
 from fractions import Fraction
 from math import ceil, gcd, lcm, prod
 from random import SystemRandom
-from typing import Any, Literal, TypeAlias, TypeGuard
+from typing import Any, Literal, TypeAlias
 
 from symattn.errors import InputError, OutgrownError, UndecidedError, UndefinedError
 from symattn.exact import values
-from symattn.exact.intervals import LINE, ONE, Interval, IntervalRing, enclose, interval_ring
+from symattn.exact.intervals import (
+    FIRST_DIGITS,
+    LINE,
+    MOST_DIGITS,
+    ONE,
+    Interval,
+    IntervalRing,
+    enclose,
+    interval_ring,
+)
 from symattn.exact.real import Real
 from symattn.exact.tree import (
     Apply,
@@ -39,6 +48,7 @@ from symattn.exact.tree import (
     Symbol,
     Total,
     by_exponentials,
+    is_node,
 )
 from symattn.exact.values import (
     RATIONAL,
@@ -60,11 +70,9 @@ from symattn.exact.values import (
 Proof: TypeAlias = Literal["interval", "exact", "modular", "formal", "to 200 digits", "undecided"]
 Operand: TypeAlias = "Value | Node"
 
-FIRST_DIGITS = 25
-MOST_DIGITS = 400  # tried before "undecided"
 FARTHEST_DIGITS = 6400  # tried for the sign of what is proved not to be 0
 BUDGET = 30_000
-LONGEST_STEP = 250  # bits of what a prime of the modular test has to be 1 by: longer primes take too long to find
+LONGEST_STEP = 250  # bits of what a prime of the modular test is 1 by, or has to exceed: others take too long to find
 DIGITS_OF_REALS = 200  # to which numbers must agree that are known by intervals alone
 RANDOM = SystemRandom()  # not to be foreseen by whoever writes the answers
 SMALL_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
@@ -144,6 +152,8 @@ def sign(v: Value, *, budget: Budget | None = None) -> int:
     digits = FIRST_DIGITS
     while digits < FARTHEST_DIGITS:
         digits *= 2
+        if budget is not None:
+            budget.digits(v, digits)
         known = enclose(v, digits).sign
         if known is not None:
             return known
@@ -216,7 +226,7 @@ def _is_zero(v: Rational | ExpSum, budget: Budget) -> bool:
     budget.spend(100 + len(v.terms))
     if _is_zero(b, budget):
         return _is_zero(a, budget)
-    if _is_zero(a, budget) or _sign_of_nonzero(a) == _sign_of_nonzero(b):
+    if _is_zero(a, budget) or _sign_of_nonzero(a, budget) == _sign_of_nonzero(b, budget):
         return False
     budget.product(a, a)
     budget.product(b, b)
@@ -225,9 +235,10 @@ def _is_zero(v: Rational | ExpSum, budget: Budget) -> bool:
     return _is_zero(a * a - square * R, budget)
 
 
-def _sign_of_nonzero(v: Rational | ExpSum) -> int:
+def _sign_of_nonzero(v: Rational | ExpSum, budget: Budget) -> int:
     digits = FIRST_DIGITS
     while digits <= FARTHEST_DIGITS:
+        budget.digits(v, digits)
         known = enclose(v, digits).sign
         if known is not None:
             return known
@@ -300,7 +311,7 @@ def _as_operand(v: Operand) -> Operand:
 
 def _enclosed(v: Operand, digits: int) -> Interval:
     try:
-        return interval_ring(digits)(v) if _is_node(v) else enclose(v, digits)
+        return interval_ring(digits)(v) if is_node(v) else enclose(v, digits)
     except OutsideTheClass:  # a symbol in what was typed
         return LINE
 
@@ -327,10 +338,6 @@ def _sure(decision: Decision, v: Value) -> bool:
         known = f"; it agrees with 0 to {decision.digits} digits" if decision.digits else ""
         raise UndecidedError(f"Whether {values.text(v)} is 0 is not known{known}.")
     return decision.equal
-
-
-def _is_node(v: object) -> TypeGuard[Node]:
-    return isinstance(v, Number | MinusInfinity | Symbol | Opposite | Total | Product | Over | Power | Apply)
 
 
 # ------------------------------------------------------------------------------------ sums of logarithms
@@ -370,7 +377,7 @@ def _has_logarithm(v: Operand) -> bool:
 
 def _as_logarithms(v: Operand, budget: Budget) -> tuple[Finite, list[tuple[Rational, Finite]]]:
     """v as s + Σ q·ln u, or OutsideTheClass."""
-    if not _is_node(v):
+    if not is_node(v):
         if not values.is_finite(v):
             raise OutsideTheClass("Only finite numbers are sums of logarithms.")
         return v, []
@@ -477,7 +484,7 @@ class Survey(Ring[Degree]):
         return [(1, node)]
 
     def embed(self, v: Operand) -> Degree:
-        if _is_node(v):
+        if is_node(v):
             return self(v)
         if isinstance(v, Quotient):
             return self.divide(self.embed(v.numerator), self.embed(v.denominator))
@@ -525,7 +532,7 @@ class Survey(Ring[Degree]):
             return self(by_exponentials(*arguments))
         if function == "exp":
             for _, part in self.exponent_parts(arguments[0]):
-                if _is_node(part):
+                if is_node(part):
                     self(part)
                 else:
                     self._exponential(part)  # type: ignore[arg-type]
@@ -573,6 +580,8 @@ class Survey(Ring[Degree]):
         step = 8 * prod(base)
         if step.bit_length() > LONGEST_STEP:
             raise OverBudget("There are too many different square roots for a test modulo a prime.")
+        if bound.bit_length() > LONGEST_STEP:
+            raise OverBudget("The exponents are too large for a test modulo a prime.")
         width = max(100, 200 + bound.bit_length() - step.bit_length())
         while not is_probable_prime(p := 1 + step * (RANDOM.getrandbits(width) + (1 << width))):
             pass
@@ -588,7 +597,7 @@ class PrimeField(Ring[int]):
         self._variables: dict[object, int] = {}
 
     def embed(self, v: Operand) -> int:
-        if _is_node(v):
+        if is_node(v):
             return self(v)
         if isinstance(v, Quotient):
             return self.divide(self.embed(v.numerator), self.embed(v.denominator))
@@ -635,7 +644,7 @@ class PrimeField(Ring[int]):
         if function == "exp":
             result = 1
             for q, part in self.survey.exponent_parts(arguments[0]):
-                if not _is_node(part):
+                if not is_node(part):
                     factor = self._exponential(part)  # type: ignore[arg-type]
                     result *= factor if q == 1 else self.divide(1, factor)
                 else:

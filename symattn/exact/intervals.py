@@ -34,6 +34,7 @@ from symattn.exact.tree import (
     OutsideTheClass,
     Ring,
     Symbol,
+    is_node,
 )
 from symattn.exact.values import Exponent, ExpSum, NegativeInfinity, Quotient, Rational, Value
 
@@ -65,6 +66,9 @@ ZERO, ONE, INFINITY = Decimal(0), Decimal(1), Decimal("Infinity")
 LINE = Interval(-INFINITY, INFINITY)
 LEAST_DIGITS = 40  # with which a `Real` is worked out: enough for its sign and for what is printed of it
 
+FIRST_DIGITS = 25
+MOST_DIGITS = 400  # tried before it is given up what no proof is known of
+
 
 def enclose(value: Value, digits: int) -> Interval:
     """An interval that contains the value, computed with so many digits.
@@ -73,6 +77,22 @@ def enclose(value: Value, digits: int) -> Interval:
     Interval(low=Decimal('2.7182'), high=Decimal('2.7184'))
     """
     return interval_ring(digits).enclose(value)
+
+
+def is_defined(number: Value | Node) -> bool:
+    """Whether intervals show that every root, logarithm and quotient in a value or a tree is defined.
+
+    False where that is not seen with `MOST_DIGITS`; `UndefinedError` where one is seen not to be.
+    """
+    digits = FIRST_DIGITS
+    while digits <= MOST_DIGITS:
+        try:
+            ring = _StrictRing(digits)
+            ring(number) if is_node(number) else ring.enclose(number)
+            return True
+        except _UnsettledError:
+            digits *= 2
+    return False
 
 
 @lru_cache(maxsize=256)
@@ -302,15 +322,27 @@ class IntervalRing(Ring[Interval]):
         return self.divide(self.multiply(self.multiply(self.number(2), bell), total), root)
 
     def _wave(self, function: str, x: Interval) -> Interval:
-        """sin or cos of the middle, and to both sides as much as x goes, for neither has a slope above 1."""
+        """sin or cos of the middle, and to both sides as much as x goes, for neither has a slope above 1.
+
+        Near 0, where x² has vanished beside 1, sin x lies between x and a little less, and cos x between that and 1.
+        """
         if not x.bounded or max(x.low.adjusted(), x.high.adjusted()) > self.digits:
             return Interval(ONE.copy_negate(), ONE)
-        low, high = Fraction(x.low), Fraction(x.high)
+        if max(_place(x.low), _place(x.high)) < -self.digits:
+            almost = Interval(self.nearest.next_minus(ONE), ONE)
+            return almost if function == "cos" else self.multiply(x, almost)
+        low, high = (
+            Fraction(self._to_grid(end, way)) for end, way in zip(x, (ROUND_FLOOR, ROUND_CEILING), strict=True)
+        )
         value, error = _wave_at(function, (low + high) / 2, self.digits)
         reach = error + (high - low) / 2
         return Interval(
             max(ONE.copy_negate(), self.number(value - reach).low), min(ONE, self.number(value + reach).high)
         )
+
+    def _to_grid(self, x: Decimal, rounding: str) -> Decimal:
+        """x to 2·digits places, for as a fraction 1E-434294481903 would have as many digits as that."""
+        return x.quantize(ONE.scaleb(-2 * self.digits), rounding, _EXACT) if _place(x) < -self.digits else x
 
     def _sum(self, v: ExpSum) -> Interval:
         return reduce(self.add, (self._term(key, c) for key, c in v.terms.items()))
@@ -325,6 +357,29 @@ class IntervalRing(Ring[Interval]):
         for R in roots:
             result = self.multiply(_root(R, self.digits), result)
         return result
+
+
+class _UnsettledError(ArithmeticError):
+    """With so few digits it is not seen whether something is defined."""
+
+
+class _StrictRing(IntervalRing):
+    """Intervals of what is defined for sure."""
+
+    def divide(self, a: Interval, b: Interval) -> Interval:
+        if b.sign is None:
+            raise _UnsettledError
+        return super().divide(a, b)
+
+    def sqrt(self, a: Interval) -> Interval:
+        if a.sign is None:
+            raise _UnsettledError
+        return super().sqrt(a)
+
+    def ln(self, a: Interval) -> Interval:
+        if a.sign is None:
+            raise _UnsettledError
+        return super().ln(a)
 
 
 @lru_cache(maxsize=8192)
@@ -388,8 +443,14 @@ def _wave_at(function: str, x: Fraction, digits: int) -> tuple[Fraction, Fractio
 
 
 def _compare(a: Decimal, x: int | Decimal | Fraction) -> int:
-    if not a.is_finite() or isinstance(x, Decimal):
-        b = x if isinstance(x, Decimal) else ZERO
-        return (a > b) - (a < b)
-    exact = Fraction(a)
-    return (exact > x) - (exact < x)
+    """−1, 0 or 1.  A Decimal compares exactly with a Fraction, and must stay one: 1E-434294481903 has not many digits,
+    but as a fraction it has."""
+    return (a > x) - (a < x)
+
+
+def _place(x: Decimal) -> int:
+    """The place of the first digit; of 0, a place that no other number has."""
+    return x.adjusted() if x else MIN_EMIN
+
+
+_EXACT = Context(prec=100_000, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[InvalidOperation])

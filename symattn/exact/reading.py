@@ -4,25 +4,30 @@ A tokenizer and a precedence parser build a tree; nothing is evaluated, executed
 every size is bounded before anything is computed.  What can be read in two ways is refused with both readings
 (1/2e), and whatever is accepted can be echoed in unambiguous form before it is marked.
 
+1.2e-3, 2E3 and 1e-5 are powers of ten.  So is 2e-3, unless e stands elsewhere in the text as a number of its own;
+2e+1 is 2·e + 1, for nobody needs that sign in a power of ten.  Where the other reading is one that somebody may have
+meant, it is kept among the `alternatives`.
+
     sum      = [sign] product { sign product }
     product  = signed { ("·" | "/") signed | power }        a product without a sign may not follow a "/"
     signed   = sign signed | power
     power    = atom { superscript } [ "^" exponent ]        right-associative; -e^2 is -(e^2)
-    atom     = number [ number "/" number ] ["%"] | e | name bracket | "√" atom | bracket
+    atom     = number [ number "/" number ] ["%"] | number "e" integer | e | name bracket | "√" atom | bracket
              | \\frac{}{} | \\sqrt{}
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Literal, NamedTuple, NoReturn
 
 from symattn.errors import InputError, ReadError, UndecidedError, UndefinedError
 from symattn.exact.decide import Decision, decide, decide_tree
-from symattn.exact.intervals import enclose, interval_ring
+from symattn.exact.intervals import is_defined
 from symattn.exact.tree import (
     Apply,
     Budget,
@@ -43,20 +48,22 @@ from symattn.exact.tree import (
 from symattn.exact.values import Rational, Value, has_symbols, is_symbolic, tidy
 
 LONGEST_TEXT, MOST_TOKENS, MOST_DIGITS, DEEPEST, LARGEST_EXPONENT = 4000, 1500, 200, 60, 200
+LARGEST_POWER_OF_TEN = 400  # any that a float can have
 BUDGET = 15_000
 
 Kind = Literal["exact", "decimal", "percent"]
-TokenKind = Literal["number", "name", "superscript", "vulgar", "sign", "end"]
+TokenKind = Literal["number", "scientific", "name", "superscript", "vulgar", "sign", "end"]
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A text, and how it was read."""
+    """A text, and how it was read: as one number, or honestly as another one of the `alternatives`."""
 
     text: str
     tree: Node
     kind: Kind
     places: int | None  # of a decimal: the digits after the mark; of a percentage: those of the number it means
+    alternatives: tuple[Reading, ...] = ()
 
     @cached_property
     def value(self) -> Value:
@@ -79,8 +86,8 @@ class Reading:
         """The value, or why there is none: marking asks again and again."""
         try:
             value = ExactRing(Budget(BUDGET))(self.tree)
-            if is_symbolic(value) and not has_symbols(value):
-                enclose(value, 25)  # it must be a real number
+            if is_symbolic(value) and not has_symbols(value) and not is_defined(value):
+                return OverBudget("Whether this is a number at all takes too many digits to see.")
         except OverBudget as error:
             return self._undefined() or error
         except EvaluationError as error:
@@ -92,7 +99,7 @@ class Reading:
     def _undefined(self) -> ReadError | None:
         """Why a number that is too large to be multiplied out is none at all, as far as intervals can tell."""
         try:
-            interval_ring(25)(self.tree)
+            is_defined(self.tree)
         except EvaluationError as error:
             return ReadError(str(error), self.text, error.at)
         except OutsideTheClass:  # a letter
@@ -115,6 +122,8 @@ def read(text: str, decimal_mark: str = ".", *, symbols: bool = False) -> Readin
 
     >>> read("1 1/2").value, read("-.50").places, read(r"\\frac{1}{\\sqrt{2}}").value
     (Fraction(3, 2), 2, 1/2·√2)
+    >>> read("1.2e-3").echo(), read("2e-3").echo(), [other.echo() for other in read("2e-3").alternatives]
+    ('1.2·10^(-3)', '2·10^(-3)', ['2·e - 3'])
     """
     if not isinstance(text, str):
         raise InputError(f"Only text can be read; this is of type {type(text).__name__}.")
@@ -126,21 +135,59 @@ def read(text: str, decimal_mark: str = ".", *, symbols: bool = False) -> Readin
             text,
             LONGEST_TEXT,
         )
-    return _Parser(text, decimal_mark, symbols).reading()
+    with_powers = _Parser(text, decimal_mark, symbols, powers=True)
+    if not with_powers.doubtful:
+        return with_powers.reading()
+    return _of_two(with_powers, _Parser(text, decimal_mark, symbols, powers=False))
+
+
+def _of_two(with_powers: _Parser, with_products: _Parser) -> Reading:
+    """The reading of a text with 2e-3 in it: with powers of ten, or with products with e; the other as an alternative.
+
+    The power of ten comes first, unless e is in the text beside it, or only forms such as 2e+1 are.
+    """
+    forms, beside_e = with_powers.doubtful, any(token.text in ("e", "exp") for token in with_powers.tokens)
+    only_sums = all(form.sum_with_e for form in forms)
+    parsers = (with_products, with_powers) if beside_e or only_sums else (with_powers, with_products)
+    first, second = (_attempted(parser) for parser in parsers)
+    if isinstance(first, ReadError):
+        if isinstance(second, ReadError):
+            raise first
+        return second
+    if isinstance(second, ReadError):
+        return first
+    doubted = not only_sums if beside_e else any(form.product_with_e for form in forms)
+    return replace(first, alternatives=(second,)) if doubted else first
+
+
+def _attempted(parser: _Parser) -> Reading | ReadError:
+    try:
+        return parser.reading()
+    except ReadError as error:
+        return error
 
 
 def decide_reading(reading: Reading, truth: Value) -> Decision:
-    """Whether what was typed equals the truth, even if it is too large to be multiplied out.
+    """Whether what was typed equals the truth in any of its readings, even if it is too large to be multiplied out.
 
     Such a number may turn out not to be defined, and then it equals nothing.
     """
+    first = _decided(reading, truth)
+    for other in () if first.equal else reading.alternatives:
+        with suppress(ReadError):  # which has no value, and equals nothing
+            second = _decided(other, truth)
+            if second.equal:
+                return second
+    return first
+
+
+def _decided(reading: Reading, truth: Value) -> Decision:
     try:
-        return decide(reading.evaluate(), truth)
-    except OverBudget:
-        pass
-    try:
-        return decide_tree(reading.tree, truth)
-    except UndefinedError:
+        try:
+            return decide(reading.evaluate(), truth)
+        except OverBudget:
+            return decide_tree(reading.tree, truth)
+    except UndefinedError:  # as is seen with more digits only: √(sin(10^199))
         return Decision(False, "exact")
 
 
@@ -171,6 +218,25 @@ class _Token(NamedTuple):
         return self.kind == "number" and self.text.isdigit()
 
 
+class _Scientific(NamedTuple):
+    """2e-3: a number, the letter, a sign and digits, without spaces."""
+
+    mantissa: str
+    letter: str
+    sign: str
+    digits: str
+
+    @property
+    def product_with_e(self) -> bool:
+        """Whether somebody may have meant 2·e − 3: with 1 there would be no number before e."""
+        return self.mantissa != "1" and self.mantissa.isdigit() and not self.digits.startswith("0")
+
+    @property
+    def sum_with_e(self) -> bool:
+        """Whether 2·e + 1 is what it must mean at first sight."""
+        return self.product_with_e and self.sign == "+"
+
+
 SIGNS = {
     "−": "-", "–": "-", "×": "*", "·": "*", "⋅": "*", "∙": "*", "÷": "/", "⁄": "/", "∕": "/", "**": "^",
     **{sign: sign for sign in "+-*/^()[]{}√∞%$"},
@@ -195,14 +261,17 @@ INFINITIES = frozenset(["∞", "inf", "infinity", "oo"])
 CLOSING = {"(": ")", "[": "]", "{": "}"}
 NAME = re.compile(r"[A-Za-zΑ-ΡΣ-Ωα-ω]+(?:_(?:[0-9]+|\{[0-9]+\}))?")
 NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)?|[.,][0-9]+")
-SCIENTIFIC = re.compile(r"[eE]\s?[0-9]|[eE][+-][0-9]")
+SCIENTIFIC = re.compile("([eE])([+−–-]?)([0-9]+)")
+GOES_ON = re.compile(r"\s*(?:[\^A-Za-z(\[{√⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]|\*\*|\\[dt]?frac|\\sqrt|\\left)|[.,][0-9]")
 COMMAND = re.compile(r"\\([A-Za-z]+|.)", re.DOTALL)
 SUPERSCRIPT = re.compile("[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 
 
 class _Parser:
-    def __init__(self, text: str, decimal_mark: str, symbols: bool) -> None:
-        self.text, self.mark, self.symbols = text, decimal_mark, symbols
+    def __init__(self, text: str, decimal_mark: str, symbols: bool, powers: bool) -> None:
+        """With `powers`, 2e-3 is a power of ten, else 2·e − 3; these are the `doubtful` places."""
+        self.text, self.mark, self.symbols, self.powers = text, decimal_mark, symbols, powers
+        self.doubtful: list[_Scientific] = []
         self.depth = 0
         self.index = 0
         self.tokens = self._without_dollars(self._tokens())
@@ -245,7 +314,7 @@ class _Parser:
     def _token(self, at: int, spaced: bool) -> tuple[_Token | None, int]:
         text, c = self.text, self.text[at]
         if number := NUMBER.match(text, at):
-            return self._number(number.group(), at, spaced), number.end()
+            return self._number(number.group(), at, spaced)
         if name := NAME.match(text, at):
             return _Token("name", name.group(), at, spaced), name.end()
         if superscript := SUPERSCRIPT.match(text, at):
@@ -281,7 +350,7 @@ class _Parser:
             at,
         )
 
-    def _number(self, digits: str, at: int, spaced: bool) -> _Token:
+    def _number(self, digits: str, at: int, spaced: bool) -> tuple[_Token, int]:
         end = at + len(digits)
         wrong_mark = "," if self.mark == "." else "."
         if wrong_mark in digits:
@@ -299,14 +368,36 @@ class _Parser:
                 "where a sign or the end was expected.",
                 end,
             )
+        token = _Token("number", digits.replace(",", "."), at, spaced)
         scientific = SCIENTIFIC.match(self.text, end)
-        if scientific and (self.mark in digits or scientific.group()[1] not in "+-"):
+        return (token, end) if scientific is None else self._scientific(token, end, scientific)
+
+    def _scientific(self, number: _Token, end: int, found: re.Match[str]) -> tuple[_Token, int]:
+        """The number with the power of ten behind it, or alone if what is behind it is e and a number."""
+        form = _Scientific(number.text, *found.groups())
+        goes_on = GOES_ON.match(self.text, found.end())
+        if form.sign and (form.letter == "e" or self.symbols):
+            if goes_on:  # 2e-3e^2
+                return number, end
+            self.doubtful.append(form)
+            if not self.powers:
+                return number, end
+        typed = self.text[number.at : found.end()]
+        if goes_on:
             raise self.refusal(
-                f"{_quoted(digits + scientific.group())} at character {at + 1} could be a power of ten or a "
+                f"{_quoted(typed)} at character {number.at + 1} could be a power of ten or a "
                 "product with e; write 2*10^3, or 2*e*3, or 2e^3.",
-                at,
+                number.at,
             )
-        return _Token("number", digits.replace(",", "."), at, spaced)
+        power = form.digits.lstrip("0") or "0"
+        if len(power) > 3 or int(power) > LARGEST_POWER_OF_TEN:
+            raise self.refusal(
+                f"The power of ten in {_quoted(typed)} at character {number.at + 1} is too large; its exponent may be "
+                f"{LARGEST_POWER_OF_TEN} at most.",
+                number.at,
+            )
+        sign = "-" if form.sign in ("-", "−", "–") else ""
+        return number._replace(kind="scientific", text=f"{number.text}e{sign}{power}"), found.end()
 
     def _without_dollars(self, tokens: list[_Token]) -> list[_Token]:
         """$…$ and $$…$$ around the whole are dropped."""
@@ -346,14 +437,14 @@ class _Parser:
         tree = self.sum()
         if self.token.kind != "end":
             raise self.unexpected(self.token, "a sign or the end")
-        kind, places = self._kind()
+        kind, places = self._kind(tree)
         return Reading(self.text, tree, kind, places)
 
     def _minus_infinity(self) -> Node | None:
         words = [token.text for token in self.tokens[:-1]]
         return MinusInfinity() if len(words) == 2 and words[0] == "-" and words[1] in INFINITIES else None
 
-    def _kind(self) -> tuple[Kind, int | None]:
+    def _kind(self, tree: Node) -> tuple[Kind, int | None]:
         """One plain decimal, or one plain percentage, is more than the number: it says how exact it is."""
         tokens = self.tokens[1 if self.tokens[0].text in ("+", "-") else 0 : -1]
         if tokens[0].kind == "number" and "".join(token.text for token in tokens[1:]) in ("", "%"):
@@ -362,7 +453,12 @@ class _Parser:
                 return "percent", places + 2
             if places:
                 return "decimal", places
-        return "exact", None
+        if tokens[0].kind == "scientific" and len(tokens) == 1:
+            mantissa, _, power = tokens[0].text.partition("e")
+            places = len(mantissa.partition(".")[2]) - int(power)
+        else:
+            places = _places_of_product(tree.body if isinstance(tree, Opposite) else tree)
+        return ("decimal", places) if places > 0 else ("exact", None)
 
     def sum(self) -> Node:
         at = self.token.at
@@ -412,7 +508,7 @@ class _Parser:
     def _starts_factor(self) -> bool:
         """Whether a factor follows without a sign."""
         token = self.token
-        if token.kind in ("number", "vulgar"):
+        if token.kind in ("number", "scientific", "vulgar"):
             raise self.unsigned(token)
         return token.kind == "name" or (
             token.kind == "sign" and token.text in ("(", "[", "{", "√", "\\frac", "\\sqrt", "\\left", "∞")
@@ -444,11 +540,12 @@ class _Parser:
 
     def _power(self, base: Node, exponent: Node, start: _Token, at: int) -> Node:
         if base != Apply("e", ()):
-            constant = _small_constant(exponent)
+            largest = LARGEST_POWER_OF_TEN if base == Number(10) else LARGEST_EXPONENT
+            constant = _small_constant(exponent, largest)
             if constant is None:
                 raise self.refusal(
                     f"The exponent at character {at + 1} must be a whole number or fraction of at most "
-                    f"{LARGEST_EXPONENT}; only e may have any other exponent.",
+                    f"{largest}; only e may have any other exponent.",
                     at,
                 )
         return Power(base, exponent, at=start.at)
@@ -459,6 +556,8 @@ class _Parser:
         match token:
             case _Token(kind="number"):
                 return self._number_atom(token)
+            case _Token(kind="scientific"):
+                return self._percentage(_power_of_ten(token), at)
             case _Token(kind="vulgar", text=text):
                 return _fraction(text, at)
             case _Token(kind="name", text=text):
@@ -498,9 +597,10 @@ class _Parser:
                     token.at,
                 )
             self.index = place
-        if self.accept("%"):
-            return Over(node, Number(100, at=token.at, digits="100"), at=token.at)
-        return node
+        return self._percentage(node, token.at)
+
+    def _percentage(self, node: Node, at: int) -> Node:
+        return Over(node, Number(100, at=at, digits="100"), at=at) if self.accept("%") else node
 
     def _mixed(self, whole: Node, token: _Token) -> Node:
         """1 1/2: an integer, a space, and a fraction of two positive integers."""
@@ -605,7 +705,32 @@ def _signed_integer(token: _Token) -> Node:
     return Opposite(number, at=token.at) if token.text[0] == "-" else number
 
 
-def _small_constant(node: Node) -> Rational | None:
+def _power_of_ten(token: _Token) -> Node:
+    """1.2e-3 as 1.2·10^(-3), 1e-3 as 10^(-3)."""
+    mantissa, _, power = token.text.partition("e")
+    digits = power.lstrip("-")
+    exponent: Node = Number(int(digits), at=token.at, digits=digits)
+    if power.startswith("-"):
+        exponent = Opposite(exponent, at=token.at)
+    ten = Power(Number(10, at=token.at, digits="10"), exponent, at=token.at)
+    if mantissa == "1":
+        return ten
+    return Product((Number(tidy(Fraction(mantissa)), at=token.at, digits=mantissa), ten), at=token.at)
+
+
+def _places_of_product(tree: Node) -> int:
+    """The decimal places of 6.11·10^(-1), which are 3; of anything else 0."""
+    match tree:
+        case Product((Number(digits=mantissa), Power(Number(10), exponent))):
+            match exponent:
+                case Number(int(power)):
+                    return len(mantissa.partition(".")[2]) - power
+                case Opposite(Number(int(power))):
+                    return len(mantissa.partition(".")[2]) + power
+    return 0
+
+
+def _small_constant(node: Node, largest: int = LARGEST_EXPONENT) -> Rational | None:
     """The value of an exponent made of small numbers only, None of any other."""
 
     def value(node: Node) -> Fraction:
@@ -627,7 +752,7 @@ def _small_constant(node: Node) -> Rational | None:
                 result = value(base) ** (x.numerator if x.denominator == 1 else _not_small())
             case _:
                 _not_small()
-        if max(abs(result.numerator), result.denominator) > LARGEST_EXPONENT:
+        if max(abs(result.numerator), result.denominator) > largest:
             _not_small()
         return result
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial, reduce
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeGuard, TypeVar
 
 from symattn.errors import OutgrownError, SymattnError, UndefinedError
 from symattn.exact import values
@@ -97,7 +97,14 @@ class Apply:
 Node: TypeAlias = Number | MinusInfinity | Symbol | Opposite | Total | Product | Over | Power | Apply
 
 
+def is_node(v: object) -> TypeGuard[Node]:
+    return isinstance(v, Number | MinusInfinity | Symbol | Opposite | Total | Product | Over | Power | Apply)
+
+
 LARGEST_OUTSIDE = 4  # digits of an exponent with which the class of exact numbers may be left
+LONGEST_OUTSIDE = 256  # bits of the coefficients with which it may be left
+LARGEST_FACTOR = 10**6  # of a logarithm with which SymPy is left to work
+FARTHEST_OUTSIDE = 500  # digits, before or after the point, of other numbers with which it may be left
 
 
 class OverBudget(SymattnError, ArithmeticError):  # noqa: N818  (a signal between modules, never shown to a user)
@@ -143,6 +150,11 @@ class Budget:
             self.product(a, b)
         else:
             self.spend((size(a) + size(b)) * self._weight(a, b))
+
+    def digits(self, v: Value, digits: int) -> None:
+        """The work of enclosing v with so many digits."""
+        terms = values.length(numerator_of(v)) + values.length(denominator_of(v)) if is_finite(v) else _storeys(v)
+        self.spend(terms * digits**2 // 400)
 
     def _weight(self, a: Finite, b: Finite) -> int:
         longest = bits(a) + bits(b)
@@ -324,8 +336,13 @@ class ExactRing(Ring[Value]):
                 raise OverBudget("The power is too long to be evaluated exactly.")
             if x.denominator == 2:
                 return self._root(self.integer_power(b, x.numerator))
-            if isinstance(b, ExpSum) and len(b.terms) > 1:
-                self.budget.spend(len(b.terms) ** min(abs(x.numerator), 20))
+            if max(abs(x.numerator), x.denominator.bit_length()) * bits(b) > LONGEST_OUTSIDE:
+                raise OverBudget("The root is of a number with too many digits.")
+            self._require_modest_numbers(b)
+            if values.length(numerator_of(b)) + values.length(denominator_of(b)) > 2:
+                self.budget.spend(len(terms_of(numerator_of(b))) ** min(abs(x.numerator), 20))
+                if abs(x.numerator) > 20:
+                    raise OverBudget("The power of a sum is too large to be evaluated exactly.")
         return self._kept(values.power(b, x))
 
     def apply(self, function: str, arguments: tuple[Node, ...]) -> Value:
@@ -346,7 +363,13 @@ class ExactRing(Ring[Value]):
                 shrinking = self._exponential(self.multiply(a, -2))
                 return self.divide(self.add(1, self.negate(shrinking)), self.add(1, shrinking))
         self.budget.spend(sum(_work_of_leaving(a) for a in args if is_symbolic(a)))
-        return self._open(lambda: _of_sympy(function, args))
+
+        def leave() -> Value:
+            for a in args:
+                self._require_modest(a, FARTHEST_OUTSIDE)
+            return _of_sympy(function, args)
+
+        return self._open(leave)
 
     def other(self, node: MinusInfinity | Symbol) -> Value:
         if isinstance(node, MinusInfinity):
@@ -391,18 +414,34 @@ class ExactRing(Ring[Value]):
         for v in operands:
             if is_symbolic(v):
                 self.budget.spend(100 * _storeys(v))
-            if isinstance(v, ExpSum | values.Quotient):
-                for exponent, _, _ in (*terms_of(numerator_of(v)), *terms_of(denominator_of(v))):
+            self._require_modest_numbers(v)
+
+    def _require_modest_numbers(self, v: Value) -> None:
+        """No long numbers, for SymPy looks for factors in them; no huge exponents, and nothing that logarithms could
+        turn into some: SymPy makes 2^(10^60) of 10^60·ln 2."""
+        if (is_finite(v) and bits(v) > LONGEST_OUTSIDE) or (is_symbolic(v) and _has_long_numbers(v)):
+            raise OverBudget("The number has digits too many to leave the class of exact numbers.")
+        if isinstance(v, ExpSum | values.Quotient):
+            for exponent, _, _ in (*terms_of(numerator_of(v)), *terms_of(denominator_of(v))):
+                if exponent:
                     self._require_modest(values.of_exponent(exponent))
 
-    def _require_modest(self, a: Value) -> None:
-        """SymPy evaluates what it builds: e^(e^(e^(e^e))) would keep it busy for ever."""
+    def _require_modest(self, a: Value, digits: int = LARGEST_OUTSIDE) -> None:
+        """SymPy evaluates what it builds: e^(e^(e^(e^e))) would keep it busy for ever, and so would sin(e^(10^20)), for
+        which it needs as many digits of π as the argument has.
+
+        Numbers near 0 are as bad: 1 + e^(-10^12) differs from 1 only after 10^12 places.
+        """
         from symattn.exact.intervals import enclose
 
-        if not isinstance(a, NegativeInfinity) and not values.has_symbols(a):
-            low, high = enclose(a, 12)
-            if max(low.adjusted(), high.adjusted()) >= LARGEST_OUTSIDE or not (low.is_finite() and high.is_finite()):
-                raise OverBudget("The exponent is too large to be evaluated.")
+        if isinstance(a, NegativeInfinity) or values.has_symbols(a):
+            return
+        self._require_modest_numbers(a)
+        low, high = enclose(a, 12)
+        if max(low.adjusted(), high.adjusted()) >= digits or not (low.is_finite() and high.is_finite()):
+            raise OverBudget("The number is too large for the functions that leave the class of exact numbers.")
+        if (low > 0 or high < 0) and max(low.adjusted(), high.adjusted()) < -FARTHEST_OUTSIDE:
+            raise OverBudget("The number is too small for the functions that leave the class of exact numbers.")
 
     def _open(self, leave: Callable[[], Value]) -> Value:
         self.budget.spend(1000)
@@ -434,6 +473,13 @@ def _work_of_leaving(a: Value) -> int:
         return 0
     terms = size(numerator_of(a)) + size(denominator_of(a))
     return 300 * terms + 20 * terms**2
+
+
+def _has_long_numbers(v: Any) -> bool:
+    import sympy
+
+    longest = max((max(abs(int(q.p)), int(q.q)) for q in v.atoms(sympy.Rational)), default=0)
+    return longest.bit_length() > LONGEST_OUTSIDE or (longest > LARGEST_FACTOR and v.has(sympy.log))
 
 
 def _storeys(v: Any) -> int:

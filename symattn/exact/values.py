@@ -5,8 +5,8 @@ and a a rational combination of square roots.  The numbers √r·e^a are linearl
 (Lindemann–Weierstrass; Baker, *Transcendental Number Theory*, theorem 1.4, with the independence of square
 roots of distinct squarefree integers), so such a sum is zero only if it has no term: equality is comparing
 two dictionaries.  Above them stands a tower of square roots, √(e²+1), as layer norm needs; there `==`
-compares only how a sum is written, and `decide` proves.  `Quotient` keeps numerator and denominator apart and is never
-reduced: a gcd of exponential polynomials costs their degree, not their number of terms.
+compares only how a sum is written, and `decide` proves.  `Quotient` keeps numerator and denominator apart and is
+reduced only where it is printed: a gcd of exponential polynomials costs their degree, not their number of terms.
 
 What leaves this class, such as e^(e²), is a SymPy expression, and SymPy's own operators take over; or, where a
 derivation goes on in decimals, a `Real` (exact/real.py), which is known by intervals.
@@ -153,19 +153,22 @@ class ExpSum:
 
 
 class Quotient:
-    """numerator/denominator of two sums, never reduced; sums over the same denominator keep it.  Immutable.
+    """numerator/denominator of two sums; sums over the same denominator keep it, others get the least common multiple
+    (see `lowest`, which also says what is printed).  Immutable.
 
     `==` decides by cross-multiplication.
     """
 
-    __slots__ = ("denominator", "numerator")
+    __slots__ = ("denominator", "lowest", "numerator")
 
     numerator: Rational | ExpSum
     denominator: ExpSum
+    lowest: Finite | None  # remembered once it has been asked for
 
     def __init__(self, numerator: Rational | ExpSum, denominator: ExpSum) -> None:
         self.numerator = numerator
         self.denominator = denominator
+        self.lowest = None
 
     @staticmethod
     def of(numerator: Rational | ExpSum, denominator: Rational | ExpSum) -> Finite:
@@ -192,8 +195,10 @@ class Quotient:
         if isinstance(other, Quotient):
             if _same(self.denominator, other.denominator):
                 return Quotient.of(self.numerator + other.numerator, self.denominator)
-            crossed = self.numerator * other.denominator + other.numerator * self.denominator
-            return Quotient.of(crossed, self.denominator * other.denominator)
+            from symattn.exact.lowest import cofactors
+
+            p, q = cofactors(self.denominator, other.denominator)
+            return Quotient.of(self.numerator * p + other.numerator * q, self.denominator * p)
         if isinstance(other, (int, Fraction, ExpSum)):
             return Quotient.of(self.numerator + other * self.denominator, self.denominator)
         return NotImplemented
@@ -306,6 +311,11 @@ def divide(a: Value, b: Value) -> Value:
     over, under = numerator_of(b), denominator_of(b)
     if _same(below, under):
         return Quotient.of(above, over)
+    if isinstance(below, ExpSum) and isinstance(under, ExpSum):
+        from symattn.exact.lowest import cofactors
+
+        p, q = cofactors(below, under)
+        return Quotient.of(above * p, over * q)
     return Quotient.of(above * under, below * over)
 
 
@@ -508,8 +518,8 @@ def length(v: Rational | ExpSum) -> int:
 
 def outgrown() -> OutgrownError:
     return OutgrownError(
-        'The exact numbers outgrow what can be worked with or read; with arithmetic = "auto" or "decimal" the work '
-        "goes on in decimals."
+        "The exact numbers outgrow what can be worked with or read; "
+        'with arithmetic = "auto" or "decimal" the work goes on in decimals.'
     )
 
 
@@ -589,7 +599,7 @@ def _product(left: Mapping[Key, Rational], right: Mapping[Key, Rational]) -> Ter
     for (a, r, roots), c in left.items():
         for (b, s, others), d in right.items():
             g = 1 if r == 1 or s == 1 else gcd(r, s)
-            key_a, key_r, coefficient = _plus(a, b), r * s // (g * g), c * d * g
+            key_a, key_r, coefficient = add_exponents(a, b), r * s // (g * g), c * d * g
             if not roots or not others:
                 key = (key_a, key_r, roots or others)
                 out[key] = out.get(key, 0) + coefficient
@@ -604,7 +614,7 @@ def _product(left: Mapping[Key, Rational], right: Mapping[Key, Rational]) -> Ter
     return out
 
 
-def _plus(a: Exponent, b: Exponent) -> Exponent:
+def add_exponents(a: Exponent, b: Exponent) -> Exponent:
     if not a or not b:
         return a or b
     if len(a) == len(b) == 1 and a[0][0] == b[0][0]:  # by far the most are: e^2·e^3
@@ -789,6 +799,10 @@ def _shown(x: object) -> str:
 
 def text(v: Value) -> str:
     """v in plain text, for messages: 2·√3·e^(1/2) + 1."""
+    if isinstance(v, Quotient):
+        from symattn.exact.lowest import lowest
+
+        v = lowest(v)
     if isinstance(v, Quotient):
         return f"{_bracketed(v.numerator)}/({text(v.denominator)})"
     if isinstance(v, RATIONAL):

@@ -12,7 +12,6 @@ import hmac
 import io
 import json
 import re
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -26,6 +25,7 @@ from symattn.errors import InputError
 from symattn.exam.papers import Copy, key, overview, paper
 from symattn.exam.spec import ExamSpec, QuestionSpec, exam_spec
 from symattn.exam.students import Student, assign, balanced, places
+from symattn.folders import alone_in, put, put_new, staging_in
 from symattn.identity import digest, identity
 from symattn.pool import pool
 from symattn.problems import problem_type
@@ -175,11 +175,12 @@ def freeze(exam: Exam, dice: Dice) -> str:
 
 def thaw(text: str, spec: ExamSpec, dice: Dice | None, where: Path) -> Exam:
     """The exam of an `exam.json`; `InputError` if it is another exam's, was changed, or cannot be read."""
-    elsewhere = f"choose another folder with --out, or remove {where} to make the exam anew"
+    elsewhere = f"choose another folder with --out, or remove {where.parent} to make the exam anew"
     data = _whole(text, where, elsewhere)
     if data["recipe"] != _recipe(spec):
         raise InputError(f"{where} holds an exam made from another exam file or class list; {elsewhere}.")
-    if dice is not None and not hmac.compare_digest(data["key"], _fingerprint(dice)):
+    fitting = [dice, _own(dice, spec)] if dice else []  # formerly a secret was not mixed with what the exam is
+    if dice and not any(hmac.compare_digest(data["key"], _fingerprint(one)) for one in fitting):
         raise InputError(f"{where} was made from another seed or secret; {elsewhere}.")
     return _exam(data, spec)
 
@@ -225,6 +226,11 @@ def _recipe(spec: ExamSpec) -> str:
     return digest([spec.source, [[s.name, s.id, s.seat, s.text_size] for s in spec.students]])
 
 
+def _own(dice: Dice, spec: ExamSpec) -> Dice:
+    """A secret mixed with what the exam is, so that a resit with the same questions has other variants."""
+    return dice.part("exam", spec.institution, spec.course, spec.title, spec.date) if dice.kept else dice
+
+
 def _fingerprint(dice: Dice) -> str:
     """What tells two keys apart and gives neither away."""
     return hmac.digest(dice.key, b"fingerprint", hashlib.sha256).hex()[:16]
@@ -243,54 +249,125 @@ def write_exam(
 ) -> tuple[Exam, list[Path]]:
     """Make or continue the exam in a folder: `exam.json`, papers, keys, an overview, and who gets what.
 
-    Without `dice` a frozen exam is continued as it is.  Files that are there already are left as they are.
+    Without `dice` a frozen exam is continued as it is.  Files that this exam has already are left as they are;
+    `InputError` where there is another file in the place of one, or where pages are that no `exam.json` goes with.
+    Another run in the same folder is waited for.
     """
     forms = check_formats(forms)
-    unfinished = folder / UNFINISHED
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(unfinished, ignore_errors=True)
-        unfinished.mkdir()
-    except OSError as error:
-        raise InputError(f"Nothing can be written to the folder {folder}: {error.strerror}.") from error
-    written: list[Path] = []
+    with alone_in(folder):
+        try:
+            with staging_in(folder, UNFINISHED) as staging:
+                exam = _frozen_in(folder, spec, dice, on_variant, staging)
+                pages = _Pages.of(folder, staging)
+                on_file(folder / FROZEN)
+                for path in _written(exam, pages, forms):
+                    on_file(path)
+                return exam, [folder / FROZEN, *pages.finish()]
+        except OSError as error:
+            raise InputError(f"Writing to the folder {folder} failed: {error.strerror}.") from error
 
-    def put(path: Path, content: Callable[[], bytes]) -> None:
-        if not path.exists():
-            part = unfinished / "part"
-            part.write_bytes(content())
-            path.parent.mkdir(parents=True, exist_ok=True)
-            part.replace(path)
-        written.append(path)
-        on_file(path)
 
+def _frozen_in(
+    folder: Path, spec: ExamSpec, dice: Dice | None, on_variant: Callable[[Question], None], staging: Path
+) -> Exam:
+    """The exam that a folder holds, or a new one, frozen there before anything else is written."""
+    where = folder / FROZEN
+    if where.exists():
+        return thaw(where.read_text(encoding="utf-8"), spec, dice, where)
+    if old := next((path for name in _PAGES for path in folder.glob(name)), None):
+        raise InputError(
+            f"The folder {folder} has {old.name} of an exam and no {FROZEN} that it belongs to; "
+            "choose another folder with --out."
+        )
+    dice = _own(dice or Dice.unpredictable(), spec)
+    exam = make_exam(spec, dice, on_variant)
     try:
-        where = folder / FROZEN
-        if where.exists():
-            exam = thaw(where.read_text(encoding="utf-8"), spec, dice, where)
-        else:
-            dice = dice or Dice.unpredictable()
-            exam = make_exam(spec, dice, on_variant)
-        frozen = "" if where.exists() else freeze(exam, cast(Dice, dice))
-        put(where, frozen.encode)
-        beside = latex.Folder()
-        for stem, document in documents(exam):
-            for form in forms:
-                path = folder / (stem + suffix(form))
-                put(path, lambda d=document, f=form: render(d(), f, beside_macros=True)[1])  # type: ignore[misc]
-                if form == "latex":
-                    beside.add(stem, path.read_text(encoding="utf-8"), group=f"{Path(stem).parent}/class")
-        for name, text in beside.files():
-            put(folder / name, text.encode)
-        if spec.students:
-            put(folder / "assignment.csv", lambda: assignment(exam).encode())
-    except OSError as error:
-        raise InputError(f"Writing to the folder {folder} failed: {error.strerror}.") from error
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        if not any(folder.iterdir()):
-            folder.rmdir()
-    return exam, written
+        put_new(where, freeze(exam, dice).encode(), staging)
+    except FileExistsError as error:
+        raise InputError(f"Another run has made {where} meanwhile; the same command goes on with it.") from error
+    return exam
+
+
+def _written(exam: Exam, pages: _Pages, forms: Sequence[str]) -> Iterator[Path]:
+    beside = latex.Folder()
+    for stem, document in documents(exam):
+        for form in forms:
+            path = pages.put(stem + suffix(form), lambda d=document, f=form: render(d(), f, beside_macros=True)[1])  # type: ignore[misc]
+            if form == "latex":
+                beside.add(stem, path.read_text(encoding="utf-8"), group=f"{Path(stem).parent}/class")
+            yield path
+    for name, text in beside.files():
+        yield pages.put(name, text.encode)
+    if exam.spec.students:
+        yield pages.put("assignment.csv", lambda: assignment(exam).encode())
+
+
+SUMS = "SHA256SUMS"
+"""Beside an exam: what has been written of it, as `sha256sum` lists files, so that `sha256sum --check` reads it."""
+
+_SUM = re.compile(r"([0-9a-f]{64})  (\S.*)")
+_PAGES = (SUMS, "assignment.csv", "overview.*", "keys", "papers")
+
+
+@dataclass(frozen=True)
+class _Pages:
+    """The files of an exam.  `sums` are the hashes of those that were written, by name; of no other exam's."""
+
+    folder: Path
+    staging: Path
+    sums: dict[str, str]
+    names: dict[str, None] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, folder: Path, staging: Path) -> _Pages:
+        """Those of the exam that is frozen in a folder."""
+        frozen, sums = _sha256((folder / FROZEN).read_bytes()), dict[str, str]()
+        if (folder / SUMS).exists():
+            lines = (folder / SUMS).read_text(encoding="utf-8", errors="replace").splitlines()
+            sums = {found[2]: found[1] for line in lines if (found := _SUM.fullmatch(line))}
+        pages = cls(folder, staging, sums if sums.get(FROZEN) == frozen else {FROZEN: frozen})
+        pages._list()
+        return pages
+
+    def put(self, name: str, content: Callable[[], bytes]) -> Path:
+        """Write a file, unless it is there already as it was written or as it would be now.
+
+        Half a file, which a computer may leave that was switched off, is made anew.  `InputError` for any other file.
+        """
+        path = self.folder / name
+        there = path.read_bytes() if path.exists() else None
+        self.names[name] = None
+        if there is not None and self.sums.get(name) == _sha256(there):
+            return path
+        made = content()
+        if there is not None and not made.startswith(there.rstrip(b"\0")):
+            raise InputError(
+                f"{path} is there already and is not what this exam has there: it was changed, or is another exam's. "
+                "Move it away, or choose another folder with --out."
+            )
+        if there != made:
+            put(path, made, self.staging)
+        self.sums[name] = _sha256(made)
+        with (self.folder / SUMS).open("a", encoding="utf-8", newline="") as file:
+            file.write(_line(name, self.sums[name]))
+        return path
+
+    def finish(self) -> list[Path]:
+        """Everything that this run wrote or found written."""
+        self._list()
+        return [self.folder / name for name in (*self.names, SUMS)]
+
+    def _list(self) -> None:
+        text = "".join(_line(name, self.sums[name]) for name in sorted(self.sums))
+        put(self.folder / SUMS, text.encode(), self.staging)
+
+
+def _line(name: str, sha256: str) -> str:
+    return f"{sha256}  {name}\n"
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def documents(exam: Exam) -> Iterator[tuple[str, Callable[[], Document]]]:

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from symattn.document import DEFAULT_LOOK, Look
-from symattn.errors import InputError
+from symattn.errors import InputError, offered
 from symattn.exam.students import Student, read_class
 from symattn.explanation import CONVENTIONS, LAYOUTS, Conventions, Layout, known_choice
+from symattn.mechanisms import Settings
 from symattn.notation import read_toml
 from symattn.presentation import CHOICES, TEXT_SIZES, make_look
 from symattn.problems import Spec, problem_type
@@ -20,6 +21,7 @@ from symattn.question import Json
 FORMULA_SHEETS = ("none", "short", "full")
 FEWEST_VARIANTS = 10
 MOST_VARIANTS = 500
+SETTINGS = frozenset(f.name for f in fields(Settings))
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ def exam_spec(data: Mapping[str, Any], path: Path, students: tuple[Student, ...]
     where = path.name
     known = {*HEAD, *LOOK, *SHARED, "instructions", "class", "question"}
     if unknown := sorted(set(data) - known):
-        raise InputError(f"{where} has {unknown[0]!r}; {', '.join(sorted(known))} are known.")
+        raise InputError(f"{where} has {unknown[0]!r}; {offered(unknown[0], sorted(known), '{} are known')}")
     head: dict[str, Any] = {key: data[key] for key in HEAD if key in data}
     for key, value in head.items():
         if type(value) is not HEAD[key]:
@@ -171,6 +173,9 @@ def _question(data: Mapping[str, Any], shared: Mapping[str, Any]) -> QuestionSpe
         shared = {key: value for key, value in shared.items() if key not in ("mechanism", "sizes")}
     stated = {**shared, **{key: own.pop(key) for key in sorted(names & set(own))}}
     options = {key: own.pop(key) for key in chosen.options if key in own}
+    if unknown := [key for key in own if key not in SETTINGS]:
+        known = ("type", "points", "title", "text", *sorted(names), *chosen.options, *sorted(SETTINGS))
+        raise InputError(f"A question has no {unknown[0]!r}; {offered(unknown[0], known, 'it has {}')}")
     points = data.get("points")
     if points is not None and (isinstance(points, bool) or not isinstance(points, int) or not 1 <= points <= 1000):
         raise InputError(f"points is {points!r}; a whole number from 1 to 1000 was expected.")

@@ -6,7 +6,7 @@ import tomllib
 from functools import cache
 from importlib import resources
 
-from symattn.errors import InputError
+from symattn.errors import InputError, offered
 from symattn.problem_file import ProblemFile, problem_file
 
 
@@ -20,6 +20,6 @@ def examples() -> tuple[str, ...]:
 def load_example(name: str) -> ProblemFile:
     """An example by name; `InputError` lists those there are."""
     if name not in examples():
-        raise InputError(f"There is no example {name!r}; there are {', '.join(examples())}.")
+        raise InputError(f"There is no example {name!r}; {offered(name, examples())}")
     text = (resources.files(__name__) / f"{name}.toml").read_text(encoding="utf-8")
     return problem_file(tomllib.loads(text), name)

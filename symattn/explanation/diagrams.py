@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from symattn.derivation import Step
 from symattn.document import Diagram, DiagramLayer, Inlines, Math, Words
-from symattn.errors import InputError
+from symattn.errors import InputError, offered
 from symattn.exact import Matrix
 from symattn.explanation.wording import Wording
 from symattn.figure_words import described
@@ -25,7 +25,7 @@ def diagram(spec: str, wording: Wording) -> Diagram:
     kind, *remarks = (part.strip() for part in spec.split(";"))
     changes = dict(part.split(" := ", 1) for part in remarks)
     if kind not in ("projections", "attention"):
-        raise InputError(f"There is no figure {kind!r}; there are projections and attention.")
+        raise InputError(f"There is no figure {kind!r}; {offered(kind, ('projections', 'attention'))}")
     layers, edges = _projections(wording, changes)
     if kind == "attention":
         above = _attention(wording)

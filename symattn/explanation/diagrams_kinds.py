@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from symattn.document import Block, Document
-from symattn.errors import InputError
+from symattn.errors import InputError, offered
 from symattn.explanation.diagrams_attention import dot_products, heads
 from symattn.explanation.diagrams_blocks import blocks, recurrence
 from symattn.explanation.diagrams_graph import graph
@@ -58,7 +58,7 @@ def default_diagram(problem: Problem) -> list[Block]:
 def diagram_document(problem: Problem, kind: str = "graph") -> Document:
     """One figure of a problem as a document of its own; `InputError` where there is no such figure."""
     if kind not in DIAGRAMS:
-        raise InputError(f"There is no diagram {kind!r}; there are {', '.join(DIAGRAMS)}.")
+        raise InputError(f"There is no diagram {kind!r}; {offered(kind, DIAGRAMS)}")
     return Document(problem.title, tuple(_drawn(problem, kind)))
 
 

@@ -23,7 +23,7 @@ from symattn.document import (
     settled,
     with_blocks_inside,
 )
-from symattn.errors import InputError
+from symattn.errors import InputError, offered
 from symattn.explanation.bare import bare_conventions
 from symattn.explanation.diagrams_kinds import default_diagram
 from symattn.explanation.layouts import LAYOUTS, QUESTION, Layout, in_schemes, joined, question_apart, with_rule_apart
@@ -79,7 +79,7 @@ def question_document(
 def known_choice(what: str, chosen: str, choices: Sequence[str]) -> None:
     """`InputError` for a choice that there is not."""
     if chosen not in choices:
-        raise InputError(f"{what} is {chosen!r}; one of {', '.join(choices)} was expected.")
+        raise InputError(f"{what} is {chosen!r}; {offered(chosen, choices, 'one of {} was expected')}")
 
 
 SUBTITLES: Mapping[Solutions, str] = {

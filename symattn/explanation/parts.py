@@ -181,7 +181,7 @@ def convention(step: Step, problem: Problem, wording: Wording) -> list[Inlines]:
             items.append(turned_back())
         case Sinusoids() | Rotate():
             items += position_conventions(step.op)
-        case Multiple():
+        case Multiple() if step.op.of:
             items.append(multiple_convention(step, wording))
         case RunningMaximum(along):
             items.append((Words(f"max takes the greatest number of each {along[:-1]}, of all matrices in it."),))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from fractions import Fraction as Ratio
 from functools import lru_cache
 from math import lcm
@@ -12,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from symattn.errors import InputError, ReadError
+from symattn.exact.lowest import by_size, lowest
 from symattn.exact.real import Real
 from symattn.exact.rounding import decimal_text
 from symattn.exact.values import (
@@ -56,10 +58,13 @@ def number(value: Value, names: Names = NO_NAMES) -> Formula:
 
     `names` says how SymPy symbols are written, and in which order the factors of a product stand; a symbol that it
     does not know is read from its own name.
-    Quotients of e-forms are written with 0 as their smallest exponent: e/(e + 2e²) as 1/(1 + 2e).
+    Quotients of e-forms are written in lowest terms (see `exact.lowest`), with 0 as their smallest exponent:
+    e/(e + 2e²) as 1/(1 + 2e).
     """
     if is_symbolic(value):
         return _expression(value, names)
+    if isinstance(value, Quotient):
+        value = lowest(value)
     if isinstance(value, ExpSum):
         return _exp_sum(value)
     if isinstance(value, Quotient):
@@ -156,19 +161,15 @@ def _term(key: Key, c: Rational) -> Formula:
     return Negative(body) if c < 0 else body
 
 
-def _order(item: tuple[Key, Rational]) -> tuple[float, float, str]:
-    """By size of the exponent, roots after rationals; floats only put terms in order, they are never printed."""
+def _order(item: tuple[Key, Rational]) -> tuple[Rational | Decimal, int, str]:
+    """By size of the exponent, roots after rationals."""
     (exponent, radicand, roots), _ = item
-    return _approximately(exponent), radicand, str(roots)
-
-
-def _approximately(exponent: Exponent) -> float:
-    return sum(float(c) * math.sqrt(r) for r, c in exponent)
+    return by_size(exponent), radicand, str(roots)
 
 
 def _quotient(value: Quotient) -> Formula:
     above, below = terms_of(value.numerator), value.denominator.terms
-    least = min((key[0] for key in below), key=_approximately)
+    least = min((key[0] for key in below), key=by_size)
     common = lcm(*(c.denominator for c in (*above.values(), *below.values())))
     if all(c < 0 for c in below.values()):
         common = -common

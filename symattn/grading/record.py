@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
 
-from symattn.errors import InputError
+from symattn.errors import InputError, offered
 from symattn.marking.policy import POLICIES, Policy
 from symattn.marking.report import Given, Notice, Report
 from symattn.marking.scheme import Scheme, read_scheme
@@ -179,7 +179,10 @@ class Terms:
         every = set[str]().union(*map(_names, (question, *others)))
         for line in self.scheme.lines:
             if unknown := sorted(_about(line) - every):
-                raise InputError(f"The mark scheme has the part {unknown[0]!r}, and no question has such a part.")
+                raise InputError(
+                    f"The mark scheme has the part {unknown[0]!r}, and no question has such a part; "
+                    + offered(unknown[0], sorted(every), "the parts are {}")
+                )
         return replace(self.scheme, lines=tuple(line for line in self.scheme.lines if _about(line) <= _names(question)))
 
     def json(self) -> dict[str, Json]:

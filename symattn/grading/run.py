@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -19,11 +18,12 @@ from typing import Any
 
 from symattn.document import DEFAULT_LOOK, Look
 from symattn.errors import InputError
+from symattn.folders import alone_in, put, staging_in
 from symattn.grading.gradebook import Change, Gradebook, changed
 from symattn.grading.handed_in import RECORDS, Handed, files, matched
 from symattn.grading.record import Row, Terms
 from symattn.grading.source import Papers, papers
-from symattn.grading.worker import FOLDERS, UNFINISHED, put
+from symattn.grading.worker import FOLDERS, staged
 from symattn.grading.workers import LostError, in_workers
 from symattn.identity import digest
 from symattn.question import Json
@@ -33,7 +33,7 @@ from symattn.version import VERSION
 from symattn.writers import page
 
 FORMAT = 1
-MARKS, CHANGES = "marks.json", "changes.csv"
+MARKS, CHANGES, UNFINISHED = "marks.json", "changes.csv", "unfinished"
 SOFTWARE = f"symattn {VERSION}"
 Progress = Callable[[int], AbstractContextManager[Callable[[object], None]]]
 
@@ -70,37 +70,37 @@ def grade_class(
     handed = matched(files(Path(submissions)), against)
     if out is not None and Path(out).resolve() == Path(submissions).resolve():
         raise InputError(f"The marks cannot be written to {out}, where the submissions are; choose another --out.")
-    folder = _Folder(Path(out), against, terms, forms, look, readers) if out is not None else None
-    rows: dict[str, Row] = {}
-    todo: list[Handed] = []
-    for one in handed:
-        kept = folder.kept(one) if folder else None
-        if one.complaint or kept is not None:
-            rows[one.stem] = kept or replace(_row(one), status="broken", reason=one.complaint)
-        else:
-            todo.append(one)
-    settings: dict[str, Any] = {
-        "source": str(source),
-        "hash": against.hash,
-        "terms": terms.json(),
-        "forms": list(forms) if folder else [],
-        "look": asdict(look),
-        "typesetting": page.chosen(),
-        "readers": list(readers),
-        "folder": str(folder.path) if folder else "",
-    }
-    todo.sort(key=lambda one: one.sheet)  # so that a process makes the questions of few sheets
-    with progress(len(todo)) as step:
+    with _folder(out, against, terms, forms, look, readers) as folder:
+        rows: dict[str, Row] = {}
+        todo: list[Handed] = []
+        for one in handed:
+            kept = folder.kept(one) if folder else None
+            if one.complaint or kept is not None:
+                rows[one.stem] = kept or replace(_row(one), status="broken", reason=one.complaint)
+            else:
+                todo.append(one)
+        settings: dict[str, Any] = {
+            "source": str(source),
+            "hash": against.hash,
+            "terms": terms.json(),
+            "forms": list(forms) if folder else [],
+            "look": asdict(look),
+            "typesetting": page.chosen(),
+            "readers": list(readers),
+            "staging": str(folder.staging) if folder else "",
+        }
+        todo.sort(key=lambda one: one.sheet)  # so that a process makes the questions of few sheets
+        with progress(len(todo)) as step:
 
-        def on_answer(number: int, answer: Any) -> None:
-            one = todo[number]
-            rows[one.stem] = _answered(one, answer, folder)
-            step(one)
+            def on_answer(number: int, answer: Any) -> None:
+                one = todo[number]
+                rows[one.stem] = _answered(one, answer, folder)
+                step(one)
 
-        in_workers(settings, [_job(one) for one in todo], jobs or _processors(), time_limit, on_answer)
-    listed = tuple(_everybody(against, [(one, rows[one.stem]) for one in handed]))
-    book = Gradebook(against.title, terms, listed)
-    return folder.finish(book, [one.stem for one in handed if rows[one.stem].has_marks]) if folder else book
+            in_workers(settings, [_job(one) for one in todo], jobs or _processors(), time_limit, on_answer)
+        listed = tuple(_everybody(against, [(one, rows[one.stem]) for one in handed]))
+        book = Gradebook(against.title, terms, listed)
+        return folder.finish(book, [one.stem for one in handed if rows[one.stem].has_marks]) if folder else book
 
 
 def _row(one: Handed) -> Row:
@@ -120,10 +120,10 @@ def _answered(one: Handed, answer: Any, folder: _Folder | None) -> Row:
     if isinstance(answer, LostError):
         return replace(_row(one), status="broken", reason=str(answer))
     if "failed" in answer:
-        raise InputError(answer["failed"])
+        raise InputError(f"Writing to the folder {folder.path if folder else ''} failed: {answer['failed']}.")
     row = Row.read(answer["row"])
-    if folder and answer["keep"]:
-        folder.keep(one, row)
+    if folder:
+        folder.take(one, answer.get("pages", ()), row if answer["keep"] else None)
     return row
 
 
@@ -144,11 +144,23 @@ def _processors() -> int:
 # ------------------------------------------------------------------------------------------------ the folder
 
 
+@contextmanager
+def _folder(out: str | Path | None, *about: Any) -> Iterator[_Folder | None]:
+    """The folder that marks are written to, if one is named, which no other run writes to meanwhile."""
+    if out is None:
+        yield None
+        return
+    path = Path(out)
+    with alone_in(path), staging_in(path / RECORDS, UNFINISHED) as staging:
+        yield _Folder(path, staging, *about)
+
+
 @dataclass(frozen=True)
 class _Folder:
     """Where a class's marks are written; refuses a folder that holds another exam's."""
 
     path: Path
+    staging: Path
     against: Papers
     terms: Terms
     forms: Sequence[str]
@@ -167,11 +179,6 @@ class _Folder:
                 f"The folder {self.path} has a record of changes and no {MARKS} that it belongs to; "
                 "choose another folder with --out."
             )
-        try:
-            shutil.rmtree(self.path / UNFINISHED, ignore_errors=True)
-            (self.path / RECORDS).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"Nothing can be written to the folder {self.path}: {error.strerror}.") from error
 
     # -- single submissions
 
@@ -186,9 +193,20 @@ class _Folder:
         whole = not row.has_marks or all((self.path / name).is_file() for name in self._pages(one.stem))
         return row if whole else None
 
-    def keep(self, one: Handed, row: Row) -> None:
-        data = {"fingerprint": self._fingerprint(one), "row": row.json()}
-        self._put(f"{RECORDS}/{one.stem}.json", _json(data))
+    def take(self, one: Handed, pages: Sequence[str], row: Row | None) -> None:
+        """Put the pages about a submission in their place, and then on record what was found, if it holds.
+
+        Until then there is no record: a run that is ended in between leaves none of pages that are not its own.
+        """
+        try:
+            self._record(one).unlink(missing_ok=True)
+            for name in pages:
+                (self.path / name).parent.mkdir(exist_ok=True)
+                staged(self.staging, name).replace(self.path / name)
+        except OSError as error:
+            raise InputError(f"Writing to the folder {self.path} failed: {error.strerror}.") from error
+        if row is not None:
+            self._put(f"{RECORDS}/{one.stem}.json", _json({"fingerprint": self._fingerprint(one), "row": row.json()}))
 
     def _record(self, one: Handed) -> Path:
         return self.path / RECORDS / f"{one.stem}.json"
@@ -242,7 +260,6 @@ class _Folder:
         own |= {f"summary{end}": content for end, content in (render(summary, form) for form in self.forms)}
         self._clear({*pages, *own}, stems)
         written = [self._put(name, content) for name, content in own.items()]
-        shutil.rmtree(self.path / UNFINISHED, ignore_errors=True)
         return replace(book, written=(*written, *(self.path / name for name in pages)))
 
     def _clear(self, current: set[str], stems: Sequence[str]) -> None:
@@ -259,9 +276,10 @@ class _Folder:
 
     def _put(self, name: str, content: bytes) -> Path:
         try:
-            return put(self.path, name, content)
+            put(self.path / name, content, self.staging)
         except OSError as error:
             raise InputError(f"Writing to the folder {self.path} failed: {error.strerror}.") from error
+        return self.path / name
 
 
 def _changes(run: int, before: Mapping[str, Any], book: Gradebook) -> Iterator[Change]:

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from symattn.document import Quoted
-from symattn.errors import InputError
+from symattn.errors import InputError, offered
 from symattn.exam import is_exam
 from symattn.exam.deploy import FROZEN, Exam, copies, thawed
 from symattn.examples import examples, load_example
@@ -121,8 +121,13 @@ def papers(
         case ".md" | ".markdown" | ".ipynb":
             return _worksheet(path)
     raise InputError(
-        f"{name} is nothing to mark against: an exam's folder or {FROZEN}, the .json of a set of worksheets, an example"
-        f" ({', '.join(examples())}), a problem.toml, or a worksheet in Markdown or as a notebook was expected."
+        f"{name} is nothing to mark against; "
+        + offered(
+            name,
+            examples(),
+            f"an exam's folder or {FROZEN}, the .json of a set of worksheets, an example ({{}}), a problem.toml, or a "
+            "worksheet in Markdown or as a notebook was expected",
+        )
     )
 
 

@@ -15,7 +15,6 @@ from typing import IO, Any
 from symattn.document import Look
 from symattn.errors import InputError, SymattnError
 from symattn.grading.checking import Marking, mark_all
-from symattn.grading.handed_in import RECORDS
 from symattn.grading.record import Result, Row, Terms
 from symattn.grading.source import papers
 from symattn.reports import Reader
@@ -24,7 +23,6 @@ from symattn.submissions import read_submission
 from symattn.submissions.files import FORMS
 from symattn.writers.page import typesetting
 
-UNFINISHED = f"{RECORDS}/unfinished"
 FOLDERS: dict[Reader, str] = {"student": "feedback", "teacher": "marked"}
 
 
@@ -40,12 +38,13 @@ class Marker:
         self.look = Look(**settings["look"])
         self.typesetting: dict[str, str] = settings["typesetting"]
         self.readers: list[Reader] = settings["readers"]
-        self.folder: str = settings["folder"]
+        self.staging: str = settings["staging"]
 
     def answer(self, job: Any) -> dict[str, Any]:
         """The row of a job's submission; a submission that cannot be marked is broken, with the reason.
 
-        `failed` says why nothing can be written at all; `keep`: whether the row holds until something changes.
+        `failed` says why nothing can be written; `keep`: whether the row holds until something changes.  Pages
+        are left where they are made, named as `staged` has it; who asked puts them in their place.
         """
         row = Row.read(job["row"])
         try:
@@ -60,10 +59,10 @@ class Marker:
             return {"row": replace(row, status="broken", reason=reason).json(), "keep": False}
         try:
             for name, content in pages.items():
-                put(Path(self.folder), name, content)
+                staged(Path(self.staging), name).write_bytes(content)
         except OSError as error:
-            return {"failed": f"Writing to the folder {self.folder} failed: {error.strerror}."}
-        return {"row": marked.json(), "keep": True}
+            return {"failed": error.strerror}
+        return {"row": marked.json(), "keep": True, "pages": list(pages)}
 
     def _marked(self, row: Row, data: bytes) -> tuple[Row, Marking]:
         questions = self.papers.questions(row.sheet)
@@ -89,20 +88,15 @@ class Marker:
 
     def _pages(self, marking: Marking, stem: str) -> Iterator[tuple[str, bytes]]:
         """What is told about a submission, by the name of the file."""
-        for reader in self.readers if self.folder else ():
+        for reader in self.readers if self.staging else ():
             document = marking.document(reader)
             for form in self.forms:
                 yield f"{FOLDERS[reader]}/{stem}{suffix(form)}", render(document, form)[1]
 
 
-def put(folder: Path, name: str, content: bytes) -> Path:
-    """Write a file whole or not at all."""
-    path, part = folder / name, folder / UNFINISHED / name.replace("/", "-")
-    for each in (path, part):
-        each.parent.mkdir(parents=True, exist_ok=True)
-    part.write_bytes(content)
-    part.replace(path)
-    return path
+def staged(staging: Path, name: str) -> Path:
+    """Where a page of that name lies until it is put in its place."""
+    return staging / name.replace("/", "-")
 
 
 def main() -> None:

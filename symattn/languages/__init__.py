@@ -33,7 +33,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from symattn.errors import InputError
+from symattn.errors import InputError, offered
 
 PLURALS: Mapping[str, tuple[str, ...]] = {
     "one if n == 1": ("one", "other"),
@@ -125,7 +125,8 @@ def catalogue(language: str) -> Catalogue:
         return read_catalogue(tomllib.loads(text), f"{language}.toml")
     path = Path(language)
     if path.suffix != ".toml":
-        raise InputError(f"There is no language {language!r}; there are {', '.join(languages())}, or a .toml file.")
+        tail = offered(language, languages(), "there are {}, or a .toml file")
+        raise InputError(f"There is no language {language!r}; {tail}")
     try:
         return read_catalogue(tomllib.loads(path.read_text(encoding="utf-8-sig")), str(path))
     except OSError as error:
@@ -143,13 +144,15 @@ def read_catalogue(data: Mapping[str, Any], where: str) -> Catalogue:
         rules = ", ".join(map(repr, PLURALS))
         raise InputError(f"{where}: plural is {head['plural']!r}; one of {rules} was expected.")
     if unknown := sorted(set(data) - {"language", "signs", "messages"}):
-        raise InputError(f"{where} has {unknown[0]!r}; the tables language, signs and messages are known.")
+        tail = offered(unknown[0], ("language", "signs", "messages"), "the tables {} are known")
+        raise InputError(f"{where} has {unknown[0]!r}; {tail}")
     signs = data.get("signs", {})
     for table in (groups, signs):
         if not isinstance(table, dict):
             raise InputError(f"{where}: {table!r} came where a table was expected.")
     if wrong := [name for name, sign in signs.items() if name not in SIGNS or not isinstance(sign, str)]:
-        raise InputError(f"{where}: the sign {wrong[0]!r} is unknown or no text; {', '.join(SIGNS)} are known.")
+        tail = offered(wrong[0] if wrong[0] not in SIGNS else None, SIGNS, "{} are known")
+        raise InputError(f"{where}: the sign {wrong[0]!r} is unknown or no text; {tail}")
     messages = dict(_messages(groups))
     for message, translation in messages.items():
         if trouble := _trouble(message, translation, PLURALS[head["plural"]]):

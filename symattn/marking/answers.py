@@ -629,7 +629,7 @@ def in_letters(entry: Entry, value: Value) -> tuple[bool, str]:
     Letters stand for sizes, so what no identity settles (√(d²) = d) is compared at a few whole numbers: one where they
     differ is a proof, and where they agree throughout they are taken to be equal, which a person must confirm.
     """
-    if entry.value is None:
+    if entry.value is None or (entry.reading and entry.reading.alternatives):
         assert entry.reading is not None
         decision = decide_reading(entry.reading, value)
         return decision.equal is True, decision.proof

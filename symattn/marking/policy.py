@@ -8,7 +8,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal
 
-from symattn.errors import InputError
+from symattn.errors import InputError, offered
 
 FollowThrough = Literal["everywhere", "between parts", "flagged", "never"]
 Rounding = Literal["nearest", "truncate", "largest-remainder"]
@@ -61,5 +61,5 @@ POLICIES: Mapping[str, Policy] = MappingProxyType(
 def policy(name: str) -> Policy:
     """The preset of that name; `InputError` lists those there are."""
     if name not in POLICIES:
-        raise InputError(f"There is no policy {name!r}; there are {', '.join(POLICIES)}.")
+        raise InputError(f"There is no policy {name!r}; {offered(name, POLICIES)}")
     return POLICIES[name]

@@ -24,7 +24,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, Literal, cast
 
-from symattn.errors import InputError
+from symattn.errors import InputError, offered
 from symattn.marking.policy import POLICIES, Policy, policy
 from symattn.question import Mark, Marks, Part, Question, ShapeAnswer
 
@@ -144,7 +144,8 @@ def read_scheme(text: str, where: str = "the mark scheme") -> Scheme:
             if not isinstance(value, _LINE[key]):
                 raise InputError(f"{at}: {key} is {value!r}; a {_LINE[key][0].__name__} was expected.")
         if line.get("follow", "ft") not in _FOLLOW:
-            raise InputError(f"{at}: follow is {line['follow']!r}; one of {', '.join(_FOLLOW)} was expected.")
+            tail = offered(line["follow"], _FOLLOW, "one of {} was expected")
+            raise InputError(f"{at}: follow is {line['follow']!r}; {tail}")
         if "marks" in line:
             marks_of(line["marks"])
     return Scheme(str(base), _settings(settings, where), tuple(lines))
@@ -161,8 +162,9 @@ def _settings(given: Mapping[str, Any], where: str) -> dict[str, Any]:
         if kind is Fraction:
             value = _share(value, f"{where}, settings: {key}")
         elif type(value) is not kind or (allowed and value not in allowed) or (kind is int and value < 0):
-            expected = f"one of {', '.join(allowed)}" if allowed else _KINDS[kind]
-            raise InputError(f"{where}, settings: {key} is {value!r}; {expected} was expected.")
+            expected = "one of {}" if allowed else _KINDS[kind]
+            tail = offered(value, allowed or (), f"{expected} was expected")
+            raise InputError(f"{where}, settings: {key} is {value!r}; {tail}")
         found[key] = value
     return found
 
@@ -189,7 +191,7 @@ def _share(value: object, where: str) -> Fraction:
 def _known(given: Iterable[str], names: Iterable[str], where: str) -> None:
     listed = list(names)
     if unknown := [name for name in given if name not in listed]:
-        raise InputError(f"{where}: {unknown[0]!r} is not known; known are {', '.join(listed)}.")
+        raise InputError(f"{where}: {unknown[0]!r} is not known; {offered(unknown[0], listed, 'known are {}')}")
 
 
 __all__ = ["Follow", "Line", "Scheme", "lines_of", "marks_of", "read_scheme"]

@@ -96,7 +96,8 @@ class Accepts:
         return bool(rounds), proof, ("precision",) if rounds and (exact or entry.unit > wanted) else ()
 
     def _equal(self, entry: Entry, value: Value) -> tuple[bool, str]:
-        if entry.value is not None:
+        """Whether the entry is the value in any of its readings."""
+        if entry.value is not None and not (entry.reading and entry.reading.alternatives):
             decision = decide(entry.value, value)
         else:
             assert entry.reading is not None
@@ -271,7 +272,9 @@ class Trace:
                     right.append(value)
                     continue
                 kept = judged.compared if judged.accepted else self.meant.get((step.name, i, j), entry.value)
-                own = entry.value if entry.unit is not None or not judged.accepted else judged.compared
+                twofold = entry.reading is not None and entry.reading.alternatives  # the other one may be what is right
+                rounded = entry.unit is not None and not twofold
+                own = entry.value if rounded or not judged.accepted else judged.compared
                 left.append(follows[i, j] if own is None else own)
                 right.append(follows[i, j] if kept is None else kept)
             written.append(left)

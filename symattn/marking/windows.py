@@ -17,8 +17,7 @@ from typing import Literal
 from symattn.derivation import Op
 from symattn.errors import UndecidedError, UndefinedError
 from symattn.exact import Value, compare, decide, has_symbols
-from symattn.exact.decide import MOST_DIGITS
-from symattn.exact.intervals import INFINITY, ONE, ZERO, Interval, interval_ring
+from symattn.exact.intervals import INFINITY, MOST_DIGITS, ONE, ZERO, Interval, interval_ring
 from symattn.exact.rounding import MODES
 from symattn.exact.values import NEGATIVE_INFINITY, NegativeInfinity
 from symattn.marking.policy import Rounding

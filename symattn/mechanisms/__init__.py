@@ -7,7 +7,7 @@ import pkgutil
 from functools import cache
 from types import MappingProxyType
 
-from symattn.errors import InputError
+from symattn.errors import InputError, offered
 from symattn.mechanisms.base import Mechanism, Rounding, Settings
 
 
@@ -20,10 +20,12 @@ def mechanisms() -> MappingProxyType[str, Mechanism]:
 
 
 def mechanism(name: str) -> Mechanism:
-    """The mechanism of that name; `InputError` lists those there are."""
+    """The mechanism of that name; `InputError` names the nearest, or lists those there are."""
     found = mechanisms().get(name.replace("-", "_"))
+    if found is None and name == "custom":
+        raise InputError("A custom mechanism is the steps of a problem file: symattn derive FILE.toml works them out.")
     if found is None:
-        raise InputError(f"There is no mechanism {name!r}; there are {', '.join(mechanisms())}.")
+        raise InputError(f"There is no mechanism {name!r}; {offered(name, mechanisms())}")
     return found
 
 

@@ -13,18 +13,22 @@ from symattn.derivation import Derivation
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
 from symattn.mechanisms import recurrent_network
-from symattn.mechanisms.backward import backward
+from symattn.mechanisms.backward import SECTION, backward
 from symattn.mechanisms.base import Mechanism, Settings
 from symattn.mechanisms.drawing import entries, number, product
 from symattn.mechanisms.drawing_gradients import first
 from symattn.mechanisms.feed_forward_gradient import complaint as no_kink
+from symattn.ops.position import Multiple
 
 
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
     of = "Y" if "W_y" in d.givens else "H"
     if [name for name in ("dH", "dY") if name in d.givens] != [f"d{of}"]:
         raise InputError(f"The loss is that of {of} here, so that d{of} must be given, and no other gradient.")
-    return backward(recurrent_network.derive(d, settings, sizes), of)
+    d = backward(recurrent_network.derive(d, settings, sizes), of)
+    if "dW_h" not in d:  # a single position with nothing before it: whatever W_h is, the states are the same
+        d = d.then("dW_h", Multiple(0), "W_h", section=SECTION)
+    return d
 
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:

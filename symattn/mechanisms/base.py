@@ -8,10 +8,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import reduce
+from operator import add
 from typing import Literal, get_args
 
-from symattn.derivation import Derivation, Op, Operand, column_of, row_of, symbols, transposed
-from symattn.errors import InputError, ReadError, ShapeError
+from symattn.derivation import Derivation, Op, Operand, Step, column_of, row_of, symbols, transposed
+from symattn.errors import InputError, ReadError, ShapeError, offered
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, Size, Value, exact, is_symbolic, matrix, sign
 from symattn.exact.carry import Arithmetic
 from symattn.exact.reading import read
@@ -93,11 +94,15 @@ class Settings:
         """Settings from a problem file or from keyword arguments; `InputError` names what is wrong."""
         known = {f.name for f in fields(cls)}
         if unknown := sorted(set(given) - known):
-            raise InputError(f"There is no setting {unknown[0]!r}; the settings are {', '.join(sorted(known))}.")
+            raise InputError(
+                f"There is no setting {unknown[0]!r}; {offered(unknown[0], sorted(known), 'the settings are {}')}"
+            )
         values = {name: value for name, value in given.items() if value is not None}
         for name, allowed in _CHOICES.items():
             if name in values and values[name] not in allowed:
-                raise InputError(f"{name} is {values[name]!r}; one of {', '.join(allowed)} was expected.")
+                raise InputError(
+                    f"{name} is {values[name]!r}; {offered(values[name], allowed, 'one of {} was expected')}"
+                )
         if isinstance(rounding := values.get("rounding"), Mapping):
             values["rounding"] = _rounding(rounding)
         elif rounding is not None and not isinstance(rounding, Rounding):
@@ -163,14 +168,18 @@ NOT_OF_ALL = SCORES | BY_TOKEN | POSITIONS | HEADS | NORM | {"feature", "functio
 
 def _rounding(given: Mapping[str, object]) -> Rounding:
     if unknown := sorted(set(given) - {"places", "method", "ties"}):
-        raise InputError(f"rounding has {unknown[0]!r}; places, method and ties are known.")
+        tail = offered(unknown[0], ("places", "method", "ties"), "{} are known")
+        raise InputError(f"rounding has {unknown[0]!r}; {tail}")
     places, method, ties = given.get("places"), given.get("method", "nearest"), given.get("ties", "even")
     if isinstance(places, bool) or not isinstance(places, int) or not 0 <= places <= 50:
         raise InputError(f"rounding.places is {places!r}; a number of decimal places from 0 to 50 was expected.")
     if method not in ("nearest", "largest-remainder", "truncate"):
-        raise InputError(f"rounding.method is {method!r}; nearest, largest-remainder or truncate was expected.")
+        tail = offered(method, ("nearest", "largest-remainder", "truncate"), "one of {} was expected")
+        raise InputError(f"rounding.method is {method!r}; {tail}")
     if ties not in ("even", "up", "down"):
-        raise InputError(f"rounding.ties is {ties!r}; even, up or down was expected.")
+        raise InputError(
+            f"rounding.ties is {ties!r}; {offered(ties, ('even', 'up', 'down'), 'one of {} was expected')}"
+        )
     return Rounding(places, method, ties)
 
 
@@ -228,6 +237,15 @@ class Mechanism:
         listed = numbered({**self.givens, **self.optional}, settings)
         return {name: s if settings.orientation == "rows" else s[::-1] for name, s in listed.items()}
 
+    def has_given(self, name: str) -> bool:
+        """Whether a given is called so, in whichever head or block."""
+        named = (re.escape(one) for one in (*self.givens, *self.optional))
+        return any(re.fullmatch(re.sub(r"\\\{\w+\\\}", r"\\d+", one), name) for one in named)
+
+    def no_given(self, name: str, settings: Settings) -> InputError:
+        """What is said of a given that it has not."""
+        return InputError(f"{self.name} has no given {name!r}; {offered(name, self.shapes(settings), 'it knows {}')}")
+
     def layout(self, preset: Mapping[str, object]) -> dict[str, object]:
         """Of a notation's way of going about things, what this mechanism has: heads do not go token by token."""
         return {name: value for name, value in preset.items() if name in self.uses or name not in NOT_OF_ALL}
@@ -258,13 +276,16 @@ class Mechanism:
         read = {name: _given(name, value) for name, value in givens.items()}
         sizes = self.sizes(read, settings)
         d = Derivation(read, (), staged, settings.orientation, settings.arithmetic)
-        if settings.orientation == "columns" and self.turns:
-            derivation = turned(self.derive(turned(d), replace(settings, orientation="rows"), sizes))
-            if staged:
-                derivation = _letters_in_place(derivation)
-        else:
-            derivation = self.derive(d, settings, sizes)
-        return _until(derivation, settings.stop_at) if settings.stop_at else derivation
+        if not settings.stop_at:
+            return self._worked_out(d, settings, sizes)
+        planned = self._worked_out(_Planned(d.givens, (), staged, settings.orientation), settings, sizes)
+        return reduce(Derivation.extended, _until(planned, settings.stop_at), d)  # and nothing of what comes later
+
+    def _worked_out(self, d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+        if settings.orientation == "rows" or not self.turns:
+            return self.derive(d, settings, sizes)
+        derivation = turned(self.derive(turned(d), replace(settings, orientation="rows"), sizes))
+        return _letters_in_place(derivation) if d.staged else derivation
 
     def sizes(self, givens: Mapping[str, AnyMatrix], settings: Settings) -> dict[str, Size]:
         """What n, d_model, d_k, d_v are, as the givens' shapes tell; h and g, if there are heads."""
@@ -274,7 +295,7 @@ class Mechanism:
                 raise InputError(f"{self.name} starts from {', '.join(required)}; {name} is missing.")
         for name in givens:
             if name not in shapes:
-                raise InputError(f"{self.name} has no given {name!r}; it knows {', '.join(shapes)}.")
+                raise self.no_given(name, settings)
         sizes: dict[str, Size] = {"h": settings.heads, "g": settings.groups} if "heads" in self.uses else {}
         source: dict[str, str] = {}
         for name, letters in shapes.items():
@@ -376,18 +397,33 @@ def _whole(spec: str, sizes: Mapping[str, Size], heads: Mapping[str, int]) -> Si
     return heads[factor] * size
 
 
+class _Planned(Derivation):
+    """A derivation of which only the shapes are worked out, to see which steps there are."""
+
+    def _result(self, step: Step) -> AnyMatrix:
+        return super()._result(step) if step.operands else Outline(step.op.shape())
+
+    def _operand(self, step: Step, operand: Operand) -> AnyMatrix:
+        return Outline(super()._operand(step, operand).shape)
+
+
 _LAST_ROLES = ("S", "S'", "S_T", "S_cap", "S_B", "M", "A", "A_rounded", "weighted", "Z")
 
 
-def _until(d: Derivation, stop: str) -> Derivation:
-    """The derivation without what comes after the role `stop`, also where it goes token by token."""
+def _until(d: Derivation, stop: str) -> tuple[Step, ...]:
+    """The steps without those that come after the role `stop`, also where it goes token by token."""
     if stop not in {step.role for step in d}:
         roles = dict.fromkeys(step.role for step in d)
-        raise InputError(f"stop_at is {stop!r}; one of the steps {', '.join(roles)} was expected.")
-    if stop not in _LAST_ROLES:
-        return d.until(stop)
-    later = _LAST_ROLES[_LAST_ROLES.index(stop) + 1 :]
-    return replace(d, steps=tuple(step for step in d if step.role not in later))
+        raise InputError(f"stop_at is {stop!r}; {offered(stop, roles, 'one of the steps {} was expected')}")
+    if stop in d:
+        return d.until(stop).steps
+    if stop not in _LAST_ROLES:  # every position has one
+        return d.until([step.name for step in d if step.role == stop][-1]).steps
+    later, dropped = _LAST_ROLES[_LAST_ROLES.index(stop) + 1 :], set[str]()
+    for step in d:
+        if step.role in later or any(operand.name in dropped for operand in step.operands):
+            dropped.add(step.name)
+    return tuple(step for step in d if step.name not in dropped)
 
 
 def _given(name: str, value: object) -> AnyMatrix:
@@ -628,46 +664,79 @@ def _divisor(divisor: Value, spec: object) -> Value:
 
 def mask_op(settings: Settings, rows: Size, columns: Size) -> Mask | Bias | None:
     """The masking step: what is hidden becomes −∞; finite values are added; none for no mask."""
-    spec = settings.mask
-    if isinstance(spec, str) and spec.startswith(_ADDITIVE) and isinstance(rows, int) and isinstance(columns, int):
-        values = _additive(spec, rows, columns)
-        if any(x is not NEGATIVE_INFINITY and x != 0 for x in values):
-            return Bias(values)
-    keep = mask_keep(spec, rows, columns)
-    return None if keep is None else Mask(keep, settings.mask_style, mask_kind(spec))
+    keep = mask_keep(settings.mask, rows, columns)
+    if keep is None:
+        return None
+    if isinstance(rows, int) and isinstance(columns, int) and isinstance(settings.mask, str):
+        added = [_additive(part, rows, columns) for part in _parts(settings.mask) if part.startswith(_ADDITIVE)]
+        if any(x is not NEGATIVE_INFINITY and x != 0 for values in added for x in values):
+            return Bias(
+                Matrix.of(
+                    [_sum([m[i, j] for m in added]) if seen else NEGATIVE_INFINITY for j, seen in enumerate(row)]
+                    for i, row in enumerate(keep)
+                )
+            )
+    return Mask(keep, settings.mask_style, mask_kind(settings.mask))
+
+
+def _sum(values: Sequence[Value]) -> Value:
+    return reduce(add, values)
 
 
 _ADDITIVE, _HIDDEN = "additive:", "hidden:"
 _KINDS = ("causal", "causal:top-left", "padding", "window", "prefix", "blocks")
 
 
+def _parts(spec: str) -> list[str]:
+    """The masks that are joined: causal+additive:[[0, 1+1], [0, 0]] is two; none of them where there is no mask."""
+    parts = [part.strip() for part in re.split(r"\+(?![^\[]*\])", spec)]
+    return [part for part in parts if part.lower() != "none"] if spec.strip() else []
+
+
 def mask_kind(spec: object) -> str:
-    """What a mask is called: causal, padding, …; causal+padding; custom, if it is given by rows."""
+    """What a mask is called, in whichever order it is said: causal, padding, …; causal+padding; custom, by rows."""
     if not isinstance(spec, str):
         return "custom"
-    parts = [part.strip() for part in spec.split("+")]
-    kinds = (part if part in _KINDS else part.partition(":")[0] for part in parts)
-    return "+".join(kind if kind in _KINDS else "custom" for kind in kinds)
+    kinds = {part if part in _KINDS else part.partition(":")[0] for part in _parts(spec)}
+    return "+".join([kind for kind in _KINDS if kind in kinds] + ["custom"] * bool(kinds - {*_KINDS}))
 
 
 def mask_keep(spec: object, rows: Size, columns: Size) -> Keep | None:
     """Which keys each query may see; none for no mask, () where the sizes are letters."""
-    if spec is None or spec is False or (isinstance(spec, str) and spec.strip().lower() in ("", "none")):
+    parts = _parts(spec) if isinstance(spec, str) else []
+    for part in parts:
+        _known_mask(part)
+    if spec is None or spec is False or (isinstance(spec, str) and not parts):
         return None
     if not isinstance(rows, int) or not isinstance(columns, int):
         return ()
     if not isinstance(spec, str):
         return _custom_mask(spec, rows, columns)
-    if spec.startswith(_ADDITIVE):
-        return tuple(tuple(x is not NEGATIVE_INFINITY for x in row) for row in _additive(spec, rows, columns).rows)
-    if spec.lstrip().startswith("["):  # rows on the command line: "[[1, 0], [1, 1]]"
-        return _custom_mask(_written_mask(spec), rows, columns)
-    return reduce(both, (_named_mask(part.strip(), rows, columns) for part in spec.split("+")))
+    return reduce(both, (_named_mask(part, rows, columns) for part in parts))
+
+
+def _known_mask(part: str) -> None:
+    """`InputError` if there is no mask of that name."""
+    name, known = (
+        part.partition(":")[0].strip(),
+        ("causal", "padding", "window", "prefix", "blocks", "hidden", "additive"),
+    )
+    if part and not part.startswith("[") and name not in known:
+        raise InputError(f"There is no mask {part[:60]!r}; {offered(name, known, _EXPECTED)}")
+
+
+_EXPECTED = (
+    "causal, causal:top-left, padding:2, window:2, window:2:both, prefix:2, blocks:2,1, rows of 1 (seen) and 0 "
+    "(hidden), hidden: and rows of 1 for what is hidden, additive: and rows of numbers, or several of these joined by "
+    "+ were expected"
+)
 
 
 def _named_mask(spec: str, rows: int, columns: int) -> Keep:
     if spec.startswith("["):
         return _custom_mask(_written_mask(spec), rows, columns)
+    if spec.startswith(_ADDITIVE):
+        return tuple(tuple(x is not NEGATIVE_INFINITY for x in row) for row in _additive(spec, rows, columns).rows)
     if spec.startswith(_HIDDEN):
         hidden = _custom_mask(_written_mask(spec.removeprefix(_HIDDEN)), rows, columns)
         return tuple(tuple(not x for x in row) for row in hidden)
@@ -693,11 +762,7 @@ def _named_mask(spec: str, rows: int, columns: int) -> Keep:
                 raise ValueError
     except ValueError:
         pass
-    raise InputError(
-        f"The mask {spec!r} does not fit {rows} queries and {columns} keys; causal, causal:top-left, padding:2, "
-        "window:2, window:2:both, prefix:2, blocks:2,1, rows of 1 (seen) and 0 (hidden), several of these joined by +, "
-        "or additive: and rows of numbers were expected."
-    )
+    raise InputError(f"The mask {spec!r} does not fit {rows} queries and {columns} keys; {_EXPECTED}.")
 
 
 def _additive(spec: str, rows: int, columns: int) -> Matrix:

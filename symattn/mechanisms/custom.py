@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from symattn.derivation import Derivation, Op, Operand
-from symattn.errors import InputError, ReadError
+from symattn.errors import InputError, ReadError, offered
 from symattn.exact import Value, exact, matrix, sign
 from symattn.exact.carry import Arithmetic
 from symattn.exact.reading import read
@@ -79,10 +79,12 @@ def run(
         if not isinstance(name, str) or not name:
             raise InputError(f"Step {number} has no name.")
         if not isinstance(op, str) or op not in OPS:
-            raise InputError(f"Step {name!r} has the op {op!r}; one of {', '.join(OPS)} was expected.")
+            raise InputError(f"Step {name!r} has the op {op!r}; {offered(op, OPS, 'one of {} was expected')}")
         known = {"name", "op", "operands", "section", *PARAMETERS.get(str(op), ())}
         if unknown := sorted(set(step) - known):
-            raise InputError(f"Step {name!r} ({op}) has {unknown[0]!r}; {', '.join(sorted(known))} are known.")
+            raise InputError(
+                f"Step {name!r} ({op}) has {unknown[0]!r}; {offered(unknown[0], sorted(known), '{} are known')}"
+            )
         if isinstance(operands, str):
             operands = [operands]
         if not isinstance(operands, list) or not operands or not all(isinstance(o, str) for o in operands):
@@ -207,7 +209,8 @@ _VARIANCE = {"of": ("population", "sample"), "over": ("columns", "rows")}
 def _choice(step: Mapping[str, object], key: str, allowed: tuple[str, ...]) -> str:
     value = step.get(key, allowed[0])
     if value not in allowed:
-        raise InputError(f"Step {step['name']!r}: {key} is {value!r}; {' or '.join(allowed)} was expected.")
+        tail = offered(value, allowed, f"{' or '.join(allowed)} was expected")
+        raise InputError(f"Step {step['name']!r}: {key} is {value!r}; {tail}")
     return str(value)
 
 

@@ -7,7 +7,7 @@ from functools import cache
 from types import MappingProxyType
 
 from symattn.derivation import Derivation
-from symattn.errors import InputError
+from symattn.errors import InputError, offered
 from symattn.misconceptions.base import Laid, Misconception, Wrong
 from symattn.misconceptions.block import BLOCK
 from symattn.misconceptions.counting import COUNTING, Miscount
@@ -51,7 +51,7 @@ def misconceptions() -> Mapping[str, Misconception]:
 def misconception(id: str) -> Misconception:
     """The misconception of that id; `InputError` lists those there are."""
     if id not in misconceptions():
-        raise InputError(f"There is no misconception {id!r}; there are {', '.join(misconceptions())}.")
+        raise InputError(f"There is no misconception {id!r}; {offered(id, misconceptions())}")
     return misconceptions()[id]
 
 

@@ -7,7 +7,7 @@ import pkgutil
 from functools import cache
 from types import MappingProxyType
 
-from symattn.errors import InputError
+from symattn.errors import InputError, offered
 from symattn.problems.base import ProblemType, Spec
 
 
@@ -21,7 +21,7 @@ def problem_types() -> MappingProxyType[str, ProblemType]:
 def problem_type(name: str) -> ProblemType:
     """The problem type of that name; `InputError` lists those there are."""
     if name not in problem_types():
-        raise InputError(f"There is no problem type {name!r}; there are {', '.join(problem_types())}.")
+        raise InputError(f"There is no problem type {name!r}; {offered(name, problem_types())}")
     return problem_types()[name]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any
 
-from symattn.errors import InputError
+from symattn.errors import InputError, offered
 from symattn.mechanisms import Settings, mechanism
 from symattn.mechanisms.base import mask_keep, scale_op
 from symattn.notation import load_notation
@@ -67,7 +67,7 @@ class Spec:
         stated = {**({"m": self.sizes["n"]} if "n" in self.sizes else {}), **self.sizes}
         if unknown := [name for name in self.sizes if name not in {*DEFAULT_SIZES, *chosen.letters}]:
             known = dict.fromkeys((*DEFAULT_SIZES, *chosen.letters))
-            raise InputError(f"There is no size {unknown[0]!r}; the sizes are {', '.join(known)}.")
+            raise InputError(f"There is no size {unknown[0]!r}; {offered(unknown[0], known, 'the sizes are {}')}")
         usual = {**SIZES[self.level], **chosen.default_sizes, **stated}
         return {name: size for name, size in usual.items() if name in chosen.letters}
 
@@ -110,13 +110,14 @@ class ProblemType:
         """What was stated, over this type's own choices; `InputError` names what is unknown or out of range."""
         known = {f.name for f in fields(Spec)}
         if unknown := sorted(set(stated) - known):
-            raise InputError(f"A question has no {unknown[0]!r}; it has {', '.join(sorted(known))}.")
+            raise InputError(f"A question has no {unknown[0]!r}; {offered(unknown[0], sorted(known), 'it has {}')}")
         preset = self._preset(stated.get("options", NOTHING))
         chosen = {**preset.get("settings", NOTHING), **stated.get("settings", NOTHING)}
         spec = replace(Spec(type=self.name), **{**self.defaults, **preset, **stated, "settings": chosen})
         for name, allowed in (("level", LEVELS), ("softmax", SOFTMAX)):
             if getattr(spec, name) not in allowed:
-                raise InputError(f"{name} is {getattr(spec, name)!r}; one of {', '.join(allowed)} was expected.")
+                tail = offered(getattr(spec, name), allowed, "one of {} was expected")
+                raise InputError(f"{name} is {getattr(spec, name)!r}; {tail}")
         usual = "attention" if spec.level == "starter" else "self_attention"
         spec = replace(spec, mechanism=mechanism(spec.mechanism or usual).name)
         if preset and spec.mechanism != preset["mechanism"]:
@@ -126,8 +127,8 @@ class ProblemType:
             )
         for name, value in spec.options.items():
             if name not in self.options:
-                listed = ", ".join(self.options) or "none"
-                raise InputError(f"The problem type {self.name} has no option {name!r}; its options are: {listed}.")
+                tail = offered(name, self.options, "its options are: {}")
+                raise InputError(f"The problem type {self.name} has no option {name!r}; {tail}")
             if type(value) is not type(self.options[name][0]):
                 kind = _KINDS[type(self.options[name][0])]
                 raise InputError(f"The option {name} of {self.name} is {value!r}; {kind} was expected.")
@@ -145,8 +146,8 @@ class ProblemType:
             return NOTHING
         what = options.get("what", self.options["what"][0])
         if not isinstance(what, str) or what not in self.presets:
-            listed = ", ".join(self.presets)
-            raise InputError(f"The option what of {self.name} is {what!r}; one of {listed} was expected.")
+            tail = offered(what, self.presets, "one of {} was expected")
+            raise InputError(f"The option what of {self.name} is {what!r}; {tail}")
         return self.presets[what]
 
     def option(self, spec: Spec, name: str) -> Any:

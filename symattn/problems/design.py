@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from symattn.dice import pick, sample, shuffled, whole
 from symattn.document import AnswerGrid, Block, Display, FillIn, FillIns, ItemList, Math, Paragraph, Words, WorkingSpace
-from symattn.errors import InputError, SelfCheckError
+from symattn.errors import InputError, SelfCheckError, offered
 from symattn.exact import Matrix, compare, divide, exact
 from symattn.formula import Relation
 from symattn.ops import Mask, MatMul, Softmax
@@ -79,7 +79,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
     no_sizes(spec)
     asked = TYPE.option(spec, "items") or list(ITEMS[spec.level])
     if unknown := [name for name in asked if name not in KINDS]:
-        raise InputError(f"There is no item {unknown[0]!r} of design; there are {', '.join(KINDS)}.")
+        raise InputError(f"There is no item {unknown[0]!r} of design; {offered(unknown[0], KINDS)}")
     shared = _given(rng)
     items = [{"kind": name, **KINDS[name].draw(rng, shared, number)} for name in asked]
     return {"type": spec.type, "notation": spec.notation, **shared, "items": cast("Any", items)}

@@ -11,7 +11,7 @@ from typing import Any, cast
 from symattn.derivation import Derivation, transposed
 from symattn.dice import pick, sample, shuffled, whole
 from symattn.document import Block, Inlines, Math, Paragraph, Words
-from symattn.errors import InputError, SelfCheckError
+from symattn.errors import InputError, SelfCheckError, offered
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, square_root
 from symattn.explanation.parts import givens, mask_shown, worked
 from symattn.explanation.steps import Detail, ask_step, step_title
@@ -73,7 +73,8 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
     settings = spec.chosen_settings()
     step, count = TYPE.option(spec, "step"), TYPE.option(spec, "items")
     if step not in (*STEPS, "mixed"):
-        raise InputError(f"The option step of drills is {step!r}; one of {', '.join(STEPS)}, mixed was expected.")
+        tail = offered(step, (*STEPS, "mixed"), "one of {} was expected")
+        raise InputError(f"The option step of drills is {step!r}; {tail}")
     if not 1 <= count <= MOST_ITEMS:
         raise InputError(f"The option items of drills is {count}; a number from 1 to {MOST_ITEMS} was expected.")
     kinds = [STEPS[k % len(STEPS)] if step == "mixed" else step for k in range(count)]

@@ -25,7 +25,7 @@ from symattn.document import (
     Words,
     WorkingSpace,
 )
-from symattn.errors import InputError, SelfCheckError
+from symattn.errors import InputError, SelfCheckError, offered
 from symattn.exact import NEGATIVE_INFINITY, Matrix
 from symattn.explanation.steps import Detail, cell_kind, entries
 from symattn.explanation.wording import Wording
@@ -185,9 +185,11 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
         raise InputError("The problem type masks draws its own scores; given was to be left out.")
     stated, style = str(TYPE.option(spec, "kind")), str(TYPE.option(spec, "style"))
     if stated and stated not in KINDS:
-        raise InputError(f"The mask {stated!r} is not known; {', '.join(KINDS)} or nothing for all were expected.")
+        tail = offered(stated, KINDS, "{} or nothing for all were expected")
+        raise InputError(f"The mask {stated!r} is not known; {tail}")
     if style and style not in STYLES:
-        raise InputError(f"The style {style!r} is not known; {', '.join(STYLES)} or nothing for all were expected.")
+        tail = offered(style, STYLES, "{} or nothing for all were expected")
+        raise InputError(f"The style {style!r} is not known; {tail}")
     round_, turn = divmod(number - 1, len(KINDS))
     kind = stated or KINDS[turn]
     style = style or STYLES[(round_ + turn) % len(STYLES)]

@@ -11,6 +11,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import zip_longest
 from typing import NamedTuple
@@ -22,6 +23,9 @@ from symattn.exact.intervals import enclose
 from symattn.exact.reading import LONGEST_TEXT, Reading, read
 from symattn.exact.tree import OverBudget, Product
 from symattn.exact.values import RATIONAL, NegativeInfinity, has_symbols
+
+LONGEST_SIZE = 1000
+"""Digits of a factor: as a fraction e^(-10^12) would have as many as that."""
 
 AUTO = "auto"
 """A decimal mark: each number as it can be read, with a point if with either."""
@@ -134,7 +138,7 @@ _WRAPPED = [
         (r"_([^_]+)_", 1),
         (r"`+([^`]*)`+", 1),
         (r"<([a-z]{1,6})>([^<]*)</\1>", 2),
-        (r"\\(boxed|mathbf|boldsymbol|bm|text|mathrm|underline|textbf|ensuremath)\s*\{(.*)\}", 2),
+        (r"\\(boxed|num|mathbf|boldsymbol|bm|text|mathrm|underline|textbf|ensuremath)\s*\{(.*)\}", 2),
     )
 ]
 _END_OF_SENTENCE = re.compile(r"[0-9)}%][.,]$")
@@ -258,8 +262,11 @@ def _scaled(written: Entry, factor: Reading | None) -> Entry:
     """The entry times a common factor; an entry of c·x may be off by |c|·(unit of x) + |x|·(unit of c)."""
     if factor is None or written.reading is None:
         return written
-    tree = Product((factor.tree, written.reading.tree))
-    reading = Reading(written.text, tree, "exact", None)
+    own = written.reading
+    reading, *others = (
+        Reading(written.text, Product((factor.tree, one.tree)), "exact", None) for one in (own, *own.alternatives)
+    )
+    reading = replace(reading, alternatives=tuple(others))
     try:
         c, value = factor.evaluate(), reading.evaluate()
         off = [
@@ -281,7 +288,10 @@ def _size(value: Value) -> Fraction:
     if isinstance(value, RATIONAL):
         return abs(Fraction(value))
     around = enclose(value, 25)
-    return max(abs(Fraction(around.low)), abs(Fraction(around.high)))
+    high = max(around.low.copy_abs(), around.high.copy_abs())
+    if high.adjusted() > LONGEST_SIZE:
+        raise InputError("The common factor is too large to be multiplied in.")
+    return Fraction(high) if high.adjusted() > -LONGEST_SIZE else Fraction(1, 10**LONGEST_SIZE)
 
 
 def _short(text: str) -> str:

@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from symattn.errors import InputError
+from symattn.errors import InputError, offered
 from symattn.resources import templates
 
 if TYPE_CHECKING:
@@ -37,9 +37,11 @@ def typesetting(folder: str | Path | None = None, latex_class: str = ARTICLE) ->
             raise InputError(f"The folder {own} has none of the templates {', '.join(sorted(ready))}.")
         ready |= there
     if template_of(latex_class) not in ready:
+        otherwise = (
+            f"{{}} are ready, and {template_of(latex_class)} in a folder named with --templates would be another"
+        )
         raise InputError(
-            f"There is no LaTeX class {latex_class!r}; article and exam are ready, and {template_of(latex_class)} in a "
-            "folder named with --templates would be another."
+            f"There is no LaTeX class {latex_class!r}; {offered(latex_class, (ARTICLE, 'exam'), otherwise)}"
         )
     tokens = _folder.set(own), _latex_class.set(latex_class)
     try:

@@ -146,7 +146,69 @@ def dressed(rng: random.Random, right: str) -> str:
     return form.format(right)
 
 
-KINDS: tuple[Kind, ...] = (soup, mutation, mutation, nesting, huge, look_alike, code, dressed)
+NUMBERS = (
+    "0",
+    "1",
+    "2",
+    "3",
+    "7",
+    "10",
+    "1/2",
+    "0.25",
+    "e",
+    "√2",
+    "1e-5",
+    "2.5E3",
+    "1e-400",
+    "1e400",
+    "3e-7",
+    "9" * 60,
+)
+SIZES = (1, 2, 3, 7, 12, 20, 30, 99, 199, 200, 201, 400, 1000, 10**12)
+
+
+def expression(rng: random.Random, right: str, depth: int | None = None) -> str:
+    """Functions of functions, and powers with exponents of both signs and of every size."""
+    if depth is None:
+        depth = rng.choice((1, 2, 2, 3, 3, 4, 5, 6, 9))
+    if depth <= 0:
+        return rng.choice((*NUMBERS, right))
+
+    def inner() -> str:
+        return expression(rng, right, depth - rng.choice((1, 1, 1, 2, 3)))
+
+    sign, size = rng.choice(("", "-")), rng.choice(SIZES)
+    match rng.randrange(14):
+        case 0:
+            return f"{rng.choice(('exp', 'ln', 'sqrt', 'sin', 'cos', 'log'))}({sign}{inner()})"
+        case 1 | 2:
+            return f"{rng.choice(('exp', 'ln', 'sqrt', 'sin', 'cos'))}({inner()})"
+        case 3:
+            return f"e^({sign}{inner()})"
+        case 4:
+            return f"e^({sign}10^{rng.choice(('', '-'))}{size})"
+        case 5:
+            return f"({inner()})^({sign}{size})"
+        case 6:
+            return f"({inner()})^({sign}{size}/{rng.choice(SIZES)})"
+        case 7:
+            return f"({inner()})/({inner()})"
+        case 8:
+            return f"({inner()})*({inner()})"
+        case 9:
+            return f"({inner()})+({inner()})"
+        case 10:
+            same = inner()
+            return f"({same})-({same})" if rng.random() < 0.3 else f"({same})-({inner()})"
+        case 11:
+            return f"{rng.choice((1, 2, 9.5))}e{sign}{size}"
+        case 12:
+            return f"\\frac{{{inner()}}}{{{inner()}}}"
+        case _:
+            return f"{rng.choice(('1+', '1-', '-', '10^-200*', '10^200*'))}{inner()}"
+
+
+KINDS: tuple[Kind, ...] = (soup, mutation, mutation, nesting, huge, look_alike, code, dressed, expression, expression)
 
 
 @dataclass

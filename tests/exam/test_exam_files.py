@@ -62,7 +62,7 @@ def test_an_exam_is_told_from_a_problem_by_its_questions(tmp_path):
         ("question = 3\n", "has no questions"),
         (QUESTION + "[[question]]\ntype = 'essay'\n", "question 2: There is no problem type 'essay'"),
         (QUESTION + "points = 0\n", "question 1: points is 0"),
-        (QUESTION + "colour = 'red'\n", "question 1: There is no setting 'colour'"),
+        (QUESTION + "colour = 'red'\n", "question 1: A question has no 'colour'"),
         (QUESTION + "level = 'hard'\n", "question 1: level is 'hard'; one of starter, standard, long"),
         (QUESTION + "softmax = 'base 5'\n", "question 1: softmax is 'base 5'"),
         (QUESTION + "sizes = {k = 3}\n", "question 1: There is no size 'k'"),

@@ -1,6 +1,7 @@
 """Whole exams: papers for a class with hostile names, frozen, continued after any interruption, unpredictable."""
 
 import csv
+import hashlib
 import json
 import os
 import random
@@ -13,12 +14,13 @@ from pathlib import Path
 
 import pypdf
 import pytest
+from bench import two_writers
 
 import symattn
 from symattn.dice import Dice
 from symattn.errors import InputError
-from symattn.exam import read_exam_file, write_exam
-from symattn.exam.deploy import copies
+from symattn.exam import make_exam, read_exam_file, write_exam
+from symattn.exam.deploy import copies, freeze
 from symattn.exam.students import neighbours, places
 from symattn.identity import is_identity
 
@@ -236,7 +238,105 @@ def test_killed_ten_times_and_run_again_the_folder_is_the_same(tmp_path):
     assert start(tmp_path, "cut").wait() == 0
     assert killed >= 3
     assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
-    assert len(contents(tmp_path / "cut")) == 2 * (150 + 6 + 1) + 2
+    assert len(contents(tmp_path / "cut")) == 2 * (150 + 6 + 1) + 3
+
+
+@pytest.mark.slow
+def test_two_runs_in_one_folder_killed_or_not_leave_one_whole_exam(tmp_path):
+    two_writers.prepared(tmp_path)
+    rng, whole = random.Random(3), two_writers.run_for(tmp_path)
+    for number in range(3):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        two_writers.prepared(folder)
+        assert two_writers.trial(folder, rng, whole)[0] == []
+
+
+# ------------------------------------------------------------------------------------------------ what is there already
+
+
+def test_a_page_that_is_not_as_it_was_written_is_refused_and_kept(tmp_path):
+    path = exam(tmp_path, students=3)
+    made(path, tmp_path / "out")
+    page = tmp_path / "out" / "papers" / "002-s0002.md"
+    page.write_text(page.read_text(encoding="utf-8").replace("Midterm", "Another"), encoding="utf-8")
+    before = contents(tmp_path / "out")
+    with pytest.raises(InputError, match=r"002-s0002\.md is there already and is not what this exam has there"):
+        made(path, tmp_path / "out")
+    assert contents(tmp_path / "out") == before
+
+
+def test_half_a_page_is_made_anew(tmp_path):
+    path = exam(tmp_path, students=3)
+    made(path, tmp_path / "out")
+    before = contents(tmp_path / "out")
+    for name, left in (("overview.md", b""), ("papers/001-s0001.md", before["papers/001-s0001.md"][:500]),
+                       ("papers/003-s0003.md", bytes(700))):  # fmt: skip
+        (tmp_path / "out" / name).write_bytes(left)
+    made(path, tmp_path / "out")
+    assert contents(tmp_path / "out") == before
+
+
+def test_pages_of_one_exam_are_not_taken_for_those_of_another(tmp_path):
+    """The overview and the keys of one run stood beside another's `exam.json`, and a further run kept them."""
+    path = exam(tmp_path, students=3)
+    made(path, tmp_path / "out", seed=5)
+    made(path, tmp_path / "other", seed=6)
+    frozen = tmp_path / "out" / "exam.json"
+    frozen.write_bytes((tmp_path / "other" / "exam.json").read_bytes())
+    with pytest.raises(InputError, match=r"overview\.md is there already and is not what this exam has there"):
+        made(path, tmp_path / "out", seed=None)
+    frozen.unlink()
+    with pytest.raises(InputError, match=r"of an exam and no exam\.json that it belongs to"):
+        made(path, tmp_path / "out", seed=None)
+
+
+def test_the_hashes_beside_an_exam_are_those_of_its_files(finished):
+    folder, _, _ = finished
+    found = contents(folder / "out")
+    lines = found.pop("SHA256SUMS").decode().splitlines()
+    assert lines == [f"{hashlib.sha256(data).hexdigest()}  {name}" for name, data in sorted(found.items())]
+
+
+def test_an_exam_of_former_times_without_hashes_goes_on(tmp_path):
+    path = exam(tmp_path, students=3)
+    made(path, tmp_path / "out")
+    before = contents(tmp_path / "out")
+    (tmp_path / "out" / "SHA256SUMS").unlink()
+    (tmp_path / "out" / "overview.md").unlink()
+    made(path, tmp_path / "out", seed=None)
+    assert contents(tmp_path / "out") == before
+
+
+# ------------------------------------------------------------------------------------------------ secrets
+
+
+def test_a_resit_with_the_same_secret_and_questions_has_other_variants(tmp_path):
+    secret = tmp_path / "key"
+    secret.write_bytes(b"nobody knows this one")
+    variants = {}
+    for name, head in (("first", ""), ("resit", 'date = "3 March"\n'), ("again", ""), ("other", 'course = "ML"\n')):
+        path = exam(tmp_path, head + EXAM, 3)
+        result, _ = write_exam(read_exam_file(path), tmp_path / name, ["markdown"], Dice.secret(secret))
+        variants[name] = [json.dumps(v.content, sort_keys=True) for pool in result.pools for v in pool]
+    assert variants["again"] == variants["first"]
+    for one, other in (("first", "resit"), ("first", "other"), ("resit", "other")):
+        assert not set(variants[one]) & set(variants[other])
+
+
+def test_an_exam_that_was_frozen_before_secrets_were_mixed_goes_on_with_its_secret(tmp_path):
+    secret, path = tmp_path / "key", exam(tmp_path, students=3)
+    secret.write_bytes(b"nobody knows this one")
+    spec, plain = read_exam_file(path), Dice.secret(secret)
+    old = make_exam(spec, plain)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "exam.json").write_text(freeze(old, plain), encoding="utf-8")
+    result, _ = write_exam(spec, tmp_path / "out", ["markdown"], plain)
+    assert result.ids == old.ids
+    other = tmp_path / "other"
+    other.write_bytes(b"somebody knows this one")
+    with pytest.raises(InputError, match="another seed or secret"):
+        write_exam(spec, tmp_path / "out", ["markdown"], Dice.secret(other))
 
 
 # ------------------------------------------------------------------------------------------------ three hundred

@@ -11,6 +11,9 @@ import pytest
 from written_forms import FORMS, NEAR_MISSES, PROBLEMS, entries, one_fraction
 
 from symattn.exact.reading import decide_reading, read
+from symattn.marking.policy import POLICIES
+from symattn.marking.trace import Accepts
+from symattn.submissions import entry as as_typed
 
 SEED = 1
 KINDS = [pytest.param(kind, marks=pytest.mark.slow if "4 tokens" in kind else ()) for kind in PROBLEMS]
@@ -71,3 +74,11 @@ def test_logarithms_and_roots_of_numbers(text, same, other):
     assert decide_reading(read(text), read(same).value).equal is True
     assert decide_reading(read(text), read(other).value).equal is False
     assert decide_reading(read(f"{text} + 1/10^60"), read(same).value).equal is False
+
+
+@pytest.mark.parametrize(("text", "one", "other"), [("2e-1", "1/5", "2*e-1"), ("2e+1", "2*e+1", "20")])
+def test_what_can_be_read_in_two_ways_is_right_in_either(text, one, other):
+    accepts = Accepts(POLICIES["ecf"], exact=True, places=4)
+    for right in (one, other):
+        assert accepts(as_typed(text), read(right).value)[0]
+    assert not accepts(as_typed(text), read("2*e").value)[0]

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 
@@ -31,6 +32,8 @@ from symattn.errors import InputError
 from symattn.exam import make_exam, read_exam_file
 from symattn.exam.deploy import copies, freeze, thawed
 from symattn.exam.papers import paper
+from symattn.folders import LOCK
+from symattn.grading import run as run_module
 from symattn.grading.record import Row
 from symattn.grading.source import papers
 from symattn.sheets import render
@@ -328,12 +331,64 @@ def test_a_run_that_was_killed_goes_on_and_leaves_the_same_bytes(graded, exam, s
     assert not (out / "gradebook.csv").exists()
     kept = {p: p.read_bytes() for p in out.glob(".marks/*.json")}
     assert kept
-    (out / ".marks/unfinished").mkdir(exist_ok=True)
-    (out / ".marks/unfinished/feedback-x").write_bytes(b"half")
+    (out / ".marks/unfinished-x").mkdir()
+    (out / ".marks/unfinished-x/feedback-x").write_bytes(b"half")
     (out / ".marks/001-s001.json").write_bytes(b'{"half')  # as if the disk had lost its end
     result = run(*command[3:])
     assert result.exit_code == 0
     assert contents(out) == contents(graded[0])
+
+
+def test_sheets_of_other_terms_that_a_killed_run_left_are_not_taken_for_those_of_these_terms(
+    exam, submissions, tmp_path, monkeypatch
+):
+    """Marked by one policy, then killed in the middle of another: the first policy's rows must have its sheets."""
+    few = tmp_path / "few"
+    few.mkdir()
+    for path in sorted(submissions.iterdir())[:2]:
+        shutil.copy(path, few)
+    options = {"out": tmp_path / "o", "forms": ("text",), "jobs": 1}
+    symattn.grade(exam, few, **options)
+    before = contents(tmp_path / "o")
+
+    def killed(self, name, content):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run_module._Folder, "_put", killed)
+        with pytest.raises(KeyboardInterrupt):
+            symattn.grade(exam, few, policy="strict", **options)
+    assert contents(tmp_path / "o") != before  # a sheet of the other policy is there
+    symattn.grade(exam, few, **options)
+    assert contents(tmp_path / "o") == before
+
+
+def test_while_a_class_is_graded_the_folder_is_its_own(exam, submissions, tmp_path, monkeypatch):
+    taken = []
+
+    @contextmanager
+    def alone_in(folder):
+        taken.append(folder)
+        with real(folder):
+            yield
+
+    real = run_module.alone_in
+    monkeypatch.setattr(run_module, "alone_in", alone_in)
+    monkeypatch.setattr(run_module, "in_workers", lambda *given: taken.append((tmp_path / "o" / LOCK).exists()))
+    with pytest.raises(KeyError):  # nobody has answered
+        symattn.grade(exam, submissions, out=tmp_path / "o", forms=("text",))
+    assert taken == [tmp_path / "o", True]
+    assert not (tmp_path / "o").exists()
+
+
+def test_after_an_interruption_the_same_command_continues_and_says_so(exam, submissions, tmp_path, monkeypatch):
+    def interrupted(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run_module, "in_workers", interrupted)
+    result = run("grade", exam, submissions, "--out", tmp_path / "o")
+    assert result.exit_code == 130
+    assert "Interrupted. The same command continues: what has been marked is kept." in result.output
 
 
 @pytest.mark.slow

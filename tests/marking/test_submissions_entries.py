@@ -33,7 +33,9 @@ def same(found: Entry, expected: object) -> bool:
         ("１／２", F(1, 2), None), ("٣", F(3), None), ("𝟑/𝟒", F(3, 4), None), ("\u200b7\u2060", F(7), None),
         ("\u00a05\u202f", F(5), None), ("4 194 304", F(4194304), None), ("2**3", F(8), None), ("3.", F(3), None),
         ("= 5", F(5), None), ("2/6 = 1/3", F(1, 3), None), ("1/3 ≈ 0.33", F(1, 3), None),
-        ("1/3 = 0.33", F(1, 3), None), ("x", None, None),
+        ("1/3 = 0.33", F(1, 3), None), ("x", None, None), ("1e-3", F(1, 1000), F(1, 1000)),
+        ("6.11e-1", F(611, 1000), F(1, 1000)), ("2.5E3", F(2500), None), ("6.11*10^-1", F(611, 1000), F(1, 1000)),
+        (r"$6.11 \cdot 10^{-1}$", F(611, 1000), F(1, 1000)), (r"\num{6.11e-1}", F(611, 1000), F(1, 1000)),
     ],
 )  # fmt: skip
 def test_numbers_and_their_last_place(text: str, value: F | None, unit: F | None) -> None:
@@ -104,8 +106,8 @@ def test_decimal_marks(text: str, mark: str, value: F | None) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["__import__('os')", "1/0", "1e5", "2 3", "е", "2a", "((((", "1/2e", "9" * 5000, "(" * 100 + "1", "\\input{x}",
-     "sqrt(-1)", "ln(0)", "1\x002", "\ud800"],
+    ["__import__('os')", "1/0", "1e500", "2e3^2", "2 3", "е", "2a", "((((", "1/2e", "9" * 5000, "(" * 100 + "1",
+     "\\input{x}", "sqrt(-1)", "ln(0)", "1\x002", "\ud800"],
 )  # fmt: skip
 def test_what_cannot_be_read_is_said_in_a_sentence(text: str) -> None:
     found = entry(text)
@@ -128,6 +130,14 @@ def test_a_common_factor_multiplies_values_and_last_places() -> None:
     assert found.unit is not None
     assert 0 <= found.unit - F(1, 10) / F(str(sqrt(2).evalf(40))) < F(1, 10**20)
     assert same(entry("e", factor=read("1/(1+2e)")), e / (1 + 2 * e))
+
+
+def test_both_readings_of_a_number_keep_a_common_factor() -> None:
+    found = entry("2e-3", factor=read("1/2"))
+    assert found.value == F(1, 1000)
+    assert found.reading is not None
+    (other,) = found.reading.alternatives
+    assert sympy.simplify(to_sympy(other.value) - (e - F(3, 2))) == 0
 
 
 def test_the_echo_says_how_it_was_read() -> None:

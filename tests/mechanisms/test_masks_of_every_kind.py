@@ -9,6 +9,7 @@ import pytest
 
 from symattn.api import derive
 from symattn.errors import InputError, ShapeError, UndefinedError
+from symattn.exact import NEGATIVE_INFINITY
 from symattn.explanation.steps import MASKS, mask_words
 from symattn.mechanisms import Settings, mechanism
 from symattn.mechanisms.base import mask_keep, mask_kind, mask_op
@@ -69,7 +70,9 @@ def test_rows_say_what_is_seen_whatever_the_style_and_hidden_turns_them_over():
         ("hidden:[[0, 2]]", "rows of 1 and 0"),
         ("hidden:[[0, 1]]", "1 rows"),
         ("additive:[[0, x], [0, 0]]", "Entry \\(1, 2\\)"),
-        ("[[1, 0], [1, 1]]+causal", "not written as rows"),
+        ("[[1, 0], [1, 2]]+causal", "not written as rows"),
+        ("causl", "There is no mask 'causl'; did you mean causal\\?"),
+        ("causal+paddin:2", "There is no mask 'paddin:2'; did you mean padding\\?"),
         ("additive:0", "not written as rows"),
         ("additive:[[0, 1]]", "1×2; the scores are 2×2"),
     ],
@@ -189,6 +192,52 @@ def test_all_zeros_added_are_a_mask_and_minus_infinity_hides():
     assert mask_op(settings, 2, 2) == Mask(((True, False), (True, True)), "additive", "custom")
     assert isinstance(mask_op(Settings(mask="additive:[[0, -∞], [-1, 0]]"), 2, 2), Bias)
     assert mask_keep("additive:[[0, -∞], [-1, 0]]", 2, 2) == ((True, False), (True, True))
+
+
+def parts_of(rng: random.Random, n: int, m: int) -> list[tuple[str, np.ndarray]]:
+    """Masks of every kind as they are written, each with what NumPy adds to the scores for it."""
+    rows = rows_of(rng, n, m)
+    finite = [[rng.choice(["-∞", "-2", "1/2", "1+1", "0"]) for _ in range(m)] for _ in range(n)]
+    values = {"-∞": -np.inf, "-2": -2, "1/2": 0.5, "1+1": 2, "0": 0}
+    named = ["causal", "causal:top-left", f"padding:{m}", "window:1:both", "prefix:1", str(rows), f"hidden:{rows}"]
+    return [
+        *((mask, np.where(oracles.kept(mask, n, m), 0, -np.inf)) for mask in named),
+        (f"additive:{finite}".replace("'", ""), np.array([[values[x] for x in row] for row in finite])),
+        ("none", np.zeros((n, m))),
+    ]
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_masks_of_any_kind_are_joined_in_any_order(seed):
+    """Rows first were refused, and so was additive: beside another one."""
+    rng = random.Random(f"joined {seed}")
+    n, m = rng.choice(SIZES)
+    chosen = rng.sample(parts_of(rng, n, m), 3) + rng.sample(parts_of(rng, n, m)[-2:-1], seed % 2)
+    added = sum(values for _, values in chosen)
+    made = {
+        str(mask_op(Settings(mask=sign.join(mask for mask, _ in order)), n, m))
+        for order in itertools.permutations(chosen)
+        for sign in ("+", " + ")
+    }
+    assert len(made) == 1  # the very same step
+    op = mask_op(Settings(mask="+".join(mask for mask, _ in chosen)), n, m)
+    if isinstance(op, Bias):
+        written = [[-np.inf if x is NEGATIVE_INFINITY else float(x) for x in row] for row in op.values.rows]
+        np.testing.assert_array_equal(written, added)
+    else:
+        np.testing.assert_array_equal(op.keep, np.isfinite(added))
+        assert not added[np.isfinite(added)].any()
+
+
+def test_a_joined_mask_is_the_same_in_a_whole_derivation_and_token_by_token():
+    q, keep = [[1, 0], [0, 1], [1, 1]], "[[1,0,0],[1,1,1],[1,1,1]]"
+    for mask in (f"{keep}+padding:2", f"padding:2+{keep}"):
+        for by in ("matrix", "token"):
+            d = derive("attention", Q=q, K=q, V=q, mask=mask, by=by)
+            weights = oracles.floats(d["A"].result) if by == "matrix" else oracles.floats(d["A.2"].result)
+            assert np.all((weights[-1] > 0) == [True, True, False])
+    with pytest.raises(InputError, match="There is no mask 'causl'"):
+        derive("self_attention", symbolic=True, sizes={"n": "n"}, mask="causl")
 
 
 def test_a_mask_of_finite_values_hides_nothing():

@@ -8,9 +8,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from symattn.api import derive
+from symattn.cli import main
 from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import Matrix, square_root
 from symattn.fairness import self_check
@@ -247,3 +250,20 @@ def test_normed_rows_are_those_of_the_mechanism(row, kind):
     if out is not None:
         d = mechanism("layer_norm" if kind == "layer" else "rms_norm").run({"X": [row]}, Settings())
         assert Matrix([out]) == d.last.result
+
+
+@pytest.mark.parametrize("epsilon", ["1e-5", "1E-5", "10^-5", 1e-5, "0.00001"])
+def test_epsilon_as_people_type_it(epsilon):
+    """1e-5 was e − 5 once."""
+    last = derive("layer_norm", X=[[1, 9]], epsilon=epsilon).derivation.last.result
+    assert np.allclose(
+        np.array(last.sympy(), dtype=float), numpy_norm(np.array([[1.0, 9.0]]), epsilon=1e-5), atol=1e-12
+    )
+
+
+def test_epsilon_on_the_command_line(tmp_path):
+    """In the file's TOML and as an option, where it wins."""
+    (tmp_path / "norm.toml").write_text('mechanism = "layer_norm"\n[given]\nX = [["1e0", "90E-1"]]\n')
+    said = CliRunner().invoke(main, ["derive", str(tmp_path / "norm.toml"), "--epsilon", "1e-5"]).output
+    assert "1.0000" in said
+    assert "1600001" in said  # the variance is 16 + 1/100000

@@ -1,0 +1,277 @@
+"""Quotients of sums in lowest terms, and the least common multiple of two denominators.
+
+A gcd of exponential polynomials costs their degree and not their number of terms: e^100 − 1 has two terms and a hundred
+divisors' worth of work.  So values are not reduced while they are worked with, and this module looks for common factors
+only up to a stated size: where all exponents are whole multiples of one number, from 0 to `LARGEST_DEGREE` after the
+smallest is taken out, and no coefficient is longer than `LONGEST_COEFFICIENT`.  What every number gets, however large
+it is: no common rational factor above and below, no e^a and no √r that all terms below share.
+
+The gcd itself is the heuristic one of Char, Geddes and Gonnet (*GCDHEU*, 1989): both polynomials are evaluated at a
+large integer, and the gcd of the two integers is read as a polynomial again.  Whatever it finds is divided by, which
+proves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache, reduce
+from math import gcd, isqrt, lcm
+from typing import NamedTuple
+
+from symattn.exact.intervals import enclose
+from symattn.exact.values import (
+    Exponent,
+    ExpSum,
+    Finite,
+    Key,
+    Quotient,
+    Radicand,
+    Rational,
+    absolute,
+    add_exponents,
+    of_exponent,
+    terms_of,
+    tidy,
+)
+
+LARGEST_DEGREE = 64
+LONGEST_COEFFICIENT = 128  # bits
+ATTEMPTS = 6
+DIGITS = 25
+
+Roots = tuple[int, tuple[Radicand, ...]]
+"""(r, (R, …)): √r·√R…"""
+
+Polynomial = list[int]
+"""Coefficients of 1, t, t² …, without a common factor; the first and the last are not 0."""
+
+
+class Part(NamedTuple):
+    """Σ c·e^a, of a sum the terms that have the same roots: `content`·e^`least`·(a polynomial)."""
+
+    content: Rational
+    least: Exponent
+    polynomial: Polynomial
+
+
+def lowest(v: Finite) -> Finite:
+    """The same number with nothing to be cancelled, up to the size that is stated above.
+
+    >>> from symattn.exact.values import divide, exponential
+    >>> e = exponential(1)
+    >>> lowest(divide(18 * e, 2 + 4 * e + 2 * e * e)), lowest(divide(1 - e * e, 1 + e))
+    (9·e/(e^2 + 2·e + 1), -e + 1)
+    """
+    if not isinstance(v, Quotient):
+        return v
+    if v.lowest is None:
+        v.lowest = _lowest(v)
+    return v.lowest
+
+
+def _lowest(v: Quotient) -> Finite:
+    above, below = _without_common_roots(terms_of(v.numerator), v.denominator.terms)
+    groups = [_by_roots(above), _by_roots(below)]
+    parts = _parts([sums for group in groups for sums in group.values()])
+    if parts is not None and len(groups[1]) == 1:
+        found, step = parts
+        common = reduce(_gcd, (part.polynomial for part in found))
+        if len(common) > 1:
+            keys = [roots for group in groups for roots in group]
+            terms = [
+                {(a, *roots): c for a, c in _terms(part, _quotient(part.polynomial, common) or [], step)}
+                for roots, part in zip(keys, found, strict=True)
+            ]
+            above, below = {key: c for sums in terms[:-1] for key, c in sums.items()}, terms[-1]
+    return Quotient.of(*_without_content(above, below))
+
+
+@lru_cache(maxsize=4096)
+def cofactors(a: ExpSum, b: ExpSum) -> tuple[Rational | ExpSum, Rational | ExpSum]:
+    """(p, q) with a·p = b·q, a common multiple of a and b, the least one up to the size that is stated above."""
+    groups = [_by_roots(a.terms), _by_roots(b.terms)]
+    if len(groups[0]) > 1 or len(groups[1]) > 1:
+        return b, a
+    ((one,), (other,)) = groups
+    parts = _parts([groups[0][one], groups[1][other]])
+    if parts is None:
+        return b, a
+    (first, second), step = parts
+    common = _gcd(first.polynomial, second.polynomial)
+    over = Part(1, (), []), Part(tidy(Fraction(first.content) / second.content), _minus(first.least, second.least), [])
+    results = []
+    for part, rest, own, theirs in ((over[0], second, one, other), (over[1], first, other, one)):
+        polynomial = _quotient(rest.polynomial, common) or rest.polynomial
+        sums = ExpSum.of({(exponent, 1, ()): c for exponent, c in _terms(part, polynomial, step)})
+        missing = tuple(R for R in theirs[1] if R not in own[1])
+        if theirs[0] != own[0] or missing:
+            sums = sums * ExpSum.of({((), theirs[0] if theirs[0] != own[0] else 1, missing): 1})
+        results.append(sums)
+    return results[0], results[1]
+
+
+# ------------------------------------------------------------------------------------ roots, contents and units
+
+
+def _without_common_roots(
+    above: Mapping[Key, Rational], below: Mapping[Key, Rational]
+) -> tuple[Mapping[Key, Rational], Mapping[Key, Rational]]:
+    """Without the roots that all terms above and below share; √r that all terms below have as √r/r above."""
+    shared = set.intersection(*(set(roots) for terms in (above, below) for _, _, roots in terms))
+    if shared:
+        above, below = (
+            {(a, r, tuple(R for R in roots if R not in shared)): c for (a, r, roots), c in terms.items()}
+            for terms in (above, below)
+        )
+    radicands = {r for _, r, _ in below}
+    if len(radicands) == 1 and (r := radicands.pop()) != 1:
+        above = terms_of(ExpSum.of(above) * ExpSum.of({((), r, ()): Fraction(1, r)}))
+        below = {(a, 1, roots): c for (a, _, roots), c in below.items()}
+    return above, below
+
+
+def _without_content(
+    above: Mapping[Key, Rational], below: Mapping[Key, Rational]
+) -> tuple[Rational | ExpSum, Rational | ExpSum]:
+    """Above and below with whole coefficients that have nothing in common, with 0 as the smallest exponent below, and
+    there without a minus before the largest."""
+    factor = Fraction(_content(below.values())) / _content(above.values())
+    scales = [Fraction(1) / _content(terms.values()) for terms in (above, below)]
+    scales = [scales[0] * factor.denominator, scales[1] * factor.numerator]
+    if below[max(below, key=lambda key: by_size(key[0]))] < 0:
+        scales = [-scale for scale in scales]
+    least = min((a for a, _, _ in below), key=by_size)
+    numerator, denominator = (
+        ExpSum.of({(_minus(a, least), r, roots): c * scale for (a, r, roots), c in terms.items()})
+        for terms, scale in zip((above, below), scales, strict=True)
+    )
+    return numerator, denominator
+
+
+def _by_roots(terms: Mapping[Key, Rational]) -> dict[Roots, dict[Exponent, Rational]]:
+    groups: dict[Roots, dict[Exponent, Rational]] = {}
+    for (a, r, roots), c in terms.items():
+        groups.setdefault((r, roots), {})[a] = c
+    return groups
+
+
+def _content(coefficients: Iterable[Rational]) -> Rational:
+    """The largest positive rational of which all are whole multiples."""
+    known = list(coefficients)
+    below = lcm(*(c.denominator for c in known))
+    return tidy(Fraction(gcd(*(c.numerator * (below // c.denominator) for c in known)), below))
+
+
+def _minus(a: Exponent, b: Exponent) -> Exponent:
+    return add_exponents(a, tuple((r, -c) for r, c in b))
+
+
+def by_size(a: Exponent) -> Rational | Decimal:
+    """A sort key: the exponent itself, or a decimal that is near enough to put different ones in order."""
+    if len(a) == 1 and a[0][0] == 1:
+        return a[0][1]
+    return enclose(of_exponent(a), DIGITS).low
+
+
+# ------------------------------------------------------------------------------------ sums as polynomials
+
+
+def _parts(sums: Sequence[Mapping[Exponent, Rational]]) -> tuple[list[Part], Exponent] | None:
+    """The sums as polynomials in one t = e^step; None where there is no such t, or they are too large."""
+    if sum(map(len, sums)) > len(sums) * (LARGEST_DEGREE + 1):
+        return None
+    distances: list[dict[Exponent, Fraction]] = []
+    direction: Exponent = ()
+    for terms in sums:
+        start = next(iter(terms))
+        here: dict[Exponent, Fraction] = {}
+        for a in terms:
+            difference = _minus(a, start)
+            if not direction and difference:
+                direction = difference if difference[0][1] > 0 else _times(difference, -1)
+            ratio = Fraction(difference[0][1]) / direction[0][1] if difference else Fraction(0)
+            if difference != _times(direction, ratio):
+                return None
+            here[a] = ratio
+        distances.append(here)
+    if not direction:
+        return [Part(c, a, [1]) for terms in sums for a, c in terms.items()], ()
+    ratios = [ratio for here in distances for ratio in here.values()]
+    unit = Fraction(_content([ratio for ratio in ratios if ratio]))
+    parts = []
+    for terms, here in zip(sums, distances, strict=True):
+        least, most = min(here.values()), max(here.values())
+        content = _content(terms.values())
+        if (most - least) / unit > LARGEST_DEGREE:
+            return None
+        if max(absolute(c / Fraction(content)).numerator.bit_length() for c in terms.values()) > LONGEST_COEFFICIENT:
+            return None
+        polynomial = [0] * (int((most - least) / unit) + 1)
+        for a, ratio in here.items():
+            polynomial[int((ratio - least) / unit)] = int(terms[a] / Fraction(content))
+        parts.append(Part(content, next(a for a, ratio in here.items() if ratio == least), polynomial))
+    return parts, _times(direction, unit)
+
+
+def _terms(part: Part, polynomial: Polynomial, step: Exponent) -> Iterable[tuple[Exponent, Rational]]:
+    """content·e^least·(the polynomial), term by term."""
+    for k, c in enumerate(polynomial):
+        if c:
+            yield add_exponents(part.least, _times(step, k)), part.content * c
+
+
+def _times(a: Exponent, q: Rational) -> Exponent:
+    return tuple((r, tidy(c * q)) for r, c in a) if q else ()
+
+
+# ------------------------------------------------------------------------------------ polynomials
+
+
+def _gcd(f: Polynomial, g: Polynomial) -> Polynomial:
+    """The greatest common divisor, or 1 if it is not found."""
+    if len(f) == 1 or len(g) == 1:
+        return [1]
+    x = 2 * min(max(map(abs, f)), max(map(abs, g))) + 29
+    for _ in range(ATTEMPTS):
+        common = _digits(gcd(_at(f, x), _at(g, x)), x)
+        while common and not common[0]:
+            del common[0]
+        content = gcd(*common) * (1 if common and common[-1] > 0 else -1)
+        common = [c // content for c in common]
+        if common and _quotient(f, common) and _quotient(g, common):
+            return common
+        x = 73794 * x * isqrt(isqrt(x)) // 27011
+    return [1]
+
+
+def _at(f: Polynomial, x: int) -> int:
+    return reduce(lambda value, c: value * x + c, reversed(f), 0)
+
+
+def _digits(n: int, x: int) -> Polynomial:
+    """The polynomial with coefficients between −x/2 and x/2 that is n at x."""
+    found = []
+    while n:
+        c = n % x
+        c -= x if 2 * c > x else 0
+        found.append(c)
+        n = (n - c) // x
+    return found
+
+
+def _quotient(f: Polynomial, g: Polynomial) -> Polynomial | None:
+    """f/g if that is a polynomial with whole coefficients."""
+    rest, quotient = list(f), [0] * max(0, len(f) - len(g) + 1)
+    for k in reversed(range(len(quotient))):
+        c, over = divmod(rest[k + len(g) - 1], g[-1])
+        if over:
+            return None
+        quotient[k] = c
+        for i, d in enumerate(g):
+            rest[k + i] -= c * d
+    return quotient if quotient and not any(rest) else None
+
+
+__all__ = ["LARGEST_DEGREE", "LONGEST_COEFFICIENT", "by_size", "cofactors", "lowest"]

@@ -1,0 +1,117 @@
+"""Stopping at a step: the same steps as in the whole derivation, and nothing worked out that comes after."""
+
+import random
+
+import numpy as np
+import oracles
+import pytest
+
+from symattn.api import derive
+from symattn.derivation import Derivation
+from symattn.errors import InputError, UndefinedError
+from symattn.exact import Matrix, Outline
+from symattn.mechanisms import Settings, mechanisms
+
+WAYS = [{"orientation": o, "by": by} for o in ("rows", "columns") for by in ("matrix", "token")]
+
+
+def given(chosen, settings: Settings) -> dict[str, Matrix]:
+    """Numbers that suit the mechanism, or any where it has no draw."""
+    rng, sizes = random.Random(3), {**dict.fromkeys(chosen.letters, 2), **chosen.default_sizes}
+    if chosen.draw and settings.orientation == "rows":
+        return dict(chosen.draw(settings, sizes, rng))
+    shapes = chosen.given_shapes(sizes, settings)
+    drawn = {
+        name: Matrix([[rng.choice((-2, -1, 1, 2, 3)) for _ in range(columns)] for _ in range(rows)])
+        for name, (rows, columns) in shapes.items()
+    }
+    return {name: _weights(*m.shape) if name[0] == "A" else m for name, m in drawn.items()}
+
+
+def _weights(rows: int, columns: int) -> Matrix:
+    return Matrix([[int(i == j) for j in range(columns)] for i in range(rows)])
+
+
+@pytest.mark.parametrize("name", mechanisms())
+def test_what_comes_after_the_last_step_is_not_worked_out(name, monkeypatch):
+    chosen, worked_out, plain = mechanisms()[name], [], Derivation._result
+
+    def noted(self, step):
+        result = plain(self, step)
+        if not isinstance(result, Outline):
+            worked_out.append(step.name)
+        return result
+
+    for way in WAYS:
+        if way["by"] == "token" and "by" not in chosen.uses:
+            continue
+        settings = Settings.read({**chosen.defaults, **chosen.drawn, **way})
+        givens = given(chosen, settings)
+        try:
+            whole = chosen.run(givens, settings)
+        except (InputError, UndefinedError):
+            assert way["orientation"] == "columns"  # no draw is for these
+            continue
+        roles = list(dict.fromkeys(step.role for step in whole))
+        for role in random.Random(name).sample(roles, min(5, len(roles))):
+            worked_out.clear()
+            with monkeypatch.context() as patched:
+                patched.setattr(Derivation, "_result", noted)
+                d = chosen.run(givens, Settings.read({**chosen.defaults, **chosen.drawn, **way, "stop_at": role}))
+            assert sorted(worked_out) == sorted(step.name for step in d)
+            assert d.last.role == role
+            assert all(step == whole[step.name] for step in d)
+
+
+def test_a_later_step_that_is_not_defined_or_would_take_for_ever_does_no_harm():
+    q = [[1, 2], [3, 1]]
+    shared = {"Q": q, "K": q, "V": q, "mask": "hidden:[[1, 1], [0, 0]]"}
+    with pytest.raises(UndefinedError):
+        derive("attention", **shared)
+    assert [s.name for s in derive("attention", **shared, stop_at="M").steps] == ["S", "S'", "M"]
+    huge = {"Q": [[10**9]], "K": [[10**9], [1]], "V": [[1], [2]], "base": 2, "scale": "none"}  # 2 to the 10^18
+    d = derive("attention", **huge, stop_at="S")
+    np.testing.assert_array_equal(oracles.floats(d["S"].result), np.array([[1e18, 1e9]]))
+
+
+@pytest.mark.parametrize("by", ["matrix", "token"])
+def test_every_position_of_a_recurrent_network_goes_as_far(by):
+    givens = {"X": [[1], [2], [1]], "W_x": [[1]], "W_h": [[2]]}
+    states = [h := 1, h := 2 + 2 * h, h := 1 + 2 * h]  # by hand
+    d = derive("recurrent_network", **givens, by=by, stop_at="H_h")
+    assert d.steps[-1].name == "H_h.3"
+    assert d.steps[-1].result[0, 0] == 2 * states[1]
+
+
+def test_a_step_that_there_is_not_is_answered_with_the_nearest():
+    with pytest.raises(InputError, match=r"stop_at is 'H_lineer'; did you mean H_linear\?"):
+        derive("recurrent_network", X=[[1], [2]], W_x=[[1]], W_h=[[2]], stop_at="H_lineer")
+
+
+def test_the_checks_of_what_is_given_hold_though_nothing_is_made_of_it():
+    a = {"A": [[1, 2]], "V": [[1], [2]], "dZ": [[1]], "Q": [[1]], "K": [[1], [2]]}
+    names = mechanisms()["weights_given_gradient"].shapes(Settings())
+    with pytest.raises(InputError, match=r"Row 1 of the weights A sums to 3; 1 was expected"):
+        derive("weights_given_gradient", **{n: m for n, m in a.items() if n in names}, stop_at="dV")
+
+
+@pytest.mark.parametrize("function", ["relu", "identity"])
+def test_a_single_position_without_a_state_before_it_has_a_gradient_of_zero_for_its_weights(function):
+    """By differences, with NumPy: the loss is the sum of dH ⊙ H, and no state comes of W_h."""
+    x, w_x, w_h, g = (np.array(m, dtype=float) for m in ([[1, 2]], [[1, 0], [1, 1]], [[1, 2], [0, 1]], [[1, 2]]))
+
+    def loss(w):
+        h = x @ w_x + np.zeros((1, 2)) @ w
+        return (g * (np.maximum(h, 0) if function == "relu" else h)).sum()
+
+    steps = np.eye(4).reshape(4, 2, 2)
+    by_hand = np.array([(loss(w_h + s) - loss(w_h - s)) / 2 for s in steps]).reshape(2, 2)
+    given = {"X": [[1, 2]], "W_x": [[1, 0], [1, 1]], "W_h": [[1, 2], [0, 1]], "dH": [[1, 2]], "function": function}
+    for before in ({}, {"H_0": [[0, 0]]}):
+        found = derive("backpropagation_through_time", **given, **before)
+        np.testing.assert_array_equal(oracles.floats(found["dW_h"].result), by_hand)
+    assert "Embeddings" not in derive("backpropagation_through_time", **given).text()
+    columns = derive("backpropagation_through_time", **{
+        n: [list(c) for c in zip(*m, strict=True)] if n != "function" else m for n, m in given.items()
+    }, orientation="columns")  # fmt: skip
+    np.testing.assert_array_equal(oracles.floats(columns["dW_h"].result), by_hand)

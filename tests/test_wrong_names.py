@@ -1,0 +1,214 @@
+"""Whatever name is wrong by a letter, the answer has the right one: names, options, settings, keys of files.
+
+The witness is all texts that are one typing error away, listed one by one.
+"""
+
+import random
+import string
+from collections.abc import Callable, Iterable
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import symattn
+from symattn.cli import _catalogues, main
+from symattn.errors import InputError, nearest, offered
+from symattn.exam.spec import HEAD, LOOK, SHARED, exam_spec
+from symattn.examples import examples, load_example
+from symattn.explanation import CONVENTIONS, DIAGRAMS, LAYOUTS, known_choice
+from symattn.grading.source import papers
+from symattn.languages import SIGNS, catalogue, languages, read_catalogue
+from symattn.marking.policy import POLICIES, policy
+from symattn.marking.scheme import read_scheme
+from symattn.mechanisms import Settings, custom, mechanism, mechanisms
+from symattn.mechanisms.base import _CHOICES, mask_keep
+from symattn.misconceptions import misconception, misconceptions
+from symattn.notation import Notation, load_notation, notations, read_notation
+from symattn.ops import OPS
+from symattn.presentation import CHOICES, make_look
+from symattn.problem import Erratum
+from symattn.problem_file import KEYS, problem_file
+from symattn.problems import Spec, problem_type, problem_types
+from symattn.sheets import SOLUTIONS, check_formats, check_solutions, formats
+
+LETTERS = string.ascii_lowercase + string.digits
+MASKS = ("causal", "padding", "window", "prefix", "blocks", "hidden", "additive")
+ENGLISH = {"language": {"code": "en", "name": "English", "plural": "one if n == 1"}}
+ATTENTION = {"Q": [[1, 0]], "K": [[1, 0]], "V": [[1, 2]]}
+SETTINGS = [f.name for f in fields(Settings)]
+SOLVED = symattn.derive("attention", **ATTENTION)
+
+
+def cli(*arguments: str) -> None:
+    result = CliRunner().invoke(main, arguments)
+    if result.exit_code == 2:
+        raise InputError(result.stderr.removeprefix("Error: ").strip())
+
+
+def _derive(name: str) -> None:
+    symattn.derive("attention", **ATTENTION, **{name: 1})
+
+
+def _erratum(key: str) -> None:
+    problem_file({"erratum": [{**dict.fromkeys(("id", "kind", "as_written", "corrected"), "x"), key: "x"}]}, "x")
+
+
+def _gradient(what: str) -> None:
+    problem_type("gradient").spec({"options": {"what": what}})
+
+
+CATALOGUES: dict[str, tuple[Iterable[object], Callable[[str], object]]] = {
+    "mechanisms": (mechanisms(), mechanism),
+    "what is derived": ((*mechanisms(), *examples()), symattn.derive),
+    "what is worked on": (mechanisms(), lambda name: cli("worksheet", name)),
+    "settings": (SETTINGS, lambda name: Settings.read({name: 1})),
+    "arguments of derive": ((*SETTINGS, "symbolic", "corrected"), _derive),
+    "arguments of worksheet": ((*SETTINGS, "seed", "together"), lambda name: symattn.worksheet(**{name: 1})),
+    "arguments of check": ((*SETTINGS, "policy"), lambda name: symattn.check("note-002", {}, **{name: 1})),
+    "masks": (MASKS, lambda name: mask_keep(f"{name}:2", 2, 2)),
+    "examples": (examples(), load_example),
+    "what is marked against": (examples(), papers),
+    "problem types": (problem_types(), problem_type),
+    "keys of questions": ([f.name for f in fields(Spec)], lambda name: problem_type("full").spec({name: 1})),
+    "presets of gradient": (problem_type("gradient").presets, _gradient),
+    "sizes": (mechanism("attention").letters, lambda name: problem_type("full").spec({"sizes": {name: 2}})),
+    "misconceptions": (misconceptions(), misconception),
+    "policies": (POLICIES, policy),
+    "notations": (notations(), load_notation),
+    "keys of notations": ([f.name for f in fields(Notation)], lambda name: read_notation({name: 1}, "mine")),
+    "formats": (formats(), lambda name: check_formats([name])),
+    "solutions": (SOLUTIONS, lambda name: check_solutions([name])),
+    "languages": (languages(), catalogue),
+    "tables of languages": (("language", "signs", "messages"), lambda n: read_catalogue({**ENGLISH, n: {}}, "x.toml")),
+    "signs of languages": (SIGNS, lambda name: read_catalogue({**ENGLISH, "signs": {name: "x"}}, "x.toml")),
+    "diagrams": (DIAGRAMS, SOLVED.diagram),
+    "steps": ([step.name for step in SOLVED.steps], lambda name: SOLVED.derivation[name]),
+    "ops": (OPS, lambda name: custom.run({"X": [[1]]}, [{"name": "Y", "op": name, "operands": ["X"]}])),
+    "keys of problem files": ((*KEYS, *SETTINGS), lambda name: problem_file({name: 1}, "problem.toml")),
+    "keys of exam files": ((*HEAD, *LOOK, *SHARED, "question"), lambda n: exam_spec({n: 1}, Path("exam.toml"))),
+    "keys of exam questions": (
+        (*SETTINGS, "points", "title", "level", "softmax", "sizes", "notation", "exact", "places", "given", "items"),
+        lambda name: exam_spec({"question": [{"type": "choice", name: 1}]}, Path("exam.toml")),
+    ),
+    "sizes on the command line": (("d_model", "d_ff", "d_out"), lambda name: cli("worksheet", "--size", f"{name}=2")),
+    "keys of errata": ([f.name for f in fields(Erratum)], _erratum),
+    "keys of schemes": (("policy", "settings", "line"), lambda name: read_scheme(f'"{name}" = 1')),
+    "what a page may be told": ((*CHOICES, "language"), lambda name: make_look(**{name: "x"})),
+    "layouts": (LAYOUTS, lambda name: known_choice("layout", name, LAYOUTS)),
+    "conventions": (CONVENTIONS, lambda name: known_choice("conventions", name, CONVENTIONS)),
+    "lists": (_catalogues(), lambda name: cli("list", name)),
+    **{f"{s}": (known, lambda name, s=s: Settings.read({s: name})) for s, known in _CHOICES.items()},
+    **{
+        f"options of {t.name}": (t.options, lambda name, t=t: t.spec({"options": {name: 1}}))
+        for t in problem_types().values() if len(t.options) > 0 and not t.presets
+    },
+}  # fmt: skip
+
+
+def one_error_away(text: str) -> set[str]:
+    """Every text that comes of one letter left out, put in, put in the place of another, or exchanged with the next."""
+    cuts = [(text[:i], text[i:]) for i in range(len(text) + 1)]
+    return {
+        *(a + b[1:] for a, b in cuts if b),
+        *(a + b[1] + b[0] + b[2:] for a, b in cuts if len(b) > 1),
+        *(a + c + b[1:] for a, b in cuts if b for c in LETTERS),
+        *(a + c + b for a, b in cuts for c in LETTERS),
+    }
+
+
+def plain(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "").replace(" ", "")
+
+
+@pytest.mark.parametrize("kind", CATALOGUES)
+def test_a_name_with_a_typing_error_is_answered_with_that_name(kind):
+    known, ask = CATALOGUES[kind]
+    names = [str(name) for name in known if str(name)]
+    plains = [plain(name) for name in names]
+    tried = 0
+    for name in names:
+        rng = random.Random(f"{kind} {name}")
+        typed = sorted(one_error_away(name) - {*names})
+        for typo in rng.sample([t for t in typed if plain(t) not in plains and len(plain(t)) > 1], 2):
+            near = one_error_away(plain(typo))
+            meant = [other for other, short in zip(names, plains, strict=True) if short in near]
+            with pytest.raises(InputError) as raised:
+                ask(typo)
+            assert name in str(raised.value), (typo, str(raised.value))
+            if len(meant) <= 3:
+                assert "did you mean" in str(raised.value), (typo, str(raised.value))
+            tried += 1
+    assert tried == 2 * len(names)
+
+
+def test_the_nearest_of_a_catalogue():
+    known = ["attention", "self_attention", "self_attention_gradient", "multi_head_attention", "multi_head_gradient"]
+    assert nearest("selfattention", known) == ["self_attention"]
+    assert nearest("Self-Attention", known) == ["self_attention"]
+    assert nearest("slef_atention", known) == ["self_attention"]
+    assert nearest("multi", known) == ["multi_head_attention", "multi_head_gradient"]
+    assert nearest("nonsense", known) == nearest("x", ["y"]) == nearest("a" * 10**6, known) == nearest(3, known) == []
+    assert nearest("C9", [f"C{k}" for k in range(1, 8)]) == []  # any of them
+    assert offered("nonsense", ["a", "b"], "{} are known") == "a, b are known."
+    assert offered("attetnion", ["attention", "intention"]) == "did you mean attention?"
+    assert offered("bat", ["cat", "hat", "dog"]) == "did you mean cat or hat?"
+
+
+def test_every_mechanism_that_is_listed_makes_worksheets_and_custom_says_where_it_belongs():
+    for name in _catalogues()["mechanisms"]():
+        assert problem_type("full").spec({"mechanism": name}).mechanism == name
+    for ask in (lambda: symattn.worksheet("custom"), lambda: symattn.derive("custom")):
+        with pytest.raises(InputError, match=r"the steps of a problem file: symattn derive FILE\.toml"):
+            ask()
+
+
+def test_a_word_of_derive_that_is_no_setting_is_not_taken_for_a_matrix():
+    with pytest.raises(InputError, match=r"There is no setting and no given matrix 'scle'; did you mean scale\?"):
+        symattn.derive("attention", **ATTENTION, scle=3)
+    with pytest.raises(InputError, match=r"There is no setting and no given matrix 'scle'; did you mean scale\?"):
+        symattn.derive("note-002", scle=3)
+    data = {"mechanism": "attention", "given": {**ATTENTION, "W_Qq": 3}}
+    with pytest.raises(InputError, match=r"attention has no given 'W_Qq'; it knows Q, K, V"):
+        problem_file(data, "problem.toml").problem()
+    heads = {"A_1": [[1]], "A_2": [[1]], "V": [[1, 2]], "W_O": [[1, 0], [0, 1]]}
+    assert symattn.derive("weighted_heads", **heads, heads=2)["Z_2"].result[0, 0] == 2  # numbered in every head
+
+
+# ------------------------------------------------------------------------------------------------ options of exams
+
+WHERE = {
+    "--mask": ("question", "mask"), "--layout": ("top", "layout"), "-n": ("top", "variants"),
+    "--decimal": ("top", "exact"), "--size": ("top", "sizes"), "--by-token": ("question", "by"),
+    "--option": ("question", "NAME"),
+    "--problem": ("question", "type"), "--round": ("question", "rounding"), "--heads": ("question", "heads"),
+    "--text-size": ("top", "text_size"), "--language": ("top", "language"), "--level": ("top", "level"),
+    "--together": None, "--overview": None, "--solutions": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("option", WHERE)
+def test_an_option_of_single_worksheets_is_told_where_exams_have_it_if_they_have_it(option, tmp_path):
+    path = tmp_path / "exam.toml"
+    path.write_text('[[question]]\ntype = "masks"\n', encoding="utf-8")
+    flag = option in ("--together", "--overview", "--decimal", "--by-token")
+    values = {"-n": "3", "--layout": "falk", "--text-size": "18", "--option": "a=b", "--language": "de"}
+    result = CliRunner().invoke(main, ["worksheet", str(path), option, *([] if flag else [values.get(option, "2")])])
+    assert result.exit_code == 2
+    assert f"Error: {option} goes with single worksheets; " in result.stderr
+    if WHERE[option] is None:
+        assert "an exam has no such choice." in result.stderr
+        return
+    place, key = WHERE[option]
+    words = "at the top of exam.toml" if place == "top" else "in a [[question]] of exam.toml"
+    assert f"{words}, as {key} = " in result.stderr
+    if key == "NAME":
+        return
+    given = {
+        "variants": 3, "exact": False, "sizes": {"n": 4}, "layout": "falk", "by": "token", "type": "full", "heads": 1,
+        "rounding": {"places": 2}, "text_size": 18, "language": "de", "level": "long", "mask": "causal",
+    }[key]  # fmt: skip
+    data = {"question": [{"type": "full"}]}
+    (data if place == "top" else data["question"][0])[key] = given  # and there it is known indeed
+    assert exam_spec(data, path, ())
