@@ -113,11 +113,14 @@ class ProblemFile:
         given = self.data.get("given", {})
         if miniature:
             given = {key: value for key, value in self._small.items() if key not in SETTINGS}
+        gradients = self.data.get("gradient", ())
+        upstream = {gradient(custom.upstream_of(table, number)) for number, table in enumerate(gradients, 1)}
         positive = frozenset(self.data.get("assume", {}).get("positive", ()))
-        if name != "custom" and (unknown := [key for key in given if not mechanism(name).has_given(key)]):
+        if name != "custom" and (
+            unknown := [key for key in given if not mechanism(name).has_given(key) and key not in upstream]
+        ):
             raise mechanism(name).no_given(unknown[0], settings)
         givens = {key: read_given(key, value, positive) for key, value in given.items()}
-        gradients = [*self.data.get("gradient", ()), *mode.get("gradient", ())]
         if name == "custom":
             if symbolic or sizes:
                 raise InputError("A custom problem is worked out with the givens it has; write symbols among them.")
@@ -128,7 +131,6 @@ class ProblemFile:
         givens = _turned(givens, str(self.data.get("orientation", own)), settings)
         if sizes and not symbolic and any(isinstance(given, Matrix) for given in givens.values()):
             raise InputError(f"{self.name} has numbers: to choose its sizes, have it in letters as well (--symbolic).")
-        upstream = {gradient(custom.upstream_of(table, number)) for number, table in enumerate(gradients, 1)}
         aside = {key: given for key, given in givens.items() if key in upstream - set(chosen.shapes(settings))}
         givens = {key: given for key, given in givens.items() if key not in aside}
         if symbolic or sizes:

@@ -15,7 +15,7 @@ from operator import add
 from typing import Literal
 
 from symattn.derivation import Called, Derivation, Op, Operand, Shape, Step, symbols
-from symattn.errors import InputError
+from symattn.errors import InputError, offered
 from symattn.exact import AnyMatrix, Matrix, Outline, has_symbols
 from symattn.mechanisms.base import Settings, mask_keep
 from symattn.ops import (
@@ -319,8 +319,9 @@ class _Pass:
     def __post_init__(self) -> None:
         reached = _reached(self.d, self.of)
         if unreached := [name for name in self.wrt if name not in reached or name not in self.d.givens]:
-            known = ", ".join(name for name in self.d.givens if name in reached)
-            raise InputError(f"{self.of} does not depend on a given {unreached[0]!r}; it does on {known}.")
+            known = [name for name in self.d.givens if name in reached]
+            tail = offered(unreached[0], known, "it does on {}")
+            raise InputError(f"{self.of} does not depend on a given {unreached[0]!r}; {tail}")
         leading = set(self.wrt) or {name for name in self.d.givens if name in reached}
         self.depth = dict.fromkeys(self.d.givens, 0)
         for step in self.d:
