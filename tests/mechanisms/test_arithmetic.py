@@ -147,6 +147,40 @@ def test_a_recurrent_network_of_six_units():
     assert np.abs(array(d.last.result)[-1] - h).max() < 1e-9
 
 
+@pytest.mark.parametrize("arithmetic", ["decimal", "auto"])
+def test_gradients_through_attention_of_four_tokens(arithmetic):
+    """To the weights and the inputs, n = d = 4, against PyTorch's autograd."""
+    torch = pytest.importorskip("torch")
+    rng = Random(44)
+    givens = {name: some(rng, 4, 4) for name in ("X", "W_Q", "W_K", "W_V", "dZ")}
+    d = derive("self_attention_gradient", **givens, arithmetic=arithmetic).derivation
+    t = {name: torch.tensor(m, dtype=torch.float64, requires_grad=True) for name, m in givens.items()}
+    Q, K, V = (t["X"] @ t[f"W_{role}"] for role in "QKV")
+    (torch.softmax(Q @ K.T / 2, 1) @ V * t["dZ"].detach()).sum().backward()
+    for name in ("X", "W_Q", "W_K", "W_V"):
+        assert np.abs(array(d.value(f"d{name}")) - t[name].grad.numpy()).max() < 1e-9, name
+
+
+@pytest.mark.parametrize("arithmetic", ["decimal", "auto"])
+def test_gradients_through_time_of_six_units(arithmetic):
+    """tanh, four steps, against PyTorch's autograd."""
+    torch = pytest.importorskip("torch")
+    rng = Random(46)
+    X, W_x, W_h, dH = some(rng, 4, 4), some(rng, 4, 6), some(rng, 6, 6), some(rng, 4, 6)
+    thirds = [[f"{x}/3" for x in row] for row in W_h]
+    d = derive("backpropagation_through_time", X=X, W_x=W_x, W_h=thirds, dH=dH, function="tanh",
+               arithmetic=arithmetic).derivation  # fmt: skip
+    x, w_x, w_h, g = (torch.tensor(m, dtype=torch.float64) for m in (X, W_x, W_h, dH))
+    w_x.requires_grad_(), (w_h := w_h / 3).requires_grad_()
+    h, loss = torch.zeros(6, dtype=torch.float64), 0
+    for step, row in enumerate(x):
+        h = torch.tanh(row @ w_x + h @ w_h)
+        loss = loss + (h * g[step]).sum()
+    loss.backward()
+    assert np.abs(array(d.value("dW_x")) - w_x.grad.numpy()).max() < 1e-9
+    assert np.abs(array(d.value("dW_h")) - w_h.grad.numpy()).max() < 1e-9
+
+
 @pytest.mark.parametrize("function", ["gelu", "gelu_tanh", "silu", "sigmoid", "tanh"])
 def test_activations_of_decimals(function):
     """Each in a block, of numbers that are decimals already, against PyTorch."""
