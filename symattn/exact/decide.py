@@ -29,6 +29,7 @@ from symattn.exact.intervals import (
     enclose,
     interval_ring,
 )
+from symattn.exact.lowest import by_size, less
 from symattn.exact.tree import (
     Apply,
     Budget,
@@ -127,6 +128,8 @@ def sign(v: Value, *, budget: Budget | None = None) -> int:
         return known
     if _sure(decide(v, 0, budget=budget), v):
         return 0
+    if isinstance(v, ExpSum):
+        v = _without_largest_unit(v)
     digits = FIRST_DIGITS
     while digits < FARTHEST_DIGITS:
         digits *= 2
@@ -136,6 +139,12 @@ def sign(v: Value, *, budget: Budget | None = None) -> int:
         if known is not None:
             return known
     raise UndecidedError(f"The sign of {values.text(v)} is not known even with {digits} digits.")
+
+
+def _without_largest_unit(v: ExpSum) -> ExpSum:
+    """v/e^a with the largest a of all terms, which has the same sign, and is no number that decimals cannot hold."""
+    largest = max((a for a, _, _ in v.terms), key=by_size)
+    return ExpSum({(less(a, largest), r, roots): c for (a, r, roots), c in v.terms.items()})
 
 
 def compare(a: Value, b: Value) -> int:

@@ -42,7 +42,7 @@ Ties: TypeAlias = Literal["even", "up", "down"]
 Mark: TypeAlias = Literal["right", "tie", "too low", "too high"]
 
 MODES = {"even": ROUND_HALF_EVEN, "up": ROUND_HALF_UP, "down": ROUND_HALF_DOWN}  # up: away from zero
-MOST_DIGITS = 20_000  # of a number that is printed
+MOST_DIGITS = 5_000  # of a number that is printed, and with which one is worked out: the last takes half a second
 GUARD = 12
 ATTEMPTS = 8  # doublings of the precision for a number outside the decidable class
 
@@ -169,7 +169,7 @@ def _units(v: Value, places: int, mode: str) -> int:
                 return _round_rational(step, mode)
             tested = step
         digits *= 2
-        if digits > 4 * MOST_DIGITS:
+        if digits > 2 * MOST_DIGITS:
             break
     raise UndecidedError(
         f"How {text(v)} is rounded to {places} places is not known with {digits} digits: "
@@ -228,6 +228,8 @@ def _leading_place(v: Value) -> int:
     else:
         digits = GUARD
         while (interval := enclose(v, digits)).sign is None or not interval.bounded:
+            if interval.sign is not None and digits > 2 * GUARD:  # beyond what a Decimal can hold
+                raise InputError(f"{text(v)} has more than {MOST_DIGITS} digits and is not written out.")
             digits *= 2
             if digits > MOST_DIGITS:
                 raise UndecidedError(f"The size of {text(v)} is not known even with {digits} digits.")
