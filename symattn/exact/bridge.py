@@ -7,7 +7,6 @@ from typing import Any
 
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import values
-from symattn.exact.lowest import lowest
 from symattn.exact.tree import (
     Apply,
     Budget,
@@ -41,8 +40,6 @@ def to_sympy(v: Value) -> Any:
         return sympy.Rational(v.numerator, v.denominator)
     if isinstance(v, NegativeInfinity):
         return -sympy.oo
-    if isinstance(v, Quotient):
-        v = lowest(v)
     if isinstance(v, Quotient):
         return to_sympy(v.numerator) / to_sympy(v.denominator)
     if isinstance(v, ExpSum):

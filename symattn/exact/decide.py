@@ -530,6 +530,8 @@ class Survey(Ring[Degree]):
                 self(x)
             elif function == "sqrt":
                 return self.embed(values.square_root(v))
+            elif function == "ln" and isinstance(v, RATIONAL) and v <= 0:
+                raise UndefinedError(f"The logarithm of {values.text(v)} is not defined: it is not positive.")
             else:
                 self.embed(v)
                 self.logarithms.update(n for n in _parts(v) if isinstance(n, int))

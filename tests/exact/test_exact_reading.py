@@ -428,6 +428,13 @@ def test_roots_of_powers_of_letters_are_not_multiplied_out():
 LARGE = "(1+e)^200*(1-e)^200"
 
 
+@pytest.mark.parametrize("none", ["ln(√2*√2-2)", "ln(√2*√3-√6)", "1/(√2*√2-2)", "ln(√2*√2-2)*0"])
+def test_the_logarithm_of_0_is_not_looked_for_modulo_a_prime(none):
+    """Dividing 0 by 2 as often as that goes never ended; intervals do not see that it is 0."""
+    decision = decide_reading(read(f"{LARGE}*0+ln(2)+{none}"), exact("ln(2)"))
+    assert decision.equal is not True
+
+
 def test_a_number_too_large_to_be_multiplied_out_may_not_be_defined_at_all() -> None:
     with pytest.raises(ReadError):  # intervals find it
         read(f"ln(-1)+{LARGE}").evaluate()
