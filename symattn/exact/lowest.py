@@ -62,7 +62,7 @@ def lowest(v: Finite) -> Finite:
     >>> from symattn.exact.values import divide, exponential
     >>> e = exponential(1)
     >>> lowest(divide(18 * e, 2 + 4 * e + 2 * e * e)), lowest(divide(1 - e * e, 1 + e))
-    (9·e/(e^2 + 2·e + 1), -e + 1)
+    (9·e/(2·e + 1 + e^2), 1 - e)
     """
     if not isinstance(v, Quotient):
         return v
