@@ -7,7 +7,6 @@ from typing import Any, cast
 
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import values
-from symattn.exact.lowest import lowest
 from symattn.exact.real import Function, Real, real
 from symattn.exact.tree import (
     Apply,
@@ -48,8 +47,6 @@ def to_sympy(v: Value) -> Any:
         from symattn.exact.rounding import significant_text
 
         return sympy.Float(significant_text(v, DIGITS_OF_FLOATS), DIGITS_OF_FLOATS)
-    if isinstance(v, Quotient):
-        v = lowest(v)
     if isinstance(v, Quotient):
         return to_sympy(v.numerator) / to_sympy(v.denominator)
     if isinstance(v, ExpSum):

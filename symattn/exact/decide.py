@@ -30,6 +30,7 @@ from symattn.exact.intervals import (
     enclose,
     interval_ring,
 )
+from symattn.exact.lowest import by_size, less
 from symattn.exact.real import Real
 from symattn.exact.tree import (
     Apply,
@@ -149,6 +150,8 @@ def sign(v: Value, *, budget: Budget | None = None) -> int:
         return known
     if _sure(decide(v, 0, budget=budget), v):
         return 0
+    if isinstance(v, ExpSum):
+        v = _without_largest_unit(v)
     digits = FIRST_DIGITS
     while digits < FARTHEST_DIGITS:
         digits *= 2
@@ -158,6 +161,12 @@ def sign(v: Value, *, budget: Budget | None = None) -> int:
         if known is not None:
             return known
     raise UndecidedError(f"The sign of {values.text(v)} is not known even with {digits} digits.")
+
+
+def _without_largest_unit(v: ExpSum) -> ExpSum:
+    """v/e^a with the largest a of all terms, which has the same sign, and is no number that decimals cannot hold."""
+    largest = max((a for a, _, _ in v.terms), key=by_size)
+    return ExpSum({(less(a, largest), r, roots): c for (a, r, roots), c in v.terms.items()})
 
 
 def compare(a: Value, b: Value) -> int:
@@ -543,6 +552,8 @@ class Survey(Ring[Degree]):
                 self(x)
             elif function == "sqrt":
                 return self.embed(values.square_root(v))
+            elif function == "ln" and isinstance(v, RATIONAL) and v <= 0:
+                raise UndefinedError(f"The logarithm of {values.text(v)} is not defined: it is not positive.")
             else:
                 self.embed(v)
                 self.logarithms.update(n for n in _parts(v) if isinstance(n, int))

@@ -62,7 +62,7 @@ def lowest(v: Finite) -> Finite:
     >>> from symattn.exact.values import divide, exponential
     >>> e = exponential(1)
     >>> lowest(divide(18 * e, 2 + 4 * e + 2 * e * e)), lowest(divide(1 - e * e, 1 + e))
-    (9·e/(e^2 + 2·e + 1), -e + 1)
+    (9·e/(2·e + 1 + e^2), 1 - e)
     """
     if not isinstance(v, Quotient):
         return v
@@ -100,7 +100,7 @@ def cofactors(a: ExpSum, b: ExpSum) -> tuple[Rational | ExpSum, Rational | ExpSu
         return b, a
     (first, second), step = parts
     common = _gcd(first.polynomial, second.polynomial)
-    over = Part(1, (), []), Part(tidy(Fraction(first.content) / second.content), _minus(first.least, second.least), [])
+    over = Part(1, (), []), Part(tidy(Fraction(first.content) / second.content), less(first.least, second.least), [])
     results = []
     for part, rest, own, theirs in ((over[0], second, one, other), (over[1], first, other, one)):
         polynomial = _quotient(rest.polynomial, common) or rest.polynomial
@@ -144,7 +144,7 @@ def _without_content(
         scales = [-scale for scale in scales]
     least = min((a for a, _, _ in below), key=by_size)
     numerator, denominator = (
-        ExpSum.of({(_minus(a, least), r, roots): c * scale for (a, r, roots), c in terms.items()})
+        ExpSum.of({(less(a, least), r, roots): c * scale for (a, r, roots), c in terms.items()})
         for terms, scale in zip((above, below), scales, strict=True)
     )
     return numerator, denominator
@@ -164,7 +164,8 @@ def _content(coefficients: Iterable[Rational]) -> Rational:
     return tidy(Fraction(gcd(*(c.numerator * (below // c.denominator) for c in known)), below))
 
 
-def _minus(a: Exponent, b: Exponent) -> Exponent:
+def less(a: Exponent, b: Exponent) -> Exponent:
+    """a − b."""
     return add_exponents(a, tuple((r, -c) for r, c in b))
 
 
@@ -188,7 +189,7 @@ def _parts(sums: Sequence[Mapping[Exponent, Rational]]) -> tuple[list[Part], Exp
         start = next(iter(terms))
         here: dict[Exponent, Fraction] = {}
         for a in terms:
-            difference = _minus(a, start)
+            difference = less(a, start)
             if not direction and difference:
                 direction = difference if difference[0][1] > 0 else _times(difference, -1)
             ratio = Fraction(difference[0][1]) / direction[0][1] if difference else Fraction(0)
@@ -274,4 +275,4 @@ def _quotient(f: Polynomial, g: Polynomial) -> Polynomial | None:
     return quotient if quotient and not any(rest) else None
 
 
-__all__ = ["LARGEST_DEGREE", "LONGEST_COEFFICIENT", "by_size", "cofactors", "lowest"]
+__all__ = ["LARGEST_DEGREE", "LONGEST_COEFFICIENT", "by_size", "cofactors", "less", "lowest"]

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from symattn.errors import InputError, ReadError
+from symattn.exact.lowest import lowest
 from symattn.exact.rounding import decimal_text
-from symattn.exact.values import Value, exact, is_symbolic, tidy
+from symattn.exact.values import Value, exact, is_finite, is_symbolic, tidy
 
 if TYPE_CHECKING:
     import sympy
@@ -92,7 +93,7 @@ class Matrix:
         return f"Matrix([{', '.join('[' + ', '.join(map(str, row)) + ']' for row in self.rows)}])"
 
     def _repr_latex_(self) -> str:
-        text: str = self.sympy()._repr_latex_()
+        text: str = self.map(lambda x: lowest(x) if is_finite(x) else x).sympy()._repr_latex_()
         return text
 
 

@@ -87,7 +87,7 @@ class Reading:
         try:
             value = ExactRing(Budget(BUDGET))(self.tree)
             if is_symbolic(value) and not has_symbols(value) and not is_defined(value):
-                return OverBudget("Whether this is a number at all takes too many digits to see.")
+                return OverBudget()  # a number or none: that would take too many digits to see
         except OverBudget as error:
             return self._undefined() or error
         except EvaluationError as error:

@@ -43,6 +43,8 @@ Mark: TypeAlias = Literal["right", "tie", "too low", "too high"]
 
 MODES = {"even": ROUND_HALF_EVEN, "up": ROUND_HALF_UP, "down": ROUND_HALF_DOWN}  # up: away from zero
 MOST_DIGITS = 20_000  # of a number that is printed
+LONGEST_WHOLE = 2_000  # of them before the point: how many there are after it is asked for, and no surprise
+FARTHEST = 3_000  # digits beyond those printed, to tell a number from a tie
 GUARD = 12
 ATTEMPTS = 8  # doublings of the precision for a number outside the decidable class
 
@@ -169,7 +171,7 @@ def _units(v: Value, places: int, mode: str) -> int:
                 return _round_rational(step, mode)
             tested = step
         digits *= 2
-        if digits > 4 * MOST_DIGITS:
+        if digits > FARTHEST + needed:
             break
     raise UndecidedError(
         f"How {text(v)} is rounded to {places} places is not known with {digits} digits: "
@@ -187,8 +189,8 @@ def _step(low: int, high: int, mode: str, interval: Interval, places: int) -> Ra
 def _digits_needed(v: Value, interval: Interval, places: int) -> int:
     """How many digits it takes to see so many places of a number in this interval."""
     whole = max(interval.low.adjusted(), interval.high.adjusted(), 0)
-    if whole + abs(places) > MOST_DIGITS:
-        raise InputError(f"{text(v)} to {places} places has more than {MOST_DIGITS} digits and isn't written out.")
+    if whole > LONGEST_WHOLE or whole + abs(places) > MOST_DIGITS:
+        raise InputError(f"{text(v)} to {places} places has too many digits to be written out.")
     return max(whole + places, 0) + GUARD // 2
 
 
@@ -228,12 +230,14 @@ def _leading_place(v: Value) -> int:
     else:
         digits = GUARD
         while (interval := enclose(v, digits)).sign is None or not interval.bounded:
+            if interval.sign is not None and digits > 2 * GUARD:  # beyond what a Decimal can hold
+                raise InputError(f"{text(v)} has too many digits to be written out.")
             digits *= 2
-            if digits > MOST_DIGITS:
+            if digits > FARTHEST:
                 raise UndecidedError(f"The size of {text(v)} is not known even with {digits} digits.")
         guess = max(interval.low.adjusted(), interval.high.adjusted())
-        if abs(guess) > MOST_DIGITS:
-            raise InputError(f"{text(v)} has more than {MOST_DIGITS} digits and is not written out.")
+        if abs(guess) > LONGEST_WHOLE:
+            raise InputError(f"{text(v)} has too many digits to be written out.")
     size = v if sign(v) > 0 else -v
     return guess if compare(size, _power_of_ten(guess)) >= 0 else guess - 1
 

@@ -103,6 +103,7 @@ def is_node(v: object) -> TypeGuard[Node]:
 
 LARGEST_OUTSIDE = 4  # digits of an exponent with which the class of exact numbers may be left
 LONGEST_OUTSIDE = 256  # bits of the coefficients with which it may be left
+LARGEST_POWER = 20  # of an expression outside the class of which a root is taken
 LARGEST_FACTOR = 10**6  # of a logarithm with which SymPy is left to work
 FARTHEST_OUTSIDE = 500  # digits, before or after the point, of other numbers with which it may be left
 
@@ -327,6 +328,8 @@ class ExactRing(Ring[Value]):
                 raise OverBudget("The power is too large to be evaluated.")
             if bits_of_coefficient(b) * values.absolute(x) > self.budget.longest:
                 raise OverBudget("The power is too long to be evaluated.")
+            if isinstance(x, Fraction):
+                _require_small_powers(b)
             if isinstance(x, Fraction) and b.is_Pow and values.has_symbols(b):
                 return self._open(lambda: _power_of_power(b, x))
         if isinstance(x, Fraction) and (logarithm := values.logarithm_of_unit(b)) is not None:
@@ -390,6 +393,7 @@ class ExactRing(Ring[Value]):
 
     def _root(self, a: Value) -> Value:
         if not is_finite(a):
+            _require_small_powers(a)
             if values.has_symbols(a) and a.is_Pow:
                 return self._open(lambda: _power_of_power(a, Fraction(1, 2)))
             return self._open(lambda: values.square_root(a))
@@ -473,6 +477,14 @@ def _work_of_leaving(a: Value) -> int:
         return 0
     terms = size(numerator_of(a)) + size(denominator_of(a))
     return 300 * terms + 20 * terms**2
+
+
+def _require_small_powers(v: Value) -> None:
+    """SymPy multiplies out real and imaginary parts of (1 + x)^99 to see what its root is."""
+    import sympy
+
+    if is_symbolic(v) and any(exponent_of(power) > LARGEST_POWER for power in v.atoms(sympy.Pow)):
+        raise OverBudget("The root is of a power that is too large.")
 
 
 def _has_long_numbers(v: Any) -> bool:

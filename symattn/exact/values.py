@@ -420,10 +420,11 @@ def _goes_on_in_decimals(*numbers: Value) -> bool:
 def exact(x: object) -> Value:
     """The exact value that x stands for.
 
-    A float is the decimal it is written as; a text is read as a person would write it.
+    A float is the decimal it is written as; a text is read as a person would write it, and if it can be read in two
+    ways (2e-3), in the one that `reading.read` puts first.
 
-    >>> exact(0.1), exact("1/2"), exact("2e^2 - √12")
-    (Fraction(1, 10), Fraction(1, 2), 2·e^2 - 2·√3)
+    >>> exact(0.1), exact("1/2"), exact("2e^2 - √12"), exact("1e-2")
+    (Fraction(1, 10), Fraction(1, 2), 2·e^2 - 2·√3, Fraction(1, 100))
     """
     if isinstance(x, bool):
         raise InputError(f"{x} is a truth value, not a number; write 1 or 0.")

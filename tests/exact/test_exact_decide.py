@@ -252,3 +252,14 @@ def test_signs():
     assert compare(0, NEGATIVE_INFINITY) == 1
     assert compare(NEGATIVE_INFINITY, NEGATIVE_INFINITY) == 0
     assert is_zero(x - x)
+
+
+@pytest.mark.parametrize("power", [20, 30, 400])
+def test_signs_of_numbers_that_no_decimal_holds(power):
+    """e^(10^400) has more digits than a Decimal's exponent can say, and 9.5·e < 201·1."""
+    huge = exponential(10**power)
+    assert sign(huge * exponential(1) * Fraction(19, 2) - huge * 201) == -1
+    assert sign(huge * exponential(1) * 74 - huge * 201) == 1
+    assert compare(huge, Fraction(1, 3)) == 1
+    assert compare(-huge, exponential(2)) == -1
+    assert sign(exponential(-(10**power)) - exponential(-(10**power) - 1) * 3) == -1

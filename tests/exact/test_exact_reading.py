@@ -415,7 +415,24 @@ def test_what_would_take_long_to_multiply_out_is_compared_all_the_same(text: str
     assert decide_reading(reading, Fraction(1, 3)).equal is False
 
 
+def test_roots_of_powers_of_letters_are_not_multiplied_out():
+    """It took four seconds, for SymPy multiplies out real and imaginary parts."""
+    started = time.process_time()
+    reading = read("sin(ln(10^-200*sqrt((((3 n d^2)^99)^(-20/199))^(-200/12))))", symbols=True)
+    with suppress(OverBudget):
+        reading.evaluate()
+    assert decide_reading(reading, read("3 n d^2", symbols=True).value).equal is not True
+    assert time.process_time() - started < 1
+
+
 LARGE = "(1+e)^200*(1-e)^200"
+
+
+@pytest.mark.parametrize("none", ["ln(√2*√2-2)", "ln(√2*√3-√6)", "1/(√2*√2-2)", "ln(√2*√2-2)*0"])
+def test_the_logarithm_of_0_is_not_looked_for_modulo_a_prime(none):
+    """Dividing 0 by 2 as often as that goes never ended; intervals do not see that it is 0."""
+    decision = decide_reading(read(f"{LARGE}*0+ln(2)+{none}"), exact("ln(2)"))
+    assert decision.equal is not True
 
 
 def test_a_number_too_large_to_be_multiplied_out_may_not_be_defined_at_all() -> None:

@@ -28,8 +28,19 @@ def test_thousands_of_answers() -> None:
     assert dict(tally.events) == {}
     assert sum(tally.outcomes.values()) == 5_000
     kinds = {outcome.split()[0] for outcome in tally.outcomes}
-    assert kinds == {"soup", "mutation", "nesting", "huge", "look_alike", "code", "dressed"}
+    assert kinds == {"soup", "mutation", "nesting", "huge", "look_alike", "code", "dressed", "expression"}
     assert any("accepted" in outcome for outcome in tally.outcomes)
+
+
+def test_hundreds_of_functions_of_functions() -> None:
+    """With exponents of both signs and every size.  Processor time; a limit that is far above what the bench allows."""
+    module = fuzzer()
+    tally = module.fuzz(600, seed=3, kinds=(module.expression,))
+    assert tally.crashes == []
+    assert [slow for slow in tally.slowest if slow[0] > 5 * module.LIMIT] == []
+    assert sum(number for outcome, number in tally.outcomes.items() if "complaint" in outcome) < 450
+    assert any("interval" in outcome for outcome in tally.outcomes)
+    assert any("exact" in outcome for outcome in tally.outcomes)
 
 
 def test_it_would_see_code_that_is_run() -> None:

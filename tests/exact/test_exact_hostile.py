@@ -1,0 +1,104 @@
+"""Whatever is typed, only the errors that are promised come of it, and none of it takes long."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+from types import ModuleType
+
+import pytest
+
+from symattn.errors import InputError, ReadError, UndecidedError
+from symattn.exact import compare, correctly_rounded, decide, decimal_text, sign, significant_text, to_sympy
+from symattn.exact.reading import Reading, decide_reading, read, typed
+from symattn.exact.tree import OverBudget
+from symattn.exact.values import Value, has_symbols, text
+from symattn.formula import number
+
+LIMIT = 1.0
+"""Seconds of processor time, several times of what the bench allows."""
+
+NUMBERS: dict[str, tuple[Callable[[Value], object], tuple[type[Exception], ...]]] = {
+    "decide": (lambda v: decide(v, Fraction(1, 3)), ()),
+    "text": (text, ()),
+    "formula": (number, (InputError,)),  # thousands of digits
+    "SymPy": (to_sympy, ()),
+    "typed": (lambda v: read(typed(v)), (ReadError,)),  # longer than what is read
+    "compare": (lambda v: compare(v, Fraction(1, 3)), (UndecidedError,)),
+    "sign": (sign, (UndecidedError,)),
+    "decimals": (lambda v: decimal_text(v, 4), (InputError, UndecidedError)),
+    "digits": (lambda v: significant_text(v, 4), (InputError, UndecidedError)),
+    "rounded": (lambda v: correctly_rounded(v, Fraction(1, 2), 1), (UndecidedError,)),
+}
+"""What is done with a value, and how it may fail."""
+
+
+@pytest.fixture(scope="module")
+def fuzzer() -> ModuleType:
+    path = Path(__file__).parent.parent / "bench" / "fuzz_answers.py"
+    spec = importlib.util.spec_from_file_location("fuzz_answers", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["fuzz_answers"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def values_of(reading: Reading) -> list[Value]:
+    found = []
+    for one in (reading, *reading.alternatives):
+        try:
+            found.append(one.evaluate())
+        except (ReadError, OverBudget):
+            continue
+    return found
+
+
+def test_only_promised_errors_leave_what_is_typed(fuzzer: ModuleType) -> None:
+    rng = Random(5)
+    evaluated, said = 0, list[str]()
+    for k in range(400):
+        answer = fuzzer.expression(rng, rng.choice(fuzzer.RIGHT), depth=rng.randint(1, 4))
+        started = time.process_time()
+        try:
+            reading = read(answer)
+        except ReadError as error:
+            said.append(str(error))
+            continue
+        reading.echo()
+        try:
+            decide_reading(reading, Fraction(1, 3))
+        except ReadError as error:  # it is no number
+            said.append(str(error))
+        for value in values_of(reading):
+            if value is read("-inf").value or has_symbols(value):
+                continue
+            evaluated += 1
+            for function, allowed in NUMBERS.values():
+                try:
+                    function(value)
+                except allowed as error:
+                    said.append(str(error))
+        assert k < 5 or time.process_time() - started < LIMIT, answer  # the first ones import what is needed
+    assert evaluated > 150
+    assert [text for text in said if not text.endswith(".")] == []
+
+
+@pytest.mark.parametrize("exponent", [12, 20, 400])
+@pytest.mark.parametrize("sign_of_it", ["", "-"])
+@pytest.mark.parametrize("form", ["{}", "cos({})", "sin({})", "ln({})", "ln(1+{})", "e^{}", "√(1-cos({}))", "1/({})"])
+def test_exponents_of_both_signs_in_every_function(form: str, sign_of_it: str, exponent: int) -> None:
+    started = time.process_time()
+    reading = read(form.format(f"(e^({sign_of_it}10^{exponent}))"))
+    try:
+        decision = decide_reading(reading, Fraction(1, 3))
+    except ReadError:
+        return
+    assert decision.equal is not True
+    assert time.process_time() - started < LIMIT
