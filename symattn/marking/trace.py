@@ -388,9 +388,15 @@ class Trace:
         if any(step.name in mistake.charged for mistake in self.mistakes):
             return False
         resting = list(self._resting(step, i, j))
-        return bool(resting) and all(
-            (judged := self.judged.get(place)) is not None and judged.accepted for place in resting
-        )
+        return bool(resting) and all(map(self._rightly_begun, resting))
+
+    def _rightly_begun(self, place: Place) -> bool:
+        """Whether an entry shows that what it rests on was right: right, or spoilt by a mistake made there."""
+        judged = self.judged.get(place)
+        if judged is None or judged.event is None:
+            return judged is not None and judged.accepted
+        mistake = self.mistakes[judged.event]
+        return judged.accepted or (mistake.kind in ("misconception", "slip") and mistake.charged[0] == place[0])
 
     def _resting(self, step: Step, i: int, j: int) -> Iterator[Place]:
         """The entries of later steps that are worked out from entry (i, j), two steps left out at most."""
