@@ -111,7 +111,7 @@ def test_english_is_its_own_language():
 
 
 BROKEN = {
-    "the tables language, signs and messages are known": {"language": HEAD, "words": {}},
+    "the tables language, signs, messages are known": {"language": HEAD, "words": {}},
     r"\[language\] with the texts code, name and plural": {"language": {"code": "xx"}},
     "plural is 'two'; one of": {"language": {**HEAD, "plural": "two"}},
     "the sign 'dash' is unknown": {"language": HEAD, "signs": {"dash": "-"}},

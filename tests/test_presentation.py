@@ -131,7 +131,7 @@ def test_headings_are_not_decimals():
 
 
 def test_a_choice_that_there_is_not_is_named():
-    with pytest.raises(InputError, match="paper is 'a5'; one of a4, letter was expected"):
+    with pytest.raises(InputError, match="paper is 'a5'; did you mean a4"):
         make_look(paper="a5")
     with pytest.raises(InputError, match="text_size is True; one of 11, 18, 24"):
         make_look(text_size=True)

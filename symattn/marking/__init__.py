@@ -10,13 +10,14 @@ from symattn.derivation import Derivation
 from symattn.exact import Matrix, Value
 from symattn.marking.answers import mark_answer
 from symattn.marking.award import Awarding
-from symattn.marking.diagnosis import Diagnosis, diagnosed
+from symattn.marking.diagnosis import PRIOR, Diagnosis, diagnosed
 from symattn.marking.methods import Reading, readings
 from symattn.marking.policy import POLICIES, Policy, policy
-from symattn.marking.report import Candidate, Event, Notice, Report, Verdict
+from symattn.marking.report import Candidate, Event, Given, Notice, Report, Verdict
 from symattn.marking.scheme import Line, Scheme, lines_of, read_scheme
 from symattn.marking.script import Cell, Script, values_of, with_common_units
 from symattn.marking.trace import Trace
+from symattn.misconceptions import misconception
 from symattn.ops.turning import turned
 from symattn.question import EntriesAnswer, MatrixAnswer, Part, Question, StepAnswer
 
@@ -145,9 +146,12 @@ class Sitting:
         """The verdicts, events and marks of these parts."""
         script = self.script()
         chosen, meant = understood(script, policy)
-        trace = diagnosed(chosen, policy)
         own = tuple(line for line in lines if line.parts[0] in self.steps)
-        given, notices = Awarding(trace, policy, own, self.steps, self.attempt.methods).marks()
+        trace, given, notices = self._awarded(chosen, policy, own)
+        if trace.disagrees:  # a mistake in a line that was left out, or in one that was written: in doubt the milder
+            other = self._awarded(chosen, policy, own, as_written=True)
+            if sum(g.given for g in other[1]) > sum(g.given for g in given):
+                trace, given, notices = other
         transposed = any(reading.kind == "layout" for reading in meant)
         events = [self._event(trace, k, first_event, transposed) for k in range(len(trace.mistakes))]
         for reading in meant:
@@ -161,6 +165,12 @@ class Sitting:
         verdicts = tuple(self._verdicts(trace, script, transposed, first_event))
         notices += self._unread()
         return Report(self.question, self.attempt, policy, verdicts, tuple(events), tuple(given), tuple(notices))
+
+    def _awarded(
+        self, script: Script, policy: Policy, lines: tuple[Line, ...], as_written: bool = False
+    ) -> tuple[Diagnosis, list[Given], list[Notice]]:
+        trace = diagnosed(script, policy, as_written)
+        return trace, *Awarding(trace, policy, lines, self.steps, self.attempt.methods).marks()
 
     def _part(self, step: str) -> str:
         return next((part for part, own in self.steps.items() if own == step), step)
@@ -192,7 +202,7 @@ class Sitting:
         entries = tuple(
             (self._part(step), *self._place(trace, step, i, j, transposed)) for step, i, j in mistake.entries
         )
-        candidates = tuple(mistake.candidates)
+        candidates = tuple(sorted(mistake.candidates, key=_likelihood))
         return Event(first + number, self._part(mistake.shown), mistake.charged[0], mistake.kind, candidates, entries)
 
     def _misread(self, reading: Reading, number: int, policy: Policy) -> tuple[Event, Notice]:
@@ -217,6 +227,11 @@ class Sitting:
                 for i, j, entry in said.cells():
                     if entry.complaint:
                         yield Notice(part, "reading", f"Entry ({i + 1}, {j + 1}) cannot be read: {entry.complaint}")
+
+
+def _likelihood(candidate: Candidate) -> int:
+    """The likeliest misconception first, and slips as they were found, before them."""
+    return PRIOR[misconception(candidate.id).prior] if candidate.kind == "misconception" else -1
 
 
 def _entry(matrix: Matrix, i: int, j: int) -> Value | None:

@@ -39,12 +39,17 @@ MOST_PAIRS = 100
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A misconception that explains a step: what it gives there, where it is charged, and what it leaves open."""
+    """A misconception that explains a step: what it gives there, where it is charged, and what it leaves open.
+
+    `strained` are entries that it gives only if rows of weights were rounded so that they sum to 1, which is a likely
+    way to get them and earns nothing where it was not declared.
+    """
 
     misconception: Misconception
     value: Matrix
     charged: str
     rejected: tuple[Cell, ...]
+    strained: tuple[Cell, ...] = ()
     also: Misconception | None = None
 
 
@@ -105,9 +110,19 @@ class Lines:
 class Diagnosis(Trace):
     """A trace that finds out what went wrong."""
 
-    def __init__(self, script: Script, policy: Policy, excluded: frozenset[tuple[str, str]] = frozenset()) -> None:
-        """`excluded` are explanations that later lines speak against, each with the step that it was thought of at."""
+    def __init__(
+        self,
+        script: Script,
+        policy: Policy,
+        excluded: frozenset[tuple[str, str]] = frozenset(),
+        as_written: bool = False,
+    ) -> None:
+        """`excluded` are explanations that later lines speak against, each with the step that it was thought of at.
+
+        Of several explanations, the likeliest is charged; `as_written`, one that is charged to a line that was written.
+        """
         self.excluded, self.dismissed, self.misjudged = excluded, set(excluded), False
+        self.as_written, self.disagrees = as_written, False
         self._seen: dict[str, Sequence[Lines]] = {}
         self._assumed: set[str] = set()  # steps left out, carried on as somebody with a misconception has them
         super().__init__(script, policy)
@@ -202,7 +217,16 @@ class Diagnosis(Trace):
                 nearly.append(fit)
         fits = [fit for fit in fits if self._consistent(fit, step)] or fits
         nearly = [fit for fit in nearly if self._consistent(fit, step)]
-        return _ranked(self._reproducing(grid, fits), step), _ranked(nearly, step)
+        return self._ranked(self._reproducing(grid, fits), step), self._ranked(nearly, step)
+
+    def _ranked(self, fits: list[Fit], step: Step) -> list[Fit]:
+        """By prior, then those charged to the line itself before those that need a line left out, then the core."""
+
+        def order(fit: Fit) -> tuple[bool, int, bool, bool, bool]:
+            elsewhere, m = fit.charged != step.name, fit.misconception
+            return self.as_written and elsewhere, PRIOR[m.prior], bool(fit.strained), elsewhere, not m.core
+
+        return sorted(fits, key=order)
 
     def _tried(self, id: str, step: Step, grid: Grid) -> Fit | None:
         """What somebody with the misconception writes in a line; none where it changes nothing, or not the shape."""
@@ -212,9 +236,11 @@ class Diagnosis(Trace):
             value = lines.given_by(step, changes) if charged else None
             if value is None or value.shape != grid.shape:
                 continue
-            rejected = tuple(self._rejected(step, grid, value))
-            if best is None or len(rejected) < len(best.rejected):
-                best = Fit(m, value, charged, rejected)
+            rejected, strained = tuple(self._rejected(step, grid, value)), tuple[Cell, ...]()
+            if rejected and self._rounded_to_sum(step, grid, value):
+                rejected, strained = (), rejected
+            if best is None or (len(rejected), len(strained)) < (len(best.rejected), len(best.strained)):
+                best = Fit(m, value, charged, rejected, strained)
         return best
 
     def _changes(self, lines: Lines, step: Step, m: Misconception) -> tuple[str, Rewritten]:
@@ -243,6 +269,15 @@ class Diagnosis(Trace):
         if self.policy.rounding != "largest-remainder":
             return fits
         return [fit for fit in fits if _by_largest_remainder(grid, fit.value)] or fits
+
+    def _rounded_to_sum(self, step: Step, grid: Grid, value: Matrix) -> bool:
+        """Whether what was written are weights that come of the value, rounded so that each row sums to 1."""
+        if not isinstance(step.op, Softmax) or self.script.printed.get(step.name):
+            return False
+        rows = grid if step.op.along == "rows" else grid.T
+        if any(entry.value is None or entry.value is NEGATIVE_INFINITY for row in rows.rows for entry in row):
+            return False
+        return _by_largest_remainder(rows, value if step.op.along == "rows" else value.T)
 
     def _rejected(self, step: Step, grid: Grid, value: Matrix) -> list[Cell]:
         """The entries that were written and cannot stand for what they should be."""
@@ -277,6 +312,7 @@ class Diagnosis(Trace):
     def _charge(self, step: Step, wrong: Sequence[Cell], fits: Sequence[Fit]) -> None:
         """One event for a misconception; what it spoilt before this line makes this line follow."""
         best, number = fits[0], len(self.mistakes)
+        self.disagrees |= any((fit.charged == step.name) != (best.charged == step.name) for fit in fits)
         candidates = [Candidate("misconception", fit.misconception.id) for fit in fits]
         if all(fit.misconception.id in ROUNDING for fit in fits):
             self._record(step, "rounding", candidates, wrong, [best.charged])
@@ -295,7 +331,7 @@ class Diagnosis(Trace):
         for i, j in cells:
             place = (step.name, i, j)
             self.meant[place] = fit.value[i, j]
-            if state == "follows":
+            if state == "follows" and (i, j) not in fit.strained:
                 self.judged[place] = Judged("follows", "event", fit.value[i, j], "exact", flags, event)
             elif place in self.judged:
                 self.judged[place] = replace(self.judged[place], event=event)
@@ -360,14 +396,14 @@ class Diagnosis(Trace):
         listed = [(m, *self._changes(lines, step, m)) for m in misconceptions().values()]
         before = [(m, charged, c) for m, charged, c in listed if charged and name not in c]
         here = [(m, charged, c) for m, charged, c in listed if charged == step.name]
-        for first, charged, changes in sorted(before, key=lambda x: _PRIOR[x[0].prior]):
-            for second, _, more in sorted(here, key=lambda x: _PRIOR[x[0].prior]):
+        for first, charged, changes in sorted(before, key=lambda x: PRIOR[x[0].prior]):
+            for second, _, more in sorted(here, key=lambda x: PRIOR[x[0].prior]):
                 if tried >= MOST_PAIRS:
                     return found
                 tried += 1
                 value = lines.given_by(step, {**changes, **more})
                 if value is not None and value.shape == grid.shape and not self._rejected(step, grid, value):
-                    found.append(Fit(first, value, charged, (), second))
+                    found.append(Fit(first, value, charged, (), also=second))
         return found
 
     def _compose(self, step: Step, wrong: Sequence[Cell], pairs: Sequence[Fit]) -> None:
@@ -391,13 +427,13 @@ class Diagnosis(Trace):
                 self.judged[place] = replace(self.judged[place], event=number)
 
 
-def diagnosed(script: Script, policy: Policy) -> Diagnosis:
+def diagnosed(script: Script, policy: Policy, as_written: bool = False) -> Diagnosis:
     """The diagnosis of a script.  Where a line speaks against what was thought likeliest before, it starts again."""
-    trace = Diagnosis(script, policy)
+    trace = Diagnosis(script, policy, as_written=as_written)
     for _ in range(MOST_ATTEMPTS):
         if not trace.misjudged:
             break
-        trace = Diagnosis(script, policy, frozenset(trace.dismissed))
+        trace = Diagnosis(script, policy, frozenset(trace.dismissed), as_written)
     return trace
 
 
@@ -417,9 +453,5 @@ def _by_largest_remainder(grid: Grid, value: Matrix) -> bool:
     return True
 
 
-_PRIOR = {"high": 0, "medium": 1, "low": 2}
-
-
-def _ranked(fits: list[Fit], step: Step) -> list[Fit]:
-    """By prior, then those charged to the line itself before those that need a line left out, then the core."""
-    return sorted(fits, key=lambda f: (_PRIOR[f.misconception.prior], f.charged != step.name, not f.misconception.core))
+PRIOR = {"high": 0, "medium": 1, "low": 2}
+"""How likely misconceptions are, the likeliest first."""

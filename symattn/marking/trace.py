@@ -388,13 +388,24 @@ class Trace:
                     self.judged[name, i, j] = replace(judged, state="implied", proof="a later line")
 
     def _known(self, step: Step, i: int, j: int) -> bool:
-        """Whether every entry that rests on this one in the next lines was written and accepted."""
+        """Whether what rests on this entry in the next lines was written and shows that it was right.
+
+        One wrong entry among several that rest on it is a mistake of its own, recognised or not.
+        """
         if any(step.name in mistake.charged for mistake in self.mistakes):
             return False
         resting = list(self._resting(step, i, j))
-        return bool(resting) and all(
-            (judged := self.judged.get(place)) is not None and judged.accepted for place in resting
-        )
+        astray = sum(1 for place in resting if not self._rightly_begun(place))
+        written = all(place in self.judged and self.judged[place].state != "missing" for place in resting)
+        return bool(resting) and (astray == 0 or (astray == 1 < len(resting) and written))
+
+    def _rightly_begun(self, place: Place) -> bool:
+        """Whether an entry shows that what it rests on was right: right, or spoilt by a mistake made there."""
+        judged = self.judged.get(place)
+        if judged is None or judged.event is None:
+            return judged is not None and judged.accepted
+        mistake = self.mistakes[judged.event]
+        return judged.accepted or (mistake.kind in ("misconception", "slip") and mistake.charged[0] == place[0])
 
     def _resting(self, step: Step, i: int, j: int) -> Iterator[Place]:
         """The entries of later steps that are worked out from entry (i, j), two steps left out at most."""
