@@ -117,21 +117,17 @@ def decide(a: Value, b: Value, *, budget: Budget | None = None) -> Decision:
     return _beyond_exact(a, b, numeric=not symbols)
 
 
-def _decide_reals(a: Value, b: Value) -> Decision:
+def _decide_reals(a: Operand, b: Operand) -> Decision:
     if a is b:
         return Decision(True, "exact")
-    if has_symbols(a) or has_symbols(b):
-        return Decision(None, "undecided")
-    digits = FIRST_DIGITS
-    while True:
-        x, y = enclose(a, digits), enclose(b, digits)
-        if _apart(x, y):
-            return Decision(False, "interval", digits)
-        if _close(x, y, DIGITS_OF_REALS):
-            return Decision(True, "to 200 digits", DIGITS_OF_REALS)
-        if digits > FARTHEST_DIGITS:
-            return Decision(None, "undecided")
-        digits = max(2 * digits, DIGITS_OF_REALS + FIRST_DIGITS)
+    if not has_symbols(a) and not has_symbols(b):
+        for digits in (FIRST_DIGITS, *(k * DIGITS_OF_REALS + FIRST_DIGITS for k in (1, 2, 4))):
+            x, y = _enclosed(a, digits), _enclosed(b, digits)
+            if _apart(x, y):
+                return Decision(False, "interval", digits)
+            if _close(x, y, DIGITS_OF_REALS):
+                return Decision(True, "to 200 digits", DIGITS_OF_REALS)
+    return Decision(None, "undecided")
 
 
 def is_zero(v: Value) -> bool:
@@ -204,6 +200,8 @@ def decide_tree(tree: Node, truth: Value) -> Decision:
     """Whether a tree that is too large to be multiplied out has this value: by intervals, then modulo a prime."""
     if isinstance(truth, NegativeInfinity):  # which is not large
         return Decision(False, "exact")
+    if isinstance(truth, Real):
+        return _decide_reals(tree, truth)
     symbols = has_symbols(truth)
     if symbols and _apart((ring := PointRing(FIRST_DIGITS)).enclose(truth), ring.enclose_tree(tree)):
         return Decision(False, "interval", FIRST_DIGITS)

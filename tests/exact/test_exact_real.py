@@ -27,6 +27,7 @@ from symattn.exact import (
 )
 from symattn.exact.approximate import approximate
 from symattn.exact.intervals import enclose
+from symattn.exact.reading import decide_reading, read
 from symattn.exact.real import as_real, dot, real
 
 E = as_real(exponential(1))
@@ -123,6 +124,22 @@ def test_equal_numbers_agree_to_200_digits_and_others_are_told_apart():
     assert sign(near - exponential(2)) == 1
     assert Matrix.of([[E * E]]) == Matrix.of([[exponential(2)]])
     assert Matrix.of([[near]]) != Matrix.of([[exponential(2)]])
+
+
+@pytest.mark.parametrize(
+    ("typed", "equal"),
+    [
+        ("e^2", True), ("e^4/e^2", True), ("7.389", False), ("e^2 + e^(-200)", False), ("(1+e)^40/(1+e)^40*e^2", True),
+        ("(1+e)^60 - (1+e)^60 + e^2", True), ("(1+e)^60 - (1+e)^60 + e^3", False), ("-inf", False),
+        ("(sqrt(2)+e)^90*e^2/(sqrt(2)+e)^90", True),
+    ],
+)  # fmt: skip
+def test_what_is_typed_is_compared_with_such_numbers(typed, equal):
+    assert decide_reading(read(typed), E * E).equal is equal
+
+
+def test_letters_are_neither_equal_nor_different():
+    assert decide_reading(read("a^2", symbols=True), E * E).equal is None
 
 
 @pytest.mark.parametrize(("added", "expected"), [("0", "0.12"), ("1", "0.13"), ("-1", "0.12")])
