@@ -1,4 +1,4 @@
-"""Two runs of one exam in one folder, begun at random times and killed at random times: what is left in the end?
+"""Two runs of one exam in one folder, begun at once or not, and killed or not: what is left in the end?
 
     python tests/bench/two_writers.py -n 20
 
@@ -68,9 +68,9 @@ def run_for(folder: Path) -> float:
 
 def trial(folder: Path, rng: random.Random, whole: float) -> tuple[list[str], int]:
     """What is wrong after two runs and a last one, and how many of the two were killed; `whole` is `run_for`."""
-    events = []
+    events, together = [], rng.random() < 0.5
     for number in (0, 1):
-        begin = rng.random() * whole * 0.6
+        begin = 0.0 if together else rng.random() * whole * 0.6
         events.append((begin, number, "start"))
         if rng.random() < 0.75:
             events.append((begin + rng.random() * whole, number, "kill"))
