@@ -146,6 +146,8 @@ def sign(v: Value, *, budget: Budget | None = None) -> int:
         return known
     if _sure(decide(v, 0, budget=budget), v):
         return 0
+    if isinstance(v, Quotient):
+        return sign(v.numerator, budget=budget) * sign(v.denominator, budget=budget)
     if isinstance(v, ExpSum):
         v = _without_largest_unit(v)
     digits = FIRST_DIGITS

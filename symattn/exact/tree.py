@@ -370,6 +370,7 @@ class ExactRing(Ring[Value]):
         def leave() -> Value:
             for a in args:
                 self._require_modest(a, FARTHEST_OUTSIDE)
+                self.budget.spend(0 if is_symbolic(a) else _work_of_leaving(a))
             return _of_sympy(function, args)
 
         return self._open(leave)

@@ -262,4 +262,6 @@ def test_signs_of_numbers_that_no_decimal_holds(power):
     assert sign(huge * exponential(1) * 74 - huge * 201) == 1
     assert compare(huge, Fraction(1, 3)) == 1
     assert compare(-huge, exponential(2)) == -1
+    assert compare(divide(huge, 1 - huge * exponential(1)), Fraction(-1, 3)) == -1  # −1/e
+    assert compare(divide(1, huge * exponential(1) - huge * 400), Fraction(1, 3)) == -1
     assert sign(exponential(-(10**power)) - exponential(-(10**power) - 1) * 3) == -1

@@ -262,6 +262,7 @@ HOSTILE = {
     "root of a long number": "(10^-200*2500+10)^(-2/30)",
     "root of a long power": "((3e-7)^(-200/20))^(-99/30)",
     "power of a quotient": "(1-e^(1/2)/(e^(1/2)+e^(-1/2)+1))^(-199/3)",
+    "function of many terms": "ln(cos(-((sqrt(3e-7+e-e))^(12))^(12)))",
     "huge exponent below": "1e-5/e^(-10^201)",
     "near 0": "1/(e^(10^-400)-1)",
     "nearer 0": "1/(e^(10^-400/10^400)-1-10^-400/10^400)",
