@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from symattn.derivation import Style
 from symattn.errors import InputError, ReadError
+from symattn.files import read_toml
 from symattn.formula import Formula, Name, Scope, read_formula
 
 
@@ -161,20 +162,6 @@ def _from_file(path: Path) -> Notation:
     if path.suffix != ".toml":
         raise InputError(f"There is no notation {str(path)!r}; there are {', '.join(notations())}, or a .toml file.")
     return read_notation(read_toml(path), path.stem)
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    """A TOML file; one sentence if it isn't there or isn't TOML."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError as error:
-        raise InputError(f"There is no file {path}.") from error
-    except OSError as error:
-        raise InputError(f"The file {path} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"The file {path} is not text in UTF-8 (byte {error.start}).") from error
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"The file {path} is not valid TOML: {error}.") from error
 
 
 def read_notation(data: Mapping[str, Any], where: str) -> Notation:

@@ -14,8 +14,9 @@ from symattn.derivation import Derivation
 from symattn.errors import InputError, ReadError
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, exact, is_symbolic, matrix
 from symattn.exact.reading import read
+from symattn.files import read_toml
 from symattn.mechanisms import Settings, custom, mechanism, mechanisms
-from symattn.notation import MatrixNames, Notation, load_notation, read_toml
+from symattn.notation import MatrixNames, Notation, load_notation
 from symattn.problem import Erratum, Problem
 
 SETTINGS = frozenset(f.name for f in fields(Settings))

@@ -12,7 +12,7 @@ from symattn.document import DEFAULT_LOOK, Look
 from symattn.errors import InputError
 from symattn.exam.students import Student, read_class
 from symattn.explanation import CONVENTIONS, LAYOUTS, Conventions, Layout, known_choice
-from symattn.notation import read_toml
+from symattn.files import read_toml
 from symattn.presentation import CHOICES, TEXT_SIZES, make_look
 from symattn.problems import Spec, problem_type
 from symattn.question import Json

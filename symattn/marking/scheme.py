@@ -17,7 +17,6 @@ The default is that of the question.  A teacher's own is a TOML file that says w
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
@@ -25,6 +24,7 @@ from types import MappingProxyType
 from typing import Any, Literal, cast
 
 from symattn.errors import InputError
+from symattn.files import toml
 from symattn.marking.policy import POLICIES, Policy, policy
 from symattn.question import Mark, Marks, Part, Question, ShapeAnswer
 
@@ -123,10 +123,7 @@ _FOLLOW = ("ft", "cao", "hence")
 
 def read_scheme(text: str, where: str = "the mark scheme") -> Scheme:
     """A mark scheme in TOML; `InputError` says which key is unknown or has the wrong kind of value."""
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{where}: {error}") from error
+    data = toml(text, where[:1].upper() + where[1:])
     _known(data, ("policy", "settings", "line"), where)
     base = data.get("policy", "")
     if base:

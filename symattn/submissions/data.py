@@ -14,7 +14,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
@@ -22,6 +21,7 @@ from typing import Any
 
 from symattn.attempt import Remark
 from symattn.errors import InputError
+from symattn.files import toml
 from symattn.question import ChoiceAnswer, PropertyAnswer, Question, RubricAnswer
 from symattn.submissions import labels
 from symattn.submissions.blocks import page
@@ -55,12 +55,7 @@ def _question(name: str) -> int:
 
 def toml_data(text: str, decimal_mark: str) -> dict[str, Any]:
     """A TOML file; decimals keep their digits.  `InputError` says where it cannot be read."""
-    try:
-        return tomllib.loads(text, parse_float=_digits(decimal_mark))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"It is no TOML: {error}.") from error
-    except (RecursionError, ValueError) as error:
-        raise InputError("It is no TOML that can be used: it is nested too deep, or a number is too long.") from error
+    return toml(text, "It", _digits(decimal_mark))
 
 
 def json_data(text: str, decimal_mark: str) -> dict[str, Any]:
