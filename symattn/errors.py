@@ -4,9 +4,23 @@ Each message is one or two whole sentences: where, what came, what was expected.
 what it knows; the caller that knows the step or the file adds that with `raise ... from`.
 """
 
+import re
+
+LONGEST = 1200
+
 
 class SymattnError(Exception):
     """The base of all of them: catch this to catch any."""
+
+    def __str__(self) -> str:
+        """The message, on one line; what somebody wrote at length, and what is repeated in it, is cut short."""
+        said = " ".join(super().__str__().splitlines())
+        if len(said) > LONGEST:
+            said = _LONG.sub(lambda found: f"{found[0][:60]}…", said)
+        return said if len(said) <= LONGEST else f"{said[: LONGEST // 2]} … {said[-LONGEST // 3 :]}"
+
+
+_LONG = re.compile(r"\S{120,}")
 
 
 class InputError(SymattnError, ValueError):

@@ -164,7 +164,9 @@ def _questions(listed: object, shared: Mapping[str, Any], where: str) -> tuple[Q
 
 def _question(data: Mapping[str, Any], shared: Mapping[str, Any]) -> QuestionSpec:
     """A question's own keys are the fields of `Spec`, the settings and the type's options, side by side."""
-    chosen = problem_type(str(data.get("type", "full")))
+    if not isinstance(kind := data.get("type", "full"), str):
+        raise InputError(f"type is {kind!r}; the name of a problem type was expected.")
+    chosen = problem_type(kind)
     own = {key: value for key, value in data.items() if key not in ("type", "points", "title", "text")}
     names = {f.name for f in fields(Spec)} - {"type", "settings", "options"}
     if chosen.presets:  # it chooses the mechanism itself

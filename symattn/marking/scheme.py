@@ -126,8 +126,10 @@ def read_scheme(text: str, where: str = "the mark scheme") -> Scheme:
     data = toml(text, where[:1].upper() + where[1:])
     _known(data, ("policy", "settings", "line"), where)
     base = data.get("policy", "")
+    if not isinstance(base, str):
+        raise InputError(f"{where}: policy is {base!r}; the name of a policy was expected.")
     if base:
-        policy(str(base))
+        policy(base)
     settings = data.get("settings", {})
     lines = data.get("line", [])
     if not isinstance(settings, dict) or not isinstance(lines, list):
@@ -139,12 +141,15 @@ def read_scheme(text: str, where: str = "the mark scheme") -> Scheme:
         _known(line, _LINE, at)
         for key, value in line.items():
             if not isinstance(value, _LINE[key]):
-                raise InputError(f"{at}: {key} is {value!r}; a {_LINE[key][0].__name__} was expected.")
+                raise InputError(f"{at}: {key} is {value!r}; {_KINDS[_LINE[key][0]]} was expected.")
+        part = line["part"]
+        if isinstance(part, list) and not (part and all(isinstance(name, str) for name in part)):
+            raise InputError(f"{at}: part is {part!r}; a name or a list of names was expected.")
         if line.get("follow", "ft") not in _FOLLOW:
             raise InputError(f"{at}: follow is {line['follow']!r}; one of {', '.join(_FOLLOW)} was expected.")
         if "marks" in line:
             marks_of(line["marks"])
-    return Scheme(str(base), _settings(settings, where), tuple(lines))
+    return Scheme(base, _settings(settings, where), tuple(lines))
 
 
 def _settings(given: Mapping[str, Any], where: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ def mechanisms() -> MappingProxyType[str, Mechanism]:
 
 def mechanism(name: str) -> Mechanism:
     """The mechanism of that name; `InputError` lists those there are."""
-    found = mechanisms().get(name.replace("-", "_"))
+    found = mechanisms().get(name.replace("-", "_")) if isinstance(name, str) else None
     if found is None:
         raise InputError(f"There is no mechanism {name!r}; there are {', '.join(mechanisms())}.")
     return found

@@ -104,7 +104,7 @@ class Settings:
             values["base"] = _base(values["base"])
         if "order" in values and sorted(str(values["order"])) != ["K", "Q", "V"]:
             raise InputError(f"order is {values['order']!r}; the letters Q, K, V in some order were expected.")
-        for name in ("activation", "stop_at"):
+        for name in ("activation", "stop_at", "bias"):
             if name in values and not isinstance(values[name], str):
                 raise InputError(f"{name} is {values[name]!r}; a name was expected.")
         function = values.get("activation")

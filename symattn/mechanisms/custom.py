@@ -63,7 +63,7 @@ def run(givens: Mapping[str, object], steps: Sequence[Mapping[str, object]], *, 
     for number, step in enumerate(steps, 1):
         name, op, operands = step.get("name"), step.get("op"), step.get("operands")
         if not isinstance(name, str) or not name:
-            raise InputError(f"Step {number} has no name.")
+            raise InputError(f"Step {number} has no name, or one that is no text.")
         if not isinstance(op, str) or op not in OPS:
             raise InputError(f"Step {name!r} has the op {op!r}; one of {', '.join(OPS)} was expected.")
         known = {"name", "op", "operands", "section", *PARAMETERS.get(str(op), ())}

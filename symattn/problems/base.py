@@ -107,6 +107,12 @@ class ProblemType:
         known = {f.name for f in fields(Spec)}
         if unknown := sorted(set(stated) - known):
             raise InputError(f"A question has no {unknown[0]!r}; it has {', '.join(sorted(known))}.")
+        for name, expected in _STATED.items():
+            value = stated.get(name, expected())
+            if not isinstance(value, expected) or (expected is int and isinstance(value, bool)):
+                raise InputError(f"{name} is {value!r}; {_KINDS[expected]} was expected.")
+        if not 0 <= stated.get("places", 0) <= 50:
+            raise InputError(f"places is {stated['places']}; a number of decimal places from 0 to 50 was expected.")
         preset = self._preset(stated.get("options", NOTHING))
         chosen = {**preset.get("settings", NOTHING), **stated.get("settings", NOTHING)}
         spec = replace(Spec(type=self.name), **{**self.defaults, **preset, **stated, "settings": chosen})
@@ -149,4 +155,10 @@ class ProblemType:
         return spec.options.get(name, self.options[name][0])
 
 
-_KINDS: dict[type, str] = {int: "a whole number", str: "a text", bool: "true or false", list: "a list"}
+_STATED: Mapping[str, type] = {
+    "mechanism": str, "level": str, "softmax": str, "exact": bool, "places": int, "sizes": dict, "given": dict,
+    "settings": dict, "options": dict,
+}  # fmt: skip
+_KINDS: dict[type, str] = {
+    int: "a whole number", str: "a text", bool: "true or false", list: "a list", dict: "a table"
+}  # fmt: skip
