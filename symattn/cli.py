@@ -50,7 +50,7 @@ class _Group(click.Group):
 
 
 def _refuse(ctx: click.Context, sentence: str) -> None:
-    click.echo(click.style("Error: ", fg="red", bold=True) + sentence, err=True)
+    click.echo(click.style("Error: ", fg="red", bold=True) + str(SymattnError(sentence)), err=True)
     ctx.exit(INPUT_WAS_WRONG)
 
 
@@ -344,7 +344,7 @@ def _options(problem: str, stated: tuple[str, ...]) -> dict[str, object]:
         kind = type(known[name][0]) if name in known else str
         if kind is bool and value in ("true", "false"):
             found[name] = value == "true"
-        elif kind is int and value.lstrip("-").isdecimal():
+        elif kind is int and value.removeprefix("-").isdecimal() and len(value) < 10:
             found[name] = int(value)
         elif kind is list:
             found[name] = _listed(value)
@@ -833,7 +833,7 @@ def _settings(given: dict[str, Any]) -> dict[str, Any]:
     if rounding is not None:
         parts = rounding.split(":")
         places, method, ties = (*parts, "", "")[:3]
-        if not places.isdecimal() or len(parts) > 3:
+        if not places.isdecimal() or len(places) > 3 or len(parts) > 3:
             raise InputError(f"--round is {rounding!r}; places such as 2, or 1:largest-remainder, were expected.")
         settings["rounding"] = {"places": int(places), "method": method or "nearest", "ties": ties or "even"}
     return settings
@@ -855,7 +855,7 @@ def _sizes(text: str | None) -> dict[str, int | str] | None:
                 f"{', '.join(known)}."
             )
         if size.isdecimal():
-            if not 1 <= int(size) <= 10_000:
+            if len(size) > 9 or not 1 <= int(size) <= 10_000:
                 raise InputError(f"--size has {part!r}; a size is from 1 to 10000.")
             sizes[name] = int(size)
         elif size.isidentifier() and len(size) <= 12:
@@ -872,7 +872,7 @@ def _entries(text: str) -> WhichEntries:
     chosen = []
     for part in text.split(";"):
         i, _, j = part.partition(",")
-        if not (i.strip().isdecimal() and j.strip().isdecimal() and int(i) > 0 and int(j) > 0):
+        if not all(x.strip().isdecimal() and len(x) < 9 and int(x) > 0 for x in (i, j)):
             raise InputError(
                 f"--entries is {text!r}; all, first-row, none, auto or pairs such as 1,1;2,3 were expected."
             )

@@ -67,6 +67,6 @@ _STRING = re.compile(
     r'"""(?:\\.|[^\\])*?(?:"""|\Z)|' r"'''.*?(?:'''|\Z)|" r'"(?:\\.|[^"\\\n])*+"?|' r"'[^'\n]*+'?|#[^\n]*",
     re.DOTALL,
 )
-_TOO_DEEP = re.compile(rf'(?:[\w"-]++[ \t]*+\.[ \t]*+){{{DEEPEST}}}')
+_TOO_DEEP = re.compile(rf'(?<![\w"-])(?:[\w"-]++[ \t]*+\.[ \t]*+){{{DEEPEST}}}')
 
 __all__ = ["DEEPEST", "LARGEST", "read_text", "read_toml", "toml"]

@@ -80,7 +80,7 @@ def _student(line: Sequence[str], columns: Mapping[str, int], where: str, sizes:
     if not cell("id"):
         raise InputError(f"{where}: {cell('name') or 'the student'} has no id.")
     size = cell("text size")
-    if size and (not size.isdecimal() or int(size) not in sizes):
+    if size and (size not in map(str, sizes)):
         raise InputError(f"{where}: the text size is {size}; one of {', '.join(map(str, sizes))} was expected.")
     return Student(cell("name"), cell("id"), cell("seat"), _place(cell("seat"), where), int(size or 0))
 

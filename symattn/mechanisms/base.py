@@ -112,7 +112,7 @@ class Settings:
             raise InputError(f"activation is {function!r}; a name such as identity, relu or f was expected.")
         for name, (low, high) in _COUNTS.items():
             number = values.get(name, low)
-            if isinstance(number, str) and number.isdecimal():  # as it is typed on the command line
+            if isinstance(number, str) and number.isdecimal() and len(number) < 9:  # as it is typed on the command line
                 number = values[name] = int(number)
             if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
                 raise InputError(f"{name} is {number!r}; a whole number from {low} to {high} was expected.")
