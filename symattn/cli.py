@@ -41,10 +41,11 @@ class _Group(click.Group):
         except BrokenPipeError:  # `symattn derive … | head`
             sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
             ctx.exit(0)
-        except OSError as error:  # `symattn derive … > /dev/full`
-            sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
-            what = f"{error.filename} cannot be used" if error.filename else "The output cannot be written"
-            _refuse(ctx, f"{what}: {error.strerror or error}.")
+        except OSError as error:
+            if error.filename is not None:
+                _refuse(ctx, f"{error.filename} cannot be used: {error.strerror or error}.")
+            sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115  (what is left cannot be written either)
+            _refuse(ctx, f"The output cannot be written: {error.strerror or error}.")  # `symattn derive … > /dev/full`
         except (MemoryError, RecursionError):
             _refuse(ctx, "This is too large, or nested too deep, to be worked out in the memory that there is.")
 
