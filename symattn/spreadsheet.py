@@ -21,10 +21,10 @@ def harmless(cell: object) -> object:
 
     A spreadsheet in another country splits at semicolons what was written with commas, and would run the second part of
     `foo;=cmd|…`.  So an apostrophe, which spreadsheets read as "this is text", stands before =, +, − or @ at the
-    beginning of every such part.  Numbers, also in texts, stay as they are.
+    beginning of every such part.  Numbers stay numbers; a number that somebody typed as a text, an id +1, stays a text.
 
-    >>> harmless("foo;=cmd|' /C calc'!A0"), harmless("-3"), harmless("-3+x"), harmless(-3)
-    ("foo;'=cmd|' /C calc'!A0", '-3', "'-3+x", -3)
+    >>> harmless("foo;=cmd|' /C calc'!A0"), harmless("-3"), harmless(-3)
+    ("foo;'=cmd|' /C calc'!A0", "'-3", -3)
     """
     if not isinstance(cell, str):
         return "" if cell is None else cell
@@ -32,7 +32,6 @@ def harmless(cell: object) -> object:
 
 
 _SIGNS = "=+@\\-＝＋－＠﹢﹣﹦﹫"  # also their wide and small forms, which some programs make plain
-_END = r'[\s"]*(?:[;,|]|$)'
-_FORMULA = re.compile(rf'((?:^|[;,|])[\s"]*)(?=[{_SIGNS}])(?![+-]?\d+(?:\.\d+)?{_END})')
+_FORMULA = re.compile(rf'((?:^|[;,|])[\s"]*)(?=[{_SIGNS}])')
 
 __all__ = ["csv_lines", "harmless"]

@@ -7,7 +7,6 @@ import csv
 import re
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -68,6 +67,5 @@ def test_without_the_apostrophe_it_would_run():
     assert not any(runs(field) for field in fields_of(next(csv_lines([[1, HOSTILE, "x"]]))))
 
 
-@pytest.mark.parametrize("number", ["-3", "+1.5", "-3; -4", "1,-2", -3])
-def test_numbers_stay_numbers(number):
-    assert harmless(number) == number
+def test_numbers_stay_numbers_and_texts_texts():
+    assert (harmless(-3), harmless("-3"), harmless("1; -2"), harmless("a - b")) == (-3, "'-3", "1; '-2", "a - b")

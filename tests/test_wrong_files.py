@@ -200,3 +200,20 @@ def test_thousands_of_wrong_files(name):
     made = mutations(data, Random(name), dict.fromkeys(more))
     found = [said for _, changed in zip(range(500), made, strict=False) if (said := trouble(read, changed))]
     assert found == []
+
+
+NO_SIZES = [value for value in WRONG if not (type(value) is int and 1 <= value <= 10_000)]
+
+
+@pytest.mark.parametrize("value", NO_SIZES, ids=lambda value: repr(value)[:20])
+def test_a_size_that_is_none_is_refused_before_anything_is_drawn(value):
+    question = {"type": "full", "mechanism": "attention", "sizes": {"n": value}}
+    with pytest.raises(SymattnError, match=r"question 1: The size n is .*; a whole number from 1 to 10000"):
+        exam_spec({"question": [question]}, Path("exam.toml"))
+
+
+@pytest.mark.parametrize("number", ["inf", "-inf", "nan"])
+def test_a_setting_that_is_no_number_is_refused(number):
+    data = tomllib.loads(dumps(PROBLEM) + f"epsilon = {number}\n")
+    with pytest.raises(SymattnError, match=r"epsilon is -?(inf|nan); that is no number\."):
+        problem_file(data, "x.toml").problem()

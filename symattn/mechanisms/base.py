@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -93,6 +94,9 @@ class Settings:
         if unknown := sorted(set(given) - known):
             raise InputError(f"There is no setting {unknown[0]!r}; the settings are {', '.join(sorted(known))}.")
         values = {name: value for name, value in given.items() if value is not None}
+        for name, value in values.items():
+            if isinstance(value, float) and not math.isfinite(value):
+                raise InputError(f"{name} is {value}; that is no number.")
         for name, allowed in _CHOICES.items():
             if name in values and values[name] not in allowed:
                 raise InputError(f"{name} is {values[name]!r}; one of {', '.join(allowed)} was expected.")

@@ -15,6 +15,7 @@ from symattn.notation import load_notation
 from symattn.question import Content, Json, Question
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+LARGEST_SIZE = 10_000
 LEVELS = ("starter", "standard", "long")
 SOFTMAX = ("e", "base 2", "base 3", "equal")
 DEFAULT_SIZES: Mapping[str, int] = {"n": 3, "m": 3, "d_model": 5, "d_k": 4, "d_v": 2}
@@ -64,6 +65,9 @@ class Spec:
         if unknown := [name for name in self.sizes if name not in {*DEFAULT_SIZES, *chosen.letters}]:
             known = dict.fromkeys((*DEFAULT_SIZES, *chosen.letters))
             raise InputError(f"There is no size {unknown[0]!r}; the sizes are {', '.join(known)}.")
+        for name, size in self.sizes.items():
+            if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= LARGEST_SIZE:
+                raise InputError(f"The size {name} is {size!r}; a whole number from 1 to {LARGEST_SIZE} was expected.")
         usual = {**SIZES[self.level], **chosen.default_sizes, **stated}
         return {name: size for name, size in usual.items() if name in chosen.letters}
 
