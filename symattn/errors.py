@@ -16,11 +16,11 @@ class SymattnError(Exception):
         """The message, on one line; what somebody wrote at length, and what is repeated in it, is cut short."""
         said = " ".join(super().__str__().splitlines())
         if len(said) > LONGEST:
-            said = _LONG.sub(lambda found: f"{found[0][:60]}…", said)
+            said = _LONG.sub(r"\1…\2", said)
         return said if len(said) <= LONGEST else f"{said[: LONGEST // 2]} … {said[-LONGEST // 3 :]}"
 
 
-_LONG = re.compile(r"\S{120,}")
+_LONG = re.compile(r"(\S{60})\S{60,}(\S{3})")
 
 
 class InputError(SymattnError, ValueError):

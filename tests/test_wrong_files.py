@@ -188,7 +188,8 @@ def test_some_wrong_values_at_every_key(name):
     read, data, more = READERS[name]
     rng = Random(name)
     listed = [*places(data), *((key,) for key in sorted(more - set(data)))]
-    tried = [(at, value) for at in listed for value in rng.sample(WRONG, 2)]
+    many = 1 if name == "answers" else 2  # to mark takes longer than to read
+    tried = [(at, value) for at in listed for value in rng.sample(WRONG, many)]
     found = {at: said for at, value in tried if (said := trouble(read, spoilt(data, at, value)))}
     assert found == {}
 
