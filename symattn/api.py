@@ -22,10 +22,10 @@ from symattn.explanation import (
     derivation_document,
     diagram_document,
 )
+from symattn.files import read_text
 from symattn.grading import Gradebook, Marking, Papers, Terms, checked, grade_class, of_question, papers
 from symattn.grading.checking import Answers
 from symattn.grading.run import Progress, silent
-from symattn.grading.source import read_text
 from symattn.marking.policy import Policy, Rounding
 from symattn.marking.policy import policy as policy_named
 from symattn.mechanisms import Settings, mechanism, mechanisms

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import wraps
+from functools import cache, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -24,6 +24,7 @@ from symattn.settings import ABOUT
 if TYPE_CHECKING:
     from symattn.document import Look, Solutions
     from symattn.explanation import Conventions, Layout, WhichEntries
+    from symattn.workers import Kept
 
 NOT_ALL_RIGHT = 1
 INPUT_WAS_WRONG = 2
@@ -40,8 +41,7 @@ class _Group(click.Group):
         try:
             return super().invoke(ctx)
         except SymattnError as error:
-            click.echo(click.style("Error: ", fg="red", bold=True) + str(error), err=True)
-            ctx.exit(INPUT_WAS_WRONG)
+            _refuse(ctx, str(error))
         except KeyboardInterrupt:
             how_to_go_on: Callable[[], str] = ctx.meta.get(HOW_TO_GO_ON, lambda: "")
             click.echo(f"\nInterrupted. {how_to_go_on()}".rstrip(), err=True)
@@ -49,6 +49,18 @@ class _Group(click.Group):
         except BrokenPipeError:  # `symattn derive … | head`
             sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
             ctx.exit(0)
+        except OSError as error:
+            if error.filename is not None:
+                _refuse(ctx, f"{error.filename} cannot be used: {error.strerror or error}.")
+            sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115  (what is left cannot be written either)
+            _refuse(ctx, f"The output cannot be written: {error.strerror or error}.")  # `symattn derive … > /dev/full`
+        except (MemoryError, RecursionError):
+            _refuse(ctx, "This is too large, or nested too deep, to be worked out in the memory that there is.")
+
+
+def _refuse(ctx: click.Context, sentence: str) -> None:
+    click.echo(click.style("Error: ", fg="red", bold=True) + str(SymattnError(sentence)), err=True)
+    ctx.exit(INPUT_WAS_WRONG)
 
 
 def _completing(names: Callable[[], list[str]]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
@@ -130,6 +142,10 @@ def _typesetting_options(command: Callable[..., None]) -> Callable[..., None]:
         with typesetting(templates, latex_class):
             command(*args, **others)
 
+    return _template_options(run)
+
+
+def _template_options(command: Callable[..., None]) -> Callable[..., None]:
     options = [
         click.option("--templates", type=click.Path(path_type=Path), metavar="FOLDER",
                      help="Templates of your own; those that are not there are ours."),
@@ -137,18 +153,22 @@ def _typesetting_options(command: Callable[..., None]) -> Callable[..., None]:
                      help="article or exam, or one that a template of your own is for."),
     ]  # fmt: skip
     for option in reversed(options):
-        run = option(run)
-    return run
+        command = option(command)
+    return command
 
 
 def _look(settings: dict[str, Any]) -> Look:
     """The look that was asked for; its options are taken out of `settings`."""
-    from symattn.presentation import CHOICES, make_look
+    from symattn.presentation import make_look
 
-    chosen = {name: settings.pop(name) for name in (*CHOICES, "language")}
-    if chosen["text_size"]:
-        chosen["text_size"] = int(chosen["text_size"])
-    return make_look(**chosen)
+    return make_look(**_chosen_look(settings))
+
+
+def _chosen_look(settings: dict[str, Any]) -> dict[str, Any]:
+    """The choices of a look, taken out of `settings`."""
+    names = ("text_size", "paper", "spacing", "decimal_sign", "brackets", "transpose", "language")
+    chosen = {name: settings.pop(name) for name in names}
+    return chosen | ({"text_size": int(chosen["text_size"])} if chosen["text_size"] else {})
 
 
 def _settings_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -363,7 +383,7 @@ def _options(problem: str, stated: tuple[str, ...]) -> dict[str, object]:
         kind = type(known[name][0]) if name in known else str
         if kind is bool and value in ("true", "false"):
             found[name] = value == "true"
-        elif kind is int and value.lstrip("-").isdecimal():
+        elif kind is int and value.removeprefix("-").isdecimal() and len(value) < 10:
             found[name] = int(value)
         elif kind is list:
             found[name] = _listed(value)
@@ -497,7 +517,7 @@ def _marking_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--as-written/--corrected", "as_written", default=False, help="A note with its own mistakes, or mended.")
 @_settings_options
 @_look_options
-@_typesetting_options
+@_template_options
 @click.pass_context
 def check(
     ctx: click.Context,
@@ -514,6 +534,8 @@ def check(
     folder: Path | None,
     exit_code: bool,
     as_written: bool,
+    templates: Path | None,
+    latex_class: str,
     **settings: Any,
 ) -> None:
     """Mark somebody's work, entry by entry, with follow-through and every mistake named.
@@ -527,29 +549,62 @@ def check(
     symattn check problem.toml answers.toml --for teacher --policy ib
     symattn check output/midterm answers.md --format pdf --out marked
     """
-    from symattn.api import check as mark
-    from symattn.reports import Reader
-
-    listed = _formats_with_json(forms)
-    look = _look(settings)
     if settings.pop("sizes") is not None:
         raise InputError("--size is for what is drawn; the problem has the sizes that it has.")
-    marking = mark(
-        problem, answers, policy=policy, scheme=scheme, rounding=decimals, precision_mark=precision_mark,
-        decimal_mark=decimal_mark, notation=settings.pop("notation"), corrected=not as_written, look=look,
-        **_settings(settings),
-    )  # fmt: skip
-    whom = cast(Reader, reader)
-    if folder is not None:
-        for path in marking.write(folder, forms=listed, stem=f"{answers.stem}-marked", reader=whom):
-            click.echo(path)
-    elif binary := [form for form in listed if form.endswith("pdf")]:
-        raise InputError(f"{binary[0]} is written to a file: say where with --out FOLDER.")
-    else:
-        for form in listed:
-            click.echo(marking.text(form, whom), nl=False)
-    if exit_code and not marking.right:
+    job = {
+        "folder": str(Path.cwd()),
+        "problem": problem,
+        "answers": str(answers),
+        "look": _chosen_look(settings),
+        "terms": {
+            "policy": policy,
+            "scheme": str(scheme) if scheme else None,
+            "rounding": decimals,
+            "precision_mark": precision_mark,
+            "decimal_mark": decimal_mark,
+        },
+        "worked_out": {
+            "notation": settings.pop("notation"),
+            "corrected": not as_written,
+            "settings": _settings(settings),
+        },
+        "reader": reader,
+        "forms": _parts(forms),
+        "out": str(folder) if folder else None,
+        "templates": str(templates) if templates else None,
+        "latex_class": latex_class,
+    }
+    marked = _in_checker(job)
+    for path in marked["written"]:
+        click.echo(path)
+    for text in marked["texts"]:
+        click.echo(text, nl=False)
+    if exit_code and not marked["right"]:
         ctx.exit(NOT_ALL_RIGHT)
+
+
+def _in_checker(job: dict[str, Any]) -> dict[str, Any]:
+    """What the process that marks says about one piece of work; it is kept for the next."""
+    from symattn.workers import LostError
+
+    try:
+        marked: dict[str, Any] = _checker().ask(job)
+    except LostError as lost:
+        raise InputError(f"{job['answers']}: {lost}") from lost
+    if "error" in marked:
+        raise InputError(marked["error"])
+    return marked
+
+
+CHECK_SECONDS = 60
+"""Of processor time, for one student's work."""
+
+
+@cache
+def _checker() -> Kept:
+    from symattn.workers import Kept, command
+
+    return Kept(command("symattn.checker"), CHECK_SECONDS)
 
 
 @main.command()
@@ -627,16 +682,6 @@ def _exam_name(exam: Path) -> str:
 def _parts(text: str) -> list[str]:
     """latex, pdf → ["latex", "pdf"]."""
     return [part.strip() for part in text.split(",") if part.strip()]
-
-
-def _formats_with_json(forms: str) -> list[str]:
-    """The formats of a document, and json."""
-    from symattn.sheets import check_formats
-
-    listed = list(dict.fromkeys(_parts(forms)))
-    if listed != ["json"]:
-        check_formats(form for form in listed if form != "json")
-    return listed
 
 
 @main.command("stress")
@@ -831,7 +876,7 @@ def _settings(given: dict[str, Any]) -> dict[str, Any]:
     if rounding is not None:
         parts = rounding.split(":")
         places, method, ties = (*parts, "", "")[:3]
-        if not places.isdecimal() or len(parts) > 3:
+        if not places.isdecimal() or len(places) > 3 or len(parts) > 3:
             raise InputError(f"--round is {rounding!r}; places such as 2, or 1:largest-remainder, were expected.")
         settings["rounding"] = {"places": int(places), "method": method or "nearest", "ties": ties or "even"}
     return settings
@@ -855,7 +900,7 @@ def _sizes(text: str | None) -> dict[str, int | str] | None:
                 f"{', '.join(known)}."
             )
         if size.isdecimal():
-            if not 1 <= int(size) <= 10_000:
+            if len(size) > 9 or not 1 <= int(size) <= 10_000:
                 raise InputError(f"--size has {part!r}; a size is from 1 to 10000.")
             sizes[name] = int(size)
         elif size.isidentifier() and len(size) <= 12:
@@ -872,7 +917,7 @@ def _entries(text: str) -> WhichEntries:
     chosen = []
     for part in text.split(";"):
         i, _, j = part.partition(",")
-        if not (i.strip().isdecimal() and j.strip().isdecimal() and int(i) > 0 and int(j) > 0):
+        if not all(x.strip().isdecimal() and len(x) < 9 and int(x) > 0 for x in (i, j)):
             raise InputError(
                 f"--entries is {text!r}; all, first-row, none, auto or pairs such as 1,1;2,3 were expected."
             )

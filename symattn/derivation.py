@@ -177,7 +177,7 @@ class Step:
     def token(self) -> int | None:
         """The token (from 1) whose line this is in a token-by-token derivation."""
         number = self.name.partition(".")[2]
-        return int(number) if number.isdigit() else None
+        return int(number) if number.isdecimal() else None
 
     def _repr_latex_(self) -> str:
         """The step's name and its matrix, or its shape, as SymPy shows them in a notebook."""

@@ -14,6 +14,7 @@ from typing import TypeVar
 from symattn.errors import InputError
 
 T = TypeVar("T")
+LARGEST_SECRET = 2**20
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,9 +37,13 @@ class Dice:
     def secret(cls, path: Path) -> Dice:
         """From a file of at least 16 bytes that is kept to oneself; spaces at its ends don't count."""
         try:
-            key = path.read_bytes().strip()
+            with path.open("rb") as file:
+                content = file.read(LARGEST_SECRET + 1)
         except OSError as error:
             raise InputError(f"The secret {path} cannot be read: {error.strerror}.") from error
+        if len(content) > LARGEST_SECRET:
+            raise InputError(f"The secret {path} has more than {LARGEST_SECRET} bytes; a short file was expected.")
+        key = content.strip()
         if len(key) < 16:
             raise InputError(f"The secret {path} has {len(key)} bytes; at least 16 were expected.")
         return cls(b"secret " + key, kept=True)

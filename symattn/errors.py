@@ -6,11 +6,24 @@ what it knows; the caller that knows the step or the file adds that with `raise 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+
+LONGEST = 1200
 
 
 class SymattnError(Exception):
     """The base of all of them: catch this to catch any."""
+
+    def __str__(self) -> str:
+        """The message, on one line; what somebody wrote at length, and what is repeated in it, is cut short."""
+        said = " ".join(super().__str__().splitlines())
+        if len(said) > LONGEST:
+            said = _LONG.sub(r"\1…\2", said)
+        return said if len(said) <= LONGEST else f"{said[: LONGEST // 2]} … {said[-LONGEST // 3 :]}"
+
+
+_LONG = re.compile(r"(\S{60})\S{60,}(\S{3})")
 
 
 class InputError(SymattnError, ValueError):

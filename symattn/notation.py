@@ -13,10 +13,11 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from symattn.derivation import Style
 from symattn.errors import InputError, ReadError, offered
+from symattn.files import read_toml
 from symattn.formula import Formula, Name, Scope, read_formula
 
 
@@ -165,23 +166,9 @@ def _from_file(path: Path) -> Notation:
     return read_notation(read_toml(path), path.stem)
 
 
-def read_toml(path: Path) -> dict[str, Any]:
-    """A TOML file; one sentence if it isn't there or isn't TOML."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError as error:
-        raise InputError(f"There is no file {path}.") from error
-    except OSError as error:
-        raise InputError(f"The file {path} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"The file {path} is not text in UTF-8 (byte {error.start}).") from error
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"The file {path} is not valid TOML: {error}.") from error
-
-
 def read_notation(data: Mapping[str, Any], where: str) -> Notation:
     """A notation from the contents of its file; what is not given is as in the standard notation."""
-    known = {f.name for f in fields(Notation)} | {"section"}
+    known = {f.name for f in fields(Notation)} - {"sections"} | {"section"}
     if unknown := sorted(set(data) - known):
         raise InputError(
             f"The notation {where} has {unknown[0]!r}; {offered(unknown[0], sorted(known), '{} are known')}"
@@ -190,19 +177,20 @@ def read_notation(data: Mapping[str, Any], where: str) -> Notation:
     values.setdefault("name", where)
     values.setdefault("title", where)
     for key, allowed in _ALLOWED.items():
-        if key in values and (
-            values[key] not in allowed or isinstance(values[key], bool) != isinstance(allowed[0], bool)
-        ):
+        if key in values and (type(values[key]) is not type(allowed[0]) or values[key] not in allowed):
             choices = ", ".join(repr(a) for a in allowed)
             tail = offered(values[key], map(str, allowed), f"one of {choices} was expected")
             raise InputError(f"In the notation {where}, {key} is {values[key]!r}; {tail}")
     for key, kind, what in _TABLES:
         if not isinstance(data.get(key, kind()), kind):
             raise InputError(f"In the notation {where}, {key} is {data[key]!r}; {what} was expected.")
+    for key in ("name", "title", "softmax"):
+        _text(values, key, f"In the notation {where}")
     letters = data.get("letters", {})
     names = {} if where == "standard" else dict(load_notation("standard").names)
     names |= {role: _names(role, given, where) for role, given in data.get("names", {}).items()}
-    for role, letter in letters.items():
+    for role in letters:
+        letter = _text(letters, role, f"In the notation {where}, letters")
         _check_formula(letter, f"the letter for {role}", where)
     sections = tuple(_section(s, where) for s in data.get("section", ()))
     return Notation(**values, names=MappingProxyType(names), letters=MappingProxyType(dict(letters)), sections=sections)
@@ -234,14 +222,15 @@ def _names(role: str, given: object, where: str) -> MatrixNames:
         given = {"matrix": given}
     if not isinstance(given, Mapping) or not set(given) <= {"matrix", "row", "entry", "word"}:
         raise InputError(f"In the notation {where}, the names of {role} are a table of matrix, row, entry and word.")
+    at = f"In the notation {where}, names.{role}"
     default = _default_names(role)
-    matrix = str(given.get("matrix", default.matrix))
+    matrix = _text(given, "matrix", at, default.matrix)
     guessed = _from_matrix(matrix) or default
     names = MatrixNames(
         matrix,
-        str(given.get("row", guessed.row)),
-        str(given.get("entry", guessed.entry)),
-        str(given.get("word", "")),
+        _text(given, "row", at, guessed.row),
+        _text(given, "entry", at, guessed.entry),
+        _text(given, "word", at),
     )
     for text in (names.matrix, names.row, names.entry):
         _check_formula(text, f"a name of {role}", where)
@@ -262,7 +251,7 @@ def _from_matrix(matrix: str) -> MatrixNames | None:
 
 def _check_formula(text: str, what: str, where: str) -> None:
     try:
-        read_formula(str(text), Scope(sizes=dict.fromkeys(("n", "m", "d_model", "d_k", "d_v"), 2)))
+        read_formula(text, Scope(sizes=dict.fromkeys(("n", "m", "d_model", "d_k", "d_v"), 2)))
     except ReadError as error:
         raise InputError(f"In the notation {where}, {what} cannot be read. {error}") from error
 
@@ -276,14 +265,15 @@ def _section(data: Any, where: str) -> Section:
             f"In the notation {where}, a section has {unknown[0]!r}; "
             + offered(unknown[0], sorted(known), "{} are known")
         )
+    at = f"In the notation {where}, a section"
     return Section(
-        label=str(data.get("label", "")),
-        title=str(data.get("title", "")),
+        label=_text(data, "label", at),
+        title=_text(data, "title", at),
         items=tuple(_item(i, where) for i in data.get("items", ())),
-        covers=_texts(data.get("covers", ())),
-        repeat=str(data.get("repeat", "")),
-        needs=_texts(data.get("needs", ())),
-        only=data.get("only", ""),
+        covers=_texts(data, "covers", at),
+        repeat=_text(data, "repeat", at),
+        needs=_texts(data, "needs", at),
+        only=_only(data, at),
     )
 
 
@@ -296,21 +286,46 @@ def _item(data: Any, where: str) -> Item:
         raise InputError(f"In the notation {where}, an item has {unknown[0]!r}; {tail}")
     if sum(key in data for key in ("text", "math", "steps", "table", "diagram")) != 1:
         raise InputError(f"In the notation {where}, an item has exactly one of text, math, steps, table and diagram.")
+    at = f"In the notation {where}, an item"
     return Item(
-        id=str(data.get("id", "")),
-        text=str(data.get("text", "")),
-        math=_texts(data.get("math", ())),
-        lead=_texts(data.get("lead", ())),
-        steps=_texts(data.get("steps", ())),
-        table=tuple(_texts(row) for row in data.get("table", ())),
-        diagram=str(data.get("diagram", "")),
-        repeat=str(data.get("repeat", "")),
-        needs=_texts(data.get("needs", ())),
-        only=data.get("only", ""),
+        id=_text(data, "id", at),
+        text=_text(data, "text", at),
+        math=_texts(data, "math", at),
+        lead=_texts(data, "lead", at),
+        steps=_texts(data, "steps", at),
+        table=_table(data.get("table", []), at),
+        diagram=_text(data, "diagram", at),
+        repeat=_text(data, "repeat", at),
+        needs=_texts(data, "needs", at),
+        only=_only(data, at),
     )
 
 
-def _texts(given: object) -> tuple[str, ...]:
-    if isinstance(given, str):
-        return (given,)
-    return tuple(str(x) for x in given) if isinstance(given, list | tuple) else (str(given),)
+def _text(data: Mapping[str, Any], key: str, at: str, default: str = "") -> str:
+    value = data.get(key, default)
+    if not isinstance(value, str):
+        raise InputError(f"{at}: {key} is {value!r}; a text was expected.")
+    return value
+
+
+def _texts(data: Mapping[str, Any], key: str, at: str) -> tuple[str, ...]:
+    """A text, or several in a list."""
+    value = data.get(key, [])
+    listed = [value] if isinstance(value, str) else value
+    if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
+        raise InputError(f"{at}: {key} is {value!r}; a text or a list of texts was expected.")
+    return tuple(listed)
+
+
+def _only(data: Mapping[str, Any], at: str) -> Literal["", "as-written", "corrected"]:
+    only = data.get("only", "")
+    if only not in ("", "as-written", "corrected"):
+        raise InputError(f"{at}: only is {only!r}; as-written or corrected was expected.")
+    return cast(Literal["", "as-written", "corrected"], only)
+
+
+def _table(rows: object, at: str) -> tuple[tuple[str, ...], ...]:
+    whole = isinstance(rows, list) and all(isinstance(row, list) for row in rows)
+    if not isinstance(rows, list) or not whole or len({len(row) for row in rows}) > 1:
+        raise InputError(f"{at}: table is {rows!r}; rows of equally many texts were expected.")
+    return tuple(_texts({"table": row}, "table", at) for row in rows)

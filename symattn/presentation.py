@@ -38,10 +38,12 @@ def make_look(**chosen: object) -> Look:
         if choice is None:
             continue
         if name == "language":
-            values[name] = str(choice)
+            if not isinstance(choice, str):
+                raise InputError(f"language is {choice!r}; a name or the path of a language file was expected.")
+            values[name] = choice
         elif name not in CHOICES:
             raise InputError(f"There is no choice {name!r} of a page; {offered(name, (*CHOICES, 'language'))}")
-        elif isinstance(choice, bool) or choice not in CHOICES[name]:
+        elif not isinstance(choice, int | str) or isinstance(choice, bool) or choice not in CHOICES[name]:
             raise InputError(f"{name} is {choice!r}; {offered(choice, CHOICES[name], 'one of {} was expected')}")
         else:
             values[_FIELDS.get(name, name)] = CHOICES[name][choice]

@@ -14,9 +14,10 @@ from symattn.derivation import Derivation
 from symattn.errors import InputError, ReadError, offered
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, exact, is_symbolic, matrix
 from symattn.exact.reading import read
+from symattn.files import read_toml
 from symattn.mechanisms import Settings, custom, mechanism, mechanisms
 from symattn.mechanisms.backward import gradient
-from symattn.notation import MatrixNames, Notation, load_notation, read_toml
+from symattn.notation import MatrixNames, Notation, load_notation
 from symattn.problem import Erratum, Problem
 
 SETTINGS = frozenset(f.name for f in fields(Settings))
@@ -152,15 +153,19 @@ def read_problem_file(path: Path) -> ProblemFile:
 def problem_file(data: Mapping[str, Any], name: str) -> ProblemFile:
     if unknown := sorted(set(data) - KEYS - SETTINGS):
         raise InputError(f"{name} has {unknown[0]!r}; {offered(unknown[0], sorted(KEYS | SETTINGS), '{} are known')}")
-    tables = "list of tables"
-    for key, kind, what in (
-        ("given", dict, "table"), ("ask", dict, "table"), ("step", list, tables), ("gradient", list, tables)
-    ):  # fmt: skip
-        if key in data and not isinstance(data[key], kind):
-            raise InputError(f"In {name}, {key} is {data[key]!r}; a {what} was expected.")
-    for key in ("mechanism", "title"):
+    for key in ("given", "ask", "miniature", "as_written", "corrected"):
+        if not isinstance(data.get(key, {}), Mapping):
+            raise InputError(f"In {name}, {key} is {data[key]!r}; a table was expected.")
+    for key in ("mechanism", "title", "source"):
         if not isinstance(data.get(key, ""), str):
             raise InputError(f"In {name}, {key} is {data[key]!r}; a text was expected{_hint(key)}.")
+    introduction = data.get("introduction", "")
+    if not isinstance(introduction, str) and not _is_texts(introduction):
+        raise InputError(f"In {name}, introduction is {introduction!r}; a text or a list of texts was expected.")
+    for key in ("as_written", "corrected"):
+        _check_mode(data.get(key, {}), f"In {name}, {key}")
+    for key in ("step", "gradient", "erratum"):
+        _check_tables(data.get(key, []), f"In {name}, {key}")
     assume = data.get("assume", {})
     if not isinstance(assume, Mapping) or not _is_texts(assume.get("positive", [])):
         raise InputError(f'In {name}, assume is {assume!r}; {{positive = ["a", …]}} was expected.')
@@ -177,6 +182,26 @@ def problem_file(data: Mapping[str, Any], name: str) -> ProblemFile:
     if isinstance(places, bool) or not isinstance(places, int) or not 0 <= places <= 50:
         raise InputError(f"In {name}, ask.places is {places!r}; a number of decimal places from 0 to 50 was expected.")
     return ProblemFile(name, data)
+
+
+def _check_mode(mode: Mapping[str, Any], where: str) -> None:
+    """What holds in one mode only: settings, names of matrices, more steps."""
+    if unknown := sorted(set(mode) - SETTINGS - {"names", "step"}):
+        raise InputError(f"{where} has {unknown[0]!r}; names, step and the settings are known there.")
+    _check_tables(mode.get("step", []), f"{where}.step")
+    names = mode.get("names", {})
+    known = {f.name for f in fields(MatrixNames)}
+    if not isinstance(names, Mapping):
+        raise InputError(f"{where}.names is {names!r}; a table of matrices was expected.")
+    for role, said in names.items():
+        told = isinstance(said, Mapping) and "matrix" in said and set(said) <= known
+        if not told or not all(isinstance(text, str) for text in said.values()):
+            raise InputError(f"{where}.names.{role} is {said!r}; texts for matrix, row, entry and word were expected.")
+
+
+def _check_tables(listed: object, where: str) -> None:
+    if not isinstance(listed, list) or not all(isinstance(table, Mapping) for table in listed):
+        raise InputError(f"{where} is {listed!r}; a list of tables was expected.")
 
 
 def read_given(name: str, value: object, positive: frozenset[str] = frozenset()) -> AnyMatrix:
@@ -239,11 +264,12 @@ def _erratum(data: object) -> Erratum:
     required = ("id", "kind", "as_written", "corrected")
     if isinstance(data, Mapping) and (unknown := sorted(set(data) - known)):
         raise InputError(f"An erratum has {unknown[0]!r}; {offered(unknown[0], sorted(known), '{} are known')}")
-    if not isinstance(data, Mapping) or not set(required) <= set(data):
+    texts = isinstance(data, Mapping) and all(isinstance(value, str) for value in data.values())
+    if not isinstance(data, Mapping) or not texts or not set(required) <= set(data):
         raise InputError(
-            f"An erratum is {data!r}; a table of {', '.join(required)}, perhaps why, at, patch, was expected."
+            f"An erratum is {data!r}; texts for {', '.join(required)}, perhaps why, at, patch, were expected."
         )
-    return Erratum(**{key: str(value) for key, value in data.items()})
+    return Erratum(**data)
 
 
 def _names(data: Mapping[str, Any]) -> dict[str, MatrixNames]:

@@ -134,8 +134,8 @@ def test_a_broken_file_is_refused_in_one_sentence(complaint):
 @pytest.mark.parametrize(
     ("name", "content", "complaint"),
     [("klingon", None, "There is no language 'klingon'; there are de, en, es, fr, zh, or a .toml file."),
-     ("none.toml", None, "cannot be read"), ("bad.toml", b"[language", "not valid TOML"),
-     ("bytes.toml", b"\xff", "not valid TOML in UTF-8")],
+     ("none.toml", None, "There is no language file"), ("bad.toml", b"[language", "not valid TOML"),
+     ("bytes.toml", b"\xff", "not text in UTF-8")],
 )  # fmt: skip
 def test_a_file_that_is_none_is_refused(tmp_path, name, content, complaint):
     path = tmp_path / name if name.endswith(".toml") else name

@@ -6,10 +6,8 @@ before the first page is written, and every file appears whole or not at all.
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import hmac
-import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,6 +29,7 @@ from symattn.pool import pool
 from symattn.problems import problem_type
 from symattn.question import Content, Json, Question
 from symattn.sheets import check_formats, render, suffix
+from symattn.spreadsheet import csv_lines
 from symattn.version import VERSION
 from symattn.writers import latex
 
@@ -397,9 +396,7 @@ def _plain(text: str) -> str:
 
 def assignment(exam: Exam) -> str:
     """Who gets which paper, as CSV."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["number", "name", "id", "seat", "paper", "file"])
+    table: list[list[object]] = [["number", "name", "id", "seat", "paper", "file"]]
     for number, (student, (stem, copy)) in enumerate(zip(exam.spec.students, copies(exam), strict=True), 1):
-        writer.writerow([number, student.name, student.id, student.seat, copy.sheet, stem])
-    return out.getvalue()
+        table.append([number, student.name, student.id, student.seat, copy.sheet, stem])
+    return "".join(csv_lines(table, "\n"))

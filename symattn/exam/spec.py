@@ -12,8 +12,8 @@ from symattn.document import DEFAULT_LOOK, Look
 from symattn.errors import InputError, offered
 from symattn.exam.students import Student, read_class
 from symattn.explanation import CONVENTIONS, LAYOUTS, Conventions, Layout, known_choice
+from symattn.files import read_toml
 from symattn.mechanisms import Settings
-from symattn.notation import read_toml
 from symattn.presentation import CHOICES, TEXT_SIZES, make_look
 from symattn.problems import Spec, problem_type
 from symattn.question import Json
@@ -166,7 +166,9 @@ def _questions(listed: object, shared: Mapping[str, Any], where: str) -> tuple[Q
 
 def _question(data: Mapping[str, Any], shared: Mapping[str, Any]) -> QuestionSpec:
     """A question's own keys are the fields of `Spec`, the settings and the type's options, side by side."""
-    chosen = problem_type(str(data.get("type", "full")))
+    if not isinstance(kind := data.get("type", "full"), str):
+        raise InputError(f"type is {kind!r}; the name of a problem type was expected.")
+    chosen = problem_type(kind)
     own = {key: value for key, value in data.items() if key not in ("type", "points", "title", "text")}
     names = {f.name for f in fields(Spec)} - {"type", "settings", "options"}
     if chosen.presets:  # it chooses the mechanism itself

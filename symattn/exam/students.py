@@ -11,6 +11,7 @@ from pathlib import Path
 
 from symattn.dice import shuffled
 from symattn.errors import InputError
+from symattn.files import read_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +38,7 @@ def read_class(path: Path, text_sizes: Sequence[int]) -> tuple[Student, ...]:
 
     Columns are parted by commas, semicolons or tabs.  A seat is a row and a column: 3-12, or C12.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError as error:
-        raise InputError(f"There is no class list {path.name} beside the exam file.") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"The class list {path.name} is not text in UTF-8 (byte {error.start}).") from error
-    except OSError as error:
-        raise InputError(f"The class list {path.name} cannot be read: {error.strerror}.") from error
+    text = read_text(path, f"class list {path.name}", " beside the exam file")
     first = text.partition("\n")[0]
     delimiter = max(",;\t", key=first.count)
     try:
@@ -86,7 +80,7 @@ def _student(line: Sequence[str], columns: Mapping[str, int], where: str, sizes:
     if not cell("id"):
         raise InputError(f"{where}: {cell('name') or 'the student'} has no id.")
     size = cell("text size")
-    if size and (not size.isdecimal() or int(size) not in sizes):
+    if size and (size not in map(str, sizes)):
         raise InputError(f"{where}: the text size is {size}; one of {', '.join(map(str, sizes))} was expected.")
     return Student(cell("name"), cell("id"), cell("seat"), _place(cell("seat"), where), int(size or 0))
 

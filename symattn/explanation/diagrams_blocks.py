@@ -38,7 +38,7 @@ def blocks(wording: Wording) -> list[Block]:
     derivation = wording.derivation
     if not any(_residual(step) for step in derivation):
         raise InputError("There are no residuals here, so there is no block to draw; encoder_block has them.")
-    numbers = [int(place) for step in derivation if (place := Called.of(step.name).place).isdigit()]
+    numbers = [int(place) for step in derivation if (place := Called.of(step.name).place).isdecimal()]
     count = max(numbers, default=1)
     steps = [step for step in derivation if Called.of(step.name).place in ("", "1") or count == 1]
     sublayers = _sublayers(steps)

@@ -554,7 +554,7 @@ def _spec_name(spec: str) -> str:
 
 def _split(name: str) -> tuple[str, int | None]:
     role, _, token = name.partition(".")
-    return (role, int(token)) if token.isdigit() else (name, None)
+    return (role, int(token)) if token.isdecimal() else (name, None)
 
 
 def _from_one(index: Index) -> Index:

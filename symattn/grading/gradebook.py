@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -15,9 +13,9 @@ from symattn.grading.record import Result, Row, Terms, counted, line_name
 from symattn.grading.summary import summary_document
 from symattn.marking.report import Given
 from symattn.sheets import render, shown
+from symattn.spreadsheet import csv_lines
 
 CODES = ("M", "A", "B", "N")
-_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +54,11 @@ class Gradebook:
 
     def csv(self) -> str:
         """The gradebook as CSV (RFC 4180)."""
-        return "".join(_lines(_table(self.rows)))
+        return "".join(csv_lines(_table(self.rows)))
 
     def changes_csv(self) -> str:
         head = [name.replace("_", " ") for name in Change.__dataclass_fields__]
-        return "".join(_lines([head, *(list(asdict(change).values()) for change in self.changes)]))
+        return "".join(csv_lines([head, *(list(asdict(change).values()) for change in self.changes)]))
 
     def text(self, form: str = "text") -> str:
         """The summary as text in one format."""
@@ -118,21 +116,6 @@ def _mistakes(row: Row) -> Iterator[str]:
     for number, result in enumerate(row.results, 1):
         where = f"Q{number} " if len(row.results) > 1 else ""
         yield from (f"{where}{mistake}" for mistake in result.mistakes)
-
-
-def _lines(table: Iterable[Sequence[object]]) -> Iterator[str]:
-    for cells in table:
-        out = io.StringIO()
-        csv.writer(out, lineterminator="\r\n").writerow([_harmless(cell) for cell in cells])
-        yield out.getvalue()
-
-
-def _harmless(cell: object) -> object:
-    """A text that no spreadsheet takes for a formula: one that looks like it gets an apostrophe before it."""
-    if not isinstance(cell, str):
-        return "" if cell is None else cell
-    text = " ".join(cell.split())
-    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 # ------------------------------------------------------------------------------------------------ changes

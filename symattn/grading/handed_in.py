@@ -9,12 +9,12 @@ import unicodedata
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from itertools import takewhile
 from pathlib import Path, PurePosixPath
 
 from symattn.errors import InputError
 from symattn.grading.source import Entrant, Papers
-from symattn.submissions import sheet_of
 from symattn.submissions.files import FORMS, LARGEST_FILE
 
 MOST_FILES = 20_000
@@ -46,12 +46,26 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
+class Head:
+    """What a file says about itself; `complaint` says why it cannot be read, "" if it can."""
+
+    sheet: str = ""
+    name: str = ""
+    id: str = ""
+    complaint: str = ""
+
+    def json(self) -> dict[str, str]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
 class Handed:
     """A file and what it is taken for.
 
     `entrant` is whoever of the class list it belongs to, if there is a class list; `sheet`, `name` and `id` are as the
-    file states them.  `complaint` says why it is not marked, "" if it is; `notices` are for whoever marks.  `stem` is
-    the name, unlike all others, of the files that are written about it.
+    file states them.  `complaint` says why it is not marked, "" if it is; `doubt` why somebody has to see it before its
+    marks hold; `notices` are for whoever marks.  `stem` is the name, unlike all others, of the files that are written
+    about it.
     """
 
     file: File
@@ -60,6 +74,7 @@ class Handed:
     id: str = ""
     entrant: Entrant | None = None
     complaint: str = ""
+    doubt: str = ""
     notices: tuple[str, ...] = ()
     stem: str = ""
 
@@ -156,25 +171,29 @@ def _printable(text: str) -> str:
     return "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp", "Cs") else c for c in text)
 
 
-def natural(text: str) -> list[tuple[int, int, str]]:
-    """A key by which names are sorted as people count: s2 before s10."""
-    parts = re.split(r"([0-9]+)", text)
-    return [(0, int(part), part) if part.isdigit() and part.isascii() else (1, 0, part) for part in parts if part]
+def natural(text: str) -> list[tuple[int, int, str, str]]:
+    """A key by which names are sorted as people count: s2 before s10.  Numbers may have any length."""
+    key = []
+    for part in filter(None, re.split(r"([0-9]+)", text)):
+        digits = part.lstrip("0")
+        key.append((0, len(digits), digits, part) if part[0] in "0123456789" else (1, 0, part, ""))
+    return key
 
 
 # ------------------------------------------------------------------------------------------------ whose they are
 
 
-def matched(found: Iterable[File], papers: Papers) -> list[Handed]:
-    """Every file with whoever it is from, in the order of the class list, then of the files' names.
+def matched(found: Sequence[File], heads: Sequence[Head], papers: Papers) -> list[Handed]:
+    """Every file, with its head, and whoever it is from, in the order of the class list, then of the files' names.
 
-    Somebody of the class list is told by the id inside and by the file's name (that of the paper, or with the id in
-    it), else by the name inside; these must not say different things.  Of several files of one person the last by name
-    is marked, and that is said.
+    Somebody of the class list is told by the names of the file and of its folders: that of the paper, or with the id
+    or the name in it.  What is written inside says nothing about whose it is, for anybody can write anything there;
+    where it says something else, somebody has to look.  Of several files of one person the last by name is marked, and
+    that is said.
     """
-    handed = [_read_head(file) for file in found]
+    handed = [_handed(file, head) for file, head in zip(found, heads, strict=True)]
     if papers.entrants:
-        roster = _Roster(papers.entrants)
+        roster = _Roster(papers.entrants, _shared(found))
         handed = _once_each([_on_sheet(roster.owned(one), papers) for one in handed])
         handed.sort(key=lambda one: one.entrant.number if one.entrant else len(papers.entrants) + 1)
     else:
@@ -182,55 +201,77 @@ def matched(found: Iterable[File], papers: Papers) -> list[Handed]:
     return _with_stems(handed)
 
 
-def _read_head(file: File) -> Handed:
-    """What the file says about itself."""
-    if file.complaint or not file.data.strip():
-        return Handed(file, complaint=file.complaint or "It is empty.")
-    try:
-        sheet, name, id = sheet_of(file.data, file.form)
-    except InputError as error:
-        return Handed(file, complaint=str(error))
-    sheet, name, id = (_printable(said)[:LONGEST_NAME] for said in (sheet, name, id))
-    return Handed(file, sheet, name, id)
+def _handed(file: File, head: Head) -> Handed:
+    sheet, name, id = (_printable(said)[:LONGEST_NAME] for said in (head.sheet, head.name, head.id))
+    return Handed(file, sheet, name, id, complaint=head.complaint)
+
+
+def head_without_reading(file: File) -> Head | None:
+    """The head of a file that cannot be read or has nothing in it; none where it has to be looked into."""
+    complaint = file.complaint or ("" if file.data.strip() else "It is empty.")
+    return Head(complaint=complaint) if complaint else None
+
+
+def _shared(found: Sequence[File]) -> int:
+    """How many folders from the top hold all files, and so speak against no file's name."""
+    above = zip(*(PurePosixPath(file.path).parts[:-1] for file in found), strict=False)
+    return sum(1 for _ in takewhile(lambda names: len(set(names)) == 1, above))
 
 
 class _Roster:
-    """The class list, looked up by what files say."""
+    """The class list, looked up by what files and folders are called."""
 
-    def __init__(self, entrants: Sequence[Entrant]) -> None:
-        self.by_id = {_folded(e.id): e for e in entrants}
-        self.by_stem = {e.stem: e for e in entrants}
-        self.names = Counter(_folded(e.name) for e in entrants)
-        self.by_name = {_folded(e.name): e for e in entrants}
-        self._stem = re.compile(rf"(?:{_any_of(self.by_stem)}){_NO_MORE}")
-        self._id = re.compile(rf"(?<![^\W_])(?:{_any_of(self.by_id)}){_NO_MORE}")
+    def __init__(self, entrants: Sequence[Entrant], shared: int) -> None:
+        self._shared = shared
+        self._by_id = {_folded(e.id): e for e in entrants}
+        self._by_stem = {e.stem: e for e in entrants}
+        names = Counter(_words(e.name) for e in entrants)
+        self._by_name = {_words(e.name): e for e in entrants if names[_words(e.name)] == 1 and e.name}
+        self._stem = re.compile(rf"(?:{_any_of(self._by_stem)}){_NO_MORE}")
+        self._id = re.compile(rf"{_NO_LESS}(?:{_any_of(self._by_id)}){_NO_MORE}")
+        self._name = re.compile(rf"{_NO_LESS}(?:{_any_of(self._by_name) or '(?!)'}){_NO_MORE}")
 
     def owned(self, one: Handed) -> Handed:
-        inside, named = self.by_id.get(_folded(one.id)), self._named(one.file)
-        if inside and named and inside is not named:
-            said = f"the id inside is that of {_who(inside)}, and the file is named like that of {_who(named)}"
+        """With whoever the names mean."""
+        path = PurePosixPath(one.file.path)
+        file = self._meant(one.file.stem)
+        above = path.parts[self._shared : -1] if file else path.parts[:-1]
+        folder = next((found for part in reversed(above) if (found := self._meant(part))), None)
+        if file and folder and file is not folder:
+            said = f"the file is named like that of {_who(file)}, and its folder like that of {_who(folder)}"
             return _refused(one, f"It is not known whose it is: {said}.")
-        if entrant := inside or named:
-            said = f"The id inside, {one.id!r}, is not in the class list; the file's name says whose it is."
-            notices = () if inside or not one.id else (said,)
-            return replace(one, entrant=entrant, notices=notices)
-        if not one.id and self.names[_folded(one.name)] == 1:
-            return replace(one, entrant=self.by_name[_folded(one.name)])
-        has = f"the id {one.id!r}" if one.id else f"the name {one.name!r}" if one.name else "neither name nor id"
-        return _refused(one, f"Nobody in the class list is meant: there is {has} in it.")
+        entrant = file or folder
+        if entrant is None:
+            said = (
+                "neither the file's name nor its folder's has an id or a name of the class list, "
+                "and what is written inside does not count"
+            )
+            return _refused(one, f"It is not known whose it is: {said}.")
+        inside = self._by_id.get(_folded(one.id))
+        if inside and inside is not entrant:
+            doubt = f"The id inside is that of {_who(inside)}; the file's name says whose it is."
+            return replace(one, entrant=entrant, doubt=doubt)
+        said = f"The id inside, {one.id!r}, is not in the class list; the file's name says whose it is."
+        return replace(one, entrant=entrant, notices=() if inside or not one.id else (said,))
 
-    def _named(self, file: File) -> Entrant | None:
-        """Whoever's paper has this file name; else the one whose id stands in it as a word, or in a folder's name."""
-        if beginning := self._stem.match(file.stem):
-            return self.by_stem[beginning[0]]
-        for part in (file.stem, *reversed(PurePosixPath(file.path).parts[:-1])):
-            ids = set(self._id.findall(_folded(part)))
-            if len(ids) == 1:
-                return self.by_id[ids.pop()]
-        return None
+    def _meant(self, name: str) -> Entrant | None:
+        """Whoever's paper has this name; else the one whose id, else the one whose name, stands in it alone."""
+        if beginning := self._stem.match(name):
+            return self._by_stem[beginning[0]]
+        ids = {self._by_id[found].number: self._by_id[found] for found in self._id.findall(_folded(name))}
+        if ids:
+            return next(iter(ids.values())) if len(ids) == 1 else None
+        names = set(self._name.findall(_words(name)))
+        return self._by_name[names.pop()] if len(names) == 1 else None
 
 
+_NO_LESS = r"(?<![^\W_])"
 _NO_MORE = r"(?![^\W_])"
+
+
+def _words(text: str) -> str:
+    """The words of a text alone: Ada_Lovelace and "ada lovelace" are the same."""
+    return " ".join(re.findall(r"[^\W_]+", _folded(text)))
 
 
 def _any_of(texts: Iterable[str]) -> str:
@@ -246,20 +287,30 @@ def _refused(one: Handed, complaint: str) -> Handed:
 
 
 def _on_sheet(one: Handed, papers: Papers) -> Handed:
-    """The sheet that is marked: the one named in the file, or where there is none, the one given out."""
+    """The sheet that is marked: the one named in the file, or where there is none, the one given out.
+
+    A sheet that was not given out to whoever it is from is marked, and somebody has to look.
+    """
     if one.complaint:
         return one
     given_out = one.entrant.sheet if one.entrant else ""
     try:
         named = papers.sheet(one.sheet or given_out)
     except InputError as error:
-        return _refused(one, str(error))
-    said = ""
+        if not given_out:
+            return _refused(one, str(error))
+        return _doubted(one, given_out, f"{error} It is marked as {given_out}, which was given out.")
     if given_out and not one.sheet:
         said = f"No sheet is named in it; it is marked as {given_out}, which was given out."
-    elif given_out and named != given_out:
+        return replace(one, sheet=named, notices=(*one.notices, said))
+    if given_out and named != given_out:
         said = f"It answers sheet {named}, and {given_out} was given out; it is marked as {named}."
-    return replace(one, sheet=named, notices=(*one.notices, *([said] if said else [])))
+        return _doubted(one, named, said)
+    return replace(one, sheet=named)
+
+
+def _doubted(one: Handed, sheet: str, doubt: str) -> Handed:
+    return replace(one, sheet=sheet, doubt=f"{one.doubt} {doubt}".lstrip())
 
 
 def _once_each(handed: Sequence[Handed]) -> list[Handed]:
@@ -314,4 +365,4 @@ def _folded(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-__all__ = ["RECORDS", "File", "Handed", "files", "matched", "natural"]
+__all__ = ["RECORDS", "File", "Handed", "Head", "files", "head_without_reading", "matched", "natural"]

@@ -16,7 +16,8 @@ from symattn.question import Json, Question
 from symattn.reports import report_json
 
 Status = Literal["marked", "pending", "broken", "missing"]
-"""`pending`: somebody has to read an answer first.  `broken`: handed in, and not to be marked; the reason says why."""
+"""`pending`: somebody has to read an answer first, or to see whose work it is.  `broken`: handed in, and not to be
+marked.  The reason says why."""
 
 STATUSES: tuple[Status, ...] = ("marked", "pending", "broken", "missing")
 FOR_A_PERSON = ("human", "reading", "veto")
@@ -111,6 +112,11 @@ class Row:
     @property
     def has_marks(self) -> bool:
         return self.status in ("marked", "pending")
+
+    @property
+    def unread(self) -> bool:
+        """Whether an answer has to be read by somebody."""
+        return any(given.pending for result in self.results for given in result.marks)
 
     @property
     def total(self) -> int:

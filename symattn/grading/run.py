@@ -19,21 +19,22 @@ from typing import Any
 from symattn.document import DEFAULT_LOOK, Look
 from symattn.errors import InputError
 from symattn.folders import alone_in, put, staging_in
+from symattn.grading import worker
 from symattn.grading.gradebook import Change, Gradebook, changed
-from symattn.grading.handed_in import RECORDS, Handed, files, matched
+from symattn.grading.handed_in import RECORDS, File, Handed, Head, files, head_without_reading, matched
 from symattn.grading.record import Row, Terms
 from symattn.grading.source import Papers, papers
 from symattn.grading.worker import FOLDERS, staged
-from symattn.grading.workers import LostError, in_workers
 from symattn.identity import digest
 from symattn.question import Json
 from symattn.reports import Reader
 from symattn.sheets import check_formats, formats, render, suffix
 from symattn.version import VERSION
+from symattn.workers import LostError, Workers
 from symattn.writers import page
 
 FORMAT = 1
-MARKS, CHANGES, UNFINISHED = "marks.json", "changes.csv", "unfinished"
+MARKS, CHANGES, HEADS, UNFINISHED = "marks.json", "changes.csv", f"{RECORDS}/heads", "unfinished"
 SOFTWARE = f"symattn {VERSION}"
 Progress = Callable[[int], AbstractContextManager[Callable[[object], None]]]
 
@@ -60,25 +61,19 @@ def grade_class(
     """Mark everything in a folder or a zip against an exam, and write what comes of it into a folder, if one is named.
 
     `forms` are the formats of the feedback and `look` how it looks, one document for each of the `readers`; `jobs` how
-    many processes (0: as many as there are processors); `time_limit` the seconds after which one submission is given
-    up.  `InputError` if source or submissions cannot be used at all; a single submission that cannot is a row with its
-    reason.
+    many processes (0: as many as there are processors); `time_limit` the seconds of processor time after which one
+    submission is given up.  Whatever was handed in is read in these processes alone.  `InputError` if source or
+    submissions cannot be used at all; a single submission that cannot is a row with its reason.
     """
     against, forms = papers(source), check_formats(forms)
     first = against.questions(next(iter(against.papers)))
     terms.scheme_for(first[0], first)  # a scheme that fits nothing is refused before anything is marked
-    handed = matched(files(Path(submissions)), against)
+    found = files(Path(submissions))
     if out is not None and Path(out).resolve() == Path(submissions).resolve():
         raise InputError(f"The marks cannot be written to {out}, where the submissions are; choose another --out.")
     with _folder(out, against, terms, forms, look, readers) as folder:
         rows: dict[str, Row] = {}
         todo: list[Handed] = []
-        for one in handed:
-            kept = folder.kept(one) if folder else None
-            if one.complaint or kept is not None:
-                rows[one.stem] = kept or replace(_row(one), status="broken", reason=one.complaint)
-            else:
-                todo.append(one)
         settings: dict[str, Any] = {
             "source": str(source),
             "hash": against.hash,
@@ -89,26 +84,64 @@ def grade_class(
             "readers": list(readers),
             "staging": str(folder.staging) if folder else "",
         }
-        todo.sort(key=lambda one: one.sheet)  # so that a process makes the questions of few sheets
-        with progress(len(todo)) as step:
+        with Workers(worker.COMMAND, settings, jobs or _processors(), time_limit) as workers:
+            handed = matched(found, _heads(found, folder, workers), against)
+            for one in handed:
+                kept = folder.kept(one) if folder else None
+                if one.complaint or kept is not None:
+                    rows[one.stem] = kept or replace(_row(one), status="broken", reason=one.complaint)
+                else:
+                    todo.append(one)
+            todo.sort(key=lambda one: one.sheet)  # so that a process makes the questions of few sheets
+            with progress(len(todo)) as step:
 
-            def on_answer(number: int, answer: Any) -> None:
-                one = todo[number]
-                rows[one.stem] = _answered(one, answer, folder)
-                step(one)
+                def on_answer(number: int, answer: Any) -> None:
+                    one = todo[number]
+                    rows[one.stem] = _answered(one, answer, folder)
+                    step(one)
 
-            in_workers(settings, [_job(one) for one in todo], jobs or _processors(), time_limit, on_answer)
+                workers.do([_job(one) for one in todo], on_answer)
         listed = tuple(_everybody(against, [(one, rows[one.stem]) for one in handed]))
         book = Gradebook(against.title, terms, listed)
         return folder.finish(book, [one.stem for one in handed if rows[one.stem].has_marks]) if folder else book
 
 
+def _heads(found: Sequence[File], folder: _Folder | None, workers: Workers) -> list[Head]:
+    """What every file says about itself, as far as it is not known from the last run."""
+    kept = folder.heads() if folder else {}
+    heads = [head_without_reading(file) or kept.get(_key(file)) for file in found]
+    ask = [number for number, head in enumerate(heads) if head is None]
+    hold = set(range(len(found)))  # what holds until the file changes
+
+    def on_answer(number: int, answer: Any) -> None:
+        at = ask[number]
+        if isinstance(answer, LostError):
+            answer = {"head": Head(complaint=str(answer)).json(), "keep": False}
+        heads[at] = Head(**answer["head"])
+        if not answer["keep"]:
+            hold.discard(at)
+
+    jobs = [{"form": found[at].form, "data": base64.b64encode(found[at].data).decode()} for at in ask]
+    workers.do(jobs, on_answer)
+    read = [head for head in heads if head is not None]
+    if folder:
+        folder.keep_heads({_key(found[at]): read[at] for at in sorted(hold) if found[at].data})
+    return read
+
+
+def _key(file: File) -> str:
+    """What the head of a file depends on."""
+    return digest([file.hash, file.form, SOFTWARE])
+
+
 def _row(one: Handed) -> Row:
-    about = (one.file.path, one.file.hash)
+    about: dict[str, Any] = {"file": one.file.path, "hash": one.file.hash, "notices": one.notices}
+    if one.doubt:
+        about |= {"status": "pending", "reason": one.doubt}
     if one.entrant is None:
-        return Row(None, one.name, one.id, one.sheet, *about, notices=one.notices)
+        return Row(None, one.name, one.id, one.sheet, **about)
     entrant = one.entrant
-    return Row(entrant.number, entrant.name, entrant.id, one.sheet or entrant.sheet, *about, notices=one.notices)
+    return Row(entrant.number, entrant.name, entrant.id, one.sheet or entrant.sheet, **about)
 
 
 def _job(one: Handed) -> Json:
@@ -207,6 +240,15 @@ class _Folder:
             raise InputError(f"Writing to the folder {self.path} failed: {error.strerror}.") from error
         if row is not None:
             self._put(f"{RECORDS}/{one.stem}.json", _json({"fingerprint": self._fingerprint(one), "row": row.json()}))
+
+    def heads(self) -> dict[str, Head]:
+        """The heads of files that the last run looked into."""
+        return {key: Head(**head) for key, head in (_read_json(self.path / HEADS) or {}).items()}
+
+    def keep_heads(self, heads: Mapping[str, Head]) -> None:
+        content = _json({key: head.json() for key, head in heads.items()})
+        if not (self.path / HEADS).is_file() or (self.path / HEADS).read_bytes() != content:
+            self._put(HEADS, content)
 
     def _record(self, one: Handed) -> Path:
         return self.path / RECORDS / f"{one.stem}.json"

@@ -14,6 +14,7 @@ from symattn.errors import InputError, offered
 from symattn.exam import is_exam
 from symattn.exam.deploy import FROZEN, Exam, copies, thawed
 from symattn.examples import examples, load_example
+from symattn.files import read_text
 from symattn.grading.recipes import read_recipe
 from symattn.identity import digest, identity, is_identity
 from symattn.notation import load_notation
@@ -213,16 +214,4 @@ def _noted_in_notebook(path: Path) -> tuple[str, str]:
     return page.head.get("recipe", printed[1] if printed else ""), page.head.get("sheet", "")
 
 
-def read_text(path: Path) -> str:
-    """A file's text; `InputError` if it is not there or is no text."""
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError as error:
-        raise InputError(f"There is no file {path}.") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"The file {path} is not text in UTF-8 (byte {error.start}).") from error
-    except OSError as error:
-        raise InputError(f"The file {path} cannot be read: {error.strerror}.") from error
-
-
-__all__ = ["Entrant", "Paper", "Papers", "of_question", "papers", "read_text"]
+__all__ = ["Entrant", "Paper", "Papers", "of_question", "papers"]

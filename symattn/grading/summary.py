@@ -211,7 +211,11 @@ def _by_hand(rows: Sequence[Row]) -> Iterator[Block]:
     broken = [(row, [row.reason, *row.notices]) for row in rows if row.status == "broken"]
     missing = [(row, list[str]()) for row in rows if row.status == "missing"]
     unread = ["An answer has to be read."]
-    seen = [(row, [*(unread if row.status == "pending" else []), *row.said]) for row in rows if row.has_marks]
+    seen = [
+        (row, [*filter(None, [row.reason]), *(unread if _to_read(row) else []), *row.said])
+        for row in rows
+        if row.has_marks
+    ]
     lists = (
         ("Broken", "Handed in, and not marked.", broken),
         ("Missing", "In the class list, and nothing handed in.", missing),
@@ -224,6 +228,11 @@ def _by_hand(rows: Sequence[Row]) -> Iterator[Block]:
             yield ItemList(
                 tuple((Strong(Quoted(_whose(row))), Words(f" {' '.join(said)}".rstrip())) for row, said in listed)
             )
+
+
+def _to_read(row: Row) -> bool:
+    """Whether it waits for an answer to be read, and not only for whose it is."""
+    return row.status == "pending" and (not row.reason or row.unread)
 
 
 def _whose(row: Row) -> str:

@@ -1,4 +1,4 @@
-"""The process that marks submissions for `symattn.grading.workers`: a line of JSON in, a line of JSON out."""
+"""The process that reads and marks submissions for `symattn.workers`: a line of JSON in, a line of JSON out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
@@ -15,19 +15,41 @@ from typing import IO, Any
 from symattn.document import Look
 from symattn.errors import InputError, SymattnError
 from symattn.grading.checking import Marking, mark_all
+from symattn.grading.handed_in import Head
 from symattn.grading.record import Result, Row, Terms
 from symattn.grading.source import papers
 from symattn.reports import Reader
 from symattn.sheets import render, suffix
-from symattn.submissions import read_submission
+from symattn.submissions import read_submission, sheet_of
 from symattn.submissions.files import FORMS
+from symattn.workers import OUT_OF_MEMORY, command
+from symattn.writers.confined import limit, limit_seconds
 from symattn.writers.page import typesetting
+
+COMMAND = command(__name__)
 
 FOLDERS: dict[Reader, str] = {"student": "feedback", "teacher": "marked"}
 
 
+Answer = dict[str, Any]
+
+
+def head(job: Any) -> Answer:
+    """The sheet, the name and the id in a file, or a complaint; `keep`: whether it is the file's own fault."""
+    keep = True
+    try:
+        head = Head(*sheet_of(base64.b64decode(job["data"]), job["form"]))
+    except InputError as error:
+        head = Head(complaint=str(error))
+    except MemoryError:
+        raise
+    except Exception as error:
+        head, keep = Head(complaint=defect("read", error)), False
+    return {"head": head.json(), "keep": keep}
+
+
 class Marker:
-    """Marks the submissions of one run, and writes what is told about each."""
+    """Reads and marks the submissions of one run, and writes what is told about each."""
 
     def __init__(self, settings: Any) -> None:
         self.papers = papers(settings["source"])
@@ -40,7 +62,11 @@ class Marker:
         self.readers: list[Reader] = settings["readers"]
         self.staging: str = settings["staging"]
 
-    def answer(self, job: Any) -> dict[str, Any]:
+    def answer(self, job: Any) -> Answer:
+        """What a file says about itself; or, if the job has a row, the row marked."""
+        return self._mark(job) if "row" in job else head(job)
+
+    def _mark(self, job: Any) -> Answer:
         """The row of a job's submission; a submission that cannot be marked is broken, with the reason.
 
         `failed` says why nothing can be written; `keep`: whether the row holds until something changes.  Pages
@@ -54,9 +80,10 @@ class Marker:
         except SymattnError as error:
             reason = str(error).removeprefix(f"{row.file}: ")
             return {"row": replace(row, status="broken", reason=reason).json(), "keep": True}
+        except MemoryError:
+            raise
         except Exception as error:  # whatever it is, it is this submission's alone, and is told
-            reason = f"symattn cannot mark it, which is a defect of symattn: {type(error).__name__}: {error}"
-            return {"row": replace(row, status="broken", reason=reason).json(), "keep": False}
+            return {"row": replace(row, status="broken", reason=defect("mark", error)).json(), "keep": False}
         try:
             for name, content in pages.items():
                 staged(Path(self.staging), name).write_bytes(content)
@@ -79,7 +106,7 @@ class Marker:
         remarks = (f"{r.where}: {r.says}" if r.where else r.says for r in submission.remarks)
         marked = replace(
             row,
-            status="pending" if marking.pending else "marked",
+            status="pending" if marking.pending or row.status == "pending" else "marked",
             notices=(*row.notices, *remarks),
             results=tuple(results),
         )
@@ -99,16 +126,38 @@ def staged(staging: Path, name: str) -> Path:
     return staging / name.replace("/", "-")
 
 
-def main() -> None:
+def defect(verb: str, error: Exception) -> str:
+    """What is said of an error that nobody raised on purpose."""
+    said = " ".join(str(error).split())[:LONGEST_REASON]
+    return f"symattn cannot {verb} it, which is a defect of symattn: {type(error).__name__}: {said}"
+
+
+LONGEST_REASON = 300
+
+
+def serve(make: Callable[[Any], Callable[[Any], Answer]]) -> None:
+    """Answer the jobs of a `symattn.workers.Worker`, within its limits, with what `make` makes of its settings."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started it ends it
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what anything prints must not be taken for an answer
-    marker = Marker(json.loads(sys.stdin.buffer.readline()))
+    asked = json.loads(sys.stdin.buffer.readline())
+    answer = make(asked["settings"])
+    limit("RLIMIT_CORE", 0)
+    limit("RLIMIT_AS", asked["memory"])
     _say(answers, "ready")
     for line in sys.stdin.buffer:
-        _say(answers, marker.answer(json.loads(line)))
+        limit_seconds(asked["seconds"])
+        try:
+            said = answer(json.loads(line))
+        except MemoryError:
+            said = OUT_OF_MEMORY
+        _say(answers, said)
 
 
 def _say(answers: IO[bytes], answer: object) -> None:
     answers.write(json.dumps(answer).encode() + b"\n")
     answers.flush()
+
+
+def main() -> None:
+    serve(lambda settings: Marker(settings).answer)

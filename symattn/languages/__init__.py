@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import Any
 
 from symattn.errors import InputError, offered
+from symattn.files import read_toml
 
 PLURALS: Mapping[str, tuple[str, ...]] = {
     "one if n == 1": ("one", "other"),
@@ -127,12 +128,7 @@ def catalogue(language: str) -> Catalogue:
     if path.suffix != ".toml":
         tail = offered(language, languages(), "there are {}, or a .toml file")
         raise InputError(f"There is no language {language!r}; {tail}")
-    try:
-        return read_catalogue(tomllib.loads(path.read_text(encoding="utf-8-sig")), str(path))
-    except OSError as error:
-        raise InputError(f"The language file {path} cannot be read: {error.strerror}.") from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"The language file {path} is not valid TOML in UTF-8: {error}.") from error
+    return read_catalogue(read_toml(path, f"language file {path}"), str(path))
 
 
 def read_catalogue(data: Mapping[str, Any], where: str) -> Catalogue:

@@ -778,7 +778,7 @@ def _letter(k: int) -> str:
 
 def _plain_shape(shape: Shape | None) -> Shape | None:
     def plain(size: int | str) -> int | str:
-        return int(size) if isinstance(size, str) and size.isdecimal() else size
+        return int(size) if isinstance(size, str) and size.isdecimal() and len(size) < 10 else size
 
     return (plain(shape[0]), plain(shape[1])) if shape else None
 

@@ -17,7 +17,6 @@ The default is that of the question.  A teacher's own is a TOML file that says w
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
@@ -25,6 +24,7 @@ from types import MappingProxyType
 from typing import Any, Literal, cast
 
 from symattn.errors import InputError, offered
+from symattn.files import toml
 from symattn.marking.policy import POLICIES, Policy, policy
 from symattn.question import Mark, Marks, Part, Question, ShapeAnswer
 
@@ -123,14 +123,13 @@ _FOLLOW = ("ft", "cao", "hence")
 
 def read_scheme(text: str, where: str = "the mark scheme") -> Scheme:
     """A mark scheme in TOML; `InputError` says which key is unknown or has the wrong kind of value."""
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{where}: {error}") from error
+    data = toml(text, where[:1].upper() + where[1:])
     _known(data, ("policy", "settings", "line"), where)
     base = data.get("policy", "")
+    if not isinstance(base, str):
+        raise InputError(f"{where}: policy is {base!r}; the name of a policy was expected.")
     if base:
-        policy(str(base))
+        policy(base)
     settings = data.get("settings", {})
     lines = data.get("line", [])
     if not isinstance(settings, dict) or not isinstance(lines, list):
@@ -142,13 +141,16 @@ def read_scheme(text: str, where: str = "the mark scheme") -> Scheme:
         _known(line, _LINE, at)
         for key, value in line.items():
             if not isinstance(value, _LINE[key]):
-                raise InputError(f"{at}: {key} is {value!r}; a {_LINE[key][0].__name__} was expected.")
+                raise InputError(f"{at}: {key} is {value!r}; {_KINDS[_LINE[key][0]]} was expected.")
+        part = line["part"]
+        if isinstance(part, list) and not (part and all(isinstance(name, str) for name in part)):
+            raise InputError(f"{at}: part is {part!r}; a name or a list of names was expected.")
         if line.get("follow", "ft") not in _FOLLOW:
             tail = offered(line["follow"], _FOLLOW, "one of {} was expected")
             raise InputError(f"{at}: follow is {line['follow']!r}; {tail}")
         if "marks" in line:
             marks_of(line["marks"])
-    return Scheme(str(base), _settings(settings, where), tuple(lines))
+    return Scheme(base, _settings(settings, where), tuple(lines))
 
 
 def _settings(given: Mapping[str, Any], where: str) -> dict[str, Any]:

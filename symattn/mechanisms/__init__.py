@@ -21,7 +21,7 @@ def mechanisms() -> MappingProxyType[str, Mechanism]:
 
 def mechanism(name: str) -> Mechanism:
     """The mechanism of that name; `InputError` names the nearest, or lists those there are."""
-    found = mechanisms().get(name.replace("-", "_"))
+    found = mechanisms().get(name.replace("-", "_")) if isinstance(name, str) else None
     if found is None and name == "custom":
         raise InputError("A custom mechanism is the steps of a problem file: symattn derive FILE.toml works them out.")
     if found is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -98,6 +99,9 @@ class Settings:
                 f"There is no setting {unknown[0]!r}; {offered(unknown[0], sorted(known), 'the settings are {}')}"
             )
         values = {name: value for name, value in given.items() if value is not None}
+        for name, value in values.items():
+            if isinstance(value, float) and not math.isfinite(value):
+                raise InputError(f"{name} is {value}; that is no number.")
         for name, allowed in _CHOICES.items():
             if name in values and values[name] not in allowed:
                 raise InputError(
@@ -111,7 +115,7 @@ class Settings:
             values["base"] = _base(values["base"])
         if "order" in values and sorted(str(values["order"])) != ["K", "Q", "V"]:
             raise InputError(f"order is {values['order']!r}; the letters Q, K, V in some order were expected.")
-        for name in ("activation", "stop_at"):
+        for name in ("activation", "stop_at", "bias"):
             if name in values and not isinstance(values[name], str):
                 raise InputError(f"{name} is {values[name]!r}; a name was expected.")
         function = values.get("activation")
@@ -119,7 +123,7 @@ class Settings:
             raise InputError(f"activation is {function!r}; a name such as identity, relu or f was expected.")
         for name, (low, high) in _COUNTS.items():
             number = values.get(name, low)
-            if isinstance(number, str) and number.isdecimal():  # as it is typed on the command line
+            if isinstance(number, str) and number.isdecimal() and len(number) < 9:  # as it is typed on the command line
                 number = values[name] = int(number)
             if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
                 raise InputError(f"{name} is {number!r}; a whole number from {low} to {high} was expected.")

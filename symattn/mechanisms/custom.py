@@ -22,6 +22,7 @@ from symattn.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Va
 from symattn.ops.online import Exponentials
 from symattn.ops.scores import FeatureMap, Over, SoftCap, Temperature
 
+LONGEST_NAME = 60
 PARAMETERS: dict[str, tuple[str, ...]] = {
     "scale": ("by", "written"),
     "mask": ("mask", "style"),
@@ -77,7 +78,9 @@ def run(
     for number, step in enumerate(steps, 1):
         name, op, operands = step.get("name"), step.get("op"), step.get("operands")
         if not isinstance(name, str) or not name:
-            raise InputError(f"Step {number} has no name.")
+            raise InputError(f"Step {number} has no name, or one that is no text.")
+        if len(name) > LONGEST_NAME:
+            raise InputError(f"Step {number} has a name of {len(name)} characters; {LONGEST_NAME} are enough.")
         if not isinstance(op, str) or op not in OPS:
             raise InputError(f"Step {name!r} has the op {op!r}; {offered(op, OPS, 'one of {} was expected')}")
         known = {"name", "op", "operands", "section", *PARAMETERS.get(str(op), ())}
@@ -131,7 +134,7 @@ def _operand(text: str, step: str) -> Operand:
     row: int | None = None
     if name.endswith("]") and "[" in name:
         name, _, index = name[:-1].partition("[")
-        if not index.isdigit() or int(index) < 1:
+        if not index.isdecimal() or len(index) > 9 or int(index) < 1:
             raise InputError(f"Step {step!r}: {text!r} has no row number of 1 or more in its brackets.")
         row = int(index) - 1
     return Operand(name, turned, row)

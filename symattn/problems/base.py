@@ -15,6 +15,7 @@ from symattn.notation import load_notation
 from symattn.question import Content, Json, Question
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+LARGEST_SIZE = 10_000
 LEVELS = ("starter", "standard", "long")
 SOFTMAX = ("e", "base 2", "base 3", "equal")
 DEFAULT_SIZES: Mapping[str, int] = {"n": 3, "m": 3, "d_model": 5, "d_k": 4, "d_v": 2}
@@ -68,6 +69,9 @@ class Spec:
         if unknown := [name for name in self.sizes if name not in {*DEFAULT_SIZES, *chosen.letters}]:
             known = dict.fromkeys((*DEFAULT_SIZES, *chosen.letters))
             raise InputError(f"There is no size {unknown[0]!r}; {offered(unknown[0], known, 'the sizes are {}')}")
+        for name, size in self.sizes.items():
+            if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= LARGEST_SIZE:
+                raise InputError(f"The size {name} is {size!r}; a whole number from 1 to {LARGEST_SIZE} was expected.")
         usual = {**SIZES[self.level], **chosen.default_sizes, **stated}
         return {name: size for name, size in usual.items() if name in chosen.letters}
 
@@ -111,6 +115,12 @@ class ProblemType:
         known = {f.name for f in fields(Spec)}
         if unknown := sorted(set(stated) - known):
             raise InputError(f"A question has no {unknown[0]!r}; {offered(unknown[0], sorted(known), 'it has {}')}")
+        for name, expected in _STATED.items():
+            value = stated.get(name, expected())
+            if not isinstance(value, expected) or (expected is int and isinstance(value, bool)):
+                raise InputError(f"{name} is {value!r}; {_KINDS[expected]} was expected.")
+        if not 0 <= stated.get("places", 0) <= 50:
+            raise InputError(f"places is {stated['places']}; a number of decimal places from 0 to 50 was expected.")
         preset = self._preset(stated.get("options", NOTHING))
         chosen = {**preset.get("settings", NOTHING), **stated.get("settings", NOTHING)}
         spec = replace(Spec(type=self.name), **{**self.defaults, **preset, **stated, "settings": chosen})
@@ -154,4 +164,10 @@ class ProblemType:
         return spec.options.get(name, self.options[name][0])
 
 
-_KINDS: dict[type, str] = {int: "a whole number", str: "a text", bool: "true or false", list: "a list"}
+_STATED: Mapping[str, type] = {
+    "mechanism": str, "level": str, "softmax": str, "exact": bool, "places": int, "sizes": dict, "given": dict,
+    "settings": dict, "options": dict,
+}  # fmt: skip
+_KINDS: dict[type, str] = {
+    int: "a whole number", str: "a text", bool: "true or false", list: "a list", dict: "a table"
+}  # fmt: skip

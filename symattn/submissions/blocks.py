@@ -205,7 +205,8 @@ def _is_delimiter(line: str) -> bool:
 def _table(lines: list[str], at: int) -> MarkdownBlock:
     end = next((i for i in range(at, len(lines)) if "|" not in lines[i]), len(lines))
     rows = tuple(cells(line) for line in lines[at:end] if not _is_delimiter(line))
-    return MarkdownBlock("table", at, end, "\n".join(lines[at:end]), rows)
+    kind: Kind = "table" if rows else "text"  # lines of dashes alone head nothing
+    return MarkdownBlock(kind, at, end, "\n".join(lines[at:end]), rows)
 
 
 _BAR = re.compile(r"(?<!\\)\|")

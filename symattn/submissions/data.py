@@ -14,7 +14,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
@@ -22,6 +21,7 @@ from typing import Any
 
 from symattn.attempt import Remark
 from symattn.errors import InputError
+from symattn.files import toml
 from symattn.question import ChoiceAnswer, PropertyAnswer, Question, RubricAnswer
 from symattn.submissions import labels
 from symattn.submissions.blocks import page
@@ -55,12 +55,7 @@ def _question(name: str) -> int:
 
 def toml_data(text: str, decimal_mark: str) -> dict[str, Any]:
     """A TOML file; decimals keep their digits.  `InputError` says where it cannot be read."""
-    try:
-        return tomllib.loads(text, parse_float=_digits(decimal_mark))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"It is no TOML: {error}.") from error
-    except (RecursionError, ValueError) as error:
-        raise InputError("It is no TOML that can be used: it is nested too deep, or a number is too long.") from error
+    return toml(text, "It", _digits(decimal_mark))
 
 
 def json_data(text: str, decimal_mark: str) -> dict[str, Any]:
@@ -174,7 +169,7 @@ def _read_extras(written: Written, data: Mapping[str, Any]) -> None:
     points = data.get("points", {})
     for name, number in points.items() if isinstance(points, Mapping) else ():
         part = written.names.find(name)
-        if part and str(number).isdigit() and len(str(number)) < 4:
+        if part and len(str(number)) < 4 and str(number).isdecimal():
             written.points[part] = int(number)
         else:
             written.remark("points", f"{name!r} with {number!r} is no part with a whole number of points.")
@@ -301,7 +296,9 @@ def _fits(row: list[str], order: Sequence[str]) -> bool:
     by_name = dict(zip(order, row, strict=True))
     numbers = (by_name["row"], by_name["column"], str(_question(by_name.get("question", "1")) + 1))
     return (
-        bool(by_name["part"]) and all(not cell or cell.isdigit() for cell in numbers) and not by_name["part"].isdigit()
+        bool(by_name["part"])
+        and all(not cell or cell.isdecimal() for cell in numbers)
+        and not by_name["part"].isdigit()
     )
 
 
@@ -311,7 +308,7 @@ def _read_long(paper: Paper, columns: Mapping[str, int], rows: list[list[str]]) 
         cell = {name: row[j] if j < len(row) else "" for name, j in columns.items()}
         question = _question(cell.get("question") or "1")
         places = [cell.get(name, "") or "1" for name in ("row", "column")]
-        if not 0 <= question < len(paper.written) or not all(x.isdigit() and 0 < int(x[:4]) <= 64 for x in places):
+        if not 0 <= question < len(paper.written) or not all(x.isdecimal() and 0 < int(x[:4]) <= 64 for x in places):
             says = f"{', '.join(row)[:60]!r} names no question, row and column, counted from 1."
             paper.remarks.append(Remark(cell["part"], says))
             continue
@@ -381,9 +378,15 @@ def read_latex(text: str, questions: Sequence[Question]) -> Paper:
     paper = Paper.of(questions, *latex_head(text))
     starts = [(found.start(), labels.number_in(found) - 1) for found in labels.question().finditer(text)]
     single = len(questions) == 1
+    if not single and not starts:
+        raise InputError(
+            f"The paper has {len(questions)} questions, and nothing in the file says which of them a matrix is of; "
+            "headings such as Question 1 were expected."
+        )
+    ends = [*(start for start, _ in starts[1:]), len(text)]
     pieces = [(0, text)] if single else [
         (number, text[start:end])
-        for (start, number), end in zip(starts, [*(s for s, _ in starts[1:]), len(text)], strict=True)
+        for (start, number), end in zip(starts, ends, strict=True)
         if 0 <= number < len(questions)
     ]  # fmt: skip
     for number, piece in pieces:

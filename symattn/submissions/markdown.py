@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 
 from symattn.attempt import Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked, Unreadable
 from symattn.document import AnswerGrid, Choices, FillIn, FillIns, Table, all_blocks
@@ -296,12 +296,12 @@ def behind_label(text: str, label: str) -> str | None:
     >>> behind_label("Count: \\_\\_4 d^2\\_\\_", "Count:"), behind_label("$n$ \\= 12", "$n$ =")
     ('4 d^2', '12')
     """
-    sought = md.normal(label).strip("=:：")
+    sought = _sought(label)
     at = 0
     for character in sought:
-        while at < len(text) and not md.normal(text[at]):
+        while at < len(text) and not _sign(text[at]):
             at += 1
-        if at == len(text) or md.normal(text[at]) != character:
+        if at == len(text) or _sign(text[at]) != character:
             return None
         at += 1
     if label[-1:] in (":", "：", "=") and label[-1] not in text[at : at + 6]:
@@ -309,6 +309,17 @@ def behind_label(text: str, label: str) -> str | None:
     rest = _BEFORE_ANSWER.sub("", text[at:])
     rest = rest.rstrip(" \t\n_|\\")
     return rest[:-1].strip() if rest.count("$") % 2 and rest.endswith("$") else rest.strip()
+
+
+@lru_cache(4096)
+def _sign(character: str) -> str:
+    """What of a character no reformatting changes."""
+    return md.normal(character)
+
+
+@lru_cache(4096)
+def _sought(label: str) -> str:
+    return md.normal(label).strip("=:：")
 
 
 _BEFORE_ANSWER = re.compile(r"^(?:\s|\$(?=\s*\\?=)|\*+(?=\s)|[:：]|\\?[=_|]|\\:)*")

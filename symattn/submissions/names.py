@@ -106,7 +106,7 @@ class Names:
         if not found:
             return ""
         letter = found[1]
-        position = int(letter) - 1 if letter.isdigit() else _position(letter)
+        position = int(letter) - 1 if letter.isdecimal() else _position(letter)
         return self.parts[position] if 0 <= position < len(self.parts) else ""
 
     def _signs(self) -> Iterator[tuple[str, str]]:

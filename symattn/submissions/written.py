@@ -408,7 +408,9 @@ def shape(text: str) -> Shaped | Unreadable:
     found = _SHAPE.fullmatch(written.replace("rows", "").replace("columns", "").strip())
     if not found:
         return Unreadable(text, f'Found {_short(text)}, where a shape such as 3×4, or "not defined", was expected.')
-    rows, columns = (int(size) if size.isdigit() else re.sub(r"[{}]", "", size) for size in found.groups())
+    rows, columns = (
+        int(size) if size.isdecimal() and len(size) < 10 else re.sub(r"[{}]", "", size) for size in found.groups()
+    )
     return Shaped((rows, columns))
 
 
@@ -472,7 +474,7 @@ def _mark(text: str) -> str:
 
 
 def _at_places(text: str, pairs: Iterable[Iterable[str]], size: Shape) -> Shaded | Unreadable:
-    places = [tuple(int(x) - 1 if x.strip().isdigit() else -1 for x in pair) for pair in pairs]
+    places = [tuple(int(x) - 1 if x.strip().isdecimal() and len(x) < 10 else -1 for x in pair) for pair in pairs]
     if not all(0 <= i < size[0] and 0 <= j < size[1] for i, j in places):
         return _no_cells(text, size)
     return Shaded(frozenset((i, j) for i, j in places))

@@ -1,8 +1,8 @@
 """Typst in a process of its own: what it makes of hostile or huge source cannot hurt the process that asked.
 
 The process compiles one document after the other, for starting it costs more than a page.  It has an empty folder,
-no network, no system fonts unless they are asked for, and limits of memory, time and file size; when it ends or is
-too slow it is replaced.  It ends with its standard input, so also when whoever started it is killed.
+no network, no system fonts unless they are asked for, and limits of memory, processor time and file size; when it ends
+or stands still it is replaced.  It ends with its standard input, so also when whoever started it is killed.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from typing import Any
 
 from symattn.errors import InputError
 from symattn.resources import fonts
+from symattn.workers import LIMITED, Watch
 from symattn.writers import confined
 
-SECONDS = 60
+SECONDS = 60  # of processor time
 MEMORY = 4 * 2**30  # bytes; a booklet of 2000 pages takes half of it
 SOURCES = 16 * 2**20  # bytes of source after which a process is replaced, so that what it keeps does not add up
 
@@ -46,7 +47,6 @@ class Compiler:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._read = 0  # bytes of source so far
-        self._late = False
 
     def compile(self, source: bytes, *, system_fonts: bool = False) -> bytes:
         """PDF/A-2a and PDF/UA-1 of Typst source; `InputError` if there is none, or not in time."""
@@ -81,19 +81,15 @@ class Compiler:
                 self.end()
             self._read += len(source)
             self._process = process = self._process or self._started()
-            self._late = False
-            clock = threading.Timer(self._seconds, self._end_late, [process])
-            clock.start()
             try:
-                return self._asked(process, {**request, "seconds": int(self._seconds)}, source)
+                with Watch(process, self._seconds) as watch:
+                    return self._asked(process, watch, {**request, "seconds": self._seconds}, source)
             except BaseException:  # whatever was interrupted, its answer must not be taken for another's
                 self.end()
                 raise
-            finally:
-                clock.cancel()
 
     def _asked(
-        self, process: subprocess.Popen[bytes], request: dict[str, Any], source: bytes
+        self, process: subprocess.Popen[bytes], watch: Watch, request: dict[str, Any], source: bytes
     ) -> tuple[dict[str, Any], bytes]:
         assert process.stdin and process.stdout
         try:
@@ -102,9 +98,9 @@ class Compiler:
             answer = json.loads(line) if line.endswith(b"\n") else {"size": 1}
             content = process.stdout.read(answer["size"])
         except OSError:  # nobody reads any more: why is found below
-            raise LostError(self._why(process)) from None
+            raise LostError(self._why(process, watch)) from None
         if len(content) != answer["size"]:
-            raise LostError(self._why(process))
+            raise LostError(self._why(process, watch))
         return answer, content
 
     def _started(self) -> subprocess.Popen[bytes]:
@@ -124,14 +120,13 @@ class Compiler:
         except OSError as error:
             raise InputError(f"Python cannot be started to make PDF ({sys.executable}): {error.strerror}.") from error
 
-    def _end_late(self, process: subprocess.Popen[bytes]) -> None:
-        self._late = True
-        process.kill()
-
-    def _why(self, process: subprocess.Popen[bytes]) -> str:
+    def _why(self, process: subprocess.Popen[bytes], watch: Watch) -> str:
         code = process.wait()
-        if self._late or code == -getattr(signal, "SIGXCPU", 0):
-            return f"Typst was stopped after {self._seconds:g} seconds: the document is too large for one PDF."
+        if watch.ended and LIMITED:
+            return "The process that makes PDF stood still and was stopped."
+        if watch.ended or code == -getattr(signal, "SIGXCPU", 0):
+            used = f"{self._seconds:g} seconds of processor time"
+            return f"Typst was stopped after {used}: the document is too large for one PDF."
         if code == -getattr(signal, "SIGABRT", 0):
             memory = f"{self._memory / 2**30:g} GiB"
             return f"Typst ended without a PDF: the document takes more than {memory} of memory, or a defect of Typst."

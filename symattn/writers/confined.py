@@ -35,11 +35,11 @@ def limit(kind: str, amount: int) -> None:
             resource.setrlimit(kind_of_limit, (amount, most))
 
 
-def limit_seconds(seconds: int) -> None:
+def limit_seconds(seconds: float) -> None:
     """Limit the processor time from now on."""
     if resource is not None:
         used = resource.getrusage(resource.RUSAGE_SELF)
-        limit("RLIMIT_CPU", int(used.ru_utime + used.ru_stime) + seconds + 1)
+        limit("RLIMIT_CPU", int(used.ru_utime + used.ru_stime + seconds) + 1)
 
 
 # --- Typst -------------------------------------------------------------------------------------------------

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from symattn.errors import InputError, offered
 from symattn.resources import templates
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from jinja2.runtime import Context
 
 ARTICLE = "article"
+MEMORY = 2**30  # bytes that a template of the user's own may fill
+LARGEST_POWER = 10_000  # bits
 
 _folder: ContextVar[Path | None] = ContextVar("folder", default=None)
 _latex_class: ContextVar[str] = ContextVar("latex_class", default=ARTICLE)
@@ -93,7 +96,15 @@ def filled(template: str, **parts: object) -> str:
 
     own = _folder.get()
     try:
-        return _environment(own).get_template(template).render(parts)
+        with _limited() if own is not None else nullcontext():
+            return _environment(own).get_template(template).render(parts)
+    except (RecursionError, MemoryError) as error:
+        if own is None:
+            raise
+        what = (
+            "extends or includes itself, or is nested too deep" if isinstance(error, RecursionError) else "is too large"
+        )
+        raise InputError(f"The template {template} in the folder {own} {what}.") from error
     except TemplateSyntaxError as error:
         if own is None:
             raise
@@ -102,6 +113,26 @@ def filled(template: str, **parts: object) -> str:
         if own is None:
             raise
         raise InputError(f"In the template {_place(error, own)}: {error}") from error
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    """While this lasts, this process may take `MEMORY` more than it has, where the platform can say and limit that."""
+    try:
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    except (ImportError, OSError):
+        yield
+        return
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    most = pages * resource.getpagesize() + MEMORY
+    if before[0] == resource.RLIM_INFINITY or most < before[0]:
+        resource.setrlimit(resource.RLIMIT_AS, (most, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 def _place(error: BaseException, own: Path) -> str:
@@ -120,8 +151,18 @@ def _environment(own: Path | None) -> Environment:
     from jinja2 import FileSystemLoader, StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+    class Templates(ImmutableSandboxedEnvironment):
+        """Their arithmetic is that of a page: a power that fills no page is refused before it is worked out."""
+
+        intercepted_binops = frozenset(["**"])
+
+        def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+            if isinstance(left, int) and isinstance(right, int) and left.bit_length() * right > LARGEST_POWER:
+                raise OverflowError(f"the power {right} of a number is too large.")
+            return super().call_binop(context, operator, left, right)
+
     # The usual braces of Jinja have a meaning in TeX and Typst; these signs have none there.
-    return ImmutableSandboxedEnvironment(
+    environment = Templates(
         loader=FileSystemLoader([folder for folder in (own, templates()) if folder is not None]),
         undefined=StrictUndefined,
         autoescape=False,
@@ -135,3 +176,5 @@ def _environment(own: Path | None) -> Environment:
         comment_start_string="<#",
         comment_end_string="#>",
     )
+    del environment.globals["lipsum"]  # words without sense, and without end
+    return environment

@@ -7,6 +7,7 @@ import os
 import platform
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from symattn.document import Document
 from symattn.errors import InputError
+from symattn.workers import Watch
 from symattn.writers import latex
 from symattn.writers import typst as typst_writer
 from symattn.writers.common import visible
@@ -171,15 +173,19 @@ def _run(engine: Path, folder: Path) -> str:
     command = [*limits, str(engine), "-no-shell-escape", "-halt-on-error", "-interaction=nonstopmode", "document.tex"]
     confined = {"openin_any": "p", "openout_any": "p", "SOURCE_DATE_EPOCH": "0", "FORCE_SOURCE_DATE": "1",
                 "max_print_line": "10000", "TEXMFVAR": str(folder), "HOME": str(folder)}  # fmt: skip
-    try:
-        done = subprocess.run(
-            command, cwd=folder, env=os.environ | confined, timeout=_SECONDS, check=False,
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired as error:
-        raise InputError(f"LaTeX was stopped after {_SECONDS} seconds without having finished.") from error
+    with subprocess.Popen(
+        command, cwd=folder, env=os.environ | confined,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    ) as process:  # fmt: skip
+        try:
+            with Watch(process, _SECONDS) as watch:
+                code = process.wait()
+        finally:
+            process.kill()
+    if watch.ended or code == -getattr(signal, "SIGXCPU", 0):
+        raise InputError(f"LaTeX was stopped after {_SECONDS} seconds of processor time without having finished.")
     log = _contents(folder / "document.log").decode("utf-8", "replace")
-    if done.returncode != 0 or not (folder / "document.pdf").is_file():
+    if code != 0 or not (folder / "document.pdf").is_file():
         said = next((line for line in log.split("\n") if line.startswith("!")), "no reason was given")
         raise InputError(f"LaTeX could not make a PDF of this source: {said.lstrip('! ')}")
     return log

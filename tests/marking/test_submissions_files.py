@@ -314,7 +314,7 @@ BROKEN = {
     "empty": (b"", "nothing in it belongs"),
     "something else": (b"Dear professor, I am ill.", "nothing in it belongs"),
     "another sheet's parts": (b"[answers]\nfoo = 1", "nothing in it belongs"),
-    "unclosed TOML": (b"[answers]\nQ = [[1, 2], [3", "no TOML"),
+    "unclosed TOML": (b"[answers]\nQ = [[1, 2], [3", "not valid TOML"),
     "truncated JSON": (b'{"answers": {"Q": [[1, ', "line 1"),
     "deep JSON": (b'{"answers": ' + b"[" * 100_000, "deep"),
     "a list in JSON": (b"[[1, 2], [3, 4]]", "nothing in it belongs"),

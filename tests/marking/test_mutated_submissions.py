@@ -1,0 +1,185 @@
+"""What was handed in, spoilt in every way that editors, converters and people spoil files: read, or refused."""
+
+from __future__ import annotations
+
+import json
+import time
+from functools import cache
+from random import Random
+
+import pytest
+from scripts import key_script
+
+from symattn.dice import Dice
+from symattn.errors import InputError, SymattnError
+from symattn.marking import mark
+from symattn.pool import pool
+from symattn.problems import problem_types
+from symattn.question import Question
+from symattn.reports import feedback_document, report_json
+from symattn.sheets import Sheet
+from symattn.submissions import fill, read_submission, sheet_of
+from symattn.writers import latex, markdown, notebook, text
+
+PIECES = (
+    "| :---: | :---: |", "|", "| |", "```", "$$", "$", "---", "# Question 2", "**Question 9.**", "\\begin{pmatrix}",
+    "\\end{pmatrix}", "&", "\\\\", "<!-- symattn:grid id=Z -->", "-->", "- [x] A", "- [ ]", "[[", "]]", "{", "}", '"',
+    "\u00b2", "\u0663", "\u202e", "\u200b", "\u2028", "\U0001f642", "1/0", "e^(e^(e^9))", "9" * 200, "sqrt(-1)", "nan",
+    "inf", "= =", "\u2248", ",", ";", "\t", "Name: x", "S[\u00b2,1] = 2", "(a)", "x" * 300, "\x1b[31m", "\n\n", "1e999",
+    "S = ", "((((((((", "^^", "_" * 40, "*" * 40, "1 2\n3", "\\frac{1}{", "\\sqrt[3]{2}",
+)  # fmt: skip
+
+Seed = tuple[str, str, list[Question]]
+
+
+@cache
+def questions() -> list[Question]:
+    return [next(pool(kind.spec({"level": "starter"}), Dice.seeded(5))) for kind in problem_types().values()]
+
+
+@cache
+def seeds() -> list[Seed]:
+    """Whole files, in every form, for every type of question; and papers with two questions."""
+    made: list[Seed] = []
+    for asked in questions():
+        sheet = Sheet(asked, "X6A9-X3ZM")
+        blank = markdown.write(sheet.worksheet)
+        matrix = [[1, "1/2"], [0, "e"]]
+        values = {part.name: matrix for part in asked.parts}
+        made += [
+            ("markdown", blank, [asked]),
+            ("markdown", fill(blank, [asked], [key_script(asked)]), [asked]),
+            ("latex", latex.write(sheet.key), [asked]),
+            ("notebook", notebook.write(sheet.worksheet), [asked]),
+            ("json", json.dumps({"sheet": "X", "answers": values}), [asked]),
+            ("toml", "".join(f'"{name}" = {json.dumps(matrix)}\n' for name in values), [asked]),
+            ("csv", "part,row,column,answer\n" + "".join(f"{name},1,1,1/2\n" for name in values), [asked]),
+        ]
+    two = questions()[:2]
+    matrix_only = "$S = \\begin{pmatrix} 1 & 2 \\\\ 3 & 4 \\end{pmatrix}$\n\n"
+    made.append(("latex", "".join(f"Question {k}\n{matrix_only}" for k in (1, 2)), two))
+    sheets = [markdown.write(Sheet(asked, "X").worksheet) for asked in two]
+    made.append(("markdown", "\n\n".join(f"# Question {k}\n\n{page}" for k, page in enumerate(sheets, 1)), two))
+    return made
+
+
+def spoilt(content: str, rng: Random) -> str:
+    for _ in range(rng.choice([1, 1, 2, 3, 6])):
+        i = rng.randrange(len(content) + 1)
+        j = min(len(content), i + rng.choice([1, 1, 3, 10, 60, 400]))
+        lines = content.split("\n")
+        match rng.randrange(7):
+            case 0:
+                content = content[:i] + rng.choice(PIECES) + content[i:]
+            case 1:
+                content = content[:i] + rng.choice(PIECES) + content[j:]
+            case 2:
+                content = content[:i] + content[j:]
+            case 3:
+                lines[rng.randrange(len(lines))] = rng.choice([rng.choice(lines), "", rng.choice(PIECES)])
+                content = "\n".join(lines)
+            case 4:
+                content = content[:i] + content[i:j] * rng.choice([2, 5]) + content[j:]
+            case 5:
+                content = content[:j]
+            case 6:
+                content = (
+                    content[:i] + chr(rng.choice([rng.randrange(1, 128), rng.randrange(128, 0x3000)])) + content[j:]
+                )
+    return content
+
+
+def taken(form: str, content: str, asked: list[Question]) -> str:
+    """Whether it is read or refused in a sentence; whatever was read is marked and told."""
+    try:
+        sheet_of(content, form)
+        submission = read_submission(content, asked, form=form)
+    except SymattnError as refused:
+        return "refused" if "\n" not in str(refused) else f"no sentence: {refused}"
+    for question, attempt in zip(asked, submission.attempts, strict=True):
+        report = mark(question, attempt)
+        assert report_json(report)
+        assert text.write(feedback_document(report))
+    return "read"
+
+
+def mutated(count: int, seed: int) -> None:
+    rng = Random(seed)
+    found = set()
+    for _ in range(count):
+        form, content, asked = rng.choice(seeds())
+        found.add(taken(rng.choice([form, form, form, ""]), spoilt(content, rng), asked))
+    assert found == {"read", "refused"}
+
+
+def test_what_is_whole_is_read():
+    assert {taken(*seed) for seed in seeds() if seed[0] in ("markdown", "latex", "notebook") or seed[2][1:]} == {"read"}
+
+
+def test_some_mutated_submissions():
+    mutated(100, 1)
+
+
+@pytest.mark.slow
+def test_thousands_of_mutated_submissions():
+    mutated(3000, 2)
+
+
+# ------------------------------------------------------------------------------------------------ found so
+
+
+def test_latex_of_several_questions_without_headings_is_refused():
+    content = "$S = \\begin{pmatrix} 1 & 2 \\\\ 3 & 4 \\end{pmatrix}$"
+    with pytest.raises(InputError, match=r"nothing in the file says which of them a matrix is of; headings such as"):
+        read_submission(content, questions()[:2], form="latex")
+
+
+def test_a_line_of_dashes_alone_is_no_table():
+    for asked in questions():
+        content = markdown.write(Sheet(asked, "X").worksheet) + "\n\n| :---: | :---: |\n"
+        assert read_submission(content, [asked], form="markdown")
+
+
+@pytest.mark.parametrize(
+    ("form", "content"),
+    [
+        ("toml", '[points]\nS = "\u00b2"\n'),
+        ("csv", "part,row,column,answer\nS,\u00b2,1,2\n"),
+        ("toml", "a = 1" + "0" * 5000),
+        ("json", '{"points": {"S": "' + "9" * 5000 + '"}}'),
+    ],
+)
+def test_numbers_that_are_none_or_have_no_end(form, content):
+    asked = next(one for one in questions() if one.type == "full")
+    taken(form, content, [asked])
+
+
+LONG = {
+    "a key with fifty thousand parts": "a." * 50_000 + "a = 1",
+    "keys with fifteen parts": "".join(f"{'a.' * 15}b{k} = 1\n" for k in range(3000)),
+    "brackets": "[" * 1_000_000,
+    "brackets of a list": "a = " + "[" * 1_000_000,
+    "braces": "a=" + "{a=" * 300_000,
+    "underscores": "_" * 500_000,
+    "underscores in a key": "a_" * 250_000,
+    "bullets": "-\n" * 500_000,
+    "digits": "S = " + "9" * 1_000_000,
+    "quotes": '\\"' * 500_000,
+    "comments": "<!--\n" * 200_000,
+    "JSON": '{"a":' * 300_000,
+}
+
+
+@pytest.mark.parametrize("what", LONG)
+def test_the_time_of_long_files_grows_with_their_length_alone(what):
+    """What is quadratic takes minutes here: before, the first one did."""
+    asked = next(one for one in questions() if one.type == "full")
+    sheet_of("x")  # what is read once for all
+    started = time.process_time()
+    for form in ("", "toml", "markdown"):
+        try:
+            sheet_of(LONG[what], form)
+            read_submission(LONG[what], [asked], form=form)
+        except InputError:
+            continue
+    assert time.process_time() - started < 25

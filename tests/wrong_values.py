@@ -1,0 +1,89 @@
+"""Files of TOML with something wrong in them: every key gets every kind of value that it should not have."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import math
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from random import Random
+from typing import Any
+
+DAY = dt.date(1979, 5, 27)
+WRONG: tuple[Any, ...] = (
+    DAY, dt.datetime(1979, 5, 27, 7, 32), dt.time(7, 32), [], [[]], [1], ["a"], [[1, "a"]], [[1], [1, 2]], [DAY], {},
+    {"a": 1}, [{"a": 1}], [[{"a": 1}]], {"a": {"b": [1]}}, True, False, 0, -1, 7, 10**30, -(10**18), 1.5, -0.0,
+    math.nan, math.inf, -math.inf, "", " ", "x", "x" * 5000, "a\nb", "\U0001f642", "1/0", "((((", "sqrt(-1)",
+    "\\frac{1}", "[[1,0]]", "none", "{n}", "$", "@values(", "é'\"", "0", "-3",
+)  # fmt: skip
+"""Every kind of value that TOML has, and texts that are no name of anything."""
+
+Path = tuple[str | int, ...]
+
+
+def dumps(data: Mapping[str, Any]) -> str:
+    """A table as TOML, everything below the first keys inline."""
+    return "".join(f"{json.dumps(key, ensure_ascii=False)} = {_value(value)}\n" for key, value in data.items())
+
+
+def _value(value: Any) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case int() | float():
+            return repr(value)
+        case str():
+            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        case dt.date() | dt.time():
+            return value.isoformat()
+        case list():
+            return f"[{', '.join(map(_value, value))}]"
+    return f"{{{', '.join(f'{json.dumps(key, ensure_ascii=False)} = {_value(x)}' for key, x in value.items())}}}"
+
+
+def places(data: Any, at: Path = ()) -> Iterator[Path]:
+    """Every key of a table and every item of a list, at any depth."""
+    inside = data.items() if isinstance(data, Mapping) else enumerate(data) if isinstance(data, list) else ()
+    for key, value in inside:
+        yield (*at, key)
+        yield from places(value, (*at, key))
+
+
+def spoilt(data: Mapping[str, Any], at: Path, value: Any) -> dict[str, Any]:
+    """The table with another value at one place."""
+    copied = deepcopy(dict(data))
+    inside: Any = copied
+    for key in at[:-1]:
+        inside = inside[key]
+    inside[at[-1]] = deepcopy(value)
+    return copied
+
+
+def without(data: Mapping[str, Any], at: Path) -> dict[str, Any]:
+    copied = deepcopy(dict(data))
+    inside: Any = copied
+    for key in at[:-1]:
+        inside = inside[key]
+    del inside[at[-1]]
+    return copied
+
+
+def mutations(data: Mapping[str, Any], rng: Random, more: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Tables with a value exchanged, taken away or added, without end; `more` are keys that could stand at its top."""
+    listed = list(places(data))
+    while True:
+        changed = dict(data)
+        for _ in range(rng.choice([1, 1, 1, 2])):
+            listed = list(places(changed)) or [("title",)]
+            at, way = rng.choice(listed), rng.random()
+            if way < 0.1 and listed:
+                changed = without(changed, at) if at in listed else changed
+            elif way < 0.2 and more:
+                changed = spoilt(changed, (rng.choice(sorted(more)),), rng.choice(WRONG))
+            else:
+                changed = spoilt(changed, at, rng.choice(WRONG)) if changed else changed
+        yield changed
+
+
+__all__ = ["WRONG", "dumps", "mutations", "places", "spoilt", "without"]
