@@ -305,7 +305,7 @@ WRONG = [
     (["worksheet", "--notation", "mine.toml"], "no file mine.toml"),
     (["worksheet", "--size", "n=0"], "n=0"),
     (["worksheet", "--size", "n"], "'n'"),
-    (["worksheet", "--size", "k=3"], "'k=3'"),
+    (["worksheet", "--size", "k=3"], "no size 'k'"),
     (["worksheet", "--size", "n=99999"], "n=99999"),
     (["worksheet", "--size", "n=N"], "must be numbers"),
     (["worksheet", "--scale", "sqrt("], "sqrt("),

@@ -372,10 +372,14 @@ def test_while_a_class_is_graded_the_folder_is_its_own(exam, submissions, tmp_pa
         with real(folder):
             yield
 
+    def answered(*given):
+        taken.append((tmp_path / "o" / LOCK).exists())
+        raise KeyError
+
     real = run_module.alone_in
     monkeypatch.setattr(run_module, "alone_in", alone_in)
-    monkeypatch.setattr(run_module, "in_workers", lambda *given: taken.append((tmp_path / "o" / LOCK).exists()))
-    with pytest.raises(KeyError):  # nobody has answered
+    monkeypatch.setattr(run_module, "_answered", answered)
+    with pytest.raises(KeyError):
         symattn.grade(exam, submissions, out=tmp_path / "o", forms=("text",))
     assert taken == [tmp_path / "o", True]
     assert not (tmp_path / "o").exists()
@@ -385,7 +389,7 @@ def test_after_an_interruption_the_same_command_continues_and_says_so(exam, subm
     def interrupted(*given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run_module, "in_workers", interrupted)
+    monkeypatch.setattr(run_module.Workers, "do", interrupted)
     result = run("grade", exam, submissions, "--out", tmp_path / "o")
     assert result.exit_code == 130
     assert "Interrupted. The same command continues: what has been marked is kept." in result.output
