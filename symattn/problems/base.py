@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from math import isqrt
 from types import MappingProxyType
 from typing import Any
 
@@ -50,10 +51,18 @@ class Spec:
     options: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
 
     def chosen_settings(self) -> Settings:
-        """The mechanism's settings, then the notation's, then those stated."""
+        """The mechanism's settings, then the notation's, then those stated.
+
+        A base that was chosen for drawing is left out where weights are no powers.  On the starter level scores are not
+        scaled where √d_k would be irrational.
+        """
         chosen = mechanism(self.mechanism)
-        drawn = NOTHING if self.given else chosen.drawn
+        drawn = {} if self.given else dict(chosen.drawn)
+        if self.settings.get("weights", "softmax") != "softmax":
+            drawn.pop("base", None)
         preset = {**chosen.defaults, **drawn, **chosen.layout(load_notation(self.notation).settings)}
+        if self.level == "starter" and isqrt(d_k := self.chosen_sizes().get("d_k", 1)) ** 2 != d_k:
+            preset.setdefault("scale", "none")
         base = {"base": int(self.softmax[-1])} if self.softmax.startswith("base") else {}
         return Settings.read({**preset, **base, **self.settings})
 
