@@ -178,7 +178,7 @@ def _general_complaints(
 
 def _is_short(x: int | Fraction) -> bool:
     """Whether a number is a short decimal: what comes of weights that were rounded."""
-    return abs(x) <= LARGEST_SHOWN and 10**SHORT % x.denominator == 0
+    return -LARGEST_SHOWN <= x <= LARGEST_SHOWN and 10**SHORT % x.denominator == 0
 
 
 SHORT = 3
