@@ -207,10 +207,10 @@ def _draw_impossible(rng: random.Random, shared: Drawn, number: int) -> Drawn:
 
 
 def _other_given(rng: random.Random, shared: Drawn) -> tuple[list[list[int]], list[list[int]]]:
-    """Inputs and keys with no row of those above in its place: what changed must not tell which wish is impossible."""
+    """Inputs and keys with no row of those above: what changed must not tell which wish is impossible."""
     while True:
         other = _given(rng)
-        if all(a != b for name in ("X", "K") for a, b in zip(other[name], shared[name], strict=True)):
+        if not any(row in shared[name] for name in ("X", "K") for row in other[name]):
             return [list(x) for x in other["X"]], [list(k) for k in other["K"]]
 
 

@@ -22,7 +22,7 @@ def test_other_inputs_and_keys_are_other_in_every_row(seed):
     content = design.draw(design.spec({}), random.Random(seed), seed + 1, {})
     [item] = [item for item in content["items"] if item["kind"] == "impossible"]
     for name in ("X", "K"):
-        assert all(a != b for a, b in zip(item[name], content[name], strict=True))
+        assert not any(row in content[name] for row in item[name])
 
 
 def test_starter_sheets_scale_by_whole_numbers_or_not_at_all():
