@@ -264,9 +264,9 @@ def worksheet(
 ) -> None:
     """Random worksheets, each with its answer key; or a whole exam from one file.
 
-    MECHANISM is self_attention unless another one is named; see `symattn list mechanisms` and `symattn list problems`.
-    Variants of one set are equally hard, none hides a mistake that the others show, and every key is recomputed by a
-    second route before it is written.
+    MECHANISM is self_attention, or attention on the starter level, unless another one is named; see `symattn list
+    mechanisms` and `symattn list problems`.  Variants of one set are equally hard, none hides a mistake that the others
+    show, and every key is recomputed by a second route before it is written.
 
     \b
     symattn worksheet --seed 7

@@ -200,6 +200,9 @@ class Step:
 
 Change = Callable[[Step], "Step | Iterable[Step]"]
 
+Taken = Literal["result", "other"] | int
+"""What a given is beside the result of the forward pass: that itself, another matrix, or that to so many places."""
+
 
 @dataclass(frozen=True)
 class Derivation:
@@ -207,7 +210,8 @@ class Derivation:
 
     With `staged`, later steps see an earlier result as a matrix of fresh symbols named after its step: q_11 and not
     x_11·w_11 + …; `expanded` puts everything back in.  `orientation` says how tokens lie: as rows or as columns.
-    `arithmetic` says how results are carried on (`symattn.exact.carry`).
+    `arithmetic` says how results are carried on (`symattn.exact.carry`).  `taken` says of givens from which a pass
+    backward starts what they are beside the results of the forward pass.
     """
 
     givens: Mapping[str, AnyMatrix]
@@ -215,6 +219,7 @@ class Derivation:
     staged: bool = False
     orientation: Orientation = "rows"
     arithmetic: Arithmetic = "exact"
+    taken: tuple[tuple[str, Taken], ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.givens, MappingProxyType):
@@ -426,6 +431,7 @@ __all__ = [
     "Shape",
     "Step",
     "Style",
+    "Taken",
     "Value",
     "View",
     "column_of",

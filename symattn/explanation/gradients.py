@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from symattn.derivation import Called
+from symattn.derivation import Taken
 from symattn.document import Inlines, Math, Words
 from symattn.explanation.wording import Wording
 from symattn.formula import Formula, Fraction, Name, Product, Relation
@@ -35,16 +35,39 @@ def _meaning(gradients: Sequence[str], wording: Wording) -> Inlines:
 
 
 def _given(problem: Problem, wording: Wording) -> list[Inlines]:
-    """Results of the forward pass that are given, beside what they might be worked out from."""
-    d = problem.derivation
-    names = [name for name in d.givens if Called.of(name).stem == "A" or name == "probabilities"]
-    if not names or not ("Q" in d or "W_Q" in d or "W_U" in d):
-        return []
+    """Of results of the forward pass that are given, what they are beside what the other givens lead to."""
+    found: dict[Taken, list[str]] = {}
+    for name, taken in problem.derivation.taken:
+        found.setdefault(taken, []).append(name)
+    return [_as_taken(taken, names, wording) for taken, names in found.items()]
+
+
+def _as_taken(taken: Taken, names: Sequence[str], wording: Wording) -> Inlines:
     listed: list[Words | Math] = [Math(wording.name(names[0]))]
     for name in names[1:]:
         listed += [Words(", "), Math(wording.name(name))]
-    are = "are those" if names[1:] else "is that"
-    return [(*listed, Words(f" {are} of the forward pass, to be taken as given and not worked out."))]
+    one, several = _TAKEN.get(taken, _ROUNDED)
+    return (*listed, Words((several if names[1:] else one).format(places=taken)))
+
+
+_TAKEN: Mapping[Taken, tuple[str, str]] = {
+    "result": (
+        " is that of the forward pass, to be taken as given and not worked out.",
+        " are those of the forward pass, to be taken as given and not worked out.",
+    ),
+    "other": (
+        " is to be taken as given, for the other givens do not lead to it.",
+        " are to be taken as given, for the other givens do not lead to them.",
+    ),
+    1: (
+        " is that of the forward pass, rounded to tenths, and to be taken as given.",
+        " are those of the forward pass, rounded to tenths, and to be taken as given.",
+    ),
+}
+_ROUNDED = (
+    " is that of the forward pass, rounded to {places} decimal places, and to be taken as given.",
+    " are those of the forward pass, rounded to {places} decimal places, and to be taken as given.",
+)
 
 
 def _slopes(problem: Problem) -> list[Inlines]:

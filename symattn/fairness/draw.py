@@ -17,7 +17,7 @@ from symattn.derivation import Called, Derivation
 from symattn.errors import InputError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Size, Value, is_symbolic
 from symattn.mechanisms import Mechanism, Settings
-from symattn.mechanisms.drawing import is_small
+from symattn.mechanisms.drawing import LARGEST_SHOWN, is_small
 from symattn.ops import Mask, MatMul, Softmax
 
 FILLED = 0.7
@@ -166,7 +166,7 @@ def _general_complaints(
         if not isinstance(step.result, Matrix):
             continue
         for x in step.result:
-            if isinstance(x, int | Fraction) and not is_small(x):
+            if isinstance(x, int | Fraction) and not (is_small(x) or (d.taken and _is_short(x))):
                 yield f"{step.name} has {x} in it"
         if step.stem == "S" and step.result.shape[0] == step.result.shape[1] > 1 and step.result == step.result.T:
             yield f"{step.name} is symmetric, which hides an exchange of Q and K"
@@ -174,6 +174,15 @@ def _general_complaints(
     yield from _bad_weights(d)
     if complaint := mechanism.complaint(d):
         yield complaint
+
+
+def _is_short(x: int | Fraction) -> bool:
+    """Whether a number is a short decimal: what comes of weights that were rounded."""
+    return -LARGEST_SHOWN <= x <= LARGEST_SHOWN and 10**SHORT % x.denominator == 0
+
+
+SHORT = 3
+"""Places of decimals that come of rounded weights."""
 
 
 def _products(settings: Settings, givens: Mapping[str, Matrix]) -> dict[str, Matrix]:

@@ -8,15 +8,16 @@ what comes from each use is added up.  `dZ` is the gradient of the loss with res
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import reduce, singledispatch
 from operator import add
 from typing import Literal
 
-from symattn.derivation import Called, Derivation, Op, Operand, Shape, Step, symbols
+from symattn.derivation import Called, Derivation, Op, Operand, Shape, Step, Taken, symbols
 from symattn.errors import InputError, offered
-from symattn.exact import AnyMatrix, Matrix, Outline, has_symbols
+from symattn.exact import AnyMatrix, Matrix, Outline, decide, decimal_text, has_symbols
 from symattn.mechanisms.base import Settings, mask_keep
 from symattn.ops import (
     Activation,
@@ -478,7 +479,8 @@ def with_given(d: Derivation, known: Collection[str], run: Callable[[Derivation]
     """What `run` makes of `d` where the results of some of its steps are given: weights A of the forward pass.
 
     Those steps are left out, and whatever leads to them alone; so are results of the forward pass on which no gradient
-    rests.  Only shapes are followed to find out which these are.
+    rests.  Only shapes are followed to find out which these are.  What is given is compared with what the forward pass
+    makes of the other givens, so that nothing is said of it that is not so.
     """
     planned = run(replace(d, givens={name: Outline(m.shape) for name, m in d.givens.items() if name not in known}))
     dropped = set(known)
@@ -486,10 +488,53 @@ def with_given(d: Derivation, known: Collection[str], run: Callable[[Derivation]
         users = [later.name for later in planned if any(o.name == step.name for o in later.operands)]
         if dropped.issuperset(users) and (users or not is_gradient(step)):
             dropped.add(step.name)
+    d = replace(d, taken=(*d.taken, *_compared(d, planned, known)))
     for step in planned:
         if step.name not in dropped:
             d = d.extended(step)
     return d
+
+
+MOST_PLACES = 6
+"""Of a rounded result of the forward pass."""
+
+
+def _compared(d: Derivation, planned: Derivation, known: Collection[str]) -> Iterator[tuple[str, Taken]]:
+    """What each given result is beside that of the forward pass; with letters in it, it stands for that."""
+    forward = _forward(d, planned, known)
+    for name in known:
+        given, result = d.givens[name], forward.value(name) if forward and name in forward else None
+        letters = [m for m in d.givens.values() if not isinstance(m, Matrix) or any(map(has_symbols, m))]
+        yield name, "result" if letters else _beside(given, result)
+
+
+def _forward(d: Derivation, planned: Derivation, known: Collection[str]) -> Derivation | None:
+    """The steps of the forward pass that lead to results that are given; none where they cannot be worked out."""
+    needed = set(known)
+    for step in reversed(planned.steps):
+        if step.name in needed:
+            needed.update(operand.name for operand in step.operands)
+    result = replace(d, givens={name: m for name, m in d.givens.items() if name not in known})
+    try:
+        for step in planned:
+            if step.name in needed:
+                result = result.extended(step)
+    except InputError:
+        return None
+    return result
+
+
+def _beside(given: AnyMatrix, result: AnyMatrix | None) -> Taken:
+    if not isinstance(given, Matrix) or not isinstance(result, Matrix) or given.shape != result.shape:
+        return "other"
+    if all(decide(x, y).equal for x, y in zip(given, result, strict=True)):
+        return "result"
+    rational = [Fraction(x) for x in given if isinstance(x, int | Fraction)]
+    places = next((k for k in range(1, MOST_PLACES + 1) if all(10**k % x.denominator == 0 for x in rational)), 0)
+    if not places or len(rational) < given.shape[0] * given.shape[1]:
+        return "other"
+    rounded = (Fraction(decimal_text(y, places)) for y in result)
+    return places if all(x == y for x, y in zip(rational, rounded, strict=True)) else "other"
 
 
 def is_gradient(step: Step) -> bool:

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from functools import reduce
+from operator import add
 
 from symattn.derivation import Derivation
 from symattn.errors import InputError
-from symattn.exact import Matrix, Size
+from symattn.exact import AnyMatrix, Matrix, Size, has_symbols
 from symattn.mechanisms import language_model
 from symattn.mechanisms.backward import SECTION, backward, gradient, with_given
 from symattn.mechanisms.base import Mechanism, Settings
 from symattn.mechanisms.drawing import entries, number
-from symattn.mechanisms.drawing_gradients import first, one_hot, weights_row
+from symattn.mechanisms.drawing_gradients import first, full, one_hot, rounded
 from symattn.ops.gradient import CrossEntropyGradient
 
 
@@ -24,6 +26,9 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
     n = sizes["n"]
     if not isinstance(n, int):
         raise InputError(f"The loss is a mean over the tokens: n must be a number, not {n}.")
+    if settings.base != "e":
+        raise InputError(f"The base is {settings.base}, but (P − T)/n is the gradient for a softmax with base e alone.")
+    _check_targets(d.givens["T"])
 
     def run(d: Derivation) -> Derivation:
         d = language_model.derive(d, settings, sizes)
@@ -33,19 +38,26 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
     return with_given(d, ("probabilities",), run) if "probabilities" in d.givens else run(d)
 
 
+def _check_targets(targets: AnyMatrix) -> None:
+    """`InputError` for a row that does not sum to 1, of which P − T is not the gradient."""
+    rows = targets.rows if isinstance(targets, Matrix) and not any(map(has_symbols, targets)) else ()
+    for i, row in enumerate(rows, 1):
+        if (total := reduce(add, row)) != 1:
+            raise InputError(f"Row {i} of the targets T sums to {total}; 1 was expected.")
+
+
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
-    """Probabilities in tenths or the like: with the n of the mean, the denominators stay small."""
+    """Probabilities in tenths: with the n of the mean, the denominators stay small."""
     n, d_model, vocabulary = (number(sizes, letter) for letter in ("n", "d_model", "d_vocab"))
 
     def drawn() -> dict[str, Matrix] | None:
-        denominator = max(vocabulary + 1, (4, 5, 6, 8, 10)[int(rng.random() * 5)])
-        rows = [first(lambda: weights_row(vocabulary, denominator, rng), "probabilities") for _ in range(n)]
-        if len(set(map(tuple, rows))) < n:
+        given = {"N": Matrix(entries(n, d_model, rng)), "W_U": Matrix(entries(d_model, vocabulary, rng))}
+        forward = language_model.derive(Derivation(given), settings, sizes)
+        if (rows := rounded(forward.value("probabilities"), full(n, vocabulary))) is None:
             return None
-        x, w = entries(n, d_model, rng), entries(d_model, vocabulary, rng)
-        return {"N": Matrix(x), "W_U": Matrix(w), "probabilities": Matrix(rows), "T": one_hot(n, vocabulary, rng)}
+        return {**given, "probabilities": Matrix(rows), "T": one_hot(n, vocabulary, rng)}
 
-    return first(drawn, "probabilities that differ")
+    return first(drawn, "probabilities that differ", 1000)
 
 
 MECHANISM = Mechanism(

@@ -15,6 +15,7 @@ from symattn.derivation import Derivation
 from symattn.exact import Matrix, Size
 from symattn.mechanisms.base import HEADS, NORM, SCORES, Mechanism, Settings
 from symattn.mechanisms.drawing import attention_weights, entries, found, number
+from symattn.mechanisms.drawing_blocks import Effort, attended, fed_forward, normable, started
 from symattn.mechanisms.encoder import whole_numbers
 from symattn.mechanisms.encoder_block import residual, second_half
 from symattn.mechanisms.feed_forward import feed_forward
@@ -59,8 +60,36 @@ def _added(d: Derivation, settings: Settings, source: str, number: int) -> tuple
 
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
-    """Weights for one part after the other; where what a part starts from is no matrix of whole numbers, the inputs
-    stand in for it."""
+    """Weights for one sublayer after the other, so that norms come out (see `drawing_blocks`)."""
+    if settings.norm == "none":
+        return _without_norms(settings, sizes, rng)
+    n, m, width, source = (number(sizes, letter) for letter in ("n", "m", "d_model", "d_source"))
+    normable(width, settings)
+    effort = Effort()
+
+    def drawn() -> dict[str, Matrix] | None:
+        start = started(n, width, settings, rng)
+        own = start and attended(start[1], settings, sizes, rng, effort, place="self", before_attention=True)
+        if not start or not own:
+            return None
+        unmasked = replace(settings, mask=None)
+        for _ in range(AGAIN):
+            e = entries(m, source, rng)
+            across = attended(own[1], unmasked, sizes, rng, effort, memory=e, place="cross")
+            layers = across and fed_forward(across[1], settings, sizes, rng, effort)
+            if across and layers:
+                return {"X": start[0], "E": Matrix(e), **own[0], **across[0], **layers[0]}
+        return None
+
+    return found(drawn, "a block whose norms come out")
+
+
+AGAIN = 20
+"""Draws of later sublayers until the block is begun again."""
+
+
+def _without_norms(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    """Where what a sublayer starts from is no matrix of whole numbers, the inputs stand in for it."""
     n, m, width, source = (number(sizes, letter) for letter in ("n", "m", "d_model", "d_source"))
 
     def drawn() -> dict[str, Matrix] | None:
@@ -108,9 +137,9 @@ MECHANISM = Mechanism(
     },
     usual=("W_O^self", "W_O^cross", "b_1", "b_2"),
     defaults={"mask": "causal"},
-    drawn={"norm": "none", "weights": "hardmax", "scale": "none"},  # whole numbers all the way
+    drawn={"base": 2},  # rational weights, so that norms come out
     uses=(SCORES - {"bias"}) | HEADS | NORM | {"function"},  # ALiBi counts how far tokens of one sequence are apart
-    default_sizes={"n": 2, "m": 3, "d_model": 2, "d_source": 2, "d_k": 1, "d_v": 2, "d_ff": 2},
+    default_sizes={"n": 2, "m": 3, "d_model": 4, "d_source": 2, "d_k": 4, "d_v": 3, "d_ff": 2},
     derive=derive,
     draw=draw,
 )

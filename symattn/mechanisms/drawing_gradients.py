@@ -1,7 +1,8 @@
 """Random numbers with which the way back stays in small fractions, for mechanisms whose weights are given.
 
 A row of the softmax's gradient is a_j·(g_j − Σ a_k·g_k), so the gradients g are chosen with a whole mean over the
-weights, and all weights of a matrix have one denominator.  Only `random()` of the generators is used.
+weights where there is one, and weights are tenths: those of the forward pass, rounded.  Only `random()` of the
+generators is used.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from typing import TypeVar
 from symattn.derivation import Derivation, Step
 from symattn.dice import pick, whole
 from symattn.errors import InputError
-from symattn.exact import Matrix, Rational, Value, is_symbolic
+from symattn.exact import AnyMatrix, Matrix, Rational, Value, is_symbolic
+from symattn.exact.approximate import approximate
 from symattn.mechanisms.backward import backward, gradient
 from symattn.mechanisms.drawing import Rows, dull, is_small
 from symattn.ops.attention import Keep
@@ -29,7 +31,10 @@ T = TypeVar("T")
 Weights = list[Fraction]
 
 DENOMINATORS = (4, 5, 6, 8, 10)
-"""Of weights."""
+"""Of weights that come from nothing else that is given."""
+
+TENTHS = 10
+"""Weights of a forward pass are rounded to them."""
 
 UPSTREAM = (-2, -1, -1, 0, 1, 1, 2)
 """What gradients that are given are drawn from."""
@@ -60,12 +65,6 @@ def shares(denominator: int, count: int) -> tuple[tuple[int, ...], ...]:
     return tuple(parts for parts in found if len(set(parts)) > 1 and max(parts) <= LARGEST_SHARE * denominator)
 
 
-def weights_row(count: int, denominator: int, rng: random.Random) -> Weights | None:
-    """Positive fractions that sum to 1; none where there are none of that denominator."""
-    choices = shares(denominator, count)
-    return [Fraction(x, denominator) for x in pick(rng, choices)] if choices else None
-
-
 def upstream_row(columns: int, rng: random.Random) -> list[int]:
     return [pick(rng, UPSTREAM) for _ in range(columns)]
 
@@ -85,33 +84,57 @@ def telling_row(gradient: Sequence[int], seen: Sequence[bool], denominator: int,
     return [Fraction(next(parts), denominator) if x else Fraction(0) for x in seen]
 
 
-def drawn_rows(
-    values: Sequence[Rows], outputs: Rows | None, keep: Keep, width: int, rng: random.Random
-) -> tuple[list[list[Weights]], Rows] | None:
-    """Weights of every head, and the gradient with respect to the output, `width` wide; none where none are found.
+def rounded(weights: AnyMatrix, keep: Keep) -> list[Weights] | None:
+    """Weights of a forward pass rounded to tenths, if every row still sums to 1, and not all rows are equal.
 
-    `values` are those of every head (m×d_v); `outputs` is W_O, none where the output is that of the only head.
+    What is seen keeps a weight, and several that are seen do not all have the same.
     """
-    denominator = pick(rng, DENOMINATORS)
-    heads: list[list[Weights]] = [[] for _ in values]
+    if not isinstance(weights, Matrix):
+        return None
+    rows = [[Fraction(round(TENTHS * approximate(x)), TENTHS) for x in row] for row in weights.rows]
+    for row, seen in zip(rows, keep, strict=True):
+        visible = [x for x, kept in zip(row, seen, strict=True) if kept]
+        if sum(row) != 1 or not all(visible) or any(x for x, kept in zip(row, seen, strict=True) if not kept):
+            return None
+        if len(visible) > 1 and len(set(visible)) == 1:
+            return None
+    several = [row for row in rows if sum(map(bool, row)) > 1]
+    return None if len(several) > 1 and all(row == several[0] for row in several) else rows
+
+
+def upstream(
+    heads: Sequence[Sequence[Weights]],
+    values: Sequence[Rows],
+    outputs: Rows | None,
+    width: int,
+    rng: random.Random,
+) -> Rows | None:
+    """The gradient with respect to the output, `width` wide, for these weights and values of every head (m×d_v).
+
+    `outputs` is W_O, none where the output is that of the only head.  Of the rows that leave something after the way
+    back through the softmax, one is taken for which the means over the weights have the smallest denominators.
+    """
     gradients: Rows = []
-    for seen in keep:
+    for i in range(len(heads[0])):
+        found: dict[int, Rows] = {}
         for _ in range(ROWS):
             gradient = upstream_row(width, rng)
             back = gradient if outputs is None else [sum(map(mul, gradient, row)) for row in outputs]
-            own = [
-                telling_row([sum(map(mul, _columns(back, h, v), value)) for value in v], seen, denominator, rng)
-                for h, v in enumerate(values)
-            ]
-            if gradient not in gradients and None not in own:
-                break
-        else:
+            own = [[sum(map(mul, _columns(back, h, v), value)) for value in v] for h, v in enumerate(values)]
+            if gradient in gradients or not all(map(_tells, own, (weights[i] for weights in heads))):
+                continue
+            means = (sum(map(mul, weights[i], g)) for weights, g in zip(heads, own, strict=True))
+            found.setdefault(max(Fraction(mean).denominator for mean in means), []).append(gradient)
+        if not found:
             return None
-        gradients.append(gradient)
-        for head, row in zip(heads, own, strict=True):
-            head.append(row or [])
-    repeated = any(row in rows[:i] for rows in heads for i, row in enumerate(rows) if sum(map(bool, row)) > 1)
-    return None if repeated or not all(map(any, zip(*gradients, strict=True))) else (heads, gradients)
+        gradients.append(found[min(found)][0])
+    return gradients if all(map(any, zip(*gradients, strict=True))) else None
+
+
+def _tells(gradient: Sequence[int], weights: Weights) -> bool:
+    """Whether a gradient with respect to weights is small and leaves something for their scores."""
+    visible = [g for g, x in zip(gradient, weights, strict=True) if x]
+    return max(map(abs, gradient)) <= LARGEST_GRADIENT and (len(visible) == 1 or len(set(visible)) > 1)
 
 
 def _columns(row: list[int], head: int, values: Rows) -> list[int]:
@@ -224,13 +247,12 @@ def _is_idle(steps: Sequence[Step]) -> bool:
 __all__ = [
     "DENOMINATORS",
     "Weights",
-    "drawn_rows",
     "first",
     "full",
     "one_hot",
+    "rounded",
     "shares",
     "telling_row",
     "upstream",
     "upstream_row",
-    "weights_row",
 ]

@@ -13,9 +13,10 @@ from symattn.derivation import Derivation
 from symattn.exact import AnyMatrix, Matrix, Size
 from symattn.mechanisms.base import Mechanism, Settings
 from symattn.mechanisms.drawing import Rows, attention_weights, entries, found, number
+from symattn.mechanisms.drawing_blocks import Effort, Given, Stream, attended, fed_forward, normable, started
 from symattn.mechanisms.encoder_block import MECHANISM as BLOCK
 from symattn.mechanisms.encoder_block import encoder_block, residual, second_half
-from symattn.mechanisms.layer_norm import normalise
+from symattn.mechanisms.layer_norm import first, normalise
 from symattn.mechanisms.multi_head_attention import heads
 from symattn.ops.gradient import Copy
 
@@ -33,6 +34,39 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
 
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    """Weights for one block after the other, so that norms come out (see `drawing_blocks`)."""
+    if settings.norm == "none":
+        return _without_norms(settings, sizes, rng)
+    n, width, effort = number(sizes, "n"), number(sizes, "d_model"), Effort()
+    normable(width, settings)
+
+    def block(stream: Stream, is_last: bool) -> tuple[Given, Stream] | None:
+        if (own := attended(stream, settings, sizes, rng, effort, before_attention=True)) is None:
+            return None
+        layers = fed_forward(own[1], settings, sizes, rng, effort, before_attention=not is_last)
+        return layers and ({**own[0], **layers[0]}, layers[1])
+
+    def drawn() -> dict[str, Matrix] | None:
+        if (start := started(n, width, settings, rng)) is None:
+            return None
+        givens, stream = {"X": start[0]}, start[1]
+        for k in range(1, settings.blocks + 1):
+            tries = AGAIN if k > 1 else 1  # other inputs are as good as other weights
+            made = first(lambda stream=stream, k=k: block(stream, k == settings.blocks), tries)  # type: ignore[misc]
+            if made is None:
+                return None
+            givens |= {f"{name}^{k}": matrix for name, matrix in made[0].items()}
+            stream = made[1]
+        return givens
+
+    return found(drawn, "blocks whose norms come out", SHEETS)
+
+
+SHEETS, AGAIN = 1000, 15
+"""Draws of the whole stack; draws of a later block until the stack is begun again."""
+
+
+def _without_norms(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
     """Weights for one block after the other; the inputs stand in for what a block gives, where that is not whole."""
 
     def drawn() -> dict[str, Matrix] | None:

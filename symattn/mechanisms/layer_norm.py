@@ -125,13 +125,22 @@ def comes_out(rows: Grid, settings: Settings) -> bool:
     return None not in out and all(x != y for i, x in enumerate(out) for y in out[:i])
 
 
+def _normed_rows(rows: Grid, settings: Settings) -> Grid:
+    return [normed(row, settings) or [] for row in rows]
+
+
 def drawn_output(
-    residual: Grid, inputs: Grid, biases: Sequence[int], settings: Settings, rng: random.Random
+    residual: Grid,
+    inputs: Grid,
+    biases: Sequence[int],
+    settings: Settings,
+    rng: random.Random,
+    accept: Callable[[Grid], bool] = lambda normed: True,
 ) -> tuple[Grid, list[Rational]] | None:
     """W of −1 to 2 and b out of `biases` so that the norm of residual + inputs W + b comes out; none if none is found.
 
-    Two halves of the columns are drawn, many times each, and all pairs of them are judged in whole numbers by the sum
-    and the sum of squares of every row.
+    `accept` says whether what comes out will do.  Two halves of the columns are drawn, many times each, and all pairs
+    of them are judged in whole numbers by the sum and the sum of squares of every row.
     """
     below = lcm(*(x.denominator for rows in (residual, inputs) for row in rows for x in row))
     r, h = ([[int(x * below) for x in row] for row in rows] for rows in (residual, inputs))
@@ -154,7 +163,7 @@ def drawn_output(
                 weights: Grid = [list(row) for row in zip(*(w for w, _ in drawn), strict=True)]
                 bias: list[Rational] = [b for _, b in drawn]
                 out = plus(plus(residual, times(inputs, weights)), [bias] * len(r))
-                if differ(weights) and comes_out(out, settings):
+                if differ(weights) and comes_out(out, settings) and accept(_normed_rows(out, settings)):
                     return weights, bias
     return None
 

@@ -15,7 +15,7 @@ from symattn.mechanisms.attention_gradient import CHANGED_SCORES
 from symattn.mechanisms.backward import backward, from_weights
 from symattn.mechanisms.base import HEADS, Mechanism, Settings, mask_keep
 from symattn.mechanisms.drawing import entries, number, product
-from symattn.mechanisms.drawing_gradients import drawn_rows, first, full
+from symattn.mechanisms.drawing_gradients import Weights, first, full, rounded, upstream
 from symattn.mechanisms.multi_head_attention import alike, heads
 from symattn.ops import Part
 
@@ -38,14 +38,31 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
         v = product(x, w_v)
         shares = [Part.of_head(group, g, d_v, settings.split).indices for group in range(1, g + 1)]
         values = [[[row[j] for j in shares[head * g // h]] for row in v] for head in range(h)]
-        if (rows := drawn_rows(values, w_o, keep, d_out, rng)) is None:
+        given = {"X": Matrix(x), "W_V": Matrix(w_v), "W_O": Matrix(w_o)}
+        given["W_K"], queries = Matrix(entries(d_model, g * d_k, rng)), entries(d_model, h * d_k, rng)
+        weights: dict[int, list[Weights]] = {}
+        for _ in range(QUERIES):
+            given["W_Q"] = Matrix(queries)
+            forward = heads(Derivation(given), settings, sizes)
+            own = {head: rounded(forward.value(f"A_{head}"), keep) for head in range(1, h + 1)}
+            weights = {head: rows for head, rows in own.items() if rows}
+            if len(weights) == h:
+                break
+            fresh = entries(d_model, h * d_k, rng)
+            kept = {j for head in weights for j in Part.of_head(head, h, d_k, settings.split).indices}
+            queries = [[x if j in kept else y for j, (x, y) in enumerate(zip(*p, strict=True))]
+                       for p in zip(queries, fresh, strict=True)]  # fmt: skip
+        else:
             return None
-        weights = {f"A_{head}": Matrix(own) for head, own in enumerate(rows[0], 1)}
-        w_q, w_k = entries(d_model, h * d_k, rng), entries(d_model, g * d_k, rng)
-        given = {"X": Matrix(x), "W_Q": Matrix(w_q), "W_K": Matrix(w_k), "W_V": Matrix(w_v), "W_O": Matrix(w_o)}
-        return {**given, **weights, "dO": Matrix(rows[1])}
+        gradient = upstream(list(weights.values()), values, w_o, d_out, rng)
+        of_heads = {f"A_{head}": Matrix(rows) for head, rows in weights.items()}
+        return {**given, **of_heads, "dO": Matrix(gradient)} if gradient else None
 
-    return first(drawn, "weights and gradients that come out")
+    return first(drawn, "weights and gradients that come out", SHEETS)
+
+
+SHEETS, QUERIES = 100, 10
+"""Draws of all numbers, and for each of the queries of heads whose weights say nothing."""
 
 
 MECHANISM = Mechanism(

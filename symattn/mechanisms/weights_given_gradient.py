@@ -9,9 +9,9 @@ from symattn.derivation import Derivation
 from symattn.exact import Matrix, Size
 from symattn.mechanisms import attention_gradient
 from symattn.mechanisms.backward import from_weights
-from symattn.mechanisms.base import Mechanism, Settings, mask_keep
+from symattn.mechanisms.base import Mechanism, Settings, attend, mask_keep
 from symattn.mechanisms.drawing import entries, number
-from symattn.mechanisms.drawing_gradients import drawn_rows, first, full
+from symattn.mechanisms.drawing_gradients import first, full, rounded, upstream
 
 
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
@@ -24,10 +24,12 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
 
     def drawn() -> dict[str, Matrix] | None:
         q, k, v = entries(n, d_k, rng), entries(m, d_k, rng), entries(m, d_v, rng)
-        rows = drawn_rows([v], None, keep, d_v, rng)
-        return rows and {"A": Matrix(rows[0][0]), "Q": Matrix(q), "K": Matrix(k), "V": Matrix(v), "dZ": Matrix(rows[1])}
+        given = {"Q": Matrix(q), "K": Matrix(k), "V": Matrix(v)}
+        weights = rounded(attend(Derivation(given), settings, sizes).value("A"), keep)
+        gradient = weights and upstream([weights], [v], None, d_v, rng)
+        return {"A": Matrix(weights), **given, "dZ": Matrix(gradient)} if weights and gradient else None
 
-    return first(drawn, "weights and gradients that come out")
+    return first(drawn, "weights and gradients that come out", 1000)
 
 
 MECHANISM = Mechanism(

@@ -60,9 +60,9 @@ def residual_of_the_norm(d: Derivation) -> Rewritten | None:
 
 
 def over_tokens(d: Derivation) -> Rewritten | None:
-    """Statistics of each feature, and not of each token."""
-    kinds = (Mean, Variance, MeanSquare)
-    return {step.name: step.with_op(replace(step.op, over="rows")) for step in d if isinstance(step.op, kinds)}
+    """Statistics of each feature, and not of each token; no place where none are of a token, as in a mean loss."""
+    ops = ((step, step.op) for step in d if isinstance(step.op, Mean | Variance | MeanSquare))
+    return {step.name: step.with_op(replace(op, over="rows")) for step, op in ops if op.over != "rows"}
 
 
 def sample_variance(d: Derivation) -> Rewritten | None:

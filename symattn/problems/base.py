@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from math import isqrt
 from types import MappingProxyType
 from typing import Any
 
@@ -53,12 +54,17 @@ class Spec:
     def chosen_settings(self) -> Settings:
         """The mechanism's settings, then the notation's, then those stated.
 
-        Those that make numbers come out are for random numbers that stay exact.
+        Those that make numbers come out are for random numbers that stay exact; a base among them is left out where
+        weights are no powers.  On the starter level scores are not scaled where √d_k would be irrational.
         """
         chosen = mechanism(self.mechanism)
         come_out = not self.given and self.settings.get("arithmetic", "exact") == "exact"
-        drawn = chosen.drawn if come_out else NOTHING
+        drawn = dict(chosen.drawn) if come_out else {}
+        if self.settings.get("weights", "softmax") != "softmax":
+            drawn.pop("base", None)
         preset = {**chosen.defaults, **drawn, **chosen.layout(load_notation(self.notation).settings)}
+        if self.level == "starter" and isqrt(d_k := self.chosen_sizes().get("d_k", 1)) ** 2 != d_k:
+            preset.setdefault("scale", "none")
         base = {"base": int(self.softmax[-1])} if self.softmax.startswith("base") else {}
         return Settings.read({**preset, **base, **self.settings})
 

@@ -24,6 +24,7 @@ from symattn.fairness.family import Band, Level, SoftmaxKind, balanced, draw_giv
 from symattn.fairness.features import features, work
 from symattn.fairness.relabel import TOKENS, permuted
 from symattn.fairness.separation import Separation, separation
+from symattn.formula import Formula
 from symattn.formula.width import width
 from symattn.mechanisms import Settings, mechanism, mechanisms
 from symattn.mechanisms.base import mask_keep
@@ -41,6 +42,7 @@ CYCLE = 36  # after so many variants the positions of the largest weights come a
 RELABELLINGS = 40  # other orders of a variant that are tried where its key is too much like another one
 SIBLINGS = 60  # drawn until one is as much work as the others; after so many, the nearest will do
 PARENTS = 6  # drawn to find out what no variant of a family can show
+LONG, FEW = 24, 3  # of derivations with more steps, which take long to draw, fewer parents, and twice as many siblings
 
 
 # ------------------------------------------------------------------------------------------------ drawing
@@ -93,8 +95,10 @@ LIKE = 0.07
 def _judged_family(spec: Spec, rng: random.Random) -> Family:
     """What siblings of a mechanism share whose numbers cannot be found backwards: how much work they are."""
     chosen, settings, sizes = mechanism(spec.mechanism), spec.chosen_settings(), spec.chosen_sizes()
-    parents = [chosen.run(draw(chosen, settings, sizes, rng).givens, settings) for _ in range(PARENTS)]
-    unavoidable = frozenset.intersection(*(_on_the_way(separation(d).troubles()) for d in parents[: PARENTS // 2]))
+    parents = [chosen.run(draw(chosen, settings, sizes, rng).givens, settings)]
+    several = PARENTS if len(parents[0].steps) <= LONG else FEW
+    parents += [chosen.run(draw(chosen, settings, sizes, rng).givens, settings) for _ in range(several - 1)]
+    unavoidable = frozenset.intersection(*(_on_the_way(separation(d).troubles()) for d in parents[: several // 2]))
     return {"work": median(map(work, parents)), "unavoidable": list[Json](sorted(unavoidable))}
 
 
@@ -109,8 +113,11 @@ def _like(spec: Spec, rng: random.Random, family: Family) -> Mapping[str, Matrix
     wanted = cast(float, family["work"])
     drawn = [draw(chosen, settings, sizes, rng).givens]
     for _ in range(SIBLINGS):
-        if abs(work(chosen.run(drawn[-1], settings)) - wanted) <= LIKE * wanted:
+        d = chosen.run(drawn[-1], settings)
+        if abs(work(d) - wanted) <= LIKE * wanted:
             return drawn[-1]
+        if len(d.steps) > LONG and len(drawn) > 2 * FEW:
+            break
         drawn.append(draw(chosen, settings, sizes, rng).givens)
     return min(drawn, key=lambda givens: abs(work(chosen.run(givens, settings)) - wanted))
 
@@ -384,7 +391,8 @@ def remarks(problem: Problem, wording: Wording, found: Separation) -> tuple[Bloc
     together = Wording(found.derivation, problem.notation)  # token by token, misconceptions are told by matrix
     if lines := checks(problem, wording):
         blocks += [Heading((Words("Checks"),), 1), ItemList(tuple(lines))]
-    shown = [w for w in found.wrongs if w.first is not None and w.value(w.first) is not None and _usual(w)]
+    shown = [w for w in found.wrongs if w.value(w.first or "") is not None and _usual(w)]
+    shown = [w for w in shown if _looks_wrong(w, together, problem.places)]
     if shown:
         blocks.append(Heading((Words("Common wrong answers"),), 1))
         for step in found.derivation:
@@ -393,6 +401,13 @@ def remarks(problem: Problem, wording: Wording, found: Separation) -> tuple[Bloc
     if lines := _hidden(found, together):
         blocks += [Heading((Words("What this variant cannot show"),), 1), ItemList(tuple(lines))]
     return tuple(blocks)
+
+
+def _looks_wrong(wrong: Wrong, wording: Wording, places: int) -> bool:
+    """Whether what is written first differs from the right line as it is printed, which may be rounded."""
+    assert wrong.first is not None
+    right = wrong.right.value(wrong.first)
+    return _shown(wrong.value(wrong.first), wording, places) != _shown(right, wording, places)
 
 
 def _usual(wrong: Wrong) -> bool:
@@ -431,8 +446,16 @@ def _written(wrong: Wrong, step: str, wording: Wording, places: int) -> Inlines:
     matrix = wrong.value(step)
     if not isinstance(matrix, Matrix):
         return (Words("not defined" if "not defined" in wrong.stopped else "too long to write"),)
+    if matrix == wrong.right.value(step):
+        return (Words("right all the same"),)
+    return (Math(_shown(matrix, wording, places)),)
+
+
+def _shown(matrix: AnyMatrix | None, wording: Wording, places: int) -> Formula:
+    """Whole numbers as they are, others as decimals."""
+    assert isinstance(matrix, Matrix)
     whole = all(isinstance(x, int) for x in matrix)
-    return (Math(wording.values(matrix) if whole else wording.rounded(matrix, min(places, 3))),)
+    return wording.values(matrix) if whole else wording.rounded(matrix, min(places, 3))
 
 
 def feedback(wrong: Wrong, wording: Wording) -> Inlines:

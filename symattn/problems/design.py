@@ -180,7 +180,7 @@ def _draw_impossible(rng: random.Random, shared: Drawn, number: int) -> Drawn:
     """Three wishes for single tokens, one of them impossible: for equal keys, or for an input that is zero."""
     reason = ("equal keys", "zero input")[number % 2]
     place = (number - 1) % 3
-    X, K = [list(x) for x in shared["X"]], [list(k) for k in shared["K"]]
+    X, K = _other_given(rng, shared)
     if reason == "equal keys":
         one, other = sorted(sample(rng, range(3), 2))
         K[other] = list(K[one])
@@ -204,6 +204,14 @@ def _draw_impossible(rng: random.Random, shared: Drawn, number: int) -> Drawn:
     tokens.insert(place, zero)
     wishes = [shuffled(rng, parts) for parts in sample(rng, PATTERNS, 3)]
     return {"reason": reason, "X": X, "K": K, "weights": wishes, "tokens": tokens, "about": [zero]}
+
+
+def _other_given(rng: random.Random, shared: Drawn) -> tuple[list[list[int]], list[list[int]]]:
+    """Inputs and keys with no row of those above: what changed must not tell which wish is impossible."""
+    while True:
+        other = _given(rng)
+        if not any(row in shared[name] for name in ("X", "K") for row in other[name]):
+            return [list(x) for x in other["X"]], [list(k) for k in other["K"]]
 
 
 def _at(parts: Mapping[int, int]) -> list[int]:
@@ -487,7 +495,11 @@ def _impossible_parts(item: Item, content: Content, say: Prose) -> list[Part]:
         )
         offers.append(Offer(wish, why, right=not possible))
     ask: list[Block] = [
-        say.paragraph("Now other inputs and keys are given, and softmax has base 2:"),
+        say.paragraph(
+            "Now other inputs and keys are given, and softmax has base 2:"
+            if _has_given(content)
+            else "These inputs and keys are given, and softmax has base 2:"
+        ),
         say.equations(X=Matrix(X), K=Matrix(K)),
         say.paragraph(
             "Two of these wishes can be fulfilled, each by a $W_Q$ of its own. Tick the one that no $W_Q$ can fulfil."
@@ -528,12 +540,17 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
 SHARED = ("exact", "attend", "missing")  # items about the inputs and keys that are given at the top
 
 
+def _has_given(content: Content) -> bool:
+    """Whether inputs and keys stand at the top, for some item is about them."""
+    return any(item["kind"] in SHARED for item in cast("list[Item]", content["items"]))
+
+
 def make(content: Content) -> Question:
     say = prose(str(content["notation"]))
     items = cast("list[Item]", content["items"])
     parts = [part for item in items for part in KINDS[item["kind"]].parts(item, content, say)]
     X, K = (Matrix(cast("Any", content[name])) for name in ("X", "K"))
-    given = (say.equations(X=X, K=K),) if any(item["kind"] in SHARED for item in items) else ()
+    given = (say.equations(X=X, K=K),) if _has_given(content) else ()
     return Question(
         type=TYPE.name,
         title="Design attention",

@@ -184,7 +184,7 @@ def _where_to_look(told: Told) -> Inlines:
     """Where the first mistake is; what is open if there is none."""
     first, report = told.first, told.report
     if first is None:
-        empty = sum(1 for line in told.lines if _all_missing(report, line.part))
+        empty = sum(1 for line in told.lines if _is_empty(told, line.part))
         open_ = any(verdict.state == "unreadable" for verdict in report.verdicts)
         some = any(verdict.state in ("missing", "wrong") for verdict in report.verdicts)
         if report.pending:
@@ -225,9 +225,12 @@ _DRILLS: Mapping[str, tuple[str, type[Op]]] = {
 """By the stem of a step, the drills of it, and the operation that these are of."""
 
 
-def _all_missing(report: Report, part: str) -> bool:
-    verdicts = report.of(part)
-    return bool(verdicts) and all(verdict.state == "missing" for verdict in verdicts.values())
+def _is_empty(told: Told, part: str) -> bool:
+    """Whether nothing was written in a part, and later lines do not imply all of it."""
+    states = {verdict.state for verdict in told.report.of(part).values()}
+    if not states:
+        return told.asked(part) is not None and told.said(part) is None
+    return "missing" in states <= {"missing", "implied"}
 
 
 def _rest_follows(told: Told, first: Event) -> bool:

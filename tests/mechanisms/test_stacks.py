@@ -235,14 +235,35 @@ def test_tokens_as_columns_give_the_transpose(chosen: Mechanism) -> None:
         self_check(turned)
 
 
-@pytest.mark.parametrize("chosen", [DECODER, ENCODER], ids=lambda m: m.name)
-def test_random_worksheets_keep_to_whole_numbers(chosen: Mechanism) -> None:
-    s = settings(chosen, **chosen.drawn)
+def test_random_stacks_keep_to_whole_numbers() -> None:
+    s = settings(ENCODER, **ENCODER.drawn)
     for seed in range(5):
-        d = chosen.run(draw(chosen, s, chosen.default_sizes, random.Random(seed)).givens, s)
+        d = ENCODER.run(draw(ENCODER, s, ENCODER.default_sizes, random.Random(seed)).givens, s)
         assert all(x.is_integer() for x in floats(d.last.result).ravel())
         hidden = [step for step in d if step.name in ("H_linear", "H_linear^1", "H_linear^2")]
         assert all((floats(step.result) < 0).any() for step in hidden)  # ReLU has something to cut off
+
+
+def test_random_decoder_blocks_have_softmax_scale_and_norms_that_come_out() -> None:
+    s = settings(DECODER, **DECODER.drawn)
+    for seed in range(3):
+        d = DECODER.run(draw(DECODER, s, DECODER.default_sizes, random.Random(seed)).givens, s)
+        assert {"S'^self", "S'^cross", "N1", "N2", "N3"} <= {step.name for step in d}
+        assert {d["A^self"].op.title, d["A^cross"].op.title} == {"Softmax"}
+        assert all(isinstance(x, int | Fraction) for step in d if step.stem != "M" for x in step.result)
+        normed = floats(d.value("N3"))
+        assert np.allclose(normed.mean(axis=1), 0)
+        assert np.allclose((normed**2).mean(axis=1), 1)
+
+
+@pytest.mark.parametrize(("stated", "says"), [
+    ({"base": "e"}, "make the weights of attention irrational"),
+    ({"base": 2, "norm_place": "pre", "norm": "rms", "epsilon": Fraction(1, 100000)}, "norm of whole numbers"),
+], ids=["e", "epsilon"])  # fmt: skip
+def test_a_hopeless_draw_of_a_block_is_given_up(stated: dict[str, object], says: str) -> None:
+    """Counted: no more sublayers are drawn than an effort allows."""
+    with pytest.raises(InputError, match=says):
+        draw(DECODER, settings(DECODER, **stated), DECODER.default_sizes, random.Random(2))
 
 
 def test_a_residual_needs_an_output_as_wide_as_the_input() -> None:

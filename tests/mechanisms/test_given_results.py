@@ -1,0 +1,127 @@
+"""What a page calls a result of the forward pass is the result of the givens that are printed beside it."""
+
+import random
+
+import numpy as np
+import pytest
+
+from symattn.errors import InputError
+from symattn.exact import Matrix
+from symattn.explanation import question_document
+from symattn.fairness.draw import draw
+from symattn.mechanisms import Settings, mechanism, mechanisms
+from symattn.problems import problem_type
+from symattn.problems.derived import frozen_settings
+from symattn.writers import FORMATS
+
+SEEDS = range(8)
+
+CASES = [
+    ("weights_given_gradient", {}, {}),
+    ("weights_given_gradient", {"mask": "causal"}, {"n": 3, "m": 3}),
+    ("weights_given_gradient", {"scale": "none"}, {"n": 1, "m": 4, "d_k": 2}),
+    ("self_attention_gradient", {}, {}),
+    ("self_attention_gradient", {"mask": "causal"}, {"n": 3}),
+    ("multi_head_gradient", {}, {}),
+    ("multi_head_gradient", {"heads": 4, "kv_heads": 2}, {"d_k": 2}),
+    ("cross_entropy_gradient", {}, {}),
+    ("cross_entropy_gradient", {}, {"n": 2, "d_vocab": 4}),
+]
+
+
+def drawn(name: str, settings: dict[str, object], sizes: dict[str, int], seed: int) -> dict[str, Matrix]:
+    spec = problem_type("full").spec({"mechanism": name, "settings": settings, "sizes": sizes})
+    made = draw(mechanism(name), spec.chosen_settings(), spec.chosen_sizes(), random.Random(seed))
+    return dict(made.givens)
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def forward(name: str, given: dict[str, Matrix], settings: Settings) -> dict[str, np.ndarray]:
+    """The weights, or the probabilities, of the forward pass in floating point."""
+    g = {key: np.array(m.sympy().tolist(), dtype=float) for key, m in given.items()}
+    if name == "cross_entropy_gradient":
+        return {"probabilities": softmax(g["N"] @ g["W_U"])}
+    q, k = (g["Q"], g["K"]) if "Q" in g else (g["X"] @ g["W_Q"], g["X"] @ g["W_K"])
+    found, d_k = {}, q.shape[1] // settings.heads
+    for head in range(settings.heads):
+        group = head * settings.groups // settings.heads
+        own = q[:, head * d_k : (head + 1) * d_k] @ k[:, group * d_k : (group + 1) * d_k].T
+        scores = own if settings.scale == "none" else own / np.sqrt(d_k)
+        if settings.mask == "causal":
+            scores = np.where(np.tri(*scores.shape) == 0, -np.inf, scores)
+        found["A" if settings.heads == 1 else f"A_{head + 1}"] = softmax(scores)
+    return found
+
+
+@pytest.mark.parametrize(("name", "settings", "sizes"), CASES)
+def test_given_results_are_what_numpy_gets_rounded(name, settings, sizes):
+    chosen = problem_type("full").spec({"mechanism": name, "settings": settings}).chosen_settings()
+    for seed in SEEDS:
+        given = drawn(name, settings, sizes, seed)
+        for key, result in forward(name, given, chosen).items():
+            shown = np.array(given[key].sympy().tolist(), dtype=float)
+            assert np.array_equal(shown, np.round(result, 1)), (seed, key)
+            assert np.all(np.abs(result * 10 % 1 - 0.5) > 1e-9)  # and rounding is no matter of taste
+
+
+def test_every_mechanism_that_starts_from_results_compares_them_with_those_of_its_other_givens():
+    """Whatever stands for a softmax, beside what that softmax is made of, is compared; no draw contradicts itself."""
+    compared = set()
+    for name in mechanisms():
+        chosen = mechanism(name)
+        softmax_of = {"A", "A_{head}", "probabilities"} & {*chosen.givens, *chosen.optional}
+        if softmax_of and {"Q", "W_Q", "W_U"} & {*chosen.givens, *chosen.optional}:
+            compared.add(name)
+            settings = problem_type("full").spec({"mechanism": name}).chosen_settings()
+            taken = dict(chosen.run(drawn(name, {}, {}, 5), settings).taken)
+            assert taken
+            assert set(taken.values()) == {1}
+    assert compared == {name for name, _, _ in CASES}
+
+
+GIVEN = {"Q": [[0, 2]], "K": [[1, 1], [1, 1]], "V": [[1, 0], [0, 1]], "dZ": [[1, 2]]}
+"""Equal scores, and so weights of 1/2."""
+
+
+def said(weights: list[list[object]], **settings: object) -> str:
+    given = {"A": weights, **GIVEN}
+    content = {
+        "type": "full", "mechanism": "weights_given_gradient", "notation": "standard", "exact": True, "places": 4,
+        "settings": frozen_settings(Settings.read({"scale": "none", **settings})), "given": given,
+    }  # fmt: skip
+    page = FORMATS["text"].write(question_document(problem_type("full").make(content), "", ""))
+    return " ".join(page.replace("│", " ").split())
+
+
+def test_the_page_says_of_given_weights_what_is_so():
+    assert "A is that of the forward pass, to be taken as given and not worked out." in said([["1/2", "1/2"]])
+    others = said([["1/4", "3/4"]])
+    assert "A is to be taken as given, for the other givens do not lead to it." in others
+    assert "forward pass" not in others
+
+
+@pytest.mark.parametrize(("queries", "weights", "says"), [
+    ([[0, 2]], ["0.12", "0.88"], "rounded to 2 decimal places, and"),
+    ([[0, 2]], ["0.1", "0.9"], "rounded to tenths, and"),
+    ([[0, 2]], ["0.119", "0.881"], "rounded to 3 decimal places, and"),
+    ([[0, 2]], ["0.11", "0.89"], "for the other givens do not lead to it"),
+])  # fmt: skip
+def test_the_page_says_how_weights_were_rounded(monkeypatch, queries, weights, says):
+    """1/(1 + e²) is 0.11920…"""
+    monkeypatch.setitem(GIVEN, "K", [[1, 0], [0, 1]])
+    monkeypatch.setitem(GIVEN, "Q", queries)
+    assert f"A is {'that of the forward pass, ' * says.startswith('rounded')}" in said([weights])
+    assert says in said([weights])
+
+
+def test_the_gradient_of_the_loss_is_refused_where_it_would_be_another():
+    settings = Settings.read({"base": 2})
+    given = {"N": [[1, 0]], "W_U": [[1, 0], [0, 1]], "T": [[1, 0]]}
+    with pytest.raises(InputError, match="base is 2"):
+        mechanism("cross_entropy_gradient").run(given, settings)
+    with pytest.raises(InputError, match="Row 1 of the targets T sums to 2"):
+        mechanism("cross_entropy_gradient").run({**given, "T": [[1, 1]]}, Settings())
