@@ -102,7 +102,7 @@ def rounded(weights: AnyMatrix, keep: Keep) -> list[Weights] | None:
     return None if len(several) > 1 and all(row == several[0] for row in several) else rows
 
 
-def upstream(
+def upstream_of_heads(
     heads: Sequence[Sequence[Weights]],
     values: Sequence[Rows],
     outputs: Rows | None,
@@ -254,5 +254,6 @@ __all__ = [
     "shares",
     "telling_row",
     "upstream",
+    "upstream_of_heads",
     "upstream_row",
 ]

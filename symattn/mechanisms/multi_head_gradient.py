@@ -15,7 +15,7 @@ from symattn.mechanisms.attention_gradient import CHANGED_SCORES
 from symattn.mechanisms.backward import backward, from_weights
 from symattn.mechanisms.base import HEADS, Mechanism, Settings, mask_keep
 from symattn.mechanisms.drawing import entries, number, product
-from symattn.mechanisms.drawing_gradients import Weights, first, full, rounded, upstream
+from symattn.mechanisms.drawing_gradients import Weights, first, full, rounded, upstream_of_heads
 from symattn.mechanisms.multi_head_attention import alike, heads
 from symattn.ops import Part
 
@@ -54,7 +54,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
                        for p in zip(queries, fresh, strict=True)]  # fmt: skip
         else:
             return None
-        gradient = upstream(list(weights.values()), values, w_o, d_out, rng)
+        gradient = upstream_of_heads(list(weights.values()), values, w_o, d_out, rng)
         of_heads = {f"A_{head}": Matrix(rows) for head, rows in weights.items()}
         return {**given, **of_heads, "dO": Matrix(gradient)} if gradient else None
 

@@ -15,7 +15,7 @@ from symattn.mechanisms.attention_gradient import CHANGED_SCORES
 from symattn.mechanisms.backward import backward, from_weights
 from symattn.mechanisms.base import Mechanism, Settings, mask_keep
 from symattn.mechanisms.drawing import entries, number, product
-from symattn.mechanisms.drawing_gradients import first, full, rounded, upstream
+from symattn.mechanisms.drawing_gradients import first, full, rounded, upstream_of_heads
 
 
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
@@ -31,7 +31,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
         w_q, w_k = entries(d_model, d_k, rng), entries(d_model, d_k, rng)
         given = {"X": Matrix(x), "W_Q": Matrix(w_q), "W_K": Matrix(w_k), "W_V": Matrix(w_v)}
         weights = rounded(self_attention.derive(Derivation(given), settings, sizes).value("A"), keep)
-        gradient = weights and upstream([weights], [product(x, w_v)], None, d_v, rng)
+        gradient = weights and upstream_of_heads([weights], [product(x, w_v)], None, d_v, rng)
         return {**given, "A": Matrix(weights), "dZ": Matrix(gradient)} if weights and gradient else None
 
     return first(drawn, "weights and gradients that come out", 1000)

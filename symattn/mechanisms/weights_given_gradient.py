@@ -11,7 +11,7 @@ from symattn.mechanisms import attention_gradient
 from symattn.mechanisms.backward import from_weights
 from symattn.mechanisms.base import Mechanism, Settings, attend, mask_keep
 from symattn.mechanisms.drawing import entries, number
-from symattn.mechanisms.drawing_gradients import first, full, rounded, upstream
+from symattn.mechanisms.drawing_gradients import first, full, rounded, upstream_of_heads
 
 
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
@@ -26,7 +26,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
         q, k, v = entries(n, d_k, rng), entries(m, d_k, rng), entries(m, d_v, rng)
         given = {"Q": Matrix(q), "K": Matrix(k), "V": Matrix(v)}
         weights = rounded(attend(Derivation(given), settings, sizes).value("A"), keep)
-        gradient = weights and upstream([weights], [v], None, d_v, rng)
+        gradient = weights and upstream_of_heads([weights], [v], None, d_v, rng)
         return {"A": Matrix(weights), **given, "dZ": Matrix(gradient)} if weights and gradient else None
 
     return first(drawn, "weights and gradients that come out", 1000)
