@@ -50,6 +50,7 @@ ERRORS = {
     "UndecidedError",
     "OutsideTheClass",
     "NotImplementedError",
+    "offered",
 }
 PATTERNS = {"compile", "search", "match", "fullmatch", "sub", "findall", "finditer", "removeprefix", "removesuffix"}
 CHECKS = re.compile(r"_?(?:prove|complaint|trouble|separated|check|family)")

@@ -135,7 +135,7 @@ def test_the_first_row_is_given_and_right(name: str, exact: bool) -> None:
             assert given == [(0, j) for j in range(columns)]
         else:
             assert given == [(0, j) for j in range(columns // 2)]
-        whole = exact or all(isinstance(x, int) for x in result)
+        whole = question.problem.exact or all(isinstance(x, int) for x in result)
         for cell, shown in grid.filled:
             if whole:
                 assert shown == Wording(question.problem.derivation, question.problem.notation).number(result[cell])

@@ -157,7 +157,7 @@ def trouble(read: Callable[[dict[str, Any]], None], data: dict[str, Any]) -> str
         read(tomllib.loads(dumps(data)))
     except SymattnError as error:
         said = str(error)
-        one = "\n" not in said and said.rstrip().endswith((".", ")", "]")) and len(said) < 1500
+        one = "\n" not in said and said.rstrip().endswith((".", "?", ")", "]")) and len(said) < 1500
         return "" if one else f"no sentence: {said[:300]!r}"
     except Exception as error:
         trace = error.__traceback__

@@ -77,7 +77,10 @@ CATALOGUES: dict[str, tuple[Iterable[object], Callable[[str], object]]] = {
     "misconceptions": (misconceptions(), misconception),
     "policies": (POLICIES, policy),
     "notations": (notations(), load_notation),
-    "keys of notations": ([f.name for f in fields(Notation)], lambda name: read_notation({name: 1}, "mine")),
+    "keys of notations": (
+        [f.name for f in fields(Notation) if f.name != "sections"],  # which is section in a file
+        lambda name: read_notation({name: 1}, "mine"),
+    ),
     "formats": (formats(), lambda name: check_formats([name])),
     "solutions": (SOLUTIONS, lambda name: check_solutions([name])),
     "languages": (languages(), catalogue),
