@@ -35,7 +35,7 @@ def approximate(value: Value) -> float:
         return float(significant_text(value, DIGITS))
     try:
         return _expression(value, {})
-    except (OverflowError, ZeroDivisionError):
+    except (OverflowError, ZeroDivisionError, ValueError):  # ValueError: a power of what is 0 to a float
         return float(value)
 
 

@@ -708,6 +708,10 @@ def logarithm_of_unit(base: Value) -> Rational | ExpSum | None:
     return None
 
 
+LARGEST_POWER = 1000
+"""In decimals, of an exponent that is a fraction, the numerator and the denominator up to which its root is tried."""
+
+
 def _rational_power(base: Finite | Real, exponent: Rational) -> Value:
     if isinstance(base, Real) and isinstance(exponent, int):
         return real("power", base, exponent) if exponent not in (0, 1) else base if exponent else 1
@@ -723,6 +727,8 @@ def _rational_power(base: Finite | Real, exponent: Rational) -> Value:
         raise UndefinedError(f"({text(base)})^({exponent}) is no real number, for the base is not positive.")
     if isinstance(base, Real):
         return real("power", base, exponent)
+    if in_decimals() and max(abs(exponent.numerator), exponent.denominator) > LARGEST_POWER:
+        return exponential(real("ln", base) * exponent)
     degree = exponent.denominator
     root: Value = _integer_power(base, exponent.numerator)
     while degree % 2 == 0:
@@ -809,14 +815,26 @@ def text(v: Value) -> str:
     if isinstance(v, RATIONAL):
         return _digits(v)
     if isinstance(v, Real):
-        from symattn.exact.rounding import significant_text
-
-        return f"{significant_text(v, DIGITS_OF_REALS)}…"
+        return _real_text(v)
     if not isinstance(v, ExpSum):
         return str(v)
     signed = [("- " if c < 0 else "+ ") + _term_text(key, absolute(c)) for key, c in v.terms.items()]
     joined = " ".join(signed)
     return joined[2:] if joined[0] == "+" else "-" + joined[2:]
+
+
+def _real_text(v: Real) -> str:
+    """Its first digits; of one with more than anybody writes, the power of ten."""
+    from symattn.exact.intervals import LEAST_DIGITS, enclose
+    from symattn.exact.rounding import LONGEST_WHOLE, significant_text
+
+    low, high = enclose(v, LEAST_DIGITS)
+    farthest = max(abs(end.adjusted()) if end else 0 for end in (low, high)) if low.is_finite() else None
+    if farthest is None or not high.is_finite():
+        return "a number too large to be written"
+    if farthest > LONGEST_WHOLE:
+        return f"a number of about 10^{high.adjusted()}"
+    return f"{significant_text(v, DIGITS_OF_REALS)}…"
 
 
 def _term_text(key: Key, c: Rational) -> str:

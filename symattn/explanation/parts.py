@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from symattn.derivation import Step, Style, View
 from symattn.document import (
     Block,
@@ -119,6 +121,8 @@ def conventions(problem: Problem, wording: Wording) -> tuple[Inlines, ...]:
     items += head_conventions(problem.derivation, wording)
     if unscaled(problem):
         items.append((Words("Scores are not scaled."),))
+    if without_norm(problem):
+        items.append((Words("There is no norm."),))
     return tuple(items)
 
 
@@ -132,6 +136,15 @@ def unscaled(problem: Problem) -> bool:
     """Whether there are weights, and their scores are not scaled."""
     ops = [type(s.op) for s in problem.steps]
     return bool({Softmax, Hardmax, OverSum}.intersection(ops)) and Scale not in ops and CrossEntropy not in ops
+
+
+def without_norm(problem: Problem) -> bool:
+    """Whether there are residuals, and none of them is normed."""
+    residual = any(_RESIDUAL.fullmatch(step.stem) for step in problem.steps)
+    return residual and not any(isinstance(step.op, Standardise | Rescale) for step in problem.steps)
+
+
+_RESIDUAL = re.compile(r"R\d")
 
 
 def convention(step: Step, problem: Problem, wording: Wording) -> list[Inlines]:

@@ -212,9 +212,10 @@ class Mechanism:
     with `turns` it is written for tokens as rows alone, and is turned for columns.  `uses` are the settings it has
     besides those of all.
 
-    For random worksheets: `default_sizes` of its letters; `drawn`, settings that make numbers come out; `draw` makes
-    givens that suit it (any of the right shapes; what they lead to is judged afterwards); `complaint` says why a
-    derivation is not worth setting; `relabels` that its axes may be permuted without making it harder.
+    For random worksheets: `default_sizes` of its letters; `drawn`, settings that make numbers come out, and
+    `drawn_exactly`, further ones where arithmetic is stated to be exact; `draw` makes givens that suit it (any of the
+    right shapes; what they lead to is judged afterwards); `complaint` says why a derivation is not worth setting;
+    `relabels` that its axes may be permuted without making it harder.
 
     `other_way` works the output of a derivation out as someone would who does not know this mechanism, ending in a step
     of the same name: for keys, which say that the two agree.
@@ -228,6 +229,7 @@ class Mechanism:
     usual: tuple[str, ...] = ()
     defaults: Mapping[str, object] = field(default_factory=dict)
     drawn: Mapping[str, object] = field(default_factory=dict)
+    drawn_exactly: Mapping[str, object] = field(default_factory=dict)
     uses: frozenset[str] = frozenset()
     turns: bool = True
     default_sizes: Mapping[str, int] = field(default_factory=dict)

@@ -16,7 +16,7 @@ from symattn.exact import Matrix, Size
 from symattn.mechanisms.base import HEADS, NORM, SCORES, Mechanism, Settings
 from symattn.mechanisms.drawing import attention_weights, entries, found, number
 from symattn.mechanisms.drawing_blocks import Effort, attended, fed_forward, normable, started
-from symattn.mechanisms.encoder import whole_numbers
+from symattn.mechanisms.encoder import exact_scores, whole_numbers
 from symattn.mechanisms.encoder_block import residual, second_half
 from symattn.mechanisms.feed_forward import feed_forward
 from symattn.mechanisms.layer_norm import normalise
@@ -60,8 +60,8 @@ def _added(d: Derivation, settings: Settings, source: str, number: int) -> tuple
 
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
-    """Weights for one sublayer after the other, so that norms come out (see `drawing_blocks`)."""
-    if settings.norm == "none":
+    """Weights for one sublayer after the other; where arithmetic is exact, norms come out (see `drawing_blocks`)."""
+    if settings.norm == "none" and settings.arithmetic == "exact":
         return _without_norms(settings, sizes, rng)
     n, m, width, source = (number(sizes, letter) for letter in ("n", "m", "d_model", "d_source"))
     normable(width, settings)
@@ -102,7 +102,10 @@ def _without_norms(settings: Settings, sizes: Mapping[str, Size], rng: random.Ra
                 return None
             givens |= weights
             alone = Derivation({"X": Matrix(stream), "E": Matrix(e), **weights})
-            stream = whole_numbers(_attended(alone, settings, sizes, "X", place)[0].last.result) or x
+            after = _attended(alone, settings, sizes, "X", place)[0].last.result
+            if place == "self" and not exact_scores(after, settings):
+                return None
+            stream = whole_numbers(after) or x
         layers = second_half([list(row) for row in stream], settings, number(sizes, "d_ff"), rng)
         return layers and {**givens, **layers}
 
@@ -137,7 +140,8 @@ MECHANISM = Mechanism(
     },
     usual=("W_O^self", "W_O^cross", "b_1", "b_2"),
     defaults={"mask": "causal"},
-    drawn={"base": 2},  # rational weights, so that norms come out
+    drawn={"arithmetic": "decimal"},  # exact wrong answers after a wrong norm are pages of roots
+    drawn_exactly={"base": 2},  # rational weights, so that norms come out
     uses=(SCORES - {"bias"}) | HEADS | NORM | {"function"},  # ALiBi counts how far tokens of one sequence are apart
     default_sizes={"n": 2, "m": 3, "d_model": 4, "d_source": 2, "d_k": 4, "d_v": 3, "d_ff": 2},
     derive=derive,

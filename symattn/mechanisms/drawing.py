@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import TypeVar
 
 from symattn.dice import pick, whole
-from symattn.errors import InputError
+from symattn.errors import InputError, UndefinedError
 from symattn.exact import Matrix, Rational, Size
 from symattn.exact.approximate import approximate
 from symattn.mechanisms.base import Scope, Settings, mask_keep, scale_op
@@ -21,7 +21,9 @@ from symattn.ops import Part
 from symattn.ops.attention import Keep
 
 T = TypeVar("T")
+Q = TypeVar("Q", int, float)
 Rows = list[list[int]]
+Numbers = Sequence[Sequence[float]]
 
 ENTRIES = (-1, -1, -1, 0, 0, 0, 1, 1, 1, 1)
 """What inputs and weights are drawn from."""
@@ -38,6 +40,9 @@ MOST_WEIGHT = 0.95
 LEAST_RANGE, LARGEST_RANGE = 0.9, 3.1
 """From the smallest to the largest visible scaled score of a row (PEDAGOGY 4.8): 1 to 3, where they are whole."""
 
+LEAST_SUM = 0.5
+"""What scores sum to at least that are divided by their sum."""
+
 TRIES = 100
 """Draws of one thing until it is given up, and what it depends on is drawn again."""
 
@@ -50,8 +55,11 @@ def is_small(q: Rational) -> bool:
 def found(draw: Callable[[], T | None], what: str, tries: int = TRIES) -> T:
     """The first that a draw gives; `InputError` says that there is none."""
     for _ in range(tries):
-        if (drawn := draw()) is not None:
-            return drawn
+        try:
+            if (drawn := draw()) is not None:
+                return drawn
+        except UndefinedError:  # a norm of equal features, or scores over a sum of 0
+            continue
     raise InputError(f"Of {tries} draws none gave {what}; other sizes leave more room.")
 
 
@@ -93,7 +101,7 @@ def small(rows: int, columns: int, largest: int, rng: random.Random) -> Rows:
 
 
 def attention_weights(
-    x: Rows, memory: Rows, settings: Settings, sizes: Mapping[str, Size], rng: random.Random, place: str = ""
+    x: Numbers, memory: Numbers, settings: Settings, sizes: Mapping[str, Size], rng: random.Random, place: str = ""
 ) -> dict[str, Matrix] | None:
     """W_Q, W_K, W_V and W_O of a layer with these inputs, keys and values made of `memory`; none where none are found.
 
@@ -103,7 +111,7 @@ def attention_weights(
     h, g, d_k, d_v = settings.heads, settings.groups, number(sizes, "d_k"), number(sizes, "d_v")
     scale = scale_op(settings.scale, sizes)
     keep = mask_keep(settings.mask, len(x), len(memory))
-    judge = _Judge(approximate(scale.divisor) if scale else 1.0, keep, settings.weights == "hardmax")
+    judge = _Judge(approximate(scale.divisor) if scale else 1.0, keep, settings.weights)
     queries: list[Rows] = []
     keys: list[Rows] = []
     for _ in range(g):
@@ -143,10 +151,10 @@ class _Judge:
 
     divisor: float
     keep: Keep | None
-    hard: bool
-    accepted: list[Rows] = field(default_factory=list)
+    weights: str
+    accepted: list[Numbers] = field(default_factory=list)
 
-    def accepts(self, scores: Rows) -> bool:
+    def accepts(self, scores: Numbers) -> bool:
         """Whether no row of weights is uniform or saturated, rows differ from one another and heads from earlier ones,
         neither scores nor weights are symmetric, and hidden scores are small and of both signs."""
         scaled = [[s / self.divisor for s in row] for row in scores]
@@ -154,14 +162,15 @@ class _Judge:
         hidden = [s for i, row in enumerate(scaled) for j, s in enumerate(row) if not self._sees(i, j)]
         return (
             all(abs(s) <= LARGEST_SCORE for row in scores for s in row)
-            and (self._hard(scores) if self.hard else self._soft(visible, scores))
+            and (self._hard(scores) if self.weights == "hardmax" else self._soft(visible, scores))
+            and (self.weights != "sum" or all(abs(sum(row)) >= LEAST_SUM for row in visible))
             and all(abs(s) <= LARGEST_HIDDEN for s in hidden)
             and (not hidden or any(hidden))
             and (len(hidden) < 3 or min(hidden) < 0 < max(hidden))
             and not _symmetric(scores)
         )
 
-    def _soft(self, visible: list[list[float]], scores: Rows) -> bool:
+    def _soft(self, visible: list[list[float]], scores: Numbers) -> bool:
         weights = [_softmax(row) for row in visible]
         several = [(row, own) for row, own in zip(visible, weights, strict=True) if len(row) > 1]
         above = _above_first(scores)
@@ -174,7 +183,7 @@ class _Judge:
             and not (self.keep is None and _symmetric(weights))
         )
 
-    def _hard(self, scores: Rows) -> bool:
+    def _hard(self, scores: Numbers) -> bool:
         """For weights of 0 and 1: every row has one largest score, not all of them the same one, and a mask matters:
         without it, or with zeros for what it hides, other scores would be the largest."""
         right, unmasked, zeros = (
@@ -209,13 +218,13 @@ def _places_of_largest(row: Sequence[float]) -> list[int]:
     return [j for j, x in enumerate(row) if x == max(row)]
 
 
-def _above_first(scores: Rows) -> list[tuple[int, ...]]:
+def _above_first(scores: Numbers) -> list[tuple[float, ...]]:
     """Every row less its first score: all that its weights depend on."""
     return [tuple(s - row[0] for s in row) for row in scores]
 
 
 def _queries_and_keys(
-    x: Rows, memory: Rows, count: int, d_k: int, judge: _Judge, rng: random.Random
+    x: Numbers, memory: Numbers, count: int, d_k: int, judge: _Judge, rng: random.Random
 ) -> tuple[list[Rows], Rows] | None:
     """Weights for the queries of `count` heads, and for the keys that they share; none where none are found."""
     twins = judge.divisor == 2 and d_k % 2 == 0
@@ -254,7 +263,7 @@ def projection(rows: int, d_k: int, twins: bool, rng: random.Random) -> Rows:
 # ------------------------------------------------------------------------------------------ values and outputs
 
 
-def _values(memory: Rows, d_v: int, rng: random.Random) -> Rows | None:
+def _values(memory: Numbers, d_v: int, rng: random.Random) -> Rows | None:
     """Weights of values, if no feature is the same for all tokens: it would be the same in every output."""
     drawn = entries(len(memory[0]), d_v, rng)
     features = transposed(product(memory, drawn))
@@ -278,11 +287,11 @@ def output_weights(heads: int, d_v: int, d_out: int, rng: random.Random) -> Rows
     return None if dull(w) else w
 
 
-def product(a: Rows, b: Rows) -> Rows:
+def product(a: Sequence[Sequence[Q]], b: Sequence[Sequence[Q]]) -> list[list[Q]]:
     return [[sum(x * y for x, y in zip(row, column, strict=True)) for column in zip(*b, strict=True)] for row in a]
 
 
-def transposed(rows: Sequence[Sequence[int]]) -> Rows:
+def transposed(rows: Sequence[Sequence[Q]]) -> list[list[Q]]:
     return [list(column) for column in zip(*rows, strict=True)]
 
 

@@ -10,12 +10,13 @@ import random
 from collections.abc import Mapping
 
 from symattn.derivation import Derivation
+from symattn.errors import InputError
 from symattn.exact import AnyMatrix, Matrix, Size
 from symattn.mechanisms.base import Mechanism, Settings
 from symattn.mechanisms.drawing import Rows, attention_weights, entries, found, number
 from symattn.mechanisms.drawing_blocks import Effort, Given, Stream, attended, fed_forward, normable, started
 from symattn.mechanisms.encoder_block import MECHANISM as BLOCK
-from symattn.mechanisms.encoder_block import encoder_block, residual, second_half
+from symattn.mechanisms.encoder_block import encoder_block, rational, residual, second_half
 from symattn.mechanisms.layer_norm import first, normalise
 from symattn.mechanisms.multi_head_attention import heads
 from symattn.ops.gradient import Copy
@@ -34,8 +35,8 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
 
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
-    """Weights for one block after the other, so that norms come out (see `drawing_blocks`)."""
-    if settings.norm == "none":
+    """Weights for one block after the other; where arithmetic is exact, norms come out (see `drawing_blocks`)."""
+    if settings.norm == "none" and settings.arithmetic == "exact":
         return _without_norms(settings, sizes, rng)
     n, width, effort = number(sizes, "n"), number(sizes, "d_model"), Effort()
     normable(width, settings)
@@ -59,7 +60,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
             stream = made[1]
         return givens
 
-    return found(drawn, "blocks whose norms come out", SHEETS)
+    return found(drawn, "blocks that are worth setting", SHEETS)
 
 
 SHEETS, AGAIN = 1000, 15
@@ -78,6 +79,8 @@ def _without_norms(settings: Settings, sizes: Mapping[str, Size], rng: random.Ra
                 return None
             givens |= {f"{name}^{block}": matrix for name, matrix in weights.items()}
             alone = encoder_block(Derivation({"X": Matrix(source), **weights}), settings, sizes)
+            if block < settings.blocks and not exact_scores(alone.last.result, settings):
+                return None
             source = whole_numbers(alone.last.result) or x
         return givens
 
@@ -94,6 +97,21 @@ def _block(source: Rows, settings: Settings, sizes: Mapping[str, Size], rng: ran
     rows = whole_numbers(sums.last.result) or source
     layers = second_half([list(row) for row in rows], settings, number(sizes, "d_ff"), rng)
     return layers and {**weights, **layers}
+
+
+def exact_scores(m: AnyMatrix, settings: Settings) -> bool:
+    """Whether scores of these tokens can become weights exactly: powers need whole exponents.
+
+    `InputError` where no draw could change that.
+    """
+    if settings.weights != "softmax" or whole_numbers(m) is not None:
+        return True
+    if rational(m) is None:
+        raise InputError(
+            "These settings make what the next attention sees irrational, and its weights powers with irrational "
+            "exponents: arithmetic = decimal takes any; exactly, weights by hardmax leave room."
+        )
+    return False
 
 
 def whole_numbers(m: AnyMatrix) -> Rows | None:
@@ -115,9 +133,10 @@ MECHANISM = Mechanism(
     optional={**in_each_block(BLOCK.optional), "gamma": ("1", "d_model"), "beta": ("1", "d_model")},
     usual=tuple(f"{name}^{{block}}" for name in BLOCK.usual),
     defaults={"blocks": 2},
-    drawn={"norm": "none", "weights": "hardmax", "scale": "none"},  # whole numbers all the way
+    drawn={"arithmetic": "decimal"},  # what a second block sees is hardly ever rational
+    drawn_exactly={"norm": "none", "weights": "hardmax", "scale": "none"},  # whole numbers all the way
     uses=BLOCK.uses | {"blocks"},
-    default_sizes={"n": 2, "d_model": 2, "d_k": 1, "d_v": 2, "d_ff": 2},
+    default_sizes={"n": 2, "d_model": 4, "d_k": 4, "d_v": 2, "d_ff": 2},
     derive=derive,
     draw=draw,
 )

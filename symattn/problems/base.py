@@ -58,8 +58,10 @@ class Spec:
         weights are no powers.  On the starter level scores are not scaled where √d_k would be irrational.
         """
         chosen = mechanism(self.mechanism)
-        come_out = not self.given and self.settings.get("arithmetic", "exact") == "exact"
-        drawn = dict(chosen.drawn) if come_out else {}
+        stated = self.settings.get("arithmetic")
+        drawn = dict(chosen.drawn) if not self.given and stated in (None, "exact") else {}
+        if drawn and stated == "exact":
+            drawn |= chosen.drawn_exactly
         if self.settings.get("weights", "softmax") != "softmax":
             drawn.pop("base", None)
         preset = {**chosen.defaults, **drawn, **chosen.layout(load_notation(self.notation).settings)}

@@ -15,7 +15,7 @@ from symattn.derivation import Derivation
 from symattn.dice import shuffled
 from symattn.document import Block, Heading, Inlines, ItemList, Math, Paragraph, Strong, Table, Words
 from symattn.errors import InputError
-from symattn.exact import AnyMatrix, Matrix, exact
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, exact
 from symattn.exact.approximate import approximate
 from symattn.explanation.parts import checks, givens, instructions
 from symattn.explanation.wording import Wording
@@ -448,7 +448,13 @@ def _written(wrong: Wrong, step: str, wording: Wording, places: int) -> Inlines:
         return (Words("not defined" if "not defined" in wrong.stopped else "too long to write"),)
     if matrix == wrong.right.value(step):
         return (Words("right all the same"),)
+    if any(x is not NEGATIVE_INFINITY and not abs(approximate(x)) < LARGEST_WRITTEN for x in matrix):
+        return (Words("too long to write"),)
     return (Math(_shown(matrix, wording, places)),)
+
+
+LARGEST_WRITTEN = 1e9
+"""What a wrong answer in the key stays below: e to the power of scores of hundreds is nothing that anybody writes."""
 
 
 def _shown(matrix: AnyMatrix | None, wording: Wording, places: int) -> Formula:
