@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, cached_property
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -31,8 +31,13 @@ from symattn.formula import Formula, Relation
 from symattn.mechanisms import Settings, mechanism, mechanisms
 from symattn.notation import load_notation
 from symattn.ops import Activation, Hadamard, Mask, MatMul, Part, Round, Scale, Softmax, SumOver
+from symattn.ops.gradient import ActivationGradient
+from symattn.ops.jacobian import InfinityNorm, Slope
+from symattn.ops.loss import CrossEntropy
 from symattn.ops.normalisation import Mean, Rescale, Standardise, Variance
-from symattn.ops.scores import Bias, Hardmax, Over, OverSum, SoftCap
+from symattn.ops.online import Accumulate, Exponentials, RunningMaximum
+from symattn.ops.position import Multiple, Rotate, RotateBack, Sinusoids
+from symattn.ops.scores import Bias, FeatureMap, Hardmax, Over, OverSum, SoftCap
 from symattn.problem import Problem
 from symattn.problems import problem_type
 from symattn.problems.derived import remarks
@@ -165,8 +170,12 @@ def read(content: Inlines) -> Said:
     return words, [part.formula for part in content if isinstance(part, Math)]
 
 
-def sentences(p: Page) -> list[Said]:
-    return list(map(read, (*conventions(p.problem, p.wording), *checks(p.problem, p.wording))))
+@cache
+def sentences(name: str) -> tuple[Said, ...]:
+    """Every sentence of the conventions and the checks, each by itself; those of a mask have no formulas."""
+    p = shown(name)
+    items = map(read, (*conventions(p.problem, p.wording), *checks(p.problem, p.wording)))
+    return tuple((one, formulas) for words, formulas in items for one in re.split(r"(?<=\.) (?=[A-Z])", words))
 
 
 # ------------------------------------------------------------------------------------------------ what must be so
@@ -393,67 +402,174 @@ FACTS = (
         lambda p: sum(s.name in ("Q", "K", "V") for s, *_ in p.steps(MatMul)),
     ),
     Fact(r"All weights at once: ◊, and exactly ◊\.", attention_at_once),
-    Fact(r"With the cache (\d+) keys and (\d+) values are worked out; afresh for every token, (\d+) of each\.",
-         cached_keys),
-    Fact(r"The largest score of each (row|column) gets the weight 1; ties share it\.", largest_only,
-         lambda p: int(bool(p.steps(Hardmax)))),
+    Fact(
+        r"With the cache (\d+) keys and (\d+) values are worked out; afresh for every token, (\d+) of each\.",
+        cached_keys,
+    ),
+    Fact(
+        r"The largest score of each (row|column) gets the weight 1; ties share it\.",
+        largest_only,
+        lambda p: int(bool(p.steps(Hardmax))),
+    ),
     Fact(r"A weight is a score over the sum of its (row|column), without any powers\.", over_the_sum),
     Fact(r"Each (row|column) has its own mean and variance, which divides the sum of the squares by ◊\.", variances),
     Fact(r"ε, which is added under the root, is ◊\.", lambda p, m, f: _norms_so(p)),
     Fact(r"Entry by entry, ◊\.", entry_by_entry),
-    Fact(r"⊙ multiplies entry by entry; a single column or row goes with every other one\.",
-         lambda p, m, f: all(np.allclose(o[0] * o[1], r) for _, o, r in p.steps(Hadamard))),
-    Fact(r"Sum adds up the (rows|columns)\.",
-         lambda p, m, f: all(np.allclose(o[0].sum(axis=1 - axis(m[1])), r.ravel())
-                             for s, o, r in p.steps(SumOver) if s.op.over == m[1])),
+    Fact(
+        r"⊙ multiplies entry by entry; a single column or row goes with every other one\.",
+        lambda p, m, f: all(np.allclose(o[0] * o[1], r) for _, o, r in p.steps(Hadamard)),
+    ),
+    Fact(
+        r"Sum adds up the (rows|columns)\.",
+        lambda p, m, f: all(
+            np.allclose(o[0].sum(axis=1 - axis(m[1])), r.ravel()) for s, o, r in p.steps(SumOver) if s.op.over == m[1]
+        ),
+    ),
     Fact(r"Each (row|column) of ◊ is divided by its own entry of ◊\.", divided_so),
     Fact(r"(Head|Block) 1 has (.*?(rows?|columns?) of ◊.*), (?:head|block) 2 the next, and so on\.", heads_split_so),
     Fact(r"◊(?:, ◊)* (?:is that|are those) of the forward pass, rounded to tenths, and to be taken as given\.", tenths),
-    Fact(r"Scores are divided by the temperature ◊\.", lambda p, m, f: _stated(f[0], 2) and p.divisors() == {round(2 * 2**0.5, 6)}),
-    Fact(r"The soft cap makes ◊ of each score ◊\.", lambda p, m, f: all(
-        np.allclose(5 * np.tanh(o[0] / 5), r) for _, o, r in p.steps(SoftCap))),
-    Fact(r"The mask is added to the scores\.", lambda p, m, f: all(
-        np.allclose(o[0] + [[0, -1, 0], [0, 0, 0], [1, 0, 0]], r) for _, o, r in p.steps(Bias))),
-    Fact(r"ALiBi: the bias is minus the slope times how far query and key are apart; the slope is ◊\.",
-         lambda p, m, f: all(_slope(o[0] - r, f[0]) for _, o, r in p.steps(Bias))),
-    Fact(r"Tokens see only their own block: other scores are −∞, so their weights are 0\.",
-         masked_so(lambda h: ((~h).astype(int) @ ~h > 0).tolist() == (~h).tolist() and (h == h.T).all() and h.any())),
-    Fact(r"Query i sees keys 1 to i: hidden scores are −∞, so their weights are 0\.",
-         masked_so(lambda h: (h == later(h)).all())),
-    Fact(r"The last query sees every key, and each query before it one key less; hidden scores are −∞, so their weights "
-         r"are 0\.", masked_so(lambda h: [line.tolist().count(False) for line in h][::-1] == [
-             h.shape[1] - k for k in range(len(h))])),
+    Fact(
+        r"Scores are divided by the temperature ◊\.",
+        lambda p, m, f: _stated(f[0], 2) and p.divisors() == {round(2 * 2**0.5, 6)},
+    ),
+    Fact(
+        r"The soft cap makes ◊ of each score ◊\.",
+        lambda p, m, f: all(np.allclose(5 * np.tanh(o[0] / 5), r) for _, o, r in p.steps(SoftCap)),
+    ),
+    Fact(
+        r"The mask is added to the scores\.",
+        lambda p, m, f: all(np.allclose(o[0] + [[0, -1, 0], [0, 0, 0], [1, 0, 0]], r) for _, o, r in p.steps(Bias)),
+    ),
+    Fact(
+        r"ALiBi: the bias is minus the slope times how far query and key are apart; the slope is ◊\.",
+        lambda p, m, f: all(_slope(o[0] - r, f[0]) for _, o, r in p.steps(Bias)),
+    ),
+    Fact(
+        r"Tokens see only their own block: other scores are −∞, so their weights are 0\.",
+        masked_so(lambda h: ((~h).astype(int) @ ~h > 0).tolist() == (~h).tolist() and (h == h.T).all() and h.any()),
+    ),
+    Fact(
+        r"Query i sees keys 1 to i: hidden scores are −∞, so their weights are 0\.",
+        masked_so(lambda h: (h == later(h)).all()),
+    ),
+    Fact(
+        r"The last query sees every key, and each query before it one key less; hidden scores are −∞, so their "
+        r"weights are 0\.",
+        masked_so(
+            lambda h: [line.tolist().count(False) for line in h][::-1] == [h.shape[1] - k for k in range(len(h))]
+        ),
+    ),
     Fact(r"Scores that the mask hides are −∞, so their weights are 0\.", masked_so(lambda h: h.any())),
-    Fact(r"Weights of a (row|column) in which everything is hidden are 0\.", lambda p, m, f: all(
-        not a[h.all(axis=1)].any() for a, h in zip([r for _, _, r in p.steps(Softmax)], hidden(p), strict=True))),
-    Fact(r"Head 1 has columns 1, (\d+), … of ◊.*, head 2 those beside them: heads take turns\.", lambda p, m, f: all(
-        np.allclose(o[0][:, (Called.of(s.name).head or 1) - 1 :: int(m[1]) - 1], r) for s, o, r in p.steps(Part))),
-    Fact(r"Round to 1 decimal place, and go on with the rounded values\.", lambda p, m, f: all(
-        np.abs(o[0] - r).max() <= 0.05 + 1e-12 and np.allclose(r * 10, np.round(r * 10)) for _, o, r in p.steps(Round))),
+    Fact(
+        r"Weights of a (row|column) in which everything is hidden are 0\.",
+        lambda p, m, f: all(
+            not a[h.all(axis=1)].any() for a, h in zip([r for _, _, r in p.steps(Softmax)], hidden(p), strict=True)
+        ),
+    ),
+    Fact(
+        r"Head 1 has columns 1, (\d+), … of ◊.*, head 2 those beside them: heads take turns\.",
+        lambda p, m, f: all(
+            np.allclose(o[0][:, (Called.of(s.name).head or 1) - 1 :: int(m[1]) - 1], r) for s, o, r in p.steps(Part)
+        ),
+    ),
+    Fact(
+        r"Round to 1 decimal place, and go on with the rounded values\.",
+        lambda p, m, f: all(
+            np.abs(o[0] - r).max() <= 0.05 + 1e-12 and np.allclose(r * 10, np.round(r * 10))
+            for _, o, r in p.steps(Round)
+        ),
+    ),
+    Fact(
+        r"The outputs of the heads stand (side by side|one below the other) in ◊, head 1 first\.",
+        lambda p, m, f: np.allclose(
+            np.concatenate(_outputs(p), axis=1 if m[1] == "side by side" else 0), p.numbers[p.named(f[0])]
+        ),
+    ),
+    Fact(
+        r"Gradients are those of the loss ◊, as in ◊\.",
+        lambda p, m, f: any(p.wording.differentiated(n) for n in p.numbers),
+        lambda p: int(any(p.wording.differentiated(n) for n in p.numbers)),
+    ),
+    Fact(
+        r"The slope of ReLU is 1 where its argument is positive, and 0 elsewhere\.",
+        lambda p, m, f: all(np.allclose(o[0] * (o[1] > 0), r) for _, o, r in p.steps(ActivationGradient)),
+    ),
+    Fact(
+        r"A condition in square brackets is 1 where it is true and 0 where it is false\.",
+        lambda p, m, f: all(np.allclose(r.sum(), (o[0] > 0).sum()) for _, o, r in p.steps(Slope)),
+    ),
+    Fact(
+        r"In the exponent, each (row|column) has its own entry of the maximum\.",
+        lambda p, m, f: all(np.allclose(np.exp(o[0] - o[1]), r) for _, o, r in p.steps(Exponentials)),
+    ),
+    Fact(
+        r"max takes the greatest number of each (row|column), of all matrices in it\.",
+        lambda p, m, f: all(
+            np.allclose(np.concatenate(o, axis=axis(m[1])).max(axis=axis(m[1]), keepdims=True), r)
+            for _, o, r in p.steps(RunningMaximum)
+        ),
+    ),
+    Fact(
+        r"⊙ multiplies each (row|column) by its own number\.",
+        lambda p, m, f: all(
+            all(x.shape[axis(m[1])] == 1 and len(x) == len(r) for x in o if x.shape != r.shape)
+            for _, o, r in p.steps(Accumulate)
+        ),
+    ),
+    Fact(
+        r"The norm is the largest sum of absolute values in a (row|column)\.",
+        lambda p, m, f: all(
+            np.allclose(np.abs(o[0]).sum(axis=axis(m[1])).max(), r) for _, o, r in p.steps(InfinityNorm)
+        ),
+    ),
+    Fact(r"The key and the value of a new token are kept before its query is asked\.", attention_at_once),
+    Fact(
+        r"The loss of a token is minus the sum of target times ln of probability, over its (row|column); ln has base "
+        r"e, and what is wanted not at all counts 0\.",
+        lambda p, m, f: all(
+            np.allclose(-(o[1] * np.log(np.where(o[1] == 0, 1, o[0]))).sum(axis=axis(m[1])), r.ravel())
+            for _, o, r in p.steps(CrossEntropy)
+        ),
+    ),
+    Fact(
+        r"The feature map is, entry by entry, ◊, which is ◊ where ◊ is positive, and ◊ elsewhere\.",
+        lambda p, m, f: all(
+            np.allclose(np.where(o[0] > 0, o[0] + 1, np.exp(o[0])), r) for _, o, r in p.steps(FeatureMap)
+        ),
+    ),
+    Fact(
+        r"Neighbouring features make pairs, and a pair turns so: ◊\.",
+        lambda p, m, f: all(
+            np.allclose(o[0][:, ::2] ** 2 + o[0][:, 1::2] ** 2, r[:, ::2] ** 2 + r[:, 1::2] ** 2)
+            for _, o, r in p.steps(Rotate)
+        ),
+    ),
+    Fact(
+        r"Gradients turn back: ◊\.",
+        lambda p, m, f: all(
+            np.allclose(o[0][:, ::2] ** 2 + o[0][:, 1::2] ** 2, r[:, ::2] ** 2 + r[:, 1::2] ** 2)
+            for _, o, r in p.steps(RotateBack)
+        ),
+    ),
+    Fact(
+        r"The positions are ◊\.",
+        lambda p, m, f: all(
+            plain(f[0]).replace(" ", "") == "p=" + ",".join(map(str, range(len(r))))
+            for _, _, r in p.steps(Sinusoids, Rotate)
+        ),
+    ),
+    Fact(
+        r"The (row|column) of a position is ◊\.",
+        lambda p, m, f: all(np.allclose(r[:, ::2] ** 2 + r[:, 1::2] ** 2, 1) for _, _, r in p.steps(Sinusoids)),
+    ),
+    Fact(
+        r"Embeddings are multiplied by ◊\.",
+        lambda p, m, f: all(np.allclose(o[0] * np.sqrt(o[0].shape[1]), r) for _, o, r in p.steps(Multiple)),
+    ),
     # what is agreed on, and not found
-    Fact(r"The outputs of the heads stand (side by side|one below the other) in ◊, head 1 first\.", lambda p, m, f: np.allclose(
-        np.concatenate(_outputs(p), axis=1 if m[1] == "side by side" else 0), p.numbers[p.named(f[0])])),
-    Fact(r"Gradients are those of the loss ◊, as in ◊\.", lambda p, m, f: any(p.wording.differentiated(n) for n in p.numbers),
-         lambda p: int(any(p.wording.differentiated(n) for n in p.numbers))),
-    Fact(r"Gradients turn back: ◊\."),
-    Fact(r"The slope of ReLU is 1 where its argument is positive, and 0 elsewhere\."),
-    Fact(r"A condition in square brackets is 1 where it is true and 0 where it is false\."),
-    Fact(r"In the exponent, each (row|column) has its own entry of the maximum\."),
-    Fact(r"max takes the greatest number of each (row|column), of all matrices in it\."),
-    Fact(r"⊙ multiplies each (row|column) by its own number\."),
-    Fact(r"The norm is the largest sum of absolute values in a (row|column)\."),
-    Fact(r"◊ is the derivative of ◊ by ◊(, ◊ is the derivative of ◊ by ◊)*\."),
-    Fact(r"The key and the value of a new token are kept before its query is asked\.",
-         lambda p, m, f: attention_at_once(p, m, f)),
-    Fact(r"The loss of a token is minus the sum of target times ln of probability, over its (row|column); ln has base e, "
-         r"and what is wanted not at all counts 0\."),
-    Fact(r"The feature map is, entry by entry, ◊(, which is ◊ where ◊ is positive, and ◊ elsewhere)?\."),
-    Fact(r"Neighbouring features make pairs, and a pair turns so: ◊\."),
-    Fact(r"The positions are ◊\."),
-    Fact(r"The (row|column) of a position is ◊\."),
     Fact(r"The angles are: ◊(, in radians)?\."),
-    Fact(r"Embeddings are multiplied by ◊\."),
-)  # fmt: skip
+    Fact(r"◊ is the derivative of ◊ by ◊(, ◊ is the derivative of ◊ by ◊)*\."),
+)
 
 
 def _times(scaled: Array, scores: Array) -> bool:
@@ -506,34 +622,26 @@ def _outputs(p: Page) -> list[Array]:
 @pytest.mark.parametrize("name", PAGES)
 def test_every_sentence_has_a_condition_and_it_is_so(name):
     p = shown(name)
-    for words, formulas in sentences(p):
-        for sentence, own in apart(words, formulas):
-            matching = [(fact, m) for fact in FACTS if (m := re.fullmatch(fact.pattern, sentence))]
-            assert len(matching) == 1, sentence
-            [(fact, m)] = matching
-            assert fact.holds is None or fact.holds(p, m, own), sentence
+    for sentence, formulas in sentences(name):
+        matching = [(fact, m) for fact in FACTS if (m := re.fullmatch(fact.pattern, sentence))]
+        assert len(matching) == 1, sentence
+        [(fact, m)] = matching
+        assert fact.holds is None or fact.holds(p, m, formulas), sentence
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_what_is_so_is_said_and_said_once(name):
     p = shown(name)
-    texts = [sentence for words, formulas in sentences(p) for sentence, _ in apart(words, formulas)]
+    texts = [sentence for sentence, _ in sentences(name)]
     for fact in FACTS:
         due = fact.due(p) if fact.due else None
         assert due in (None, sum(bool(re.fullmatch(fact.pattern, text)) for text in texts)), fact.pattern
 
 
-def apart(words: str, formulas: list[Formula]) -> Iterator[Said]:
-    """The sentences of one item: those of a mask come together, and have no formulas."""
-    for sentence in re.split(r"(?<=\.) (?=[A-Z])", words):
-        yield sentence, formulas
-
-
 @pytest.mark.parametrize("fact", FACTS, ids=lambda fact: fact.pattern)
 def test_no_condition_is_left_behind_by_its_sentence(fact):
     """A pattern that no page has any more is out of date, but for those of settings that are not drawn here."""
-    texts = [s for name in PAGES for words, f in sentences(shown(name)) for s, _ in apart(words, f)]
-    assert any(re.fullmatch(fact.pattern, text) for text in texts)
+    assert any(re.fullmatch(fact.pattern, sentence) for name in PAGES for sentence, _ in sentences(name))
 
 
 # ------------------------------------------------------------------------------------------ what cannot be seen
@@ -577,7 +685,7 @@ def hidden_sentences(name: str) -> Iterator[Said]:
     p, found = shown(name), separated(name)
     together = Wording(found.derivation, p.problem.notation)
     blocks = list(remarks(p.problem, together, found))
-    for heading, block in zip(blocks, blocks[1:], strict=False):
+    for heading, block in pairwise(blocks):
         if heading == Heading((Words("What this variant cannot show"),), 1) and isinstance(block, ItemList):
             yield from map(read, block.items)
 
