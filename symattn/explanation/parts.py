@@ -14,7 +14,7 @@ from symattn.document import (
     Together,
     Words,
 )
-from symattn.exact import Matrix, Outline, Value
+from symattn.exact import Matrix, Outline, Value, decide
 from symattn.explanation.agreement import agreement
 from symattn.explanation.gradients import gradient_conventions
 from symattn.explanation.heads import head_conventions
@@ -339,7 +339,7 @@ def _sums_to_1(step: Step) -> bool:
     if not isinstance(step.op, Softmax) or not isinstance(step.result, Matrix):
         return False
     lines = step.result.rows if step.op.along == "rows" else step.result.T.rows
-    return all(_total(line) == 1 for line in lines)
+    return all(decide(_total(line), 1).equal for line in lines)
 
 
 def _total(values: tuple[Value, ...]) -> Value:

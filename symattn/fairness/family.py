@@ -53,6 +53,7 @@ class Target:
     same_rows    whether siblings have the same softmax rows, up to order, and so the same D and ties
     loads        the band of L_S + L_out by sizes: (n, d_model, d_k, d_v), 0 for d_model where Q, K and V are given;
                  nothing masked
+    output       the most L_out for each entry of the output, for up to three keys: with V given, and with V worked out
     spread       of the load within a family
     overlap      the share of entries that two keys may have in common, position by position
     """
@@ -69,6 +70,7 @@ class Target:
     D: int
     same_rows: bool
     loads: Mapping[Integers, tuple[float, float]]
+    output: tuple[float, float]
     spread: float
     overlap: float
 
@@ -79,6 +81,7 @@ TARGETS: Mapping[Level, Target] = {
         zeros=(0.25, 0.50), negatives=(0.0, 0.0), h=(2, 1),
         reach=(1, 2), max_weight=(0.40, 0.95), ties=0, D=10, same_rows=True,
         loads={(2, 0, 1, 2): (20, 25), (2, 0, 2, 2): (20, 25), (3, 0, 2, 2): (45, 58)},
+        output=(4.7, 7.0),  # without these it is more work than on the standard level
         spread=0.10, overlap=0.40,
     ),
     "standard": Target(
@@ -86,6 +89,7 @@ TARGETS: Mapping[Level, Target] = {
         zeros=(0.25, 0.45), negatives=(0.15, 0.30), h=(6, 1),
         reach=(1, 3), max_weight=(0.40, 0.90), ties=1, D=13, same_rows=True,
         loads={(3, 0, 4, 2): (65, 80), (3, 4, 2, 2): (125, 150), (3, 5, 4, 2): (240, 265)},
+        output=(math.inf, math.inf),
         spread=0.05, overlap=0.30,
     ),
     "long": Target(
@@ -93,6 +97,7 @@ TARGETS: Mapping[Level, Target] = {
         zeros=(0.25, 0.40), negatives=(0.15, 0.30), h=(12, 2),
         reach=(1, 3), max_weight=(0.40, 0.95), ties=1, D=20, same_rows=False,
         loads={(4, 5, 4, 2): (250, 400)},
+        output=(math.inf, math.inf),
         spread=0.07, overlap=0.30,
     ),
 }  # fmt: skip
@@ -396,11 +401,16 @@ class _Wanted:
             return any(self.largest(i, row)[0] != i for i, row in enumerate(S))
         return True
 
-    def excess(self, counts: Counts, load: float, zeros: float | None = None) -> float:
-        """How far the arithmetic is outside of what is wanted, 0 where it is inside."""
+    def excess(self, counts: Counts, output: float, zeros: float | None = None) -> float:
+        """How far the arithmetic up to the scores, and the load of the output, are outside of what is wanted; 0 where
+        they are inside.
+        """
+        load = counts.load + output
+        most_output = self.target.output[self.d_model > 0] * self.n * self.d_v * max(self.m, 3) / 3
         least, most = (share * counts.terms for share in self.target.negatives)
         room = 0 if self.band else min(NEG_APART, (most - least) / 4)
         held: list[tuple[float, float, float]] = [(counts.neg, least + room, most - room), (counts.h, *self.hard)]
+        held.append((output, 0, most_output))
         if self.band:
             held += self.band.limits(counts, load)
         elif self.load:
@@ -562,7 +572,7 @@ def _given(wanted: _Wanted, rng: random.Random) -> Iterator[dict[str, Rows]]:
                 if not _sound(V) or wanted.target.twos < sum(twos) / len(twos):
                     continue
                 wanted.effort.left -= 1
-                if not wanted.excess(counts, counts.load + product_counts(weights, Matrix.of(V)).load):
+                if not wanted.excess(counts, product_counts(weights, Matrix.of(V)).load):
                     order = wanted.order(S)
                     yield {name: _ordered(rows, order) for name, rows in (("Q", Q), ("K", K), ("V", V))}
                     return
@@ -768,7 +778,7 @@ def _steered(wanted: _Wanted, table: _Columns, Q: Rows, K: Rows, S: Rows, rng: r
         return table.counts(w), outputs[made], w.count(0)
 
     def excess(counts: Counts, output: float, zeros: int) -> float:
-        return wanted.excess(counts, counts.load + output, zeros / cells)
+        return wanted.excess(counts, output, zeros / cells)
 
     def found() -> dict[str, Rows] | None:
         """Unless some row of weights is all zeros, for then a feature of X would not be used, or V is dull."""

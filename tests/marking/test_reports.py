@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pypdf import PdfReader
-from scripts import key_script, marked, pages, spoilt
+from scripts import key_script, marked, pages, spoilt, with_entry, without
 from test_worked_cases import CASES
 
 import symattn
@@ -43,7 +43,7 @@ from symattn.question import (
 from symattn.reports import feedback_document, marking_document, report_json
 from symattn.reports.echo import LONGEST, formula_of, short
 from symattn.reports.told import places
-from symattn.submissions.entries import grid
+from symattn.submissions.entries import entry, grid
 from symattn.writers import FORMATS, pdf, text
 from symattn.writers.common import visible
 
@@ -213,6 +213,39 @@ def test_a_misread_number_is_where_to_look_first():
 def test_everything_right_is_said():
     question = CASES["02-lost-sign"].question
     assert "Everythingisright." in plain(feedback_document(marked(question, key_script(question))))
+
+
+@pytest.mark.parametrize(
+    ("left_out", "first_column_of_z", "empty"),
+    [
+        (("S", "S'"), False, 0),  # the weights show both
+        (("S", "A", "Z"), False, 2),  # S' shows S
+        (("S'", "A", "Z"), False, 3),
+        (("V",), False, 0),
+        (("V",), True, 1),  # the first column of Z shows that of V alone
+        (("V", "A", "S'"), True, 3),
+    ],
+)
+def test_empty_lines_are_counted_but_for_those_that_later_ones_show_whole(left_out, first_column_of_z, empty):
+    """A line that is written in part is not empty; one of which a later line shows only a part is."""
+    question = scaled_question()
+    attempt = without(key_script(question), *left_out)
+    if first_column_of_z:
+        for i in range(3):
+            attempt = with_entry(attempt, "Z", i, 1, entry(""))
+    told = plain(feedback_document(marked(question, attempt)))
+    if empty:
+        count = "Onelineis" if empty == 1 else f"{empty}linesare"
+        assert f"Nothingthatwaswritteniswrong.{count}stillempty." in told
+    else:
+        assert "stillempty" not in told
+        assert ("Everythingisright." in told) is not first_column_of_z
+
+
+@cache
+def scaled_question() -> Question:
+    [sheet] = symattn.worksheet("self_attention", seed=1)
+    return sheet.question
 
 
 def test_no_marks_under_a_policy_without_marks():

@@ -1,0 +1,87 @@
+"""Starter is easier than standard in whatever is counted (PEDAGOGY 4.6, 4.8)."""
+
+import random
+from collections.abc import Callable, Mapping
+from functools import cache
+from statistics import median
+
+import pytest
+
+from symattn.fairness.family import draw_givens
+from symattn.fairness.features import Features, features
+from symattn.mechanisms import mechanism
+from symattn.problems import problem_type
+
+SEEDS = range(3)
+
+LESS_IS_EASIER: Mapping[str, Callable[[Features], float]] = {
+    "z": lambda f: f.counts.z,
+    "u": lambda f: f.counts.u,
+    "h": lambda f: f.counts.h,
+    "adds": lambda f: f.counts.adds,
+    "neg": lambda f: f.counts.neg,
+    "two": lambda f: f.counts.two,
+    "L_S": lambda f: f.load_scores,
+    "L_out": lambda f: f.load_output,
+    "L": lambda f: f.load,
+    "largest": lambda f: float(f.largest),
+    "ties": lambda f: f.ties,
+    "range": lambda f: max(map(float, f.ranges)),
+    "D": lambda f: max(D or 0 for D in f.D),
+    "non-integer": lambda f: f.non_integer,
+    "denominator": lambda f: f.denominator,
+    "masked": lambda f: f.masked,
+    "rank": lambda f: f.rank or 0,
+    "coincidences": lambda f: f.coincidences,
+    "negatives": lambda f: float(f.negatives),
+}
+"""A tie counts as a difficulty, for 4.8 allows none on the starter level."""
+
+NEITHER = {
+    "distinct": "the scores that are seen, without the ties, which are counted",
+    "max weight": "which number is the largest, and not how it is found",
+    "entropy": "how even the weights are; their sums and ranges are counted",
+    "argmax": "where the largest weight is",
+    "diagonal": "where the largest weight is",
+    "zeros": "a share: how many products have a 0 is counted, and makes them cheaper",
+}
+
+
+@cache
+def drawn(level: str, name: str) -> tuple[Features, ...]:
+    """The features of a few variants of a level's default worksheet."""
+    spec = problem_type("full").spec({"level": level} | ({"mechanism": name} if name else {}))
+    chosen, settings = mechanism(spec.mechanism), spec.chosen_settings()
+
+    def variant(seed: int) -> Features:
+        rng = random.Random(seed)
+        givens = draw_givens(chosen, settings, spec.chosen_sizes(), level, "e", rng)  # type: ignore[arg-type]
+        return features(chosen.run(givens, settings))
+
+    return tuple(map(variant, SEEDS))
+
+
+def test_every_feature_that_is_counted_has_a_direction_or_none():
+    assert {*LESS_IS_EASIER, *NEITHER} == set(drawn("starter", "attention")[0].row())
+    assert not LESS_IS_EASIER.keys() & NEITHER
+
+
+@pytest.mark.parametrize("feature", LESS_IS_EASIER)
+@pytest.mark.parametrize(
+    ("starter", "standard"),
+    [("", "self_attention"), ("attention", "attention"), ("self_attention", "self_attention")],
+)
+def test_starter_is_no_harder_than_standard(starter, standard, feature):
+    count = LESS_IS_EASIER[feature]
+    easy, usual = (median(map(count, drawn(*of))) for of in (("starter", starter), ("standard", standard)))
+    assert easy <= usual
+
+
+@pytest.mark.parametrize("name", ["attention", "self_attention"])
+def test_every_starter_variant_has_less_output_to_work_out_than_the_standard_ones_have_by_and_large(name):
+    assert max(f.load_output for f in drawn("starter", name)) <= median(f.load_output for f in drawn("standard", name))
+
+
+def test_the_default_of_starter_is_attention_and_that_of_standard_is_self_attention():
+    chosen = {level: problem_type("full").spec({"level": level}).mechanism for level in ("starter", "standard")}
+    assert chosen == {"starter": "attention", "standard": "self_attention"}

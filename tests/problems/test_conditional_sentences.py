@@ -1,0 +1,794 @@
+"""Whatever a page says about its numbers is so, and nothing is said without a condition that is looked at here.
+
+Sentences are read as words with ◊ for each formula.  `FACTS` has every one that stands in a conventions box, among the
+checks, and below "What this variant cannot show", with what must be so of the numbers, worked out in NumPy; `due` says
+when it must be there.  A sentence that is not among them fails.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache, cached_property
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from oracles import floats, plain
+
+from symattn.derivation import Called, Step
+from symattn.document import Heading, Inlines, ItemList, Math, Table, Words
+from symattn.exact import Matrix
+from symattn.explanation.parts import checks, conventions
+from symattn.explanation.wording import Wording
+from symattn.fairness import draw
+from symattn.fairness.separation import Separation, separation
+from symattn.formula import Formula, Relation
+from symattn.mechanisms import Settings, mechanism, mechanisms
+from symattn.notation import load_notation
+from symattn.ops import Activation, Hadamard, Mask, MatMul, Part, Round, Scale, Softmax, SumOver
+from symattn.ops.gradient import ActivationGradient
+from symattn.ops.jacobian import InfinityNorm, Slope
+from symattn.ops.loss import CrossEntropy
+from symattn.ops.normalisation import Mean, Rescale, Standardise, Variance
+from symattn.ops.online import Accumulate, Exponentials, RunningMaximum
+from symattn.ops.position import Multiple, Rotate, RotateBack, Sinusoids
+from symattn.ops.scores import Bias, FeatureMap, Hardmax, Over, OverSum, SoftCap
+from symattn.problem import Problem
+from symattn.problems import problem_type
+from symattn.problems.derived import remarks
+
+Array = np.ndarray
+
+# ------------------------------------------------------------------------------------------------ pages
+
+
+@dataclass(frozen=True)
+class Page:
+    """A derivation with numbers, its wording, and all its matrices as arrays."""
+
+    problem: Problem
+    settings: Settings
+    wording: Wording = field(repr=False)
+
+    @cached_property
+    def numbers(self) -> dict[str, Array]:
+        d = self.problem.derivation
+        return {name: floats(d.value(name)) for name in (*d.givens, *(step.name for step in d))}
+
+    def operands(self, step: Step) -> list[Array]:
+        found = []
+        for o in step.operands:
+            array = self.numbers[o.name]
+            array = array if o.row is None else array[[o.row]]
+            array = array if o.column is None else array[:, [o.column]]
+            found.append(array.T if o.transposed else array)
+        return found
+
+    def steps(self, *kinds: type) -> list[tuple[Step, list[Array], Array]]:
+        """The steps with such an operation, what goes into each, and what comes of it."""
+        found = [step for step in self.problem.steps if isinstance(step.op, kinds)]
+        return [(step, self.operands(step), self.numbers[step.name]) for step in found]
+
+    def named(self, formula: Formula) -> str:
+        """The matrix that a formula is the name of."""
+        d = self.problem.derivation
+        [name] = {n for n in (*d.givens, *(s.name for s in d)) if self.wording.name(n) == formula}
+        return name
+
+    @cached_property
+    def scored(self) -> list[tuple[Array, Array]]:
+        """Scores before they are scaled, and the weights that softmax makes of them: by head and layer."""
+        found = []
+        for step, _, weights in self.steps(Softmax):
+            scope = step.name.removeprefix(Called.of(step.name).stem)
+            if step.stem == "A" and f"S{scope}" in self.numbers:
+                found.append((self.numbers[f"S{scope}"], weights))
+        return found
+
+    def divisors(self) -> set[float]:
+        """By what scores were divided, as the weights tell: (s − t) / log(a / b) for two weights of a row."""
+        base = np.e if self.settings.base == "e" else float(self.settings.base)  # type: ignore[arg-type]
+        found = set()
+        for scores, weights in self.scored:
+            lines = zip(scores, weights, strict=True)
+            for s, a in lines if self.settings.orientation == "rows" else zip(scores.T, weights.T, strict=True):
+                for i, j in combinations(np.flatnonzero(a > 0), 2):
+                    if not np.isclose(s[i], s[j]):
+                        found.add(round(float((s[i] - s[j]) / (np.log(a[i] / a[j]) / np.log(base))), 6))
+        return found
+
+
+def page(name: str, seed: int = 1, given: dict[str, list[list[int]]] | None = None, **stated: object) -> Page:
+    spec = problem_type("full").spec({"mechanism": name, "settings": stated})
+    chosen, settings = mechanism(name), spec.chosen_settings()
+    derivation = chosen.run(given or draw(chosen, settings, spec.chosen_sizes(), random.Random(seed)).givens, settings)
+    problem = Problem(chosen.title, chosen.name, derivation, load_notation("standard"))
+    return Page(problem, settings, Wording(derivation, problem.notation))
+
+
+GIVEN = {"X": [[1, 0], [1, 2], [2, 1]], "W_Q": [[1, 0], [0, 1]], "W_K": [[1, 1], [0, 1]], "W_V": [[1, 0], [2, 1]]}
+VARIED: dict[str, tuple[str, dict[str, Any]]] = {
+    "columns": ("self_attention", {"orientation": "columns"}),
+    "token by token": ("self_attention", {"by": "token"}),
+    "not scaled": ("self_attention", {"scale": "none"}),
+    "scaled by 3": ("self_attention", {"scale": "3"}),
+    "base 2": ("causal_self_attention", {"base": 2}),
+    "causal columns": ("causal_self_attention", {"orientation": "columns", "mask_style": "keep"}),
+    "padding": ("self_attention", {"mask": "padding:2", "mask_style": "block"}),
+    "window": ("self_attention", {"mask": "window:2"}),
+    "prefix": ("self_attention", {"mask": "prefix:2"}),
+    "causal and padding": ("self_attention", {"mask": "causal+padding:2"}),
+    "hardmax": ("self_attention", {"weights": "hardmax"}),
+    "sums": ("self_attention", {"weights": "sum", "given": GIVEN}),
+    "temperature": ("self_attention", {"temperature": "2", "base": 2, "given": GIVEN}),
+    "soft cap": ("self_attention", {"cap": "5", "given": GIVEN}),
+    "a bias": ("self_attention", {"mask": "additive:[[0,-1,0],[0,0,0],[1,0,0]]", "given": GIVEN}),
+    "alibi": ("self_attention", {"bias": "alibi", "given": GIVEN}),
+    "a row that sees nothing": (
+        "self_attention",
+        {"mask": "[[0,0,0],[1,1,0],[0,1,1]]", "empty": "zero", "given": GIVEN},
+    ),
+    "blocks": ("self_attention", {"mask": "blocks:2,1"}),
+    "top left": ("cross_attention", {"mask": "causal:top-left"}),
+    "bottom right": ("cross_attention", {"mask": "causal"}),
+    "turns": ("multi_head_attention", {"split": "interleaved"}),
+    "rounded": ("self_attention", {"rounding": {"places": 1, "method": "nearest"}, "given": GIVEN}),
+    "embedding": ("positional_self_attention", {"embedding": "scaled"}),
+    "heads, columns": ("multi_head_attention", {"orientation": "columns"}),
+    "epsilon": ("layer_norm", {"epsilon": "10^-12", "given": {"X": [[1, 9, 2], [3, 3, 5]]}}),
+    "sample variance": ("layer_norm", {"variance": "sample", "given": {"X": [[1, 9, 2], [3, 3, 5]]}}),
+}
+PAGES = [*mechanisms(), *VARIED]
+PAGES.remove("custom") if "custom" in PAGES else None
+LONG = ("decoder_block",)  # its wrong ways take seconds
+
+
+@cache
+def shown(name: str) -> Page:
+    if name in VARIED:
+        base, stated = VARIED[name]
+        return page(base, 2, **stated)
+    return page(name)
+
+
+@cache
+def separated(name: str) -> Separation:
+    return separation(shown(name).problem.derivation)
+
+
+Said = tuple[str, list[Formula]]
+
+
+def read(content: Inlines) -> Said:
+    """A sentence as words with ◊ for each formula, and the formulas."""
+    words = "".join("◊" if isinstance(part, Math) else str(part.text) for part in content)  # type: ignore[union-attr]
+    return words, [part.formula for part in content if isinstance(part, Math)]
+
+
+@cache
+def sentences(name: str) -> tuple[Said, ...]:
+    """Every sentence of the conventions and the checks, each by itself; those of a mask have no formulas."""
+    p = shown(name)
+    items = map(read, (*conventions(p.problem, p.wording), *checks(p.problem, p.wording)))
+    return tuple((one, formulas) for words, formulas in items for one in re.split(r"(?<=\.) (?=[A-Z])", words))
+
+
+# ------------------------------------------------------------------------------------------------ what must be so
+
+Holds = Callable[[Page, re.Match[str], list[Formula]], bool]
+Due = Callable[[Page], int | None]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A sentence; what must be so wherever it stands; how often it must stand on a page (None: that cannot be told).
+
+    Without `holds` it is agreed on, and not found: it says how something is meant to be worked out.
+    """
+
+    pattern: str
+    holds: Holds | None = None
+    due: Due | None = None
+
+
+def axis(line: str) -> int:
+    return 1 if line.startswith("row") else 0
+
+
+def softmax(scores: Array, base: float, along: int) -> Array:
+    """Zeros where everything is hidden."""
+    powers = np.power(base, scores)
+    sums = powers.sum(axis=along, keepdims=True)
+    return powers / np.where(sums == 0, 1, sums)
+
+
+def softmax_is_so(p: Page, m: re.Match[str], formulas: list[Formula]) -> bool:
+    """Of every softmax: along the line, and with the base, that are said."""
+    base = np.e if formulas[0] == p.wording.read("e") else float(str(p.settings.base))
+    found = p.steps(Softmax)
+    return all(np.allclose(softmax(operand, base, axis(m[1])), result) for _, [operand], result in found)
+
+
+def every_line_sums_to_1(p: Page, m: re.Match[str], formulas: list[Formula]) -> bool:
+    return np.allclose(p.numbers[p.named(formulas[0])].sum(axis=axis(m[1])), 1)
+
+
+def column_sums(p: Page, m: re.Match[str], formulas: list[Formula]) -> bool:
+    """1ᵀ(AB) = (1ᵀA)B, and the numbers that are printed are these sums."""
+    product, printed, left, right = formulas
+    name = p.named(product)
+    step = p.problem[name]
+    a, b = p.operands(step)
+    assert (left, right) == tuple(map(p.wording.operand, step.operands))
+    sums = p.numbers[name].sum(axis=0)
+    exact = Matrix.of([[sum(column[1:], column[0]) for column in step.result.T.rows]])  # type: ignore[union-attr]
+    return (
+        np.allclose(floats(exact)[0], sums) and printed == p.wording.values(exact) and np.allclose(sums, a.sum(0) @ b)
+    )
+
+
+def hidden(p: Page) -> list[Array]:
+    """Which scores each mask hides, queries as rows."""
+    found = [np.isneginf(result) for step, _, result in p.steps(Mask) if step.token is None]
+    return found if p.settings.orientation == "rows" else [h.T for h in found]
+
+
+def masked_so(which: Callable[[Array], bool]) -> Holds:
+    def holds(p: Page, m: re.Match[str], formulas: list[Formula]) -> bool:
+        weights = [r for s, _, r in p.steps(Softmax) if s.stem == "A" and s.token is None]
+        weights = weights if p.settings.orientation == "rows" else [a.T for a in weights]
+        masks = hidden(p)
+        zero = all(((a == 0) == h).all() for a, h in zip(weights[: len(masks)], masks, strict=False))
+        return bool(masks) and zero and all(map(which, masks))
+
+    return holds
+
+
+def later(h: Array) -> Array:
+    return np.triu(np.ones(h.shape, bool), 1)
+
+
+def by_distance(h: Array) -> bool:
+    n = len(h)
+    return h.any() and all(
+        len({bool(h[i, j]) for i in range(n) for j in range(n) if i - j == k}) <= 1 for k in range(n)
+    )
+
+
+def marked_so(p: Page, m: re.Match[str], formulas: list[Formula]) -> bool:
+    """The signs in the mask that is printed are those that are named, where its scores are hidden and seen."""
+    texts = {"0": "0", "1": "1", "−∞": "-inf"}
+    seen, out = (m[1], m[3]) if m[2] == "seen" else (m[3], m[1])
+    for step, _, result in p.steps(Mask):
+        if isinstance(step.op, Mask) and step.op.keep:
+            printed = [
+                [str(float(str(x).replace("∞", "inf").replace("−", "-"))) for x in row] for row in signs(p, step)
+            ]
+            for line, values in zip(printed, result, strict=True):
+                for sign, value in zip(line, values, strict=True):
+                    if sign != str(float(texts[out if np.isneginf(value) else seen])):
+                        return False
+    return True
+
+
+def signs(p: Page, step: Step) -> list[list[str]]:
+    return [[plain(cell) for cell in row] for row in p.wording.mask(step).rows]
+
+
+def largest_only(p: Page, m: re.Match[str], formulas: list[Formula]) -> bool:
+    def of(scores: Array) -> Array:
+        most = scores == scores.max(axis=axis(m[1]), keepdims=True)
+        return most / most.sum(axis=axis(m[1]), keepdims=True)
+
+    return all(np.allclose(of(operand), result) for _, [operand], result in p.steps(Hardmax))
+
+
+def over_the_sum(p: Page, m: re.Match[str], formulas: list[Formula]) -> bool:
+    along = axis(m[1])
+    return all(np.allclose(s / s.sum(axis=along, keepdims=True), r) for _, [s], r in p.steps(OverSum))
+
+
+def variances(p: Page, m: re.Match[str], formulas: list[Formula]) -> bool:
+    along = axis(m[1])
+    ok = True
+    for step, operands, result in p.steps(Variance):
+        x = operands[0]
+        size = x.shape[along]
+        assert isinstance(step.op, Variance)
+        less = 0 if formulas[0] == p.wording.size(size) else 1
+        ok = ok and np.allclose(result, x.var(axis=along, ddof=less, keepdims=True))
+    return ok and not any(step.op.over == "tokens" for step, *_ in p.steps(Mean))  # type: ignore[attr-defined]
+
+
+def divided_so(p: Page, m: re.Match[str], formulas: list[Formula]) -> bool:
+    return all(np.allclose(above / below, result) for _, [above, below], result in p.steps(Over))
+
+
+def entry_by_entry(p: Page, m: re.Match[str], formulas: list[Formula]) -> bool:
+    does = {"relu": lambda x: np.maximum(x, 0), "tanh": np.tanh, "identity": lambda x: x}
+    steps = [(s, o, r) for s, o, r in p.steps(Activation) if s.op.function]  # type: ignore[attr-defined]
+    return bool(steps) and all(np.allclose(does[s.op.name.lower()](o[0]), r) for s, o, r in steps)  # type: ignore
+
+
+def heads_split_so(p: Page, m: re.Match[str], formulas: list[Formula]) -> bool:
+    """Part 1 of each matrix is its first lines, and part 2 the next ones."""
+    ok = True
+    for step, [whole], result in p.steps(Part):
+        number = Called.of(step.name).head or 1
+        along = 1 if m[3].startswith("column") else 0
+        size = result.shape[along]
+        lines = np.split(whole, range(size, whole.shape[along], size), axis=along)
+        ok = ok and np.allclose(lines[min(number, len(lines)) - 1], result)
+    return ok
+
+
+def attention_at_once(p: Page, m: re.Match[str], formulas: list[Formula]) -> bool:
+    """Z is softmax(QKᵀ/c)V with all tokens together, for the c and the mask of the settings."""
+    rows = p.settings.orientation == "rows"
+    stacked = {
+        role: p.numbers[role] if role in p.numbers else np.vstack(_by_token(p, role)) for role in ("Q", "K", "V", "Z")
+    }
+    Q, K, V, Z = (stacked[role] if rows else stacked[role].T for role in "QKVZ")
+    scores = Q @ K.T / (np.sqrt(K.shape[1]) if p.settings.scale == "sqrt(d_k)" else 1)
+    if p.problem.mechanism == "kv_cache" or p.settings.mask == "causal":
+        scores = np.where(np.triu(np.ones(scores.shape, bool), 1), -np.inf, scores)
+    base = np.e if p.settings.base == "e" else float(p.settings.base)  # type: ignore[arg-type]
+    return np.allclose(softmax(scores, base, 1) @ V, Z)
+
+
+def _by_token(p: Page, role: str) -> list[Array]:
+    return [p.numbers[s.name] for s in p.problem.steps if s.role == role and s.token is not None]
+
+
+def cached_keys(p: Page, m: re.Match[str], formulas: list[Formula]) -> bool:
+    n = len(p.numbers["X"]) if p.settings.orientation == "rows" else p.numbers["X"].shape[1]
+    return (int(m[1]), int(m[2]), int(m[3])) == (n, n, sum(range(1, n + 1)))
+
+
+def tenths(p: Page, m: re.Match[str], formulas: list[Formula]) -> bool:
+    """What is rounded to tenths is given, and has no further digits."""
+    names = list(map(p.named, formulas))
+    return all(n in p.problem.givens and np.allclose(p.numbers[n] * 10, np.round(p.numbers[n] * 10)) for n in names)
+
+
+def soft(p: Page) -> list[Step]:
+    return [s for s, *_ in p.steps(Softmax)]
+
+
+FACTS = (
+    Fact(r"Tokens are (rows|columns)\.", lambda p, m, f: m[1] == p.settings.orientation, lambda p: 1),
+    Fact(r"Products as in ◊\.", lambda p, m, f: _product_so(p, f[0])),
+    Fact(
+        r"Scores are not scaled\.",
+        lambda p, m, f: p.divisors() <= {1.0} and not any(s.stem == "S'" for s in p.problem.steps),
+        lambda p: int(p.divisors() == {1.0}) if p.divisors() else None,
+    ),
+    Fact(
+        r"Scores are divided by ◊\.",
+        lambda p, m, f: p.divisors() != {1.0} and all(_times(r, o[0]) for _, o, r in p.steps(Scale)),
+        lambda p: int(p.divisors() != {1.0}) if p.divisors() else None,
+    ),
+    Fact(r"Softmax goes along each (row|column), with base ◊\.", softmax_is_so, lambda p: int(bool(soft(p)))),
+    Fact(
+        r"No token sees a later one: hidden scores are −∞, so their weights are 0\.",
+        masked_so(lambda h: (h | later(h) == h).all() and h[later(h)].all()),
+    ),
+    Fact(r"Padding is hidden: its scores are −∞, so its weights are 0\.", masked_so(lambda h: h.all(axis=0).any())),
+    Fact(r"Tokens see only near ones: other scores are −∞, so their weights are 0\.", masked_so(by_distance)),
+    Fact(
+        r"All tokens see the first ones; no token sees any other later one: hidden scores are −∞, so their weights are "
+        r"0\.",
+        masked_so(lambda h: not h[:, 0].any() and not h[~later(h)].any() and h.any()),
+    ),
+    Fact(r"In the mask, (0|1) stands for (seen|hidden) and (0|1|−∞) for (?:seen|hidden)\.", marked_so),
+    Fact(
+        r"Every (row|column) of ◊ sums to 1\.",
+        every_line_sums_to_1,
+        lambda p: sum(s.token is None and _sums(p, s) for s in soft(p)),
+    ),
+    Fact(
+        r"The weights of every token sum to 1\.",
+        lambda p, m, f: all(np.isclose(p.numbers[s.name].sum(), 1) for s in soft(p) if s.token),
+        lambda p: int(any(s.token for s in soft(p))),
+    ),
+    Fact(
+        r"Column sums of ◊: ◊ = column sums of ◊ times ◊\.",
+        column_sums,
+        lambda p: sum(s.name in ("Q", "K", "V") for s, *_ in p.steps(MatMul)),
+    ),
+    Fact(r"All weights at once: ◊, and exactly ◊\.", attention_at_once),
+    Fact(
+        r"With the cache (\d+) keys and (\d+) values are worked out; afresh for every token, (\d+) of each\.",
+        cached_keys,
+    ),
+    Fact(
+        r"The largest score of each (row|column) gets the weight 1; ties share it\.",
+        largest_only,
+        lambda p: int(bool(p.steps(Hardmax))),
+    ),
+    Fact(r"A weight is a score over the sum of its (row|column), without any powers\.", over_the_sum),
+    Fact(r"Each (row|column) has its own mean and variance, which divides the sum of the squares by ◊\.", variances),
+    Fact(r"ε, which is added under the root, is ◊\.", lambda p, m, f: _norms_so(p)),
+    Fact(r"Entry by entry, ◊\.", entry_by_entry),
+    Fact(
+        r"⊙ multiplies entry by entry; a single column or row goes with every other one\.",
+        lambda p, m, f: all(np.allclose(o[0] * o[1], r) for _, o, r in p.steps(Hadamard)),
+    ),
+    Fact(
+        r"Sum adds up the (rows|columns)\.",
+        lambda p, m, f: all(
+            np.allclose(o[0].sum(axis=1 - axis(m[1])), r.ravel()) for s, o, r in p.steps(SumOver) if s.op.over == m[1]
+        ),
+    ),
+    Fact(r"Each (row|column) of ◊ is divided by its own entry of ◊\.", divided_so),
+    Fact(r"(Head|Block) 1 has (.*?(rows?|columns?) of ◊.*), (?:head|block) 2 the next, and so on\.", heads_split_so),
+    Fact(r"◊(?:, ◊)* (?:is that|are those) of the forward pass, rounded to tenths, and to be taken as given\.", tenths),
+    Fact(
+        r"Scores are divided by the temperature ◊\.",
+        lambda p, m, f: _stated(f[0], 2) and p.divisors() == {round(2 * 2**0.5, 6)},
+    ),
+    Fact(
+        r"The soft cap makes ◊ of each score ◊\.",
+        lambda p, m, f: all(np.allclose(5 * np.tanh(o[0] / 5), r) for _, o, r in p.steps(SoftCap)),
+    ),
+    Fact(
+        r"The mask is added to the scores\.",
+        lambda p, m, f: all(np.allclose(o[0] + [[0, -1, 0], [0, 0, 0], [1, 0, 0]], r) for _, o, r in p.steps(Bias)),
+    ),
+    Fact(
+        r"ALiBi: the bias is minus the slope times how far query and key are apart; the slope is ◊\.",
+        lambda p, m, f: all(_slope(o[0] - r, f[0]) for _, o, r in p.steps(Bias)),
+    ),
+    Fact(
+        r"Tokens see only their own block: other scores are −∞, so their weights are 0\.",
+        masked_so(lambda h: ((~h).astype(int) @ ~h > 0).tolist() == (~h).tolist() and (h == h.T).all() and h.any()),
+    ),
+    Fact(
+        r"Query i sees keys 1 to i: hidden scores are −∞, so their weights are 0\.",
+        masked_so(lambda h: (h == later(h)).all()),
+    ),
+    Fact(
+        r"The last query sees every key, and each query before it one key less; hidden scores are −∞, so their "
+        r"weights are 0\.",
+        masked_so(
+            lambda h: [line.tolist().count(False) for line in h][::-1] == [h.shape[1] - k for k in range(len(h))]
+        ),
+    ),
+    Fact(r"Scores that the mask hides are −∞, so their weights are 0\.", masked_so(lambda h: h.any())),
+    Fact(
+        r"Weights of a (row|column) in which everything is hidden are 0\.",
+        lambda p, m, f: all(
+            not a[h.all(axis=1)].any() for a, h in zip([r for _, _, r in p.steps(Softmax)], hidden(p), strict=True)
+        ),
+    ),
+    Fact(
+        r"Head 1 has columns 1, (\d+), … of ◊.*, head 2 those beside them: heads take turns\.",
+        lambda p, m, f: all(
+            np.allclose(o[0][:, (Called.of(s.name).head or 1) - 1 :: int(m[1]) - 1], r) for s, o, r in p.steps(Part)
+        ),
+    ),
+    Fact(
+        r"Round to 1 decimal place, and go on with the rounded values\.",
+        lambda p, m, f: all(
+            np.abs(o[0] - r).max() <= 0.05 + 1e-12 and np.allclose(r * 10, np.round(r * 10))
+            for _, o, r in p.steps(Round)
+        ),
+    ),
+    Fact(
+        r"The outputs of the heads stand (side by side|one below the other) in ◊, head 1 first\.",
+        lambda p, m, f: np.allclose(
+            np.concatenate(_outputs(p), axis=1 if m[1] == "side by side" else 0), p.numbers[p.named(f[0])]
+        ),
+    ),
+    Fact(
+        r"Gradients are those of the loss ◊, as in ◊\.",
+        lambda p, m, f: any(p.wording.differentiated(n) for n in p.numbers),
+        lambda p: int(any(p.wording.differentiated(n) for n in p.numbers)),
+    ),
+    Fact(
+        r"The slope of ReLU is 1 where its argument is positive, and 0 elsewhere\.",
+        lambda p, m, f: all(np.allclose(o[0] * (o[1] > 0), r) for _, o, r in p.steps(ActivationGradient)),
+    ),
+    Fact(
+        r"A condition in square brackets is 1 where it is true and 0 where it is false\.",
+        lambda p, m, f: all(np.allclose(r.sum(), (o[0] > 0).sum()) for _, o, r in p.steps(Slope)),
+    ),
+    Fact(
+        r"In the exponent, each (row|column) has its own entry of the maximum\.",
+        lambda p, m, f: all(np.allclose(np.exp(o[0] - o[1]), r) for _, o, r in p.steps(Exponentials)),
+    ),
+    Fact(
+        r"max takes the greatest number of each (row|column), of all matrices in it\.",
+        lambda p, m, f: all(
+            np.allclose(np.concatenate(o, axis=axis(m[1])).max(axis=axis(m[1]), keepdims=True), r)
+            for _, o, r in p.steps(RunningMaximum)
+        ),
+    ),
+    Fact(
+        r"⊙ multiplies each (row|column) by its own number\.",
+        lambda p, m, f: all(
+            all(x.shape[axis(m[1])] == 1 and len(x) == len(r) for x in o if x.shape != r.shape)
+            for _, o, r in p.steps(Accumulate)
+        ),
+    ),
+    Fact(
+        r"The norm is the largest sum of absolute values in a (row|column)\.",
+        lambda p, m, f: all(
+            np.allclose(np.abs(o[0]).sum(axis=axis(m[1])).max(), r) for _, o, r in p.steps(InfinityNorm)
+        ),
+    ),
+    Fact(r"The key and the value of a new token are kept before its query is asked\.", attention_at_once),
+    Fact(
+        r"The loss of a token is minus the sum of target times ln of probability, over its (row|column); ln has base "
+        r"e, and what is wanted not at all counts 0\.",
+        lambda p, m, f: all(
+            np.allclose(-(o[1] * np.log(np.where(o[1] == 0, 1, o[0]))).sum(axis=axis(m[1])), r.ravel())
+            for _, o, r in p.steps(CrossEntropy)
+        ),
+    ),
+    Fact(
+        r"The feature map is, entry by entry, ◊, which is ◊ where ◊ is positive, and ◊ elsewhere\.",
+        lambda p, m, f: all(
+            np.allclose(np.where(o[0] > 0, o[0] + 1, np.exp(o[0])), r) for _, o, r in p.steps(FeatureMap)
+        ),
+    ),
+    Fact(
+        r"Neighbouring features make pairs, and a pair turns so: ◊\.",
+        lambda p, m, f: all(
+            np.allclose(o[0][:, ::2] ** 2 + o[0][:, 1::2] ** 2, r[:, ::2] ** 2 + r[:, 1::2] ** 2)
+            for _, o, r in p.steps(Rotate)
+        ),
+    ),
+    Fact(
+        r"Gradients turn back: ◊\.",
+        lambda p, m, f: all(
+            np.allclose(o[0][:, ::2] ** 2 + o[0][:, 1::2] ** 2, r[:, ::2] ** 2 + r[:, 1::2] ** 2)
+            for _, o, r in p.steps(RotateBack)
+        ),
+    ),
+    Fact(
+        r"The positions are ◊\.",
+        lambda p, m, f: all(
+            plain(f[0]).replace(" ", "") == "p=" + ",".join(map(str, range(len(r))))
+            for _, _, r in p.steps(Sinusoids, Rotate)
+        ),
+    ),
+    Fact(
+        r"The (row|column) of a position is ◊\.",
+        lambda p, m, f: all(np.allclose(r[:, ::2] ** 2 + r[:, 1::2] ** 2, 1) for _, _, r in p.steps(Sinusoids)),
+    ),
+    Fact(
+        r"Embeddings are multiplied by ◊\.",
+        lambda p, m, f: all(np.allclose(o[0] * np.sqrt(o[0].shape[1]), r) for _, o, r in p.steps(Multiple)),
+    ),
+    # what is agreed on, and not found
+    Fact(r"The angles are: ◊(, in radians)?\."),
+    Fact(r"◊ is the derivative of ◊ by ◊(, ◊ is the derivative of ◊ by ◊)*\."),
+)
+
+
+def _times(scaled: Array, scores: Array) -> bool:
+    """Whether one is the other divided by a number."""
+    seen = ~np.isclose(scores, 0)
+    return not seen.any() or np.allclose(scores, scaled * (scores[seen][0] / scaled[seen][0]))
+
+
+def _product_so(p: Page, formula: Formula) -> bool:
+    """The equation that shows which factor stands where is that of a product, and its numbers are that product."""
+    of = [
+        (o, r)
+        for s, o, r in p.steps(MatMul)
+        if Relation((p.wording.name(s.name), p.wording.rule(s)), ("=",)) == formula
+    ]
+    return bool(of) and all(np.allclose(a @ b, r) for (a, b), r in of)
+
+
+def _norms_so(p: Page) -> bool:
+    """Entries over the root of their mean square and ε (centred first, for a layer norm)."""
+    epsilon = float(floats(Matrix.of([[p.settings.epsilon]]))[0, 0])
+    found = [(o, r) for _, o, r in p.steps(Standardise, Rescale)]
+    centred = [o[0] - o[1] if len(o) == 3 else o[0] for o, _ in found]
+    return bool(found) and all(
+        np.allclose(x / np.sqrt(o[-1] + epsilon), r) for x, (o, r) in zip(centred, found, strict=True)
+    )
+
+
+def _stated(formula: Formula, number: float) -> bool:
+    return plain(formula).endswith(f"= {number}")
+
+
+def _slope(bias: Array, slopes: Formula) -> bool:
+    """Minus a slope times |i − j|."""
+    i, j = np.indices(bias.shape)
+    return np.allclose(bias, float(Fraction(plain(slopes))) * np.abs(i - j))
+
+
+def _sums(p: Page, step: Step) -> bool:
+    along = 1 if p.settings.orientation == "rows" else 0
+    return np.allclose(p.numbers[step.name].sum(axis=along), 1)
+
+
+def _outputs(p: Page) -> list[Array]:
+    place = {Called.of(s.name).place for s in p.problem.steps if s.stem == "Z" and Called.of(s.name).head}
+    first = sorted(place)[0]
+    return [p.numbers[s.name] for s in p.problem.steps if s.stem == "Z" and Called.of(s.name).place == first]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_sentence_has_a_condition_and_it_is_so(name):
+    p = shown(name)
+    for sentence, formulas in sentences(name):
+        matching = [(fact, m) for fact in FACTS if (m := re.fullmatch(fact.pattern, sentence))]
+        assert len(matching) == 1, sentence
+        [(fact, m)] = matching
+        assert fact.holds is None or fact.holds(p, m, formulas), sentence
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_what_is_so_is_said_and_said_once(name):
+    p = shown(name)
+    texts = [sentence for sentence, _ in sentences(name)]
+    for fact in FACTS:
+        due = fact.due(p) if fact.due else None
+        assert due in (None, sum(bool(re.fullmatch(fact.pattern, text)) for text in texts)), fact.pattern
+
+
+@pytest.mark.parametrize("fact", FACTS, ids=lambda fact: fact.pattern)
+def test_no_condition_is_left_behind_by_its_sentence(fact):
+    """A pattern that no page has any more is out of date, but for those of settings that are not drawn here."""
+    assert any(re.fullmatch(fact.pattern, sentence) for name in PAGES for sentence, _ in sentences(name))
+
+
+# ------------------------------------------------------------------------------------------ what cannot be seen
+
+SAME = 1e-9
+
+
+@dataclass(frozen=True)
+class Ways:
+    """The wrong ways of a page as arrays, compared here once more."""
+
+    found: Separation
+
+    @cached_property
+    def right(self) -> dict[str, Array]:
+        return {s.name: floats(s.result) for s in self.found.derivation if isinstance(s.result, Matrix)}
+
+    @cached_property
+    def wrong(self) -> dict[str, dict[str, Array]]:
+        return {
+            w.misconception.id: {s.name: floats(s.result) for s in w.derivation if isinstance(s.result, Matrix)}
+            for w in self.found.wrongs
+        }
+
+    @property
+    def last(self) -> str:
+        return list(self.right)[-1]
+
+    def differs(self, one: dict[str, Array], other: dict[str, Array]) -> list[str]:
+        """The steps at which two ways are not the same."""
+        return [name for name in self.right if not same(one.get(name), other.get(name))]
+
+
+def same(a: Array | None, b: Array | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    return a.shape == b.shape and np.allclose(a, b, rtol=0, atol=SAME)
+
+
+def hidden_sentences(name: str) -> Iterator[Said]:
+    p, found = shown(name), separated(name)
+    together = Wording(found.derivation, p.problem.notation)
+    blocks = list(remarks(p.problem, together, found))
+    for heading, block in pairwise(blocks):
+        if heading == Heading((Words("What this variant cannot show"),), 1) and isinstance(block, ItemList):
+            yield from map(read, block.items)
+
+
+def expected(
+    ways: Ways, usual: Callable[..., bool], name: Callable[[str], Formula]
+) -> Iterator[tuple[str, Formula | None]]:
+    """How each sentence about wrong ways begins, and the step that it ends with, from the arrays alone."""
+    right, wrong, last = ways.right, ways.wrong, ways.last
+    off = {id: ways.differs(way, right) for id, way in wrong.items()}
+    quiet = [id for id in wrong if not off[id] or (off[id][0] != last and last not in off[id])]
+    apart_never = set()
+    for id in filter(usual, wrong):
+        if not off[id]:
+            yield f"{id}: nothing", None
+        elif id in quiet:
+            yield f"{id}: silent", name(off[id][0])
+    for a, b in combinations(wrong, 2):
+        if off[a] and off[b] and off[a][0] == off[b][0] and off[a][0] in wrong[a] and off[a][0] in wrong[b]:
+            parts = ways.differs(wrong[a], wrong[b])
+            if off[a][0] in parts:
+                continue
+            if not parts:
+                apart_never.add((a, b))
+            if usual(a, b):
+                yield f"{a} and {b}: alike", name(parts[0]) if parts else None
+    for a, b in combinations([id for id in wrong if id not in quiet and last in wrong[id]], 2):
+        if same(wrong[a][last], wrong[b][last]) and (a, b) not in apart_never and usual(a, b):
+            yield f"{a} and {b}: merged", name(last)
+
+
+SHAPES = (
+    (r"(\w+) .*changes nothing here\.", "{0}: nothing"),
+    (r"(\w+) .*shows at ◊, but the last line, ◊, comes out right\.", "{0}: silent"),
+    (r"(\w+) and (\w+) write the same at ◊; they part at ◊\.", "{0} and {1}: alike"),
+    (r"(\w+) and (\w+) write the same at ◊; they never part\.", "{0} and {1}: alike"),
+    (r"(\w+) and (\w+) end in the same ◊\.", "{0} and {1}: merged"),
+)
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if name not in LONG])
+def test_what_a_variant_cannot_show_is_exactly_what_is_said(name):
+    p, found = shown(name), separated(name)
+    by_id = {w.misconception.id: w.misconception for w in found.wrongs}
+
+    def usual(*ids: str) -> bool:
+        some = [by_id[id] for id in ids]
+        return any(m.core for m in some) or all(m.prior != "low" for m in some)
+
+    together = Wording(found.derivation, p.problem.notation)
+    due = list(expected(Ways(found), usual, together.name))
+    said = []
+    for words, formulas in hidden_sentences(name):
+        [(m, shape)] = [(m, shape) for pattern, shape in SHAPES if (m := re.fullmatch(pattern, words))]
+        step = {
+            "nothing": None,
+            "silent": formulas[-2] if formulas[1:] else None,
+            "merged": formulas[-1] if formulas else None,
+        }
+        if shape.endswith("alike"):
+            said.append((shape.format(*m.groups()), formulas[1] if formulas[1:] else None))
+        else:
+            said.append((shape.format(*m.groups()), step[shape.rpartition(" ")[2]]))
+    assert sorted(said, key=str) == sorted(due, key=str)
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if name not in LONG])
+def test_every_common_wrong_answer_looks_wrong(name):
+    """No row of a table begins with the right line as it would be printed, and "right all the same" only stands where
+    what comes of it is the right last line.
+    """
+    p, found = shown(name), separated(name)
+    together = Wording(found.derivation, p.problem.notation)
+    rights = {s.name: floats(s.result) for s in found.derivation if isinstance(s.result, Matrix)}
+    printed = {name: _rounded(together, s, p) for name, s in ((s.name, s) for s in found.derivation)}
+    ways = Ways(found).wrong
+    for table in tables(p, found, together):
+        step = next(n for n in rights if table.header[0][1] == Math(together.name(n)))
+        for *cells, diagnosis in table.rows:
+            id = diagnosis[0].text
+            assert cells[0] != (Math(printed[step]),)
+            last = list(rights)[-1]
+            if len(cells) > 1 and cells[1][0] != Words("too long to write") and last in ways[id]:
+                assert (cells[1] == (Words("right all the same"),)) == same(ways[id][last], rights[last]), id
+
+
+def _rounded(wording: Wording, step: Step, p: Page) -> Formula:
+    result = step.result
+    assert isinstance(result, Matrix)
+    if all(isinstance(x, int) for x in result):
+        return wording.values(result)
+    return wording.rounded(result, min(p.problem.places, 3))
+
+
+def tables(p: Page, found: Separation, wording: Wording) -> Iterator[Table]:
+    return (block for block in remarks(p.problem, wording, found) if isinstance(block, Table))
+
+
+def test_what_is_lost_in_rounding_is_no_common_wrong_answer():
+    """Without ε = 10⁻¹² a norm has the same decimals, and so no row in the table."""
+    p, found = shown("epsilon"), separated("epsilon")
+    together = Wording(found.derivation, p.problem.notation)
+    without = [w for w in found.wrongs if w.first and same(floats(w.value(w.first)), floats(w.right.value(w.first)))]
+    assert without
+    rows = {row[-1][0].text for table in tables(p, found, together) for row in table.rows}
+    assert not rows & {w.misconception.id for w in without}
