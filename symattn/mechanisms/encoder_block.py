@@ -8,13 +8,13 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import replace
-from fractions import Fraction
 
 from symattn.derivation import Derivation
 from symattn.errors import ShapeError
-from symattn.exact import AnyMatrix, Matrix, Size
+from symattn.exact import Matrix, Size
 from symattn.mechanisms.base import HEADS, NORM, SCORES, Mechanism, Settings
 from symattn.mechanisms.drawing import attention_weights, entries, found, number
+from symattn.mechanisms.drawing_blocks import Effort, attended, fed_forward, normable, rational, started
 from symattn.mechanisms.feed_forward import BIASES, drawn_hidden, feed_forward
 from symattn.mechanisms.layer_norm import (
     Grid,
@@ -25,7 +25,6 @@ from symattn.mechanisms.layer_norm import (
     normed,
     plus,
     times,
-    whole_rows_to_norm,
 )
 from symattn.mechanisms.multi_head_attention import heads, output_and_biases
 from symattn.ops import Add
@@ -75,7 +74,9 @@ TRIES = 2000
 
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
-    """Numbers for the whole block; in post-norm all norms come out where the weights of attention are rational."""
+    """Numbers for the whole block; all norms come out where arithmetic and the weights of attention are exact."""
+    if settings.arithmetic != "exact" or (settings.norm_place == "pre" and settings.norm != "none"):
+        return _by_sublayers(settings, sizes, rng)
 
     def drawn() -> dict[str, Matrix] | None:
         if (half := _first_half(settings, sizes, rng)) is None:
@@ -87,23 +88,35 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
     return found(drawn, "a block whose norms come out")
 
 
+def _by_sublayers(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    n, width, effort = number(sizes, "n"), number(sizes, "d_model"), Effort()
+    normable(width, settings)
+
+    def drawn() -> dict[str, Matrix] | None:
+        start = started(n, width, settings, rng)
+        own = start and attended(start[1], settings, sizes, rng, effort)
+        layers = own and fed_forward(own[1], settings, sizes, rng, effort)
+        return {"X": start[0], **own[0], **layers[0]} if start and own and layers else None
+
+    return found(drawn, "a block that is worth setting")
+
+
 def _first_half(
     settings: Settings, sizes: Mapping[str, Size], rng: random.Random
 ) -> tuple[dict[str, Matrix], Grid] | None:
     """Inputs, weights of attention, and R1; none where there are none whose norm comes out.
 
-    In pre-norm the norm of the inputs does.  Where R1 is irrational its norm cannot, and the inputs stand in for R1.
+    Where R1 is irrational its norm cannot, and the inputs stand in for R1.
     """
     n, width = number(sizes, "n"), number(sizes, "d_model")
-    pre = settings.norm_place == "pre" and settings.norm != "none"
-    x = whole_rows_to_norm(n, width, settings, rng) if pre else entries(n, width, rng)
+    x = entries(n, width, rng)
     weights = attention_weights(x, x, settings, {**sizes, "d_out": width}, rng)
     if weights is None:
         return None
     inputs: Grid = [list(row) for row in x]
     givens = {"X": Matrix(x), **weights}
     del weights["W_O"]
-    outputs = None if pre else rational(heads(Derivation({"X": Matrix(x), **weights}), settings, sizes).last.result)
+    outputs = rational(heads(Derivation({"X": Matrix(x), **weights}), settings, sizes).last.result)
     if outputs is None:
         return givens, inputs
     drawn = drawn_output(inputs, outputs, (0,), settings, rng)
@@ -127,13 +140,6 @@ def second_half(sums: Grid, settings: Settings, d_ff: int, rng: random.Random) -
         return None
     w_2, b_2 = drawn
     return {**given, "W_2": Matrix(w_2), "b_2": Matrix([b_2])}
-
-
-def rational(m: AnyMatrix) -> Grid | None:
-    """The rows of a matrix of rational numbers, none for any other."""
-    if not isinstance(m, Matrix) or not all(isinstance(x, int | Fraction) for x in m):
-        return None
-    return [[x for x in row if isinstance(x, int | Fraction)] for row in m.rows]
 
 
 MECHANISM = Mechanism(
