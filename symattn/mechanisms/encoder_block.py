@@ -25,6 +25,7 @@ from symattn.mechanisms.layer_norm import (
     normed,
     plus,
     times,
+    whole_rows_to_norm,
 )
 from symattn.mechanisms.multi_head_attention import heads, output_and_biases
 from symattn.ops import Add
@@ -74,8 +75,12 @@ TRIES = 2000
 
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
-    """Numbers for the whole block; all norms come out where arithmetic and the weights of attention are exact."""
-    if settings.arithmetic != "exact" or (settings.norm_place == "pre" and settings.norm != "none"):
+    """Numbers for the whole block; all norms come out where arithmetic and the weights of attention are exact.
+
+    In pre-norm powers of e may have fractions as exponents; those of 2 need whole ones.
+    """
+    whole_exponents = settings.norm_place == "pre" and settings.norm != "none" and settings.base != "e"
+    if settings.arithmetic != "exact" or whole_exponents:
         return _by_sublayers(settings, sizes, rng)
 
     def drawn() -> dict[str, Matrix] | None:
@@ -106,17 +111,18 @@ def _first_half(
 ) -> tuple[dict[str, Matrix], Grid] | None:
     """Inputs, weights of attention, and R1; none where there are none whose norm comes out.
 
-    Where R1 is irrational its norm cannot, and the inputs stand in for R1.
+    In pre-norm the norm of the inputs does.  Where R1 is irrational its norm cannot, and the inputs stand in for R1.
     """
     n, width = number(sizes, "n"), number(sizes, "d_model")
-    x = entries(n, width, rng)
+    pre = settings.norm_place == "pre" and settings.norm != "none"
+    x = whole_rows_to_norm(n, width, settings, rng) if pre else entries(n, width, rng)
     weights = attention_weights(x, x, settings, {**sizes, "d_out": width}, rng)
     if weights is None:
         return None
     inputs: Grid = [list(row) for row in x]
     givens = {"X": Matrix(x), **weights}
     del weights["W_O"]
-    outputs = rational(heads(Derivation({"X": Matrix(x), **weights}), settings, sizes).last.result)
+    outputs = None if pre else rational(heads(Derivation({"X": Matrix(x), **weights}), settings, sizes).last.result)
     if outputs is None:
         return givens, inputs
     drawn = drawn_output(inputs, outputs, (0,), settings, rng)
