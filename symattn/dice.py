@@ -59,7 +59,27 @@ class Dice:
 
     def rng(self, *labels: object) -> random.Random:
         """The generator for one purpose: `dice.rng("question 2", "variant 7", "attempt 0")`."""
-        return random.Random(int.from_bytes(self.part(*labels).key, "big"))
+        return Counted(int.from_bytes(self.part(*labels).key, "big"))
+
+
+MOST_NUMBERS = 600_000
+"""Random numbers for one purpose; a variant takes up to 150,000 where there is one, and more only in vain."""
+
+
+class Counted(random.Random):
+    """A generator that ends what draws in vain, after the same count on every machine."""
+
+    left = MOST_NUMBERS
+
+    def random(self) -> float:
+        """The next number from 0 to 1; `InputError` after `MOST_NUMBERS` of them."""
+        self.left -= 1
+        if self.left < 0:
+            raise InputError(
+                f"{MOST_NUMBERS:,} random numbers made no variant that is worth setting; other sizes or settings leave "
+                "more room, and decimals (arithmetic = decimal) the most."
+            )
+        return super().random()
 
 
 def whole(rng: random.Random, low: int, high: int) -> int:
@@ -85,4 +105,4 @@ def sample(rng: random.Random, items: Sequence[T], count: int) -> list[T]:
     return shuffled(rng, items)[:count]
 
 
-__all__ = ["Dice", "pick", "sample", "shuffled", "whole"]
+__all__ = ["Counted", "Dice", "pick", "sample", "shuffled", "whole"]

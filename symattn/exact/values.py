@@ -828,12 +828,13 @@ def _real_text(v: Real) -> str:
     from symattn.exact.intervals import LEAST_DIGITS, enclose
     from symattn.exact.rounding import LONGEST_WHOLE, significant_text
 
-    low, high = enclose(v, LEAST_DIGITS)
-    farthest = max(abs(end.adjusted()) if end else 0 for end in (low, high)) if low.is_finite() else None
-    if farthest is None or not high.is_finite():
-        return "a number too large to be written"
-    if farthest > LONGEST_WHOLE:
-        return f"a number of about 10^{high.adjusted()}"
+    low, high = interval = enclose(v, LEAST_DIGITS)
+    if not interval.bounded:
+        return "≈10^…"
+    if interval.sign is None:
+        return "≈0"
+    if abs(high.adjusted()) > LONGEST_WHOLE or abs(low.adjusted()) > LONGEST_WHOLE:
+        return f"≈10^{high.adjusted()}"
     return f"{significant_text(v, DIGITS_OF_REALS)}…"
 
 

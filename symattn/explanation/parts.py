@@ -119,6 +119,9 @@ def conventions(problem: Problem, wording: Wording) -> tuple[Inlines, ...]:
     for step in distinct_ops(problem):
         items += convention(step, problem, wording)
     items += head_conventions(problem.derivation, wording)
+    if {"X", "Z"} <= problem.derivation.givens.keys():
+        x, z = wording.name("X"), wording.name("Z")
+        items.append((Math(z), Words(" is given, and not worked out from "), Math(x), Words(".")))
     if unscaled(problem):
         items.append((Words("Scores are not scaled."),))
     if without_norm(problem):

@@ -162,11 +162,12 @@ def _general_complaints(
     except UndefinedError as error:
         yield str(error)
         return
+    fits = is_small if settings.arithmetic == "exact" else (lambda x: -LARGEST_SHOWN <= x <= LARGEST_SHOWN)
     for step in d:
         if not isinstance(step.result, Matrix):
             continue
         for x in step.result:
-            if isinstance(x, int | Fraction) and not (is_small(x) or (d.taken and _is_short(x))):
+            if isinstance(x, int | Fraction) and not (fits(x) or (d.taken and _is_short(x))):
                 yield f"{step.name} has {x} in it"
         if step.stem == "S" and step.result.shape[0] == step.result.shape[1] > 1 and step.result == step.result.T:
             yield f"{step.name} is symmetric, which hides an exchange of Q and K"

@@ -14,7 +14,7 @@ from symattn.dice import whole
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
 from symattn.mechanisms.base import NORM, Mechanism, Settings
-from symattn.mechanisms.drawing import number
+from symattn.mechanisms.drawing import found, number
 from symattn.mechanisms.encoder_block import after_attention, residual, second_half
 from symattn.mechanisms.layer_norm import Grid, normalise, whole_rows_to_norm
 
@@ -32,15 +32,22 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
 
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
-    """Outputs of attention and inputs whose sums have norms that come out, and a feed-forward network after them."""
+    """Outputs of attention and inputs whose sums have norms that come out, and a feed-forward network after them.
+
+    The rows of X are independent where there are no more of them than features: then some attention gives Z.
+    """
     n, width = number(sizes, "n"), number(sizes, "d_model")
-    while True:
+
+    def drawn() -> dict[str, Matrix] | None:
         sums: Grid = [list(row) for row in whole_rows_to_norm(n, width, settings, rng)]
         z: Grid = [[whole(rng, -3, 3) for _ in range(width)] for _ in range(n)]
         layers = second_half(sums, settings, number(sizes, "d_ff"), rng)
-        if layers is not None and all(map(any, z)):
-            x = [[r - y for r, y in zip(*rows, strict=True)] for rows in zip(sums, z, strict=True)]
-            return {"X": Matrix(x), "Z": Matrix(z), **layers}
+        if layers is None or not all(map(any, z)):
+            return None
+        x = Matrix([r - y for r, y in zip(*rows, strict=True)] for rows in zip(sums, z, strict=True))
+        return {"X": x, "Z": Matrix(z), **layers} if x.sympy().rank() == min(n, width) else None
+
+    return found(drawn, "sums whose norms come out")
 
 
 MECHANISM = Mechanism(

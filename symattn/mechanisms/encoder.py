@@ -14,9 +14,9 @@ from symattn.errors import InputError
 from symattn.exact import AnyMatrix, Matrix, Size
 from symattn.mechanisms.base import Mechanism, Settings
 from symattn.mechanisms.drawing import Rows, attention_weights, entries, found, number
-from symattn.mechanisms.drawing_blocks import Effort, Given, Stream, attended, fed_forward, normable, started
+from symattn.mechanisms.drawing_blocks import Effort, Given, Stream, attended, fed_forward, normable, rational, started
 from symattn.mechanisms.encoder_block import MECHANISM as BLOCK
-from symattn.mechanisms.encoder_block import encoder_block, rational, residual, second_half
+from symattn.mechanisms.encoder_block import encoder_block, residual, second_half
 from symattn.mechanisms.layer_norm import first, normalise
 from symattn.mechanisms.multi_head_attention import heads
 from symattn.ops.gradient import Copy

@@ -8,13 +8,13 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import replace
-from fractions import Fraction
 
 from symattn.derivation import Derivation
 from symattn.errors import ShapeError
-from symattn.exact import AnyMatrix, Matrix, Size
+from symattn.exact import Matrix, Size
 from symattn.mechanisms.base import HEADS, NORM, SCORES, Mechanism, Settings
 from symattn.mechanisms.drawing import attention_weights, entries, found, number
+from symattn.mechanisms.drawing_blocks import Effort, attended, fed_forward, normable, rational, started
 from symattn.mechanisms.feed_forward import BIASES, drawn_hidden, feed_forward
 from symattn.mechanisms.layer_norm import (
     Grid,
@@ -75,7 +75,13 @@ TRIES = 2000
 
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
-    """Numbers for the whole block; in post-norm all norms come out where the weights of attention are rational."""
+    """Numbers for the whole block; all norms come out where arithmetic and the weights of attention are exact.
+
+    In pre-norm powers of e may have fractions as exponents; those of 2 need whole ones.
+    """
+    whole_exponents = settings.norm_place == "pre" and settings.norm != "none" and settings.base != "e"
+    if settings.arithmetic != "exact" or whole_exponents:
+        return _by_sublayers(settings, sizes, rng)
 
     def drawn() -> dict[str, Matrix] | None:
         if (half := _first_half(settings, sizes, rng)) is None:
@@ -85,6 +91,19 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
         return layers and {**givens, **layers}
 
     return found(drawn, "a block whose norms come out")
+
+
+def _by_sublayers(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    n, width, effort = number(sizes, "n"), number(sizes, "d_model"), Effort()
+    normable(width, settings)
+
+    def drawn() -> dict[str, Matrix] | None:
+        start = started(n, width, settings, rng)
+        own = start and attended(start[1], settings, sizes, rng, effort)
+        layers = own and fed_forward(own[1], settings, sizes, rng, effort)
+        return {"X": start[0], **own[0], **layers[0]} if start and own and layers else None
+
+    return found(drawn, "a block that is worth setting")
 
 
 def _first_half(
@@ -127,13 +146,6 @@ def second_half(sums: Grid, settings: Settings, d_ff: int, rng: random.Random) -
         return None
     w_2, b_2 = drawn
     return {**given, "W_2": Matrix(w_2), "b_2": Matrix([b_2])}
-
-
-def rational(m: AnyMatrix) -> Grid | None:
-    """The rows of a matrix of rational numbers, none for any other."""
-    if not isinstance(m, Matrix) or not all(isinstance(x, int | Fraction) for x in m):
-        return None
-    return [[x for x in row if isinstance(x, int | Fraction)] for row in m.rows]
 
 
 MECHANISM = Mechanism(

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from symattn.dice import Counted
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix
 from symattn.fairness import self_check
@@ -170,6 +171,17 @@ def test_random_blocks_come_out_in_base_2(seed):
 
 
 def test_random_blocks_of_pre_norm_have_inputs_whose_norm_comes_out():
-    chosen, settings = mechanism("encoder_block"), Settings(base=2, norm_place="pre")
-    d = chosen.run(chosen.draw(settings, chosen.default_sizes, random.Random(1)), settings)
+    chosen, settings = mechanism("encoder_block"), Settings(norm_place="pre")
+    givens = chosen.draw(settings, chosen.default_sizes, random.Random(1))
+    d = chosen.run(givens, Settings(norm_place="pre", stop_at="N1"))
     assert all(isinstance(x, int | Fraction) for x in d.value("N1"))
+
+
+def test_powers_of_fractions_are_not_set_as_exact_ones():
+    """2^(1/3) is nothing to work with by hand: in pre-norm, base 2 needs decimals."""
+    chosen = mechanism("encoder_block")
+    with pytest.raises(InputError):
+        chosen.draw(Settings(base=2, norm_place="pre"), chosen.default_sizes, Counted(1))
+    settings = Settings(base=2, norm_place="pre", arithmetic="decimal")
+    d = chosen.run(chosen.draw(settings, chosen.default_sizes, Counted(1)), settings)
+    assert d.last.name == "R2"
