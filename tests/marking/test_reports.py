@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from io import BytesIO
 from random import Random
@@ -240,6 +241,32 @@ def test_empty_lines_are_counted_but_for_those_that_later_ones_show_whole(left_o
     else:
         assert "stillempty" not in told
         assert ("Everythingisright." in told) is not first_column_of_z
+
+
+@pytest.mark.parametrize("seed", range(4))
+@every_type
+def test_nothing_is_called_right_that_is_not_equal_to_the_key(problem, seed):
+    """Neither "Everything is right" nor "Nothing that was written is wrong" stands over a wrong entry."""
+    report = spoilt_report(problem, seed)
+    right = key_script(report.question).answers
+    told = plain(feedback_document(report))
+    wrong = 0
+    for name, said in report.attempt.answers.items():
+        if isinstance(said, Grid) and isinstance(right[name], Grid):
+            known = {(i, j): number_of(e) for i, j, e in right[name].cells()}
+            pairs = [(number_of(e), known[i, j]) for i, j, e in said.cells() if not e.blank]
+            wrong += sum(x is not None and k is not None and abs(x - k) > 0.01 for x, k in pairs)
+    if wrong:
+        assert "Everythingisright." not in told
+        assert "Nothingthatwaswritteniswrong." not in told
+
+
+def number_of(entry: Entry) -> float | None:
+    """What is typed, as a number; none where it is no plain fraction or decimal."""
+    try:
+        return float(Fraction(entry.text))
+    except ValueError:
+        return None
 
 
 @cache
