@@ -474,7 +474,7 @@ def _work_of_leaving(a: Value) -> int:
         logarithm = a.as_coeff_Mul()[1]  # e^(3 ln 2) is 8 at once
         at_once = logarithm.is_Function and logarithm.func.__name__ == "log" and logarithm.args[0].is_Rational
         return 0 if at_once else 500 * _storeys(a) ** 2
-    if not is_finite(a):
+    if not is_finite(a) or isinstance(a, RATIONAL):
         return 0
     terms = size(numerator_of(a)) + size(denominator_of(a))
     return 300 * terms + 20 * terms**2

@@ -50,6 +50,7 @@ seats_per_row = 4
 type = "full"
 mechanism = "attention"
 level = "starter"
+scale = "sqrt(d_k)"
 {more}
 """
 RUBRIC = '[[question]]\ntype = "prove"\n'

@@ -221,8 +221,8 @@ def in_numbers(chosen: Mechanism, settings: Settings, sizes: Mapping[str, int], 
     while True:
         shapes = chosen.given_shapes(sizes, settings)
         givens = {
-            given: [[Fraction(1, c)] * c] * r  # weights that are given sum to 1
-            if Called.of(given).stem == "A"
+            given: [[Fraction(1, c)] * c] * r  # weights and targets that are given sum to 1
+            if Called.of(given).stem in ("A", "T")
             else [[rng.randint(-2, 2) for _ in range(c)] for _ in range(r)]
             for given, (r, c) in shapes.items()
         }
