@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from decimal import Overflow
 from typing import Any
 
 from symattn.exact.intervals import enclose
@@ -23,7 +24,10 @@ def approximate(value: Value) -> float:
         return -math.inf
     if isinstance(value, Real):
         low, high = enclose(value, DIGITS)
-        return float(low + (high - low) / 2)
+        try:
+            return float(low + (high - low) / 2)
+        except Overflow:
+            return float(low)
     try:
         if isinstance(value, RATIONAL):
             return float(value)

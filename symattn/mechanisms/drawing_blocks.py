@@ -25,8 +25,8 @@ from symattn.mechanisms.feed_forward import BIASES, drawn_hidden
 from symattn.mechanisms.layer_norm import WEIGHTS, Grid, differ, drawn_output, first, normed, plus, times
 from symattn.mechanisms.multi_head_attention import heads
 
-TRIES = 2000
-"""Draws of a hidden layer until what it starts from is drawn again."""
+TRIES, FEWER_TRIES = 2000, 100
+"""Draws of a hidden layer until what it starts from is drawn again: exactly, and in decimals, which come cheap."""
 
 STARTS = 20
 """Draws of inputs whose norms are to differ."""
@@ -40,7 +40,7 @@ PLACES = 3
 LEAST_DEVIATION = 0.5
 """What a token in a stream of decimals needs to be normed."""
 
-LARGEST_SIZE, LARGEST_SEEN = 20, 4
+LARGEST_SIZE, LARGEST_SEEN = 20, 3
 """How large the entries of a stream of decimals may be, and those that attention sees."""
 
 Given = dict[str, Matrix]
@@ -206,7 +206,8 @@ def fed_forward(
     In pre-norm what a block ends with is normed only `before_attention`, by the next block.
     """
     effort.spend(settings)
-    layers = first(lambda: drawn_hidden(stream.seen, number(sizes, "d_ff"), settings, rng), TRIES)
+    tries = TRIES if settings.arithmetic == "exact" else FEWER_TRIES
+    layers = first(lambda: drawn_hidden(stream.seen, number(sizes, "d_ff"), settings, rng), tries)
     if layers is None:
         return None
     given, hidden = layers
@@ -258,7 +259,7 @@ def _any_end(
     return Matrix(weights), Matrix([bias]), after
 
 
-ENDS = 50
+ENDS = 200
 """Draws of any weights that end a sublayer, until what they start from is drawn again."""
 
 

@@ -52,7 +52,9 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
             return None
         givens, stream = {"X": start[0]}, start[1]
         for k in range(1, settings.blocks + 1):
-            tries = AGAIN if k > 1 else 1  # other inputs are as good as other weights
+            tries = (
+                1 if k == 1 else AGAIN if settings.arithmetic == "exact" else FEWER
+            )  # other inputs are as good as other weights
             made = first(lambda stream=stream, k=k: block(stream, k == settings.blocks), tries)  # type: ignore[misc]
             if made is None:
                 return None
@@ -63,8 +65,8 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
     return found(drawn, "blocks that are worth setting", SHEETS)
 
 
-SHEETS, AGAIN = 1000, 15
-"""Draws of the whole stack; draws of a later block until the stack is begun again."""
+SHEETS, AGAIN, FEWER = 1000, 15, 2
+"""Draws of the whole stack; draws of a later block until the stack is begun again: exactly, and in decimals."""
 
 
 def _without_norms(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:

@@ -1,0 +1,147 @@
+"""Worksheets of blocks: what is left out is said, draws in vain end, and so do wrong answers beyond any page."""
+
+import random
+from fractions import Fraction
+from itertools import product
+
+import mpmath
+import numpy as np
+import pytest
+
+from symattn.dice import MOST_NUMBERS, Counted, Dice
+from symattn.errors import InputError
+from symattn.exact import Matrix
+from symattn.exact.approximate import approximate
+from symattn.exact.real import going_on, real
+from symattn.exact.values import power, text
+from symattn.explanation.parts import conventions, wording_of
+from symattn.fairness import draw
+from symattn.languages import catalogue
+from symattn.mechanisms import mechanism
+from symattn.notation import load_notation
+from symattn.pool import pool
+from symattn.problem import Problem
+from symattn.problems import problem_type
+
+FULL = problem_type("full")
+
+
+def problem(name: str, **stated: object) -> Problem:
+    spec = FULL.spec({"mechanism": name, "settings": stated})
+    chosen, settings = mechanism(name), spec.chosen_settings()
+    d = chosen.run(draw(chosen, settings, spec.chosen_sizes(), Counted(1)).givens, settings)
+    return Problem(chosen.title, chosen.name, d, load_notation("standard"))
+
+
+def said(shown: Problem) -> str:
+    lines = conventions(shown, wording_of(shown))
+    return "\n".join("".join(getattr(part, "text", "…") for part in line) for line in lines)
+
+
+@pytest.mark.parametrize("name", ["encoder", "decoder_block", "encoder_block"])
+@pytest.mark.parametrize(("norm", "scale", "weights"), [
+    ("layer", "sqrt(d_k)", "softmax"), ("none", "sqrt(d_k)", "hardmax"), ("none", "none", "hardmax"),
+    ("rms", "none", "softmax"),
+])  # fmt: skip
+def test_a_page_says_what_is_left_out(name: str, norm: str, scale: str, weights: str) -> None:
+    shown = said(problem(name, norm=norm, scale=scale, weights=weights, arithmetic="decimal"))
+    assert ("There is no norm." in shown) == (norm == "none")
+    assert ("Scores are not scaled." in shown) == (scale == "none")
+    assert ("The largest score of each row gets the weight 1" in shown) == (weights == "hardmax")
+    assert ("Softmax goes along each row" in shown) == (weights == "softmax")
+
+
+def test_mechanisms_without_blocks_do_not_speak_of_norms() -> None:
+    assert "no norm" not in said(problem("self_attention"))
+
+
+@pytest.mark.parametrize("language", ["de", "fr", "es", "zh"])
+def test_what_is_left_out_is_said_in_every_language(language: str) -> None:
+    known = catalogue(language)
+    for sentence in ("There is no norm.", "{a} is given, and not worked out from {b}."):
+        assert known.messages[sentence]
+
+
+COMBINATIONS = list(product(("layer", "rms", "none"), ("pre", "post"), ("softmax", "hardmax")))
+
+
+@pytest.mark.parametrize(("norm", "place", "weights"), COMBINATIONS)
+@pytest.mark.parametrize("name", ["encoder", "decoder_block"])
+def test_every_combination_can_be_drawn(name: str, norm: str, place: str, weights: str) -> None:
+    d = problem(name, norm=norm, norm_place=place, weights=weights, epsilon="1e-5").derivation
+    assert all(abs(approximate(x)) < 50 for step in d if step.stem in ("R1", "R2", "R3", "Y") for x in step.result)
+
+
+def test_a_hopeless_draw_ends_after_a_count() -> None:
+    """RMS norm and base 2, exactly: once more than twenty minutes."""
+    spec = FULL.spec(
+        {"mechanism": "decoder_block", "settings": {"arithmetic": "exact", "norm_place": "pre", "base": 2}}
+    )
+    rng = Counted(2)
+    with pytest.raises(InputError):
+        draw(mechanism("decoder_block"), spec.chosen_settings(), spec.chosen_sizes(), rng)
+    assert MOST_NUMBERS - rng.left <= MOST_NUMBERS + 1
+
+
+def test_the_block_of_the_issue_is_drawn_within_the_count() -> None:
+    spec = FULL.spec({"mechanism": "decoder_block", "softmax": "base 2", "settings": {"norm": "rms"}})
+    rng = Counted(2)
+    draw(mechanism("decoder_block"), spec.chosen_settings(), spec.chosen_sizes(), rng)
+    assert rng.left > MOST_NUMBERS // 2
+
+
+def test_a_counted_generator_gives_pythons_numbers_and_ends() -> None:
+    counted, plain = Counted(7), random.Random(7)
+    assert [counted.random() for _ in range(100)] == [plain.random() for _ in range(100)]
+    assert isinstance(Dice.seeded(1).rng("family"), Counted)
+    counted.left = 1
+    counted.random()
+    with pytest.raises(InputError, match="made no variant that is worth setting"):
+        counted.random()
+
+
+# ------------------------------------------------------------------------------------ wrong answers beyond any page
+
+
+def test_powers_with_long_fractions_are_worked_out_in_decimals_at_once() -> None:
+    """No root of degree 10^28 is taken; mpmath is the witness."""
+    mpmath.mp.dps = 40
+    with going_on("decimal"):
+        for q in (Fraction(123456789, 1000003), Fraction(10**29 + 1, 10**28), Fraction(1, 1001), Fraction(-7, 3)):
+            expected = mpmath.power(2, mpmath.mpf(q.numerator) / q.denominator)
+            assert approximate(power(2, q)) == pytest.approx(float(expected), rel=1e-14)
+
+
+def test_the_text_of_any_number_is_short() -> None:
+    """Of numbers with thousands of digits, or with a sign that nobody knows, the text asked for itself without end."""
+    one = real("exp", Fraction(1, 3))
+    for number, shown in [
+        (real("exp", 10**4), "≈10^4342"), (real("exp", -(10**4)), "≈10^-4343"), (real("exp", 10**40), "≈10^…"),
+        (real("sum", one, real("product", -1, real("exp", Fraction(2, 6) + 0))), "≈0"),
+    ]:  # fmt: skip
+        assert text(number) == shown
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stated", [{"norm": "none"}, {"norm": "none", "norm_place": "pre", "scale": "none"}], ids=str)
+def test_wrong_answers_of_any_size_stay_out_of_the_key(stated: dict[str, object]) -> None:
+    for seed in (1, 3):
+        assert next(pool(FULL.spec({"mechanism": "encoder", "settings": stated}), Dice.seeded(seed))).parts
+
+
+# ------------------------------------------------------------------------------------ what is given as Z
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_some_attention_gives_the_z_that_is_given(seed: int) -> None:
+    """With any invertible weights A, Z = A X W has a solution W: least squares leave nothing over."""
+    chosen = mechanism("block_after_attention")
+    spec = FULL.spec({"mechanism": chosen.name})
+    givens = draw(chosen, spec.chosen_settings(), spec.chosen_sizes(), Counted(seed)).givens
+    x, z = (np.array([[float(v) for v in row] for row in givens[n].rows]) for n in "XZ")  # type: ignore[arg-type]
+    weights = np.full((len(x), len(x)), 0.1) + np.eye(len(x)) * (1 - 0.1 * len(x))
+    solved, *_ = np.linalg.lstsq(weights @ x, z, rcond=None)
+    assert np.allclose(weights @ x @ solved, z)
+    assert isinstance(givens["X"], Matrix)
+    shown = said(problem(chosen.name))
+    assert "… is given, and not worked out from …." in shown
