@@ -45,7 +45,7 @@ def test_columns_hold_the_parts_with_boxes() -> None:
     page = exam("columns")[0]
     [columns] = found(page, Columns)
     assert isinstance(columns, Columns)
-    assert [isinstance(left[0], Heading) for left, _ in columns.rows] == [True] * 4
+    assert [isinstance(left[0], Heading) for left, _ in columns.rows] == [True] * 3
     for kind in (AnswerGrid, Heading):
         assert found(page, kind) == found(exam("matrix")[0], kind)
 

@@ -81,7 +81,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
                 return {"X": start[0], "E": Matrix(e), **own[0], **across[0], **layers[0]}
         return None
 
-    return found(drawn, "a block whose norms come out")
+    return found(drawn, "a block whose norms come out exactly (with arithmetic = decimal they need not)")
 
 
 AGAIN = 20

@@ -90,7 +90,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
         layers = second_half(sums, settings, number(sizes, "d_ff"), rng)
         return layers and {**givens, **layers}
 
-    return found(drawn, "a block whose norms come out")
+    return found(drawn, "a block whose norms come out exactly (with arithmetic = decimal they need not)")
 
 
 def _by_sublayers(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:

@@ -191,7 +191,8 @@ def test_a_worksheet_that_was_changed_is_refused(folder):
 
 def test_an_exams_paper_is_checked_against_the_exams_folder(folder):
     (folder / "exam.toml").write_text(
-        'variants = 2\n[[question]]\ntype = "full"\nmechanism = "attention"\nlevel = "starter"\n', encoding="utf-8"
+        'variants = 2\n[[question]]\ntype = "full"\nmechanism = "attention"\nlevel = "starter"\nscale = "sqrt(d_k)"\n',
+        encoding="utf-8",
     )
     exam, _ = write_exam(read_exam_file(folder / "exam.toml"), folder / "exam", ("markdown",), Dice.seeded(7))
     paper = folder / f"exam/papers/{exam.ids[1]}.md"

@@ -383,7 +383,7 @@ def test_while_a_class_is_graded_the_folder_is_its_own(exam, submissions, tmp_pa
     with pytest.raises(KeyError):
         symattn.grade(exam, submissions, out=tmp_path / "o", forms=("text",))
     assert taken == [tmp_path / "o", True]
-    assert not (tmp_path / "o").exists()
+    assert not (tmp_path / "o" / LOCK).exists()
 
 
 def test_after_an_interruption_the_same_command_continues_and_says_so(exam, submissions, tmp_path, monkeypatch):

@@ -29,7 +29,8 @@ def solutions(d, blanks):
         if left in shown:
             equations += list(shown[name] - shown[left] * shown[right])
     equations += list(shown["S"] - shown["Q"] * shown["K"].T)
-    equations += list(shown["S'"] * sympy.sqrt(shown["K"].shape[1]) - shown["S"])
+    if "S'" in shown:  # the starter level does not scale
+        equations += list(shown["S'"] * sympy.sqrt(shown["K"].shape[1]) - shown["S"])
     linear = [e for e in map(sympy.expand, equations) if e != 0]
     wanted = {cell: symbol for cell, symbol in unknowns.items() if cell[0] not in ("A", "Z", "M")}
     return sympy.solve(linear, list(wanted.values()), dict=True), wanted
