@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
-from symattn.errors import OutgrownError
+from symattn.errors import InputError, OutgrownError
 from symattn.exact.matrix import Matrix
 from symattn.exact.real import Real, as_real, going_on
 from symattn.exact.values import (
@@ -37,7 +37,11 @@ MOST_PARTS = 16  # of an expression outside the class, such as sin(1) or 2 − l
 
 def carried(work: Callable[..., Matrix], operands: Sequence[Matrix], arithmetic: Arithmetic) -> Matrix:
     """The result of an operation on matrices, as it is carried on."""
-    if arithmetic == "exact" or any(has_symbols(x) for m in operands for x in m):
+    if arithmetic == "exact":
+        return work(*operands)
+    if any(has_symbols(x) for m in operands for x in m):
+        if any(map(in_decimals, operands)):
+            raise InputError("Letters cannot be worked with beside decimals.")
         return work(*operands)
     outside = arithmetic == "decimal" or any(map(is_symbolic, (x for m in operands for x in m)))
     with going_on("decimal" if outside else "short"):

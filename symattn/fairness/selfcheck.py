@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 
 from symattn.derivation import Derivation, Step
-from symattn.errors import SelfCheckError
+from symattn.errors import InputError, SelfCheckError
 from symattn.exact import (
     NEGATIVE_INFINITY,
     Matrix,
@@ -61,7 +61,12 @@ def self_check(derivation: Derivation) -> None:
             continue
         result = step.result
         assert isinstance(result, Matrix)
-        again = _route(step)([_floats(m) for m in operands if isinstance(m, Matrix)], step)
+        try:
+            again = _route(step)([_floats(m) for m in operands if isinstance(m, Matrix)], step)
+        except OverflowError as error:
+            raise InputError(
+                f"Step {step.name!r} has numbers beyond 10^308, which are too large to be computed a second time."
+            ) from error
         for i, (row, other) in enumerate(zip(result.rows, again, strict=True), 1):
             for j, (x, y) in enumerate(zip(row, other, strict=True), 1):
                 if not _close(_float(x), y):

@@ -255,7 +255,7 @@ VARIED = [
     ("self_attention_gradient", {"mask": "causal"}),
     ("layer_norm", {"epsilon": 1}),
     ("multi_head_attention", {"split": "interleaved"}),
-    ("encoder_block", {"norm_place": "pre"}),
+    ("encoder_block", {"norm_place": "pre", "arithmetic": "decimal"}),
     ("positional_self_attention", {"embedding": "scaled"}),
 ]
 """Settings in which more misconceptions have a place."""

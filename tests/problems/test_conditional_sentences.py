@@ -369,6 +369,11 @@ FACTS = (
         lambda p: int(p.divisors() == {1.0}) if p.divisors() else None,
     ),
     Fact(
+        r"◊ is given, and not worked out from ◊\.",
+        lambda p, m, f: {"X", "Z"} <= set(p.problem.givens) and not any(s.stem in ("S", "A") for s in p.problem.steps),
+        lambda p: int({"X", "Z"} <= set(p.problem.givens)),
+    ),
+    Fact(
         r"Scores are divided by ◊\.",
         lambda p, m, f: p.divisors() != {1.0} and all(_times(r, o[0]) for _, o, r in p.steps(Scale)),
         lambda p: int(p.divisors() != {1.0}) if p.divisors() else None,
