@@ -32,6 +32,8 @@ def answer(job: Any) -> Answer:
             return _marked(job)
     except SymattnError as error:
         return {"error": str(error)}
+    except OSError as error:
+        return {"error": f"A file cannot be used: {error.strerror}."}
     except MemoryError:
         raise
     except Exception as error:  # a defect, which is told in a sentence like anything else

@@ -43,11 +43,6 @@ class Real:
         self.function, self.operands = function, operands
         self.digits, self.interval = 0, None
 
-    def __float__(self) -> float:
-        from symattn.exact.approximate import approximate
-
-        return approximate(self)
-
     def __add__(self, other: Any) -> Any:
         if type(other) in RATIONAL and not other:
             return self

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import mpmath
 import pytest
+import sympy
 from exact_witness import everything, in_mpmath, members, mp_fraction
 from hypothesis import given
 from hypothesis import strategies as st
@@ -103,6 +104,15 @@ def test_the_same_function_of_the_same_numbers_is_one_object():
     assert E * 2 is not E * 3
     assert exponential(E) is exponential(E)
     assert pickle.loads(pickle.dumps(exponential(E) + 1)) is exponential(E) + 1
+
+
+def test_sympy_never_makes_a_float_of_one():
+    """A number with __float__ would become one, with fifteen digits, wherever SymPy's expression stands first."""
+    product = sympy.sin(1) * E
+    assert isinstance(product, Real)
+    assert decimal_text(product, 30) == decimal_text(E * sympy.sin(1), 30)
+    with pytest.raises(TypeError):
+        sympy.Symbol("a") + E
 
 
 def test_what_cancels_is_exactly_zero():
