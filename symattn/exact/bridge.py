@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import values
+from symattn.exact.intervals import LEAST_DIGITS, enclose
 from symattn.exact.real import Function, Real, real
 from symattn.exact.tree import (
     Apply,
@@ -44,9 +45,7 @@ def to_sympy(v: Value) -> Any:
     if isinstance(v, NegativeInfinity):
         return -sympy.oo
     if isinstance(v, Real):
-        from symattn.exact.rounding import significant_text
-
-        return sympy.Float(significant_text(v, DIGITS_OF_FLOATS), DIGITS_OF_FLOATS)
+        return sympy.Float(str(enclose(v, LEAST_DIGITS).low), DIGITS_OF_FLOATS)  # also of 10^-4343, which has no text
     if isinstance(v, Quotient):
         return to_sympy(v.numerator) / to_sympy(v.denominator)
     if isinstance(v, ExpSum):

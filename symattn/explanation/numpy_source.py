@@ -15,6 +15,7 @@ from types import MappingProxyType
 from symattn.derivation import Step
 from symattn.errors import ReadError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Rational, Real, Value, is_symbolic, tree
+from symattn.exact.approximate import approximate
 from symattn.exact.bridge import tree_of
 from symattn.exact.reading import read
 from symattn.exact.rounding import significant_text
@@ -75,7 +76,7 @@ def _value(x: Value) -> Source:
     if isinstance(x, int | Ratio):
         return _rational(x)
     if isinstance(x, Real):
-        return _decimal(x), SUM
+        return repr(approximate(x)), SUM
     try:
         return _node(tree_of(x)) if is_symbolic(x) else _node(read(str(x)).tree)
     except (KeyError, ReadError):  # a function that NumPy has not; digits too many to be printed

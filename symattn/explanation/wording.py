@@ -21,10 +21,10 @@ from symattn.exact import (
     Real,
     Size,
     Value,
+    compare,
     decimal_text,
     has_symbols,
     is_symbolic,
-    sign,
     significant_text,
 )
 from symattn.exact.carry import in_decimals
@@ -64,6 +64,9 @@ from symattn.ops.linear import size_formula
 from symattn.ops.scores import Bias
 
 Separator = Literal["", ",", ";"]
+
+SMALLEST = Ratio(1, 10**12)
+"""A decimal that is carried on has digits of its own down to here."""
 
 LONG = 8
 """Rows or columns above this are not written out by name."""
@@ -220,9 +223,9 @@ class Wording:
         return number(value, self.symbols if is_symbolic(value) else {})
 
     def _carried(self, value: Real) -> Formula:
-        """A decimal that is carried on: rounded, but not to nothing but zeros."""
+        """A decimal that is carried on: rounded, but to nothing but zeros only below `SMALLEST`."""
         digits = decimal_text(value, self.notation.decimals)
-        if not digits.strip("-0.") and sign(value):
+        if not digits.strip("-0.") and (compare(value, SMALLEST) >= 0 or compare(value, -SMALLEST) <= 0):
             digits = significant_text(value, 2)
         return decimal(digits)
 

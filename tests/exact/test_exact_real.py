@@ -182,5 +182,8 @@ def test_what_is_not_defined_is_refused():
 def test_in_sympy_and_as_floats():
     with mpmath.workdps(40):
         assert str(to_sympy(E))[:29] == mpmath.nstr(mpmath.e, 40)[:29]
+    tiny = divide(1, exponential(as_real(10_000)))
+    assert approximate(tiny) == 0
+    assert abs(to_sympy(tiny) * sympy.exp(10_000).evalf(30) - 1) < 1e-25
     assert approximate(exponential(E)) == pytest.approx(float(mpmath.e**mpmath.e), rel=1e-15)
     assert str(E) == "2.71828182846…"

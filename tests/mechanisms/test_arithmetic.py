@@ -236,6 +236,16 @@ def test_small_decimals_are_not_printed_as_nothing_but_zeros():
     assert "0.0000000021" in d.text("markdown")  # 1/(1 + e^20)
 
 
+@pytest.mark.parametrize("score", [100, 10_000, 10**7])
+def test_decimals_that_nobody_would_write_are_zeros(score):
+    """e^−100 has 43 zeros before its first digit, e^(−10^7) four million."""
+    d = derive("attention", Q=[[1, 0]], K=[[0, 0], [score, 0]], V=[[1], [2]], scale="none", arithmetic="decimal")
+    written = d.text("markdown")
+    assert "0.0000" in written
+    assert "0.00000000000" not in written
+    assert d["Z"].result.decimals(4) == (("2.0000",),)
+
+
 # ------------------------------------------------------------------------------------------------ worksheets
 
 SHEETS = ["attention", "self_attention", "multi_head_attention", "encoder_block", "attention_gradient"]
