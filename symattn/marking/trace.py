@@ -260,6 +260,7 @@ class Trace:
     def _carry(self, step: Step, grid: Grid, refs: list[tuple[Way, Matrix]]) -> None:
         """What later lines go on with."""
         follows = next((value for way, value in refs if way == "written"), refs[0][1])
+        before_rounding = next((value for way, value in refs if way == "unrounded"), None)
         written, unrounded = [], []
         for i in range(grid.shape[0]):
             left: list[Value] = []
@@ -272,6 +273,9 @@ class Trace:
                     right.append(value)
                     continue
                 kept = judged.compared if judged.accepted else self.meant.get((step.name, i, j), entry.value)
+                if judged.way == "written" and before_rounding is not None:  # it may stand for what came before, too
+                    whole = before_rounding[i, j]
+                    kept = whole if self.accepts(entry, whole)[0] else kept
                 twofold = entry.reading is not None and entry.reading.alternatives  # the other one may be what is right
                 rounded = entry.unit is not None and not twofold
                 own = entry.value if rounded or not judged.accepted else judged.compared
