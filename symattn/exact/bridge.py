@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import MAX_EMAX, MIN_EMIN, Context
 from fractions import Fraction
 from typing import Any, cast
 
@@ -28,6 +29,7 @@ from symattn.exact.values import ExpSum, NegativeInfinity, Quotient, Value
 
 BUDGET = 50_000
 DIGITS_OF_FLOATS = 30
+ROUND_TO_FLOAT = Context(prec=DIGITS_OF_FLOATS, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 
 def to_sympy(v: Value) -> Any:
@@ -45,7 +47,7 @@ def to_sympy(v: Value) -> Any:
     if isinstance(v, NegativeInfinity):
         return -sympy.oo
     if isinstance(v, Real):
-        return sympy.Float(str(enclose(v, LEAST_DIGITS).low), DIGITS_OF_FLOATS)  # also of 10^-4343, which has no text
+        return _float(v)
     if isinstance(v, Quotient):
         return to_sympy(v.numerator) / to_sympy(v.denominator)
     if isinstance(v, ExpSum):
@@ -61,6 +63,21 @@ def to_sympy(v: Value) -> Any:
             )
         )
     return v
+
+
+def _float(v: Real) -> Any:
+    """Rounded once, whatever the size; 0 where it is that to 200 digits."""
+    import sympy
+
+    from symattn.exact.decide import is_zero
+
+    if is_zero(v):
+        return sympy.Integer(0)
+    for digits in (LEAST_DIGITS, 2 * LEAST_DIGITS, 8 * LEAST_DIGITS):
+        low, high = (bound.normalize(ROUND_TO_FLOAT) for bound in enclose(v, digits))
+        if low == high:  # else it lies near a tie of two roundings
+            break
+    return sympy.Float(str(low), DIGITS_OF_FLOATS)
 
 
 def from_sympy(expr: Any) -> Value:

@@ -187,3 +187,12 @@ def test_in_sympy_and_as_floats():
     assert abs(to_sympy(tiny) * sympy.exp(10_000).evalf(30) - 1) < 1e-25
     assert approximate(exponential(E)) == pytest.approx(float(mpmath.e**mpmath.e), rel=1e-15)
     assert str(E) == "2.71828182846…"
+
+
+def test_in_sympy_the_thirtieth_digit_is_rounded_and_zero_is_zero():
+    for n in range(2, 60):
+        x, nothing = exponential(Fraction(n, 7)), exponential(as_real(n))
+        with mpmath.workdps(60):
+            witness = mpmath.exp(mpmath.mpf(n) / 7)
+            assert str(to_sympy(as_real(x))) == mpmath.nstr(witness, 30, strip_zeros=False)
+        assert to_sympy(nothing * 3 - nothing - nothing * 2) == 0
