@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
+from symattn.algebra import Entries
 from symattn.derivation import Derivation, Index, Operand, Step, View
 from symattn.errors import InputError, offered
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix
@@ -312,7 +313,7 @@ def _recording(d: Derivation, operand: Operand, reached: Matrix, read: list[int]
         read.append(cast(int, ways[i, j]))
         return Name("x")
 
-    return View(ways.shape, entry)
+    return Entries(ways.shape, entry)
 
 
 __all__ = [

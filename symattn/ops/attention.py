@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from symattn.algebra import sum_over
 from symattn.derivation import Index, Op, Shape, Style, View
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, divide, exponential, power
@@ -25,7 +26,6 @@ from symattn.formula import (
     Sum,
     number,
 )
-from symattn.ops.linear import sum_over
 
 MINUS_INFINITY = Negative(Infinity())
 

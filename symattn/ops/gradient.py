@@ -14,6 +14,7 @@ from operator import add, mul
 from types import MappingProxyType
 from typing import Any, Literal
 
+from symattn.algebra import size_formula, sum_over
 from symattn.derivation import Index, Op, Shape, Style, View
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Size, Value, divide, has_symbols, logarithm, sign, square_root, to_sympy
@@ -38,7 +39,7 @@ from symattn.formula import (
 from symattn.ops.attention import Along, index
 from symattn.ops.entrywise import FUNCTIONS, in_sympy, sigmoid
 from symattn.ops.heads import Part
-from symattn.ops.linear import Stack, size_formula, sum_over
+from symattn.ops.linear import Stack
 
 TWO = Number("2")
 

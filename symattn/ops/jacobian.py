@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from symattn.algebra import sum_over
 from symattn.derivation import Index, Op, Shape, Style, View
 from symattn.exact import Matrix, Value, has_symbols, sign
 from symattn.formula import (
@@ -18,7 +19,6 @@ from symattn.formula import (
     Sum,
 )
 from symattn.ops.gradient import SLOPES
-from symattn.ops.linear import sum_over
 
 Sloped = Literal["tanh", "sigmoid", "relu"]
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from symattn.algebra import sum_over
 from symattn.derivation import Index, Op, Shape, Style, View
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import (
@@ -25,7 +26,6 @@ from symattn.exact import (
 from symattn.exact.bridge import from_sympy
 from symattn.exact.values import terms_of
 from symattn.formula import ONE, ZERO, Call, Formula, Name, Negative, Product, Sum
-from symattn.ops.linear import sum_over
 
 
 @dataclass(frozen=True)

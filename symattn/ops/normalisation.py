@@ -13,12 +13,12 @@ from functools import reduce
 from operator import add
 from typing import Literal
 
+from symattn.algebra import size_formula, sum_over
 from symattn.derivation import Index, Op, Shape, Style, View
 from symattn.errors import OutgrownError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Size, Value, divide, has_symbols, is_symbolic, square_root, to_sympy
 from symattn.exact.values import denominator_of, is_finite, length, numerator_of, parts, tidy
 from symattn.formula import Call, Formula, Fraction, Name, Negative, Number, Power, Product, Root, Sum, number
-from symattn.ops.linear import size_formula, sum_over
 
 Over = Literal["columns", "rows"]
 TWO = Number("2")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cmp_to_key
 from typing import Literal
 
+from symattn.algebra import sum_over
 from symattn.derivation import Index, Op, Shape, Style, View
 from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Value, compare, divide, exponential, has_symbols, power, sign
@@ -31,7 +32,7 @@ from symattn.formula import (
 )
 from symattn.ops.attention import MINUS_INFINITY, Along, Empty, index, weighed
 from symattn.ops.entrywise import relu, tanh
-from symattn.ops.linear import Scale, sum_over
+from symattn.ops.linear import Scale
 
 Feature = Literal["elu+1", "relu", "square", "identity"]
 
