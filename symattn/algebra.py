@@ -173,6 +173,10 @@ class Algebra(ABC, Generic[T]):
         """1 where i = j, else 0 (Kronecker)."""
         return self.number(int(i == j))
 
+    def named(self, name: str, i: Index, j: Index) -> T:
+        """Entry (i, j), for any i and j, of a matrix that belongs to the operation."""
+        raise TypeError(f"Which entry of the {name} is meant is known only where it is counted.")
+
     def dots(self) -> T:
         """What stands for any of the entries of matrices that are put together."""
         raise TypeError("Which of the matrices an entry comes from is known only where it is counted.")
@@ -329,6 +333,9 @@ class Formulas(Algebra[Formula]):
             return Name("δ", (index(i), index(j)))
         return number(int(i == j))
 
+    def named(self, name: str, i: Index, j: Index) -> Formula:
+        return Name(name, (index(i), index(j)))
+
     def dots(self) -> Formula:
         return Dots()
 
@@ -431,6 +438,11 @@ class InSympy(Algebra[Any]):
         import sympy
 
         return sympy.KroneckerDelta(index_in_sympy(i), index_in_sympy(j))
+
+    def named(self, name: str, i: Index, j: Index) -> Any:
+        import sympy
+
+        return sympy.Function(name)(index_in_sympy(i), index_in_sympy(j))
 
     def maximum(self, *terms: Any) -> Any:
         import sympy

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from symattn.algebra import Entries
-from symattn.derivation import Step, Style
+from symattn.derivation import Step, Style, View
 from symattn.document import (
     Block,
     Display,
@@ -237,7 +237,7 @@ def _slopes(problem: Problem, wording: Wording) -> Inlines:
 def _feature(op: FeatureMap) -> Inlines:
     """φ for any x."""
     x = Name("x")
-    view = Entries((1, 1), lambda i, j: x)
+    view: View = Entries((1, 1), lambda i, j: x)
     shown = Relation((op.written(Style(), x), op.working(0, 0, view)), ("=",))
     words = "The feature map is, entry by entry, "
     if op.feature != "elu+1":
