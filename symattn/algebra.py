@@ -389,7 +389,7 @@ class InSympy(Algebra[Any]):
     def total(self, indices: Indices, term: Callable[[Index], Any]) -> Any:
         import sympy
 
-        if not isinstance(indices.size, str):
+        if not isinstance(indices.size, str) and not indices.long:
             return sympy.Add(*map(term, indices.counted))
         k = index_in_sympy(self.index)
         return sympy.Sum(term(self.index), (k, 0, size_in_sympy(indices.size) - 1))

@@ -402,6 +402,7 @@ def _listed(value: str) -> list[str]:
 @click.option("--as-written/--corrected", "as_written", default=False,
               help="A note with its own mistakes, or mended with the mistakes listed (the default).")  # fmt: skip
 @click.option("--symbolic", is_flag=True, help="Letters for numbers: every entry named, q_11 = x_11 w_11 + …")
+@click.option("--expanded", is_flag=True, help="With --symbolic: every entry in terms of the givens alone.")
 @click.option("--miniature", is_flag=True, help="Small numbers for a note that has shapes only.")
 @click.option("--as", "kind", default="derivation", show_default=True,
               type=click.Choice(["derivation", "worksheet", "key"]), help="What to make of it.")  # fmt: skip
@@ -424,6 +425,7 @@ def derive(
     source: str,
     as_written: bool,
     symbolic: bool,
+    expanded: bool,
     miniature: bool,
     kind: str,
     solutions: Solutions | None,
@@ -462,6 +464,10 @@ def derive(
         layout=layout,
         **_settings(settings),
     )
+    if expanded and not symbolic:
+        raise InputError("--expanded puts everything back into letters: it goes with --symbolic.")
+    if expanded:
+        solution = solution.expanded()
     if solutions and kind != "worksheet":
         raise InputError("--solutions says what of a worksheet is worked: it goes with --as worksheet.")
     if diagram and kind != "derivation":

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import product
 from types import MappingProxyType
-from typing import Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from symattn.algebra import FORMULAS, VALUES, Algebra, Entries, Index
 from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError, offered
@@ -81,6 +81,10 @@ class RuleOp(Op):
     @abstractmethod
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         """Entry (i, j) of the result in an algebra; a letter stands for any index."""
+
+    def whole(self, *operands: Any) -> Any:
+        """The operation on whole matrix expressions of SymPy; None if SymPy has none for it."""
+        return None
 
     def apply(self, *operands: Matrix) -> Matrix:
         rows, columns = self.shape(*(m.shape for m in operands))

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from symattn.algebra import MINUS_INFINITY, Algebra, Entries, Index, T, along_rows, index
-from symattn.derivation import Op, RuleOp, Shape, Style, View
+from symattn.algebra import FORMULAS, MINUS_INFINITY, Algebra, Entries, Index, T, along_rows
+from symattn.derivation import RuleOp, Shape, Style, View
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, divide, exponential, power
 from symattn.formula import (
@@ -29,7 +29,7 @@ Empty = Literal["undefined", "zero"]
 
 
 @dataclass(frozen=True)
-class Mask(Op):
+class Mask(RuleOp):
     """Leaves the scores that may be seen and makes the others −∞, so that softmax gives them exactly 0.
 
     `keep[i][j]` is true where query i may see key j.  The styles are ways of writing the same thing, but for one:
@@ -70,10 +70,16 @@ class Mask(Op):
                 "only. Add 0 or −∞ instead (mask_style = 'additive')."
             ) from error
 
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        entry = operands[0][i, j]
+        if isinstance(i, str) or isinstance(j, str):
+            return A.sum(entry, A.named("mask", i, j))
+        return entry if self.keep[i][j] else A.number(NEGATIVE_INFINITY)
+
     def working(self, i: Index, j: Index, *operands: View) -> Formula:
         entry = operands[0].entry(i, j)
         if isinstance(i, str) or isinstance(j, str):
-            return Sum((entry, Name("mask", (index(i), index(j)))))
+            return self.rule(FORMULAS, i, j, *operands)
         seen = self.keep[i][j]
         if self.style == "multiplicative":
             return Product((entry, ONE if seen else MINUS_INFINITY), "·")

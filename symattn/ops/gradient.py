@@ -417,6 +417,9 @@ class Total(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.sum(*(m[i, j] for m in operands))
 
+    def whole(self, *operands: Any) -> Any:
+        return sum(operands[1:], operands[0])
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum(operands)
 
@@ -498,6 +501,9 @@ class Copy(RuleOp):
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return operands[0][i, j]
+
+    def whole(self, *operands: Any) -> Any:
+        return operands[0]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return operands[0]

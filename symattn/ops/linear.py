@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from symattn.algebra import Algebra, Entries, Index, T, along_rows
 from symattn.derivation import RuleOp, Shape, Style
 from symattn.errors import ShapeError
-from symattn.exact import Matrix, Value
+from symattn.exact import Matrix, Value, to_sympy
 from symattn.formula import (
     Call,
     Formula,
@@ -41,6 +41,9 @@ class MatMul(RuleOp):
         a, b = operands
         return A.dot(a.columns & b.rows, lambda k: a[i, k], lambda k: b[k, j])
 
+    def whole(self, *operands: Any) -> Any:
+        return operands[0] * operands[1]
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Product(operands, style.product)  # type: ignore[arg-type]
 
@@ -61,6 +64,9 @@ class Transpose(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return operands[0][j, i]
 
+    def whole(self, *operands: Any) -> Any:
+        return operands[0].T
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Transposed(operands[0])
 
@@ -77,6 +83,9 @@ class Add(RuleOp):
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.sum(*(m.stretched(i, j) for m in operands))
+
+    def whole(self, *operands: Any) -> Any:
+        return operands[0] + operands[1] if operands[0].shape == operands[1].shape else None
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum(operands)
@@ -136,6 +145,9 @@ class Scale(RuleOp):
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.quotient(operands[0][i, j], A.number(self.divisor))
+
+    def whole(self, *operands: Any) -> Any:
+        return operands[0] / to_sympy(self.divisor)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(operands[0], self.symbol(style))

@@ -8,7 +8,7 @@ from fractions import Fraction as Ratio
 from typing import Literal
 
 from symattn.algebra import Algebra, Entries, Index, T
-from symattn.derivation import Op, RuleOp, Shape, Style, View
+from symattn.derivation import RuleOp, Shape, Style, View
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Rational, Real, Value, decide, divide, from_sympy, power, to_sympy
 from symattn.exact.real import real
@@ -142,7 +142,7 @@ class Direction(Angle):
 
 
 @dataclass(frozen=True)
-class Sinusoids(Op):
+class Sinusoids(RuleOp):
     """The matrix of sin pθ_k and cos pθ_k, a line for every position p: no operands, n × 2·(number of angles).
 
     pairs: sin pθ_1, cos pθ_1, sin pθ_2, …, as in the paper;  halves: all sines, then all cosines, as in its first
@@ -160,15 +160,11 @@ class Sinusoids(Op):
         shape = (len(self.positions), 2 * len(self.angles))
         return shape if self.tokens == "rows" else shape[::-1]
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        width = 2 * len(self.angles)
-        rows = Matrix.of([self._entry(p, j) for j in range(width)] for p in self.positions)
-        return rows if self.tokens == "rows" else rows.T
-
-    def _entry(self, position: int, j: int) -> Value:
-        k, second = _place(self.layout, j, len(self.angles))
-        cosine, sine = self.angles[k].at(position)
-        return cosine if second else sine
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        token, feature = (i, j) if self.tokens == "rows" else (j, i)
+        assert isinstance(token, int) and isinstance(feature, int)  # its size is never a letter
+        k, second = _place(self.layout, feature, len(self.angles))
+        return A.number(self.angles[k].at(self.positions[token])[0 if second else 1])
 
     def working(self, i: Index, j: Index, *operands: View) -> Formula:
         token, feature = (i, j) if self.tokens == "rows" else (j, i)
