@@ -598,11 +598,12 @@ class Duals(Algebra[Dual]):
         raise TypeError(f"Nothing is known of the function {function}.")
 
     def known(self, function: Known, x: Dual) -> Dual:
-        """By SymPy, which knows nothing of our own derivatives."""
+        """By SymPy, which knows nothing of our own derivatives; at a kink 0 for the step, as programs have it."""
         import sympy
 
         t = sympy.Symbol("t", real=True)
         slope = sympy.diff(exact.to_sympy(function.value(t)), t)
+        slope = slope.replace(sympy.Heaviside, lambda x, *_: sympy.Heaviside(x, 0))
         return Dual(function.value(x.value), exact.from_sympy(slope.subs(t, exact.to_sympy(x.value))) * x.slope)
 
     def maximum(self, *terms: Dual) -> Dual:

@@ -5,10 +5,12 @@ import math
 import oracles
 import pytest
 import sympy
+from click.testing import CliRunner
 from sympy import Matrix
 
 import symattn
 from symattn.api import derive
+from symattn.cli import main
 from symattn.errors import InputError
 from symattn.formula import BigSum
 from symattn.mechanisms import mechanisms
@@ -209,3 +211,101 @@ def test_the_norm_of_a_jacobian_of_any_size_is_a_largest_sum():
     norms = [step for step in d.derivation if step.result.shape == (1, 1) and "norm" in step.op.title.lower()]
     assert norms
     assert "maxᵢ" in d.text("text")
+
+
+# ------------------------------------------------------------------------------------------------ what SymPy does then
+
+GIVEN = {"X": [[1, 0], [2, -1]], "W_Q": [[1, 1], [0, 2]], "W_K": [[0, 1], [1, 0]], "W_V": [[1, 2], [3, -1]]}
+
+
+@pytest.fixture(scope="module")
+def attention():
+    return derive("self_attention", symbolic=True, sizes=SMALL)
+
+
+def test_with_matrices_put_in_it_is_what_is_worked_out(attention):
+    numbers = attention.subs(GIVEN)
+    exact = derive("self_attention", **GIVEN)
+    for step in exact.steps:
+        assert oracles.same_matrix(Matrix(numbers.sympy(step.name)), Matrix(step.result.sympy()))
+    assert numbers["A"].result.decimals(6) == exact["A"].result.decimals(6)
+
+
+def test_some_matrices_put_in_leave_the_others_as_symbols(attention):
+    scores = attention.subs({"X": GIVEN["X"]}).sympy("S")
+    assert {str(s)[0] for s in scores.free_symbols} == {"w"}
+    x = Matrix(GIVEN["X"])
+    q, k = x * named("w^Q", 2, 2), x * named("w^K", 2, 2)
+    assert (Matrix(scores) - q * k.T).expand().is_zero_matrix
+
+
+def test_what_cannot_be_put_in_says_why(attention):
+    with pytest.raises(InputError, match="S is a step; only givens can be put in: X, W_Q, W_K, W_V"):
+        attention.subs({"S": [[1, 0], [0, 1]]})
+    with pytest.raises(InputError, match="X is 2×2; a matrix of 1×2 was put in"):
+        attention.subs({"X": [[1, 0]]})
+    with pytest.raises(InputError, match="sizes in numbers"):
+        derive("self_attention", symbolic=True).subs({"X": [[1, 0]]})
+
+
+def test_evaluated_to_as_many_digits_as_asked(attention):
+    weights = attention.subs(GIVEN).evalf(40)["A"]
+    q, k = (Matrix(GIVEN["X"]) * Matrix(GIVEN[f"W_{role}"]) for role in "QK")
+    witness = oracles.sympy_attention(q, k, Matrix(GIVEN["W_V"]), scale=sympy.sqrt(2), keep=oracles.kept(None, 2, 2))
+    for mine, own in zip(weights, witness["A"], strict=True):
+        assert abs(mine - own.evalf(60)) < sympy.Float("1e-38", 60)
+
+
+def test_compiled_for_numpy_it_is_attention(attention):
+    numpy = pytest.importorskip("numpy")
+    work_out = attention.lambdify("numpy")
+    rng = numpy.random.default_rng(5)
+    for _ in range(5):
+        given = {name: rng.normal(size=(2, 2)) for name in GIVEN}
+        x, q, k, v = (given[name] for name in ("X", "W_Q", "W_K", "W_V"))
+        weights = numpy.exp((x @ q) @ (x @ k).T / numpy.sqrt(2))
+        weights /= weights.sum(axis=1, keepdims=True)
+        found = work_out(**given)
+        assert numpy.allclose(found["Z"], weights @ (x @ v))
+        assert found["A"].shape == (2, 2)
+    with pytest.raises(InputError, match="W_Q is missing"):
+        work_out(X=GIVEN["X"])
+
+
+def test_the_derivative_is_the_quotient_of_small_differences():
+    numpy = pytest.importorskip("numpy")
+    exact = derive("self_attention", mask="causal", **GIVEN)
+    derivative = exact.diff("Z", "W_Q")
+    assert derivative.shape == (2, 2, 2, 2)
+    work_out, h = exact.lambdify("numpy"), 1e-6
+    for k, m in ((0, 0), (1, 0), (0, 1), (1, 1)):
+        step = numpy.zeros((2, 2))
+        step[k, m] = h
+        up, down = (work_out(**{**GIVEN, "W_Q": numpy.array(GIVEN["W_Q"]) + sign * step})["Z"] for sign in (1, -1))
+        mine = [[float(derivative[i, j, k, m]) for j in range(2)] for i in range(2)]
+        assert numpy.allclose(mine, (up - down) / (2 * h), atol=1e-8)
+    assert set(exact.diff("Z", "W_V")[0, 0, :, 1]) == {0}  # column 1 of Z does not depend on column 2 of W_V
+
+
+def test_with_letters_for_sizes_it_is_matrix_expressions():
+    solution = derive("self_attention", symbolic=True)
+    n, d, width = (sympy.Symbol(s, integer=True, positive=True) for s in ("n", "d_model", "d_k"))
+    x, q, k = sympy.MatrixSymbol("X", n, d), sympy.MatrixSymbol("W_Q", d, width), sympy.MatrixSymbol("W_K", d, width)
+    assert solution.sympy("Q") == x * q
+    assert solution.expanded().sympy("S'") == x * q * k.T * x.T / sympy.sqrt(width)
+    i, j = sympy.symbols("i j", integer=True, nonnegative=True)
+    scores, index = sympy.MatrixSymbol("S'", n, n), sympy.Symbol("k", integer=True, nonnegative=True)
+    weight = sympy.exp(scores[i, j]) / sympy.Sum(sympy.exp(scores[i, index]), (index, 0, n - 1))
+    assert solution.sympy("A")[i, j] == weight
+    assert r"\sum_{k=0}^{n - 1}" in sympy.latex(solution.sympy("A"))
+
+
+def test_expanded_on_the_command_line():
+    arguments = ["derive", "self_attention", "--symbolic", "--size", "n=1,d_model=1,d_k=1,d_v=1"]
+    runner = CliRunner()
+    assert "v₁₁ = x₁₁·w₁₁^V" in runner.invoke(main, arguments).output
+    expanded = runner.invoke(main, [*arguments, "--expanded"]).output
+    assert "x₁₁²" in expanded.replace(" ", "")
+    refused = runner.invoke(main, ["derive", "note-000", "--expanded"])
+    assert refused.exit_code
+    assert "it goes with --symbolic" in refused.output

@@ -326,7 +326,7 @@ class _Pass:
         leading = set(self.wrt) or {name for name in self.d.givens if name in reached}
         self.depth = dict.fromkeys(self.d.givens, 0)
         for step in self.d:
-            self.depth[step.name] = 1 + max(self.depth[o.name] for o in step.operands)
+            self.depth[step.name] = 1 + max((self.depth[o.name] for o in step.operands), default=0)
             if any(o.name in leading for o in _flowing(step)):
                 leading.add(step.name)
         self.steps = {step.name: step for step in self.d if step.name in reached and step.name in leading}

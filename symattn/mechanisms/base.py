@@ -12,6 +12,7 @@ from functools import reduce
 from operator import add
 from typing import Literal, get_args
 
+from symattn.algebra import size_in_sympy
 from symattn.derivation import Derivation, Op, Operand, Step, column_of, row_of, symbols, transposed
 from symattn.errors import InputError, ReadError, ShapeError, offered
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, Size, Value, exact, is_symbolic, matrix, sign
@@ -655,9 +656,7 @@ def scale_op(spec: object, sizes: Mapping[str, Size]) -> Scale | None:
     except ReadError as error:
         raise InputError(f"The scale {spec!r} cannot be read: {error}") from error
     if is_symbolic(divisor):
-        import sympy
-
-        full = {short: sympy.Symbol(long, positive=True) for short, long in letters.items()}
+        full = {short: size_in_sympy(long) for short, long in letters.items()}
         divisor = divisor.xreplace({s: full[s.name] for s in divisor.free_symbols})
     return Scale(_divisor(divisor, spec), of if used else "")
 

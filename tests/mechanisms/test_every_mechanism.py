@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache
+from functools import cache, reduce
+from itertools import product
+from operator import add
 from random import Random
 
 import pytest
 import sympy
 from click.testing import CliRunner
+from sympy.matrices.expressions.matexpr import MatrixElement
 
+from symattn.algebra import DUALS, VALUES, Dual, Entries, Intervals, size_in_sympy
 from symattn.api import make_recipe
 from symattn.cli import main
-from symattn.derivation import Called, Derivation, symbols
-from symattn.errors import SelfCheckError, UndefinedError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decimal_text, to_sympy
+from symattn.derivation import Called, Derivation, RuleOp, Step, entries_of, symbols
+from symattn.errors import InputError, SelfCheckError, UndefinedError
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Real, Value, decide, decimal_text, to_sympy
+from symattn.exact.approximate import approximate
+from symattn.exact.intervals import enclose, interval_ring
+from symattn.exact.real import as_real
 from symattn.fairness.selfcheck import self_check
 from symattn.marking import mark
 from symattn.marking.windows import Box, cell, window
 from symattn.mechanisms import Mechanism, Settings, mechanism, mechanisms
+from symattn.mechanisms.backward import backward, gradient, seeded
 from symattn.misconceptions import Wrong, replayed
+from symattn.ops.gradient import ActivationGradient
+from symattn.ops.jacobian import Slope
+from symattn.ops.scores import FeatureMap
 from symattn.sheets import Sheet, render, sheets
 from symattn.submissions import fill, read_submission
+from symattn.symbolic import in_symbols, in_sympy, substituted
 from symattn.trial import right_scripts, script
 from symattn.writers import FORMATS
 from symattn.writers.text import plain
@@ -78,6 +90,148 @@ def test_worksheet_and_key_in_every_format(name):
     for document in (sheet.worksheet, sheet.key):
         for form in FORMS:
             assert render(document, form)[1]
+
+
+# ------------------------------------------------------------------------------------------------ one rule
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_the_symbolic_derivation_with_the_givens_put_in_is_the_exact_one(name):
+    d = derivation(name)
+    by_sympy = substituted(in_symbols(d), d.givens)
+    for mine, own in zip(by_sympy, d, strict=True):
+        assert_equal(mine.result, own.result, f"{name}: {own.name}")
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_rule_gives_the_values_and_its_intervals_contain_them(name):
+    d, intervals = derivation(name), Intervals(interval_ring(40))
+    for step, matrices in worked_out(d):
+        rows, columns = step.result.shape
+        seen = [entries_of(m) for m in matrices]
+        assert_equal(
+            Matrix.of([step.op.rule(VALUES, i, j, *seen) for j in range(columns)] for i in range(rows)),
+            step.result,
+            step.name,
+        )
+        if any(x is NEGATIVE_INFINITY for m in (*matrices, step.result) for x in m) or isinstance(step.op, BY_NUMBERS):
+            continue
+        enclosed = [Entries(m.shape, lambda i, j, m=m: enclose(m[i, j], 40)) for m in matrices]
+        for i, j in product(range(rows), range(columns)):
+            low, high = step.op.rule(intervals, i, j, *enclosed)
+            least, most = enclose(step.result[i, j], 30)
+            assert low <= most, step
+            assert least <= high, step
+            assert high - low < Decimal("1e-25") * max(1, abs(high)), step
+
+
+BY_NUMBERS = (ActivationGradient, FeatureMap, Slope)
+"""Read only in values and in symbols: what they take is told by signs, which an interval may not have."""
+
+
+@pytest.mark.parametrize("name", [name for name in MECHANISMS if "gradient" not in name])
+def test_rules_in_dual_numbers_change_as_the_gradients_say(name):
+    """⟨G, dZ⟩ by dual numbers, which go forward, is Σ ⟨gradient, direction⟩ by the steps that go back."""
+    d, rng = derivation(name), Random(name)
+    last = d.last
+    try:
+        back = backward(seeded(d, last.name), last.name)
+    except InputError:
+        assert name in NO_WAY_BACK, name
+        return
+    assert name not in NO_WAY_BACK
+    wanted = [given for given in d.givens if gradient(given) in back]
+    directions = {given: random_matrix(d.givens[given].shape, rng) for given in wanted}
+    slopes = in_duals(d, directions)[last.name]
+    along = approximate(total(g * x.slope for g, x in zip(back.value(gradient(last.name)), slopes, strict=True)))
+    backwards = total(
+        g * v for given in wanted for g, v in zip(back.value(gradient(given)), directions[given], strict=True)
+    )
+    assert wanted
+    assert along == pytest.approx(approximate(backwards), rel=1e-9, abs=1e-9)
+
+
+def in_duals(d: Derivation, directions: Mapping[str, Matrix]) -> dict[str, list[Dual]]:
+    """Every matrix with how it changes when the givens go along some directions, entry by entry, in decimals."""
+    tables: dict[str, dict[tuple[int, int], Dual]] = {}
+    for given, m in d.givens.items():
+        cells = list(product(*map(range, m.shape)))
+        tables[given] = {at: Dual(as_real(m[at]), directions[given][at] if given in directions else 0) for at in cells}
+    for step in d:
+        assert isinstance(step.op, RuleOp), step
+        operands = [
+            Entries(o.of(d.value(o.name)).shape, lambda i, j, o=o: tables[o.name][o.place(i, j)]) for o in step.operands
+        ]
+        cells = product(*map(range, step.result.shape))
+        tables[step.name] = {at: step.op.rule(DUALS, *at, *operands) for at in cells}
+    return {name: list(table.values()) for name, table in tables.items()}
+
+
+def total(terms: Iterator[Value]) -> Value:
+    return reduce(add, terms)
+
+
+NO_WAY_BACK = {
+    "backpropagation_through_time",
+    "language_model",
+    "linear_attention",
+    "online_softmax",
+    "recurrent_jacobian",
+    "softmax_jacobian",
+}
+"""Mechanisms that are gradients themselves, or have a step through which none is known."""
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_with_letters_for_sizes_every_step_is_the_same_once_they_are_numbers(name):
+    chosen, settings = mechanism(name), Settings.read(mechanism(name).defaults)
+    sizes_of_givens = (spec.rpartition("*")[2] for shape in chosen.shapes(settings).values() for spec in shape)
+    letters = {letter: letter for letter in sizes_of_givens if not letter.isdecimal()}
+    numbers = dict.fromkeys(letters, 2)
+    try:
+        open_sizes = chosen.run(chosen.symbolic(letters, settings), settings, staged=True)
+    except InputError:  # a recurrent network, several heads and pairs of features have sizes in numbers
+        return
+    closed = chosen.run(chosen.symbolic(numbers, settings), settings, staged=True)
+    expressions, explicit = in_sympy(open_sizes), in_sympy(closed)
+    sizes = {size_in_sympy(letter): number for letter, number in numbers.items()}
+    for step in open_sizes:
+        entry = expressions[step.name].subs(sizes).as_explicit().doit()
+        found = sympy.Matrix(entry).replace(lambda x: x.is_Function and x.func.__name__ == "mask", causal)
+        found = found.replace(
+            lambda x: isinstance(x, MatrixElement), lambda x: seen_entry(closed, x.parent.name, int(x.i), int(x.j))
+        )
+        for mine, own in zip(found, explicit[step.name], strict=True):
+            assert mine == own or sympy.simplify(mine - own) == 0, step.name
+
+
+def causal(mask):
+    query, key = mask.args
+    return 0 if key <= query else -sympy.oo
+
+
+def seen_entry(d: Derivation, name: str, i: int, j: int) -> sympy.Expr:
+    return to_sympy(d.seen(name)[i, j])
+
+
+def assert_equal(mine: Matrix, own: Matrix, where: str) -> None:
+    assert mine.shape == own.shape
+    for x, y in zip(mine, own, strict=True):
+        if isinstance(y, Real) or isinstance(x, Real):
+            assert abs(to_sympy(x) - to_sympy(y)) <= 1e-20 * max(1, abs(to_sympy(y))), where
+        else:
+            assert decide(x, y).equal is True, f"{where}: {x} and {y}"
+
+
+def worked_out(d: Derivation) -> Iterator[tuple[Step, list[Matrix]]]:
+    """The steps that are rules, each with its operands."""
+    for step in d:
+        if isinstance(step.op, RuleOp):
+            yield step, [operand.of(d.value(operand.name)) for operand in step.operands]
+
+
+def random_matrix(shape: tuple[int, int], rng: Random) -> Matrix:
+    return Matrix.of([rng.randint(-3, 3) for _ in range(shape[1])] for _ in range(shape[0]))
 
 
 # ------------------------------------------------------------------------------------------------ marked
