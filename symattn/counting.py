@@ -240,7 +240,7 @@ def chain(d: Derivation) -> tuple[Step, ...]:
     """
     ending: dict[str, tuple[Step, ...]] = {}
     for step in d:
-        before = max((ending.get(operand.name, ()) for operand in step.operands), key=len)
+        before = max((ending.get(operand.name, ()) for operand in step.operands), key=len, default=())
         ending[step.name] = (*before, step) if works(step) else before
     return max(ending.values(), key=len, default=())
 

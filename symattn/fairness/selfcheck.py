@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import cmath
 import math
+import struct
 from collections.abc import Callable, Iterable, Sequence
 
 from symattn.derivation import Derivation, Step
@@ -24,7 +25,17 @@ from symattn.exact import (
     is_symbolic,
     power,
 )
+from symattn.exact.intervals import interval_ring
 from symattn.ops import Activation, Add, Hadamard, Mask, MatMul, Part, Round, Scale, Softmax, Stack, SumOver, Transpose
+from symattn.ops.arithmetic import (
+    Divide,
+    DivisorGradient,
+    Exponential,
+    Opposite,
+    SquareRoot,
+    Subtract,
+    ToFloat,
+)
 from symattn.ops.cache import Append
 from symattn.ops.gradient import (
     ActivationGradient,
@@ -47,6 +58,7 @@ from symattn.ops.loss import CrossEntropy
 from symattn.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
 from symattn.ops.online import Accumulate, Exponentials, RunningMaximum
 from symattn.ops.position import Angle, Degrees, Direction, Frequency, Multiple, Rotate, RotateBack, Sinusoids
+from symattn.ops.positional import Positional
 from symattn.ops.scores import Bias, FeatureMap, Hardmax, Over, OverSum, SoftCap, Temperature
 
 Floats = list[list[float]]
@@ -340,6 +352,47 @@ def _exponentials(m: list[Floats], step: Step) -> Floats:
     return powers(m, step)
 
 
+def _exponential(m: list[Floats], step: Step) -> Floats:
+    assert isinstance(step.op, Exponential)
+    base = math.e if step.op.base == "e" else _float(step.op.base)
+    return [[0.0 if math.isinf(x) else base**x for x in row] for row in m[0]]
+
+
+def _to_float(m: list[Floats], step: Step) -> Floats:
+    """What rounding may give: a number that survives being packed in so many bytes, as near as its neighbours allow."""
+    assert isinstance(step.op, ToFloat) and isinstance(step.result, Matrix)
+    own = step.op.format
+    code = {"float16": "<e", "float64": "<d"}.get(own.name, "<f")
+
+    def fits(r: float, x: float) -> bool:
+        if math.isinf(r) or math.isinf(x):
+            return r == x or (r < 0 and x < -6e4)
+        packed = struct.pack(code, r)
+        short = own.name != "bfloat16" or packed[:2] == b"\0\0"
+        step_to_next = math.ulp(max(abs(x), 2.0**own.least)) * 2.0 ** (53 - own.digits)
+        return short and struct.unpack(code, packed)[0] == r and abs(r - x) <= step_to_next / 2 * (1 + TOLERANCE)
+
+    rounded = _floats(step.result)
+    return [
+        [r if fits(r, x) else math.nan for r, x in zip(row, other, strict=True)]
+        for row, other in zip(rounded, m[0], strict=True)
+    ]
+
+
+def _back_through_quotient(m: list[Floats], step: Step) -> Floats:
+    gradient, quotient, divisor = m
+    products = [[-g * y for g, y in zip(*rows, strict=True)] for rows in zip(gradient, quotient, strict=True)]
+    return _broadcast(lambda x, y: x / y)([products, divisor], step)
+
+
+def _positional(m: list[Floats], step: Step) -> Floats:
+    """The formula of every entry in intervals, which know nothing of exact values."""
+    assert isinstance(step.op, Positional)
+    ring, op = interval_ring(20), step.op
+    rows = [[float(ring(op.tree(p, j)).low) for j in range(op.width)] for p in op.positions]
+    return rows if step.op.tokens == "rows" else _transpose([rows], step)
+
+
 def _accumulate(m: list[Floats], step: Step) -> Floats:
     factors, old, new = m
     kept = _broadcast(lambda x, y: x * y)([factors, old], step)
@@ -564,6 +617,14 @@ _ROUTES: dict[type, Route] = {
     RunningMaximum: _maxima,
     Exponentials: _exponentials,
     Accumulate: _accumulate,
+    Subtract: _broadcast(lambda x, y: x - y),
+    Divide: _broadcast(lambda x, y: x / y),
+    Opposite: lambda m, step: [[0.0 - x for x in row] for row in m[0]],
+    Exponential: _exponential,
+    SquareRoot: lambda m, step: [[math.sqrt(x) for x in row] for row in m[0]],
+    ToFloat: _to_float,
+    DivisorGradient: _back_through_quotient,
+    Positional: _positional,
     Sinusoids: _sinusoids,
     Rotate: _rotate,
     RotateBack: _rotate,
