@@ -33,6 +33,7 @@ GIVENS = {"A": A, "B": B, "row": [[4, 9]], "column": [["1/2"], [2]], "number": [
 a, b = np.array([[1, 1 / 3], [3, 2.5]]), np.array([[2, 4], [0.5, 1]])
 row, column = np.array([[4, 9]]), np.array([[0.5], [2]])
 p = np.arange(2)[:, None]
+TURN = np.array([[math.cos(1), -math.sin(1)], [math.sin(1), math.cos(1)]])
 
 PROGRAMS: list[tuple[dict[str, Any], np.ndarray]] = [
     ({"op": "subtract", "operands": ["A", "B"]}, a - b),
@@ -54,9 +55,9 @@ PROGRAMS: list[tuple[dict[str, Any], np.ndarray]] = [
     ({"op": "sinusoids", "operands": ["A"]}, np.hstack([np.sin(p), np.cos(p)])),
     ({"op": "sinusoids", "operands": ["A"], "first_position": 1}, np.hstack([np.sin(p + 1), np.cos(p + 1)])),
     ({"op": "rotate", "operands": ["A"], "angles": "90"}, np.array([[1, 1 / 3], [-2.5, 3]])),
-    ({"op": "rotate", "operands": ["A"]}, np.vstack([a[0], [[math.cos(1), -math.sin(1)], [math.sin(1), math.cos(1)]] @ a[1]])),
+    ({"op": "rotate", "operands": ["A"]}, np.vstack([a[0], TURN @ a[1]])),
     ({"op": "positions", "operands": ["A"], "formula": "p/(k+1)"}, np.array([[0, 0], [1, 0.5]])),
-    ({"op": "positions", "operands": ["A"], "formula": ["sin(p/100^(2k/d))", "cos(p)"]}, np.hstack([np.sin(p), np.cos(p)])),
+    ({"op": "positions", "operands": ["A"], "formula": ["sin(p/9^(2k/d))", "cos(p)"]}, np.hstack([np.sin(p), np.cos(p)])),
 ]  # fmt: skip
 IDS = [f"{k}-{step['op']}" for k, (step, _) in enumerate(PROGRAMS)]
 
