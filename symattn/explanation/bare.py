@@ -69,6 +69,7 @@ def _short(step: Step, problem: Problem, wording: Wording) -> Inlines:
 _HIDES = {
     "causal": "causal, later tokens hidden",
     "causal:top-left": "query i sees keys 1 to i",
+    "past": "earlier tokens alone seen",
     "padding": "padding hidden",
 }
 

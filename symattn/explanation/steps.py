@@ -271,6 +271,7 @@ MASKS = {
     "causal, unequal": "The last query sees every key, and each query before it one key less; hidden scores are −∞, so "
     "their weights are 0.",
     "causal:top-left": "Query i sees keys 1 to i: hidden scores are −∞, so their weights are 0.",
+    "past": "A token sees earlier ones only, and not itself: hidden scores are −∞, so their weights are 0.",
     "prefix": "All tokens see the first ones; no token sees any other later one: hidden scores are −∞, so their "
     "weights are 0.",
     "padding": "Padding is hidden: its scores are −∞, so its weights are 0.",

@@ -18,7 +18,7 @@ from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, Size, V
 from symattn.exact.carry import Arithmetic
 from symattn.exact.reading import read
 from symattn.ops import Activation, Add, Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver
-from symattn.ops.attention import Keep, MaskStyle, blocks, both, causal, padding, prefix, window
+from symattn.ops.attention import Keep, MaskStyle, blocks, both, causal, padding, past, prefix, window
 from symattn.ops.entrywise import RoundingMethod
 from symattn.ops.scores import Bias, Hardmax, OverSum, SoftCap, Temperature, alibi, alibi_slope
 from symattn.ops.turning import turned, turned_op
@@ -690,7 +690,7 @@ def _sum(values: Sequence[Value]) -> Value:
 
 
 _ADDITIVE, _HIDDEN = "additive:", "hidden:"
-_KINDS = ("causal", "causal:top-left", "padding", "window", "prefix", "blocks")
+_KINDS = ("causal", "causal:top-left", "past", "padding", "window", "prefix", "blocks")
 
 
 def _parts(spec: str) -> list[str]:
@@ -725,14 +725,14 @@ def _known_mask(part: str) -> None:
     """`InputError` if there is no mask of that name."""
     name, known = (
         part.partition(":")[0].strip(),
-        ("causal", "padding", "window", "prefix", "blocks", "hidden", "additive"),
+        ("causal", "past", "padding", "window", "prefix", "blocks", "hidden", "additive"),
     )
     if part and not part.startswith("[") and name not in known:
         raise InputError(f"There is no mask {part[:60]!r}; {offered(name, known, _EXPECTED)}")
 
 
 _EXPECTED = (
-    "causal, causal:top-left, padding:2, window:2, window:2:both, prefix:2, blocks:2,1, rows of 1 (seen) and 0 "
+    "causal, causal:top-left, past, padding:2, window:2, window:2:both, prefix:2, blocks:2,1, rows of 1 (seen) and 0 "
     "(hidden), hidden: and rows of 1 for what is hidden, additive: and rows of numbers, or several of these joined by "
     "+ were expected"
 )
@@ -753,6 +753,8 @@ def _named_mask(spec: str, rows: int, columns: int) -> Keep:
                 return causal(rows, columns)
             case "causal", ["top-left"]:
                 return causal(rows, columns, top_left=True)
+            case "past", []:
+                return past(rows, columns)
             case "padding", [real]:
                 return padding(rows, columns, _within(int(real), 1, columns))
             case "window", [width]:

@@ -57,7 +57,7 @@ PROGRAMS: list[tuple[dict[str, Any], np.ndarray]] = [
     ({"op": "rotate", "operands": ["A"], "angles": "90"}, np.array([[1, 1 / 3], [-2.5, 3]])),
     ({"op": "rotate", "operands": ["A"]}, np.vstack([a[0], TURN @ a[1]])),
     ({"op": "positions", "operands": ["A"], "formula": "p/(k+1)"}, np.array([[0, 0], [1, 0.5]])),
-    ({"op": "positions", "operands": ["A"], "formula": ["sin(p/9^(2k/d))", "cos(p)"]}, np.hstack([np.sin(p), np.cos(p)])),
+    ({"op": "positions", "operands": ["A"], "formula": ["sin(p/9^(2k/d))", "p"]}, np.hstack([np.sin(p), p])),
 ]  # fmt: skip
 IDS = [f"{k}-{step['op']}" for k, (step, _) in enumerate(PROGRAMS)]
 
