@@ -92,13 +92,16 @@ def self_check(derivation: Derivation) -> None:
 def _by_token(d: Derivation) -> None:
     """Z once more, exactly, from the scores alone: z_ic · Σ_j e^s_ij = Σ_j e^s_ij v_jc, with no division and no A."""
     names = {s.name for s in d}
-    if not {"A", "Z"} <= names or "V" not in d or "A_rounded" in names:
+    if not {"A", "Z"} <= names or "A_rounded" in names:
         return
     softmax, last = d["A"], d["Z"]
-    scores, values, output = d.seen(softmax.operands[0].name), d.seen("V"), last.result
-    if not all(isinstance(m, Matrix) for m in (scores, values, output)) or not isinstance(softmax.op, Softmax):
+    if not isinstance(softmax.op, Softmax) or not isinstance(last.op, MatMul):
         return
-    if any(map(_has_symbols, (scores, values))) or not isinstance(last.op, MatMul):
+    mixed_in = last.operands[1 if softmax.op.along == "rows" else 0]
+    scores, values, output = d.seen(softmax.operands[0].name), mixed_in.of(d.seen(mixed_in.name)), last.result
+    if not all(isinstance(m, Matrix) for m in (scores, values, output)):
+        return
+    if any(map(_has_symbols, (scores, values))):
         return
     assert isinstance(scores, Matrix) and isinstance(values, Matrix) and isinstance(output, Matrix)
     if any(map(is_symbolic, scores)):  # beyond the exact numbers equality is seldom proved, and seeking long

@@ -153,7 +153,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "variance": ("population", "sample"),
     "function": ("", "relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid", "identity"),
 }
-_COUNTS = {"heads": (1, 16), "kv_heads": (0, 16), "first_position": (0, 1), "blocks": (1, 6), "tile": (1, 64)}
+_COUNTS = {"heads": (1, 128), "kv_heads": (0, 128), "first_position": (0, 1), "blocks": (1, 6), "tile": (1, 64)}
 _NUMBERS = ("cap", "temperature", "wavelength", "epsilon")
 
 SCORES = frozenset({"empty", "weights", "cap", "temperature", "bias"})
@@ -288,10 +288,9 @@ class Mechanism:
         return reduce(Derivation.extended, _until(planned, settings.stop_at), d)  # and nothing of what comes later
 
     def _worked_out(self, d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
-        if settings.orientation == "rows" or not self.turns:
+        if not self.turns:
             return self.derive(d, settings, sizes)
-        derivation = turned(self.derive(turned(d), replace(settings, orientation="rows"), sizes))
-        return _letters_in_place(derivation) if d.staged else derivation
+        return in_rows(self.derive, d, settings, sizes)
 
     def sizes(self, givens: Mapping[str, AnyMatrix], settings: Settings) -> dict[str, Size]:
         """What n, d_model, d_k, d_v are, as the givens' shapes tell; h and g, if there are heads."""
@@ -343,6 +342,19 @@ class Mechanism:
             else:
                 result[name] = Outline((rows, columns))
         return result
+
+
+def in_rows(
+    derive: Callable[[Derivation, Settings, Mapping[str, Size]], Derivation],
+    d: Derivation,
+    settings: Settings,
+    sizes: Mapping[str, Size],
+) -> Derivation:
+    """What `derive`, which knows tokens as rows alone, makes of them; turned where they are columns."""
+    if settings.orientation == "rows":
+        return derive(d, settings, sizes)
+    derivation = turned(derive(turned(d), replace(settings, orientation="rows"), sizes))
+    return _letters_in_place(derivation) if d.staged else derivation
 
 
 def numbered(named: Mapping[str, tuple[str, str]], settings: Settings) -> dict[str, tuple[str, str]]:

@@ -116,7 +116,7 @@ def test_every_kind_has_a_sentence_of_its_own_and_unequal_lengths_are_told():
 def test_the_first_token_has_no_past():
     """Its row is empty: refused in one sentence, or weights of 0 where that is declared."""
     q = [[1], [2], [3]]
-    with pytest.raises(UndefinedError, match="Row 1 has no visible score .*empty = .zero."):
+    with pytest.raises(UndefinedError, match="Row 1 has no visible score"):
         derive("attention", Q=q, K=q, V=q, mask="past")
     weights = oracles.floats(derive("attention", Q=q, K=q, V=q, mask="past", empty="zero")["A"].result)
     powers = np.exp(np.outer([1, 2, 3], [1, 2, 3])) * np.tri(3, 3, -1)
