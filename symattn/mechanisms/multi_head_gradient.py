@@ -92,7 +92,8 @@ MECHANISM = Mechanism(
         "B": ("n", "n"),
     },
     usual=("W_O", "dO", "A_{head}"),
-    defaults={"heads": 2, "scale": "none"},
+    defaults={"heads": 2},
+    drawn={"scale": "none"},  # whose heads are one feature wide
     uses=CHANGED_SCORES | HEADS,
     default_sizes={"n": 2, "d_model": 2, "d_k": 1, "d_v": 1, "d_out": 2},
     derive=derive,

@@ -18,7 +18,7 @@ from symattn.errors import InputError
 from symattn.exact import Matrix, Outline, decide, matrix, to_sympy
 from symattn.exact.approximate import approximate
 from symattn.fairness.selfcheck import _ROUTES, self_check
-from symattn.mechanisms import Settings, mechanism
+from symattn.mechanisms import Settings, mechanism, mechanisms
 from symattn.mechanisms.backward import SECTION, backward
 from symattn.ops import MatMul, Transpose
 from symattn.ops.gradient import SoftmaxGradient, SoftmaxJacobian
@@ -438,3 +438,25 @@ def test_weights_that_are_none_are_refused() -> None:
         exactly("weights_given_gradient", {**given, "A": [["1/2", "1/4"]]})
     with pytest.raises(InputError, match="where the mask hides a key"):
         exactly("weights_given_gradient", {**given, "A": [["1/2", "1/2"]]}, mask=[[1, 0]])
+
+
+# ------------------------------------------------------------------------------------------------ defaults
+
+FORWARD = {
+    "multi_head_gradient": "multi_head_attention",
+    "backpropagation_through_time": "recurrent_network",
+    "recurrent_jacobian": "recurrent_network",
+    "weights_given_gradient": "attention",
+    **{name: name.removesuffix("_gradient") for name in mechanisms() if name.removesuffix("_gradient") in mechanisms()},
+}
+"""Mechanisms that go there and back, and those that only go there."""
+
+
+@pytest.mark.parametrize("name", sorted(set(FORWARD) - set(FORWARD.values())))
+def test_a_mechanism_and_its_gradient_have_the_same_defaults(name):
+    assert mechanism(name).defaults == mechanism(FORWARD[name]).defaults
+
+
+def test_every_gradient_has_its_forward_pass():
+    back = {name for name in mechanisms() if "gradient" in name or "backprop" in name}
+    assert back <= {*FORWARD, "cross_entropy_gradient"}  # which starts from logits, and has no forward pass of its own
