@@ -41,8 +41,8 @@ ABOUT: Mapping[str, tuple[str, str]] = {
     "wavelength": ("BASE", "The base of the angles of positions, 10000."),
     "angles": (
         "ANGLES",
-        "The angles themselves, one for all pairs of features or one for each, in degrees or as cosine and sine: "
-        "90, 3/5+4/5i.",
+        "The angles themselves, one for all pairs of features or one for each, in degrees, in radians or as "
+        "cosine and sine: 90, pi/6, 1/2 rad, 3/5+4/5i.",
     ),
     "first_position": ("0|1", "The number of the first position."),
     "embedding": ("HOW", "plain; scaled: times √d_model before positions are added."),

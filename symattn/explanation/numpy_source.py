@@ -48,7 +48,7 @@ from symattn.ops.jacobian import InfinityNorm, Slope
 from symattn.ops.loss import CrossEntropy
 from symattn.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
 from symattn.ops.online import Accumulate, Exponentials, RunningMaximum
-from symattn.ops.position import Angle, Degrees, Direction, Frequency, Multiple, Rotate, RotateBack, Sinusoids
+from symattn.ops.position import Angle, Degrees, Direction, Frequency, Multiple, Radians, Rotate, RotateBack, Sinusoids
 from symattn.ops.positional import Positional
 from symattn.ops.scores import Bias, FeatureMap, Hardmax, Over, OverSum, SoftCap
 
@@ -488,6 +488,8 @@ def _angle(angle: Angle) -> str:
     match angle:
         case Frequency(base, above, below):
             return f"1 / {factor(base)}**({above}/{below})"
+        case Radians(radians):
+            return value(radians)
         case Degrees(degrees):
             return f"np.radians({value(degrees)})"
         case Direction(cosine, sine):

@@ -21,7 +21,7 @@ from symattn.formula import (
     Sum,
 )
 from symattn.ops import Multiple, Positional, Rotate, Sinusoids
-from symattn.ops.position import Frequency
+from symattn.ops.position import Frequency, Radians
 
 P, THETA = Name("p"), Name("θ")
 
@@ -42,7 +42,7 @@ def position_conventions(op: Sinusoids | Rotate) -> list[Inlines]:
         items.append((Words(f"{which} make pairs, and a pair turns so: "), Math(_turn()), Words(".")))
         if all(angle == op.angles[0] for angle in op.angles):
             stated = list(op.angles[0].stated(THETA))
-    radians = ", in radians." if any(isinstance(angle, Frequency) for angle in op.angles) else "."
+    radians = ", in radians." if any(isinstance(angle, Frequency | Radians) for angle in op.angles) else "."
     items.append((Words("The angles are: "), Math(Row(tuple(stated))), Words(radians)))
     return items
 
@@ -75,7 +75,7 @@ def has_sines(d: Derivation) -> bool:
     waves = (step.op for step in d if isinstance(step.op, Sinusoids | Rotate))
     formulas = "".join("".join(step.op.formulas) for step in d if isinstance(step.op, Positional))
     stated = "sin" in formulas or "cos" in formulas
-    return stated or any(isinstance(angle, Frequency) for op in waves for angle in op.angles)
+    return stated or any(isinstance(angle, Frequency | Radians) for op in waves for angle in op.angles)
 
 
 def multiple_convention(step: Step, wording: Wording) -> Inlines:

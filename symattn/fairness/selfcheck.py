@@ -57,7 +57,7 @@ from symattn.ops.jacobian import InfinityNorm, Slope
 from symattn.ops.loss import CrossEntropy
 from symattn.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
 from symattn.ops.online import Accumulate, Exponentials, RunningMaximum
-from symattn.ops.position import Angle, Degrees, Direction, Frequency, Multiple, Rotate, RotateBack, Sinusoids
+from symattn.ops.position import Angle, Degrees, Direction, Frequency, Multiple, Radians, Rotate, RotateBack, Sinusoids
 from symattn.ops.positional import Positional
 from symattn.ops.scores import Bias, FeatureMap, Hardmax, Over, OverSum, SoftCap, Temperature
 
@@ -406,6 +406,8 @@ def _turn(angle: Angle, position: int) -> complex:
     """e^(ipθ)."""
     if isinstance(angle, Frequency):
         return cmath.rect(1, position * _float(angle.base) ** (-angle.above / angle.below))
+    if isinstance(angle, Radians):
+        return cmath.rect(1, position * float(angle.radians))
     if isinstance(angle, Degrees):
         return cmath.rect(1, position * math.radians(angle.degrees))
     assert isinstance(angle, Direction)
