@@ -440,7 +440,8 @@ class _Pass:
             alone = self.awaited[operand.name] == 1 and operand.name not in self.got
             if pulled.op is not None:
                 whole = alone and pulled.part is None
-                name = gradient(operand.name) if whole else self._new(self._called(operand, step, k))
+                own = gradient(self._beneath_mask(operand.name))
+                name = own if whole else self._new(self._called(operand, step, k))
                 operands = pulled.operands
                 for op in (pulled.op, *pulled.after)[:-1]:
                     before = self._new(f"{self._called(operand, step, k)}_before")
@@ -455,6 +456,15 @@ class _Pass:
                 self._settle(operand.name, own.section)
                 complete.append(operand.name)
         return complete
+
+    def _beneath_mask(self, name: str) -> str:
+        """What a masked matrix was before: its gradient is the same, and is called so with a mask and without one."""
+        step = self.steps.get(name)
+        if step is None or not isinstance(step.op, Mask | Bias):
+            return name
+        (source,) = step.operands
+        alone = source == Operand(source.name) and source.name in self.steps and self.uses[source.name] == 1
+        return self._beneath_mask(source.name) if alone else name
 
     def _called(self, operand: Operand, step: Step, k: int) -> str:
         """What the gradient from one use is called: dX_Q for what comes to X from Q, among several."""

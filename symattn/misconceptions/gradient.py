@@ -159,7 +159,7 @@ GRADIENT = (
     Misconception(
         "D4",
         "a gradient for what is hidden",
-        "dM",
+        "dS'",
         everywhere(_hidden_too),
         exactly="where a_ij = 0: da_ij − Σ_k a_ik·da_ik, without the factor a_ij",
         tell="Entries that the mask hides are not 0.",
