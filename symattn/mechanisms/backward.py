@@ -440,8 +440,8 @@ class _Pass:
             alone = self.awaited[operand.name] == 1 and operand.name not in self.got
             if pulled.op is not None:
                 whole = alone and pulled.part is None
-                own = gradient(self._beneath_mask(operand.name))
-                name = own if whole else self._new(self._called(operand, step, k))
+                unmasked = gradient(self._beneath_mask(operand.name))
+                name = unmasked if whole else self._new(self._called(operand, step, k))
                 operands = pulled.operands
                 for op in (pulled.op, *pulled.after)[:-1]:
                     before = self._new(f"{self._called(operand, step, k)}_before")
