@@ -46,6 +46,8 @@ LARGE = (-4, -3, -2, 2, 3, 4)
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
     """With d_k = 4 all scores are even, so that powers of e are whole."""
+    if settings.heads > 1:
+        raise InputError("Numbers are drawn for one head here; for several there is multi_head_gradient.")
     n, m, d_k, d_v = (number(sizes, letter) for letter in ("n", "m", "d_k", "d_v"))
 
     def large(rows: int) -> Matrix:

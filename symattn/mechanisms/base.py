@@ -81,9 +81,9 @@ class Settings:
 
     @property
     def plain_scores(self) -> bool:
-        """Whether scores are scaled and masked alone before an ordinary softmax."""
+        """Whether there is one head, whose scores are scaled and masked alone before an ordinary softmax."""
         changed = self.bias or self.cap is not None or self.temperature is not None
-        return self.weights == "softmax" and self.empty == "undefined" and not changed
+        return self.heads == 1 and self.weights == "softmax" and self.empty == "undefined" and not changed
 
     @property
     def groups(self) -> int:
@@ -239,14 +239,16 @@ class Mechanism:
     other_way: Callable[[Derivation], Derivation] | None = None
 
     def shapes(self, settings: Settings) -> dict[str, tuple[str, str]]:
-        """Every given, required or not, with its shape in letters for this orientation."""
+        """Every given, required or not, with its shape in letters for this orientation; h*d_k is d_k with one head."""
         listed = numbered({**self.givens, **self.optional}, settings)
-        return {name: s if settings.orientation == "rows" else s[::-1] for name, s in listed.items()}
+        single = [f"{factor}*" for factor, count in _head_counts(settings).items() if count == 1]
+        plain = {name: tuple(_without(spec, single) for spec in shape) for name, shape in listed.items()}
+        return {name: (r, c) if settings.orientation == "rows" else (c, r) for name, (r, c) in plain.items()}
 
     def has_given(self, name: str) -> bool:
         """Whether a given is called so, in whichever head or block."""
         named = (re.escape(one) for one in (*self.givens, *self.optional))
-        return any(re.fullmatch(re.sub(r"\\\{\w+\\\}", r"\\d+", one), name) for one in named)
+        return any(re.fullmatch(re.sub(r"\\\{\w+\\\}", r"\\d+", one), own_name(name)) for one in named)
 
     def no_given(self, name: str, settings: Settings) -> InputError:
         """What is said of a given that it has not."""
@@ -279,7 +281,10 @@ class Mechanism:
             if getattr(settings, name) != getattr(default, name):
                 listed = ", ".join(sorted(self.uses)) or "none but those of all"
                 raise InputError(f"{self.name} has no setting {name!r}; its own are: {listed}.")
-        read = {name: _given(name, value) for name, value in givens.items()}
+        read = {own_name(name): _given(name, value) for name, value in givens.items()}
+        if len(read) < len(givens):
+            twice = next(name for name in givens if own_name(name) in givens and own_name(name) != name)
+            raise InputError(f"{twice} and {own_name(twice)} are the same matrix, and both are given.")
         sizes = self.sizes(read, settings)
         d = Derivation(read, (), staged, settings.orientation, settings.arithmetic)
         if not settings.stop_at:
@@ -324,7 +329,7 @@ class Mechanism:
 
     def given_shapes(self, sizes: Mapping[str, Size], settings: Settings) -> dict[str, tuple[Size, Size]]:
         """The shapes of the expected givens in numbers, as far as the sizes are numbers."""
-        known, shapes = {"h": settings.heads, "g": settings.groups}, self.shapes(settings)
+        known, shapes = _head_counts(settings), self.shapes(settings)
         found: dict[str, tuple[Size, Size]] = {}
         for name in self.expected(settings):
             rows, columns = (_whole(spec, sizes, known) for spec in shapes[name])
@@ -355,6 +360,15 @@ def in_rows(
         return derive(d, settings, sizes)
     derivation = turned(derive(turned(d), replace(settings, orientation="rows"), sizes))
     return _letters_in_place(derivation) if d.staged else derivation
+
+
+def own_name(name: str) -> str:
+    """A given as it is called here: γ and β of the first norm may be written as W_1 and b_1 are.
+
+    >>> own_name("gamma_1"), own_name("beta_2^self"), own_name("b_1")
+    ('gamma1', 'beta2^self', 'b_1')
+    """
+    return re.sub(r"^(gamma|beta)_(?=\d)", r"\1", name)
 
 
 def numbered(named: Mapping[str, tuple[str, str]], settings: Settings) -> dict[str, tuple[str, str]]:
@@ -393,9 +407,19 @@ def _factored(spec: str) -> tuple[str, str]:
     return (factor, letter) if star else ("", spec)
 
 
+def _head_counts(settings: Settings) -> dict[str, int]:
+    """What the factors of shapes stand for: all heads, and those of keys and values."""
+    return {"h": settings.heads, "g": settings.groups}
+
+
+def _without(spec: str, single: Sequence[str]) -> str:
+    """d_k for h*d_k where there is one head."""
+    return reduce(lambda text, factor: text.removeprefix(factor), single, spec)
+
+
 def _shared(name: str, size: Size, factor: str, axis: str, settings: Settings) -> Size:
     """The share of one head in a size."""
-    heads = {"h": settings.heads, "g": settings.groups, "": 1}[factor]
+    heads = {**_head_counts(settings), "": 1}[factor]
     if heads == 1:
         return size
     if not isinstance(size, int):

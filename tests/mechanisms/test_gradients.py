@@ -442,7 +442,7 @@ def test_weights_that_are_none_are_refused() -> None:
 
 # ------------------------------------------------------------------------------------------------ defaults
 
-FORWARD = {
+THERE = {
     "multi_head_gradient": "multi_head_attention",
     "backpropagation_through_time": "recurrent_network",
     "recurrent_jacobian": "recurrent_network",
@@ -452,14 +452,14 @@ FORWARD = {
 """Mechanisms that go there and back, and those that only go there."""
 
 
-@pytest.mark.parametrize("name", sorted(set(FORWARD) - set(FORWARD.values())))
+@pytest.mark.parametrize("name", sorted(set(THERE) - set(THERE.values())))
 def test_a_mechanism_and_its_gradient_have_the_same_defaults(name):
-    assert mechanism(name).defaults == mechanism(FORWARD[name]).defaults
+    assert mechanism(name).defaults == mechanism(THERE[name]).defaults
 
 
 def test_every_gradient_has_its_forward_pass():
     back = {name for name in mechanisms() if "gradient" in name or "backprop" in name}
-    assert back <= {*FORWARD, "cross_entropy_gradient"}  # which starts from logits, and has no forward pass of its own
+    assert back <= {*THERE, "cross_entropy_gradient"}  # which starts from logits, and has no forward pass of its own
 
 
 # ------------------------------------------------------------------------------------------------ names of steps
