@@ -163,3 +163,20 @@ def test_what_does_not_fit_is_one_sentence(givens, settings, complaint):
     q = [[1, 0], [0, 1]]
     with pytest.raises((InputError, ShapeError), match=complaint):
         derive("attention", Q=q, K=q, V=q, **givens, **settings)
+
+
+@pytest.mark.parametrize("mask", ["blocks:2,2", "blocks:2,2+causal"])
+def test_a_batch_is_its_sequences_one_below_the_other(mask):
+    """With blocks as the mask no sequence sees another: outputs and gradients are PyTorch's of the batch."""
+    rng = Random(mask)
+    given = {name: [[rng.randint(-2, 2) for _ in range(4)] for _ in range(4)] for name in ("Q", "K", "V", "dC")}
+    back = Autograd(given)
+    torch = back.torch
+    q, k, v = (back[name].reshape(2, 2, 2, 2).transpose(1, 2) for name in "QKV")  # sequence × head × token × width
+    causal = "causal" in mask
+    attended = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
+    expected = attended.transpose(1, 2).reshape(4, 4)
+    back.back(expected, "dC")
+    d = derive("attention_gradient", **given, heads=2, mask=mask, arithmetic="decimal").derivation
+    assert np.allclose(floats(d.value("C")), expected.detach().numpy(), atol=1e-12)
+    back.agrees(lambda name: floats(d.value(name)), ["Q", "K", "V"])

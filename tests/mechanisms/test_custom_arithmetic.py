@@ -19,13 +19,15 @@ from symattn.exact.approximate import approximate
 from symattn.explanation import derivation_document
 from symattn.explanation.numpy_source import HELPERS, helpers_called, numpy_lines
 from symattn.fairness import self_check
+from symattn.marking import mark
 from symattn.marking.windows import cell, window
 from symattn.mechanisms import custom
 from symattn.ops import Divide, Exponential, Opposite, SquareRoot, Subtract, ToFloat
 from symattn.ops.arithmetic import DivisorGradient
 from symattn.ops.turning import turned
 from symattn.problem_file import problem_file
-from symattn.sheets import render
+from symattn.sheets import make_sheet, render
+from symattn.trial import right_scripts, script
 from symattn.writers import FORMATS
 
 A, B = [[1, "1/3"], [3, "5/2"]], [[2, 4], ["1/2", 1]]
@@ -193,3 +195,26 @@ def test_steps_without_operands_have_a_depth():
         {"name": "P", "op": "sinusoids", "operands": ["A"]}, {"name": "X", "op": "add", "operands": ["A", "P"]},
     ])  # fmt: skip
     assert depth(d) == 2
+
+
+# ------------------------------------------------------------------------------------------------ marking
+
+CHAIN = [
+    {"name": "D", "op": "subtract", "operands": ["A", "row"]},
+    {"name": "E", "op": "exp", "operands": ["D"]},
+    {"name": "F", "op": "divide", "operands": ["E", "B"]},
+    {"name": "R", "op": "sqrt", "operands": ["F"]},
+    {"name": "T", "op": "opposite", "operands": ["R"]},
+]
+
+
+def test_the_key_earns_all_marks_in_every_form_and_one_mistake_costs_its_line_alone():
+    problem = problem_file({"mechanism": "custom", "given": GIVENS, "step": CHAIN}, "chain").problem()
+    question = make_sheet(problem).question
+    for form, attempt in right_scripts(question, problem.derivation):
+        if form not in ("percent", "transposed"):  # in which nobody writes −32.5 or a difference
+            report = mark(question, attempt)
+            assert report.total == report.available > 0, form
+    wrong = problem.derivation.replay(pinned={"D": [["-3", "-26/3"], ["-1", "-11/2"]]})  # 5/2 − 9 is −13/2
+    report = mark(question, script(question, wrong))
+    assert 0 < report.available - report.total <= 2  # the rest follows

@@ -191,7 +191,7 @@ def test_powers_of_fractions_are_not_set_as_exact_ones():
 def test_the_scales_of_norms_may_be_written_as_biases_are():
     """gamma_1 beside b_1; both spellings at once are one too many."""
     eye = [[1, 0], [0, 1]]
-    givens = {"X": [[1, 2], [3, 5]], **{name: eye for name in ("W_Q", "W_K", "W_V", "W_O", "W_1", "W_2")}}
+    givens = {"X": [[1, 2], [3, 5]], **dict.fromkeys(("W_Q", "W_K", "W_V", "W_O", "W_1", "W_2"), eye)}
     numbered = derive("encoder_block", **givens, gamma_1=[[2, 1]], beta_2=[[1, 3]], arithmetic="decimal")
     assert numbered.derivation == derive(
         "encoder_block", **givens, gamma1=[[2, 1]], beta2=[[1, 3]], arithmetic="decimal"
