@@ -9,15 +9,17 @@ how far apart two rows are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import re
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any, cast
 
 from symattn.algebra import MINUS_INFINITY, Entries
 from symattn.derivation import Derivation, Index, Operand, Step, View
 from symattn.errors import InputError, offered
-from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Size
 from symattn.formula import Formula, Name
 from symattn.ops import MatMul, Stack, Transpose
 
@@ -36,8 +38,9 @@ class Attention:
 
     `shared` is the number of key and value heads: h in multi-head attention, 1 in multi-query (Shazeer 2019), between
     them in grouped-query attention (Ainslie et al. 2023).  `memory` is the number of tokens that keys and values are
-    made of, where they are not the n tokens themselves (cross-attention).  With no n, what depends on it is not asked
-    for.
+    made of, where they are not the n tokens themselves (cross-attention), and `memory_width` their width, where it is
+    not d.  `value_width` is d_v, where it is not d_k, and `out` the width of the output, where it is not d.  With no n,
+    what depends on it is not asked for.
     """
 
     d: Count
@@ -48,6 +51,9 @@ class Attention:
     bias: bool = False
     output: bool = True
     memory: Count | None = None
+    value_width: Count | None = None
+    memory_width: Count | None = None
+    out: Count | None = None
 
     @property
     def keys(self) -> Count:
@@ -56,15 +62,22 @@ class Attention:
 
     @property
     def key_width(self) -> Count:
-        """All keys (or values) of one token next to one another."""
+        """All keys of one token next to one another."""
         return (self.h if self.shared is None else self.shared) * self.width
+
+    @property
+    def own_value_width(self) -> Count:
+        """The width d_v of one head's values."""
+        return self.width if self.value_width is None else self.value_width
 
     @property
     def projections(self) -> tuple[tuple[Count, Count], ...]:
         """The shapes of W_Q, W_K, W_V and, if there is one, W_O."""
-        heads = self.h * self.width
-        inward = ((self.d, heads), (self.d, self.key_width), (self.d, self.key_width))
-        return (*inward, (heads, self.d)) if self.output else inward
+        source = self.d if self.memory_width is None else self.memory_width
+        values = (self.h if self.shared is None else self.shared) * self.own_value_width
+        inward = ((self.d, self.h * self.width), (source, self.key_width), (source, values))
+        outward = (self.h * self.own_value_width, self.d if self.out is None else self.out)
+        return (*inward, outward) if self.output else inward
 
     @property
     def parameters(self) -> Count:
@@ -85,7 +98,7 @@ class Attention:
     @property
     def mixing(self) -> Count:
         """Multiply-adds of A V, all heads together."""
-        return self.h * product(self.n, self.keys, self.width)
+        return self.h * product(self.n, self.keys, self.own_value_width)
 
     @property
     def operations(self) -> Count:
@@ -97,8 +110,75 @@ class Attention:
         return self.h * self.n * self.keys
 
     def cache(self, layers: Count) -> Count:
-        """Numbers kept for keys and values of n tokens."""
-        return 2 * layers * self.keys * self.key_width
+        """Numbers kept for keys and values of n tokens, in so many layers."""
+        groups = self.h if self.shared is None else self.shared
+        return layers * self.keys * groups * (self.width + self.own_value_width)
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A linear layer of n tokens: `inward` features to `outward`, perhaps with a bias."""
+
+    inward: Count
+    outward: Count
+    n: Count = 0
+    bias: bool = True
+
+    @property
+    def parameters(self) -> Count:
+        return self.inward * self.outward + (self.outward if self.bias else 0)
+
+    @property
+    def operations(self) -> Count:
+        return product(self.n, self.inward, self.outward)
+
+
+@dataclass(frozen=True)
+class Recurrent:
+    """A recurrent layer h_t = f(x_t W_x + h_{t−1} W_h + b) of n tokens (Elman 1990), from `d` features to `hidden`.
+
+    `gates` is how many such sums a state is made of: 1; 4 in an LSTM (Hochreiter and Schmidhuber 1997), 3 in a GRU
+    (Cho et al. 2014), whose biases are counted once here.  The product with the first state counts, which is the
+    product with 0 where there is none.
+    """
+
+    d: Count
+    hidden: Count
+    n: Count = 0
+    bias: bool = True
+    gates: Count = 1
+
+    @property
+    def parameters(self) -> Count:
+        return self.gates * (self.d + self.hidden + (1 if self.bias else 0)) * self.hidden
+
+    @property
+    def operations(self) -> Count:
+        return self.gates * (product(self.n, self.d, self.hidden) + product(self.n, self.hidden, self.hidden))
+
+
+@dataclass(frozen=True)
+class AdditiveScores:
+    """Scores v · tanh(q W_1 + k W_2) of n queries and m keys, with `inner` hidden units (Bahdanau et al. 2015, A.1.2).
+
+    Queries are `query` features wide and keys `key`; either may be projected once and used with all of the other.
+    """
+
+    query: Count
+    key: Count
+    inner: Count
+    n: Count = 0
+    m: Count = 0
+    bias: bool = False
+
+    @property
+    def parameters(self) -> Count:
+        return (self.query + self.key + 1 + (1 if self.bias else 0)) * self.inner
+
+    @property
+    def operations(self) -> Count:
+        projected = product(self.n, self.query, self.inner) + product(self.m, self.key, self.inner)
+        return projected + self.n * product(self.m, self.inner, 1)
 
 
 @dataclass(frozen=True)
@@ -209,22 +289,106 @@ class Model:
         return self.block.attention.cache(self.layers)
 
 
+# ------------------------------------------------------------------------------------------ verbs
+
+Layer = Attention | FeedForward | Norm | Embedding | Linear | Recurrent | AdditiveScores | Block | Model
+"""Whatever has parameters."""
+
+
+def sizes(names: str) -> tuple[Any, ...]:
+    """Letters for sizes, as SymPy symbols that stand for positive integers.
+
+    >>> n, d = sizes("n d")
+    >>> formula(Attention(d, 1, d, n).operations)
+    4*d**2*n + 2*d*n**2
+    """
+    import sympy
+
+    return tuple(sympy.Symbol(name, integer=True, positive=True) for name in re.split(r"[,\s]+", names.strip()))
+
+
+def formula(count: Count) -> Count:
+    """A count multiplied out: a whole number as it is, a polynomial as a sum of its terms."""
+    import sympy
+
+    return sympy.expand(count) if isinstance(count, sympy.Basic) else count
+
+
+def parameters(layer: Layer) -> Count:
+    """How many numbers a layer has to learn.
+
+    >>> parameters(Linear(512, 64)), parameters(Attention(512, 8, 64))
+    (32832, 1048576)
+    """
+    return formula(layer.parameters)
+
+
+def operations(layer: Layer, n: Count | None = None) -> Count:
+    """The multiply-adds of all products of a layer; n is needed for an embedding alone, which has none of its own.
+
+    `InputError` for a norm, which multiplies no matrices.
+
+    >>> operations(FeedForward(512, 2048, n=10))
+    20971520
+    """
+    if isinstance(layer, Norm):
+        raise InputError("A norm has no products of matrices, whose multiply-adds are counted.")
+    if isinstance(layer, Embedding):
+        if n is None:
+            raise InputError("The operations of an embedding are those of n tokens; n is missing.")
+        return formula(layer.operations(n))
+    return formula(layer.operations)
+
+
+BYTES: Mapping[str, int] = MappingProxyType(
+    {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "int8": 1, "float8": 1}
+)
+
+
+def memory(numbers: Count, format: str = "float32") -> Count:
+    """The bytes of so many numbers: of parameters, scores, or a cache.
+
+    >>> memory(Attention(4096, 32, 128, n=1024).cache(32), "float16")  # half a gigabyte
+    536870912
+    """
+    if format not in BYTES:
+        raise InputError(f"format is {format!r}; {offered(format, BYTES, 'one of {} was expected')}")
+    return formula(BYTES[format] * numbers)
+
+
+def training(numbers: Count, tokens: Count) -> Count:
+    """6·N·D: the floating-point operations of training N parameters on D tokens (Kaplan et al. 2020, section 2.1).
+
+    A multiply-add is two of them, and the way back takes twice as much as the way there.  Products of queries with keys
+    and of weights with values are left out, which have no parameters.
+
+    >>> training(175 * 10**9, 300 * 10**9)  # GPT-3, 3.15 · 10²³
+    315000000000000000000000
+    """
+    return formula(6 * numbers * tokens)
+
+
 # ------------------------------------------------------------------------------------------ counted in derivations
 
 
-def multiply_adds(d: Derivation) -> int:
+def multiply_adds(d: Derivation) -> Count:
     """Multiply-adds of all products of matrices, from their shapes; nothing else is counted.
 
-    `InputError` where a size is a letter.  A derivation that weights the values token by token has no product there.
+    A polynomial where sizes are letters.  A derivation that weights the values token by token has no product there.
     """
-    total = 0
+    total: Count = 0
     for step in d:
         if isinstance(step.op, MatMul):
             (a, b), (_, c) = (operand.of(d.value(operand.name)).shape for operand in step.operands)
-            if not (isinstance(a, int) and isinstance(b, int) and isinstance(c, int)):
-                raise InputError(f"Step {step.name!r} is {a}×{b} times {b}×{c}; numbers were expected, to be counted.")
-            total += product(a, b, c)
-    return total
+            total += product(*map(_counted, (a, b, c)))
+    return formula(total)
+
+
+def _counted(size: Size) -> Count:
+    """A size as a number or a polynomial: m_past+m is a sum of two letters."""
+    if isinstance(size, int):
+        return size
+    return sum(int(part) if part.isdecimal() else sizes(part)[0] for part in size.split("+"))
 
 
 def works(step: Step) -> bool:
@@ -240,7 +404,7 @@ def chain(d: Derivation) -> tuple[Step, ...]:
     """
     ending: dict[str, tuple[Step, ...]] = {}
     for step in d:
-        before = max((ending.get(operand.name, ()) for operand in step.operands), key=len)
+        before = max((ending.get(operand.name, ()) for operand in step.operands), key=len, default=())
         ending[step.name] = (*before, step) if works(step) else before
     return max(ending.values(), key=len, default=())
 
@@ -316,18 +480,29 @@ def _recording(d: Derivation, operand: Operand, reached: Matrix, read: list[int]
 
 
 __all__ = [
+    "BYTES",
+    "AdditiveScores",
     "Attention",
     "Block",
     "Count",
     "Embedding",
     "FeedForward",
+    "Layer",
+    "Linear",
     "Model",
     "Norm",
+    "Recurrent",
     "chain",
     "depth",
     "distance",
+    "formula",
     "independent",
+    "memory",
     "multiply_adds",
+    "operations",
+    "parameters",
     "product",
+    "sizes",
+    "training",
     "works",
 ]

@@ -15,9 +15,9 @@ ABOUT: Mapping[str, tuple[str, str]] = {
     "scale": ("EXPR", "What scores are divided by: sqrt(d_k), none, sqrt(d_model), d_k, 3, sqrt(5), …"),
     "mask": (
         "MASK",
-        "none, causal (the last query sees every key), causal:top-left, padding:2 (two real tokens), window:2, "
-        "window:2:both, prefix:2, blocks:2,1, rows [[1,0],[1,1]] of seen (1) and hidden (0), hidden:[[0,1],[0,0]] with "
-        "1 for hidden; several joined by +. additive:[[0,-10],[0,0]] is added to the scores.",
+        "none, causal (the last query sees every key), causal:top-left, past (earlier tokens alone), padding:2 (two "
+        "real tokens), window:2, window:2:both, prefix:2, blocks:2,1, rows [[1,0],[1,1]] of seen (1) and hidden (0), "
+        "hidden:[[0,1],[0,0]] with 1 for hidden; several joined by +. additive:[[0,-10],[0,0]] is added to the scores.",
     ),
     "mask_style": ("STYLE", "additive, keep, block or multiplicative (as in note 004)."),
     "base": ("B", "Base of the softmax: e, 2, 3, …"),
@@ -41,8 +41,8 @@ ABOUT: Mapping[str, tuple[str, str]] = {
     "wavelength": ("BASE", "The base of the angles of positions, 10000."),
     "angles": (
         "ANGLES",
-        "The angles themselves, one for all pairs of features or one for each, in degrees or as cosine and sine: "
-        "90, 3/5+4/5i.",
+        "The angles themselves, one for all pairs of features or one for each, in degrees, in radians or as "
+        "cosine and sine: 90, pi/6, 1/2 rad, 3/5+4/5i.",
     ),
     "first_position": ("0|1", "The number of the first position."),
     "embedding": ("HOW", "plain; scaled: times √d_model before positions are added."),

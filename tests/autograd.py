@@ -33,6 +33,7 @@ class Autograd:
     def agrees(self, found: Callable[[str], np.ndarray], names: Iterable[str], close: float = CLOSE) -> None:
         for name in names:
             expected = self[name].grad.numpy()
+            assert found(f"d{name}").shape == expected.shape, name
             assert np.abs(found(f"d{name}") - expected).max() <= close * max(1, np.abs(expected).max()), name
 
     def attention(self, q: Any, k: Any, v: Any, s: Mapping[str, Any], head: int = 1) -> Any:

@@ -52,6 +52,8 @@ def kept(mask: object, n: int, m: int) -> np.ndarray | None:
     earlier = i + (m - n) - j  # by how many tokens, the last query being the token of the last key
     if kind == "causal":
         return j <= i if parts else earlier >= 0
+    if kind == "past":
+        return earlier > 0
     if kind == "padding":
         return j < int(parts[0])
     if kind == "prefix":

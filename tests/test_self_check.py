@@ -57,6 +57,16 @@ STEPS = [
     {"name": "exponentials", "op": "exponentials", "operands": ["A", "running_maximum"]},
     {"name": "part", "op": "part", "operands": ["A"], "first": 2},
     {"name": "accumulate", "op": "accumulate", "operands": ["mean_square", "A", "B"]},
+    {"name": "subtract", "op": "subtract", "operands": ["A", "row"]},
+    {"name": "divide", "op": "divide", "operands": ["A", "row"]},
+    {"name": "opposite", "op": "opposite", "operands": ["A"]},
+    {"name": "exp", "op": "exp", "operands": ["A"]},
+    {"name": "sqrt", "op": "sqrt", "operands": ["B"]},
+    {"name": "multiple", "op": "multiple", "operands": ["A"], "by": "1/3"},
+    {"name": "float", "op": "float", "operands": ["softmax"], "format": "float16"},
+    {"name": "sinusoids", "op": "sinusoids", "operands": ["A"]},
+    {"name": "rotate", "op": "rotate", "operands": ["A"], "angles": "90"},
+    {"name": "positions", "op": "positions", "operands": ["A"], "formula": "p/(k+2)"},
 ]
 
 

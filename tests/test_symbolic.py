@@ -200,7 +200,7 @@ def test_every_mechanism_is_written_with_some_sizes_as_letters(name):
 
 
 def test_a_rotation_is_written_out_for_its_last_token():
-    d = derive("rotary_attention", sizes={"n": 3, "d_k": 4})
+    d = derive("rotary_attention", sizes={"n": 3, "d_k": 4}, angles="90")
     angle = math.radians(d.derivation["R_Q"].op.angles[-1].degrees * 2)  # at position 2
     assert (round(math.sin(angle)), round(math.cos(angle))) == (0, -1)
     assert "q₃₄^rot = q₃₃·0 + q₃₄·(−1)" in d.text("text")

@@ -9,7 +9,7 @@ from symattn.explanation.heads import head_conventions
 from symattn.explanation.parts import convention, distinct_ops, equation, first_product, unscaled
 from symattn.explanation.wording import Wording
 from symattn.formula import Name, Relation
-from symattn.ops import Hadamard, Mask, Round, Scale, Softmax, SumOver
+from symattn.ops import Hadamard, Mask, Round, Scale, Softmax, SumOver, ToFloat
 from symattn.ops.normalisation import Rescale, Standardise
 from symattn.ops.online import Accumulate, Exponentials, RunningMaximum
 from symattn.ops.scores import Hardmax, OverSum, Temperature
@@ -60,7 +60,7 @@ def _short(step: Step, problem: Problem, wording: Wording) -> Inlines:
             return (Words(f"Exponent: minus the maximum of its {along[:-1]}"),)
         case SumOver(over):
             return (Words(f"Sum over {over}"),)
-        case Round():
+        case Round() | ToFloat():
             return (Words(f"{step.op.title}, go on rounded"),)
         case _:
             return ()
@@ -69,6 +69,7 @@ def _short(step: Step, problem: Problem, wording: Wording) -> Inlines:
 _HIDES = {
     "causal": "causal, later tokens hidden",
     "causal:top-left": "query i sees keys 1 to i",
+    "past": "earlier tokens alone seen",
     "padding": "padding hidden",
 }
 

@@ -20,6 +20,15 @@ from symattn.exact.bridge import tree_of
 from symattn.exact.reading import read
 from symattn.exact.rounding import significant_text
 from symattn.ops import Activation, Add, Hadamard, Mask, MatMul, Part, Round, Scale, Softmax, Stack, SumOver, Transpose
+from symattn.ops.arithmetic import (
+    Divide,
+    DivisorGradient,
+    Exponential,
+    Opposite,
+    SquareRoot,
+    Subtract,
+    ToFloat,
+)
 from symattn.ops.gradient import (
     ActivationGradient,
     Copy,
@@ -39,7 +48,8 @@ from symattn.ops.jacobian import InfinityNorm, Slope
 from symattn.ops.loss import CrossEntropy
 from symattn.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
 from symattn.ops.online import Accumulate, Exponentials, RunningMaximum
-from symattn.ops.position import Angle, Degrees, Direction, Frequency, Multiple, Rotate, RotateBack, Sinusoids
+from symattn.ops.position import Angle, Degrees, Direction, Frequency, Multiple, Radians, Rotate, RotateBack, Sinusoids
+from symattn.ops.positional import Positional
 from symattn.ops.scores import Bias, FeatureMap, Hardmax, Over, OverSum, SoftCap
 
 # --- values -------------------------------------------------------------------------------------------
@@ -227,6 +237,12 @@ def by_largest_remainder(A, places, axis=1):
     for i, missing in enumerate(np.round(lost.sum(axis=1)).astype(int)):
         whole[i, np.argsort(-lost[i], kind="stable")[:missing]] += 1
     return (whole if axis == 1 else whole.T) / 10**places
+''',
+        "bfloat16": '''
+def bfloat16(X):
+    """The nearest numbers with 8 binary digits, ties to even."""
+    exponents = np.maximum(np.frexp(X)[1], -125) - 8
+    return np.ldexp(np.round(np.ldexp(X, -exponents)), exponents)
 ''',
         "sinusoids": '''
 def sinusoids(positions, angles, in_pairs=True):
@@ -437,6 +453,16 @@ def _exponentials(op: Exponentials, names: Sequence[str]) -> Lines:
     return Lines(f"np.exp({below})" if op.base == "e" else f"powers_of({value(op.base)}, {below})")
 
 
+def _exponential(op: Exponential, names: Sequence[str]) -> Lines:
+    return Lines(f"np.exp({names[0]})" if op.base == "e" else f"{factor(op.base)} ** {names[0]}")
+
+
+def _to_float(op: ToFloat, names: Sequence[str]) -> Lines:
+    """NumPy has all formats but one."""
+    known = op.format.name != "bfloat16"
+    return Lines(f"{names[0]}.astype(np.{op.format.name}).astype(float)" if known else f"bfloat16({names[0]})")
+
+
 def _running_maximum(op: RunningMaximum, names: Sequence[str]) -> Lines:
     together = names[0] if len(names) == 1 else _joined("columns" if op.along == "rows" else "rows", names)
     return Lines(f"{together}.max(axis={_axis(op.along)}, keepdims=True)")
@@ -462,6 +488,8 @@ def _angle(angle: Angle) -> str:
     match angle:
         case Frequency(base, above, below):
             return f"1 / {factor(base)}**({above}/{below})"
+        case Radians(radians):
+            return value(radians)
         case Degrees(degrees):
             return f"np.radians({value(degrees)})"
         case Direction(cosine, sine):
@@ -473,6 +501,10 @@ def _angle(angle: Angle) -> str:
 def _sinusoids(op: Sinusoids, names: Sequence[str]) -> Lines:
     above, arguments = _turns(op.positions, op.angles, op.layout)
     return Lines(f"sinusoids({arguments})" + (".T" if op.tokens == "columns" else ""), above)
+
+
+def _positional(op: Positional, names: Sequence[str]) -> Lines:
+    return Lines("positional", (assigned("positional", op.apply()),))
 
 
 def _rotate(op: Rotate, names: Sequence[str]) -> Lines:
@@ -513,6 +545,14 @@ _RULES: Mapping[type, Rule] = MappingProxyType(
         RunningMaximum: _running_maximum,
         Exponentials: _exponentials,
         Accumulate: _template("{0} * {1} + {2}"),
+        Subtract: _template("{0} - {1}"),
+        Divide: _template("{0} / {1}"),
+        Opposite: _template("-{0}"),
+        Exponential: _exponential,
+        SquareRoot: _template("np.sqrt({0})"),
+        ToFloat: _to_float,
+        DivisorGradient: _template("-{0} * {1} / {2}"),
+        Positional: _positional,
         Sinusoids: _sinusoids,
         Rotate: _rotate,
         RotateBack: _rotate,

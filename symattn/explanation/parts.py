@@ -20,17 +20,25 @@ from symattn.explanation.agreement import agreement
 from symattn.explanation.gradients import gradient_conventions
 from symattn.explanation.heads import head_conventions
 from symattn.explanation.page import rows_of
-from symattn.explanation.positions import has_sines, multiple_convention, position_conventions, turned_back
+from symattn.explanation.positions import (
+    has_sines,
+    multiple_convention,
+    position_conventions,
+    positional_conventions,
+    turned_back,
+)
 from symattn.explanation.steps import Detail, ask_step, begins_decimals, explain_step, mask_words
 from symattn.explanation.wording import Wording
 from symattn.formula import Formula, ListOf, Name, Negative, Number, Power, Relation, Sum
 from symattn.ops import Activation, Hadamard, Mask, MatMul, Round, Scale, Softmax, SumOver
+from symattn.ops.arithmetic import Divide, Exponential, SquareRoot, ToFloat
 from symattn.ops.cache import Append
 from symattn.ops.jacobian import InfinityNorm, Slope
 from symattn.ops.loss import CrossEntropy
 from symattn.ops.normalisation import Rescale, Standardise, Variance
 from symattn.ops.online import Accumulate, Exponentials, RunningMaximum
 from symattn.ops.position import Multiple, Rotate, RotateBack, Sinusoids
+from symattn.ops.positional import Positional
 from symattn.ops.scores import Bias, FeatureMap, Hardmax, Over, OverSum, SoftCap, Temperature
 from symattn.problem import Problem
 
@@ -88,7 +96,7 @@ def instructions(problem: Problem) -> str:
         return f"Give the shape of each matrix, {SHAPE}"
     mixed = f" Where a matrix has no boxes, give its shape, {SHAPE}" if any(shapes) else ""
     if problem.exact:
-        powers = any(isinstance(step.op, Softmax | FeatureMap | Exponentials) for step in problem.steps)
+        powers = any(isinstance(step.op, Softmax | FeatureMap | Exponentials | Exponential) for step in problem.steps)
         forms = "fractions, roots and powers of e" if powers else "fractions"
         if has_sines(problem.derivation):
             forms = f"sines, cosines, {forms}" if powers else "sines, cosines and fractions"
@@ -192,10 +200,20 @@ def convention(step: Step, problem: Problem, wording: Wording) -> list[Inlines]:
             items.append((Words("⊙ multiplies entry by entry; a single column or row goes with every other one."),))
         case SumOver(over):
             items.append((Words(f"Sum adds up the {over}."),))
-        case Round():
+        case Round() | ToFloat():
             items.append((Words(f"{step.op.title}, and go on with the rounded values."),))
         case RotateBack():
             items.append(turned_back())
+        case Divide():
+            words = "The fraction bar divides entry by entry; a single column or row goes with every other one."
+            items.append((Words(words),))
+        case Exponential(base):
+            written = wording.read("e") if base == "e" else wording.number(base)
+            items.append((Words("exp goes entry by entry, with base "), Math(written), Words(".")))
+        case SquareRoot():
+            items.append((Words("sqrt is the square root of each entry."),))
+        case Positional():
+            items += positional_conventions(step.op, step.op.written(problem.notation.style))
         case Sinusoids() | Rotate():
             items += position_conventions(step.op)
         case Multiple() if step.op.of:

@@ -5,9 +5,23 @@ from __future__ import annotations
 from symattn.derivation import Derivation, Step
 from symattn.document import Inlines, Math, Words
 from symattn.explanation.wording import Wording
-from symattn.formula import Call, Formula, ListOf, Name, Negative, Number, Product, Relation, Row, Sum
-from symattn.ops import Multiple, Rotate, Sinusoids
-from symattn.ops.position import Frequency
+from symattn.formula import (
+    ONE,
+    ZERO,
+    Call,
+    Dots,
+    Formula,
+    ListOf,
+    Name,
+    Negative,
+    Number,
+    Product,
+    Relation,
+    Row,
+    Sum,
+)
+from symattn.ops import Multiple, Positional, Rotate, Sinusoids
+from symattn.ops.position import Frequency, Radians
 
 P, THETA = Name("p"), Name("θ")
 
@@ -28,9 +42,22 @@ def position_conventions(op: Sinusoids | Rotate) -> list[Inlines]:
         items.append((Words(f"{which} make pairs, and a pair turns so: "), Math(_turn()), Words(".")))
         if all(angle == op.angles[0] for angle in op.angles):
             stated = list(op.angles[0].stated(THETA))
-    radians = ", in radians." if any(isinstance(angle, Frequency) for angle in op.angles) else "."
+    radians = ", in radians." if any(isinstance(angle, Frequency | Radians) for angle in op.angles) else "."
     items.append((Words("The angles are: "), Math(Row(tuple(stated))), Words(radians)))
     return items
+
+
+def positional_conventions(op: Positional, written: Formula) -> list[Inlines]:
+    """Which positions there are, and the formulas of their features."""
+    listed = ListOf(tuple(Number(str(p)) for p in op.positions), "", ",")
+    width = Relation((Name("d"), Number(str(op.width))), ("=",))
+    several = len(op.formulas) > 1
+    words = "The features of a position are in turn, for " if several else "The features of a position are, for "
+    groups = Relation((Name("k"), ListOf((ZERO, ONE, Dots()), "", ",")), ("=",))
+    return [
+        (Words("The positions are "), Math(Relation((P, listed), ("=",))), Words(".")),
+        (Words(words), Math(groups), Words(" and "), Math(width), Words(": "), Math(written), Words(".")),
+    ]
 
 
 def turned_back() -> Inlines:
@@ -46,7 +73,9 @@ def turned_back() -> Inlines:
 def has_sines(d: Derivation) -> bool:
     """Whether there are sines and cosines that are no roots of fractions."""
     waves = (step.op for step in d if isinstance(step.op, Sinusoids | Rotate))
-    return any(isinstance(angle, Frequency) for op in waves for angle in op.angles)
+    formulas = "".join("".join(step.op.formulas) for step in d if isinstance(step.op, Positional))
+    stated = "sin" in formulas or "cos" in formulas
+    return stated or any(isinstance(angle, Frequency | Radians) for op in waves for angle in op.angles)
 
 
 def multiple_convention(step: Step, wording: Wording) -> Inlines:

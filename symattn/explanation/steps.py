@@ -39,6 +39,7 @@ from symattn.formula import (
 )
 from symattn.formula.width import fold, width
 from symattn.ops import Activation, Add, Hadamard, Mask, MatMul, Round, Softmax, Stack, SumOver, Transpose
+from symattn.ops.arithmetic import Divide, DivisorGradient, Exponential, SquareRoot, Subtract, ToFloat
 from symattn.ops.gradient import (
     ActivationGradient,
     CrossEntropyGradient,
@@ -52,6 +53,7 @@ from symattn.ops.loss import CrossEntropy
 from symattn.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
 from symattn.ops.online import Accumulate, Exponentials, RunningMaximum
 from symattn.ops.position import Rotate, Sinusoids
+from symattn.ops.positional import Positional
 from symattn.ops.scores import Hardmax, Over, OverSum, SoftCap
 
 LINE = 38.0
@@ -95,7 +97,7 @@ def explain_step(step: Step, wording: Wording, detail: Detail) -> list[Block]:
     values = Relation((plain, wording.values(step.result)), ("≈" if carried else "=",))
     if width(values) <= LINE or not written_out or carried:
         blocks.append(Display(tuple(fold(values, LINE))))
-    ends = carried or all(map(terminates, step.result)) or isinstance(step.op, Round | Mask)
+    ends = carried or all(map(terminates, step.result)) or isinstance(step.op, Round | ToFloat | Mask)
     if detail.places is not None and not ends:
         blocks.append(Display(tuple(fold(_decimals(step, step.result, wording, detail.places), LINE))))
     return blocks
@@ -131,16 +133,21 @@ def _decimals(step: Step, result: Matrix, wording: Wording, places: int) -> Rela
 
 def shows_factors(step: Step) -> bool:
     """Whether the step is worth showing with its operands' numbers: always, but where they stand just above."""
-    above = Transpose | Stack | Round | SumOver | Softmax | OverSum | Hardmax | Over | SoftCap
+    above = Transpose | Stack | Round | ToFloat | SumOver | Softmax | OverSum | Hardmax | Over | SoftCap
     above |= SoftmaxJacobian | SoftmaxGradient | NormGradient | ProductSum
-    above |= Sinusoids | Rotate | RunningMaximum | Exponentials | Accumulate | CrossEntropy
+    above |= Positional | Sinusoids | Rotate | RunningMaximum | Exponentials | Accumulate | CrossEntropy
     above |= Mean | Variance | MeanSquare | Standardise | Rescale | Activation
+    above |= Exponential | SquareRoot | Divide | DivisorGradient
     return not step.op.trivial and not isinstance(step.op, above)
 
 
 def entries(step: Step, wording: Wording, detail: Detail) -> list[Block]:
     """Every entry, or those chosen, as an equation: q_12 = 1·0 + 0·1 = 0."""
-    if not isinstance(step.result, Matrix) or step.op.trivial or isinstance(step.op, Transpose | Stack | Round):
+    if (
+        not isinstance(step.result, Matrix)
+        or step.op.trivial
+        or isinstance(step.op, Transpose | Stack | Round | ToFloat)
+    ):
         return []
     chosen, remark = which(step.result.shape, detail.entries)
     by_name = detail.places is not None and any(_unwieldy(x, wording) for x in step.result)
@@ -222,6 +229,7 @@ def _entry(step: Step, wording: Wording, i: int, j: int, detail: Detail, by_name
         parts.append(exact)
         signs.append("=")
     ends_in_decimals = Softmax | MatMul | SumOver | OverSum | Over | SoftCap
+    ends_in_decimals |= Divide | Exponential | SquareRoot
     ends = terminates(value) or (detail.places is not None and ends_within(value, detail.places))
     if detail.places is not None and not ends and (unwieldy or isinstance(step.op, ends_in_decimals)):
         parts.append(wording.decimal(value, detail.places))
@@ -233,7 +241,7 @@ def _outlined(step: Step, wording: Wording) -> list[Block]:
     """A step of which only shapes are known: the rule, the shapes, and any entry (or each, where they are few)."""
     name = wording.shaped(wording.name(step.name), step.result)
     blocks: list[Block] = [Display((Relation((name, wording.rule(step, shapes=True)), ("=",)),))]
-    if step.op.trivial or isinstance(step.op, Transpose | Stack | Round):
+    if step.op.trivial or isinstance(step.op, Transpose | Stack | Round | ToFloat):
         return blocks
     rows, columns = step.result.shape
     i: Index = 0 if rows == 1 else "i"
@@ -263,6 +271,7 @@ MASKS = {
     "causal, unequal": "The last query sees every key, and each query before it one key less; hidden scores are −∞, so "
     "their weights are 0.",
     "causal:top-left": "Query i sees keys 1 to i: hidden scores are −∞, so their weights are 0.",
+    "past": "A token sees earlier ones only, and not itself: hidden scores are −∞, so their weights are 0.",
     "prefix": "All tokens see the first ones; no token sees any other later one: hidden scores are −∞, so their "
     "weights are 0.",
     "padding": "Padding is hidden: its scores are −∞, so its weights are 0.",
@@ -298,6 +307,7 @@ def ask_step(step: Step, wording: Wording, exact: bool) -> list[Block]:
     by_hand |= OverSum | SoftCap | Over | Rotate | Exponentials | Accumulate
     by_hand |= SoftmaxJacobian | SoftmaxGradient | NormGradient | ActivationGradient
     by_hand |= CrossEntropy | CrossEntropyGradient | ProductSum | Total
+    by_hand |= Subtract | Divide | Exponential | SquareRoot | DivisorGradient
     by_hand |= Mean | Variance | MeanSquare | Standardise | Rescale
     if isinstance(step.op, by_hand):
         blocks.append(WorkingSpace(working_height(step, wording.derivation)))

@@ -201,7 +201,7 @@ def features(d: Derivation) -> Features:
     distinct = tuple(sum(1 for _ in _unlike(row)) for row in ordered)
     weights = _by_query(d, "A")
     whole, D = _whole_weights(weights, scores, softmax)
-    values = _by_query(d, "V")
+    values = _by_query(d, "V_cache" if "V_cache" in d else "V")  # with those of earlier tokens, where there are any
     outputs = [x for row in _by_query(d, "Z") for x in row]
     counts = sum(_products(d), Counts())
     floats = [[approximate(x) for x in row] for row in weights]

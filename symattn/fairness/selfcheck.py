@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import cmath
 import math
+import struct
 from collections.abc import Callable, Iterable, Sequence
 
 from symattn.derivation import Derivation, Step
@@ -24,7 +25,17 @@ from symattn.exact import (
     is_symbolic,
     power,
 )
+from symattn.exact.intervals import interval_ring
 from symattn.ops import Activation, Add, Hadamard, Mask, MatMul, Part, Round, Scale, Softmax, Stack, SumOver, Transpose
+from symattn.ops.arithmetic import (
+    Divide,
+    DivisorGradient,
+    Exponential,
+    Opposite,
+    SquareRoot,
+    Subtract,
+    ToFloat,
+)
 from symattn.ops.cache import Append
 from symattn.ops.gradient import (
     ActivationGradient,
@@ -46,7 +57,8 @@ from symattn.ops.jacobian import InfinityNorm, Slope
 from symattn.ops.loss import CrossEntropy
 from symattn.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
 from symattn.ops.online import Accumulate, Exponentials, RunningMaximum
-from symattn.ops.position import Angle, Degrees, Direction, Frequency, Multiple, Rotate, RotateBack, Sinusoids
+from symattn.ops.position import Angle, Degrees, Direction, Frequency, Multiple, Radians, Rotate, RotateBack, Sinusoids
+from symattn.ops.positional import Positional
 from symattn.ops.scores import Bias, FeatureMap, Hardmax, Over, OverSum, SoftCap, Temperature
 
 Floats = list[list[float]]
@@ -80,13 +92,16 @@ def self_check(derivation: Derivation) -> None:
 def _by_token(d: Derivation) -> None:
     """Z once more, exactly, from the scores alone: z_ic · Σ_j e^s_ij = Σ_j e^s_ij v_jc, with no division and no A."""
     names = {s.name for s in d}
-    if not {"A", "Z"} <= names or "V" not in d or "A_rounded" in names:
+    if not {"A", "Z"} <= names or "A_rounded" in names:
         return
     softmax, last = d["A"], d["Z"]
-    scores, values, output = d.seen(softmax.operands[0].name), d.seen("V"), last.result
-    if not all(isinstance(m, Matrix) for m in (scores, values, output)) or not isinstance(softmax.op, Softmax):
+    if not isinstance(softmax.op, Softmax) or not isinstance(last.op, MatMul):
         return
-    if any(map(_has_symbols, (scores, values))) or not isinstance(last.op, MatMul):
+    mixed_in = last.operands[1 if softmax.op.along == "rows" else 0]
+    scores, values, output = d.seen(softmax.operands[0].name), mixed_in.of(d.seen(mixed_in.name)), last.result
+    if not all(isinstance(m, Matrix) for m in (scores, values, output)):
+        return
+    if any(map(_has_symbols, (scores, values))):
         return
     assert isinstance(scores, Matrix) and isinstance(values, Matrix) and isinstance(output, Matrix)
     if any(map(is_symbolic, scores)):  # beyond the exact numbers equality is seldom proved, and seeking long
@@ -340,6 +355,47 @@ def _exponentials(m: list[Floats], step: Step) -> Floats:
     return powers(m, step)
 
 
+def _exponential(m: list[Floats], step: Step) -> Floats:
+    assert isinstance(step.op, Exponential)
+    base = math.e if step.op.base == "e" else _float(step.op.base)
+    return [[0.0 if math.isinf(x) else base**x for x in row] for row in m[0]]
+
+
+def _to_float(m: list[Floats], step: Step) -> Floats:
+    """What rounding may give: a number that survives being packed in so many bytes, as near as its neighbours allow."""
+    assert isinstance(step.op, ToFloat) and isinstance(step.result, Matrix)
+    own = step.op.format
+    code = {"float16": "<e", "float64": "<d"}.get(own.name, "<f")
+
+    def fits(r: float, x: float) -> bool:
+        if math.isinf(r) or math.isinf(x):
+            return r == x or (r < 0 and x < -6e4)
+        packed = struct.pack(code, r)
+        short = own.name != "bfloat16" or packed[:2] == b"\0\0"
+        step_to_next = math.ulp(max(abs(x), 2.0**own.least)) * 2.0 ** (53 - own.digits)
+        return short and struct.unpack(code, packed)[0] == r and abs(r - x) <= step_to_next / 2 * (1 + TOLERANCE)
+
+    rounded = _floats(step.result)
+    return [
+        [r if fits(r, x) else math.nan for r, x in zip(row, other, strict=True)]
+        for row, other in zip(rounded, m[0], strict=True)
+    ]
+
+
+def _back_through_quotient(m: list[Floats], step: Step) -> Floats:
+    gradient, quotient, divisor = m
+    products = [[-g * y for g, y in zip(*rows, strict=True)] for rows in zip(gradient, quotient, strict=True)]
+    return _broadcast(lambda x, y: x / y)([products, divisor], step)
+
+
+def _positional(m: list[Floats], step: Step) -> Floats:
+    """The formula of every entry in intervals, which know nothing of exact values."""
+    assert isinstance(step.op, Positional)
+    ring, op = interval_ring(20), step.op
+    rows = [[float(ring(op.tree(p, j)).low) for j in range(op.width)] for p in op.positions]
+    return rows if step.op.tokens == "rows" else _transpose([rows], step)
+
+
 def _accumulate(m: list[Floats], step: Step) -> Floats:
     factors, old, new = m
     kept = _broadcast(lambda x, y: x * y)([factors, old], step)
@@ -350,6 +406,8 @@ def _turn(angle: Angle, position: int) -> complex:
     """e^(ipθ)."""
     if isinstance(angle, Frequency):
         return cmath.rect(1, position * _float(angle.base) ** (-angle.above / angle.below))
+    if isinstance(angle, Radians):
+        return cmath.rect(1, position * float(angle.radians))
     if isinstance(angle, Degrees):
         return cmath.rect(1, position * math.radians(angle.degrees))
     assert isinstance(angle, Direction)
@@ -564,6 +622,14 @@ _ROUTES: dict[type, Route] = {
     RunningMaximum: _maxima,
     Exponentials: _exponentials,
     Accumulate: _accumulate,
+    Subtract: _broadcast(lambda x, y: x - y),
+    Divide: _broadcast(lambda x, y: x / y),
+    Opposite: lambda m, step: [[0.0 - x for x in row] for row in m[0]],
+    Exponential: _exponential,
+    SquareRoot: lambda m, step: [[math.sqrt(x) for x in row] for row in m[0]],
+    ToFloat: _to_float,
+    DivisorGradient: _back_through_quotient,
+    Positional: _positional,
     Sinusoids: _sinusoids,
     Rotate: _rotate,
     RotateBack: _rotate,

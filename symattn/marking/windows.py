@@ -17,6 +17,7 @@ from typing import Literal
 from symattn.derivation import Op
 from symattn.errors import UndecidedError, UndefinedError
 from symattn.exact import Value, compare, decide, has_symbols
+from symattn.exact.floats import Format, nearest_float
 from symattn.exact.intervals import INFINITY, MOST_DIGITS, ONE, ZERO, Interval, interval_ring
 from symattn.exact.rounding import MODES
 from symattn.exact.values import NEGATIVE_INFINITY, NegativeInfinity
@@ -42,6 +43,15 @@ from symattn.ops import (
     Transpose,
     Variance,
 )
+from symattn.ops.arithmetic import (
+    Divide,
+    DivisorGradient,
+    Exponential,
+    Opposite,
+    SquareRoot,
+    Subtract,
+    ToFloat,
+)
 from symattn.ops.gradient import (
     ActivationGradient,
     Copy,
@@ -60,6 +70,7 @@ from symattn.ops.gradient import (
 from symattn.ops.loss import CrossEntropy
 from symattn.ops.online import Accumulate, Exponentials, RunningMaximum
 from symattn.ops.position import Multiple, Rotate, Sinusoids
+from symattn.ops.positional import Positional
 from symattn.ops.scores import Bias, FeatureMap, Hardmax, Over, OverSum, SoftCap
 
 Window = Interval
@@ -228,7 +239,22 @@ def _range(op: Op, boxes: Sequence[Box], weights: bool, divisor: Window | None) 
             return _entrywise(lambda x, m: NOTHING if x == HIDDEN else RING.exp(_less(x, m, logarithm)), a, b)
         case Accumulate(), (a, b, c):
             return _entrywise(RING.add, _entrywise(_times, a, b), c)
-        case Sinusoids(), ():
+        case Subtract(), (a, b):
+            return _entrywise(RING.add, a, _each(b, _opposite))
+        case Divide(), (a, b):
+            return _entrywise(_over, a, b)
+        case Opposite(), (a,):
+            return _each(a, _opposite)
+        case Exponential(base), (a,):
+            logarithm = _logarithm(base)
+            return _each(a, lambda x: NOTHING if x == HIDDEN else RING.exp(RING.multiply(logarithm, x)))
+        case SquareRoot(), (a,):
+            return _each(a, _root)
+        case ToFloat(format), (a,):
+            return _each(a, lambda x: x if x == HIDDEN else _nearest(x, format))
+        case DivisorGradient(), (g, y, b):
+            return _each(_entrywise(_over, _entrywise(_times, g, y), b), _opposite)
+        case Sinusoids() | Positional(), ():
             return tuple(tuple(map(_number, row)) for row in op.apply().rows)
         case Rotate(tokens=tokens), (a,):
             return _rotated(op, a) if tokens == "rows" else _turned(_rotated(op, _turned(a)))
@@ -541,6 +567,25 @@ def _back_through_norm(
     along = RING.divide(_dot(gradient, normed), _number(len(gradient) - (op.kind == "sample")))
     centred = [g if op.kind == "rms" else _less(g, mean, one) for g in gradient]
     return tuple(_over(_less(g, _times(n, along), one), root) for g, n in zip(centred, normed, strict=True))
+
+
+def _opposite(x: Window) -> Window:
+    if x == HIDDEN:
+        raise UndefinedError("There is no +∞.")
+    return RING.negate(x)
+
+
+def _root(x: Window) -> Window:
+    """√x; no number below 0 has one, so that what may be rounded from 0 starts there."""
+    if x.high < 0:
+        raise UndefinedError("A negative number has no root.")
+    return RING.sqrt(Window(max(ZERO, x.low), x.high))
+
+
+def _nearest(x: Window, format: Format) -> Window:
+    """Both ends rounded, for rounding never changes the order of two numbers."""
+    low, high = (nearest_float(Fraction(end) if end.adjusted() > -MOST_DIGITS else 0, format) for end in x)
+    return Window(HIDDEN.low if low is NEGATIVE_INFINITY else _number(low).low, _number(high).high)
 
 
 def _size(x: Window) -> Window:

@@ -1,6 +1,7 @@
 """Attention there and back: softmax(Q Kᵀ/√d_k) V, and the gradients of a loss with respect to Q, K and V.
 
-The gradient dZ of the loss with respect to the output is given (FlashAttention: Dao et al. 2022, appendix B.2).
+The gradient of the loss with respect to the output is given: dZ, or dC of the outputs of several heads side by side
+(FlashAttention: Dao et al. 2022, appendix B.2).
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from collections.abc import Mapping
 
 from symattn.derivation import Derivation
 from symattn.dice import pick
+from symattn.errors import InputError
 from symattn.exact import Matrix, Size
-from symattn.mechanisms.backward import backward
-from symattn.mechanisms.base import Mechanism, Settings, attend
+from symattn.mechanisms import attention
+from symattn.mechanisms.backward import backward, gradient
+from symattn.mechanisms.base import HEADS, Mechanism, Settings
 from symattn.mechanisms.drawing import Rows, entries, number, product, transposed
 from symattn.mechanisms.drawing_gradients import first
 
@@ -21,7 +24,20 @@ CHANGED_SCORES = frozenset({"empty", "cap", "temperature", "bias"})
 
 
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
-    return backward(attend(d, settings, sizes), "Z")
+    d = attention.derive(d, settings, sizes)
+    return backward(d, output_with_gradient(d))
+
+
+def output_with_gradient(d: Derivation) -> str:
+    """The output of a forward pass, whose gradient must be given, and that of nothing else: O with W_O, else C with
+    several heads, else Z."""
+    of = d.last.name
+    if [name for name in UPSTREAM if name in d.givens] != [gradient(of)]:
+        raise InputError(f"The output is {of} here, so that {gradient(of)} must be given, and no other gradient.")
+    return of
+
+
+UPSTREAM = ("dZ", "dC", "dO")
 
 
 LARGE = (-4, -3, -2, 2, 3, 4)
@@ -30,6 +46,8 @@ LARGE = (-4, -3, -2, 2, 3, 4)
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
     """With d_k = 4 all scores are even, so that powers of e are whole."""
+    if settings.heads > 1:
+        raise InputError("Numbers are drawn for one head here; for several there is multi_head_gradient.")
     n, m, d_k, d_v = (number(sizes, letter) for letter in ("n", "m", "d_k", "d_v"))
 
     def large(rows: int) -> Matrix:
@@ -48,9 +66,10 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
 MECHANISM = Mechanism(
     name="attention_gradient",
     title="Attention and its gradients",
-    givens={"Q": ("n", "d_k"), "K": ("m", "d_k"), "V": ("m", "d_v"), "dZ": ("n", "d_v")},
-    optional={"B": ("n", "m")},
-    uses=CHANGED_SCORES,
+    givens=attention.GIVENS,
+    optional={**attention.OPTIONAL, "dZ": ("n", "d_v"), "dC": ("n", "h*d_v")},
+    usual=("dZ",),
+    uses=CHANGED_SCORES | HEADS,
     default_sizes={"n": 1, "m": 2, "d_k": 4, "d_v": 2},
     derive=derive,
     draw=draw,

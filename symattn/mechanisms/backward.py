@@ -17,29 +17,38 @@ from typing import Literal
 
 from symattn.derivation import Called, Derivation, Op, Operand, Shape, Step, Taken, symbols
 from symattn.errors import InputError, offered
-from symattn.exact import AnyMatrix, Matrix, Outline, decide, decimal_text, has_symbols
+from symattn.exact import AnyMatrix, Matrix, Outline, Value, decide, decimal_text, has_symbols, logarithm
 from symattn.mechanisms.base import Settings, mask_keep
 from symattn.ops import (
+    Accumulate,
     Activation,
     Add,
+    Divide,
+    Exponential,
+    Exponentials,
     Hadamard,
     Mask,
     MatMul,
     Mean,
     MeanSquare,
     Multiple,
+    Opposite,
+    Over,
     Part,
     Rescale,
     Rotate,
     RotateBack,
     Scale,
     Softmax,
+    SquareRoot,
     Stack,
     Standardise,
+    Subtract,
     SumOver,
     Transpose,
     Variance,
 )
+from symattn.ops.arithmetic import DivisorGradient
 from symattn.ops.gradient import (
     SLOPES,
     ActivationGradient,
@@ -104,11 +113,13 @@ SECTION = "gradients"
 class Pull:
     """What one operand of a step gets: an operation on what is known, or with no operation a matrix as it stands.
 
-    `part` are the columns or rows of the operand that it belongs to, none for all of it.
+    `after` are operations on its result, each a step of its own.  `part` are the columns or rows of the operand that it
+    belongs to, none for all of it.
     """
 
     operands: tuple[Operand, ...]
     op: Op | None = None
+    after: tuple[Op, ...] = ()
     part: Part | None = None
 
 
@@ -152,14 +163,61 @@ def _(op: MatMul, use: Use) -> Pull:
 
 @pull.register(Add)
 def _(op: Add, use: Use) -> Pull:
-    stretched = _stretched(use)
-    return Pull((use.g,), SumOver(stretched)) if stretched else Pull((use.g,))
+    return _chain((use.g,), *_sums(use))
+
+
+@pull.register
+def _(op: Subtract, use: Use) -> Pull:
+    return _chain((use.g,), *([Opposite()] if use.k else []), *_sums(use))
 
 
 @pull.register
 def _(op: Hadamard, use: Use) -> Pull:
-    stretched, (other,) = _stretched(use), use.others
-    return Pull((use.g, other), ProductSum(stretched) if stretched else Hadamard())
+    sums, (other,) = _sums(use), use.others
+    return _chain((use.g, other), ProductSum(sums[0].over) if sums else Hadamard(), *sums[1:])
+
+
+@pull.register(Divide)
+@pull.register(Over)
+def _(op: Divide | Over, use: Use) -> Pull:
+    divisor = use.step.operands[1]
+    if use.k == 0:
+        return _chain((use.g, divisor), op if isinstance(op, Over) else Divide(), *_sums(use))
+    return _chain((use.g, use.result, divisor), DivisorGradient(), *_sums(use))
+
+
+@pull.register
+def _(op: Opposite, use: Use) -> Pull:
+    return Pull((use.g,), op)
+
+
+@pull.register
+def _(op: Exponential, use: Use) -> Pull:
+    return _chain((use.g, use.result), Hadamard(), *_rate(op.base))
+
+
+@pull.register
+def _(op: Exponentials, use: Use) -> Pull:
+    """b^(x − m): to the exponents as they are, to what is taken from them with the other sign, and added up."""
+    if use.k == 0:
+        return _chain((use.g, use.result), Hadamard(), *_rate(op.base))
+    return _chain((use.g, use.result), ProductSum(_ACROSS[op.along]), *_rate(op.base), Opposite())
+
+
+@pull.register
+def _(op: Accumulate, use: Use) -> Pull:
+    factors, old, _ = use.step.operands
+    pulls = (
+        Pull((use.g, old), ProductSum(_ACROSS[op.along])),
+        Pull((use.g, factors), Hadamard()),
+        Pull((use.g,)),
+    )
+    return pulls[use.k]
+
+
+@pull.register
+def _(op: SquareRoot, use: Use) -> Pull:
+    return Pull((use.g, use.result), Divide(), (Multiple(Fraction(1, 2)),))
 
 
 @pull.register
@@ -271,12 +329,25 @@ def flows(op: Op, k: int) -> bool:
     return k == 0 or not isinstance(op, Standardise | Rescale)
 
 
-def _stretched(use: Use) -> Along | None:
-    """Along what an operand of an entry-by-entry operation was repeated: one row for all rows, one column for all."""
+def _chain(operands: tuple[Operand, ...], *ops: Op) -> Pull:
+    """One operation after the other, or none."""
+    return Pull(operands, ops[0], ops[1:]) if ops else Pull(operands)
+
+
+def _sums(use: Use) -> tuple[SumOver, ...]:
+    """What adds up where an operand was stretched: one row for all rows, one column for all columns, or a number for
+    all entries."""
     own, other = use.shapes[use.k], use.shapes[1 - use.k]
-    if own[0] == 1 != other[0]:
-        return "rows"
-    return "columns" if own[1] == 1 != other[1] else None
+    ways: tuple[Along, Along] = ("rows", "columns")
+    return tuple(SumOver(over) for over, size, full in zip(ways, own, other, strict=True) if size == 1 != full)
+
+
+def _rate(base: Value | Literal["e"]) -> tuple[Op, ...]:
+    """The factor ln b of the derivative of b^x."""
+    return () if base == "e" else (Multiple(logarithm(base)),)
+
+
+_ACROSS: Mapping[Along, Along] = {"rows": "columns", "columns": "rows"}
 
 
 def flipped(operand: Operand) -> Operand:
@@ -285,18 +356,19 @@ def flipped(operand: Operand) -> Operand:
 
 def _of_matrix(pulled: Pull, operand: Operand) -> Pull:
     """What an operand gets, as a gradient of the matrix of which it is the transpose, a row or a column."""
-    op, part, operands = pulled.op, pulled.part, pulled.operands
+    op, after, part, operands = pulled.op, pulled.after, pulled.part, pulled.operands
     if operand.transposed:
         operands = tuple(map(flipped, operands))
         if op is not None:
             op, operands = turned_op(op), operands[::-1] if reverses(op) else operands
+            after = tuple(map(turned_op, after))
         if part is not None:
             part = replace(part, of="rows" if part.of == "columns" else "columns")
     if operand.row is not None:
         part = Part(operand.row, 1, of="rows")
     if operand.column is not None:
         part = Part(operand.column, 1, of="columns")
-    return Pull(operands, op, part)
+    return Pull(operands, op, after, part)
 
 
 # ------------------------------------------------------------------------------------------------ the pass
@@ -368,8 +440,14 @@ class _Pass:
             alone = self.awaited[operand.name] == 1 and operand.name not in self.got
             if pulled.op is not None:
                 whole = alone and pulled.part is None
-                name = gradient(operand.name) if whole else self._new(self._called(operand, step, k))
-                self._then(name, pulled.op, pulled.operands, step.section)
+                unmasked = gradient(self._beneath_mask(operand.name))
+                name = unmasked if whole else self._new(self._called(operand, step, k))
+                operands = pulled.operands
+                for op in (pulled.op, *pulled.after)[:-1]:
+                    before = self._new(f"{self._called(operand, step, k)}_before")
+                    self._then(before, op, operands, step.section)
+                    operands = (Operand(before),)
+                self._then(name, (pulled.op, *pulled.after)[-1], operands, step.section)
                 pulled = Pull((Operand(name),), part=pulled.part)
             self.got.setdefault(operand.name, []).append(pulled)
             self.awaited[operand.name] -= 1
@@ -378,6 +456,15 @@ class _Pass:
                 self._settle(operand.name, own.section)
                 complete.append(operand.name)
         return complete
+
+    def _beneath_mask(self, name: str) -> str:
+        """What a masked matrix was before: its gradient is the same, and is called so with a mask and without one."""
+        step = self.steps.get(name)
+        if step is None or not isinstance(step.op, Mask | Bias):
+            return name
+        (source,) = step.operands
+        alone = source == Operand(source.name) and source.name in self.steps and self.uses[source.name] == 1
+        return self._beneath_mask(source.name) if alone else name
 
     def _called(self, operand: Operand, step: Step, k: int) -> str:
         """What the gradient from one use is called: dX_Q for what comes to X from Q, among several."""

@@ -19,7 +19,7 @@ from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, Size, V
 from symattn.exact.carry import Arithmetic
 from symattn.exact.reading import read
 from symattn.ops import Activation, Add, Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver
-from symattn.ops.attention import Keep, MaskStyle, blocks, both, causal, padding, prefix, window
+from symattn.ops.attention import Keep, MaskStyle, blocks, both, causal, padding, past, prefix, window
 from symattn.ops.entrywise import RoundingMethod
 from symattn.ops.scores import Bias, Hardmax, OverSum, SoftCap, Temperature, alibi, alibi_slope
 from symattn.ops.turning import turned, turned_op
@@ -82,9 +82,9 @@ class Settings:
 
     @property
     def plain_scores(self) -> bool:
-        """Whether scores are scaled and masked alone before an ordinary softmax."""
+        """Whether there is one head, whose scores are scaled and masked alone before an ordinary softmax."""
         changed = self.bias or self.cap is not None or self.temperature is not None
-        return self.weights == "softmax" and self.empty == "undefined" and not changed
+        return self.heads == 1 and self.weights == "softmax" and self.empty == "undefined" and not changed
 
     @property
     def groups(self) -> int:
@@ -154,7 +154,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "variance": ("population", "sample"),
     "function": ("", "relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid", "identity"),
 }
-_COUNTS = {"heads": (1, 16), "kv_heads": (0, 16), "first_position": (0, 1), "blocks": (1, 6), "tile": (1, 64)}
+_COUNTS = {"heads": (1, 128), "kv_heads": (0, 128), "first_position": (0, 1), "blocks": (1, 6), "tile": (1, 64)}
 _NUMBERS = ("cap", "temperature", "wavelength", "epsilon")
 
 SCORES = frozenset({"empty", "weights", "cap", "temperature", "bias"})
@@ -240,14 +240,16 @@ class Mechanism:
     other_way: Callable[[Derivation], Derivation] | None = None
 
     def shapes(self, settings: Settings) -> dict[str, tuple[str, str]]:
-        """Every given, required or not, with its shape in letters for this orientation."""
+        """Every given, required or not, with its shape in letters for this orientation; h*d_k is d_k with one head."""
         listed = numbered({**self.givens, **self.optional}, settings)
-        return {name: s if settings.orientation == "rows" else s[::-1] for name, s in listed.items()}
+        single = [f"{factor}*" for factor, count in _head_counts(settings).items() if count == 1]
+        plain = {name: tuple(_without(spec, single) for spec in shape) for name, shape in listed.items()}
+        return {name: (r, c) if settings.orientation == "rows" else (c, r) for name, (r, c) in plain.items()}
 
     def has_given(self, name: str) -> bool:
         """Whether a given is called so, in whichever head or block."""
         named = (re.escape(one) for one in (*self.givens, *self.optional))
-        return any(re.fullmatch(re.sub(r"\\\{\w+\\\}", r"\\d+", one), name) for one in named)
+        return any(re.fullmatch(re.sub(r"\\\{\w+\\\}", r"\\d+", one), own_name(name)) for one in named)
 
     def no_given(self, name: str, settings: Settings) -> InputError:
         """What is said of a given that it has not."""
@@ -280,7 +282,10 @@ class Mechanism:
             if getattr(settings, name) != getattr(default, name):
                 listed = ", ".join(sorted(self.uses)) or "none but those of all"
                 raise InputError(f"{self.name} has no setting {name!r}; its own are: {listed}.")
-        read = {name: _given(name, value) for name, value in givens.items()}
+        read = {own_name(name): _given(name, value) for name, value in givens.items()}
+        if len(read) < len(givens):
+            twice = next(name for name in givens if own_name(name) in givens and own_name(name) != name)
+            raise InputError(f"{twice} and {own_name(twice)} are the same matrix, and both are given.")
         sizes = self.sizes(read, settings)
         d = Derivation(read, (), staged, settings.orientation, settings.arithmetic)
         if not settings.stop_at:
@@ -289,10 +294,9 @@ class Mechanism:
         return reduce(Derivation.extended, _until(planned, settings.stop_at), d)  # and nothing of what comes later
 
     def _worked_out(self, d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
-        if settings.orientation == "rows" or not self.turns:
+        if not self.turns:
             return self.derive(d, settings, sizes)
-        derivation = turned(self.derive(turned(d), replace(settings, orientation="rows"), sizes))
-        return _letters_in_place(derivation) if d.staged else derivation
+        return in_rows(self.derive, d, settings, sizes)
 
     def sizes(self, givens: Mapping[str, AnyMatrix], settings: Settings) -> dict[str, Size]:
         """What n, d_model, d_k, d_v are, as the givens' shapes tell; h and g, if there are heads."""
@@ -326,7 +330,7 @@ class Mechanism:
 
     def given_shapes(self, sizes: Mapping[str, Size], settings: Settings) -> dict[str, tuple[Size, Size]]:
         """The shapes of the expected givens in numbers, as far as the sizes are numbers."""
-        known, shapes = {"h": settings.heads, "g": settings.groups}, self.shapes(settings)
+        known, shapes = _head_counts(settings), self.shapes(settings)
         found: dict[str, tuple[Size, Size]] = {}
         for name in self.expected(settings):
             rows, columns = (_whole(spec, sizes, known) for spec in shapes[name])
@@ -344,6 +348,28 @@ class Mechanism:
             else:
                 result[name] = Outline((rows, columns))
         return result
+
+
+def in_rows(
+    derive: Callable[[Derivation, Settings, Mapping[str, Size]], Derivation],
+    d: Derivation,
+    settings: Settings,
+    sizes: Mapping[str, Size],
+) -> Derivation:
+    """What `derive`, which knows tokens as rows alone, makes of them; turned where they are columns."""
+    if settings.orientation == "rows":
+        return derive(d, settings, sizes)
+    derivation = turned(derive(turned(d), replace(settings, orientation="rows"), sizes))
+    return _letters_in_place(derivation) if d.staged else derivation
+
+
+def own_name(name: str) -> str:
+    """A given as it is called here: γ and β of the first norm may be written as W_1 and b_1 are.
+
+    >>> own_name("gamma_1"), own_name("beta_2^self"), own_name("b_1")
+    ('gamma1', 'beta2^self', 'b_1')
+    """
+    return re.sub(r"^(gamma|beta)_(?=\d)", r"\1", name)
 
 
 def numbered(named: Mapping[str, tuple[str, str]], settings: Settings) -> dict[str, tuple[str, str]]:
@@ -382,9 +408,19 @@ def _factored(spec: str) -> tuple[str, str]:
     return (factor, letter) if star else ("", spec)
 
 
+def _head_counts(settings: Settings) -> dict[str, int]:
+    """What the factors of shapes stand for: all heads, and those of keys and values."""
+    return {"h": settings.heads, "g": settings.groups}
+
+
+def _without(spec: str, single: Sequence[str]) -> str:
+    """d_k for h*d_k where there is one head."""
+    return reduce(lambda text, factor: text.removeprefix(factor), single, spec)
+
+
 def _shared(name: str, size: Size, factor: str, axis: str, settings: Settings) -> Size:
     """The share of one head in a size."""
-    heads = {"h": settings.heads, "g": settings.groups, "": 1}[factor]
+    heads = {**_head_counts(settings), "": 1}[factor]
     if heads == 1:
         return size
     if not isinstance(size, int):
@@ -689,7 +725,7 @@ def _sum(values: Sequence[Value]) -> Value:
 
 
 _ADDITIVE, _HIDDEN = "additive:", "hidden:"
-_KINDS = ("causal", "causal:top-left", "padding", "window", "prefix", "blocks")
+_KINDS = ("causal", "causal:top-left", "past", "padding", "window", "prefix", "blocks")
 
 
 def _parts(spec: str) -> list[str]:
@@ -724,14 +760,14 @@ def _known_mask(part: str) -> None:
     """`InputError` if there is no mask of that name."""
     name, known = (
         part.partition(":")[0].strip(),
-        ("causal", "padding", "window", "prefix", "blocks", "hidden", "additive"),
+        ("causal", "past", "padding", "window", "prefix", "blocks", "hidden", "additive"),
     )
     if part and not part.startswith("[") and name not in known:
         raise InputError(f"There is no mask {part[:60]!r}; {offered(name, known, _EXPECTED)}")
 
 
 _EXPECTED = (
-    "causal, causal:top-left, padding:2, window:2, window:2:both, prefix:2, blocks:2,1, rows of 1 (seen) and 0 "
+    "causal, causal:top-left, past, padding:2, window:2, window:2:both, prefix:2, blocks:2,1, rows of 1 (seen) and 0 "
     "(hidden), hidden: and rows of 1 for what is hidden, additive: and rows of numbers, or several of these joined by "
     "+ were expected"
 )
@@ -752,6 +788,8 @@ def _named_mask(spec: str, rows: int, columns: int) -> Keep:
                 return causal(rows, columns)
             case "causal", ["top-left"]:
                 return causal(rows, columns, top_left=True)
+            case "past", []:
+                return past(rows, columns)
             case "padding", [real]:
                 return padding(rows, columns, _within(int(real), 1, columns))
             case "window", [width]:

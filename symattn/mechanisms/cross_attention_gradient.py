@@ -9,25 +9,18 @@ import random
 from collections.abc import Mapping
 
 from symattn.derivation import Derivation
-from symattn.errors import InputError
 from symattn.exact import Matrix, Size
 from symattn.mechanisms import cross_attention
-from symattn.mechanisms.attention_gradient import CHANGED_SCORES
+from symattn.mechanisms.attention_gradient import CHANGED_SCORES, output_with_gradient
 from symattn.mechanisms.backward import backward, gradient
 from symattn.mechanisms.base import HEADS, Mechanism, Settings
 from symattn.mechanisms.drawing_gradients import first, upstream
 from symattn.mechanisms.multi_head_attention import output_and_biases
 
-UPSTREAM = ("dZ", "dC", "dO")
-"""The gradient that is given: that of the output, which is O with W_O, else C with several heads, else Z."""
-
 
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
     d = cross_attention.derive(d, settings, sizes)
-    of = d.last.name
-    if [name for name in UPSTREAM if name in d.givens] != [gradient(of)]:
-        raise InputError(f"The output is {of} here, so that {gradient(of)} must be given, and no other gradient.")
-    return backward(d, of)
+    return backward(d, output_with_gradient(d))
 
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:

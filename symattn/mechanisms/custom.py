@@ -9,13 +9,30 @@ from collections.abc import Mapping, Sequence
 
 from symattn.derivation import Derivation, Op, Operand
 from symattn.errors import InputError, ReadError, offered
-from symattn.exact import Value, exact, matrix, sign
+from symattn.exact import Size, Value, exact, matrix, sign
 from symattn.exact.carry import Arithmetic
+from symattn.exact.floats import FORMATS
 from symattn.exact.reading import read
 from symattn.formula import read_formula
 from symattn.mechanisms.backward import backward, seeded
 from symattn.mechanisms.base import Settings, mask_op, scale_op
-from symattn.ops import OPS, Activation, Part, Round, Scale, Softmax, Stack, SumOver
+from symattn.mechanisms.positional_encoding import angles, positions
+from symattn.ops import (
+    OPS,
+    Activation,
+    Exponential,
+    Multiple,
+    Part,
+    Positional,
+    Rotate,
+    Round,
+    Scale,
+    Sinusoids,
+    Softmax,
+    Stack,
+    SumOver,
+    ToFloat,
+)
 from symattn.ops.gradient import SoftmaxGradient, SoftmaxJacobian
 from symattn.ops.jacobian import InfinityNorm, Slope
 from symattn.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
@@ -51,6 +68,12 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
     "running_maximum": ("along",),
     "exponentials": ("along", "base"),
     "accumulate": ("along",),
+    "exp": ("base",),
+    "multiple": ("by",),
+    "float": ("format",),
+    "sinusoids": ("wavelength", "angles", "first_position", "layout"),
+    "positions": ("formula", "first_position"),
+    "rotate": ("wavelength", "angles", "first_position", "layout"),
 }
 
 
@@ -68,7 +91,11 @@ def run(
     the op needs: scale: by, written;  mask: mask, style;  softmax: along, base, empty;  over_sum, hardmax: along,
     empty;  over, cross_entropy: along;  temperature: by;  soft_cap: cap;  feature_map: feature;  round: places, method,
     ties;  activation, slope: function;  sum, mean, mean_square: over;  variance: of, over;  standardise, rescale:
-    epsilon;  norm: along;  stack: along;  part: first, count, every, of.
+    epsilon;  norm: along;  stack: along;  part: first, count, every, of;  exp: base;  multiple: by;  float: format;
+    sinusoids, rotate: wavelength, angles, first_position, layout;  positions: formula (or several, in turn) of the
+    position p, the group k of features and the width d, first_position.
+
+    sinusoids and positions make a matrix as large as their operand, which is nothing but a measure.
 
     The gradients follow: see `differentiated`.
     """
@@ -97,7 +124,7 @@ def run(
             made = _op(str(op), step, d, used)
         except ReadError as error:
             raise InputError(f"Step {name!r} ({op}): {error}") from error
-        d = d.then(name, made, *used, section=str(step.get("section", "")))
+        d = d.then(name, made, *used[: None if made.arity else 0], section=str(step.get("section", "")))
     return differentiated(d, gradients)
 
 
@@ -146,7 +173,7 @@ def _op(op: str, step: Mapping[str, object], d: Derivation, operands: Sequence[O
         case "scale":
             return _scale(step, d)
         case "mask":
-            shape = d.then(str(name), OPS["transpose"](), operands[0]).last.result.shape[::-1]
+            shape = _shape(d, step, operands)
             settings = Settings.read({"mask_style": step.get("style", "additive"), "mask": step.get("mask", "causal")})
             mask = mask_op(settings, *shape)
             if mask is None:
@@ -198,6 +225,16 @@ def _op(op: str, step: Mapping[str, object], d: Derivation, operands: Sequence[O
             return Part(first - 1, count, every, _choice(step, "of", ("columns", "rows")))  # type: ignore[arg-type]
         case "stack":
             return Stack(_choice(step, "along", ("rows", "columns")))  # type: ignore[arg-type]
+        case "exp":
+            return Exponential(Settings.read({"base": step.get("base", "e")}).base)
+        case "multiple":
+            return Multiple(exact(step.get("by", 1)))
+        case "float":
+            return ToFloat(FORMATS[_choice(step, "format", tuple(FORMATS))])
+        case "sinusoids" | "rotate":
+            return _waves(op, step, _shape(d, step, operands))
+        case "positions":
+            return _positional(step, _shape(d, step, operands))
         case "running_maximum" | "accumulate" | "cross_entropy":
             return OPS[op](_choice(step, "along", ("rows", "columns")))  # type: ignore[call-arg]
         case "exponentials":
@@ -206,13 +243,42 @@ def _op(op: str, step: Mapping[str, object], d: Derivation, operands: Sequence[O
     return OPS[op]()
 
 
+def _shape(d: Derivation, step: Mapping[str, object], operands: Sequence[Operand]) -> tuple[Size, Size]:
+    """The shape of the first operand."""
+    return d.then(str(step["name"]), OPS["transpose"](), operands[0]).last.result.shape[::-1]
+
+
+def _waves(op: str, step: Mapping[str, object], shape: tuple[Size, Size]) -> Op:
+    """Sinusoids, or a rotation, for tokens as rows: as many positions and features as the operand has."""
+    given = {key: step[key] for key in ("wavelength", "angles", "first_position") if key in step}
+    settings, own_layout = Settings.read(given), _choice(step, "layout", ("pairs", "halves"))
+    kind = Sinusoids if op == "sinusoids" else Rotate
+    return kind(angles(settings, shape[1]), positions(settings, shape[0]), own_layout)  # type: ignore[arg-type]
+
+
+def _positional(step: Mapping[str, object], shape: tuple[Size, Size]) -> Op:
+    """Positions by a formula, or by several in turn."""
+    formula = step.get("formula")
+    formulas = [formula] if isinstance(formula, str) else formula
+    if not isinstance(formulas, list) or not formulas or not all(isinstance(one, str) for one in formulas):
+        raise InputError(
+            f"Step {step['name']!r}: formula is {formula!r}; one of the position p, such as sin(p/10000^(2*k/d)), or a "
+            "list of them was expected."
+        )
+    settings = Settings.read({key: step[key] for key in ("first_position",) if key in step})
+    rows, width = shape
+    if not isinstance(width, int):
+        raise InputError(f"Step {step['name']!r}: the number of features must be a number, not {width}.")
+    return Positional(tuple(formulas), positions(settings, rows), width)
+
+
 _VARIANCE = {"of": ("population", "sample"), "over": ("columns", "rows")}
 
 
 def _choice(step: Mapping[str, object], key: str, allowed: tuple[str, ...]) -> str:
     value = step.get(key, allowed[0])
     if value not in allowed:
-        tail = offered(value, allowed, f"{' or '.join(allowed)} was expected")
+        tail = offered(value, allowed, f"{', '.join(allowed[:-1])} or {allowed[-1]} was expected")
         raise InputError(f"Step {step['name']!r}: {key} is {value!r}; {tail}")
     return str(value)
 

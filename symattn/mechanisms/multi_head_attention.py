@@ -32,7 +32,7 @@ def heads(
     """
     for role in settings.order:
         d = project(d, role, settings, source if role == "Q" else memory or source, place)
-    d = _each_head(d, settings, sizes, place) if settings.heads > 1 else attend(d, settings, sizes, Scope(place=place))
+    d = each_head(d, settings, sizes, place) if settings.heads > 1 else attend(d, settings, sizes, Scope(place=place))
     return combine(d, settings, place)
 
 
@@ -52,22 +52,33 @@ def combine(d: Derivation, settings: Settings, place: str = "") -> Derivation:
     return d.then(at("O"), Add(), at("O_product"), at("b_O"), section=section)
 
 
-def _each_head(d: Derivation, settings: Settings, sizes: Mapping[str, Size], place: str) -> Derivation:
+def each_head(
+    d: Derivation,
+    settings: Settings,
+    sizes: Mapping[str, Size],
+    place: str = "",
+    keys: str = "K",
+    values: str = "V",
+) -> Derivation:
+    """The heads, one after the other; `keys` and `values` are the matrices that theirs are parts of."""
     h, g = settings.heads, settings.groups
     for i in range(1, h + 1):
         scope, shared = Scope(i, place, h), Scope((i - 1) * g // h + 1, place)
         d, q = own_part(d, settings, "Q", scope, h, scope)
-        d, k = own_part(d, settings, "K", shared, g, scope)
-        d, v = own_part(d, settings, "V", shared, g, scope)
+        d, k = own_part(d, settings, "K", shared, g, scope, keys)
+        d, v = own_part(d, settings, "V", shared, g, scope, values)
         d = attend(d, settings, sizes, scope, (q, k, v))
     return d
 
 
 def own_part(
-    d: Derivation, settings: Settings, role: str, owner: Scope, of: int, scope: Scope
+    d: Derivation, settings: Settings, role: str, owner: Scope, of: int, scope: Scope, whole: str = ""
 ) -> tuple[Derivation, str]:
-    """The columns of one head of `of`, and what they are called; made where they are first used, in `scope`."""
-    whole, own = Scope(place=owner.place)(role), owner(role)
+    """The columns of one head of `of`, and what they are called; made where they are first used, in `scope`.
+
+    `whole` is the matrix of which they are columns, where it is not called by the role.
+    """
+    whole, own = Scope(place=owner.place)(whole or role), owner(role)
     if of == 1:
         return d, whole
     if own not in d:

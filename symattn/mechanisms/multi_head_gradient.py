@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from symattn.derivation import Derivation
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
-from symattn.mechanisms.attention_gradient import CHANGED_SCORES
+from symattn.mechanisms.attention_gradient import CHANGED_SCORES, output_with_gradient
 from symattn.mechanisms.backward import backward, from_weights
 from symattn.mechanisms.base import HEADS, Mechanism, Settings, mask_keep
 from symattn.mechanisms.drawing import entries, number, product
@@ -23,7 +23,12 @@ from symattn.ops import Part
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
     if settings.heads == 1 and "A_1" in d.givens:
         raise InputError("With one head alone no weights are given here; self_attention_gradient starts from them.")
-    return from_weights(d, settings, lambda d: backward(heads(d, settings, sizes), "O"))
+
+    def there_and_back(d: Derivation) -> Derivation:
+        d = heads(d, settings, sizes)
+        return backward(d, output_with_gradient(d))
+
+    return from_weights(d, settings, there_and_back)
 
 
 def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
@@ -73,10 +78,12 @@ MECHANISM = Mechanism(
         "W_Q": ("d_model", "h*d_k"),
         "W_K": ("d_model", "g*d_k"),
         "W_V": ("d_model", "g*d_v"),
-        "W_O": ("h*d_v", "d_out"),
-        "dO": ("n", "d_out"),
     },
     optional={
+        "W_O": ("h*d_v", "d_out"),
+        "dO": ("n", "d_out"),
+        "dC": ("n", "h*d_v"),
+        "dZ": ("n", "d_v"),
         "A_{head}": ("n", "n"),
         "b_Q": ("1", "h*d_k"),
         "b_K": ("1", "g*d_k"),
@@ -84,8 +91,9 @@ MECHANISM = Mechanism(
         "b_O": ("1", "d_out"),
         "B": ("n", "n"),
     },
-    usual=("A_{head}",),
-    defaults={"heads": 2, "scale": "none"},
+    usual=("W_O", "dO", "A_{head}"),
+    defaults={"heads": 2},
+    drawn={"scale": "none"},  # whose heads are one feature wide
     uses=CHANGED_SCORES | HEADS,
     default_sizes={"n": 2, "d_model": 2, "d_k": 1, "d_v": 1, "d_out": 2},
     derive=derive,

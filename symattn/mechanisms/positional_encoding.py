@@ -15,7 +15,7 @@ from symattn.exact import Matrix, Rational, Size, exact, is_symbolic, sign, squa
 from symattn.mechanisms.base import POSITIONS, Mechanism, Settings
 from symattn.mechanisms.drawing import number, small
 from symattn.ops import Add, Multiple, Sinusoids
-from symattn.ops.position import Angle, Degrees, Direction, Frequency, Layout
+from symattn.ops.position import Angle, Degrees, Direction, Frequency, Layout, Radians
 
 
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
@@ -83,18 +83,39 @@ _POINT = re.compile(r"(?:(?P<cosine>.*?)(?P<sign>[+-]))?(?P<sine>[^+-]*)i")
 
 
 def _angle(given: object) -> Angle:
-    """An angle as it is typed: 90 (degrees), or 3/5+4/5i (its cosine and sine)."""
-    text = str(given).replace(" ", "").replace("−", "-")
+    """An angle as it is typed: 90 (degrees), 1/2 rad or pi/6 (radians), or 3/5+4/5i (its cosine and sine)."""
+    text = str(given).replace(" ", "").replace("−", "-").replace("π", "pi")
     try:
+        if turn := _TURN.fullmatch(text):  # a fraction of π is one of 180°
+            return Degrees(_fraction_of_turn(turn))
         if point := _POINT.fullmatch(text):
             size = exact(point["sine"].rstrip("*·") or 1)
             return Direction(exact(point["cosine"] or 0), -size if point["sign"] == "-" else size)
+        if text.endswith("rad"):
+            return Radians(_rational(text.removesuffix("rad")))
         degrees = exact(text.removesuffix("°"))
     except InputError as error:
         raise InputError(f"The angle {given!r} cannot be read: {error}") from error
     if not isinstance(degrees, Rational):
-        raise InputError(f"The angle {given!r} is no whole number or fraction of degrees, such as 90.")
+        raise InputError(
+            f"The angle {given!r} is no whole number or fraction of degrees, such as 90; radians are 1/2 rad or pi/6."
+        )
     return Degrees(degrees)
+
+
+_TURN = re.compile(r"(?P<above>[+-]?[\d./]*)[*·]?pi(?:/(?P<below>\d+))?(?:rad)?")
+
+
+def _fraction_of_turn(turn: re.Match[str]) -> Rational:
+    above = turn["above"] if turn["above"].strip("+-") else f"{turn['above']}1"
+    return _rational(f"180*({above})/{turn['below'] or 1}")
+
+
+def _rational(text: str) -> Rational:
+    number = exact(text)
+    if not isinstance(number, Rational):
+        raise InputError(f"{text} is no whole number or fraction.")
+    return number
 
 
 # ------------------------------------------------------------------------------------------ random numbers

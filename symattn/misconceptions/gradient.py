@@ -49,7 +49,8 @@ def _own_slope(of: Op, weights: Matrix, gradient: Matrix) -> Matrix:
 
 
 def _not_scaled(d: Derivation, step: Step) -> Step | None:
-    back = isinstance(step.op, Scale) and is_gradient(step)
+    scores = any(own.stem == "dS" for own in d)  # and not of whatever else a program divides
+    back = scores and isinstance(step.op, Scale) and is_gradient(step)
     return step.with_op(COPY) if back and isinstance(step.op, Scale) and step.op.divisor != 1 else None
 
 
@@ -158,7 +159,7 @@ GRADIENT = (
     Misconception(
         "D4",
         "a gradient for what is hidden",
-        "dM",
+        "dS'",
         everywhere(_hidden_too),
         exactly="where a_ij = 0: da_ij − Σ_k a_ik·da_ik, without the factor a_ij",
         tell="Entries that the mask hides are not 0.",

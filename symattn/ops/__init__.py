@@ -1,6 +1,7 @@
 """The vocabulary of steps, and their names for problem files."""
 
 from symattn.derivation import Op
+from symattn.ops.arithmetic import Divide, Exponential, Opposite, SquareRoot, Subtract, ToFloat
 from symattn.ops.attention import Mask, Softmax, blocks, causal, padding, window
 from symattn.ops.cache import Append
 from symattn.ops.entrywise import Activation, Round
@@ -12,6 +13,7 @@ from symattn.ops.loss import CrossEntropy
 from symattn.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
 from symattn.ops.online import Accumulate, Exponentials, RunningMaximum
 from symattn.ops.position import Multiple, Rotate, RotateBack, Sinusoids
+from symattn.ops.positional import Positional
 from symattn.ops.scores import Bias, FeatureMap, Hardmax, Over, OverSum, SoftCap, Temperature
 
 OPS: dict[str, type[Op]] = {
@@ -46,6 +48,16 @@ OPS: dict[str, type[Op]] = {
     "running_maximum": RunningMaximum,
     "exponentials": Exponentials,
     "accumulate": Accumulate,
+    "subtract": Subtract,
+    "divide": Divide,
+    "opposite": Opposite,
+    "exp": Exponential,
+    "sqrt": SquareRoot,
+    "multiple": Multiple,
+    "float": ToFloat,
+    "sinusoids": Sinusoids,
+    "rotate": Rotate,
+    "positions": Positional,
 }
 
 __all__ = [
@@ -56,6 +68,8 @@ __all__ = [
     "Append",
     "Bias",
     "CrossEntropy",
+    "Divide",
+    "Exponential",
     "Exponentials",
     "FeatureMap",
     "Hadamard",
@@ -66,9 +80,11 @@ __all__ = [
     "Mean",
     "MeanSquare",
     "Multiple",
+    "Opposite",
     "Over",
     "OverSum",
     "Part",
+    "Positional",
     "Rescale",
     "Rotate",
     "RotateBack",
@@ -81,10 +97,13 @@ __all__ = [
     "Softmax",
     "SoftmaxGradient",
     "SoftmaxJacobian",
+    "SquareRoot",
     "Stack",
     "Standardise",
+    "Subtract",
     "SumOver",
     "Temperature",
+    "ToFloat",
     "Transpose",
     "Variance",
     "blocks",

@@ -177,6 +177,12 @@ def causal(rows: int, columns: int, *, top_left: bool = False) -> Keep:
     return tuple(tuple(j <= i + ahead for j in range(columns)) for i in range(rows))
 
 
+def past(rows: int, columns: int) -> Keep:
+    """Token i sees tokens 1 … i − 1, and so the first one none; the last query is the token of the last key."""
+    ahead = columns - rows
+    return tuple(tuple(j < i + ahead for j in range(columns)) for i in range(rows))
+
+
 def window(rows: int, columns: int, width: int, looking_ahead: bool = False) -> Keep:
     """Token i sees itself and the `width` − 1 tokens before it (and as many after it, if it may look ahead).
 

@@ -100,6 +100,22 @@ class Degrees(Angle):
 
 
 @dataclass(frozen=True)
+class Radians(Angle):
+    """θ in radians."""
+
+    radians: Rational
+
+    def at(self, position: int) -> tuple[Value, Value]:
+        return _cosine_and_sine(divide(position * self.radians, 1))
+
+    def working(self, position: int, function: Literal["cos", "sin"]) -> Formula:
+        return Call(Name(function), (Product((Number(str(position)), number(self.radians)), "·"),))
+
+    def stated(self, name: Formula) -> tuple[Formula, ...]:
+        return (Relation((name, number(self.radians)), ("=",)),)
+
+
+@dataclass(frozen=True)
 class Direction(Angle):
     """θ by its cosine and its sine, which may be rational: 3/5 and 4/5."""
 
@@ -286,4 +302,15 @@ def _cosine_and_sine(radians: Value) -> tuple[Value, Value]:
     return from_sympy(sympy.cos(angle)), from_sympy(sympy.sin(angle))
 
 
-__all__ = ["Angle", "Degrees", "Direction", "Frequency", "Layout", "Multiple", "Rotate", "RotateBack", "Sinusoids"]
+__all__ = [
+    "Angle",
+    "Degrees",
+    "Direction",
+    "Frequency",
+    "Layout",
+    "Multiple",
+    "Radians",
+    "Rotate",
+    "RotateBack",
+    "Sinusoids",
+]

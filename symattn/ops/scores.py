@@ -115,7 +115,7 @@ def alibi_slope(head: int, heads: int) -> Value:
     """2^(−8k/h) for head k of h, a power of two (Press et al. 2022, section 3)."""
     if heads & (heads - 1):
         raise InputError(
-            f"ALiBi has slopes of its own for 1, 2, 4, 8 or 16 heads, and not for {heads}; "
+            f"ALiBi has slopes of its own for 1, 2, 4, 8, 16 and so on heads, and not for {heads}; "
             "state one for every head, such as alibi:1/2,1/4,1/8."
         )
     return power(2, divide(-8 * head, heads))

@@ -18,6 +18,7 @@ from symattn.ops.loss import CrossEntropy
 from symattn.ops.normalisation import Mean, MeanSquare, Variance
 from symattn.ops.online import Accumulate, Exponentials, RunningMaximum
 from symattn.ops.position import Rotate, Sinusoids
+from symattn.ops.positional import Positional
 from symattn.ops.scores import Bias, Hardmax, Over, OverSum
 
 
@@ -106,7 +107,8 @@ _ACROSS: Mapping[str, Any] = {"rows": "columns", "columns": "rows"}
 
 @turned_op.register(Sinusoids)
 @turned_op.register(Rotate)
-def _positions(op: Sinusoids | Rotate) -> Op:
+@turned_op.register(Positional)
+def _positions(op: Sinusoids | Rotate | Positional) -> Op:
     return replace(op, tokens=_ACROSS[op.tokens])
 
 

@@ -13,17 +13,26 @@ from hypothesis import strategies as st
 from oracles import kept
 
 from symattn.counting import (
+    AdditiveScores,
     Attention,
     Block,
     Embedding,
     FeedForward,
+    Linear,
     Model,
     Norm,
+    Recurrent,
     chain,
     depth,
     distance,
+    formula,
     independent,
+    memory,
     multiply_adds,
+    operations,
+    parameters,
+    sizes,
+    training,
     works,
 )
 from symattn.derivation import Derivation
@@ -292,9 +301,81 @@ def output(givens, seen):
 
 
 def test_what_cannot_be_counted_is_refused():
-    with pytest.raises(InputError, match="numbers were expected"):
-        multiply_adds(attention("n", 4))
     with pytest.raises(InputError, match="sizes in numbers"):
         distance(attention("n", 4), ("X", 0), ("Z", 0))
     with pytest.raises(InputError, match="'Q' is no given"):
         distance(attention(2, 2), ("Q", 0), ("Z", 0))
+
+
+# ------------------------------------------------------------------------------------------------ verbs
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_parameters_of_other_layers_as_pytorch_has_them(bias):
+    torch = pytest.importorskip("torch")
+    assert parameters(Linear(5, 7, bias=bias)) == count_parameters(torch.nn.Linear(5, 7, bias=bias))
+    for gates, kind in ((1, torch.nn.RNN), (4, torch.nn.LSTM), (3, torch.nn.GRU)):
+        twice = gates * 7 if bias else 0  # PyTorch adds a bias to either product
+        assert parameters(Recurrent(5, 7, bias=bias, gates=gates)) == count_parameters(kind(5, 7, bias=bias)) - twice
+    query, key, score = (torch.nn.Linear(*shape, bias=False) for shape in ((5, 7), (3, 7), (7, 1)))
+    assert parameters(AdditiveScores(5, 3, 7)) == sum(map(count_parameters, (query, key, score)))
+    other = torch.nn.MultiheadAttention(12, 3, kdim=5, vdim=5, bias=False)
+    assert parameters(Attention(12, 3, 4, memory_width=5)) == count_parameters(other)
+
+
+def test_attention_with_values_of_another_width_is_what_its_derivation_multiplies():
+    n, d, h, g, d_k, d_v, out = 3, 5, 4, 2, 2, 3, 6
+    shapes = {"X": (n, d), "W_Q": (d, h * d_k), "W_K": (d, g * d_k), "W_V": (d, g * d_v), "W_O": (h * d_v, out)}
+    layer = Attention(d, h, d_k, n, shared=g, value_width=d_v, out=out)
+    made = outlined("multi_head_attention", shapes, heads=h, kv_heads=g)
+    assert multiply_adds(made) == operations(layer)
+    assert parameters(layer) == sum(rows * columns for name, (rows, columns) in shapes.items() if name != "X")
+    kept = sum(made.value(name).shape[0] * made.value(name).shape[1] for name in "KV")
+    assert layer.cache(7) == 7 * kept
+
+
+def test_cross_attention_to_inputs_of_another_width():
+    n, m, d, source, h, d_k = 2, 5, 4, 3, 2, 2
+    shapes = {"X": (n, d), "E": (m, source), "W_Q": (d, 4), "W_K": (source, 4), "W_V": (source, 4), "W_O": (4, d)}
+    layer = Attention(d, h, d_k, n, memory=m, memory_width=source)
+    assert multiply_adds(outlined("cross_attention", shapes, heads=h)) == operations(layer)
+
+
+def test_recurrent_operations_are_those_of_the_network_unrolled():
+    shapes = {"X": (4, 3), "W_x": (3, 5), "W_h": (5, 5), "H_0": (1, 5)}
+    made = outlined("recurrent_network", shapes, function="tanh")
+    assert multiply_adds(made) == operations(Recurrent(3, 5, 4))
+    assert operations(Linear(3, 5, 4)) == multiplied((4, 3, 5))
+    assert operations(AdditiveScores(5, 3, 7, n=2, m=4)) == multiplied((2, 5, 7), (4, 3, 7), *[(1, 7, 1)] * (2 * 4))
+
+
+def test_formulas_are_polynomials_that_give_the_numbers():
+    n, m, d, k, v, h = sizes("n m d k v h")
+    at = {n: 3, m: 5, d: 4, k: 2, v: 6, h: 2}
+    layer = Attention(d, h, k, n, memory=m, value_width=v)
+    number = Attention(4, 2, 2, 3, memory=5, value_width=6)
+    for count in (parameters, operations, lambda one: memory(one.cache(2), "float16")):
+        assert formula(count(layer)).subs(at) == count(number)
+        assert count(layer).is_polynomial(*at)
+    assert multiply_adds(attention("n", 4)).subs(n, 3) == multiply_adds(attention(3, 4))
+
+
+def test_a_stack_of_two_letters_is_their_sum():
+    shapes = {"Q": ("n", "d_k"), "K": ("m", "d_k"), "V": ("m", "d_v"), "K_past": ("p", "d_k"), "V_past": ("p", "d_v")}
+    n, m, p, d_k, d_v = sizes("n m p d_k d_v")
+    assert multiply_adds(outlined("attention", shapes)) == sympy.expand(n * (m + p) * (d_k + d_v))
+
+
+def test_training_and_memory():
+    """Worked by hand for the size of Chinchilla (Hoffmann et al. 2022): 6 · 7 · 10¹⁰ · 1.4 · 10¹² = 5.88 · 10²³."""
+    assert training(70 * 10**9, 1400 * 10**9) == 588 * 10**21
+    letters = sizes("N, D")
+    assert training(*letters) == 6 * letters[0] * letters[1]
+    assert memory(10, "bfloat16") == 20
+    with pytest.raises(InputError, match="format is 'float12'"):
+        memory(1, "float12")
+    with pytest.raises(InputError, match="n is missing"):
+        operations(Embedding(10, 4))
+    assert operations(Embedding(10, 4), n=3) == multiplied((3, 4, 10))
+    with pytest.raises(InputError, match="norm has no products"):
+        operations(Norm(4))

@@ -20,6 +20,7 @@ from symattn.exact.approximate import approximate
 from symattn.fairness.selfcheck import self_check
 from symattn.marking.windows import cell, window
 from symattn.mechanisms import custom
+from symattn.misconceptions import misconceptions
 from symattn.ops import Part
 from symattn.ops.gradient import Padded, Spread, SpreadEvenly
 from symattn.ops.turning import turned_op
@@ -27,7 +28,7 @@ from symattn.problem_file import problem_file
 from symattn.writers import FORMATS
 
 SIZE = 2
-GIVENS = {"A": [[1, -2], [3, "1/2"]], "B": [[0, 1], [2, -1]], "row": [[1, -1]], "column": [[2], [-1]]}
+GIVENS = {"A": [[1, -2], [3, "1/2"]], "B": [[0, 1], [2, -1]], "row": [[1, -1]], "column": [[2], [-1]], "number": [[3]]}
 
 
 def floats(d: Derivation, name: str) -> np.ndarray:
@@ -56,12 +57,16 @@ TORCH: dict[str, Any] = {
     "activation": lambda torch, a: torch.sigmoid(a),
     "stack": lambda torch, a, b: torch.cat((a, b)),
     "part": lambda torch, a: a[:, :1],
+    "subtract": lambda torch, a, b: a - b,
+    "divide": lambda torch, a, b: a / b,
+    "opposite": lambda torch, a: -a,
+    "multiple": lambda torch, a: a / 3,
 }
 """Every operation that is tried, with what it is in PyTorch."""
 
 PARAMETERS: dict[str, dict[str, object]] = {
     "scale": {"by": 3}, "temperature": {"by": 2}, "soft_cap": {"cap": 2}, "activation": {"function": "sigmoid"},
-    "part": {"count": 1},
+    "part": {"count": 1}, "multiple": {"by": "1/3"},
 }  # fmt: skip
 
 
@@ -74,8 +79,10 @@ def programs(draw: st.DrawFn) -> list[dict[str, Any]]:
         op = draw(st.sampled_from(sorted(TORCH)))
         first = draw(st.sampled_from(square)) + draw(st.sampled_from(["", "^T"]))
         operands = [first]
-        if op in ("matmul", "hadamard", "add", "stack"):
-            others = {"matmul": [], "stack": ["A[2]"]}.get(op, ["row", "column", "A[1]", "A[2]"])
+        if op == "divide":
+            operands.append(draw(st.sampled_from(["row", "column", "number", "A"])))  # none of their entries is 0
+        elif op in ("matmul", "hadamard", "add", "subtract", "stack"):
+            others = {"matmul": [], "stack": ["A[2]"]}.get(op, ["row", "column", "number", "A[1]", "A[2]"])
             operands.append(draw(st.sampled_from([*square, *others])))
         steps.append({"name": f"Y{k}", "op": op, "operands": operands, **PARAMETERS.get(op, {})})
         if op not in ("sum", "mean", "stack", "part"):
@@ -109,6 +116,56 @@ def agrees(steps: list[dict[str, Any]]) -> None:
     assert reached
     back.agrees(lambda name: floats(d, name), reached)
     assert not [name for name in GIVENS if name not in reached and f"d{name}" in d]
+
+
+POSITIVE = {"A": [[1, "1/3"], [3, "5/2"]], "row": [[4, 9]], "column": [["1/2"], [2]], "number": [[3]]}
+
+SINGLE: dict[str, tuple[dict[str, Any], Any]] = {
+    "exp": ({"op": "exp", "operands": ["A"]}, lambda torch, k: torch.exp(k["A"])),
+    "exp of base 2": ({"op": "exp", "operands": ["A^T"], "base": 2}, lambda torch, k: 2 ** k["A"].T),
+    "sqrt": ({"op": "sqrt", "operands": ["A"]}, lambda torch, k: torch.sqrt(k["A"])),
+    "sqrt of a row": ({"op": "sqrt", "operands": ["A[2]"]}, lambda torch, k: torch.sqrt(k["A"][1:])),
+    "a number over it": ({"op": "divide", "operands": ["number", "A"]}, lambda torch, k: k["number"] / k["A"]),
+    "row over column": ({"op": "divide", "operands": ["row", "column"]}, lambda torch, k: k["row"] / k["column"]),
+    "over": ({"op": "over", "operands": ["A", "column"]}, lambda torch, k: k["A"] / k["column"]),
+    "exponentials": (
+        {"op": "exponentials", "operands": ["A", "column"], "base": 2},
+        lambda torch, k: 2 ** (k["A"] - k["column"]),
+    ),
+    "accumulate": (
+        {"op": "accumulate", "operands": ["column", "A", "A"]},
+        lambda torch, k: k["column"] * k["A"] + k["A"],
+    ),
+    "number added": ({"op": "add", "operands": ["A", "number"]}, lambda torch, k: k["A"] + k["number"]),
+    "number as a factor": ({"op": "hadamard", "operands": ["number", "A"]}, lambda torch, k: k["A"] * k["number"]),
+}
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_single_operations(name: str) -> None:
+    step, formula = SINGLE[name]
+    weights = {"name": "last", "op": "hadamard", "operands": ["Y", "Y"]}
+    d = custom.run(POSITIVE, [{"name": "Y", **step}, weights], gradients=[{"of": "last"}])
+    self_check(d)
+    back = autograd(d)
+    y = formula(back.torch, back.leaves)
+    back.back((y * y).sum())
+    back.agrees(lambda name: floats(d, name), [n for n in POSITIVE if back[n].grad is not None])
+
+
+def test_a_step_that_waits_for_nothing_does_not_end_the_way_back() -> None:
+    steps = [{"name": "P", "op": "sinusoids", "operands": ["A"]}, {"name": "X", "op": "add", "operands": ["A", "P"]}]
+    d = custom.run(GIVENS, steps, gradients=[{"of": "X"}])
+    assert d.value("dA") == Matrix([[1, 1], [1, 1]])
+
+
+def test_a_key_with_a_scale_that_is_none_of_scores() -> None:
+    """The misconception about the scale of scores says nothing of other programs."""
+    step = [{"name": "Y", "op": "scale", "operands": ["A"], "by": 3}]
+    problem = problem_file(
+        {"mechanism": "custom", "given": GIVENS, "step": step, "gradient": [{"of": "Y"}]}, "scaled"
+    ).problem()
+    assert misconceptions()["D2"].on(problem.derivation) is None
 
 
 PARTS = {

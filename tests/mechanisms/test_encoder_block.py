@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from symattn.api import derive
 from symattn.dice import Counted
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix
@@ -185,3 +186,15 @@ def test_powers_of_fractions_are_not_set_as_exact_ones():
     settings = Settings(base=2, norm_place="pre", arithmetic="decimal")
     d = chosen.run(chosen.draw(settings, chosen.default_sizes, Counted(1)), settings)
     assert d.last.name == "R2"
+
+
+def test_the_scales_of_norms_may_be_written_as_biases_are():
+    """gamma_1 beside b_1; both spellings at once are one too many."""
+    eye = [[1, 0], [0, 1]]
+    givens = {"X": [[1, 2], [3, 5]], **dict.fromkeys(("W_Q", "W_K", "W_V", "W_O", "W_1", "W_2"), eye)}
+    numbered = derive("encoder_block", **givens, gamma_1=[[2, 1]], beta_2=[[1, 3]], arithmetic="decimal")
+    assert numbered.derivation == derive(
+        "encoder_block", **givens, gamma1=[[2, 1]], beta2=[[1, 3]], arithmetic="decimal"
+    ).derivation  # fmt: skip
+    with pytest.raises(InputError, match="gamma_1 and gamma1 are the same matrix"):
+        derive("encoder_block", **givens, gamma1=[[2, 1]], gamma_1=[[2, 1]])

@@ -18,7 +18,7 @@ from symattn.errors import InputError
 from symattn.exact import Matrix, Outline, decide, matrix, to_sympy
 from symattn.exact.approximate import approximate
 from symattn.fairness.selfcheck import _ROUTES, self_check
-from symattn.mechanisms import Settings, mechanism
+from symattn.mechanisms import Settings, mechanism, mechanisms
 from symattn.mechanisms.backward import SECTION, backward
 from symattn.ops import MatMul, Transpose
 from symattn.ops.gradient import SoftmaxGradient, SoftmaxJacobian
@@ -352,7 +352,7 @@ def test_rows_of_the_scores_gradient_sum_to_0_and_nothing_goes_to_what_is_hidden
     rng = random.Random(900 + seed)
     given: Given = {"Q": numbers(rng, 3, 1), "K": numbers(rng, 3, 1), "V": numbers(rng, 3, 1), "dZ": numbers(rng, 3, 1)}
     d = exactly("attention_gradient", given, mask="causal")
-    back = d.value("dM")
+    back = d.value("dS'")
     assert isinstance(back, Matrix)
     for i, row in enumerate(back.rows):
         assert decide(row[0] + row[1] + row[2], 0).equal is True
@@ -438,3 +438,49 @@ def test_weights_that_are_none_are_refused() -> None:
         exactly("weights_given_gradient", {**given, "A": [["1/2", "1/4"]]})
     with pytest.raises(InputError, match="where the mask hides a key"):
         exactly("weights_given_gradient", {**given, "A": [["1/2", "1/2"]]}, mask=[[1, 0]])
+
+
+# ------------------------------------------------------------------------------------------------ defaults
+
+THERE = {
+    "multi_head_gradient": "multi_head_attention",
+    "backpropagation_through_time": "recurrent_network",
+    "recurrent_jacobian": "recurrent_network",
+    "weights_given_gradient": "attention",
+    **{name: name.removesuffix("_gradient") for name in mechanisms() if name.removesuffix("_gradient") in mechanisms()},
+}
+"""Mechanisms that go there and back, and those that only go there."""
+
+
+@pytest.mark.parametrize("name", sorted(set(THERE) - set(THERE.values())))
+def test_a_mechanism_and_its_gradient_have_the_same_defaults(name):
+    assert mechanism(name).defaults == mechanism(THERE[name]).defaults
+
+
+def test_every_gradient_has_its_forward_pass():
+    back = {name for name in mechanisms() if "gradient" in name or "backprop" in name}
+    assert back <= {*THERE, "cross_entropy_gradient"}  # which starts from logits, and has no forward pass of its own
+
+
+# ------------------------------------------------------------------------------------------------ names of steps
+
+WITH_SCORES = sorted({name for name in mechanisms() if "attention" in name or "head" in name} - {"linear_attention"})
+"""All but the one that goes another way beneath a mask, token by token."""
+
+CHANGED: list[dict[str, object]] = [{"mask": "causal"}, {"mask": "additive:[[0, -1], [0, 0]]"}, {"mask": "padding:1"}]
+
+
+@pytest.mark.parametrize("changed", CHANGED, ids=str)
+@pytest.mark.parametrize("name", WITH_SCORES)
+def test_a_mask_changes_no_names(name: str, changed: dict[str, object]) -> None:
+    """The steps that there are without a mask are there with one, under the same names: d.value("dS'") is always it."""
+    chosen = mechanism(name)
+    sizes = {**chosen.default_sizes, **dict.fromkeys(("n", "m"), 2)}
+    plain = Settings.read({**chosen.defaults, "mask": None})
+    masked = replace(plain, **changed)
+
+    def names(settings: Settings) -> list[str]:
+        given = {k: Outline(shape) for k, shape in chosen.given_shapes(sizes, settings).items()}
+        return [step.name for step in chosen.run(given, settings)]
+
+    assert [called for called in names(masked) if not called.startswith("M")] == names(plain)

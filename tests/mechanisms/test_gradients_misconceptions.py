@@ -97,9 +97,9 @@ def test_a_gradient_for_what_is_hidden() -> None:
     d = run("weights_given_gradient", given, mask="causal")
     v, dz = numpy(given, "V", "dZ")
     da = dz @ v.T
-    expected = floats(d.value("dM"))
+    expected = floats(d.value("dS'"))
     expected[0, 2] = da[0, 2] - (da[0, 0] + da[0, 1]) / 2
-    assert np.allclose(wrong("D4", d, "dM"), expected)
+    assert np.allclose(wrong("D4", d, "dS'"), expected)
     assert misconception("D4").on(run("weights_given_gradient", GIVEN)) is None
 
 

@@ -17,8 +17,25 @@ from symattn.ops import Bias, Mask
 
 SIZES = [(1, 1), (1, 4), (2, 2), (2, 3), (3, 2), (3, 3), (4, 4)]
 NAMED = [
-    *("causal", "causal:top-left", "padding:1", "padding:2", "window:1", "window:2", "window:2:both", "prefix:1"),
-    *("prefix:2", "causal+padding:2", "window:2:both+causal", "causal:top-left+padding:2", "prefix:2+window:3"),
+    *(
+        "causal",
+        "causal:top-left",
+        "past",
+        "padding:1",
+        "padding:2",
+        "window:1",
+        "window:2",
+        "window:2:both",
+        "prefix:1",
+    ),
+    *(
+        "prefix:2",
+        "causal+padding:2",
+        "window:2:both+causal",
+        "causal:top-left+padding:2",
+        "prefix:2+window:3",
+        "past+padding:2",
+    ),
 ]
 
 
@@ -44,6 +61,7 @@ def test_two_tokens_decoded_after_three():
     """Written out by hand: queries 4 and 5 of five tokens."""
     assert mask_keep("causal", 2, 5) == ((True,) * 4 + (False,), (True,) * 5)
     assert mask_keep("causal:top-left", 2, 5) == ((True,) + (False,) * 4, (True,) * 2 + (False,) * 3)
+    assert mask_keep("past", 2, 5) == ((True,) * 3 + (False,) * 2, (True,) * 4 + (False,))
     assert mask_keep("window:2", 2, 5) == ((False, False, True, True, False), (False, False, False, True, True))
     assert mask_keep("prefix:2", 4, 4) == ((True, True, False, False),) * 2 + ((True,) * 3 + (False,), (True,) * 4)
 
@@ -93,6 +111,17 @@ def test_every_kind_has_a_sentence_of_its_own_and_unequal_lengths_are_told():
     )
     assert len({square, wide, left}) == 3
     assert mask_kind("causal+[[1, 0]]") == "causal+custom"
+
+
+def test_the_first_token_has_no_past():
+    """Its row is empty: refused in one sentence, or weights of 0 where that is declared."""
+    q = [[1], [2], [3]]
+    with pytest.raises(UndefinedError, match="Row 1 has no visible score"):
+        derive("attention", Q=q, K=q, V=q, mask="past")
+    weights = oracles.floats(derive("attention", Q=q, K=q, V=q, mask="past", empty="zero")["A"].result)
+    powers = np.exp(np.outer([1, 2, 3], [1, 2, 3])) * np.tri(3, 3, -1)
+    np.testing.assert_allclose(weights[1:], powers[1:] / powers[1:].sum(1, keepdims=True))
+    assert not weights[0].any()
 
 
 # ------------------------------------------------------------------------------------------ PyTorch

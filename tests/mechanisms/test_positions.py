@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import numpy_attention
 
+from symattn.api import derive
 from symattn.derivation import Derivation
 from symattn.document import Math
 from symattn.errors import InputError, ShapeError
@@ -331,7 +332,7 @@ def test_random_numbers_come_out_well(seed: int) -> None:
     """Whole rotated queries and scores, rows of scores that differ, weights that are neither even nor saturated."""
     chosen = mechanism("rotary_attention")
     assert chosen.draw is not None
-    drawn = chosen.draw(Settings.read(chosen.defaults), chosen.default_sizes, random.Random(seed))
+    drawn = chosen.draw(Settings.read({**chosen.defaults, **chosen.drawn}), chosen.default_sizes, random.Random(seed))
     q, k = (np.array(drawn[name].rows, dtype=float) for name in "QK")
     theta = [math.pi / 2] * 2
     scores = turned(q, range(3), theta, False) @ turned(k, range(3), theta, False).T / 2
@@ -366,7 +367,7 @@ def test_what_cannot_be_is_told(name: str, givens: dict[str, object], settings: 
 
 def test_positions_need_numbers_of_tokens() -> None:
     chosen = mechanism("rotary_attention")
-    settings = Settings.read(chosen.defaults)
+    settings = Settings.read({**chosen.defaults, **chosen.drawn})
     with pytest.raises(InputError, match="the number of tokens must be one, not n"):
         chosen.run(chosen.symbolic({"n": "n", "d_k": 2, "d_v": 1}, settings), settings)
 
@@ -471,3 +472,45 @@ def test_what_is_said_to_students_names_what_is_there(notation: str) -> None:
             for part in wording.inlines(wrong.misconception.feedback, words):
                 assert isinstance(part, Math) or not set(part.text) & set("{}$@")
     assert {*(f"E{i}" for i in range(1, 13)), *(f"F{i}" for i in range(1, 8))} <= said
+
+
+# ------------------------------------------------------------------------------------------------ angles as typed
+
+
+@pytest.mark.parametrize(
+    ("typed", "radians"),
+    [
+        ("90", math.pi / 2), ("1/2 rad", 0.5), ("0.25rad", 0.25), ("-3 rad", -3), ("pi/6", math.pi / 6),
+        ("2π/3", 2 * math.pi / 3), ("-pi", -math.pi), ("3*pi/4 rad", 3 * math.pi / 4), ("3/5+4/5i", math.atan2(4, 3)),
+    ],
+)  # fmt: skip
+def test_an_angle_in_degrees_in_radians_or_by_its_cosine(typed: str, radians: float) -> None:
+    givens = {"Q": [[1, 2], [3, -1]], "K": [[1, 0], [0, 1]], "V": [[1], [2]]}
+    d = run("rotary_attention", givens, angles=typed)
+    q = np.array(givens["Q"], dtype=float)
+    np.testing.assert_allclose(floats(d, "R_Q"), turned(q, range(2), [radians], False), rtol=0, atol=1e-12)
+    self_check(d)
+    solution = derive("rotary_attention", **givens, angles=typed)
+    assert solution.text("text")
+    assert solution.text("notebook")
+
+
+def test_rotary_positions_are_those_of_the_paper_unless_others_are_stated() -> None:
+    """θ_k = 10000^(−2(k − 1)/d) (Su et al. 2021, section 3.2.2)."""
+    rng = random.Random(8)
+    q, k, v = (np.array([[rng.randint(-2, 2) for _ in range(4)] for _ in range(3)], dtype=float) for _ in range(3))
+    solution = derive(
+        "rotary_attention", **{name: m.astype(int).tolist() for name, m in zip("QKV", (q, k, v), strict=True)}
+    )
+    theta = [1, 10000**-0.5]
+    scores = turned(q, range(3), theta, False) @ turned(k, range(3), theta, False).T / 2
+    powers = np.exp(scores)
+    expected = powers / powers.sum(1, keepdims=True) @ v
+    np.testing.assert_allclose(floats(solution.derivation, "Z"), expected, rtol=0, atol=1e-12)
+    assert solution.text()
+
+
+@pytest.mark.parametrize("typed", ["x", "sqrt(2) rad", "pi/0"])
+def test_what_is_no_angle_is_one_sentence(typed: str) -> None:
+    with pytest.raises(InputError, match="angle"):
+        run("rotary_attention", {"Q": [[1, 2]], "K": [[1, 0]], "V": [[1]]}, angles=typed)
