@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from symattn.derivation import Index, Op, Shape, Style, View
+from symattn.algebra import Algebra, Entries, Index, T
+from symattn.derivation import Op, RuleOp, Shape, Style, View
 from symattn.errors import InputError, ShapeError
-from symattn.exact import Matrix, Value, divide, exponential, has_symbols, power, square_root
+from symattn.exact import Matrix, Value, has_symbols
 from symattn.exact.floats import FORMATS, Format, nearest_float
-from symattn.formula import Call, Formula, Fraction, Name, Negative, Power, Product, Root, Sum, number
-from symattn.ops.linear import Add, Hadamard
+from symattn.formula import Call, Formula, Fraction, Name, Negative, Product, Sum, number
+from symattn.ops.linear import Hadamard
 
 
 @dataclass(frozen=True)
-class Subtract(Op):
+class Subtract(RuleOp):
     """A − B entry by entry; a single row or column is taken from every row or column, or every one from it."""
 
     arity = 2
@@ -23,19 +24,15 @@ class Subtract(Op):
     def shape(self, *shapes: Shape) -> Shape:
         return _stretched_shape("a difference needs equal shapes, or one row or column to stretch;", *shapes)
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        return Add().apply(operands[0], Opposite().apply(operands[1]))
-
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        first, other = (_entry(view, i, j) for view in operands)
-        return Sum((first, Negative(other)))
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return A.minus(*(m.stretched(i, j) for m in operands))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum((operands[0], Negative(operands[1])))
 
 
 @dataclass(frozen=True)
-class Divide(Op):
+class Divide(RuleOp):
     """A over B entry by entry; a single row or column is stretched over the other's."""
 
     arity = 2
@@ -44,20 +41,15 @@ class Divide(Op):
     def shape(self, *shapes: Shape) -> Shape:
         return _stretched_shape("a quotient needs equal shapes, or one row or column to stretch;", *shapes)
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        a, b = operands
-        rows, columns = (max(sizes) for sizes in zip(a.shape, b.shape, strict=True))
-        return Matrix.of([divide(_of(a, i, j), _of(b, i, j)) for j in range(columns)] for i in range(rows))
-
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        return Fraction(*(_entry(view, i, j) for view in operands))
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return A.quotient(*(m.stretched(i, j) for m in operands))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(*operands)
 
 
 @dataclass(frozen=True)
-class Opposite(Op):
+class Opposite(RuleOp):
     """−A."""
 
     title = "Opposite"
@@ -65,18 +57,15 @@ class Opposite(Op):
     def shape(self, *shapes: Shape) -> Shape:
         return shapes[0]
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        return operands[0].map(lambda x: -x)
-
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        return Negative(operands[0].entry(i, j))
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return A.negative(operands[0][i, j])
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Negative(operands[0])
 
 
 @dataclass(frozen=True)
-class Exponential(Op):
+class Exponential(RuleOp):
     """b^x of each entry x, with base e unless another is stated; 0 for −∞.  No matrix exponential."""
 
     base: Value | Literal["e"] = "e"
@@ -85,11 +74,8 @@ class Exponential(Op):
     def shape(self, *shapes: Shape) -> Shape:
         return shapes[0]
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        return operands[0].map(lambda x: exponential(x) if self.base == "e" else power(self.base, x))
-
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        return Power(self.written_base, operands[0].entry(i, j))
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return A.exponential(operands[0][i, j], self.base)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("exp", () if self.base == "e" else (self.written_base,)), operands)
@@ -101,7 +87,7 @@ class Exponential(Op):
 
 
 @dataclass(frozen=True)
-class SquareRoot(Op):
+class SquareRoot(RuleOp):
     """√x of each entry x; `UndefinedError` where one is negative."""
 
     title = "Root"
@@ -109,11 +95,8 @@ class SquareRoot(Op):
     def shape(self, *shapes: Shape) -> Shape:
         return shapes[0]
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        return operands[0].map(square_root)
-
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        return Root(operands[0].entry(i, j))
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return A.root(operands[0][i, j])
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("sqrt"), operands)
@@ -155,7 +138,7 @@ class ToFloat(Op):
 
 
 @dataclass(frozen=True)
-class DivisorGradient(Op):
+class DivisorGradient(RuleOp):
     """−g·y/b for the gradient G of quotients Y = A/B (each n×m) and their divisors B, which may have to be stretched.
 
     What comes to one divisor from every quotient in which it stands, before it is added up.
@@ -167,14 +150,10 @@ class DivisorGradient(Op):
     def shape(self, *shapes: Shape) -> Shape:
         return Divide().shape(Hadamard().shape(*shapes[:2]), shapes[2])
 
-    def apply(self, *operands: Matrix) -> Matrix:
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         gradient, quotient, divisor = operands
-        return Opposite().apply(Divide().apply(Hadamard().apply(gradient, quotient), divisor))
-
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        gradient, quotient, divisor = operands
-        above = Product((gradient.entry(i, j), quotient.entry(i, j)), "·")
-        return Negative(Fraction(above, _entry(divisor, i, j)))
+        above = A.product(gradient.stretched(i, j), quotient.stretched(i, j))
+        return A.negative(A.quotient(above, divisor.stretched(i, j)))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Negative(Fraction(Product(operands[:2], "⊙"), operands[2]))
@@ -188,14 +167,6 @@ def _stretched_shape(rule: str, first: Shape, second: Shape) -> Shape:
     ):
         raise ShapeError(rule)
     return rows, columns
-
-
-def _of(m: Matrix, i: int, j: int) -> Value:
-    return m[0 if m.shape[0] == 1 else i, 0 if m.shape[1] == 1 else j]
-
-
-def _entry(view: View, i: Index, j: Index) -> Formula:
-    return view.entry(0 if view.shape[0] == 1 else i, 0 if view.shape[1] == 1 else j)
 
 
 __all__ = ["Divide", "DivisorGradient", "Exponential", "Opposite", "SquareRoot", "Subtract", "ToFloat"]
