@@ -111,7 +111,7 @@ def test_check_of_what_never_ends_is_a_sentence(folder, monkeypatch):
     """Whatever may hang in marking: here the marker itself is made to."""
     fault = "import symattn.checker as c\nc.checked = lambda *a: sum(iter(int, 1))\nc.main()\n"
     kept = Kept((sys.executable, "-c", fault), 1)
-    monkeypatch.setattr("symattn.cli._checker", lambda: kept)
+    monkeypatch.setattr("symattn.cli.check.checker", lambda: kept)
     said = refusal("check", "problem.toml", "right.toml")
     assert said == "Error: right.toml: Marking it took more than 1 seconds of processor time and was stopped.\n"
     kept.end()
@@ -121,7 +121,7 @@ def test_check_of_what_never_ends_is_a_sentence(folder, monkeypatch):
 def test_a_defect_in_marking_is_a_sentence(folder, monkeypatch):
     fault = "import symattn.checker as c\nc.checked = lambda *a: {}['no']\nc.main()\n"
     kept = Kept((sys.executable, "-c", fault), 10)
-    monkeypatch.setattr("symattn.cli._checker", lambda: kept)
+    monkeypatch.setattr("symattn.cli.check.checker", lambda: kept)
     assert "a defect of symattn: KeyError: 'no'" in refusal("check", "problem.toml", "right.toml")
     kept.end()
 
