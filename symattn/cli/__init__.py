@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from textwrap import indent
 from typing import Any
 
 import click
@@ -15,7 +16,7 @@ import click
 from symattn import __version__
 from symattn.cli import check, completion, derive, grade, lists, stress, worksheet
 from symattn.cli.progress import HOW_TO_GO_ON
-from symattn.errors import SymattnError
+from symattn.errors import SymattnError, pointer_of
 
 INPUT_WAS_WRONG = 2
 INTERRUPTED = 130  # as a shell has it
@@ -28,7 +29,7 @@ class _Group(click.Group):
         try:
             return super().invoke(ctx)
         except SymattnError as error:
-            _refuse(ctx, str(error))
+            _refuse(ctx, str(error), pointer_of(error))
         except KeyboardInterrupt:
             how_to_go_on: Callable[[], str] = ctx.meta.get(HOW_TO_GO_ON, lambda: "")
             click.echo(f"\nInterrupted. {how_to_go_on()}".rstrip(), err=True)
@@ -45,8 +46,10 @@ class _Group(click.Group):
             _refuse(ctx, "This is too large, or nested too deep, to be worked out in the memory that there is.")
 
 
-def _refuse(ctx: click.Context, sentence: str) -> None:
+def _refuse(ctx: click.Context, sentence: str, pointer: str = "") -> None:
     click.echo(click.style("Error: ", fg="red", bold=True) + str(SymattnError(sentence)), err=True)
+    if pointer:
+        click.echo(indent(pointer, "  "), err=True)
     ctx.exit(INPUT_WAS_WRONG)
 
 

@@ -22,7 +22,7 @@ from symattn.cli.options import (
     template_options,
 )
 from symattn.cli.reading import chosen_look, read_list, read_settings
-from symattn.errors import InputError
+from symattn.errors import InputError, ReadError
 
 if TYPE_CHECKING:
     from symattn.workers import Kept
@@ -109,6 +109,8 @@ def check(
         click.echo(path)
     for text in marked["texts"]:
         click.echo(text, nl=False)
+    for text in marked["unread"]:
+        click.echo(text, err=True)
     if exit_code and not marked["right"]:
         ctx.exit(NOT_ALL_RIGHT)
 
@@ -122,7 +124,8 @@ def _in_checker(job: dict[str, Any]) -> dict[str, Any]:
     except LostError as lost:
         raise InputError(f"{job['answers']}: {lost}") from lost
     if "error" in marked:
-        raise InputError(marked["error"])
+        cause = marked.get("unread")
+        raise InputError(marked["error"]) from (ReadError(*cause) if cause else None)
     return marked
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from symattn.attempt import Submission
@@ -57,6 +58,12 @@ class Marking:
         judged = all(verdict.accepted for report in self.reports for verdict in report.verdicts)
         mistaken = any(report.events for report in self.reports)
         return judged and not mistaken and not self.pending and self.total == self.available
+
+    @property
+    def unread(self) -> list[str]:
+        """What could not be read, for a terminal: place and reason, the text, and a caret below the character."""
+        remarks = (remark for attempt in self.submission.attempts for remark in attempt.remarks if remark.pointer)
+        return [f"{remark.where}: {remark.says}\n{indent(remark.pointer, '  ')}" for remark in remarks]
 
     def document(self, reader: Reader = "student") -> Document:
         make = {"student": feedback_document, "teacher": marking_document}[reader]

@@ -26,10 +26,6 @@ class TextMatrix:
     name: str = ""
     factor: str = ""
 
-    @property
-    def too_large(self) -> bool:
-        return len(self.rows) > LARGEST or max(map(len, self.rows), default=0) > LARGEST
-
 
 def read_matrix(text: str, shape: tuple[int, int] = (0, 0)) -> TextMatrix | None:
     """A matrix in brackets, or in lines, or with `;` between its rows; none if nothing is written, or far too much.

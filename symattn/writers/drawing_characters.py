@@ -13,8 +13,9 @@ from graphlib import CycleError, TopologicalSorter
 
 from symattn.document import Diagram, Inlines, Place
 from symattn.formula.nodes import Formula
+from symattn.terminal import columns_of
 from symattn.writers import blocks as draw
-from symattn.writers.blocks import EMPTY, Block, columns_of, text
+from symattn.writers.blocks import EMPTY, Block, text
 from symattn.writers.figures import Network, Node, arranged, is_waypoint, network
 
 _GAP = 3  # columns between boxes with frames
