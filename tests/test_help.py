@@ -1,6 +1,7 @@
 """Help and lists: every option stands in one group, on one line; every setting is explained."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import fields
 
 import click
@@ -11,6 +12,7 @@ from symattn.cli import main
 from symattn.cli.options import GROUPS, SETTINGS, Command, Option
 from symattn.mechanisms import Settings, mechanism, mechanisms
 from symattn.mechanisms.base import CHOICES, NOT_OF_ALL
+from symattn.misconceptions import COUNTING, SLIPS, misconceptions
 from symattn.settings import ABOUT
 
 COMMANDS = sorted(main.commands)
@@ -97,3 +99,44 @@ def test_only_lists_that_have_more_to_say_take_a_name():
     done = CliRunner().invoke(main, ["list", "settings", "atention"])
     assert done.exit_code == 2
     assert "did you mean attention?" in done.stderr
+
+
+def words_of(lines: Iterable[str]) -> str:
+    return " ".join(" ".join(lines).split())
+
+
+def test_every_misconception_and_slip_is_explained():
+    listed = [line.split()[0] for line in output("list", "misconceptions")]
+    assert listed == [*misconceptions(), *COUNTING, *SLIPS]
+    for code in listed:
+        lines = output("list", "misconception", code)
+        assert max(map(len, lines)) <= 100
+        said = words_of(lines)
+        if code in SLIPS:
+            assert SLIPS[code].detect in said
+            continue
+        entry = misconceptions().get(code) or COUNTING[code]
+        for text in (f"{code}: {entry.name}", entry.exactly, entry.tell, entry.source):
+            assert words_of([text]) in said
+        assert "PEDAGOGY" not in said
+
+
+def test_a_wrong_code_is_answered_with_the_nearest():
+    done = CliRunner().invoke(main, ["list", "misconceptions", "X1", "T22"])
+    assert done.exit_code == 2
+    assert "no misconception 'T22'; did you mean T2?" in done.stderr
+    assert done.stdout == ""
+
+
+def test_the_teacher_is_told_where_the_mistakes_are_explained(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scores = "[[2, 4, 4], [4, 16, 12], [4, 12, 10]]"
+    (tmp_path / "answers.toml").write_text(f'[answers]\nS = {scores}\n"S\'" = {scores}\n', encoding="utf-8")
+    said = words_of(output("check", "note-002", "answers.toml", "--for", "teacher"))
+    command = re.search(r"similar mistakes: symattn (list misconceptions (?:\w+ ?)+)\.", said)
+    assert command, said
+    codes = command[1].split()[2:]
+    assert "C1" in codes
+    heads = [line.partition(":")[0] for line in output(*command[1].split()) if line and not line.startswith(" ")]
+    assert heads == codes
+    assert "list misconceptions" not in words_of(output("check", "note-002", "answers.toml"))  # the student is not

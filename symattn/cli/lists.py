@@ -17,8 +17,8 @@ WIDTH = 100
 
 @click.command("list", cls=Command)
 @click.argument("what", required=False, metavar="[WHAT]", shell_complete=completing(lambda: list(catalogues())))
-@click.argument("name", required=False, metavar="[NAME]")
-def list_(what: str | None, name: str | None) -> None:
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+def list_(what: str | None, names: tuple[str, ...]) -> None:
     """What there is: mechanisms, settings, problems, options, misconceptions, policies, notations, examples, formats, …
 
     \b
@@ -26,6 +26,7 @@ def list_(what: str | None, name: str | None) -> None:
     symattn list mechanisms                one of the lists
     symattn list settings                  every setting of every mechanism
     symattn list settings attention        the settings of one mechanism, with its defaults
+    symattn list misconceptions T2         one mistake: what is done, how it shows, how to tell it
     symattn list options                   the options of every problem type
     """
     listed, detailed = catalogues(), details()
@@ -33,10 +34,10 @@ def list_(what: str | None, name: str | None) -> None:
         what = f"{what}s"
     if what is not None and what not in listed:
         raise InputError(f"There is no list of {what!r}; {offered(what, listed)}")
-    if name is not None:
+    if names:
         if what not in detailed:
-            raise InputError(f"Nothing more is known of {name!r}: symattn list {what} says it all.")
-        click.echo("\n".join(detailed[what](name)))
+            raise InputError(f"There is nothing more on {names[0]!r}: symattn list {what} says it all.")
+        click.echo("\n\n".join(["\n".join(detailed[what](name)) for name in names]))
         return
     if what == "settings":
         click.echo("\n".join(_all_settings()))
@@ -52,7 +53,7 @@ def list_(what: str | None, name: str | None) -> None:
 
 def details() -> dict[str, Callable[[str], Iterator[str]]]:
     """The lists that say more of a single entry: the lines about the one of that name."""
-    return {"settings": _settings_of}
+    return {"settings": _settings_of, "misconceptions": _misconception}
 
 
 def _settings_of(name: str) -> Iterator[str]:
@@ -68,6 +69,35 @@ def _settings_of(name: str) -> Iterator[str]:
     yield f"{chosen.name}: {chosen.title}"
     for s in known:
         yield from _described(f"{s} = {defaults[s]}", longest, s)
+
+
+def _misconception(code: str) -> Iterator[str]:
+    """One entry of the catalogue: a misconception (with tokens as rows), a miscount or a slip."""
+    from symattn.misconceptions import COUNTING, SLIPS, Misconception, Miscount, Slip, misconceptions
+
+    known: Mapping[str, Misconception | Miscount | Slip] = {**misconceptions(), **COUNTING, **SLIPS}
+    if code not in known:
+        raise InputError(f"There is no misconception {code!r}; {offered(code, known)}")
+    entry = known[code]
+    yield f"{code}: {entry.name}"
+    match entry:
+        case Slip():
+            rows = {"shows in": f"one entry e, written as e': {entry.detect}"}
+        case Miscount():
+            rows = {"what is done": entry.exactly, "tell-tale": entry.tell, "seen in": entry.source}
+        case Misconception():
+            core = "; exam variants are drawn so that it shows" if entry.core else ""
+            rows = {
+                "what is done": entry.exactly,
+                "shows first in": entry.at,
+                "tell-tale": entry.tell,
+                "how common": f"{entry.prior}{core}",
+                "seen in": entry.source,
+            }
+    for label, text in rows.items():
+        first, *rest = wrap(text, WIDTH - 18, break_on_hyphens=False)
+        yield f"  {label:<14}  {first}"
+        yield from (f"{' ' * 18}{line}" for line in rest)
 
 
 def _all_settings() -> Iterator[str]:
@@ -128,10 +158,11 @@ def catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
         }
 
     def misconceptions() -> Mapping[str, str]:
-        from symattn.misconceptions import COUNTING
+        from symattn.misconceptions import COUNTING, SLIPS, Misconception, Miscount, Slip
         from symattn.misconceptions import misconceptions as found
 
-        return {m.id: m.name for m in found().values()} | {m.id: m.name for m in COUNTING.values()}
+        known: list[Misconception | Miscount | Slip] = [*found().values(), *COUNTING.values(), *SLIPS.values()]
+        return {entry.id: entry.name for entry in known}
 
     def policies() -> Mapping[str, str]:
         from symattn.marking.policy import POLICIES
