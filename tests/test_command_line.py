@@ -413,7 +413,7 @@ def test_an_interruption_leaves_no_files_behind(folder, monkeypatch):
             raise KeyboardInterrupt
         return ".txt", b"half"
 
-    monkeypatch.setattr(sheets, "_written", failing)
+    monkeypatch.setattr(sheets, "written_document", failing)
     result = CliRunner().invoke(main, ["worksheet", "-n", "3", "--format", "text", "--out", "o"])
     assert result.exit_code == 130
     seed = re.search(r"Interrupted\. The same command with --seed (\d+) makes the whole set\.\n", result.stderr)[1]

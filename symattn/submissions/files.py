@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from pathlib import Path
 
 from symattn.attempt import Remark, Submission
 from symattn.errors import InputError
@@ -40,18 +39,6 @@ _SIGNATURES = {
     b"PK\x03\x04": "a zip archive or an office document", b"\x1f\x8b": "a compressed file",
     b"\xd0\xcf\x11\xe0": "an office document", b"RIFF": "a picture or a sound",
 }  # fmt: skip
-
-
-def read_submission_file(path: Path | str, questions: Sequence[Question], *, decimal_mark: str = AUTO) -> Submission:
-    """A file with one student's answers; `InputError` names it and says why it cannot be used."""
-    path = Path(path)
-    try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_FILE + 1)
-    except OSError as error:
-        raise InputError(f"{path.name} cannot be opened: {error.strerror}.") from error
-    form = FORMS.get(path.suffix.lower(), "")
-    return read_submission(content, questions, form=form, source=path.name, decimal_mark=decimal_mark)
 
 
 def read_submission(
@@ -186,4 +173,4 @@ def _parts(questions: Sequence[Question]) -> str:
     return ", ".join(names[:8]) + (" and others" if len(names) > 8 else "")
 
 
-__all__ = ["decoded", "form_of", "read_submission", "read_submission_file", "sheet_of"]
+__all__ = ["decoded", "form_of", "read_submission", "sheet_of"]

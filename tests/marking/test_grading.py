@@ -356,7 +356,7 @@ def test_sheets_of_other_terms_that_a_killed_run_left_are_not_taken_for_those_of
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(run_module._Folder, "_put", killed)
+        patch.setattr(run_module.MarkedFolder, "put", killed)
         with pytest.raises(KeyboardInterrupt):
             symattn.grade(exam, few, policy="strict", **options)
     assert contents(tmp_path / "o") != before  # a sheet of the other policy is there
@@ -379,7 +379,7 @@ def test_while_a_class_is_graded_the_folder_is_its_own(exam, submissions, tmp_pa
 
     real = run_module.alone_in
     monkeypatch.setattr(run_module, "alone_in", alone_in)
-    monkeypatch.setattr(run_module, "_answered", answered)
+    monkeypatch.setattr(run_module, "row_of", answered)
     with pytest.raises(KeyError):
         symattn.grade(exam, submissions, out=tmp_path / "o", forms=("text",))
     assert taken == [tmp_path / "o", True]

@@ -19,7 +19,7 @@ from symattn.question import ChoiceAnswer, FormulaAnswer, MatrixAnswer, OrderAns
 def number(value):
     import sympy
 
-    return float(sympy.N(sympy.sympify(value))) if not hasattr(value, "_sympy_") else float(sympy.N(value._sympy_()))
+    return float(sympy.N(sympy.sympify(value)))
 
 
 def floats(matrix: Matrix) -> np.ndarray:
