@@ -1,4 +1,4 @@
-"""Marking tried out: every misconception on many variants, as scripts, and whether it is found (PEDAGOGY 3.12).
+"""Marking tried out: every misconception on many variants, as scripts, and whether it is found (rules.md 3.12).
 
 A script is written by somebody with one misconception who goes on consistently.  Exactly one mistake must be found in
 it, and named rightly, or together with others that write the very same.  Right scripts, in every form, must be free of

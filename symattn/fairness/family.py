@@ -1,4 +1,4 @@
-"""Tier B: matched siblings, generated backwards from the softmax rows they are to have (PEDAGOGY 4.7.2–4.7.3, 4.8).
+"""Tier B: matched siblings, generated backwards from the softmax rows they are to have (rules.md 4.7.2–4.7.3, 4.8).
 
 A table of what the columns of weights can make of X stands in for solving equations: keys and values are taken from
 what X can reach; every query is looked up by the row of scores that it gives; and among the columns of weights that
@@ -39,7 +39,7 @@ Keep = tuple[tuple[bool, ...], ...]
 
 @dataclass(frozen=True)
 class Target:
-    """One column of the table of numeric targets, PEDAGOGY 4.8; ranges hold both ends.
+    """One column of the table of numeric targets, rules.md 4.8; ranges hold both ends.
 
     entries      of the givens;  twos: the largest share of entries of size 2
     largest      the largest size shown in Q, K, V and S

@@ -1,4 +1,4 @@
-"""Tier A: exact isomorphs of a variant, by permuting what has no order of its own (PEDAGOGY 4.7.1).
+"""Tier A: exact isomorphs of a variant, by permuting what has no order of its own (rules.md 4.7.1).
 
 Every axis of every given carries a letter: X is n × d_model, W_Q is d_model × d_k.  One permutation for each letter,
 applied wherever the letter stands, leaves the computation what it is: scores and outputs are the permuted ones, and

@@ -1,4 +1,4 @@
-"""Whether a variant shows the mistakes that it is meant to show, and tells them apart (PEDAGOGY 2.4, rules D1–D6)."""
+"""Whether a variant shows the mistakes that it is meant to show, and tells them apart (rules.md 2.4, rules D1–D6)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from symattn.exact.approximate import approximate
 from symattn.misconceptions import Wrong, replayed, whole
 
 LEAST = 0.05
-"""The smallest difference that counts, ten times a marking tolerance of 0.005 (PEDAGOGY 4.8)."""
+"""The smallest difference that counts, ten times a marking tolerance of 0.005 (rules.md 4.8)."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Marking: what a student wrote, checked exactly, with follow-through and a diagnosis (PEDAGOGY 3)."""
+"""Marking: what a student wrote, checked exactly, with follow-through and a diagnosis (rules.md 3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Marking answers that stand alone: each is judged by itself, for none is a step of a derivation (PEDAGOGY 3)."""
+"""Marking answers that stand alone: each is judged by itself, for none is a step of a derivation (rules.md 3)."""
 
 from __future__ import annotations
 

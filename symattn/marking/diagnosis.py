@@ -1,4 +1,4 @@
-"""Which mistake it was (PEDAGOGY 2.5): every misconception and every slip is tried on the student's own lines.
+"""Which mistake it was (rules.md 2.5): every misconception and every slip is tried on the student's own lines.
 
 A misconception is kept if it gives every entry that was written.  Where several do, all are named; what the student
 wrote later decides between them as soon as it can.
@@ -22,19 +22,19 @@ from symattn.misconceptions.base import Laid, Rewritten, followed, rewritten_eve
 from symattn.ops import Softmax
 
 ROUNDING = ("R2", "R3", "R4")
-"""Misconceptions that cost precision and not method (PEDAGOGY 3.5)."""
+"""Misconceptions that cost precision and not method (rules.md 3.5)."""
 
 LAST_RESORT = ("A9", "A10")
 """Slips that are named only if nothing else fits."""
 
 LONGEST_GAP = 2
-"""So many steps in a row may be left out and still be implied (PEDAGOGY 3.9)."""
+"""So many steps in a row may be left out and still be implied (rules.md 3.9)."""
 
 MOST_ATTEMPTS = 4
 """Diagnoses from the start, each without what later lines spoke against in those before."""
 
 MOST_PAIRS = 100
-"""Compositions of two misconceptions that are tried on one step (PEDAGOGY 3.9)."""
+"""Compositions of two misconceptions that are tried on one step (rules.md 3.9)."""
 
 
 @dataclass(frozen=True, slots=True)

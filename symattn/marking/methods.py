@@ -1,4 +1,4 @@
-"""Other ways of working that are right (PEDAGOGY 2.6), and data that were misread (3.6).
+"""Other ways of working that are right (rules.md 2.6), and data that were misread (3.6).
 
 Each gives the derivation that the student may have followed instead; a script is marked by the one that leaves the
 fewest wrong entries, if every line that it changes is as it says.

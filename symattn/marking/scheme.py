@@ -1,4 +1,4 @@
-"""Mark schemes: what each line is worth, how its accuracy marks are shared, and what may follow (PEDAGOGY 3.10).
+"""Mark schemes: what each line is worth, how its accuracy marks are shared, and what may follow (rules.md 3.10).
 
 The default is that of the question.  A teacher's own is a TOML file that says what is different:
 

@@ -1,4 +1,4 @@
-"""Following a script line by line (PEDAGOGY 3.4): what is right, what follows from the student's lines, what is wrong.
+"""Following a script line by line (rules.md 3.4): what is right, what follows from the student's lines, what is wrong.
 
 Three ways in which a line may have been carried on are kept side by side: as it was written, as it was before it was
 rounded, and as anything that it may have been rounded from.

@@ -2,7 +2,7 @@
 
 A decimal stands for an interval of numbers, so a matrix of decimals stands for a box.  The range of each entry of what
 follows is worked out exactly where a formula for it is known, and its ends are rounded outwards: a window is never too
-narrow, and wider than the range by rounding in the 30th digit only (PEDAGOGY 3.8).
+narrow, and wider than the range by rounding in the 30th digit only (rules.md 3.8).
 """
 
 from __future__ import annotations

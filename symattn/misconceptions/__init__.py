@@ -1,4 +1,4 @@
-"""The catalogue of misconceptions (PEDAGOGY 2.2), a family a file, and what each makes of a derivation."""
+"""The catalogue of misconceptions (rules.md 2.2), a family a file, and what each makes of a derivation."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ What someone writes differently is a few steps with other operands or another op
 as rows, matrix by matrix; `Misconception.on` puts a derivation into that layout and back.  Steps are worked out again
 from whatever their operands are, so that a belief can be tried on what a student wrote.
 
-The core (PEDAGOGY 2.4: 20, and 5 for masks) is every entry with an answer of full size in the tables of 2.3 whose prior
+The core (rules.md 2.4: 20, and 5 for masks) is every entry with an answer of full size in the tables of 2.3 whose prior
 is not low, with C9, which 2.4 counts among those that notes 000 and 002 hide, and P7 and O5, which it counts as the
 pair that agrees at the output: P4 P7 P8 T2, C1 C2 C3 C4 C5 C8 C9, X1 X2 X3 X6 X10 X13, O1 O5 O7; with a mask M1 M2 M4
 M5 M6.  M3 and M7 give themselves away by what is not defined.  For padding M8 stands in for M1, of which it is a case.

@@ -1,4 +1,4 @@
-"""Misconceptions about counting (PEDAGOGY 2.2), which spoil no step of a derivation: they give another number."""
+"""Misconceptions about counting (rules.md 2.2), which spoil no step of a derivation: they give another number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wrong ways back (PEDAGOGY 2.2, gradient: D1 to D4; D5 to D9 are what else goes wrong in the same exercises)."""
+"""Wrong ways back (rules.md 2.2, gradient: D1 to D4; D5 to D9 are what else goes wrong in the same exercises)."""
 
 from __future__ import annotations
 

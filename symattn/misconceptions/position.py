@@ -1,4 +1,4 @@
-"""Positions added, or turned by, in a wrong way (PEDAGOGY 2.2, embedding and position; E6 and after are ours)."""
+"""Positions added, or turned by, in a wrong way (rules.md 2.2, embedding and position; E6 and after are ours)."""
 
 from __future__ import annotations
 

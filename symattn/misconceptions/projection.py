@@ -1,4 +1,4 @@
-"""Wrong queries, keys and values (PEDAGOGY 2.2, projection)."""
+"""Wrong queries, keys and values (rules.md 2.2, projection)."""
 
 from __future__ import annotations
 

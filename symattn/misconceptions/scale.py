@@ -1,4 +1,4 @@
-"""Wrong scaling (PEDAGOGY 2.2, scale).
+"""Wrong scaling (rules.md 2.2, scale).
 
 A problem may declare another divisor than √d_k; what is wrong is then another one than the declared.
 """

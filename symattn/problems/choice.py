@@ -1,6 +1,6 @@
-"""Multiple choice whose wrong options are what misconceptions lead to (PEDAGOGY 5, type 5).
+"""Multiple choice whose wrong options are what misconceptions lead to (rules.md 5, type 5).
 
-With `several`, the options are ways of working, among them some that look wrong and are right (PEDAGOGY 2.6).
+With `several`, the options are ways of working, among them some that look wrong and are right (rules.md 2.6).
 """
 
 from __future__ import annotations

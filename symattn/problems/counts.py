@@ -1,4 +1,4 @@
-"""Counting: weights, multiply-adds, scores, caches, whole models, where one overtakes another (PEDAGOGY 5, 11)."""
+"""Counting: weights, multiply-adds, scores, caches, whole models, where one overtakes another (rules.md 5, 11)."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def _backwards(spec: Spec) -> bool:
 
 
 LIKE = 0.07
-"""How far the work of siblings may differ that are drawn forwards (PEDAGOGY 4.8, long)."""
+"""How far the work of siblings may differ that are drawn forwards (rules.md 4.8, long)."""
 
 
 def _judged_family(spec: Spec, rng: random.Random) -> Family:

@@ -1,4 +1,4 @@
-"""Faded examples: a derivation with blanks that what is printed determines, and is proved to (PEDAGOGY 5, type 2)."""
+"""Faded examples: a derivation with blanks that what is printed determines, and is proved to (rules.md 5, type 2)."""
 
 from __future__ import annotations
 

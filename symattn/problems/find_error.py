@@ -1,4 +1,4 @@
-"""Find the error: a script with a wrong line in it, from which the rest follows rightly (PEDAGOGY 5, type 3)."""
+"""Find the error: a script with a wrong line in it, from which the rest follows rightly (rules.md 5, type 3)."""
 
 from __future__ import annotations
 

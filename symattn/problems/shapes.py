@@ -1,4 +1,4 @@
-"""Shapes: of expressions, of every matrix of a mechanism, of a derivation that breaks (PEDAGOGY 5, type 6)."""
+"""Shapes: of expressions, of every matrix of a mechanism, of a derivation that breaks (rules.md 5, type 6)."""
 
 from __future__ import annotations
 

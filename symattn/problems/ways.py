@@ -1,6 +1,6 @@
 """Ways of working out a step: the usual one, some that look wrong and are right, and some that are wrong.
 
-PEDAGOGY 2.6 lists those that look wrong and earn full marks.  Each way is carried out on the numbers of a variant, so
+rules.md 2.6 lists those that look wrong and earn full marks.  Each way is carried out on the numbers of a variant, so
 that what is said of it is proved there and not believed.  Tokens are rows.
 """
 

@@ -1,4 +1,4 @@
-"""Reports as documents: for the student without the key, for the teacher with it (PEDAGOGY 6.3)."""
+"""Reports as documents: for the student without the key, for the teacher with it (rules.md 6.3)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A class graded: everybody is in the gradebook, totals are those that planted mistakes must cost, and nothing is lost.
 
-What the answers are is worked out here by SymPy from the givens; what a mistake costs, by PEDAGOGY 3.4 and 3.10.
+What the answers are is worked out here by SymPy from the givens; what a mistake costs, by rules.md 3.4 and 3.10.
 """
 
 import csv

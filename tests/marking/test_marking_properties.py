@@ -1,4 +1,4 @@
-"""The properties of PEDAGOGY 3.12, P1 to P10: random problems, all problem types, mechanisms, layouts and presets.
+"""The properties of rules.md 3.12, P1 to P10: random problems, all problem types, mechanisms, layouts and presets.
 
 Wrong scripts are made below the marker: `misconceptions` says what somebody with a belief writes, `Derivation.replay`
 what follows from a line that somebody wrote.  What the marks should be is worked out here, from the scheme of 3.10.

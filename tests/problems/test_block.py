@@ -74,7 +74,7 @@ def test_the_second_half_of_a_block_is_that_of_pytorch(seed):
 
 @pytest.mark.parametrize("what", ["after-attention", "layer-norm", pytest.param("encoder", marks=pytest.mark.slow)])
 def test_the_numbers_come_out(what):
-    """G3's kind of numbers (PEDAGOGY 2.3): every standard deviation is rational."""
+    """G3's kind of numbers (rules.md 2.3): every standard deviation is rational."""
     norms = [step for step in sheet(what).problem.derivation if step.stem.startswith("N")]
     assert norms
     assert all(x.is_Rational for step in norms for x in step.result.sympy())
