@@ -313,7 +313,7 @@ def check_formats(asked: Iterable[str]) -> tuple[str, ...]:
         if form not in formats():
             raise InputError(f"There is no format {form!r}; {offered(form, formats())}")
     if not listed:
-        raise InputError(f"No format was asked for; there are {', '.join(formats())}.")
+        raise InputError(f"No format was given; there are {', '.join(formats())}.")
     return listed
 
 
@@ -382,7 +382,7 @@ def write_sheets(
 
 
 def write_documents(documents: Iterable[tuple[str, Document]], folder: Path, forms: Sequence[str]) -> list[Path]:
-    """Write named documents in several formats, all of them or none; `InputError` if the folder can't be written."""
+    """Write named documents in several formats, all of them or none; `InputError` if the folder cannot be written."""
     return _write(_rendered(documents, forms), folder)
 
 

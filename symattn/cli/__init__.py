@@ -43,7 +43,7 @@ class _Group(click.Group):
             sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115  (what is left cannot be written either)
             _refuse(ctx, f"The output cannot be written: {error.strerror or error}.")  # `symattn derive … > /dev/full`
         except (MemoryError, RecursionError):
-            _refuse(ctx, "This is too large, or nested too deep, to be worked out in the memory that there is.")
+            _refuse(ctx, "This is too large, or nested too deeply, for the memory there is.")
 
 
 def _refuse(ctx: click.Context, sentence: str, pointer: str = "") -> None:
@@ -64,7 +64,7 @@ def main() -> None:
     symattn worksheet exam.toml            a whole exam for a class, from one file
     symattn derive note-000                a note worked out, in its own notation
     symattn derive problem.toml            your own numbers
-    symattn check note-000 answers.md      somebody's work marked, with follow-through
+    symattn check note-000 answers.md      one piece of work marked, with follow-through
     symattn grade exam/ submissions/       a whole class: gradebook and feedback sheets
     symattn list                           what there is to choose from
     """

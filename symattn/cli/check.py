@@ -68,7 +68,7 @@ def check(
     latex_class: str,
     **settings: Any,
 ) -> None:
-    """Mark somebody's work, entry by entry, with follow-through and every mistake named.
+    """Mark one piece of work, entry by entry, with follow-through and every mistake named.
 
     PROBLEM is an example or a problem file, a worksheet (Markdown or notebook), the .json beside a set of worksheets,
     or an exam's folder.  ANSWERS is the worksheet filled in (Markdown or notebook, whose code is read and never run),
@@ -80,7 +80,7 @@ def check(
     symattn check output/midterm answers.md --format pdf --out marked
     """
     if settings.pop("sizes") is not None:
-        raise InputError("--size is for what is drawn; the problem has the sizes that it has.")
+        raise InputError("--size is for random numbers; this problem has sizes of its own.")
     job = {
         "folder": str(Path.cwd()),
         "problem": problem,

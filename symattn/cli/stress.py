@@ -50,7 +50,7 @@ def stress_(
     form: str,
     **settings: Any,
 ) -> None:
-    """Try a problem type many times before you set it: times, spread, duplicates, collisions, guessable answers.
+    """Try a problem type many times before you set it: timing, spread, duplicates, collisions, guessable answers.
 
     \b
     symattn stress full -n 30
@@ -65,7 +65,7 @@ def stress_(
 
     [form] = check_formats([form])
     if form.endswith("pdf"):
-        raise InputError(f"The report is text; {form} is none.")
+        raise InputError(f"The report is text; {form} is not.")
     recipe = make_recipe(
         mechanism, read_settings({**settings, "sizes": None, "notation": None}), problem=problem, seed=seed,
         notation=settings["notation"], sizes=read_sizes(settings["sizes"]), level=level, softmax=softmax,

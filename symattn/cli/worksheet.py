@@ -86,9 +86,9 @@ def worksheet(
 ) -> None:
     """Random worksheets, each with its answer key; or a whole exam from one file.
 
-    MECHANISM is self_attention, or attention on the starter level, unless another one is named; see `symattn list
-    mechanisms` and `symattn list problems`.  Variants of one set are equally hard, none hides a mistake that the others
-    show, and every key is recomputed by a second route before it is written.
+    MECHANISM defaults to self_attention, or to attention on the starter level; see `symattn list mechanisms` and
+    `symattn list problems`.  Variants of one set are equally hard, each reveals the same mistakes, and every key is
+    recomputed by a second route before it is written.
 
     \b
     symattn worksheet --seed 7
@@ -114,7 +114,7 @@ def worksheet(
         raise InputError("--secret is for exams (symattn worksheet exam.toml); for practice there is --seed.")
     sizes = read_sizes(settings.pop("sizes"))
     if sizes and (letters := [s for s in sizes.values() if isinstance(s, str)]):
-        raise InputError(f"To draw numbers, sizes must be numbers; {letters[0]!r} is none.")
+        raise InputError(f"To draw numbers, sizes must be numbers; {letters[0]!r} is not.")
     chosen = secrets.randbelow(1_000_000) if seed is None else seed
     recipe = make_recipe(
         source, read_settings({**settings, "notation": None}), problem=problem, notation=settings.get("notation"),

@@ -85,7 +85,7 @@ def significant_text(v: Value, digits: int, ties: Ties = "even") -> str:
     ('10.0', '0.00033')
     """
     if digits < 1:
-        raise InputError(f"A number can't be written with {digits} significant digits; at least one is needed.")
+        raise InputError(f"A number cannot be written with {digits} significant digits; at least one is needed.")
     if isinstance(v, NegativeInfinity):
         return "-∞"
     if sign(v) == 0:

@@ -77,7 +77,7 @@ def question_document(
 
 
 def known_choice(what: str, chosen: str, choices: Sequence[str]) -> None:
-    """`InputError` for a choice that there is not."""
+    """`InputError` for an unknown choice."""
     if chosen not in choices:
         raise InputError(f"{what} is {chosen!r}; {offered(chosen, choices, 'one of {} was expected')}")
 

@@ -90,7 +90,7 @@ class Marking:
         if form == "json":
             return json.dumps(self.json(), ensure_ascii=False, indent=1) + "\n"
         if form.endswith("pdf"):
-            raise InputError(f"{form} is no text; use write(folder).")
+            raise InputError(f"{form} is not text; use write(folder).")
         return render(self.document(reader), form)[1].decode()
 
     def write(

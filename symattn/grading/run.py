@@ -334,7 +334,7 @@ def _json(data: object) -> bytes:
 
 
 def _read_json(path: Path) -> dict[str, Any] | None:
-    """The table in a file; none where there is no such file, or where it is not whole."""
+    """The table in a file; None if there is no such file or it is incomplete."""
     try:
         data = json.loads(path.read_bytes())
     except (OSError, ValueError):

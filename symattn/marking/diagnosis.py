@@ -79,7 +79,7 @@ class Lines:
         return self._rewritten[m.id]
 
     def given_by(self, step: Step, changes: Rewritten) -> Matrix | None:
-        """What a step becomes with some lines written differently; none where it is not defined."""
+        """What a step becomes with some lines written differently; None if it is not defined."""
         name = self.named(step)
         if name is None or not changes or not self._may_be_worked_out(changes):
             return None
@@ -229,7 +229,7 @@ class Diagnosis(Trace):
         return sorted(fits, key=order)
 
     def _tried(self, id: str, step: Step, grid: Grid) -> Fit | None:
-        """What somebody with the misconception writes in a line; none where it changes nothing, or not the shape."""
+        """What somebody with the misconception writes in a line; None if it changes nothing, or not the shape."""
         m, best = misconception(id), None
         for lines in self._worlds(step):
             charged, changes = self._changes(lines, step, m)

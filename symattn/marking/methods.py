@@ -347,7 +347,7 @@ class _Move:
 
 
 def _moves(script: Script, step: Step) -> list[_Move] | None:
-    """How far each row was moved; none where rows were not moved as a whole."""
+    """How far each row was moved; None if rows were not moved as a whole."""
     if not script.fitting(step.name) or script.printed.get(step.name):
         return None
     found = []
@@ -365,7 +365,7 @@ def _moves(script: Script, step: Step) -> list[_Move] | None:
 
 
 def _sign(x: Value) -> int | None:
-    """The sign of a number; none where it is not known, as of what has symbols and is not 0."""
+    """The sign of a number; None if it is not known, as of what has symbols and is not 0."""
     zero = decide(x, 0).equal
     if zero is not False:
         return 0 if zero else None

@@ -63,7 +63,7 @@ class Scheme:
 
 
 def lines_of(question: Question, scheme: Scheme | None = None) -> tuple[Line, ...]:
-    """The lines of a question; `InputError` if the scheme names a part that the question has not."""
+    """The lines of a question; `InputError` if the scheme names a part that the question lacks."""
     together: dict[str, list[Part]] = {}
     for part in question.parts:
         role, _, token = part.name.partition(".")

@@ -131,7 +131,7 @@ def width(w: Window) -> Decimal:
 
 
 def window(op: Op, *boxes: Box, weights: bool = False, divisor: Window | None = None) -> Box | None:
-    """The range of every entry of `op` over the boxes; none where no rule is known or not everything is defined.
+    """The range of every entry of `op` over the boxes; None if no rule is known or not everything is defined.
 
     `weights` says that each row of the first operand of a product consists of weights: they are not negative and sum
     to 1, and windows that allow no such row are taken without that.  `divisor` is what the divisor of a `Scale` was

@@ -101,7 +101,7 @@ class Settings:
         values = {name: value for name, value in given.items() if value is not None}
         for name, value in values.items():
             if isinstance(value, float) and not math.isfinite(value):
-                raise InputError(f"{name} is {value}; that is no number.")
+                raise InputError(f"{name} is {value}; that is not a number.")
         for name, allowed in CHOICES.items():
             if name in values and values[name] not in allowed:
                 raise InputError(

@@ -93,7 +93,7 @@ def _angle(given: object) -> Angle:
     except InputError as error:
         raise InputError(f"The angle {given!r} cannot be read: {error}") from error
     if not isinstance(degrees, Rational):
-        raise InputError(f"The angle {given!r} is no whole number or fraction of degrees, such as 90.")
+        raise InputError(f"The angle {given!r} is not a whole number or fraction of degrees, such as 90.")
     return Degrees(degrees)
 
 

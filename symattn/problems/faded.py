@@ -157,7 +157,7 @@ def _equations(d: Derivation, step: Step, unknown: set[Cell]) -> Iterator[Equati
 
 
 def _equation(d: Derivation, step: Step, i: int, j: int, unknown: set[Cell]) -> Equation | None:
-    """The terms of an entry less the entry itself; none where it is not linear, empty where all is known.
+    """The terms of an entry less the entry itself; None if it is not linear, empty where all is known.
 
     A scaled score is counted in units of 1/√d_k, so that an irrational divisor leaves the coefficients rational.
     """

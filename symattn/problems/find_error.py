@@ -169,7 +169,7 @@ def _step_of(plant: str) -> str:
 
 
 def _plant(d: Derivation, wanted: Sequence[str], rng: random.Random) -> list[Planted] | None:
-    """The mistakes one after the other, each on what the one before has left; none where one of them does not fit."""
+    """The mistakes one after the other, each on what the one before has left; None if one of them does not fit."""
     script, errors = whole(d), list[Planted]()
     order = [step.name for step in script]
     for plant in sorted(wanted, key=lambda plant: order.index(_step_of(plant))):

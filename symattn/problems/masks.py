@@ -182,7 +182,7 @@ def _few(number: int) -> str:
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
     tokens_are_rows(spec)
     if spec.given:
-        raise InputError("The problem type masks draws its own scores; given was to be left out.")
+        raise InputError("The problem type masks draws its own scores; leave given out.")
     stated, style = str(TYPE.option(spec, "kind")), str(TYPE.option(spec, "style"))
     if stated and stated not in KINDS:
         tail = offered(stated, KINDS, "{} or nothing for all were expected")

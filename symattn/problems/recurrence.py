@@ -422,7 +422,7 @@ CLAIMS: Mapping[str, int] = {"starter": 4, "standard": 6, "long": 8}
 
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
     if spec.sizes or spec.given:
-        raise InputError(f"The problem type {spec.type} draws its own sizes; sizes and given were to be left out.")
+        raise InputError(f"The problem type {spec.type} draws its own sizes; leave sizes and given out.")
     tokens, widths = SIZES[spec.level]
     n = pick(rng, tokens)
     d = pick(rng, [width for width in widths if width != n])

@@ -296,7 +296,7 @@ COUNTS: Mapping[str, tuple[int, int]] = {"starter": (4, 2), "standard": (5, 3), 
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
     tokens_are_rows(spec)
     if spec.sizes or spec.given:
-        raise InputError(f"The problem type {spec.type} draws its own sizes; sizes and given were to be left out.")
+        raise InputError(f"The problem type {spec.type} draws its own sizes; leave sizes and given out.")
     defined, undefined = COUNTS[spec.level]
     heads = spec.level != "starter"
     good = sample(rng, DEFINED, defined - heads)

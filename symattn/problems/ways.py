@@ -82,7 +82,7 @@ class Way:
 
 
 def carried_out(way: Way, d: Derivation) -> Matrix | None:
-    """What a way gives; none where it is not defined."""
+    """What a way gives; None if it is not defined."""
     try:
         return way.work(Numbers(d))
     except (ShapeError, UndefinedError, ZeroDivisionError):

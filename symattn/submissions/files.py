@@ -128,7 +128,7 @@ def _is_toml(lines: Sequence[str]) -> bool:
 def decoded(content: str | bytes) -> str:
     """The text of a file in UTF-8 or UTF-16; `InputError` says what it is instead."""
     if len(content) > LARGEST_FILE:
-        raise InputError(f"It is larger than {LARGEST_FILE // 1_000_000} MB; that is no sheet of answers.")
+        raise InputError(f"It is larger than {LARGEST_FILE // 1_000_000} MB; that is not a sheet of answers.")
     if isinstance(content, str):
         text = content
     else:
@@ -142,7 +142,7 @@ def decoded(content: str | bytes) -> str:
             name = "UTF-16" if utf_16 else "UTF-8"
             raise InputError(f"Byte {error.start + 1} cannot be read; text in {name} was expected.") from error
     if "\0" in text:
-        raise InputError(f"It holds bytes that no text has; {_ALL_FORMS} was expected.")
+        raise InputError(f"It holds bytes that are not text; {_ALL_FORMS} was expected.")
     return text.removeprefix("\ufeff")
 
 

@@ -289,7 +289,7 @@ class _Reader:
         return found.entry
 
     def grid(self, where: str, raw: Raw, size: Shape) -> Grid | Unreadable | None:
-        """A matrix of numbers, none if nothing stands in it; a shape other than `size` is kept."""
+        """A matrix of numbers, None if nothing was written; a shape other than `size` is kept."""
         if isinstance(raw, Several):
             raw = next(iter(raw.matrices.values()))
         cells = raw if isinstance(raw, Cells) else _cells(raw.text, size)

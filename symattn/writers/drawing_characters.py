@@ -175,7 +175,7 @@ _JOINT = {"": " ", "LR": "─", "UD": "│", "UL": "┘", "UR": "└", "DL": "�
 
 
 def _wires(bundles: Bundles, middles: Mapping[Node, int], wide: int) -> Block | None:
-    """Arrows above, bars, feet below; none where no order of bars keeps lines apart that have nothing in common."""
+    """Arrows above, bars, feet below; None if no order of bars keeps lines apart that have nothing in common."""
     if not bundles:
         return text("")
     foot: dict[tuple[tuple[Node, ...], Node], int] = {}

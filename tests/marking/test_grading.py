@@ -487,7 +487,7 @@ def test_a_scheme_of_ones_own(exam, submissions, tmp_path):
     [
         (["{exam}", "{exam}/nothing"], "nothing is not there"),
         (["{exam}/nothing", "{subs}"], "is nothing to mark against"),
-        (["{subs}", "{subs}"], "has no exam.json, so it is no exam's"),
+        (["{subs}", "{subs}"], "has no exam.json, so it is not an exam's folder"),
         (
             ["{exam}", "{subs}", "--policy", "kind"],
             "There is no policy 'kind'; there are ecf, ib, uk, strict, formative",
