@@ -30,7 +30,7 @@ from symattn.explanation.layouts import LAYOUTS, QUESTION, Layout, in_schemes, j
 from symattn.explanation.page import page
 from symattn.explanation.parts import introduction, wording_of
 from symattn.explanation.program import Programs, programs, whole_program, with_programs
-from symattn.explanation.solutions import Begun
+from symattn.explanation.solutions import PartialSolution
 from symattn.explanation.steps import Detail
 from symattn.problem import Problem
 from symattn.question import Question, total
@@ -103,7 +103,7 @@ def key_document(question: Question, sheet: str = "", recipe: str = "") -> Docum
 def _parts(question: Question, layout: Layout, code: Programs) -> Iterator[Block]:
     """Each part under its heading, or beside it."""
     arranged = in_schemes(question) if layout == "falk" else question
-    begun = Begun(arranged)
+    begun = PartialSolution(arranged)
     for number, part in enumerate(arranged.parts, 1):
         marks, label = f"[{total(part.marks)}]" if part.marks else "", f"{number}."
         heading = Heading((Words(f"{label} "), *part.title), 1, marks)

@@ -56,7 +56,7 @@ def _asked(blocks: Blocks, label: str) -> Blocks:
     return (Together(rest), *space)
 
 
-class Begun:
+class PartialSolution:
     """A question some of which is done: of every matrix of boxes the first row, or the first token's, with its working.
 
     Nothing else is given away: in the working, whatever is still to be found stands by name.
@@ -180,4 +180,4 @@ class _Knowing(Wording):
         return replace(view, entry=entry)
 
 
-__all__ = ["Begun", "space_apart"]
+__all__ = ["PartialSolution", "space_apart"]

@@ -18,7 +18,7 @@ from symattn.marking.report import Candidate, Flag, Kind, State
 from symattn.marking.script import Cell, Script, values_of
 from symattn.marking.trace import Judged, Mistake, Trace, continued, may_be_raised
 from symattn.misconceptions import SLIPS, Misconception, Slipped, misconception, misconceptions, slips
-from symattn.misconceptions.base import Laid, Rewritten, followed, rewritten_everywhere
+from symattn.misconceptions.base import MatrixwiseDerivation, Rewritten, followed, rewritten_everywhere
 from symattn.ops import Softmax
 
 ROUNDING = ("R2", "R3", "R4")
@@ -58,7 +58,7 @@ class Lines:
 
     def __init__(self, own: Derivation) -> None:
         self.own = own
-        self.laid = Laid(own).rows
+        self.laid = MatrixwiseDerivation(own).rows
         softmax = next((step for step in self.laid if isinstance(step.op, Softmax)), None)
         self.scores = values_of(self.laid.value(softmax.operands[0].name)) if softmax else None
         self._rewritten: dict[str, Rewritten] = {}

@@ -59,17 +59,17 @@ class Misconception:
     prior: Prior
     core: bool = False
 
-    def on(self, derivation: Derivation) -> Wrong | None:
+    def on(self, derivation: Derivation) -> WrongDerivation | None:
         """What this belief makes of a derivation in numbers; None where it has no place in it.
 
         Steps before the first one that it changes stay as they are, also if they are pinned; what follows from it is
         worked out.  The right values that it is compared with are worked out from the same steps.
         """
-        return Laid(derivation).wrong(self)
+        return MatrixwiseDerivation(derivation).wrong(self)
 
 
 @dataclass(frozen=True)
-class Wrong:
+class WrongDerivation:
     """A derivation with a misconception in it, as far as it goes.
 
     `first` is the first step whose value is not the right one, none where the misconception cannot be seen in this
@@ -89,7 +89,7 @@ class Wrong:
         return self.derivation.value(step) if step in self.derivation else None
 
 
-class Laid:
+class MatrixwiseDerivation:
     """A derivation laid out matrix by matrix, as it came (`given`) and with tokens as rows (`rows`)."""
 
     def __init__(self, derivation: Derivation) -> None:
@@ -97,7 +97,7 @@ class Laid:
         self.rows = self.given if derivation.orientation == "rows" else turned(self.given)
         self.pinned = any(step.pinned for step in self.given)
 
-    def wrong(self, misconception: Misconception) -> Wrong | None:
+    def wrong(self, misconception: Misconception) -> WrongDerivation | None:
         """What the misconception makes of it."""
         rewritten = rewritten_everywhere(self.rows, misconception.change)
         if not rewritten:
@@ -111,7 +111,7 @@ class Laid:
         if failed and first is None and failed.name in right:
             first = failed.name
         derivation = self._as_given(wrong)
-        return Wrong(misconception, derivation, first, self._why(derivation, failed) if failed else "", given)
+        return WrongDerivation(misconception, derivation, first, self._why(derivation, failed) if failed else "", given)
 
     def _as_given(self, rows: Derivation) -> Derivation:
         """A derivation with tokens as rows in the orientation of `given`; unchanged steps are shared."""
@@ -373,11 +373,11 @@ __all__ = [
     "Change",
     "EntryByEntry",
     "Instead",
-    "Laid",
+    "MatrixwiseDerivation",
     "Misconception",
     "Prior",
     "Rewritten",
-    "Wrong",
+    "WrongDerivation",
     "followed",
     "found",
     "replaced",

@@ -22,7 +22,7 @@ from symattn.fairness.selfcheck import self_check
 from symattn.marking import mark
 from symattn.marking.windows import Box, cell, window
 from symattn.mechanisms import Mechanism, Settings, mechanism, mechanisms
-from symattn.misconceptions import Wrong, replayed
+from symattn.misconceptions import WrongDerivation, replayed
 from symattn.sheets import Sheet, render, sheets
 from symattn.submissions import fill, read_submission
 from symattn.trial import right_scripts, script
@@ -111,7 +111,7 @@ def test_a_belief_carried_on_is_one_event(name):
         assert wrong.misconception.id in events[0][1], f"{wrong.misconception.id}: {events}"
 
 
-def visible(name: str) -> list[Wrong]:
+def visible(name: str) -> list[WrongDerivation]:
     """Some misconceptions that have a place here, can be carried through, and are seen in a box."""
     asked = [step.name for step in made(name)[0].problem.asked_steps]
     found = [
