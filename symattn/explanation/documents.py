@@ -90,16 +90,6 @@ SUBTITLES: Mapping[Solutions, str] = {
 }
 
 
-def worksheet_document(question: Question, sheet: str = "", recipe: str = "") -> Document:
-    """What the student gets: instructions, conventions, givens, and room for every answer."""
-    return question_document(question, sheet, recipe)
-
-
-def key_document(question: Question, sheet: str = "", recipe: str = "") -> Document:
-    """The answer key: every answer worked out, with its marks, and what else a marker looks for."""
-    return question_document(question, sheet, recipe, "key")
-
-
 def _parts(question: Question, layout: Layout, code: Programs) -> Iterator[Block]:
     """Each part under its heading, or beside it."""
     arranged = in_schemes(question) if layout == "falk" else question
@@ -177,9 +167,7 @@ __all__ = [
     "booklet",
     "conventions_box",
     "derivation_document",
-    "key_document",
     "known_choice",
     "lowered",
     "question_document",
-    "worksheet_document",
 ]

@@ -16,7 +16,7 @@ import symattn
 from symattn.attempt import Attempt, Grid, Grids, Ordered, Shaded, Shaped, Submission, Text, Ticked
 from symattn.dice import Dice
 from symattn.errors import InputError
-from symattn.explanation import worksheet_document
+from symattn.explanation import question_document
 from symattn.identity import identity
 from symattn.pool import pool
 from symattn.problems import problem_type
@@ -355,7 +355,7 @@ def test_encodings(encoding: str, tmp_path: Path) -> None:
 
 def worksheet() -> str:
     q = question("full")
-    return fill(markdown.write(worksheet_document(q, SHEET, "symattn x")), [q], [Attempt({})], name="Ada", student="17")
+    return fill(markdown.write(question_document(q, SHEET, "symattn x")), [q], [Attempt({})], name="Ada", student="17")
 
 
 @pytest.mark.parametrize(
