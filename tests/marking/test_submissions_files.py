@@ -311,7 +311,7 @@ BROKEN = {
     "an archive": (b"PK\x03\x04abc", "zip"),
     "bytes": (b"Q = \xff\xfa", "UTF-8"),
     "half of UTF-16": (b"\xff\xfeQ\0=", "UTF-16"),
-    "NUL": (b"Q = 1\0", "no text has"),
+    "NUL": (b"Q = 1\0", "not text"),
     "empty": (b"", "nothing in it belongs"),
     "something else": (b"Dear professor, I am ill.", "nothing in it belongs"),
     "another sheet's parts": (b"[answers]\nfoo = 1", "nothing in it belongs"),
