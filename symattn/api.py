@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from inspect import signature
 from pathlib import Path
-from typing import cast, get_args
+from typing import Any, cast, get_args
 
 from symattn import exact
 from symattn.derivation import Derivation, Step
 from symattn.document import DEFAULT_LOOK, Document, Look, Solutions
 from symattn.errors import InputError, offered
-from symattn.exact import AnyMatrix, Decision, Size
+from symattn.exact import AnyMatrix, Decision, Matrix, Size, to_sympy
 from symattn.examples import examples, load_example
 from symattn.explanation import (
     Conventions,
@@ -46,6 +46,7 @@ from symattn.sheets import (
     write_documents,
     write_sheets,
 )
+from symattn.symbolic import compiled, derivative, in_symbols, in_sympy, substituted
 
 ROUNDINGS = get_args(Rounding)
 SETTINGS = frozenset(f.name for f in fields(Settings))
@@ -91,6 +92,58 @@ class Solution:
         `InputError` where the derivation has no such figure.
         """
         return replace(diagram_document(self.problem, kind), look=self.look)
+
+    def sympy(self, name: str) -> Any:
+        """A given or a step as SymPy has it: a matrix, or a matrix expression where a size is a letter.
+
+        Of a symbolic derivation, in terms of the steps before it; of `expanded()`, in terms of the givens alone.
+        """
+        d = self.derivation
+        value = d.value(name)
+        if isinstance(value, Matrix) and not d.staged:
+            return value.sympy()
+        return in_sympy(d.until(name) if name not in d.givens else replace(d, steps=()))[name]
+
+    def expanded(self) -> Solution:
+        """A symbolic derivation with everything put back in: each entry in terms of the givens alone."""
+        return self._with(self.derivation.expanded())
+
+    def subs(self, givens: Mapping[str, object]) -> Solution:
+        """A symbolic derivation with matrices in place of some of its givens, by SymPy's substitution, step by step.
+
+        This is a second way to the numbers, beside working them out.  `InputError` where a size is a letter, for a name
+        that is no given, and for a matrix of another shape.
+        """
+        return self._with(substituted(self.derivation, givens))
+
+    def evalf(self, digits: int = 15) -> dict[str, Any]:
+        """Every step as a SymPy matrix with so many significant digits; symbols stay."""
+        return {step.name: self.sympy(step.name).evalf(digits) for step in self.steps}
+
+    def lambdify(self, module: str = "numpy") -> Callable[..., dict[str, Any]]:
+        """A function of the givens by name, `f(X=…, W_Q=…)`, that gives every step by name, from the symbolic entries.
+
+        `module` is what SymPy's `lambdify` takes: numpy (arrays of floats come back), mpmath, math, …  Shapes are those
+        of this derivation.
+        """
+        return compiled(self.derivation, module)
+
+    def diff(self, of: str, by: str) -> Any:
+        """∂ of_ij/∂ by_kl for a step and a given, as a SymPy array with the indices i, j, k, l, from 0.
+
+        In terms of the givens where they are symbols, and a number where they are numbers.
+        """
+        symbolic = derivative(self.derivation, of, by)
+        own = in_symbols(self.derivation).givens
+        numbers = {
+            symbol: to_sympy(x)
+            for name, given in self.givens.items()
+            for symbol, x in zip(cast(Matrix, own[name]), cast(Matrix, given), strict=True)
+        }
+        return symbolic.xreplace(numbers)
+
+    def _with(self, derivation: Derivation) -> Solution:
+        return replace(self, problem=replace(self.problem, derivation=derivation))
 
     def worksheet(self) -> Sheet:
         """The same as a worksheet with its key, the key checked by a second route."""

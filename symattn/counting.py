@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
+from symattn.algebra import MINUS_INFINITY, Entries
 from symattn.derivation import Derivation, Index, Operand, Step, View
 from symattn.errors import InputError, offered
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix
 from symattn.formula import Formula, Name
 from symattn.ops import MatMul, Stack, Transpose
-from symattn.ops.attention import MINUS_INFINITY
 
 Count = Any
 """An int, or a SymPy polynomial: what both have in common is + and ·."""
@@ -312,7 +312,7 @@ def _recording(d: Derivation, operand: Operand, reached: Matrix, read: list[int]
         read.append(cast(int, ways[i, j]))
         return Name("x")
 
-    return View(ways.shape, entry)
+    return Entries(ways.shape, entry)
 
 
 __all__ = [

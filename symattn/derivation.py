@@ -14,31 +14,19 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import product
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal, TypeAlias, TypeVar
 
+from symattn.algebra import FORMULAS, VALUES, Algebra, Entries, Index
 from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError, offered
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value, has_symbols
 from symattn.exact.carry import Arithmetic, carried
 from symattn.formula import Formula
 
+T = TypeVar("T")
 Shape = tuple[Size, Size]
 Orientation = Literal["rows", "columns"]
-Index = int | str
-"""An index from 0, or a letter for "any"."""
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """An operand as `Op.working` sees it: its shape, and each entry as it is to be written.
-
-    Entry indices are from 0; a letter stands for any.  `long` says that its rows and columns are too many to be
-    written out, as in 512 → 64; `first` is what the first row and column are called, 1 or 0.
-    """
-
-    shape: Shape
-    entry: Callable[[Index, Index], Formula]
-    long: bool = False
-    first: int = 1
+View: TypeAlias = Entries[Formula]
+"""An operand as `Op.working` sees it: its shape, and each entry as it is to be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +70,37 @@ class Op(ABC):
     def title(self) -> str:
         """What the line does, in the words of a heading."""
         return type(self).__name__
+
+
+class RuleOp(Op):
+    """An operation that is one rule for an entry: its values and its working are that rule, read in two algebras.
+
+    Where a quicker way to the values is known, `apply` is written beside the rule; they must agree.
+    """
+
+    @abstractmethod
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        """Entry (i, j) of the result in an algebra; a letter stands for any index."""
+
+    def whole(self, *operands: Any) -> Any:
+        """The operation on whole matrix expressions of SymPy; None if SymPy has none for it."""
+        return None
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        rows, columns = self.shape(*(m.shape for m in operands))
+        if isinstance(rows, str) or isinstance(columns, str):
+            raise ShapeError("matrices of numbers are needed;")
+        seen = [entries_of(m) for m in operands]
+        return Matrix.of([self.rule(VALUES, i, j, *seen) for j in range(columns)] for i in range(rows))
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        return self.rule(FORMULAS, i, j, *operands)
+
+
+def entries_of(m: Matrix) -> Entries[Value]:
+    """A matrix as a rule sees it."""
+    rows = m.rows
+    return Entries(m.shape, lambda i, j: rows[i][j])  # type: ignore[index]
 
 
 @dataclass(frozen=True, slots=True)
@@ -428,6 +447,7 @@ __all__ = [
     "Operand",
     "Orientation",
     "Outline",
+    "RuleOp",
     "Shape",
     "Step",
     "Style",
@@ -435,6 +455,7 @@ __all__ = [
     "Value",
     "View",
     "column_of",
+    "entries_of",
     "row_of",
     "symbol_names",
     "symbols",

@@ -55,7 +55,7 @@ def test_every_option_has_one_line_of_help_and_settings_are_named(name):
         if option.group == SETTINGS:
             assert len(found) == 1, flag
         else:
-            starts = [line for line in found if re.match(r"  -", line)]
+            starts = [line for line in found if re.match(rf"  (-\w, )?{re.escape(flag)}(?![\w-])", line)]
             assert len(starts) == 1, flag
             assert option.help
             assert option.help in starts[0], f"the help of {flag} takes more than a line"

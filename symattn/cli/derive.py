@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 @option("--as-written/--corrected", "as_written", group=PROBLEM, default=False,
         help="A note with its own mistakes, or with them mended (default).")  # fmt: skip
 @option("--symbolic", group=PROBLEM, is_flag=True, help="Letters instead of numbers: q_11 = x_11 w_11 + …")
+@option("--expanded", group=PROBLEM, is_flag=True, help="With --symbolic: every entry in terms of the givens alone.")
 @option("--miniature", group=PROBLEM, is_flag=True, help="Small numbers for a note that only has shapes.")
 @option("--as", "kind", group=PROBLEM, default="derivation", show_default=True, metavar="KIND",
         type=click.Choice(["derivation", "worksheet", "key"]), help="derivation, worksheet or key.")  # fmt: skip
@@ -57,6 +58,7 @@ def derive(
     source: str,
     as_written: bool,
     symbolic: bool,
+    expanded: bool,
     miniature: bool,
     kind: str,
     solutions: Solutions | None,
@@ -95,6 +97,10 @@ def derive(
         layout=layout,
         **read_settings(settings),
     )
+    if expanded and not symbolic:
+        raise InputError("--expanded puts everything back into letters: it goes with --symbolic.")
+    if expanded:
+        solution = solution.expanded()
     if solutions and kind != "worksheet":
         raise InputError("--solutions says what of a worksheet is worked: it goes with --as worksheet.")
     if diagram and kind != "derivation":

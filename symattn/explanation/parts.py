@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from symattn.algebra import Entries
 from symattn.derivation import Step, Style, View
 from symattn.document import (
     Block,
@@ -236,7 +237,7 @@ def _slopes(problem: Problem, wording: Wording) -> Inlines:
 def _feature(op: FeatureMap) -> Inlines:
     """φ for any x."""
     x = Name("x")
-    view = View((1, 1), lambda i, j: x)
+    view: View = Entries((1, 1), lambda i, j: x)
     shown = Relation((op.written(Style(), x), op.working(0, 0, view)), ("=",))
     words = "The feature map is, entry by entry, "
     if op.feature != "elu+1":
@@ -261,7 +262,7 @@ def _divided(of: str, over: str, step: Step, wording: Wording) -> Inlines:
 def _function(op: Activation) -> Formula:
     """The function for any x."""
     x = Name("x")
-    return Relation((op.written(Style(), x), op.working(0, 0, View((1, 1), lambda i, j: x))), ("=",))
+    return Relation((op.written(Style(), x), op.working(0, 0, Entries((1, 1), lambda i, j: x))), ("=",))
 
 
 def _said(words: str, formula: Formula, after: str = ".") -> Inlines:

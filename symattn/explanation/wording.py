@@ -9,6 +9,7 @@ from fractions import Fraction as Ratio
 from functools import cached_property
 from typing import Literal
 
+from symattn.algebra import Entries, size_formula
 from symattn.derivation import Called, Derivation, Index, Operand, Step, View, symbol_names
 from symattn.document import Inlines, Math, Words
 from symattn.errors import InputError
@@ -60,7 +61,6 @@ from symattn.formula import (
 from symattn.formula import Number as FormulaNumber
 from symattn.notation import MatrixNames, Notation
 from symattn.ops import Mask, MatMul, Scale
-from symattn.ops.linear import size_formula
 from symattn.ops.scores import Bias
 
 Separator = Literal["", ",", ";"]
@@ -308,9 +308,9 @@ class Wording:
                 value = filled[i, j]
                 return named(i, j) if by_name and not _is_rational(value) else self.number(value)
 
-            return View(matrix.shape, shown, first=self.notation.first_index)
+            return Entries(matrix.shape, shown, first=self.notation.first_index)
         long = any(isinstance(size, int) and size > LONG for size in matrix.shape)
-        return View(matrix.shape, named, long, self.notation.first_index)
+        return Entries(matrix.shape, named, long, self.notation.first_index)
 
     def working(self, step: Step, i: Index, j: Index, by_name: bool = False) -> Formula:
         """Entry (i, j) of a step written out; `by_name`, with the names of numbers that are not rational."""

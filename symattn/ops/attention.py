@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from symattn.derivation import Index, Op, Shape, Style, View
+from symattn.algebra import FORMULAS, MINUS_INFINITY, Algebra, Entries, Index, T, along_rows
+from symattn.derivation import RuleOp, Shape, Style, View
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, divide, exponential, power
 from symattn.formula import (
@@ -14,20 +15,12 @@ from symattn.formula import (
     ZERO,
     Call,
     Formula,
-    Fraction,
-    Infinity,
     MatrixOf,
     Name,
-    Negative,
-    Number,
-    Power,
     Product,
     Sum,
     number,
 )
-from symattn.ops.linear import sum_over
-
-MINUS_INFINITY = Negative(Infinity())
 
 Keep = tuple[tuple[bool, ...], ...]
 MaskStyle = Literal["additive", "multiplicative", "keep", "block"]
@@ -36,7 +29,7 @@ Empty = Literal["undefined", "zero"]
 
 
 @dataclass(frozen=True)
-class Mask(Op):
+class Mask(RuleOp):
     """Leaves the scores that may be seen and makes the others −∞, so that softmax gives them exactly 0.
 
     `keep[i][j]` is true where query i may see key j.  The styles are ways of writing the same thing, but for one:
@@ -77,10 +70,16 @@ class Mask(Op):
                 "only. Add 0 or −∞ instead (mask_style = 'additive')."
             ) from error
 
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        entry = operands[0][i, j]
+        if isinstance(i, str) or isinstance(j, str):
+            return A.sum(entry, A.named("mask", i, j))
+        return entry if self.keep[i][j] else A.number(NEGATIVE_INFINITY)
+
     def working(self, i: Index, j: Index, *operands: View) -> Formula:
         entry = operands[0].entry(i, j)
         if isinstance(i, str) or isinstance(j, str):
-            return Sum((entry, Name("mask", (index(i), index(j)))))
+            return self.rule(FORMULAS, i, j, *operands)
         seen = self.keep[i][j]
         if self.style == "multiplicative":
             return Product((entry, ONE if seen else MINUS_INFINITY), "·")
@@ -108,7 +107,7 @@ class Mask(Op):
 
 
 @dataclass(frozen=True)
-class Softmax(Op):
+class Softmax(RuleOp):
     """b^x over the sum of b^x along each row (or each column); −∞ counts nothing and gets exactly 0.
 
     Vaswani et al. 2017, section 3.2.1, with base e and along the keys.  A row of nothing but −∞ is undefined; `empty`
@@ -136,22 +135,12 @@ class Softmax(Op):
     def _power(self, x: Value) -> Value:
         return exponential(x) if self.base == "e" else power(self.base, x)
 
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        (a,) = operands
-        rows = self.along == "rows"
-        entry = a.entry(i, j)
-        if entry == MINUS_INFINITY:
-            return ZERO
-        size = a.shape[1] if rows else a.shape[0]
-        if isinstance(size, str) or a.long:
-            body = self._written_power(a.entry(i, "k") if rows else a.entry("k", j))
-            return Fraction(self._written_power(entry), sum_over(size, body, a.first))
-        others = [a.entry(i, k) if rows else a.entry(k, j) for k in range(size)]
-        terms = tuple(self._written_power(x) for x in others if x != MINUS_INFINITY)
-        return Fraction(self._written_power(entry), Sum(terms))
-
-    def _written_power(self, exponent: Formula) -> Formula:
-        return Power(Name("e") if self.base == "e" else number(self.base), exponent)
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        i, j, (s,) = along_rows(self.along, i, j, *operands)
+        if A.hidden(s[i, j]):
+            return A.number(0)
+        seen = A.visible(s.columns, lambda k: s[i, k])
+        return A.quotient(A.exponential(s[i, j], self.base), A.total(seen, lambda k: A.exponential(s[i, k], self.base)))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         name = Name(style.softmax)
@@ -217,8 +206,3 @@ def blocks(sizes: Sequence[int]) -> Keep:
 def both(one: Keep, other: Keep) -> Keep:
     """What two masks let through."""
     return tuple(tuple(a and b for a, b in zip(*rows, strict=True)) for rows in zip(one, other, strict=True))
-
-
-def index(i: Index) -> Formula:
-    """An index as it is written, from 1; a letter stays."""
-    return Name(i) if isinstance(i, str) else Number(str(i + 1))

@@ -9,7 +9,8 @@ from fractions import Fraction as Ratio
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
-from symattn.derivation import Index, Op, Shape, Style, View
+from symattn.algebra import Algebra, Entries, Index, T, tanh
+from symattn.derivation import Op, RuleOp, Shape, Style, View
 from symattn.errors import InputError
 from symattn.exact import (
     NEGATIVE_INFINITY,
@@ -20,7 +21,6 @@ from symattn.exact import (
     exponential,
     from_sympy,
     has_symbols,
-    is_symbolic,
     largest_remainder,
     rounded,
     sign,
@@ -29,7 +29,7 @@ from symattn.exact import (
 )
 from symattn.exact.bridge import value_at
 from symattn.exact.intervals import Interval, IntervalRing
-from symattn.exact.real import in_decimals, real
+from symattn.exact.real import in_decimals
 from symattn.formula import ONE, ZERO, Call, Formula, Fraction, Name, Negative, Number, Power, Product, Root, Sum
 
 RoundingMethod = Literal["nearest", "largest-remainder", "truncate"]
@@ -84,7 +84,7 @@ class Round(Op):
 
 
 @dataclass(frozen=True)
-class Activation(Op):
+class Activation(RuleOp):
     """A function of each entry: one of `FUNCTIONS`, the identity, or a function known only by name."""
 
     name: str = "f"
@@ -98,18 +98,11 @@ class Activation(Op):
     def shape(self, *shapes: Shape) -> Shape:
         return shapes[0]
 
-    def apply(self, *operands: Matrix) -> Matrix:
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        x = operands[0][i, j]
         if self.name == "identity":
-            return operands[0]
-        if self.function:
-            return operands[0].map(self.function.value)
-        import sympy
-
-        return operands[0].map(lambda x: sympy.Function(self.name)(to_sympy(x)))
-
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        x = operands[0].entry(i, j)
-        return self.function.working(x) if self.function else self.written(Style(), x)
+            return x
+        return A.known(self.function, x) if self.function else A.apply(self.name, x)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         if self.name == "identity":
@@ -180,18 +173,6 @@ def sigmoid(x: Value) -> Value:
 def silu(x: Value) -> Value:
     """x/(1 + e^−x) (Hendrycks and Gimpel 2016; Elfwing, Uchibe and Doya 2018), also called swish."""
     return divide(x, 1 + exponential(-x))
-
-
-def tanh(x: Value) -> Value:
-    """The hyperbolic tangent (1 − e^−2x)/(1 + e^−2x); of a symbol it stays by its name."""
-    if isinstance(x, Real):
-        return real("tanh", x)
-    if is_symbolic(x):
-        import sympy
-
-        return from_sympy(sympy.tanh(x))
-    power = exponential(-2 * x)
-    return divide(1 - power, 1 + power)
 
 
 # ------------------------------------------------------------------------------------------------ written out

@@ -9,19 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
-from itertools import chain
 from operator import add, mul
 from types import MappingProxyType
 from typing import Any, Literal
 
-from symattn.derivation import Index, Op, Shape, Style, View
+from symattn.algebra import Algebra, Entries, Index, Indices, T, along_rows, size_formula
+from symattn.derivation import RuleOp, Shape, Style
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Size, Value, divide, has_symbols, logarithm, sign, square_root, to_sympy
 from symattn.formula import (
     ONE,
-    ZERO,
     Call,
-    Dots,
     Formula,
     Fraction,
     MatrixOf,
@@ -35,10 +33,10 @@ from symattn.formula import (
     Transposed,
     number,
 )
-from symattn.ops.attention import Along, index
+from symattn.ops.attention import Along
 from symattn.ops.entrywise import FUNCTIONS, in_sympy, sigmoid
 from symattn.ops.heads import Part
-from symattn.ops.linear import Stack, size_formula, sum_over
+from symattn.ops.linear import Stack
 
 TWO = Number("2")
 
@@ -47,7 +45,7 @@ TWO = Number("2")
 
 
 @dataclass(frozen=True)
-class SoftmaxJacobian(Op):
+class SoftmaxJacobian(RuleOp):
     """J = diag(a) − aᵀa for one row a of weights (1×m): J_ij = ∂a_i/∂s_j = a_i·(δ_ij − a_j), m×m and symmetric.
 
     Along columns the weights are one column (m×1).
@@ -62,17 +60,12 @@ class SoftmaxJacobian(Op):
             raise ShapeError(f"the Jacobian is that of one {self.along[:-1]} of weights;")
         return length, length
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        weights = tuple(operands[0])
-        return Matrix.of(
-            [a * (1 - b) if i == j else -(a * b) for j, b in enumerate(weights)] for i, a in enumerate(weights)
-        )
-
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        one, other = (operands[0].entry(*((0, k) if self.along == "rows" else (k, 0))) for k in (i, j))
-        if isinstance(i, str) or isinstance(j, str):
-            return Product((one, Sum((Name("δ", (index(i), index(j))), Negative(other)))), "·")
-        return Product((one, Sum((ONE, Negative(other)))), "·") if i == j else Negative(Product((one, other), "·"))
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        a = operands[0] if self.along == "rows" else operands[0].transposed
+        one, other = a[0, i], a[0, j]
+        if isinstance(i, int) and isinstance(j, int) and i != j:
+            return A.negative(A.product(one, other))
+        return A.product(one, A.minus(A.delta(i, j), other))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         (a,) = operands
@@ -81,7 +74,7 @@ class SoftmaxJacobian(Op):
 
 
 @dataclass(frozen=True)
-class SoftmaxGradient(Op):
+class SoftmaxGradient(RuleOp):
     """a_ij·(g_ij − Σ_k a_ik·g_ik) for weights A and the gradient G with respect to them (each n×m), along each row.
 
     Each row of G times the Jacobian of its softmax (FlashAttention: Dao et al. 2022, appendix B.2).  Where a weight is
@@ -110,11 +103,11 @@ class SoftmaxGradient(Op):
     def _rate(self) -> Value:
         return 1 if self.base == "e" else logarithm(self.base)
 
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        a, g = operands
-        mean = _line_sum(self.along, i, j, a, lambda i, j: Product((a.entry(i, j), g.entry(i, j)), "·"))
-        factors = (a.entry(i, j), Sum((g.entry(i, j), Negative(mean))))
-        return Product((*self._written_rate, *factors), "·")
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        i, j, (a, g) = along_rows(self.along, i, j, *operands)
+        mean = A.total(a.columns, lambda k: A.product(a[i, k], g[i, k]))
+        rate = () if self.base == "e" else (A.apply("ln", A.number(self.base)),)
+        return A.product(*rate, a[i, j], A.minus(g[i, j], mean))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         a, g = operands
@@ -204,7 +197,7 @@ SLOPES: Mapping[str, Slope] = MappingProxyType(
 
 
 @dataclass(frozen=True)
-class ActivationGradient(Op):
+class ActivationGradient(RuleOp):
     """G ⊙ f′, entry by entry (each n×m); the second operand is x, or f(x) where f′ is known from that (`SLOPES`)."""
 
     name: str
@@ -218,13 +211,9 @@ class ActivationGradient(Op):
     def shape(self, *shapes: Shape) -> Shape:
         return _alike(*shapes)
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        slope = SLOPES[self.name].value
-        return _entrywise(lambda g, x: g * slope(x), *operands)
-
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        g, x = (view.entry(i, j) for view in operands)
-        return Product((g, SLOPES[self.name].working(x)), "·")
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        g, x = operands
+        return A.product(g[i, j], A.known(SLOPES[self.name], x[i, j]))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         g, x = operands
@@ -233,7 +222,7 @@ class ActivationGradient(Op):
 
 
 @dataclass(frozen=True)
-class SoftCapGradient(Op):
+class SoftCapGradient(RuleOp):
     """G ⊙ (1 − (y/c)²) for capped scores y = c·tanh(s/c) (each n×m)."""
 
     cap: Value
@@ -243,16 +232,10 @@ class SoftCapGradient(Op):
     def shape(self, *shapes: Shape) -> Shape:
         return _alike(*shapes)
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        def entry(g: Value, y: Value) -> Value:
-            share = divide(y, self.cap)
-            return g * (1 - share * share)
-
-        return _entrywise(entry, *operands)
-
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        g, y = (view.entry(i, j) for view in operands)
-        return Product((g, Sum((ONE, Negative(Power(Fraction(y, number(self.cap)), TWO))))), "·")
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        g, y = operands
+        share = A.quotient(y[i, j], A.number(self.cap))
+        return A.product(g[i, j], A.minus(A.number(1), A.square(share)))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         g, y = operands
@@ -264,7 +247,7 @@ class SoftCapGradient(Op):
 
 
 @dataclass(frozen=True)
-class NormGradient(Op):
+class NormGradient(RuleOp):
     """(g_i − mean(g) − n_i·mean(g ⊙ n))/√(v + ε) for each row: back through a norm to what was normed.
 
     Operands: G and the standardised entries N (each n×d), and their variances v (n×1).  The mean and the variance
@@ -297,17 +280,19 @@ class NormGradient(Op):
         along = divide(reduce(add, map(mul, gradient, normed)), len(gradient) - (self.kind == "sample"))
         return [divide(g - mean - n * along, deviation) for g, n in zip(gradient, normed, strict=True)]
 
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        g, n, v = operands
-        length = g.shape[1] if self.over == "columns" else g.shape[0]
-        along: Along = "rows" if self.over == "columns" else "columns"
-        dot = _line_sum(along, i, j, g, lambda i, j: Product((g.entry(i, j), n.entry(i, j)), "·"))
-        terms = [g.entry(i, j)]
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        i, j, (g, n, v) = along_rows("rows" if self.over == "columns" else "columns", i, j, *operands)
+        length = g.columns
+        along = A.quotient(
+            A.total(length, lambda k: A.product(g[i, k], n[i, k])), A.size(length, int(self.kind == "sample"))
+        )
+        terms = [g[i, j], A.negative(A.product(n[i, j], along))]
         if self.kind != "rms":
-            terms.append(Negative(Fraction(_line_sum(along, i, j, g, g.entry), size_formula(length))))
-        terms.append(Negative(Product((n.entry(i, j), Fraction(dot, _count(length, self.kind))), "·")))
-        below = v.entry(i, 0) if self.over == "columns" else v.entry(0, j)
-        return Product((Fraction(ONE, self._root(below)), Sum(tuple(terms))), "·")  # large enough to be read
+            terms.insert(1, A.negative(A.quotient(A.total(length, lambda k: g[i, k]), A.size(length))))
+        variance = v[i, 0]
+        bare = isinstance(self.epsilon, int) and self.epsilon == 0
+        root = A.root(variance if bare else A.sum(variance, A.number(self.epsilon)))
+        return A.product(A.quotient(A.number(1), root), A.sum(*terms))  # large enough to be read
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         g, n, v = operands
@@ -323,17 +308,11 @@ class NormGradient(Op):
         return Root(variance if bare else Sum((variance, number(self.epsilon))))
 
 
-def _count(length: Size, kind: str) -> Formula:
-    if kind != "sample":
-        return size_formula(length)
-    return Number(str(length - 1)) if isinstance(length, int) else Sum((size_formula(length), Negative(ONE)))
-
-
 # ------------------------------------------------------------------------------------------------ loss
 
 
 @dataclass(frozen=True)
-class CrossEntropyGradient(Op):
+class CrossEntropyGradient(RuleOp):
     """(P − T)/n: the gradient of the cross-entropy −Σ t·ln p with respect to the logits whose softmax is P (each n×c).
 
     For targets T whose rows sum to 1.  The loss is the mean over n tokens, or their sum, where n is 1.
@@ -346,11 +325,10 @@ class CrossEntropyGradient(Op):
     def shape(self, *shapes: Shape) -> Shape:
         return _alike(*shapes)
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        return _entrywise(lambda p, t: divide(p - t, self.tokens), *operands)
-
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        return self._over(*(view.entry(i, j) for view in operands))
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        p, t = operands
+        difference = A.minus(p[i, j], t[i, j])
+        return difference if self.tokens == 1 else A.quotient(difference, A.number(self.tokens))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         if self.tokens == 1:
@@ -369,7 +347,7 @@ class CrossEntropyGradient(Op):
 
 
 @dataclass(frozen=True)
-class ProductSum(Op):
+class ProductSum(RuleOp):
     """Σ_i a_ij·b_ij: the column sums of A ⊙ B (1×m), or over columns its row sums (n×1): for what was stretched."""
 
     over: Literal["rows", "columns"] = "rows"
@@ -380,22 +358,18 @@ class ProductSum(Op):
         rows, columns = _alike(*shapes)
         return (1, columns) if self.over == "rows" else (rows, 1)
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        a, b = (m.T for m in operands) if self.over == "rows" else operands
-        sums = Matrix.of([reduce(add, map(mul, row, other))] for row, other in zip(a.rows, b.rows, strict=True))
-        return sums.T if self.over == "rows" else sums
-
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         a, b = operands
-        along: Along = "columns" if self.over == "rows" else "rows"
-        return _line_sum(along, i, j, a, lambda i, j: Product((a.entry(i, j), b.entry(i, j)), "·"))
+        if self.over == "rows":
+            return A.total(a.rows, lambda k: A.product(a[k, j], b[k, j]))
+        return A.total(a.columns, lambda k: A.product(a[i, k], b[i, k]))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("columnsums" if self.over == "rows" else "rowsums"), (Product(operands, "⊙"),))
 
 
 @dataclass(frozen=True)
-class Spread(Op):
+class Spread(RuleOp):
     """One row (1×m) `count` times, or over columns one column (n×1): every term gets the gradient of the sum."""
 
     count: Size
@@ -409,18 +383,8 @@ class Spread(Op):
             raise ShapeError(f"what is repeated must be one {self.over[:-1]};")
         return (self.count, length) if self.over == "rows" else (length, self.count)
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        row = operands[0] if self.over == "rows" else operands[0].T
-        count = self.count
-        assert isinstance(count, int)  # numbers come in numbers of rows
-        rows = Matrix.of([self._share(x) for x in row.rows[0]] for _ in range(count))
-        return rows if self.over == "rows" else rows.T
-
-    def _share(self, x: Value) -> Value:
-        return x
-
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        return operands[0].entry(0, j) if self.over == "rows" else operands[0].entry(i, 0)
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return operands[0].stretched(i, j)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("repeat"), operands)
@@ -433,19 +397,15 @@ class SpreadEvenly(Spread):
     title = "Back through the mean"
     trivial = False
 
-    def _share(self, x: Value) -> Value:
-        assert isinstance(self.count, int)
-        return divide(x, self.count)
-
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        return Fraction(Spread.working(self, i, j, *operands), size_formula(self.count))
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return A.quotient(super().rule(A, i, j, *operands), A.size(Indices(self.count)))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Product((Fraction(ONE, size_formula(self.count)), Spread.written(self, style, *operands)))
 
 
 @dataclass(frozen=True)
-class Total(Op):
+class Total(RuleOp):
     """A + B + …, matrices of one shape: a matrix that is used several times gets a gradient from each of its uses."""
 
     arity = -1
@@ -454,11 +414,11 @@ class Total(Op):
     def shape(self, *shapes: Shape) -> Shape:
         return _alike(*shapes)
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        return _entrywise(lambda *values: reduce(add, values), *operands)
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return A.sum(*(m[i, j] for m in operands))
 
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        return Sum(tuple(view.entry(i, j) for view in operands))
+    def whole(self, *operands: Any) -> Any:
+        return sum(operands[1:], operands[0])
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum(operands)
@@ -472,7 +432,7 @@ class PutTogether(Stack):
 
 
 @dataclass(frozen=True)
-class Interleave(Op):
+class Interleave(RuleOp):
     """Matrices of one shape whose columns (or rows) are dealt out in turn: the first of each, the second of each, …
 
     It puts together what interleaved heads took apart (`Part` with a step).
@@ -490,17 +450,11 @@ class Interleave(Op):
             raise ShapeError("to be dealt out in turn, their number must be known;")
         return (rows, len(shapes) * grown) if self.along == "columns" else (len(shapes) * grown, columns)
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        lines = ((m.T if self.along == "columns" else m).rows for m in operands)
-        result = Matrix.of(chain.from_iterable(zip(*lines, strict=True)))
-        return result.T if self.along == "columns" else result
-
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        position = j if self.along == "columns" else i
-        if isinstance(position, str):
-            return Dots()
-        which, line = position % len(operands), position // len(operands)
-        return operands[which].entry(*((i, line) if self.along == "columns" else (line, j)))
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        i, j, operands = along_rows("rows" if self.along == "columns" else "columns", i, j, *operands)
+        if isinstance(j, str):
+            return A.dots()
+        return operands[j % len(operands)][i, j // len(operands)]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         cells = (operands,) if self.along == "columns" else tuple((operand,) for operand in operands)
@@ -508,7 +462,7 @@ class Interleave(Op):
 
 
 @dataclass(frozen=True)
-class Padded(Op):
+class Padded(RuleOp):
     """Columns (or rows) at the places of `part` among `size` of them, and 0 elsewhere, where nothing was used."""
 
     part: Part
@@ -522,28 +476,18 @@ class Padded(Op):
             raise ShapeError(f"{self.part.count} {self.part.of} were expected;")
         return (rows, self.size) if self.part.of == "columns" else (self.size, columns)
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        lines = (operands[0].T if self.part.of == "columns" else operands[0]).rows
-        found: list[Sequence[Value]] = [(0,) * len(lines[0])] * self.size
-        for place, line in zip(self.part.indices, lines, strict=True):
-            found[place] = line
-        return Matrix.of(found).T if self.part.of == "columns" else Matrix.of(found)
-
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        position = j if self.part.of == "columns" else i
-        if isinstance(position, str):
-            return Dots()
-        if position not in self.part.indices:
-            return ZERO
-        line = self.part.indices.index(position)
-        return operands[0].entry(*((i, line) if self.part.of == "columns" else (line, j)))
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        i, j, (x,) = along_rows("rows" if self.part.of == "columns" else "columns", i, j, *operands)
+        if isinstance(j, str):
+            return A.dots()
+        return x[i, self.part.indices.index(j)] if j in self.part.indices else A.number(0)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("padded"), operands)
 
 
 @dataclass(frozen=True)
-class Copy(Op):
+class Copy(RuleOp):
     """The same matrix under another name: the gradient of what was only added is that of the sum."""
 
     title = "The same"
@@ -555,8 +499,11 @@ class Copy(Op):
     def apply(self, *operands: Matrix) -> Matrix:
         return operands[0]
 
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        return operands[0].entry(i, j)
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return operands[0][i, j]
+
+    def whole(self, *operands: Any) -> Any:
+        return operands[0]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return operands[0]
@@ -569,19 +516,6 @@ def _alike(*shapes: Shape) -> Shape:
     if len(set(shapes)) != 1:
         raise ShapeError("the matrices must have the same shape;")
     return shapes[0]
-
-
-def _entrywise(combine: Callable[..., Value], *operands: Matrix) -> Matrix:
-    return Matrix.of(map(combine, *rows) for rows in zip(*(m.rows for m in operands), strict=True))
-
-
-def _line_sum(along: Along, i: Index, j: Index, of: View, term: Callable[[Index, Index], Formula]) -> Formula:
-    """The sum of a term for each entry of row i, or of column j, of a matrix."""
-    rows = along == "rows"
-    size = of.shape[1] if rows else of.shape[0]
-    if isinstance(size, str) or of.long:
-        return sum_over(size, term(i, "k") if rows else term("k", j), of.first)
-    return Sum(tuple(term(i, k) if rows else term(k, j) for k in range(size)))
 
 
 __all__ = [

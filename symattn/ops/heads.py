@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from symattn.derivation import Index, Op, Shape, Style, View
+from symattn.algebra import Algebra, Entries, Index, T, along_rows
+from symattn.derivation import RuleOp, Shape, Style
 from symattn.errors import ShapeError
-from symattn.exact import Matrix
 from symattn.formula import Call, Formula, Name
 
 
 @dataclass(frozen=True)
-class Part(Op):
+class Part(RuleOp):
     """Some columns (or rows) of a matrix: `count` of them from `start` (from 0), every `step`-th.
 
     Head i of h heads has the columns from i·d to (i + 1)·d − 1 (Vaswani et al. 2017, section 3.2.2, with the weights of
@@ -44,15 +44,9 @@ class Part(Op):
             raise ShapeError(f"{self.of[:-1]} {self.indices[-1] + 1} is asked for;")
         return (rows, self.count) if self.of == "columns" else (self.count, rows)
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        if self.of == "rows":
-            return Matrix.of(operands[0].rows[i] for i in self.indices)
-        return Matrix.of([row[j] for j in self.indices] for row in operands[0].rows)
-
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        if self.of == "rows":
-            return operands[0].entry(i if isinstance(i, str) else self.indices[i], j)
-        return operands[0].entry(i, j if isinstance(j, str) else self.indices[j])
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        i, j, (whole,) = along_rows("rows" if self.of == "columns" else "columns", i, j, *operands)
+        return whole[i, j if isinstance(j, str) else self.indices[j]]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         """Columns 1–2 (Q)."""

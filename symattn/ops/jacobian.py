@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from symattn.derivation import Index, Op, Shape, Style, View
+from symattn.algebra import Algebra, Entries, Index, T, sum_over
+from symattn.derivation import RuleOp, Shape, Style, View
 from symattn.exact import Matrix, Value, has_symbols, sign
 from symattn.formula import (
     ZERO,
@@ -18,13 +19,12 @@ from symattn.formula import (
     Sum,
 )
 from symattn.ops.gradient import SLOPES
-from symattn.ops.linear import sum_over
 
 Sloped = Literal["tanh", "sigmoid", "relu"]
 
 
 @dataclass(frozen=True)
-class Slope(Op):
+class Slope(RuleOp):
     """f′(a) from h = f(a), for a function whose derivative is known from its value.
 
     tanh: 1 − h²;  sigmoid: h·(1 − h);  ReLU: 1 where h > 0, else 0, also at a = 0, where it has no derivative and
@@ -37,12 +37,9 @@ class Slope(Op):
     def shape(self, *shapes: Shape) -> Shape:
         return shapes[0]
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        return operands[0].map(SLOPES[self.function].value)  # ReLU(a) > 0 just where a > 0
-
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        h = operands[0].entry(i, j)
-        return _whether_positive(h) if self.function == "relu" else SLOPES[self.function].working(h)
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        h = operands[0][i, j]
+        return A.apply("positive", h) if self.function == "relu" else A.known(SLOPES[self.function], h)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         (h,) = operands
@@ -55,7 +52,7 @@ def _whether_positive(h: Formula) -> Formula:
 
 
 @dataclass(frozen=True)
-class InfinityNorm(Op):
+class InfinityNorm(RuleOp):
     """‖A‖∞ as a 1 × 1 matrix: the largest sum of the sizes of the entries of a row.
 
     It is at most the product of those of the factors of A, as every norm that an operator has, and needs no root.
@@ -71,6 +68,11 @@ class InfinityNorm(Op):
     def apply(self, *operands: Matrix) -> Matrix:
         lines = operands[0].rows if self.along == "rows" else operands[0].T.rows
         return Matrix.of([[_largest([_size_of(line) for line in lines])]])
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        a = operands[0] if self.along == "rows" else operands[0].transposed
+        sums = [A.total(a.columns, lambda k, i=i: A.apply("abs", a[i, k])) for i in a.rows.counted]  # type: ignore[misc]
+        return A.maximum(*sums)
 
     def working(self, i: Index, j: Index, *operands: View) -> Formula:
         (a,) = operands

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from symattn.derivation import Index, Op, Shape, Style, View
+from symattn.algebra import Algebra, Entries, Index, T, along_rows, sum_over
+from symattn.derivation import RuleOp, Shape, Style, View
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import (
     ExpSum,
@@ -25,11 +26,10 @@ from symattn.exact import (
 from symattn.exact.bridge import from_sympy
 from symattn.exact.values import terms_of
 from symattn.formula import ONE, ZERO, Call, Formula, Name, Negative, Product, Sum
-from symattn.ops.linear import sum_over
 
 
 @dataclass(frozen=True)
-class CrossEntropy(Op):
+class CrossEntropy(RuleOp):
     """−Σ_j t_j ln p_j of each row (n×c and n×c become n×1), or of each column (1×n): in nats.
 
     p are probabilities, t the target: one-hot, or any distribution.  What is not wanted at all (t = 0) counts nothing,
@@ -52,6 +52,10 @@ class CrossEntropy(Op):
         if self.along == "columns":
             return CrossEntropy().apply(p.T, t.T).T
         return Matrix.of([_cross_entropy(*lines, i)] for i, lines in enumerate(zip(p.rows, t.rows, strict=True), 1))
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        i, j, (p, t) = along_rows(self.along, i, j, *operands)
+        return A.negative(A.total(p.columns, lambda k: A.product(t[i, k], A.apply("ln", p[i, k]))))
 
     def working(self, i: Index, j: Index, *operands: View) -> Formula:
         p, t = operands

@@ -13,19 +13,19 @@ from functools import reduce
 from operator import add
 from typing import Literal
 
-from symattn.derivation import Index, Op, Shape, Style, View
+from symattn.algebra import FORMULAS, Algebra, Entries, Index, T
+from symattn.derivation import RuleOp, Shape, Style
 from symattn.errors import OutgrownError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Size, Value, divide, has_symbols, is_symbolic, square_root, to_sympy
 from symattn.exact.values import denominator_of, is_finite, length, numerator_of, parts, tidy
-from symattn.formula import Call, Formula, Fraction, Name, Negative, Number, Power, Product, Root, Sum, number
-from symattn.ops.linear import size_formula, sum_over
+from symattn.formula import Call, Formula, Fraction, Name, Negative, Number, Product, Sum
 
 Over = Literal["columns", "rows"]
 TWO = Number("2")
 
 
 @dataclass(frozen=True)
-class Mean(Op):
+class Mean(RuleOp):
     """The mean over the columns, one for each row (n×d becomes n×1), or over the rows (n×d becomes 1×d)."""
 
     over: Over = "columns"
@@ -37,16 +37,16 @@ class Mean(Op):
     def apply(self, *operands: Matrix) -> Matrix:
         return _by_line(self.over, lambda row: _share(row, len(row)), operands[0])
 
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         (x,) = operands
-        return _mean(x, self.over, i, j, lambda i, j: x.entry(i, j), _length(x.shape, self.over))
+        return _mean(A, self.over, i, j, x, lambda i, j: x[i, j])
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("mean"), operands)
 
 
 @dataclass(frozen=True)
-class Variance(Op):
+class Variance(RuleOp):
     """The mean square of the deviations from a mean that is given: of x (n×d) and its means (n×1), n×1.
 
     The population's divides by the number d of entries, as layer norm does; the sample's by d − 1.
@@ -62,12 +62,9 @@ class Variance(Op):
         line = _line(x, self.over)
         if mean != line:
             raise ShapeError("the means must be one for every line whose variance is taken;")
-        if self.of == "sample" and self._length(x) == 1:
+        if self.of == "sample" and _length(x, self.over) == 1:
             raise ShapeError("the variance of a sample needs two entries or more;")
         return line
-
-    def _length(self, shape: Shape) -> Size:
-        return _length(shape, self.over)
 
     def apply(self, *operands: Matrix) -> Matrix:
         def variance(row: Sequence[Value], mean: Value) -> Value:
@@ -79,24 +76,17 @@ class Variance(Op):
         result = Matrix.of([variance(row, mean)] for row, mean in zip(x.rows, means.T.rows[0], strict=True))
         return result if self.over == "columns" else result.T
 
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         x, mean = operands
-        size = self._length(x.shape)
-        if self.of == "sample":
-            size = size - 1 if isinstance(size, int) else f"{size} - 1"
-
-        def term(i: Index, j: Index) -> Formula:
-            deviation = Sum((x.entry(i, j), Negative(mean.entry(*_of_line(self.over, i, j)))))
-            return Power(deviation, TWO)
-
-        return _mean(x, self.over, i, j, term, size)
+        less = int(self.of == "sample")
+        return _mean(A, self.over, i, j, x, lambda i, j: A.square(A.minus(x[i, j], mean.stretched(i, j))), less)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("var"), operands[:1])
 
 
 @dataclass(frozen=True)
-class MeanSquare(Op):
+class MeanSquare(RuleOp):
     """The mean of the squares over the columns, one for each row (n×d becomes n×1), or over the rows."""
 
     over: Over = "columns"
@@ -108,16 +98,16 @@ class MeanSquare(Op):
     def apply(self, *operands: Matrix) -> Matrix:
         return _by_line(self.over, lambda row: _share([x * x for x in row], len(row)), operands[0])
 
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         (x,) = operands
-        return _mean(x, self.over, i, j, lambda i, j: Power(x.entry(i, j), TWO), _length(x.shape, self.over))
+        return _mean(A, self.over, i, j, x, lambda i, j: A.square(x[i, j]))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("mean"), (Product((operands[0], operands[0]), "⊙"),))
 
 
 @dataclass(frozen=True)
-class Standardise(Op):
+class Standardise(RuleOp):
     """(x − μ)/√(σ² + ε) for x (n×d), means and variances (each n×1 or 1×d); undefined where σ² + ε = 0.
 
     `UndefinedError` names the line where all entries are equal and ε is 0.
@@ -139,20 +129,17 @@ class Standardise(Op):
             for i, row in enumerate(x.rows)
         )
 
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         x, mean, variance = operands
-        return Fraction(
-            Sum((x.entry(i, j), Negative(_entry(mean, i, j)))),
-            _written_root(_entry(variance, i, j), self.epsilon),
-        )
+        return A.quotient(A.minus(x[i, j], mean.stretched(i, j)), _root(A, variance.stretched(i, j), self.epsilon))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         x, mean, variance = operands
-        return Fraction(Sum((x, Negative(mean))), _written_root(variance, self.epsilon))
+        return Fraction(Sum((x, Negative(mean))), _root(FORMULAS, variance, self.epsilon))
 
 
 @dataclass(frozen=True)
-class Rescale(Op):
+class Rescale(RuleOp):
     """x/√(m + ε) for x (n×d) and its mean squares (n×1 or 1×d); undefined where m + ε = 0."""
 
     epsilon: Value = 0
@@ -169,13 +156,13 @@ class Rescale(Op):
             [_over(value, _of(roots, i, j)) for j, value in enumerate(row)] for i, row in enumerate(x.rows)
         )
 
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         x, squares = operands
-        return Fraction(x.entry(i, j), _written_root(_entry(squares, i, j), self.epsilon))
+        return A.quotient(x[i, j], _root(A, squares.stretched(i, j), self.epsilon))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         x, squares = operands
-        return Fraction(x, _written_root(squares, self.epsilon))
+        return Fraction(x, _root(FORMULAS, squares, self.epsilon))
 
 
 # ------------------------------------------------------------------------------------------------ lines
@@ -189,11 +176,6 @@ def _length(shape: Shape, over: Over) -> Size:
     return shape[1] if over == "columns" else shape[0]
 
 
-def _of_line(over: Over, i: Index, j: Index) -> tuple[Index, Index]:
-    """Where what belongs to the line of entry (i, j) stands."""
-    return (i, 0) if over == "columns" else (0, j)
-
-
 def _by_line(over: Over, reduced: Callable[[Sequence[Value]], Value], x: Matrix) -> Matrix:
     lines = Matrix.of([reduced(row)] for row in (x.rows if over == "columns" else x.T.rows))
     return lines if over == "columns" else lines.T
@@ -204,15 +186,18 @@ def _share(terms: Sequence[Value], number: int) -> Value:
     return tidy(reduce(add, terms) * Ratio(1, number))
 
 
-def _mean(x: View, over: Over, i: Index, j: Index, term: Callable[[Index, Index], Formula], size: Size) -> Formula:
-    """The sum of a term for each entry of the line, over a number."""
-    length = _length(x.shape, over)
-    below = size_formula(size)
-    if isinstance(length, str) or x.long:
-        body = term(i, "k") if over == "columns" else term("k", j)
-        return Fraction(sum_over(length, body, x.first), below)
-    terms = tuple(term(i, k) if over == "columns" else term(k, j) for k in range(length))
-    return Fraction(Sum(terms), below)
+def _mean(
+    A: Algebra[T], over: Over, i: Index, j: Index, x: Entries[T], term: Callable[[Index, Index], T], less: int = 0
+) -> T:
+    """The sum of a term for each entry of the line, over their number, or a few less."""
+    if over == "columns":
+        return A.quotient(A.total(x.columns, lambda k: term(i, k)), A.size(x.columns, less))
+    return A.quotient(A.total(x.rows, lambda k: term(k, j)), A.size(x.rows, less))
+
+
+def _root(A: Algebra[T], variance: T, epsilon: Value) -> T:
+    """√(v + ε), without an ε of 0."""
+    return A.root(variance if isinstance(epsilon, int) and epsilon == 0 else A.sum(variance, A.number(epsilon)))
 
 
 # ------------------------------------------------------------------------------------------------ stretching
@@ -229,11 +214,6 @@ def _stretching(rule: str, x: Shape, *statistics: Shape) -> Shape:
 def _of(m: Matrix, i: int, j: int) -> Value:
     rows, columns = m.shape
     return m[i if rows > 1 else 0, j if columns > 1 else 0]
-
-
-def _entry(view: View, i: Index, j: Index) -> Formula:
-    rows, columns = view.shape
-    return view.entry(0 if rows == 1 else i, 0 if columns == 1 else j)
 
 
 LONGEST, MOST_PARTS = 1000, 10_000
@@ -270,12 +250,6 @@ def _over(x: Value, root: Value) -> Value:
     if is_symbolic(x) or is_symbolic(root):
         return to_sympy(x) / to_sympy(root)
     return divide(x, root)
-
-
-def _written_root(variance: Formula, epsilon: Value) -> Formula:
-    if isinstance(epsilon, int) and epsilon == 0:
-        return Root(variance)
-    return Root(Sum((variance, number(epsilon))))
 
 
 __all__ = ["Mean", "MeanSquare", "Rescale", "Standardise", "Variance"]

@@ -11,17 +11,18 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Literal
 
-from symattn.derivation import Index, Op, Shape, Style, View
+from symattn.algebra import Algebra, Entries, Index, T, along_rows
+from symattn.derivation import RuleOp, Shape, Style, View
 from symattn.errors import ShapeError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, exponential, has_symbols, power, to_sympy
-from symattn.formula import ZERO, Call, Formula, Name, Negative, Power, Product, Sum, number
-from symattn.ops.attention import MINUS_INFINITY, Along
+from symattn.exact import Value, compare, has_symbols, to_sympy
+from symattn.formula import Call, Formula, Name, Negative, Power, Product, Sum, number
+from symattn.ops.attention import Along
 
 MAXIMUM = Name("max")
 
 
 @dataclass(frozen=True)
-class RunningMaximum(Op):
+class RunningMaximum(RuleOp):
     """The greatest entry of each row of all the operands together (n×k, n×l, … become n×1), or of each column."""
 
     along: Along = "rows"
@@ -35,26 +36,17 @@ class RunningMaximum(Op):
         length = lengths.pop()
         return (length, 1) if self.along == "rows" else (1, length)
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        if self.along == "columns":
-            return RunningMaximum().apply(*(m.T for m in operands)).T
-        lines = zip(*(m.rows for m in operands), strict=True)
-        return Matrix.of([_greatest([x for row in rows for x in row])] for rows in lines)
-
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        terms: list[Formula] = []
-        for view in operands:
-            count = view.shape[1 if self.along == "rows" else 0]
-            places: Sequence[Index] = range(count) if isinstance(count, int) else (0, "k")
-            terms += (view.entry(i, k) if self.along == "rows" else view.entry(k, j) for k in places)
-        return Call(MAXIMUM, tuple(terms))
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        i, j, operands = along_rows(self.along, i, j, *operands)
+        counted = [m.columns.counted if isinstance(m.shape[1], int) else (0, "k") for m in operands]
+        return A.maximum(*(m[i, k] for m, places in zip(operands, counted, strict=True) for k in places))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(MAXIMUM, operands)
 
 
 @dataclass(frozen=True)
-class Exponentials(Op):
+class Exponentials(RuleOp):
     """b^(x − m) for x (n×k) and one m for every row (n×1), or for every column; 0 for a score of −∞."""
 
     along: Along = "rows"
@@ -66,20 +58,10 @@ class Exponentials(Op):
         _one_for_each(self.along, shapes[0], shapes[1])
         return shapes[0]
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        if self.along == "columns":
-            return Exponentials("rows", self.base).apply(*(m.T for m in operands)).T
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         scores, maxima = operands
-        return Matrix.of([self._power(x, m) for x in row] for row, (m,) in zip(scores.rows, maxima.rows, strict=True))
-
-    def _power(self, x: Value, m: Value) -> Value:
-        if x is NEGATIVE_INFINITY:
-            return 0
-        return exponential(x - m) if self.base == "e" else power(self.base, x - m)
-
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        score, maximum = operands[0].entry(i, j), _own(self.along, operands[1], i, j)
-        return ZERO if score == MINUS_INFINITY else self._written(Sum((score, Negative(maximum))))
+        x = scores[i, j]
+        return A.number(0) if A.hidden(x) else A.exponential(A.minus(x, maxima.stretched(i, j)), self.base)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return self._written(Sum((operands[0], Negative(operands[1]))))
@@ -89,7 +71,7 @@ class Exponentials(Op):
 
 
 @dataclass(frozen=True)
-class Accumulate(Op):
+class Accumulate(RuleOp):
     """α·old + new, every row of the old (n×k) times its own α (n×1), or every column times its own."""
 
     along: Along = "rows"
@@ -103,18 +85,9 @@ class Accumulate(Op):
         _one_for_each(self.along, old, factors)
         return old
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        if self.along == "columns":
-            return Accumulate().apply(*(m.T for m in operands)).T
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         factors, old, new = operands
-        return Matrix.of(
-            [factor * x + y for x, y in zip(row, more, strict=True)]
-            for (factor,), row, more in zip(factors.rows, old.rows, new.rows, strict=True)
-        )
-
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        factors, old, new = operands
-        return Sum((Product((_own(self.along, factors, i, j), old.entry(i, j)), "·"), new.entry(i, j)))
+        return A.sum(A.product(factors.stretched(i, j), old[i, j]), new[i, j])
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum((Product(operands[:2], "⊙"), operands[2]))

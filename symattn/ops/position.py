@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction as Ratio
 from typing import Literal
 
-from symattn.derivation import Index, Op, Shape, Style, View
+from symattn.algebra import Algebra, Entries, Index, T
+from symattn.derivation import RuleOp, Shape, Style, View
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Rational, Real, Value, decide, divide, from_sympy, power, to_sympy
 from symattn.exact.real import real
@@ -142,7 +142,7 @@ class Direction(Angle):
 
 
 @dataclass(frozen=True)
-class Sinusoids(Op):
+class Sinusoids(RuleOp):
     """The matrix of sin pθ_k and cos pθ_k, a line for every position p: no operands, n × 2·(number of angles).
 
     pairs: sin pθ_1, cos pθ_1, sin pθ_2, …, as in the paper;  halves: all sines, then all cosines, as in its first
@@ -160,15 +160,11 @@ class Sinusoids(Op):
         shape = (len(self.positions), 2 * len(self.angles))
         return shape if self.tokens == "rows" else shape[::-1]
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        width = 2 * len(self.angles)
-        rows = Matrix.of([self._entry(p, j) for j in range(width)] for p in self.positions)
-        return rows if self.tokens == "rows" else rows.T
-
-    def _entry(self, position: int, j: int) -> Value:
-        k, second = _place(self.layout, j, len(self.angles))
-        cosine, sine = self.angles[k].at(position)
-        return cosine if second else sine
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        token, feature = (i, j) if self.tokens == "rows" else (j, i)
+        assert isinstance(token, int) and isinstance(feature, int)  # its size is never a letter
+        k, second = _place(self.layout, feature, len(self.angles))
+        return A.number(self.angles[k].at(self.positions[token])[0 if second else 1])
 
     def working(self, i: Index, j: Index, *operands: View) -> Formula:
         token, feature = (i, j) if self.tokens == "rows" else (j, i)
@@ -183,7 +179,7 @@ class Sinusoids(Op):
 
 
 @dataclass(frozen=True)
-class Rotate(Op):
+class Rotate(RuleOp):
     """Each token's pairs of features turned by pθ_k, p its position: (x, y) ↦ (x cos − y sin, x sin + y cos).
 
     Su et al. 2021, section 3.4.2, with neighbouring features as pairs; halves pair the first with the one in the
@@ -204,46 +200,27 @@ class Rotate(Op):
             raise ShapeError(f"a rotation for {len(self.positions)} positions needs as many tokens;")
         return shapes[0]
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        if self.tokens == "columns":
-            return replace(self, tokens="rows").apply(operands[0].T).T
-        return Matrix.of(self._turned(row, p) for row, p in zip(operands[0].rows, self.positions, strict=True))
-
-    def _turned(self, row: Sequence[Value], position: int) -> list[Value]:
-        pairs = len(self.angles)
-        turned: list[Value] = [0] * (2 * pairs)
-        for k, angle in enumerate(self.angles):
-            (a, b), (cosine, sine) = _pair(self.layout, k, pairs), self._turn(angle, position)
-            turned[a] = row[a] * cosine - row[b] * sine
-            turned[b] = row[a] * sine + row[b] * cosine
-        return turned
-
-    def _turn(self, angle: Angle, position: int) -> tuple[Value, Value]:
-        """Cosine and sine of what a pair is turned by."""
-        return angle.at(position)
+    def _turned(self, A: Algebra[T], x: T, y: T, cosine: T, sine: T) -> tuple[T, T]:
+        """A pair turned by an angle of this cosine and sine."""
+        return (
+            A.minus(A.product(x, cosine), A.product(y, sine)),
+            A.sum(A.product(x, sine), A.product(y, cosine)),
+        )
 
     def matrix(self, position: int) -> Matrix:
         """R with x ↦ x R for a row x at this position."""
         width = 2 * len(self.angles)
-        return Matrix.of(self._turned([int(i == j) for j in range(width)], position) for i in range(width))
+        alone = replace(self, positions=(position,), tokens="rows")
+        return Matrix.of(alone.apply(Matrix.of([[int(i == j) for j in range(width)]])).rows[0] for i in range(width))
 
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         token, feature = (i, j) if self.tokens == "rows" else (j, i)
         assert isinstance(token, int) and isinstance(feature, int)  # positions are numbers, so sizes are
-        pairs = len(self.angles)
-        k, second = _place(self.layout, feature, pairs)
-        first, other = (
-            operands[0].entry(token, x) if self.tokens == "rows" else operands[0].entry(x, token)
-            for x in _pair(self.layout, k, pairs)
-        )
-        return self._written_out(first, other, self.angles[k].at(self.positions[token]), second)
-
-    def _written_out(self, x: Formula, y: Formula, turn: tuple[Value, Value], second: bool) -> Formula:
-        """The first or the second of a pair, turned by an angle of this cosine and sine."""
-        cosine, sine = map(number, turn)
-        if second:
-            return Sum((Product((x, sine), "·"), Product((y, cosine), "·")))
-        return Sum((Product((x, cosine), "·"), Negative(Product((y, sine), "·"))))
+        x = operands[0] if self.tokens == "rows" else operands[0].transposed
+        k, second = _place(self.layout, feature, len(self.angles))
+        first, other = (x[token, place] for place in _pair(self.layout, k, len(self.angles)))
+        cosine, sine = map(A.number, self.angles[k].at(self.positions[token]))
+        return self._turned(A, first, other, cosine, sine)[second]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("rotate"), operands)
@@ -258,22 +235,18 @@ class RotateBack(Rotate):
 
     title = "Rotation back"
 
-    def _turn(self, angle: Angle, position: int) -> tuple[Value, Value]:
-        cosine, sine = angle.at(position)
-        return cosine, -sine
-
-    def _written_out(self, x: Formula, y: Formula, turn: tuple[Value, Value], second: bool) -> Formula:
-        cosine, sine = map(number, turn)
-        if second:
-            return Sum((Product((y, cosine), "·"), Negative(Product((x, sine), "·"))))
-        return Sum((Product((x, cosine), "·"), Product((y, sine), "·")))
+    def _turned(self, A: Algebra[T], x: T, y: T, cosine: T, sine: T) -> tuple[T, T]:
+        return (
+            A.sum(A.product(x, cosine), A.product(y, sine)),
+            A.minus(A.product(y, cosine), A.product(x, sine)),
+        )
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("rotate", (Negative(Name("p")),)), operands)
 
 
 @dataclass(frozen=True)
-class Multiple(Op):
+class Multiple(RuleOp):
     """A times one number; `of` says in the formula language what the number is (`sqrt(d_model)`)."""
 
     factor: Value
@@ -283,11 +256,8 @@ class Multiple(Op):
     def shape(self, *shapes: Shape) -> Shape:
         return shapes[0]
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        return operands[0].map(lambda x: x * self.factor)
-
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        return Product((number(self.factor), operands[0].entry(i, j)), "·")
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return A.product(A.number(self.factor), operands[0][i, j])
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Product((self.symbol(style), *operands), "·")

@@ -5,18 +5,19 @@ And what linear attention has in their place: a feature map of queries and keys,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cmp_to_key
-from typing import Literal
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
-from symattn.derivation import Index, Op, Shape, Style, View
+from symattn.algebra import Algebra, Entries, Index, T, along_rows, index
+from symattn.derivation import Op, RuleOp, Shape, Style, View
 from symattn.errors import InputError, ShapeError, UndefinedError
-from symattn.exact import Matrix, Value, compare, divide, exponential, has_symbols, power, sign
+from symattn.exact import Matrix, Value, compare, divide, exponential, from_sympy, has_symbols, power, sign, to_sympy
 from symattn.exact.values import is_zero_for_sure
 from symattn.formula import (
     ONE,
-    ZERO,
     Call,
     Dots,
     Formula,
@@ -29,9 +30,9 @@ from symattn.formula import (
     Sum,
     number,
 )
-from symattn.ops.attention import MINUS_INFINITY, Along, Empty, index, weighed
-from symattn.ops.entrywise import relu, tanh
-from symattn.ops.linear import Scale, sum_over
+from symattn.ops.attention import Along, Empty, weighed
+from symattn.ops.entrywise import FUNCTIONS, relu
+from symattn.ops.linear import Scale
 
 Feature = Literal["elu+1", "relu", "square", "identity"]
 
@@ -45,7 +46,7 @@ class Temperature(Scale):
 
 
 @dataclass(frozen=True)
-class SoftCap(Op):
+class SoftCap(RuleOp):
     """c·tanh(s/c), which keeps every score between −c and c (Gemma 2: Gemma Team 2024, section 2)."""
 
     cap: Value
@@ -54,11 +55,9 @@ class SoftCap(Op):
     def shape(self, *shapes: Shape) -> Shape:
         return shapes[0]
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        return operands[0].map(lambda s: self.cap * tanh(divide(s, self.cap)))
-
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        return self.written(Style(), operands[0].entry(i, j))
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        cap = A.number(self.cap)
+        return A.product(cap, A.apply("tanh", A.quotient(operands[0][i, j], cap)))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         cap = number(self.cap)
@@ -66,7 +65,7 @@ class SoftCap(Op):
 
 
 @dataclass(frozen=True)
-class Bias(Op):
+class Bias(RuleOp):
     """A fixed matrix added to the scores, entry by entry: a mask with finite values, or ALiBi's distances.
 
     `slope` is that of ALiBi, none for a mask.
@@ -90,15 +89,10 @@ class Bias(Op):
             raise ShapeError(f"the {self.title.lower()} is {rows}×{columns} and must fit the scores;")
         return shapes[0]
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        pairs = zip(operands[0].rows, self.values.rows, strict=True)
-        return Matrix.of([x + b for x, b in zip(row, added, strict=True)] for row, added in pairs)
-
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        entry = operands[0].entry(i, j)
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         if isinstance(i, str) or isinstance(j, str):
-            return Sum((entry, Name(self.sign.base, (index(i), index(j)))))
-        return Sum((entry, number(self.values[i, j])))
+            return A.sum(operands[0][i, j], A.named(self.title.lower(), i, j))
+        return A.sum(operands[0][i, j], A.number(self.values[i, j]))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum((operands[0], self.sign))
@@ -131,7 +125,7 @@ def alibi_slope(head: int, heads: int) -> Value:
 
 
 @dataclass(frozen=True)
-class OverSum(Op):
+class OverSum(RuleOp):
     """Every score over the sum of its row (or column); what is hidden counts nothing and gets 0.
 
     No exponentials, so that negative scores give negative weights; undefined where the sum is 0.
@@ -158,15 +152,11 @@ class OverSum(Op):
             raise UndefinedError("the scores add up to 0, and nothing can be divided by that.")
         return [divide(x, total) for x in scores]
 
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        (a,) = operands
-        entry, rows = a.entry(i, j), self.along == "rows"
-        size = a.shape[1] if rows else a.shape[0]
-        if isinstance(size, str) or a.long:
-            return Fraction(entry, sum_over(size, a.entry(i, "k") if rows else a.entry("k", j), a.first))
-        if entry == MINUS_INFINITY:
-            return ZERO
-        return Fraction(entry, Sum(tuple(x for x in _line(self.along, i, j, a) if x != MINUS_INFINITY)))
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        i, j, (s,) = along_rows(self.along, i, j, *operands)
+        if A.hidden(s[i, j]):
+            return A.number(0)
+        return A.quotient(s[i, j], A.total(A.visible(s.columns, lambda k: s[i, k]), lambda k: s[i, k]))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(operands[0], Call(Name("Sum"), operands))
@@ -226,8 +216,34 @@ def _line(along: Along, i: Index, j: Index, a: View) -> tuple[Formula, ...]:
 # ---------------------------------------------------------------------------------------------- linear attention
 
 
+def _elu(x: Value) -> Value:
+    """x where x > 0, else e^x − 1."""
+    if has_symbols(x):
+        import sympy
+
+        y = to_sympy(x)
+        return from_sympy(sympy.exp(y - sympy.Max(0, y)) - 1 + sympy.Max(0, y))
+    return x if sign(x) > 0 else exponential(x) - 1
+
+
+class _Feature(NamedTuple):
+    value: Callable[[Value], Value]
+    working: Callable[[Formula], Formula]
+
+
+FEATURES: Mapping[Feature, _Feature] = MappingProxyType(
+    {
+        "elu+1": _Feature(lambda x: _elu(x) + 1, lambda x: Sum((Call(Name("elu"), (x,)), ONE))),
+        "relu": _Feature(relu, FUNCTIONS["relu"].working),
+        "square": _Feature(lambda x: x * x, lambda x: Power(x, Number("2"))),
+        "identity": _Feature(lambda x: x, lambda x: x),
+    }
+)
+"""What queries and keys may be mapped by, by its name in settings."""
+
+
 @dataclass(frozen=True)
-class FeatureMap(Op):
+class FeatureMap(RuleOp):
     """φ of each entry: elu(x) + 1 (Katharopoulos et al. 2020, section 3.2.1), max(0, x), x² or x itself.
 
     elu(x) + 1 is x + 1 where x is positive, and e^x elsewhere, so that every feature is positive.
@@ -239,40 +255,15 @@ class FeatureMap(Op):
     def shape(self, *shapes: Shape) -> Shape:
         return shapes[0]
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        return operands[0].map(self._value)
-
-    def _value(self, x: Value) -> Value:
-        match self.feature:
-            case "square":
-                return x * x
-            case "identity":
-                return x
-            case "relu":
-                return relu(x)
-        if has_symbols(x):
-            import sympy
-
-            return sympy.Function("elu")(x) + 1
-        return x + 1 if sign(x) > 0 else exponential(x)
-
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        entry = operands[0].entry(i, j)
-        match self.feature:
-            case "elu+1":
-                return Sum((Call(Name("elu"), (entry,)), ONE))
-            case "relu":
-                return Call(Name("max"), (ZERO, entry))
-            case "square":
-                return Power(entry, Number("2"))
-        return entry
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return A.known(FEATURES[self.feature], operands[0][i, j])
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("φ"), operands)
 
 
 @dataclass(frozen=True)
-class Over(Op):
+class Over(RuleOp):
     """Each row of the first matrix (n×d) over its own number in the second (n×1), or column over column."""
 
     along: Along = "rows"
@@ -285,17 +276,9 @@ class Over(Op):
             raise ShapeError(f"every {self.along[:-1]} of the first needs one divisor of its own;")
         return shapes[0]
 
-    def apply(self, *operands: Matrix) -> Matrix:
-        if self.along == "columns":
-            return Over().apply(*(m.T for m in operands)).T
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         above, below = operands
-        return Matrix.of(
-            [divide(x, divisor) for x in row] for row, (divisor,) in zip(above.rows, below.rows, strict=True)
-        )
-
-    def working(self, i: Index, j: Index, *operands: View) -> Formula:
-        above, below = operands
-        return Fraction(above.entry(i, j), below.entry(i, 0) if self.along == "rows" else below.entry(0, j))
+        return A.quotient(above[i, j], below.stretched(i, j))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(*operands)

@@ -1,0 +1,615 @@
+"""In what an operation's rule is read: exact values, formulas, SymPy, intervals, dual numbers.
+
+`Op.rule` says one entry of a result in the few verbs of an `Algebra`.  Read in values it gives the number, in formulas
+the working as it is written, in SymPy the symbolic entry, in intervals an enclosure, in dual numbers the derivative
+along a direction (Griewank and Walther, Evaluating Derivatives, 2008, chapter 3).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import reduce
+from operator import mul
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, cast
+
+from symattn import exact
+from symattn.exact import NEGATIVE_INFINITY, Size, Value, compare, divide, has_symbols, is_symbolic
+from symattn.exact.intervals import Interval, IntervalRing
+from symattn.exact.real import Real, dot, real
+from symattn.formula import (
+    ONE,
+    ZERO,
+    BigSum,
+    Bracketed,
+    Call,
+    Dots,
+    Formula,
+    Fraction,
+    Infinity,
+    Name,
+    Negative,
+    Number,
+    Power,
+    Product,
+    Relation,
+    Root,
+    Sum,
+    number,
+    read_formula,
+)
+
+T = TypeVar("T")
+Index = int | str
+"""An index from 0, or a letter for "any"."""
+Base: TypeAlias = Value | Literal["e"]
+
+TWO = Number("2")
+MINUS_INFINITY = Negative(Infinity())
+
+
+@dataclass(frozen=True, slots=True)
+class Indices:
+    """The rows or the columns of an operand: how many there are, or a letter; some of them alone in `only`.
+
+    `long` says that they are too many to be written out, as in 512 → 64; `first` is what the first is called, 1 or 0.
+    """
+
+    size: Size
+    long: bool = False
+    first: int = 1
+    only: tuple[int, ...] | None = None
+
+    @property
+    def counted(self) -> Sequence[int]:
+        """Each of them, where their number is known."""
+        if isinstance(self.size, str):
+            raise TypeError(f"{self.size} of them cannot be counted.")
+        return range(self.size) if self.only is None else self.only
+
+    def __and__(self, other: Indices) -> Indices:
+        """The index that two operands share."""
+        return replace(self, long=self.long or other.long)
+
+
+@dataclass(frozen=True)
+class Entries(Generic[T]):
+    """An operand as a rule sees it: its shape, and each entry in some algebra.  A letter stands for any index."""
+
+    shape: tuple[Size, Size]
+    entry: Callable[[Index, Index], T]
+    long: bool = False
+    first: int = 1
+
+    def __getitem__(self, place: tuple[Index, Index]) -> T:
+        return self.entry(*place)
+
+    @property
+    def rows(self) -> Indices:
+        return Indices(self.shape[0], self.long, self.first)
+
+    @property
+    def columns(self) -> Indices:
+        return Indices(self.shape[1], self.long, self.first)
+
+    @property
+    def transposed(self) -> Entries[T]:
+        return replace(self, shape=self.shape[::-1], entry=lambda i, j: self.entry(j, i))
+
+    def stretched(self, i: Index, j: Index) -> T:
+        """Entry (i, j), where a single row stands for every row and a single column for every column."""
+        return self.entry(0 if self.shape[0] == 1 else i, 0 if self.shape[1] == 1 else j)
+
+
+class Known(Protocol):
+    """A function of one number, by its exact values (of symbols, too) and as it is written."""
+
+    @property
+    def value(self) -> Callable[[Value], Value]: ...
+
+    @property
+    def working(self) -> Callable[[Formula], Formula]: ...
+
+
+class Algebra(ABC, Generic[T]):
+    """What a rule may do with entries."""
+
+    @abstractmethod
+    def number(self, value: Value) -> T:
+        """A number of the operation's own."""
+
+    @abstractmethod
+    def size(self, indices: Indices, less: int = 0) -> T:
+        """How many there are, less a few."""
+
+    @abstractmethod
+    def total(self, indices: Indices, term: Callable[[Index], T]) -> T:
+        """Σ_k term(k)."""
+
+    def dot(self, indices: Indices, left: Callable[[Index], T], right: Callable[[Index], T]) -> T:
+        """Σ_k left(k)·right(k)."""
+        return self.total(indices, lambda k: self.product(left(k), right(k)))
+
+    @abstractmethod
+    def sum(self, *terms: T) -> T: ...
+
+    @abstractmethod
+    def negative(self, x: T) -> T: ...
+
+    @abstractmethod
+    def product(self, *factors: T) -> T: ...
+
+    @abstractmethod
+    def quotient(self, x: T, y: T) -> T: ...
+
+    @abstractmethod
+    def square(self, x: T) -> T: ...
+
+    @abstractmethod
+    def exponential(self, x: T, base: Base = "e") -> T:
+        """base^x, and 0 for −∞."""
+
+    @abstractmethod
+    def root(self, x: T) -> T: ...
+
+    @abstractmethod
+    def apply(self, function: str, x: T) -> T:
+        """ln, tanh; abs; positive, which is 1 where x > 0 and else 0; any other stays by its name."""
+
+    @abstractmethod
+    def known(self, function: Known, x: T) -> T:
+        """A function of one number that says itself what it is here."""
+
+    @abstractmethod
+    def maximum(self, *terms: T) -> T: ...
+
+    def hidden(self, x: T) -> bool:
+        """Whether x is the −∞ behind a mask."""
+        return False
+
+    def delta(self, i: Index, j: Index) -> T:
+        """1 where i = j, else 0 (Kronecker)."""
+        return self.number(int(i == j))
+
+    def named(self, name: str, i: Index, j: Index) -> T:
+        """Entry (i, j), for any i and j, of a matrix that belongs to the operation."""
+        raise TypeError(f"Which entry of the {name} is meant is known only where it is counted.")
+
+    def dots(self) -> T:
+        """What stands for any of the entries of matrices that are put together."""
+        raise TypeError("Which of the matrices an entry comes from is known only where it is counted.")
+
+    def minus(self, x: T, y: T) -> T:
+        return self.sum(x, self.negative(y))
+
+    def visible(self, indices: Indices, entry: Callable[[Index], T]) -> Indices:
+        """Those whose entry is not hidden; all of them where they are not counted."""
+        if isinstance(indices.size, str) or indices.long:
+            return indices
+        return replace(indices, only=tuple(k for k in indices.counted if not self.hidden(entry(k))))
+
+
+# ------------------------------------------------------------------------------------------------ values
+
+
+class Values(Algebra[Value]):
+    """Exact numbers; SymPy expressions where there are symbols."""
+
+    def number(self, value: Value) -> Value:
+        return value
+
+    def size(self, indices: Indices, less: int = 0) -> Value:
+        return len(indices.counted) - less
+
+    def total(self, indices: Indices, term: Callable[[Index], Value]) -> Value:
+        return self.sum(*map(term, indices.counted))
+
+    def dot(self, indices: Indices, left: Callable[[Index], Value], right: Callable[[Index], Value]) -> Value:
+        a, b = [left(k) for k in indices.counted], [right(k) for k in indices.counted]
+        factors = (*a, *b)
+        if any(isinstance(x, Real) for x in factors) and not any(x is NEGATIVE_INFINITY for x in factors):
+            return dot(a, b)
+        return self.sum(*map(mul, a, b))
+
+    def sum(self, *terms: Value) -> Value:
+        return reduce(lambda a, b: a + b, terms) if terms else 0
+
+    def negative(self, x: Value) -> Value:
+        return -x
+
+    def product(self, *factors: Value) -> Value:
+        return reduce(lambda a, b: a * b, factors)
+
+    def quotient(self, x: Value, y: Value) -> Value:
+        return divide(x, y)
+
+    def square(self, x: Value) -> Value:
+        return x * x
+
+    def exponential(self, x: Value, base: Base = "e") -> Value:
+        if x is NEGATIVE_INFINITY:
+            return 0
+        return exact.exponential(x) if base == "e" else exact.power(base, x)
+
+    def root(self, x: Value) -> Value:
+        return exact.square_root(x)
+
+    def apply(self, function: str, x: Value) -> Value:
+        match function:
+            case "ln":
+                return exact.logarithm(x)
+            case "tanh":
+                return tanh(x)
+            case "abs" if not has_symbols(x):
+                return -x if exact.sign(x) < 0 else x
+            case "positive" if not has_symbols(x):
+                return int(exact.sign(x) > 0)
+        return IN_SYMPY.apply(function, exact.to_sympy(x))
+
+    def known(self, function: Known, x: Value) -> Value:
+        return function.value(x)
+
+    def maximum(self, *terms: Value) -> Value:
+        if any(map(has_symbols, terms)):
+            return IN_SYMPY.maximum(*map(exact.to_sympy, terms))
+        return reduce(lambda a, b: a if compare(a, b) >= 0 else b, terms)
+
+    def hidden(self, x: Value) -> bool:
+        return x is NEGATIVE_INFINITY
+
+
+def tanh(x: Value) -> Value:
+    """The hyperbolic tangent (1 − e^−2x)/(1 + e^−2x); of a symbol it stays by its name."""
+    if isinstance(x, Real):
+        return real("tanh", x)
+    if is_symbolic(x):
+        return exact.from_sympy(IN_SYMPY.apply("tanh", exact.to_sympy(x)))
+    power = exact.exponential(-2 * x)
+    return divide(1 - power, 1 + power)
+
+
+# ------------------------------------------------------------------------------------------------ formulas
+
+
+class Formulas(Algebra[Formula]):
+    """What is written, nothing worked out; Σ where a size is a letter or too large."""
+
+    def number(self, value: Value) -> Formula:
+        return number(value)
+
+    def size(self, indices: Indices, less: int = 0) -> Formula:
+        if isinstance(indices.size, int):
+            return Number(str(indices.size - less))
+        letters = size_formula(indices.size)
+        return Sum((letters, Negative(Number(str(less))))) if less else letters
+
+    def total(self, indices: Indices, term: Callable[[Index], Formula]) -> Formula:
+        if isinstance(indices.size, str) or indices.long:
+            return sum_over(indices.size, term("k"), indices.first)
+        return Sum(tuple(map(term, indices.counted)))
+
+    def dot(self, indices: Indices, left: Callable[[Index], Formula], right: Callable[[Index], Formula]) -> Formula:
+        sign: Literal["", "·"] = "" if isinstance(indices.size, str) or indices.long else "·"  # Σ x_ik w_kj
+        return self.total(indices, lambda k: Product((left(k), right(k)), sign))
+
+    def sum(self, *terms: Formula) -> Formula:
+        return Sum(terms)
+
+    def negative(self, x: Formula) -> Formula:
+        return Negative(x)
+
+    def product(self, *factors: Formula) -> Formula:
+        return Product(factors, "·")
+
+    def quotient(self, x: Formula, y: Formula) -> Formula:
+        return Fraction(x, y)
+
+    def square(self, x: Formula) -> Formula:
+        return Power(x, TWO)
+
+    def exponential(self, x: Formula, base: Base = "e") -> Formula:
+        if x == MINUS_INFINITY:
+            return ZERO
+        return Power(Name("e") if base == "e" else number(base), x)
+
+    def root(self, x: Formula) -> Formula:
+        return Root(x)
+
+    def apply(self, function: str, x: Formula) -> Formula:
+        match function:
+            case "abs":
+                return Bracketed(x, "|")
+            case "positive":
+                return Bracketed(Relation((x, ZERO), (">",)), "[")
+        return Call(Name(function), (x,))
+
+    def known(self, function: Known, x: Formula) -> Formula:
+        return function.working(x)
+
+    def delta(self, i: Index, j: Index) -> Formula:
+        if isinstance(i, str) or isinstance(j, str):
+            return Name("δ", (index(i), index(j)))
+        return number(int(i == j))
+
+    def named(self, name: str, i: Index, j: Index) -> Formula:
+        return Name(name, (index(i), index(j)))
+
+    def dots(self) -> Formula:
+        return Dots()
+
+    def maximum(self, *terms: Formula) -> Formula:
+        return Call(Name("max"), terms)
+
+    def hidden(self, x: Formula) -> bool:
+        return x == MINUS_INFINITY
+
+
+def along_rows(
+    along: Literal["rows", "columns"], i: Index, j: Index, *operands: Entries[T]
+) -> tuple[Index, Index, tuple[Entries[T], ...]]:
+    """Entry (i, j) and the operands as if they went along rows: i, j, operands."""
+    return (i, j, operands) if along == "rows" else (j, i, tuple(m.transposed for m in operands))
+
+
+def index(i: Index) -> Formula:
+    """An index as it is written, from 1; a letter stays."""
+    return Name(i) if isinstance(i, str) else Number(str(i + 1))
+
+
+def size_formula(size: Size) -> Formula:
+    """A size as it is written: a number, or its letter."""
+    return Number(str(size)) if isinstance(size, int) else read_formula(size)
+
+
+def sum_over(size: Size, body: Formula, first: int) -> Formula:
+    """Σ over k of so many terms, counted from `first`."""
+    last: Formula = size_formula(size)
+    if first == 0:
+        last = Number(str(size - 1)) if isinstance(size, int) else Sum((last, Negative(ONE)))
+    return BigSum(Name("k"), Number(str(first)), last, body)
+
+
+# ------------------------------------------------------------------------------------------------ SymPy
+
+
+class InSympy(Algebra[Any]):
+    """SymPy expressions; Σ where a size is a letter, over an index that has a name of its own."""
+
+    def __init__(self, index: str = "k") -> None:
+        self.index = index
+
+    def number(self, value: Value) -> Any:
+        return exact.to_sympy(value)
+
+    def size(self, indices: Indices, less: int = 0) -> Any:
+        return size_in_sympy(indices.size) - less
+
+    def total(self, indices: Indices, term: Callable[[Index], Any]) -> Any:
+        import sympy
+
+        if not isinstance(indices.size, str) and not indices.long:
+            return sympy.Add(*map(term, indices.counted))
+        k = index_in_sympy(self.index)
+        return sympy.Sum(term(self.index), (k, 0, size_in_sympy(indices.size) - 1))
+
+    def sum(self, *terms: Any) -> Any:
+        import sympy
+
+        return sympy.Add(*terms)
+
+    def negative(self, x: Any) -> Any:
+        return -x
+
+    def product(self, *factors: Any) -> Any:
+        import sympy
+
+        return sympy.Mul(*factors)
+
+    def quotient(self, x: Any, y: Any) -> Any:
+        return x / y
+
+    def square(self, x: Any) -> Any:
+        return x**2
+
+    def exponential(self, x: Any, base: Base = "e") -> Any:
+        import sympy
+
+        return sympy.exp(x) if base == "e" else exact.to_sympy(base) ** x
+
+    def root(self, x: Any) -> Any:
+        import sympy
+
+        return sympy.sqrt(x)
+
+    def apply(self, function: str, x: Any) -> Any:
+        import sympy
+
+        if function == "positive":
+            return sympy.Heaviside(x, 0)
+        named = {"ln": sympy.log, "tanh": sympy.tanh, "abs": sympy.Abs}
+        return named.get(function, sympy.Function(function))(x)
+
+    def known(self, function: Known, x: Any) -> Any:
+        return exact.to_sympy(function.value(exact.from_sympy(x)))
+
+    def delta(self, i: Index, j: Index) -> Any:
+        import sympy
+
+        return sympy.KroneckerDelta(index_in_sympy(i), index_in_sympy(j))
+
+    def named(self, name: str, i: Index, j: Index) -> Any:
+        import sympy
+
+        return sympy.Function(name)(index_in_sympy(i), index_in_sympy(j))
+
+    def maximum(self, *terms: Any) -> Any:
+        import sympy
+
+        return sympy.Max(*terms)
+
+    def hidden(self, x: Any) -> bool:
+        import sympy
+
+        return x is sympy.S.NegativeInfinity
+
+
+def index_in_sympy(name: Index) -> Any:
+    """An index from 0: a number, or a letter for any."""
+    import sympy
+
+    return sympy.Integer(name) if isinstance(name, int) else sympy.Symbol(name, integer=True, nonnegative=True)
+
+
+def size_in_sympy(size: Size) -> Any:
+    """A number, a letter, or what is written of them with + and *: h*d_k, n+1."""
+    import sympy
+
+    if isinstance(size, int):
+        return sympy.Integer(size)
+    if "+" in size:
+        return sympy.Add(*map(size_in_sympy, size.split("+")))
+    if "*" in size:
+        return sympy.Mul(*map(size_in_sympy, size.split("*")))
+    return sympy.Integer(size) if size.isdecimal() else sympy.Symbol(size.strip(), integer=True, positive=True)
+
+
+# ------------------------------------------------------------------------------------------------ intervals
+
+
+class Intervals(Algebra[Interval]):
+    """Intervals with so many digits: every number that the operands may be lies inside, and so does the result."""
+
+    def __init__(self, ring: IntervalRing) -> None:
+        self.ring = ring
+
+    def number(self, value: Value) -> Interval:
+        return self.ring.enclose(value)
+
+    def size(self, indices: Indices, less: int = 0) -> Interval:
+        return self.ring.number(len(indices.counted) - less)
+
+    def total(self, indices: Indices, term: Callable[[Index], Interval]) -> Interval:
+        return self.sum(*map(term, indices.counted))
+
+    def sum(self, *terms: Interval) -> Interval:
+        return reduce(self.ring.add, terms)
+
+    def negative(self, x: Interval) -> Interval:
+        return self.ring.negate(x)
+
+    def product(self, *factors: Interval) -> Interval:
+        return reduce(self.ring.multiply, factors)
+
+    def quotient(self, x: Interval, y: Interval) -> Interval:
+        return self.ring.divide(x, y)
+
+    def square(self, x: Interval) -> Interval:
+        return self.ring.integer_power(x, 2)
+
+    def exponential(self, x: Interval, base: Base = "e") -> Interval:
+        if base == "e":
+            return self.ring.exp(x)
+        return self.ring.exp(self.ring.multiply(x, self.number(exact.logarithm(base))))
+
+    def root(self, x: Interval) -> Interval:
+        return self.ring.sqrt(x)
+
+    def apply(self, function: str, x: Interval) -> Interval:
+        match function:
+            case "ln":
+                return self.ring.ln(x)
+            case "tanh":
+                return self.ring.tanh(x)
+            case "abs":
+                return self.maximum(x, self.ring.negate(x))
+            case "positive":
+                return Interval(Decimal(x.low > 0), Decimal(x.high > 0))
+        raise TypeError(f"Nothing is known of the function {function}.")
+
+    def known(self, function: Known, x: Interval) -> Interval:
+        if over := getattr(function, "over", None):
+            return cast(Interval, over(self.ring, x))
+        raise TypeError("The range of the function is not known.")
+
+    def maximum(self, *terms: Interval) -> Interval:
+        return Interval(max(x.low for x in terms), max(x.high for x in terms))
+
+
+# ------------------------------------------------------------------------------------------------ dual numbers
+
+
+class Dual(NamedTuple):
+    """x + x′ε with ε² = 0: a number, and how fast it changes along a direction."""
+
+    value: Value
+    slope: Value
+
+
+class Duals(Algebra[Dual]):
+    """Numbers with their derivatives along a direction, by the rules of calculus."""
+
+    def number(self, value: Value) -> Dual:
+        return Dual(value, 0)
+
+    def size(self, indices: Indices, less: int = 0) -> Dual:
+        return Dual(VALUES.size(indices, less), 0)
+
+    def total(self, indices: Indices, term: Callable[[Index], Dual]) -> Dual:
+        return self.sum(*map(term, indices.counted))
+
+    def sum(self, *terms: Dual) -> Dual:
+        return Dual(VALUES.sum(*(x.value for x in terms)), VALUES.sum(*(x.slope for x in terms)))
+
+    def negative(self, x: Dual) -> Dual:
+        return Dual(-x.value, -x.slope)
+
+    def product(self, *factors: Dual) -> Dual:
+        return reduce(lambda x, y: Dual(x.value * y.value, x.slope * y.value + x.value * y.slope), factors)
+
+    def quotient(self, x: Dual, y: Dual) -> Dual:
+        whole = divide(x.value, y.value)
+        return Dual(whole, divide(x.slope - whole * y.slope, y.value))
+
+    def square(self, x: Dual) -> Dual:
+        return self.product(x, x)
+
+    def exponential(self, x: Dual, base: Base = "e") -> Dual:
+        power = VALUES.exponential(x.value, base)
+        rate = power if base == "e" else power * exact.logarithm(base)
+        return Dual(power, 0 if x.value is NEGATIVE_INFINITY else rate * x.slope)
+
+    def root(self, x: Dual) -> Dual:
+        root = exact.square_root(x.value)
+        return Dual(root, divide(x.slope, 2 * root))
+
+    def apply(self, function: str, x: Dual) -> Dual:
+        value = VALUES.apply(function, x.value)
+        match function:
+            case "ln":
+                return Dual(value, divide(x.slope, x.value))
+            case "tanh":
+                return Dual(value, (1 - value * value) * x.slope)
+            case "abs":
+                return Dual(value, x.slope * exact.sign(x.value))
+            case "positive":
+                return Dual(value, 0)
+        raise TypeError(f"Nothing is known of the function {function}.")
+
+    def known(self, function: Known, x: Dual) -> Dual:
+        """By SymPy, which knows nothing of our own derivatives."""
+        import sympy
+
+        t = sympy.Symbol("t", real=True)
+        slope = sympy.diff(exact.to_sympy(function.value(t)), t)
+        return Dual(function.value(x.value), exact.from_sympy(slope.subs(t, exact.to_sympy(x.value))) * x.slope)
+
+    def maximum(self, *terms: Dual) -> Dual:
+        return reduce(lambda x, y: x if compare(x.value, y.value) >= 0 else y, terms)
+
+    def hidden(self, x: Dual) -> bool:
+        return x.value is NEGATIVE_INFINITY
+
+
+VALUES, FORMULAS, IN_SYMPY, DUALS = Values(), Formulas(), InSympy(), Duals()
