@@ -152,7 +152,7 @@ class Solution:
     def text(self, form: str = "text") -> str:
         """The derivation as text in one format: text, latex, markdown, typst."""
         if form in ("pdf", "latex-pdf"):
-            raise InputError(f"{form} is no text; use write(path).")
+            raise InputError(f"{form} is not text; use write(path).")
         return render(self.document, form)[1].decode()
 
     def write(
@@ -349,7 +349,7 @@ def check(
     terms = make_terms(policy, scheme, rounding, precision_mark, decimal_mark)
     if not isinstance(problem, str | Path):
         if settings or notation or not corrected:
-            raise InputError("The problem is worked out already; settings go with an example or a problem file.")
+            raise InputError("This problem is worked out already; settings go with an example or a problem file.")
         return replace(checked(_one_paper(problem), answers, terms), look=look)
     against = papers(problem, corrected=corrected, notation=notation, settings=settings)
     return replace(checked(against, answers, terms), look=look)

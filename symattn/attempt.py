@@ -20,9 +20,10 @@ class Entry:
     """One number as it was written.
 
     `reading` is how it was read, none where nothing was written (`text` is "") or where it cannot be read; `complaint`
-    then says why, in one sentence.  `value` is what it means, with a common factor outside the matrix multiplied in;
-    none where the number is too large to be multiplied out, which can still be compared.  `unit` is what one more in
-    the last decimal place means (0.01 for "0.25" and for "25 %"), none for an exact form.
+    then says why, in one sentence, and `pointer` shows where in the text.  `value` is what it means, with a common
+    factor outside the matrix multiplied in; none where the number is too large to be multiplied out, which can still be
+    compared.  `unit` is what one more in the last decimal place means (0.01 for "0.25" and for "25 %"), none for an
+    exact form.
     """
 
     text: str = ""
@@ -30,6 +31,7 @@ class Entry:
     value: Value | None = None
     unit: Fraction | None = None
     complaint: str = ""
+    pointer: str = field(default="", compare=False)
 
     @property
     def blank(self) -> bool:
@@ -142,10 +144,14 @@ Said = Grid | Grids | Entry | Ticked | Shaded | Shaped | Ordered | Text | Unread
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """Something about the file that whoever marks should know: where, and one sentence."""
+    """Something about the file that whoever marks should know: where, and one sentence.
+
+    `pointer` shows a text that could not be read with a caret below the place, for terminals.
+    """
 
     where: str
     says: str
+    pointer: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)

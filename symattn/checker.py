@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from symattn.api import make_terms
-from symattn.errors import InputError, SymattnError
+from symattn.errors import InputError, SymattnError, unread
 from symattn.grading import checked, papers
 from symattn.grading.worker import Answer, defect, serve
 from symattn.presentation import make_look
@@ -31,7 +31,8 @@ def answer(job: Any) -> Answer:
         with typesetting(job["templates"], job["latex_class"]):
             return _marked(job)
     except SymattnError as error:
-        return {"error": str(error)}
+        cause = unread(error)
+        return {"error": str(error), "unread": [str(cause), cause.text, cause.position] if cause else None}
     except OSError as error:
         return {"error": f"A file cannot be used: {error.strerror}."}
     except MemoryError:
@@ -48,7 +49,7 @@ def _marked(job: Any) -> Answer:
     against = papers(job["problem"], **job["worked_out"])
     limit_seconds(job["seconds"])
     marking = replace(checked(against, Path(job["answers"]), terms), look=look)
-    said: Answer = {"right": marking.right, "written": [], "texts": []}
+    said: Answer = {"right": marking.right, "written": [], "texts": [], "unread": marking.unread}
     if job["out"] is not None:
         stem = f"{Path(job['answers']).stem}-marked"
         written = marking.write(job["out"], forms=listed, stem=stem, reader=job["reader"])

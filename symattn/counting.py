@@ -435,7 +435,7 @@ def distance(d: Derivation, start: tuple[str, int], end: tuple[str, int]) -> int
     """
     name, row = start
     if name not in d.givens:
-        raise InputError(f"{name!r} is no given; {offered(name, d.givens, 'a way starts from one of {}')}")
+        raise InputError(f"{name!r} is not a given; {offered(name, d.givens, 'a way starts from one of {}')}")
     reached = {given: _filled(matrix, lambda i, j: UNREACHED) for given, matrix in d.givens.items()}
     reached[name] = _filled(d.givens[name], lambda i, j: 0 if i == row else UNREACHED)
     for step in d:

@@ -9,7 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from symattn.terminal import columns_of
+
 LONGEST = 1200
+AROUND = 30
+"""Characters that are shown before and after the one that could not be read."""
 
 
 class SymattnError(Exception):
@@ -33,7 +37,7 @@ class InputError(SymattnError, ValueError):
 class ReadError(InputError):
     """A text could not be read as an exact value or as a formula.
 
-    `position` is the index of the offending character in `text`; `pointer` draws a caret below it.
+    `position` is the index of the offending character in `text`; `pointer` shows it.
     """
 
     def __init__(self, message: str, text: str, position: int) -> None:
@@ -43,8 +47,29 @@ class ReadError(InputError):
 
     @property
     def pointer(self) -> str:
-        start = max(0, self.position - 30)
-        return f"{self.text[start : self.position + 30]}\n{' ' * (self.position - start)}^"
+        """The text around the character and, below it, a caret: two lines for a terminal."""
+        start, end = max(0, self.position - AROUND), self.position + AROUND
+        before, after = (_visible(text) for text in (self.text[start : self.position], self.text[self.position : end]))
+        before, after = "…" * (start > 0) + before, after + "…" * (end < len(self.text))
+        return f"{before}{after}\n{' ' * columns_of(before)}^"
+
+
+def _visible(text: str) -> str:
+    """The text without what moves the cursor: line breaks, tabs, control characters."""
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
+def unread(error: BaseException) -> ReadError | None:
+    """What an error comes from, if that is a text that could not be read."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ReadError):
+        cause = cause.__cause__
+    return cause
+
+
+def pointer_of(error: BaseException) -> str:
+    """The pointer of the text that could not be read, if that is what an error comes from; else ""."""
+    return cause.pointer if (cause := unread(error)) else ""
 
 
 class ShapeError(InputError):

@@ -24,7 +24,7 @@ ROOMY, CROWDED = 50, 5
 """Beyond so many variants the search for one unlike all others is shorter by this factor: it seldom finds one."""
 
 OVERLAP = {"starter": 0.4, "standard": 0.3, "long": 0.3}
-"""The largest share of entries that two keys may have in common (PEDAGOGY 4.8)."""
+"""The largest share of entries that two keys may have in common (rules.md 4.8)."""
 
 
 @dataclass
@@ -125,7 +125,7 @@ def prove(question: Question, chosen: ProblemType) -> None:
 
 
 ROOM = {"integer": 2.2, "decimal": 5.0, "fraction": 3.0}
-"""The widest answer for a box, in em of print, of which handwriting takes about 5 mm each (PEDAGOGY 6.1)."""
+"""The widest answer for a box, in em of print, of which handwriting takes about 5 mm each (rules.md 6.1)."""
 
 
 def _fits(question: Question, answer: object, grid: AnswerGrid) -> None:

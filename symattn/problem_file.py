@@ -124,7 +124,7 @@ class ProblemFile:
         givens = {key: read_given(key, value, positive) for key, value in given.items()}
         if name == "custom":
             if symbolic or sizes:
-                raise InputError("A custom problem is worked out with the givens it has; write symbols among them.")
+                raise InputError("A custom problem uses the givens it has; put symbols among them.")
             steps = [*self.data.get("step", ()), *mode.get("step", ())]
             return custom.run(givens, steps, arithmetic=settings.arithmetic, gradients=gradients), name
         chosen = mechanism(name)
@@ -240,7 +240,7 @@ def _entry(name: str, x: object, i: int, j: int, positive: frozenset[str]) -> ob
 
 def _size(name: str, size: object) -> Size:
     if isinstance(size, bool) or not isinstance(size, int | str) or (isinstance(size, int) and size < 1):
-        raise InputError(f"Given {name}: {size!r} is no size; a number from 1 or a letter was expected.")
+        raise InputError(f"Given {name}: {size!r} is not a size; a number from 1 or a letter was expected.")
     return size
 
 

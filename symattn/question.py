@@ -206,7 +206,7 @@ class Question:
     `introduction` says on paper what is to be done; `given` is printed above the parts on paper and key alike; `after`
     stands in the key below them: checks, common wrong answers, collisions.  `conventions` go into the paper's
     conventions box, each said once.  `content` is what it was made from; `features` say how hard it is, with `load`
-    among them (PEDAGOGY 4.6) where numbers are to be worked out; `positions` name what must be balanced over a pool
+    among them (rules.md 4.6) where numbers are to be worked out; `positions` name what must be balanced over a pool
     (where the key stands, where the largest weights).
     """
 

@@ -279,7 +279,7 @@ def render(document: Document, form: str, *, beside_macros: bool = False) -> tup
 
     LaTeX is complete in one file, unless it goes into a folder where its macros are, `beside_macros`.
     """
-    return _written(presented(document), form, beside_macros)
+    return written_document(presented(document), form, beside_macros)
 
 
 def shown(document: Document, form: Literal["html", "markdown"]) -> str:
@@ -288,7 +288,7 @@ def shown(document: Document, form: Literal["html", "markdown"]) -> str:
     return write(presented(document))
 
 
-def _written(document: Document, form: str, beside_macros: bool = False) -> tuple[str, bytes]:
+def written_document(document: Document, form: str, beside_macros: bool = False) -> tuple[str, bytes]:
     if form == "pdf":
         from symattn.writers.pdf import write_pdf
 
@@ -313,7 +313,7 @@ def check_formats(asked: Iterable[str]) -> tuple[str, ...]:
         if form not in formats():
             raise InputError(f"There is no format {form!r}; {offered(form, formats())}")
     if not listed:
-        raise InputError(f"No format was asked for; there are {', '.join(formats())}.")
+        raise InputError(f"No format was given; there are {', '.join(formats())}.")
     return listed
 
 
@@ -382,7 +382,7 @@ def write_sheets(
 
 
 def write_documents(documents: Iterable[tuple[str, Document]], folder: Path, forms: Sequence[str]) -> list[Path]:
-    """Write named documents in several formats, all of them or none; `InputError` if the folder can't be written."""
+    """Write named documents in several formats, all of them or none; `InputError` if the folder cannot be written."""
     return _write(_rendered(documents, forms), folder)
 
 
@@ -392,7 +392,7 @@ def _rendered(documents: Iterable[tuple[str, Document]], forms: Sequence[str]) -
     for stem, document in documents:
         shown = presented(document)
         for form in forms:
-            suffix, content = _written(shown, form, beside_macros=True)
+            suffix, content = written_document(shown, form, beside_macros=True)
             if form == "latex":
                 beside.add(stem, content.decode(), group=_NUMBER.sub("-class", stem))
             yield stem + suffix, content

@@ -1,4 +1,4 @@
-"""Marking tried out: every misconception on many variants, as scripts, and whether it is found (PEDAGOGY 3.12).
+"""Marking tried out: every misconception on many variants, as scripts, and whether it is found (rules.md 3.12).
 
 A script is written by somebody with one misconception who goes on consistently.  Exactly one mistake must be found in
 it, and named rightly, or together with others that write the very same.  Right scripts, in every form, must be free of
@@ -24,7 +24,7 @@ from symattn.exact import Matrix, Value, decide, decimal_text
 from symattn.exact.reading import typed
 from symattn.marking import mark
 from symattn.marking.report import Report
-from symattn.misconceptions import Wrong, misconceptions, replayed
+from symattn.misconceptions import WrongDerivation, misconceptions, replayed
 from symattn.pool import pool
 from symattn.problems import Spec, problem_type
 from symattn.question import Content, Question, StepAnswer
@@ -183,7 +183,7 @@ def _variant(type: str, content: Content, number: int) -> _Tried:
     return tried
 
 
-def _two(question: Question, d: Derivation, wrongs: Sequence[Wrong], number: int, tried: _Tried) -> None:
+def _two(question: Question, d: Derivation, wrongs: Sequence[WrongDerivation], number: int, tried: _Tried) -> None:
     """Some pairs of misconceptions at different steps, other ones for every variant."""
     order = {step.name: k for k, step in enumerate(d)}
     core = [w for w in wrongs if w.misconception.core and not w.stopped and w.first is not None]

@@ -76,7 +76,7 @@ class Watch:
 
 
 def processor_time(pid: int) -> float | None:
-    """The seconds of processor time that a process has used; none where that cannot be seen.
+    """The seconds of processor time that a process has used; None if that cannot be seen.
 
     >>> processor_time(-1)
     """

@@ -33,7 +33,7 @@ from symattn.exam import Exam, make_exam
 from symattn.exam.deploy import documents as exam_documents
 from symattn.exam.spec import exam_spec
 from symattn.examples import examples
-from symattn.explanation import key_document, worksheet_document
+from symattn.explanation import question_document
 from symattn.formula import Name, speech
 from symattn.languages import Catalogue
 from symattn.marking import mark
@@ -206,7 +206,7 @@ def formulas_that_count() -> Iterator[Document]:
     [drawn] = islice(pool(counts.spec({}), Dice.seeded(1)), 1)
     for name in ITEMS:
         question = counts.make({**drawn.content, "polynomials": [name]})
-        yield from (worksheet_document(question), key_document(question))
+        yield from (question_document(question), question_document(question, solutions="key"))
 
 
 def kinds_of_errata() -> Iterator[Document]:
@@ -296,10 +296,10 @@ def reports(seed: int) -> Iterator[tuple[str, Document]]:
 def pages(seed: int) -> Iterator[tuple[str, Document]]:
     """Pages of every kind, each with the group of its readers."""
     for question in questions(seed):
-        yield "worksheet", worksheet_document(question)
+        yield "worksheet", question_document(question)
     yield from (("worksheet", page) for stem, page in exam_pages(seed).items() if stem.startswith("papers"))
     for question in questions(seed):
-        yield "key", key_document(question)
+        yield "key", question_document(question, solutions="key")
     yield from (("key", page) for stem, page in exam_pages(seed).items() if stem.startswith("keys"))
     yield "teacher", exam_pages(seed)["overview"]
     for name in examples():

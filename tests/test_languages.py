@@ -37,7 +37,7 @@ from symattn.document import (
     Words,
 )
 from symattn.errors import InputError
-from symattn.explanation import key_document, question_document, worksheet_document
+from symattn.explanation import question_document
 from symattn.explanation.layouts import LAYOUTS
 from symattn.formula import Formula, MatrixOf, Name, Number
 from symattn.formula.speech import speak
@@ -105,7 +105,7 @@ def test_a_language_has_every_message_and_no_other(language):
 
 def test_english_is_its_own_language():
     assert not any(messages_of("en").values())
-    document = worksheet_document(question("full"))
+    document = question_document(question("full"))
     assert translated(document) is document
     assert untranslated(document) == []
 
@@ -231,8 +231,8 @@ ENGLISH = Catalogue("en", "English", messages=messages._Same(dict.fromkeys(messa
 def fresh_pages() -> Iterator[Document]:
     """Pages that the catalogue was not made from."""
     for name in TYPES:
-        yield worksheet_document(question(name))
-        yield key_document(question(name))
+        yield question_document(question(name))
+        yield question_document(question(name), solutions="key")
         for layout in LAYOUTS:
             for solutions in ("partly", "worked"):
                 yield question_document(question(name), "", "", solutions, layout, "bare")
@@ -286,7 +286,7 @@ def numbers(text: str) -> Counter[str]:
 @in_every_language
 @pytest.mark.parametrize("name", TYPES)
 def test_a_key_has_the_same_numbers_formulas_and_marks(language, name):
-    english = key_document(question(name))
+    english = question_document(question(name), solutions="key")
     said = in_(language, english)
     assert numbers(texts(said.blocks)) == numbers(texts(english.blocks))
     assert Counter(leaves(said, Number)) == Counter(leaves(english, Number))
@@ -299,7 +299,7 @@ def test_a_key_has_the_same_numbers_formulas_and_marks(language, name):
 def test_matrices_lie_as_they_lay(language):
     """Left to right, row by row, whatever the language."""
     for name in ("full", "translate", "masks"):
-        english, said = (worksheet_document(question(name)), in_(language, worksheet_document(question(name))))
+        english, said = (question_document(question(name)), in_(language, question_document(question(name))))
         for here, there in zip(leaves(english, MatrixOf), leaves(said, MatrixOf), strict=True):
             assert [[*leaves(x, Number)] for row in here.rows for x in row] == [
                 [*leaves(x, Number)] for row in there.rows for x in row
@@ -309,7 +309,7 @@ def test_matrices_lie_as_they_lay(language):
 @in_every_language
 def test_descriptions_have_every_number(language):
     documents = [symattn.derive(name).document for name in ("note-000", "note-004")]
-    documents += [key_document(question(name)) for name in ("heatmap", "masks")]
+    documents += [question_document(question(name), solutions="key") for name in ("heatmap", "masks")]
     told = 0
     for english in documents:
         for here, there in zip(_described(english), _described(in_(language, english)), strict=True):
@@ -324,7 +324,7 @@ def _described(document: Document) -> list[str]:
 
 @in_every_language
 def test_titles_fields_and_headings_are_said(language):
-    english = worksheet_document(question("full"))
+    english = question_document(question("full"))
     said = presented(replace(english, look=Look(language=language)))
     assert said.title != english.title
     assert not set(said.fields) & {"Student ID"}
@@ -334,7 +334,7 @@ def test_titles_fields_and_headings_are_said(language):
 @in_every_language
 def test_every_format_writes_a_page(language):
     look = Look(language=language)
-    for document in (worksheet_document(question("full")), key_document(question("choice"))):
+    for document in (question_document(question("full")), question_document(question("choice"), solutions="key")):
         for writer in FORMATS.values():
             assert writer.write(presented(replace(document, look=look)))
 
@@ -420,7 +420,7 @@ NOTES = [("full", f"note-00{number}") for number in range(5)]
 def test_a_worksheet_that_was_filled_in_is_read_back(language, name, notation):
     asked = question(name, notation)
     sheet = identity(asked.content)
-    document = presented(replace(worksheet_document(asked, sheet, "symattn worksheet x"), look=Look(language=language)))
+    document = presented(replace(question_document(asked, sheet, "symattn worksheet x"), look=Look(language=language)))
     attempt = messages.key_script(asked)
     found = read_submission(
         fill(markdown.write(document), [asked], [attempt], name="Ada", student="17"), [asked], form="markdown"

@@ -1,4 +1,4 @@
-"""What the README shows is run here, command by command and line by line."""
+"""What the README and the pages in docs/ show is run here, command by command and line by line."""
 
 import doctest
 import re
@@ -9,22 +9,34 @@ import pytest
 from click.testing import CliRunner
 
 from symattn.cli import main
+from symattn.mechanisms import mechanisms
+from symattn.problems import problem_types
 
-README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parent.parent
+PAGES = {path.relative_to(ROOT): path.read_text(encoding="utf-8")
+         for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))}  # fmt: skip
+README = PAGES[Path("README.md")]
+LINK = re.compile(r"(!?)\[([^\]]+)\]\(([^)#]*)(?:#([^)]+))?\)")
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+def blocks(language: str, text: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
-COMMANDS = [line for block in blocks("sh") for line in block.splitlines() if line.startswith("symattn ")]
+def everywhere(language: str) -> list[str]:
+    return [block for text in PAGES.values() for block in blocks(language, text)]
+
+
+COMMANDS = list(dict.fromkeys(
+    line for block in everywhere("sh") for line in block.splitlines() if line.startswith("symattn ")
+))  # fmt: skip
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the problem files that the README prints, named by their first line."""
+    """A folder with the files that the pages print, named by their first line."""
     monkeypatch.chdir(tmp_path)
-    for block in (*blocks("toml"), *blocks("csv")):
+    for block in (*everywhere("toml"), *everywhere("csv")):
         name, _, text = block.removeprefix("# ").partition("\n")
         (tmp_path / name).write_text(text, encoding="utf-8")
     (tmp_path / "secret.txt").write_text("what only the teacher has\n", encoding="utf-8")
@@ -43,8 +55,9 @@ def handed_in(folder: Path) -> None:
 
 
 def test_there_are_commands_and_files_to_run() -> None:
-    assert len(COMMANDS) >= 10
-    assert len(blocks("toml")) == 5
+    assert len(COMMANDS) >= 40
+    assert len(everywhere("toml")) == 5
+    assert len(PAGES) >= 7
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -67,10 +80,11 @@ def test_command(command: str, folder: Path) -> None:
             assert (folder / line).stat().st_size > 0
 
 
-def test_python_session() -> None:
-    session = "\n".join(block for block in blocks("python") if ">>>" in block)
-    examples = doctest.DocTestParser().get_doctest(session, {}, "README", "README.md", 0)
-    assert len(examples.examples) >= 6
+@pytest.mark.parametrize("page", [page for page, text in PAGES.items() if ">>>" in text], ids=str)
+def test_python_session(page: Path) -> None:
+    session = "\n".join(block for block in blocks("python", PAGES[page]) if ">>>" in block)
+    examples = doctest.DocTestParser().get_doctest(session, {}, str(page), str(page), 0)
+    assert len(examples.examples) >= 3
     failures: list[str] = []
     doctest.DocTestRunner(verbose=False).run(examples, out=failures.append)
     assert not failures, "".join(failures)
@@ -84,8 +98,43 @@ def test_the_two_commands_stand_where_ci_finds_them() -> None:
     assert "pytest" in lines[1]
 
 
-def test_the_pictures_are_there() -> None:
-    pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", README)
-    assert len(pictures) == 5
-    for picture in pictures:
-        assert (Path(__file__).parent.parent / picture).read_bytes().startswith(b"\x89PNG")
+def anchors(text: str) -> list[str]:
+    """What headings can be linked by, as GitHub makes them."""
+    plain = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", plain, re.MULTILINE)
+    return [re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for picture, _, target, anchor in LINK.findall(PAGES[page]):
+        if target.startswith("http"):
+            continue
+        there = (ROOT / page).parent / target if target else ROOT / page
+        assert there.is_file(), target
+        if picture:
+            assert there.read_bytes().startswith(b"\x89PNG")
+        if anchor:
+            assert anchor in anchors(there.read_text(encoding="utf-8")), f"{target}#{anchor}"
+
+
+def test_every_page_is_linked_from_the_readme_and_has_its_contents() -> None:
+    linked = {target for _, _, target, _ in LINK.findall(README)}
+    assert {page.as_posix() for page in PAGES if page.parent.name} <= linked
+    for page, text in PAGES.items():
+        listed = re.findall(r"^- \[[^\]]+\]\(#([^)]+)\)$", text, re.MULTILINE)
+        sections = [a for a in anchors(re.sub(r"^#(#{2,})? .*$", "", text, flags=re.MULTILINE)) if a != "contents"]
+        assert listed == sections, page
+
+
+def test_the_tables_name_every_problem_type_and_mechanism() -> None:
+    text = PAGES[Path("docs/worksheets.md")]
+    named = {name for row in re.findall(r"^\|(.*?)\|", text, re.MULTILINE) for name in re.findall(r"`([\w-]+)`", row)}
+    in_rows = set(re.findall(r"`(\w+)`", text))
+    assert set(problem_types()) <= named
+    assert set(mechanisms()) <= in_rows
+
+
+def test_the_readme_says_that_there_is_no_licence_yet() -> None:
+    assert "No licence has been chosen yet." in README
+    assert not [path for path in ROOT.iterdir() if re.match(r"(?i)licen[cs]e|copying", path.name)]

@@ -216,5 +216,5 @@ def test_a_size_that_is_none_is_refused_before_anything_is_drawn(value):
 @pytest.mark.parametrize("number", ["inf", "-inf", "nan"])
 def test_a_setting_that_is_no_number_is_refused(number):
     data = tomllib.loads(dumps(PROBLEM) + f"epsilon = {number}\n")
-    with pytest.raises(SymattnError, match=r"epsilon is -?(inf|nan); that is no number\."):
+    with pytest.raises(SymattnError, match=r"epsilon is -?(inf|nan); that is not a number\."):
         problem_file(data, "x.toml").problem()

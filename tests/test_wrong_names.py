@@ -13,7 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 import symattn
-from symattn.cli import _catalogues, main
+from symattn.cli import main
+from symattn.cli.lists import catalogues
 from symattn.errors import InputError, nearest, offered
 from symattn.exam.spec import HEAD, LOOK, SHARED, exam_spec
 from symattn.examples import examples, load_example
@@ -23,11 +24,12 @@ from symattn.languages import SIGNS, catalogue, languages, read_catalogue
 from symattn.marking.policy import POLICIES, policy
 from symattn.marking.scheme import read_scheme
 from symattn.mechanisms import Settings, custom, mechanism, mechanisms
-from symattn.mechanisms.base import _CHOICES, mask_keep
+from symattn.mechanisms.base import CHOICES, mask_keep
 from symattn.misconceptions import misconception, misconceptions
 from symattn.notation import Notation, load_notation, notations, read_notation
 from symattn.ops import OPS
-from symattn.presentation import CHOICES, make_look
+from symattn.presentation import CHOICES as OF_A_LOOK
+from symattn.presentation import make_look
 from symattn.problem import Erratum
 from symattn.problem_file import KEYS, problem_file
 from symattn.problems import Spec, problem_type, problem_types
@@ -98,11 +100,11 @@ CATALOGUES: dict[str, tuple[Iterable[object], Callable[[str], object]]] = {
     "sizes on the command line": (("d_model", "d_ff", "d_out"), lambda name: cli("worksheet", "--size", f"{name}=2")),
     "keys of errata": ([f.name for f in fields(Erratum)], _erratum),
     "keys of schemes": (("policy", "settings", "line"), lambda name: read_scheme(f'"{name}" = 1')),
-    "what a page may be told": ((*CHOICES, "language"), lambda name: make_look(**{name: "x"})),
+    "what a page may be told": ((*OF_A_LOOK, "language"), lambda name: make_look(**{name: "x"})),
     "layouts": (LAYOUTS, lambda name: known_choice("layout", name, LAYOUTS)),
     "conventions": (CONVENTIONS, lambda name: known_choice("conventions", name, CONVENTIONS)),
-    "lists": (_catalogues(), lambda name: cli("list", name)),
-    **{f"{s}": (known, lambda name, s=s: Settings.read({s: name})) for s, known in _CHOICES.items()},
+    "lists": (catalogues(), lambda name: cli("list", name)),
+    **{f"{s}": (known, lambda name, s=s: Settings.read({s: name})) for s, known in CHOICES.items()},
     **{
         f"options of {t.name}": (t.options, lambda name, t=t: t.spec({"options": {name: 1}}))
         for t in problem_types().values() if len(t.options) > 0 and not t.presets
@@ -160,7 +162,7 @@ def test_the_nearest_of_a_catalogue():
 
 
 def test_every_mechanism_that_is_listed_makes_worksheets_and_custom_says_where_it_belongs():
-    for name in _catalogues()["mechanisms"]():
+    for name in catalogues()["mechanisms"]():
         assert problem_type("full").spec({"mechanism": name}).mechanism == name
     for ask in (lambda: symattn.worksheet("custom"), lambda: symattn.derive("custom")):
         with pytest.raises(InputError, match=r"the steps of a problem file: symattn derive FILE\.toml"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from random import Random
@@ -18,6 +19,13 @@ WRONG: tuple[Any, ...] = (
     "\\frac{1}", "[[1,0]]", "none", "{n}", "$", "@values(", "é'\"", "0", "-3",
 )  # fmt: skip
 """Every kind of value that TOML has, and texts that are no name of anything."""
+
+
+def without_caret(output: str) -> list[str]:
+    """The lines of an error without a text that could not be read and the caret below it."""
+    lines = output.removesuffix("\n").split("\n")
+    return lines[:-2] if re.fullmatch(r" +\^", lines[-1]) else lines
+
 
 Path = tuple[str | int, ...]
 

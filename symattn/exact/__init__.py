@@ -5,7 +5,6 @@ from symattn.exact.decide import Decision, compare, decide, is_zero, sign
 from symattn.exact.matrix import AnyMatrix, Matrix, Outline, Size, matrix
 from symattn.exact.real import Real
 from symattn.exact.rounding import (
-    correctly_rounded,
     decimal_text,
     largest_remainder,
     rounded,
@@ -45,7 +44,6 @@ __all__ = [
     "Size",
     "Value",
     "compare",
-    "correctly_rounded",
     "decide",
     "decimal_text",
     "divide",

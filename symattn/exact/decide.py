@@ -262,7 +262,7 @@ def _beyond_exact(a: Operand, b: Operand, *, numeric: bool) -> Decision:
     digits = 2 * FIRST_DIGITS
     if numeric and _apart(_enclosed(a, digits), _enclosed(b, digits)):
         return Decision(False, "interval", digits)
-    for test in (_logarithmic, _identity):
+    for test in (_logarithmic, equal_modulo_primes):
         try:
             decision = test(_as_operand(a), _as_operand(b))
         except (OverBudget, OutgrownError, OutsideTheClass, UndecidedError):
@@ -432,7 +432,7 @@ def _finite(v: Value) -> Finite:
 # tower, is one more variable; then only a zero result says something.
 
 
-def _identity(a: Operand, b: Operand) -> Decision | None:
+def equal_modulo_primes(a: Operand, b: Operand) -> Decision | None:
     survey = Survey()
     degree = survey.add(survey.embed(a), survey.embed(b))
     for _ in range(3):

@@ -77,7 +77,7 @@ def _lowest(v: Quotient) -> Finite:
     parts = _parts([sums for group in groups for sums in group.values()])
     if parts is not None and len(groups[1]) == 1:
         found, step = parts
-        common = reduce(_gcd, (part.polynomial for part in found))
+        common = reduce(polynomial_gcd, (part.polynomial for part in found))
         if len(common) > 1:
             keys = [roots for group in groups for roots in group]
             terms = [
@@ -99,7 +99,7 @@ def cofactors(a: ExpSum, b: ExpSum) -> tuple[Rational | ExpSum, Rational | ExpSu
     if parts is None:
         return b, a
     (first, second), step = parts
-    common = _gcd(first.polynomial, second.polynomial)
+    common = polynomial_gcd(first.polynomial, second.polynomial)
     over = Part(1, (), []), Part(tidy(Fraction(first.content) / second.content), less(first.least, second.least), [])
     results = []
     for part, rest, own, theirs in ((over[0], second, one, other), (over[1], first, other, one)):
@@ -230,7 +230,7 @@ def _times(a: Exponent, q: Rational) -> Exponent:
 # ------------------------------------------------------------------------------------ polynomials
 
 
-def _gcd(f: Polynomial, g: Polynomial) -> Polynomial:
+def polynomial_gcd(f: Polynomial, g: Polynomial) -> Polynomial:
     """The greatest common divisor, or 1 if it is not found."""
     if len(f) == 1 or len(g) == 1:
         return [1]

@@ -39,7 +39,6 @@ from symattn.exact.values import (
 )
 
 Ties: TypeAlias = Literal["even", "up", "down"]
-Mark: TypeAlias = Literal["right", "tie", "too low", "too high"]
 
 MODES = {"even": ROUND_HALF_EVEN, "up": ROUND_HALF_UP, "down": ROUND_HALF_DOWN}  # up: away from zero
 MOST_DIGITS = 20_000  # of a number that is printed
@@ -85,7 +84,7 @@ def significant_text(v: Value, digits: int, ties: Ties = "even") -> str:
     ('10.0', '0.00033')
     """
     if digits < 1:
-        raise InputError(f"A number can't be written with {digits} significant digits; at least one is needed.")
+        raise InputError(f"A number cannot be written with {digits} significant digits; at least one is needed.")
     if isinstance(v, NegativeInfinity):
         return "-∞"
     if sign(v) == 0:
@@ -122,23 +121,6 @@ def largest_remainder(row: Sequence[Value], places: int) -> list[Rational]:
     for i in largest_first[: total - sum(units)]:
         units[i] += 1
     return [_scaled(n, places) for n in units]
-
-
-def correctly_rounded(v: Value, written: Rational, places: int) -> Mark:
-    """How the decimal that somebody wrote, with so many places, compares with the exact v.
-
-    "tie" is an exact tie, where the neighbour on either side is a rounding of v; the rule is the caller's.
-
-    >>> [correctly_rounded(Fraction(2, 3), Fraction(n, 100), 2) for n in (66, 67, 68)]
-    ['too low', 'right', 'too high']
-    """
-    half = _power_of_ten(-places) / 2
-    below, above = compare(v, written - half), compare(v, written + half)
-    if below < 0:
-        return "too high"
-    if above > 0:
-        return "too low"
-    return "tie" if below == 0 or above == 0 else "right"
 
 
 # ------------------------------------------------------------------------------------ inside

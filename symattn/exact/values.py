@@ -126,7 +126,7 @@ class ExpSum:
             return NotImplemented
         if _pairs(self, other) > (MOST_PAIRS_OF_SHORT if kept_short() else MOST_PAIRS):
             raise outgrown()
-        return ExpSum.of(_product(self.terms, other.terms))
+        return ExpSum.of(product_of_terms(self.terms, other.terms))
 
     def __neg__(self) -> ExpSum:
         return ExpSum({key: -c for key, c in self.terms.items()})
@@ -594,7 +594,7 @@ def _pairs(a: ExpSum, b: ExpSum) -> int:
     return pairs
 
 
-def _product(left: Mapping[Key, Rational], right: Mapping[Key, Rational]) -> Terms:
+def product_of_terms(left: Mapping[Key, Rational], right: Mapping[Key, Rational]) -> Terms:
     """The product of two sums: √r·√s = g·√(rs/g²) with g = gcd(r, s), and √R·√R = R."""
     out: Terms = {}
     for (a, r, roots), c in left.items():
@@ -609,7 +609,7 @@ def _product(left: Mapping[Key, Rational], right: Mapping[Key, Rational]) -> Ter
             factor: Terms = {(key_a, key_r, single): coefficient}
             for R in roots:
                 if R in others:
-                    factor = _product(factor, terms_of(R))
+                    factor = product_of_terms(factor, terms_of(R))
             for key, c_key in factor.items():
                 out[key] = out.get(key, 0) + c_key
     return out

@@ -283,7 +283,7 @@ def _frozen_in(
     try:
         put_new(where, freeze(exam, dice).encode(), staging)
     except FileExistsError as error:
-        raise InputError(f"Another run has made {where} meanwhile; the same command goes on with it.") from error
+        raise InputError(f"Another run has meanwhile created {where}; the same command continues it.") from error
     return exam
 
 

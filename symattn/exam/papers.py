@@ -362,7 +362,7 @@ def _table(heads: Iterable[str], rows: Iterable[tuple[Inlines, ...]]) -> Table:
 
 
 def _overlap(questions: Sequence[Question]) -> float | None:
-    """The largest share of entries that two keys have in common; none where keys are no numbers."""
+    """The largest share of entries that two keys have in common; None if keys are not numbers."""
     key_of = problem_type(questions[0].type).key
     if key_of is None:
         return None

@@ -7,10 +7,8 @@ from symattn.explanation.documents import (
     booklet,
     conventions_box,
     derivation_document,
-    key_document,
     known_choice,
     question_document,
-    worksheet_document,
 )
 from symattn.explanation.layouts import LAYOUTS, Layout
 from symattn.explanation.overview import set_overview
@@ -28,9 +26,7 @@ __all__ = [
     "conventions_box",
     "derivation_document",
     "diagram_document",
-    "key_document",
     "known_choice",
     "question_document",
     "set_overview",
-    "worksheet_document",
 ]

@@ -30,7 +30,7 @@ from symattn.explanation.layouts import LAYOUTS, QUESTION, Layout, in_schemes, j
 from symattn.explanation.page import page
 from symattn.explanation.parts import introduction, wording_of
 from symattn.explanation.program import Programs, programs, whole_program, with_programs
-from symattn.explanation.solutions import Begun
+from symattn.explanation.solutions import PartialSolution
 from symattn.explanation.steps import Detail
 from symattn.problem import Problem
 from symattn.question import Question, total
@@ -77,7 +77,7 @@ def question_document(
 
 
 def known_choice(what: str, chosen: str, choices: Sequence[str]) -> None:
-    """`InputError` for a choice that there is not."""
+    """`InputError` for an unknown choice."""
     if chosen not in choices:
         raise InputError(f"{what} is {chosen!r}; {offered(chosen, choices, 'one of {} was expected')}")
 
@@ -90,20 +90,10 @@ SUBTITLES: Mapping[Solutions, str] = {
 }
 
 
-def worksheet_document(question: Question, sheet: str = "", recipe: str = "") -> Document:
-    """What the student gets: instructions, conventions, givens, and room for every answer."""
-    return question_document(question, sheet, recipe)
-
-
-def key_document(question: Question, sheet: str = "", recipe: str = "") -> Document:
-    """The answer key: every answer worked out, with its marks, and what else a marker looks for."""
-    return question_document(question, sheet, recipe, "key")
-
-
 def _parts(question: Question, layout: Layout, code: Programs) -> Iterator[Block]:
     """Each part under its heading, or beside it."""
     arranged = in_schemes(question) if layout == "falk" else question
-    begun = Begun(arranged)
+    begun = PartialSolution(arranged)
     for number, part in enumerate(arranged.parts, 1):
         marks, label = f"[{total(part.marks)}]" if part.marks else "", f"{number}."
         heading = Heading((Words(f"{label} "), *part.title), 1, marks)
@@ -177,9 +167,7 @@ __all__ = [
     "booklet",
     "conventions_box",
     "derivation_document",
-    "key_document",
     "known_choice",
     "lowered",
     "question_document",
-    "worksheet_document",
 ]

@@ -295,7 +295,7 @@ class Lines:
 
 def numpy_lines(step: Step, operands: Sequence[str]) -> Lines:
     """The step with its operands by name; they are names, parts of matrices (`X[0:1]`), or transposed (`K.T`)."""
-    return _RULES[next(kind for kind in type(step.op).__mro__ if kind in _RULES)](step.op, operands)
+    return RULES[next(kind for kind in type(step.op).__mro__ if kind in RULES)](step.op, operands)
 
 
 Rule = Callable[..., Lines]
@@ -515,7 +515,7 @@ def _rotate(op: Rotate, names: Sequence[str]) -> Lines:
     return Lines(f"rotated({names[0]}.T, {arguments}).T", above)
 
 
-_RULES: Mapping[type, Rule] = MappingProxyType(
+RULES: Mapping[type, Rule] = MappingProxyType(
     {
         MatMul: _template("{0} @ {1}"),
         Transpose: _template("{0}.T"),

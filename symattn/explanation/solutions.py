@@ -56,7 +56,7 @@ def _asked(blocks: Blocks, label: str) -> Blocks:
     return (Together(rest), *space)
 
 
-class Begun:
+class PartialSolution:
     """A question some of which is done: of every matrix of boxes the first row, or the first token's, with its working.
 
     Nothing else is given away: in the working, whatever is still to be found stands by name.
@@ -140,7 +140,7 @@ class _Boxes:
 
 
 def _boxes(question: Question, part: Part) -> _Boxes | None:
-    """Those of a part that is answered by a matrix of numbers; none where there is no grid for it."""
+    """Those of a part that is answered by a matrix of numbers; None if there is no grid for it."""
     problem, content = question.problem, question.content
     derivation, step = problem.derivation if problem else Derivation({}), ""
     match part.answer:
@@ -180,4 +180,4 @@ class _Knowing(Wording):
         return replace(view, entry=entry)
 
 
-__all__ = ["Begun", "space_apart"]
+__all__ = ["PartialSolution", "space_apart"]

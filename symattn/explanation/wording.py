@@ -498,7 +498,7 @@ class Wording:
     def mask(self, step: Step) -> MatrixOf:
         """The mask of a masking step, as a matrix."""
         if not isinstance(step.op, Mask):
-            raise InputError(f"Step {step.name!r} is no mask.")
+            raise InputError(f"Step {step.name!r} is not a mask.")
         return replace(step.op.matrix(), bracket=self.notation.bracket)
 
 

@@ -1,4 +1,4 @@
-"""Tier B: matched siblings, generated backwards from the softmax rows they are to have (PEDAGOGY 4.7.2–4.7.3, 4.8).
+"""Tier B: matched siblings, generated backwards from the softmax rows they are to have (rules.md 4.7.2–4.7.3, 4.8).
 
 A table of what the columns of weights can make of X stands in for solving equations: keys and values are taken from
 what X can reach; every query is looked up by the row of scores that it gives; and among the columns of weights that
@@ -39,7 +39,7 @@ Keep = tuple[tuple[bool, ...], ...]
 
 @dataclass(frozen=True)
 class Target:
-    """One column of the table of numeric targets, PEDAGOGY 4.8; ranges hold both ends.
+    """One column of the table of numeric targets, rules.md 4.8; ranges hold both ends.
 
     entries      of the givens;  twos: the largest share of entries of size 2
     largest      the largest size shown in Q, K, V and S
@@ -457,7 +457,7 @@ def _wanted(
     divisor: Value = scale.divisor if scale else 1
     rational = isinstance(divisor, int | Fraction)
     if softmax in ("base 2", "base 3") and not rational:
-        raise InputError(f"Weights that are finite decimals need a rational scale, and not {settings.scale}.")
+        raise InputError(f"Weights that are finite decimals need a rational scale, not {settings.scale}.")
     target = TARGETS[level]
     d_model = sizes["d_model"] if "X" in mechanism.givens else 0
     keep = mask_keep(settings.mask, n, m) or ((True,) * m,) * n
@@ -735,7 +735,7 @@ class _Columns:
                 self.above.setdefault(column[i:], set()).add(x)
 
     def matrix(self, width: int, largest: int, rng: random.Random) -> Rows | None:
-        """A matrix of columns that can be made, with entries up to `largest`; none where chance gave a dull one."""
+        """A matrix of columns that can be made, with entries up to `largest`; None if chance gave a dull one."""
         columns = [column for column in self.made_by if max(map(abs, column)) <= largest]
         if len(columns) < width:
             return None

@@ -1,4 +1,4 @@
-"""What makes a variant hard to work out by hand, counted exactly (PEDAGOGY 4.6).
+"""What makes a variant hard to work out by hand, counted exactly (rules.md 4.6).
 
 A feature that belongs to the work, and not to its layout, is the same for tokens as rows, as columns, and token by
 token.  Rows are always the queries', whichever way they are written.
@@ -27,7 +27,7 @@ HARD_PRODUCT = 2.5
 ADDITION = 1.5
 NEGATIVE_TERM = 0.8
 TWO_DIGITS = 1.0
-"""The weights of a load, in arbitrary units: starting values of PEDAGOGY 4.6, to be fitted to timings."""
+"""The weights of a load, in arbitrary units: starting values of rules.md 4.6, to be fitted to timings."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Softmax rows with small exact weights (PEDAGOGY 4.3): which integers they can be, and which give finite decimals."""
+"""Softmax rows with small exact weights (rules.md 4.3): which integers they can be, and which give finite decimals."""
 
 from __future__ import annotations
 

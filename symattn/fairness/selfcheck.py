@@ -150,7 +150,7 @@ Route = Callable[[list[Floats], Step], Floats]
 
 
 def _route(step: Step) -> Route:
-    return _ROUTES[type(step.op)]
+    return ROUTES[type(step.op)]
 
 
 def _matmul(m: list[Floats], step: Step) -> Floats:
@@ -579,7 +579,7 @@ def _normed(m: list[Floats], step: Step) -> Floats:
     return _broadcast(lambda x, v: x * (v + epsilon) ** -0.5)([deviations, m[-1]], step)
 
 
-_ROUTES: dict[type, Route] = {
+ROUTES: dict[type, Route] = {
     SoftmaxJacobian: _jacobian,
     SoftmaxGradient: _back_through_softmax,
     ActivationGradient: _back_through_function,

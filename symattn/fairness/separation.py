@@ -1,4 +1,4 @@
-"""Whether a variant shows the mistakes that it is meant to show, and tells them apart (PEDAGOGY 2.4, rules D1–D6)."""
+"""Whether a variant shows the mistakes that it is meant to show, and tells them apart (rules.md 2.4, rules D1–D6)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from itertools import combinations
 from symattn.derivation import Derivation
 from symattn.exact import AnyMatrix, Matrix, has_symbols
 from symattn.exact.approximate import approximate
-from symattn.misconceptions import Wrong, replayed, whole
+from symattn.misconceptions import WrongDerivation, replayed, whole
 
 LEAST = 0.05
-"""The smallest difference that counts, ten times a marking tolerance of 0.005 (PEDAGOGY 4.8)."""
+"""The smallest difference that counts, ten times a marking tolerance of 0.005 (rules.md 4.8)."""
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class Separation:
     """All misconceptions on one derivation, compared with the right values and with one another."""
 
     derivation: Derivation
-    wrongs: tuple[Wrong, ...]
+    wrongs: tuple[WrongDerivation, ...]
 
     @cached_property
-    def core(self) -> tuple[Wrong, ...]:
+    def core(self) -> tuple[WrongDerivation, ...]:
         return tuple(w for w in self.wrongs if w.misconception.core)
 
     @cached_property
@@ -110,25 +110,25 @@ class Separation:
 
     # -- distances: the largest difference of two entries
 
-    def _pairs(self, wrongs: Sequence[Wrong]) -> Iterable[tuple[Wrong, Wrong]]:
+    def _pairs(self, wrongs: Sequence[WrongDerivation]) -> Iterable[tuple[WrongDerivation, WrongDerivation]]:
         """Pairs that first go wrong at the same step."""
         return ((a, b) for a, b in combinations(wrongs, 2) if a.first is not None and a.first == b.first)
 
-    def _from_truth(self, wrong: Wrong) -> float:
+    def _from_truth(self, wrong: WrongDerivation) -> float:
         assert wrong.first is not None
         return _distance(self._floats(wrong, wrong.first), _floats(self.derivation.value(wrong.first)))
 
-    def _off_at_the_end(self, wrong: Wrong) -> float:
+    def _off_at_the_end(self, wrong: WrongDerivation) -> float:
         return _distance(self._floats(wrong, self._last), _floats(self.derivation.value(self._last)))
 
-    def _between(self, a: Wrong, b: Wrong, step: str) -> float:
+    def _between(self, a: WrongDerivation, b: WrongDerivation, step: str) -> float:
         return _distance(self._floats(a, step), self._floats(b, step))
 
-    def _parting(self, a: Wrong, b: Wrong) -> str:
+    def _parting(self, a: WrongDerivation, b: WrongDerivation) -> str:
         """The first step at which two wrong ways differ."""
         return next((s.name for s in self.derivation if self._between(a, b, s.name)), "")
 
-    def _floats(self, wrong: Wrong, step: str) -> Floats | None:
+    def _floats(self, wrong: WrongDerivation, step: str) -> Floats | None:
         key = (wrong.misconception.id, step)
         if key not in self._known:
             self._known[key] = _floats(wrong.value(step))

@@ -36,7 +36,7 @@ from symattn.formula.nodes import (
     tightness,
 )
 from symattn.formula.numbers import NO_NAMES, Names, Show, decimal, number, shortest, symbol_formula
-from symattn.formula.reading import Scope, elided_range, read_formula, read_name, written
+from symattn.formula.reading import Scope, elided_range, read_formula, written
 
 __all__ = [
     "NOTHING",
@@ -79,7 +79,6 @@ __all__ = [
     "index_needs_brackets",
     "number",
     "read_formula",
-    "read_name",
     "shortest",
     "symbol_formula",
     "tightness",

@@ -84,7 +84,7 @@ def decimal(digits: str) -> Formula:
 
 
 def shortest(value: Value) -> str | None:
-    """The shortest decimal that is exactly the value: 1/2 → "0.5", 2 → "2"; none if there isn't one."""
+    """The shortest decimal that is exactly the value: 1/2 → "0.5", 2 → "2"; None if there isn't one."""
     if isinstance(value, int):
         return integer(value).digits
     if not isinstance(value, Ratio):

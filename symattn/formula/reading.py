@@ -87,14 +87,6 @@ def read_formula(text: str, scope: Scope = EMPTY) -> Formula:
     return _Reader(text, scope).whole()
 
 
-def read_name(text: str) -> Name:
-    """Read a single name such as `W^Q`, `S''` or `q_{i,j}`."""
-    formula = read_formula(text)
-    if not isinstance(formula, Name):
-        raise ReadError(f"{text!r} is not a name such as W^Q, S'' or q_i.", text, 0)
-    return formula
-
-
 @dataclass(slots=True)
 class _Token:
     kind: str

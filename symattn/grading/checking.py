@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from symattn.attempt import Submission
@@ -58,6 +59,12 @@ class Marking:
         mistaken = any(report.events for report in self.reports)
         return judged and not mistaken and not self.pending and self.total == self.available
 
+    @property
+    def unread(self) -> list[str]:
+        """What could not be read, for a terminal: place and reason, the text, and a caret below the character."""
+        remarks = (remark for attempt in self.submission.attempts for remark in attempt.remarks if remark.pointer)
+        return [f"{remark.where}: {remark.says}\n{indent(remark.pointer, '  ')}" for remark in remarks]
+
     def document(self, reader: Reader = "student") -> Document:
         make = {"student": feedback_document, "teacher": marking_document}[reader]
         found = self.submission
@@ -83,7 +90,7 @@ class Marking:
         if form == "json":
             return json.dumps(self.json(), ensure_ascii=False, indent=1) + "\n"
         if form.endswith("pdf"):
-            raise InputError(f"{form} is no text; use write(folder).")
+            raise InputError(f"{form} is not text; use write(folder).")
         return render(self.document(reader), form)[1].decode()
 
     def write(

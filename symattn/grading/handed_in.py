@@ -207,7 +207,7 @@ def _handed(file: File, head: Head) -> Handed:
 
 
 def head_without_reading(file: File) -> Head | None:
-    """The head of a file that cannot be read or has nothing in it; none where it has to be looked into."""
+    """The head of a file that cannot be read or has nothing in it; None if it has to be looked into."""
     complaint = file.complaint or ("" if file.data.strip() else "It is empty.")
     return Head(complaint=complaint) if complaint else None
 

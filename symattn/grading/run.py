@@ -97,7 +97,7 @@ def grade_class(
 
                 def on_answer(number: int, answer: Any) -> None:
                     one = todo[number]
-                    rows[one.stem] = _answered(one, answer, folder)
+                    rows[one.stem] = row_of(one, answer, folder)
                     step(one)
 
                 workers.do([_job(one) for one in todo], on_answer)
@@ -106,7 +106,7 @@ def grade_class(
         return folder.finish(book, [one.stem for one in handed if rows[one.stem].has_marks]) if folder else book
 
 
-def _heads(found: Sequence[File], folder: _Folder | None, workers: Workers) -> list[Head]:
+def _heads(found: Sequence[File], folder: MarkedFolder | None, workers: Workers) -> list[Head]:
     """What every file says about itself, as far as it is not known from the last run."""
     kept = folder.heads() if folder else {}
     heads = [head_without_reading(file) or kept.get(_key(file)) for file in found]
@@ -148,7 +148,7 @@ def _job(one: Handed) -> Json:
     return {"row": _row(one).json(), "stem": one.stem, "data": base64.b64encode(one.file.data).decode()}
 
 
-def _answered(one: Handed, answer: Any, folder: _Folder | None) -> Row:
+def row_of(one: Handed, answer: Any, folder: MarkedFolder | None) -> Row:
     """The row that a worker answered with, kept for the next run."""
     if isinstance(answer, LostError):
         return replace(_row(one), status="broken", reason=str(answer))
@@ -178,18 +178,18 @@ def _processors() -> int:
 
 
 @contextmanager
-def _folder(out: str | Path | None, *about: Any) -> Iterator[_Folder | None]:
+def _folder(out: str | Path | None, *about: Any) -> Iterator[MarkedFolder | None]:
     """The folder that marks are written to, if one is named, which no other run writes to meanwhile."""
     if out is None:
         yield None
         return
     path = Path(out)
     with alone_in(path), staging_in(path / RECORDS, UNFINISHED) as staging:
-        yield _Folder(path, staging, *about)
+        yield MarkedFolder(path, staging, *about)
 
 
 @dataclass(frozen=True)
-class _Folder:
+class MarkedFolder:
     """Where a class's marks are written; refuses a folder that holds another exam's."""
 
     path: Path
@@ -239,7 +239,7 @@ class _Folder:
         except OSError as error:
             raise InputError(f"Writing to the folder {self.path} failed: {error.strerror}.") from error
         if row is not None:
-            self._put(f"{RECORDS}/{one.stem}.json", _json({"fingerprint": self._fingerprint(one), "row": row.json()}))
+            self.put(f"{RECORDS}/{one.stem}.json", _json({"fingerprint": self._fingerprint(one), "row": row.json()}))
 
     def heads(self) -> dict[str, Head]:
         """The heads of files that the last run looked into."""
@@ -248,7 +248,7 @@ class _Folder:
     def keep_heads(self, heads: Mapping[str, Head]) -> None:
         content = _json({key: head.json() for key, head in heads.items()})
         if not (self.path / HEADS).is_file() or (self.path / HEADS).read_bytes() != content:
-            self._put(HEADS, content)
+            self.put(HEADS, content)
 
     def _record(self, one: Handed) -> Path:
         return self.path / RECORDS / f"{one.stem}.json"
@@ -301,7 +301,7 @@ class _Folder:
         summary = replace(book.summary, look=self.look)
         own |= {f"summary{end}": content for end, content in (render(summary, form) for form in self.forms)}
         self._clear({*pages, *own}, stems)
-        written = [self._put(name, content) for name, content in own.items()]
+        written = [self.put(name, content) for name, content in own.items()]
         return replace(book, written=(*written, *(self.path / name for name in pages)))
 
     def _clear(self, current: set[str], stems: Sequence[str]) -> None:
@@ -316,7 +316,7 @@ class _Folder:
             if name not in current:
                 (self.path / name).unlink(missing_ok=True)
 
-    def _put(self, name: str, content: bytes) -> Path:
+    def put(self, name: str, content: bytes) -> Path:
         try:
             put(self.path / name, content, self.staging)
         except OSError as error:
@@ -334,7 +334,7 @@ def _json(data: object) -> bytes:
 
 
 def _read_json(path: Path) -> dict[str, Any] | None:
-    """The table in a file; none where there is no such file, or where it is not whole."""
+    """The table in a file; None if there is no such file or it is incomplete."""
     try:
         data = json.loads(path.read_bytes())
     except (OSError, ValueError):

@@ -114,7 +114,7 @@ def papers(
         raise InputError(f"{stated[0]} is settled in {name} already; it goes with an example or a problem file.")
     if path.is_dir():
         if not (path / FROZEN).is_file():
-            raise InputError(f"The folder {path} has no {FROZEN}, so it is no exam's.")
+            raise InputError(f"The folder {path} has no {FROZEN}, so it is not an exam's folder.")
         return _exam(path / FROZEN)
     match path.suffix.lower():
         case ".json":

@@ -1,4 +1,4 @@
-"""Figures of a class, exact: means, medians, spread, and whether variants were equally hard (PEDAGOGY 4.7 (9))."""
+"""Figures of a class, exact: means, medians, spread, and whether variants were equally hard (rules.md 4.7 (9))."""
 
 from __future__ import annotations
 

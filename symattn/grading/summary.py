@@ -133,7 +133,7 @@ def _names() -> Mapping[str, str]:
 
 
 def _variants(marked: Sequence[Row]) -> Iterator[Block]:
-    """Whether the variants of a question were equally hard (PEDAGOGY 4.7 (9)); an adjustment is offered, never made."""
+    """Whether the variants of a question were equally hard (rules.md 4.7 (9)); an adjustment is offered, never made."""
     families = [(number, results) for number, results in _questions(marked) if len({r.variant for r in results}) > 1]
     if not families:
         return

@@ -74,7 +74,7 @@ class Catalogue:
     signs: Mapping[str, str] = field(default_factory=lambda: SIGNS)
 
     def template(self, message: str, values: Mapping[str, str]) -> str | None:
-        """The translation with its placeholders, in the plural form that its number asks for; none if there is none."""
+        """The translation with its placeholders, in the plural form that its number asks for; None if there is none."""
         translation = self.messages.get(message)
         if translation is None or isinstance(translation, str):
             return translation

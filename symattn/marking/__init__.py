@@ -1,4 +1,4 @@
-"""Marking: what a student wrote, checked exactly, with follow-through and a diagnosis (PEDAGOGY 3)."""
+"""Marking: what a student wrote, checked exactly, with follow-through and a diagnosis (rules.md 3)."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def _likelihood(candidate: Candidate) -> int:
 
 
 def _entry(matrix: Matrix, i: int, j: int) -> Value | None:
-    """An entry; none where the student's matrix has another shape."""
+    """An entry; None if the student's matrix has another shape."""
     return matrix[i, j] if i < matrix.shape[0] and j < matrix.shape[1] else None
 
 
@@ -284,7 +284,7 @@ def _sittings(question: Question, attempt: Attempt) -> list[Sitting]:
 
 
 def _where(question: Question, part: Part) -> tuple[Derivation, str] | None:
-    """The derivation and the step that a part asks for; none where it asks for something else."""
+    """The derivation and the step that a part asks for; None if it asks for something else."""
     match part.answer:
         case StepAnswer(step) | EntriesAnswer(step) if question.problem is not None:
             d = question.problem.derivation

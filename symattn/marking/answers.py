@@ -1,4 +1,4 @@
-"""Marking answers that stand alone: each is judged by itself, for none is a step of a derivation (PEDAGOGY 3)."""
+"""Marking answers that stand alone: each is judged by itself, for none is a step of a derivation (rules.md 3)."""
 
 from __future__ import annotations
 
@@ -720,7 +720,7 @@ def _row_by_row(answer: PropertyAnswer, grids: Mapping[str, Grid]) -> Iterator[M
 
 
 def _claim(answer: PropertyAnswer, grids: Mapping[str, Grid]) -> tuple[bool | None, str]:
-    """Whether the matrices fulfil the rule, none where that is not decided, and a sentence that says so."""
+    """Whether the matrices fulfil the rule, None if that is not decided, and a sentence that says so."""
     whole_powers = answer.parameters["base"] != "e"  # these are multiplied out
     for name, grid in grids.items():
         for i, j, entry in grid.cells():

@@ -1,4 +1,4 @@
-"""Marks for the lines of a derivation: method, accuracy, vetoes, no working (PEDAGOGY 3.4, 3.5, 3.9)."""
+"""Marks for the lines of a derivation: method, accuracy, vetoes, no working (rules.md 3.4, 3.5, 3.9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which mistake it was (PEDAGOGY 2.5): every misconception and every slip is tried on the student's own lines.
+"""Which mistake it was (rules.md 2.5): every misconception and every slip is tried on the student's own lines.
 
 A misconception is kept if it gives every entry that was written.  Where several do, all are named; what the student
 wrote later decides between them as soon as it can.
@@ -18,23 +18,23 @@ from symattn.marking.report import Candidate, Flag, Kind, State
 from symattn.marking.script import Cell, Script, values_of
 from symattn.marking.trace import Judged, Mistake, Trace, continued, may_be_raised
 from symattn.misconceptions import SLIPS, Misconception, Slipped, misconception, misconceptions, slips
-from symattn.misconceptions.base import Laid, Rewritten, followed, rewritten_everywhere
+from symattn.misconceptions.base import MatrixwiseDerivation, Rewritten, followed, rewritten_everywhere
 from symattn.ops import Softmax
 
 ROUNDING = ("R2", "R3", "R4")
-"""Misconceptions that cost precision and not method (PEDAGOGY 3.5)."""
+"""Misconceptions that cost precision and not method (rules.md 3.5)."""
 
 LAST_RESORT = ("A9", "A10")
 """Slips that are named only if nothing else fits."""
 
 LONGEST_GAP = 2
-"""So many steps in a row may be left out and still be implied (PEDAGOGY 3.9)."""
+"""So many steps in a row may be left out and still be implied (rules.md 3.9)."""
 
 MOST_ATTEMPTS = 4
 """Diagnoses from the start, each without what later lines spoke against in those before."""
 
 MOST_PAIRS = 100
-"""Compositions of two misconceptions that are tried on one step (PEDAGOGY 3.9)."""
+"""Compositions of two misconceptions that are tried on one step (rules.md 3.9)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Lines:
 
     def __init__(self, own: Derivation) -> None:
         self.own = own
-        self.laid = Laid(own).rows
+        self.laid = MatrixwiseDerivation(own).rows
         softmax = next((step for step in self.laid if isinstance(step.op, Softmax)), None)
         self.scores = values_of(self.laid.value(softmax.operands[0].name)) if softmax else None
         self._rewritten: dict[str, Rewritten] = {}
@@ -79,7 +79,7 @@ class Lines:
         return self._rewritten[m.id]
 
     def given_by(self, step: Step, changes: Rewritten) -> Matrix | None:
-        """What a step becomes with some lines written differently; none where it is not defined."""
+        """What a step becomes with some lines written differently; None if it is not defined."""
         name = self.named(step)
         if name is None or not changes or not self._may_be_worked_out(changes):
             return None
@@ -229,7 +229,7 @@ class Diagnosis(Trace):
         return sorted(fits, key=order)
 
     def _tried(self, id: str, step: Step, grid: Grid) -> Fit | None:
-        """What somebody with the misconception writes in a line; none where it changes nothing, or not the shape."""
+        """What somebody with the misconception writes in a line; None if it changes nothing, or not the shape."""
         m, best = misconception(id), None
         for lines in self._worlds(step):
             charged, changes = self._changes(lines, step, m)

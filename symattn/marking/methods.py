@@ -1,4 +1,4 @@
-"""Other ways of working that are right (PEDAGOGY 2.6), and data that were misread (3.6).
+"""Other ways of working that are right (rules.md 2.6), and data that were misread (3.6).
 
 Each gives the derivation that the student may have followed instead; a script is marked by the one that leaves the
 fewest wrong entries, if every line that it changes is as it says.
@@ -347,7 +347,7 @@ class _Move:
 
 
 def _moves(script: Script, step: Step) -> list[_Move] | None:
-    """How far each row was moved; none where rows were not moved as a whole."""
+    """How far each row was moved; None if rows were not moved as a whole."""
     if not script.fitting(step.name) or script.printed.get(step.name):
         return None
     found = []
@@ -365,7 +365,7 @@ def _moves(script: Script, step: Step) -> list[_Move] | None:
 
 
 def _sign(x: Value) -> int | None:
-    """The sign of a number; none where it is not known, as of what has symbols and is not 0."""
+    """The sign of a number; None if it is not known, as of what has symbols and is not 0."""
     zero = decide(x, 0).equal
     if zero is not False:
         return 0 if zero else None

@@ -1,4 +1,4 @@
-"""Marking policies: how far mistakes are followed, and what is taken off (PEDAGOGY 3.1, 3.4)."""
+"""Marking policies: how far mistakes are followed, and what is taken off (rules.md 3.1, 3.4)."""
 
 from __future__ import annotations
 

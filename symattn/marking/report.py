@@ -82,10 +82,6 @@ class Event:
     candidates: tuple[Candidate, ...] = ()
     entries: tuple[tuple[str, int, int], ...] = ()
 
-    @property
-    def certain(self) -> bool:
-        return len(self.candidates) == 1
-
 
 @dataclass(frozen=True, slots=True)
 class Given:

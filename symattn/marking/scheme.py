@@ -1,4 +1,4 @@
-"""Mark schemes: what each line is worth, how its accuracy marks are shared, and what may follow (PEDAGOGY 3.10).
+"""Mark schemes: what each line is worth, how its accuracy marks are shared, and what may follow (rules.md 3.10).
 
 The default is that of the question.  A teacher's own is a TOML file that says what is different:
 
@@ -63,7 +63,7 @@ class Scheme:
 
 
 def lines_of(question: Question, scheme: Scheme | None = None) -> tuple[Line, ...]:
-    """The lines of a question; `InputError` if the scheme names a part that the question has not."""
+    """The lines of a question; `InputError` if the scheme names a part that the question lacks."""
     together: dict[str, list[Part]] = {}
     for part in question.parts:
         role, _, token = part.name.partition(".")

@@ -1,4 +1,4 @@
-"""Following a script line by line (PEDAGOGY 3.4): what is right, what follows from the student's lines, what is wrong.
+"""Following a script line by line (rules.md 3.4): what is right, what follows from the student's lines, what is wrong.
 
 Three ways in which a line may have been carried on are kept side by side: as it was written, as it was before it was
 rounded, and as anything that it may have been rounded from.
@@ -188,7 +188,7 @@ class Trace:
         """After a step has been judged: what it says about mistakes made before."""
 
     def follows(self, step: Step, world: Mapping[str, AnyMatrix]) -> Matrix | None:
-        """What the step gives from the lines of a world; none where it is not defined there."""
+        """What the step gives from the lines of a world; None if it is not defined there."""
         if any(operand.name not in world for operand in step.operands):
             return None
         if all(world[o.name] is self.script.d.value(o.name) for o in step.operands):
@@ -321,7 +321,7 @@ class Trace:
         return narrow and meet(own, span)
 
     def _range(self, step: Step) -> Box | None:
-        """What the step gives from the cells of the lines before it; none where none of them was rounded."""
+        """What the step gives from the cells of the lines before it; None if none of them was rounded."""
         if step.name not in self._ranges:
             self._ranges[step.name] = self._range_of(step) if self._rounded_before(step) else None
         return self._ranges[step.name]

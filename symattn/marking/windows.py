@@ -2,7 +2,7 @@
 
 A decimal stands for an interval of numbers, so a matrix of decimals stands for a box.  The range of each entry of what
 follows is worked out exactly where a formula for it is known, and its ends are rounded outwards: a window is never too
-narrow, and wider than the range by rounding in the 30th digit only (PEDAGOGY 3.8).
+narrow, and wider than the range by rounding in the 30th digit only (rules.md 3.8).
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def width(w: Window) -> Decimal:
 
 
 def window(op: Op, *boxes: Box, weights: bool = False, divisor: Window | None = None) -> Box | None:
-    """The range of every entry of `op` over the boxes; none where no rule is known or not everything is defined.
+    """The range of every entry of `op` over the boxes; None if no rule is known or not everything is defined.
 
     `weights` says that each row of the first operand of a product consists of weights: they are not negative and sum
     to 1, and windows that allow no such row are taken without that.  `divisor` is what the divisor of a `Scale` was

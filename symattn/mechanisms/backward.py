@@ -640,7 +640,7 @@ def from_weights(d: Derivation, settings: Settings, run: Callable[[Derivation], 
     if not given:
         return run(d)
     if len(given) < len(names):
-        raise InputError(f"Weights are given for {', '.join(given)} only; for all heads or for none was expected.")
+        raise InputError(f"Weights are given for {', '.join(given)} only; give them for all heads or for none.")
     for name in names:
         _check_weights(name, d.givens[name], settings)
     return with_given(d, names, run)

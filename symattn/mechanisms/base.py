@@ -102,8 +102,8 @@ class Settings:
         values = {name: value for name, value in given.items() if value is not None}
         for name, value in values.items():
             if isinstance(value, float) and not math.isfinite(value):
-                raise InputError(f"{name} is {value}; that is no number.")
-        for name, allowed in _CHOICES.items():
+                raise InputError(f"{name} is {value}; that is not a number.")
+        for name, allowed in CHOICES.items():
             if name in values and values[name] not in allowed:
                 raise InputError(
                     f"{name} is {values[name]!r}; {offered(values[name], allowed, 'one of {} was expected')}"
@@ -137,7 +137,7 @@ class Settings:
         return cls(**values)  # type: ignore[arg-type]
 
 
-_CHOICES: dict[str, tuple[str, ...]] = {
+CHOICES: Mapping[str, tuple[str, ...]] = {
     "arithmetic": get_args(Arithmetic),
     "mask_style": ("additive", "keep", "block", "multiplicative"),
     "orientation": ("rows", "columns"),
@@ -154,6 +154,8 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "variance": ("population", "sample"),
     "function": ("", "relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid", "identity"),
 }
+"""The settings that take one of a few words."""
+
 _COUNTS = {"heads": (1, 128), "kv_heads": (0, 128), "first_position": (0, 1), "blocks": (1, 6), "tile": (1, 64)}
 _NUMBERS = ("cap", "temperature", "wavelength", "epsilon")
 

@@ -105,7 +105,7 @@ def run(
     for number, step in enumerate(steps, 1):
         name, op, operands = step.get("name"), step.get("op"), step.get("operands")
         if not isinstance(name, str) or not name:
-            raise InputError(f"Step {number} has no name, or one that is no text.")
+            raise InputError(f"Step {number} has no name, or one that is not text.")
         if len(name) > LONGEST_NAME:
             raise InputError(f"Step {number} has a name of {len(name)} characters; {LONGEST_NAME} are enough.")
         if not isinstance(op, str) or op not in OPS:

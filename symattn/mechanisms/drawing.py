@@ -38,7 +38,7 @@ LARGEST_SHOWN = 30
 
 MOST_WEIGHT = 0.95
 LEAST_RANGE, LARGEST_RANGE = 0.9, 3.1
-"""From the smallest to the largest visible scaled score of a row (PEDAGOGY 4.8): 1 to 3, where they are whole."""
+"""From the smallest to the largest visible scaled score of a row (rules.md 4.8): 1 to 3, where they are whole."""
 
 LEAST_SUM = 0.5
 """What scores sum to at least that are divided by their sum."""

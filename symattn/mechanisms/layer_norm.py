@@ -101,7 +101,7 @@ def whole_rows_to_norm(n: int, d: int, settings: Settings, rng: random.Random) -
     """Rows of small whole numbers with whole means, whose norm comes out.
 
     For layer norm and four features, those are the deviations (−k, −k, k, k), (−3, −1, −1, 5) and (−5, 1, 1, 3) with
-    their signs and orders (PEDAGOGY 4.3).  `InputError` for fewer features: two always give ±1, and with three the
+    their signs and orders (rules.md 4.3).  `InputError` for fewer features: two always give ±1, and with three the
     deviation is never rational, for 2(a² + ab + b²) = 3k² has no solution.
     """
     if settings.norm == "layer" and settings.variance == "population" and d < 4:

@@ -98,7 +98,8 @@ def _angle(given: object) -> Angle:
         raise InputError(f"The angle {given!r} cannot be read: {error}") from error
     if not isinstance(degrees, Rational):
         raise InputError(
-            f"The angle {given!r} is no whole number or fraction of degrees, such as 90; radians are 1/2 rad or pi/6."
+            f"The angle {given!r} is not a whole number or fraction of degrees, such as 90; "
+            "radians are 1/2 rad or pi/6."
         )
     return Degrees(degrees)
 

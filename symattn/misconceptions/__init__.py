@@ -1,4 +1,4 @@
-"""The catalogue of misconceptions (PEDAGOGY 2.2), a family a file, and what each makes of a derivation."""
+"""The catalogue of misconceptions (rules.md 2.2), a family a file, and what each makes of a derivation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from symattn.derivation import Derivation
 from symattn.errors import InputError, offered
-from symattn.misconceptions.base import Laid, Misconception, Wrong
+from symattn.misconceptions.base import MatrixwiseDerivation, Misconception, WrongDerivation
 from symattn.misconceptions.block import BLOCK
 from symattn.misconceptions.counting import COUNTING, Miscount
 from symattn.misconceptions.gradient import GRADIENT
@@ -55,9 +55,9 @@ def misconception(id: str) -> Misconception:
     return misconceptions()[id]
 
 
-def replayed(derivation: Derivation, only: Iterable[str] | None = None) -> tuple[Wrong, ...]:
+def replayed(derivation: Derivation, only: Iterable[str] | None = None) -> tuple[WrongDerivation, ...]:
     """What each misconception, or each of `only`, makes of a derivation: those that have a place in it."""
-    laid = Laid(derivation)
+    laid = MatrixwiseDerivation(derivation)
     chosen = misconceptions() if only is None else [misconception(id).id for id in only]
     return tuple(wrong for id in chosen if (wrong := laid.wrong(misconceptions()[id])) is not None)
 
@@ -69,7 +69,7 @@ __all__ = [
     "Miscount",
     "Slip",
     "Slipped",
-    "Wrong",
+    "WrongDerivation",
     "misconception",
     "misconceptions",
     "misread",

@@ -4,7 +4,7 @@ What someone writes differently is a few steps with other operands or another op
 as rows, matrix by matrix; `Misconception.on` puts a derivation into that layout and back.  Steps are worked out again
 from whatever their operands are, so that a belief can be tried on what a student wrote.
 
-The core (PEDAGOGY 2.4: 20, and 5 for masks) is every entry with an answer of full size in the tables of 2.3 whose prior
+The core (rules.md 2.4: 20, and 5 for masks) is every entry with an answer of full size in the tables of 2.3 whose prior
 is not low, with C9, which 2.4 counts among those that notes 000 and 002 hide, and P7 and O5, which it counts as the
 pair that agrees at the output: P4 P7 P8 T2, C1 C2 C3 C4 C5 C8 C9, X1 X2 X3 X6 X10 X13, O1 O5 O7; with a mask M1 M2 M4
 M5 M6.  M3 and M7 give themselves away by what is not defined.  For padding M8 stands in for M1, of which it is a case.
@@ -59,17 +59,17 @@ class Misconception:
     prior: Prior
     core: bool = False
 
-    def on(self, derivation: Derivation) -> Wrong | None:
+    def on(self, derivation: Derivation) -> WrongDerivation | None:
         """What this belief makes of a derivation in numbers; None where it has no place in it.
 
         Steps before the first one that it changes stay as they are, also if they are pinned; what follows from it is
         worked out.  The right values that it is compared with are worked out from the same steps.
         """
-        return Laid(derivation).wrong(self)
+        return MatrixwiseDerivation(derivation).wrong(self)
 
 
 @dataclass(frozen=True)
-class Wrong:
+class WrongDerivation:
     """A derivation with a misconception in it, as far as it goes.
 
     `first` is the first step whose value is not the right one, none where the misconception cannot be seen in this
@@ -89,7 +89,7 @@ class Wrong:
         return self.derivation.value(step) if step in self.derivation else None
 
 
-class Laid:
+class MatrixwiseDerivation:
     """A derivation laid out matrix by matrix, as it came (`given`) and with tokens as rows (`rows`)."""
 
     def __init__(self, derivation: Derivation) -> None:
@@ -97,7 +97,7 @@ class Laid:
         self.rows = self.given if derivation.orientation == "rows" else turned(self.given)
         self.pinned = any(step.pinned for step in self.given)
 
-    def wrong(self, misconception: Misconception) -> Wrong | None:
+    def wrong(self, misconception: Misconception) -> WrongDerivation | None:
         """What the misconception makes of it."""
         rewritten = rewritten_everywhere(self.rows, misconception.change)
         if not rewritten:
@@ -111,7 +111,7 @@ class Laid:
         if failed and first is None and failed.name in right:
             first = failed.name
         derivation = self._as_given(wrong)
-        return Wrong(misconception, derivation, first, self._why(derivation, failed) if failed else "", given)
+        return WrongDerivation(misconception, derivation, first, self._why(derivation, failed) if failed else "", given)
 
     def _as_given(self, rows: Derivation) -> Derivation:
         """A derivation with tokens as rows in the orientation of `given`; unchanged steps are shared."""
@@ -373,11 +373,11 @@ __all__ = [
     "Change",
     "EntryByEntry",
     "Instead",
-    "Laid",
+    "MatrixwiseDerivation",
     "Misconception",
     "Prior",
     "Rewritten",
-    "Wrong",
+    "WrongDerivation",
     "followed",
     "found",
     "replaced",

@@ -1,4 +1,4 @@
-"""Wrong residuals, norms and feed-forward networks (PEDAGOGY 2.2, block).
+"""Wrong residuals, norms and feed-forward networks (rules.md 2.2, block).
 
 A belief about norms is held at every norm of a block, and one about residuals at every residual.
 """

@@ -1,4 +1,4 @@
-"""Misconceptions about counting (PEDAGOGY 2.2), which spoil no step of a derivation: they give another number."""
+"""Misconceptions about counting (rules.md 2.2), which spoil no step of a derivation: they give another number."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ALL = (
         "4d² for 4d² + 4d, or the other way about",
         "Off by a multiple of d, with no factor n or h.",
         "Every product with a bias has one number more for each of its columns; say which ones have a bias.",
-        "PEDAGOGY 2.2",
+        "experience",
     ),
     Miscount(
         "N2",
@@ -37,7 +37,7 @@ _ALL = (
         "h·4d² for 4d²: weights d × d in every head, which are d × d/h",
         "The right number times h.",
         "The heads share the width: each has d/h columns, and all of them together have d.",
-        "PEDAGOGY 2.2",
+        "experience",
         "high",
     ),
     Miscount(
@@ -46,7 +46,7 @@ _ALL = (
         "3d² for 4d²",
         "Three quarters of the right number.",
         "The heads side by side are multiplied by the output weights, which are d × d as well.",
-        "PEDAGOGY 2.2",
+        "experience",
     ),
     Miscount(
         "N4",
@@ -54,7 +54,7 @@ _ALL = (
         "n·d² for 2n·d², or the other way about",
         "Half or twice the right number.",
         "A multiply-add is one multiplication and one addition: one operation, or two FLOPs.",
-        "PEDAGOGY 2.2",
+        "experience",
     ),
     Miscount(
         "N5",
@@ -62,7 +62,7 @@ _ALL = (
         "4n·d² for 4n·d² + 2n²·d",
         "No term with n².",
         "Every query meets every key, and every weight a value: that is n²·d twice.",
-        "PEDAGOGY 2.2",
+        "experience",
     ),
     Miscount(
         "N6",
@@ -70,7 +70,7 @@ _ALL = (
         "2V·d for V·d",
         "Too much by V·d.",
         "Tied, the output layer has the weights of the embedding: they are there once, and multiplied all the same.",
-        "PEDAGOGY 2.2; Press and Wolf 2017",
+        "Press and Wolf 2017",
     ),
     Miscount(
         "N7",
@@ -78,7 +78,7 @@ _ALL = (
         "d for 2d",
         "Too little by d for every norm.",
         "A layer norm has γ and β, d numbers each; an RMS norm has γ alone.",
-        "PEDAGOGY 2.2",
+        "experience",
     ),
     Miscount(
         "N8",
@@ -86,7 +86,7 @@ _ALL = (
         "n·4d² for 4d², or d² for n·d²",
         "A factor n too much, or too little.",
         "All tokens are multiplied by the same weights: the number of weights has no n in it, that of operations has.",
-        "PEDAGOGY 1.1 (E0.9): nine boxes of weights for three tokens",
+        "note 000: nine boxes of weights for three tokens",
     ),
 )
 

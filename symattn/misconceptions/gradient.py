@@ -1,4 +1,4 @@
-"""Wrong ways back (PEDAGOGY 2.2, gradient: D1 to D4; D5 to D9 are what else goes wrong in the same exercises)."""
+"""Wrong ways back (rules.md 2.2, gradient: D1 to D4; D5 to D9 are what else goes wrong in the same exercises)."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ GRADIENT = (
         exactly="ds_ij = a_ij·(1 − a_ij)·da_ij, as if ∂a_i/∂s_j were a_i·(1 − a_i)·δ_ij",
         tell="The rows of the gradient with respect to the scores do not sum to 0.",
         feedback="Every score changes all weights of its {row}, so that the Jacobian has entries beside its diagonal.",
-        source="PEDAGOGY 2.2",
+        source="experience",
         prior="high",
         core=True,
     ),
@@ -139,7 +139,7 @@ GRADIENT = (
         exactly="dS = dS'",
         tell="The gradients of queries and keys are √d_k times too large.",
         feedback="The scores were divided by $@scale(dS)$, and so is their gradient.",
-        source="PEDAGOGY 2.2",
+        source="experience",
         prior="high",
         core=True,
     ),
@@ -152,7 +152,7 @@ GRADIENT = (
         tell="Not defined where the matrix is not square.",
         feedback="For the second factor of a product, the gradient is the first factor, transposed, times the gradient "
         "with respect to the product.",
-        source="PEDAGOGY 2.2",
+        source="experience",
         prior="medium",
         core=True,
     ),
@@ -164,7 +164,7 @@ GRADIENT = (
         exactly="where a_ij = 0: da_ij − Σ_k a_ik·da_ik, without the factor a_ij",
         tell="Entries that the mask hides are not 0.",
         feedback="A hidden score has weight 0 whatever it is, so that its gradient is 0.",
-        source="PEDAGOGY 2.2",
+        source="experience",
         prior="medium",
         core=True,
     ),

@@ -1,4 +1,4 @@
-"""Wrong ways with heads (PEDAGOGY 2.2, heads): splitting them, putting them together, and what comes after.
+"""Wrong ways with heads (rules.md 2.2, heads): splitting them, putting them together, and what comes after.
 
 A derivation may have several layers with heads; whoever splits one wrongly splits all of them so.
 """

@@ -27,7 +27,7 @@ def whole(d: Derivation) -> Derivation:
 
 
 def whole_rows(d: Derivation) -> Derivation | None:
-    """Token by token, tokens as rows, put together; none where the lines are not those of our mechanisms."""
+    """Token by token, tokens as rows, put together; None if the lines are not those of our mechanisms."""
     tokens: dict[str, list[Step]] = {}
     for step in d:
         if step.token is not None:
@@ -85,7 +85,7 @@ def _roles(step: Step) -> tuple[Operand, ...]:
 
 
 def _stacked(parts: Iterator[AnyMatrix]) -> Matrix | None:
-    """Rows, or columns that stand for rows, one below the other; none where their lengths differ."""
+    """Rows, or columns that stand for rows, one below the other; None if their lengths differ."""
     rows: list[tuple[Value, ...]] = []
     for part in parts:
         if not isinstance(part, Matrix):

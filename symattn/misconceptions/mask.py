@@ -1,4 +1,4 @@
-"""Wrong masks (PEDAGOGY 2.2, mask)."""
+"""Wrong masks (rules.md 2.2, mask)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wrong outputs (PEDAGOGY 2.2, output)."""
+"""Wrong outputs (rules.md 2.2, output)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Positions added, or turned by, in a wrong way (PEDAGOGY 2.2, embedding and position; E6 and after are ours)."""
+"""Positions added, or turned by, in a wrong way (rules.md 2.2, embedding and position; E6 and after are ours)."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ POSITION = (
         exactly="Q = E W_Q + P, and K and V likewise",
         tell="X is E alone; where d_k is not d_model, the sum is not defined.",
         feedback="Add $@name(P)$ to the embeddings, before anything is projected.",
-        source="PEDAGOGY 2.2",
+        source="experience",
         prior="medium",
     ),
     Misconception(
@@ -168,7 +168,7 @@ POSITION = (
         exactly="the line of position p has the angles of p + 1 (of p − 1, where positions count from 1)",
         tell="All lines of P are the next ones.",
         feedback="The positions count as the conventions say: look at the first {row} of $@name(P)$ again.",
-        source="PEDAGOGY 2.2",
+        source="experience",
         prior="medium",
         core=True,
     ),
@@ -180,7 +180,7 @@ POSITION = (
         exactly="P has cos pθ where sin pθ belongs, and sin pθ where cos pθ belongs",
         tell="At position 0 the sines are 0 and the cosines are 1.",
         feedback="In every pair of $@name(P)$, the sine comes first and the cosine second.",
-        source="PEDAGOGY 2.2",
+        source="experience",
         prior="medium",
         core=True,
     ),
@@ -192,7 +192,7 @@ POSITION = (
         exactly="X = [E P]",
         tell="X is twice as wide.",
         feedback="Add $@name(P)$ to the embeddings entry by entry; the width stays.",
-        source="PEDAGOGY 2.2",
+        source="experience",
         prior="medium",
     ),
     Misconception(
@@ -203,7 +203,7 @@ POSITION = (
         exactly="E' = E",
         tell="The embeddings are √d_model times too small.",
         feedback="Multiply the embeddings before positions are added, as the conventions say.",
-        source="PEDAGOGY 2.2; Vaswani et al. 2017, section 3.4, multiplies",
+        source="Vaswani et al. 2017, section 3.4, multiplies",
         prior="medium",
         core=True,
     ),

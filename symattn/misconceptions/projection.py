@@ -1,4 +1,4 @@
-"""Wrong queries, keys and values (PEDAGOGY 2.2, projection)."""
+"""Wrong queries, keys and values (rules.md 2.2, projection)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROLES = ("Q", "K", "V")
 
 
 def product(d: Derivation, role: str) -> Step | None:
-    """X W, before a bias and an activation; none where Q, K or V is given."""
+    """X W, before a bias and an activation; None if Q, K or V is given."""
     for name in (f"{role}_product", f"{role}_linear", role):
         place = found(d, name, MatMul)
         if place and place[0].operands == (Operand("X"), Operand(f"W_{role}")):

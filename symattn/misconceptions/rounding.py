@@ -1,4 +1,4 @@
-"""Wrong rounding (PEDAGOGY 2.2, rounding).  R1 is X11."""
+"""Wrong rounding (rules.md 2.2, rounding).  R1 is X11."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wrong scaling (PEDAGOGY 2.2, scale).
+"""Wrong scaling (rules.md 2.2, scale).
 
 A problem may declare another divisor than √d_k; what is wrong is then another one than the declared.
 """
@@ -16,7 +16,7 @@ from symattn.ops import Scale, Softmax
 
 
 def scaling(d: Derivation) -> tuple[Step, Scale] | None:
-    """The step that scales; none where nothing is divided, or by 1."""
+    """The step that scales; None if nothing is divided, or by 1."""
     place = found(d, "S'", Scale)
     return place if place and place[1].divisor != 1 else None
 

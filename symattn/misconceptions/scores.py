@@ -1,4 +1,4 @@
-"""Wrong scores (PEDAGOGY 2.2, scores)."""
+"""Wrong scores (rules.md 2.2, scores)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slips: one wrong entry, as everybody makes them who believes nothing wrong (PEDAGOGY 2.2, arithmetic slips)."""
+"""Slips: one wrong entry, as everybody makes them who believes nothing wrong (rules.md 2.2, arithmetic slips)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wrong weights (PEDAGOGY 2.2, softmax).  Hidden scores, −∞, get the weight 0 and count nothing unless it is said."""
+"""Wrong weights (rules.md 2.2, softmax).  Hidden scores, −∞, get the weight 0 and count nothing unless it is said."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ SIZES: Mapping[str, Mapping[str, int]] = {
     "standard": DEFAULT_SIZES,
     "long": {"n": 4, "m": 4, "d_model": 5, "d_k": 4, "d_v": 2},
 }
-"""What each level takes where no sizes are stated (PEDAGOGY 4.8)."""
+"""What each level takes where no sizes are stated (rules.md 4.8)."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class ProblemType:
     `draw` makes the content of a variant, everything that is random; `make` makes the question of it and draws
     nothing, so that a frozen variant comes out the same for ever.  `family` fixes what all variants of a pool share.
     `complaint` says why a content may not be set, "" if it may; `prove` raises `SelfCheckError` if the key is wrong.
-    `key` gives the entries that two variants may share only in part (PEDAGOGY 4.8), where keys are numbers; other keys,
+    `key` gives the entries that two variants may share only in part (rules.md 4.8), where keys are numbers; other keys,
     such as letters of choices, are alike by nature.  `relabellings` gives other keys of equally hard contents, and what
     makes each of these.  `options` are its own settings, each with its default and a word on what it does; `defaults`
     are its own choices for the fields of `Spec`, and `presets` further ones for every value of its option `what`, by

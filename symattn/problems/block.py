@@ -1,4 +1,4 @@
-"""The parts of a Transformer block beside attention, and whole blocks (PEDAGOGY 5, type 13)."""
+"""The parts of a Transformer block beside attention, and whole blocks (rules.md 5, type 13)."""
 
 from symattn.problems.variety import Asked, variety
 

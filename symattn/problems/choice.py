@@ -1,6 +1,6 @@
-"""Multiple choice whose wrong options are what misconceptions lead to (PEDAGOGY 5, type 5).
+"""Multiple choice whose wrong options are what misconceptions lead to (rules.md 5, type 5).
 
-With `several`, the options are ways of working, among them some that look wrong and are right (PEDAGOGY 2.6).
+With `several`, the options are ways of working, among them some that look wrong and are right (rules.md 2.6).
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
 def _items(
     found: Separation, spec: Spec, number: int, rng: random.Random, family: Family
 ) -> list[dict[str, Json]] | None:
-    """The items of a variant; none where one of them has too few wrong options on a side of the right one."""
+    """The items of a variant; None if one of them has too few wrong options on a side of the right one."""
     places = cast("list[list[int]]", family["places"])
     wrong = WRONG[spec.level]
     there = {step.name for step in found.derivation if isinstance(step.result, Matrix)}
@@ -152,7 +152,7 @@ def _row_item(
 
 
 def _options(found: Separation, name: str, token: int, place: int, wrong: int, rng: random.Random) -> list[str] | None:
-    """Diagnoses in the order of their values, "" for the right one at its place; none if there are too few."""
+    """Diagnoses in the order of their values, "" for the right one at its place; None if there are too few."""
     key = row_of(found.derivation, name, token)
     kept: list[tuple[str, Row]] = []
     for id, row in _candidates(found, name, token, rng):

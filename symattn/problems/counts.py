@@ -1,4 +1,4 @@
-"""Counting: weights, multiply-adds, scores, caches, whole models, where one overtakes another (PEDAGOGY 5, 11)."""
+"""Counting: weights, multiply-adds, scores, caches, whole models, where one overtakes another (rules.md 5, 11)."""
 
 from __future__ import annotations
 
@@ -369,7 +369,7 @@ CROSSOVERS: Mapping[str, Crossover] = {
 
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
     if spec.sizes or spec.given:
-        raise InputError(f"The problem type {spec.type} draws its own sizes; sizes and given were to be left out.")
+        raise InputError(f"The problem type {spec.type} draws its own sizes; leave sizes and given out.")
     starter = spec.level == "starter"
     h, width = pick(rng, [(2, 2), (2, 3), (2, 4), (3, 2), (4, 2), (2, 5), (3, 3), (3, 4)])
     at = (number - 1) % 4

@@ -28,7 +28,7 @@ from symattn.formula import Formula
 from symattn.formula.width import width
 from symattn.mechanisms import Settings, mechanism, mechanisms
 from symattn.mechanisms.base import mask_keep
-from symattn.misconceptions import Wrong
+from symattn.misconceptions import WrongDerivation
 from symattn.misconceptions.layout import whole
 from symattn.notation import load_notation
 from symattn.ops import Mask, Scale
@@ -89,7 +89,7 @@ def _backwards(spec: Spec) -> bool:
 
 
 LIKE = 0.07
-"""How far the work of siblings may differ that are drawn forwards (PEDAGOGY 4.8, long)."""
+"""How far the work of siblings may differ that are drawn forwards (rules.md 4.8, long)."""
 
 
 def _judged_family(spec: Spec, rng: random.Random) -> Family:
@@ -403,18 +403,18 @@ def remarks(problem: Problem, wording: Wording, found: Separation) -> tuple[Bloc
     return tuple(blocks)
 
 
-def _looks_wrong(wrong: Wrong, wording: Wording, places: int) -> bool:
+def _looks_wrong(wrong: WrongDerivation, wording: Wording, places: int) -> bool:
     """Whether what is written first differs from the right line as it is printed, which may be rounded."""
     assert wrong.first is not None
     right = wrong.right.value(wrong.first)
     return _shown(wrong.value(wrong.first), wording, places) != _shown(right, wording, places)
 
 
-def _usual(wrong: Wrong) -> bool:
+def _usual(wrong: WrongDerivation) -> bool:
     return wrong.misconception.core or wrong.misconception.prior != "low"
 
 
-def wrong_answers(wrongs: list[Wrong], wording: Wording, places: int) -> Table:
+def wrong_answers(wrongs: list[WrongDerivation], wording: Wording, places: int) -> Table:
     """Misconceptions that show at the same step: what is written there, what comes of it in the end, what it means."""
     first, last = wrongs[0].first, wrongs[0].right.last.name
     assert first is not None
@@ -442,7 +442,7 @@ def _width(cell: Inlines) -> float:
     return sum(width(part.formula) for part in cell if isinstance(part, Math))
 
 
-def _written(wrong: Wrong, step: str, wording: Wording, places: int) -> Inlines:
+def _written(wrong: WrongDerivation, step: str, wording: Wording, places: int) -> Inlines:
     matrix = wrong.value(step)
     if not isinstance(matrix, Matrix):
         return (Words("not defined" if "not defined" in wrong.stopped else "too long to write"),)
@@ -464,7 +464,7 @@ def _shown(matrix: AnyMatrix | None, wording: Wording, places: int) -> Formula:
     return wording.values(matrix) if whole else wording.rounded(matrix, min(places, 3))
 
 
-def feedback(wrong: Wrong, wording: Wording) -> Inlines:
+def feedback(wrong: WrongDerivation, wording: Wording) -> Inlines:
     """The sentence to the student, in the problem's own signs."""
     rows = wording.orientation == "rows"
     words = {"row": "row", "rows": "rows", "column": "column", "columns": "columns"}

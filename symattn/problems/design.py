@@ -1,4 +1,4 @@
-"""Inverse problems: scores, weight matrices, keys or a mask that make attention do what is wanted (PEDAGOGY 5, type 9).
+"""Inverse problems: scores, weight matrices, keys or a mask that make attention do what is wanted (rules.md 5, type 9).
 
 What the student chooses is marked by its property (`properties.py`).  Every wish can be fulfilled because it was made
 from an answer, and every one said to be impossible is a linear system without a solution.
@@ -59,7 +59,7 @@ LEAST = "99/100"
 GAP = 6  # two other scores lower by 6 have weights below 0.0025 each
 
 PATTERNS = ((1, 1, 2), (1, 2, 2), (1, 1, 4), (1, 2, 4), (1, 4, 4), (1, 1, 8), (1, 2, 8))
-"""Rows of weights in proportion, with powers of 2 (PEDAGOGY 4.3)."""
+"""Rows of weights in proportion, with powers of 2 (rules.md 4.3)."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Drills: one step at a time, several short ones to a sheet (PEDAGOGY 5, type 7), with the pretty rows of 4.3."""
+"""Drills: one step at a time, several short ones to a sheet (rules.md 5, type 7), with the pretty rows of 4.3."""
 
 from __future__ import annotations
 

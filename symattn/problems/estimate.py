@@ -1,4 +1,4 @@
-"""Reasoning without computing: order rows, say what a change does to a weight, find limits (PEDAGOGY 5, type 17).
+"""Reasoning without computing: order rows, say what a change does to a weight, find limits (rules.md 5, type 17).
 
 Rows that are to be ordered can be compared by eye: each comes from the one before by moving weight to a smaller part,
 or by lowering a score that is not the largest.  Every claim is decided exactly in `prove`.

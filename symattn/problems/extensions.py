@@ -1,4 +1,4 @@
-"""What comes after self-attention: other sources, positions, caches, other orders of work (PEDAGOGY 5, type 18)."""
+"""What comes after self-attention: other sources, positions, caches, other orders of work (rules.md 5, type 18)."""
 
 from symattn.problems.variety import Asked, variety
 

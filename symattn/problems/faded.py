@@ -1,4 +1,4 @@
-"""Faded examples: a derivation with blanks that what is printed determines, and is proved to (PEDAGOGY 5, type 2)."""
+"""Faded examples: a derivation with blanks that what is printed determines, and is proved to (rules.md 5, type 2)."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def _equations(d: Derivation, step: Step, unknown: set[Cell]) -> Iterator[Equati
 
 
 def _equation(d: Derivation, step: Step, i: int, j: int, unknown: set[Cell]) -> Equation | None:
-    """The terms of an entry less the entry itself; none where it is not linear, empty where all is known.
+    """The terms of an entry less the entry itself; None if it is not linear, empty where all is known.
 
     A scaled score is counted in units of 1/√d_k, so that an irrational divisor leaves the coefficients rational.
     """

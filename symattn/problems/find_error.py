@@ -1,4 +1,4 @@
-"""Find the error: a script with a wrong line in it, from which the rest follows rightly (PEDAGOGY 5, type 3)."""
+"""Find the error: a script with a wrong line in it, from which the rest follows rightly (rules.md 5, type 3)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from symattn.fairness import self_check
 from symattn.fairness.separation import LEAST, Separation
 from symattn.formula import Formula, Name, Relation, written
 from symattn.formula.width import fold, width
-from symattn.misconceptions import Misconception, Wrong, misconception, misconceptions, replayed, whole
+from symattn.misconceptions import Misconception, WrongDerivation, misconception, misconceptions, replayed, whole
 from symattn.misconceptions.slips import Slipped, slips
 from symattn.ops import MatMul
 from symattn.problem import Problem
@@ -65,7 +65,7 @@ def at_step(d: Derivation, step: str) -> Separation:
     return Separation(wrongs[0].right if wrongs else d, wrongs)
 
 
-def plantable(found: Separation) -> dict[str, Wrong]:
+def plantable(found: Separation) -> dict[str, WrongDerivation]:
     """The misconceptions that make one wrong line, which is seen, which nothing else explains, and which goes on."""
     return {w.misconception.id: w for w in found.wrongs if _usual(w.misconception) and _is_plantable(w, found)}
 
@@ -74,7 +74,7 @@ def _usual(m: Misconception) -> bool:
     return m.core or m.prior != "low"
 
 
-def _is_plantable(w: Wrong, found: Separation) -> bool:
+def _is_plantable(w: WrongDerivation, found: Separation) -> bool:
     if w.first is None or w.stopped:
         return False
     right, value = found.derivation.value(w.first), w.value(w.first)
@@ -169,7 +169,7 @@ def _step_of(plant: str) -> str:
 
 
 def _plant(d: Derivation, wanted: Sequence[str], rng: random.Random) -> list[Planted] | None:
-    """The mistakes one after the other, each on what the one before has left; none where one of them does not fit."""
+    """The mistakes one after the other, each on what the one before has left; None if one of them does not fit."""
     script, errors = whole(d), list[Planted]()
     order = [step.name for step in script]
     for plant in sorted(wanted, key=lambda plant: order.index(_step_of(plant))):
@@ -354,7 +354,7 @@ def _slip_said(error: Mapping[str, Any], before: Derivation, wording: Wording) -
     return (Words(f"right: {slip.slip.id} {slip.slip.name}. In "), entry, Words(f" {slip.says}."))
 
 
-def _done(w: Wrong, d: Derivation, wording: Wording) -> Inlines:
+def _done(w: WrongDerivation, d: Derivation, wording: Wording) -> Inlines:
     """What a misconception does, as a formula where it is one, in the words of the orientation."""
     m = w.misconception
     step = next((step for other, step in rewritten(d, m.at) if other.id == m.id), None) if m.at in d else None

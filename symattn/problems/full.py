@@ -1,4 +1,4 @@
-"""The full derivation in boxes: every step asked, from the givens to the output (PEDAGOGY 5, type 1)."""
+"""The full derivation in boxes: every step asked, from the givens to the output (rules.md 5, type 1)."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _asked_once(problem: Problem) -> list[Step]:
 
 
 def scheme(problem: Problem) -> dict[str, Marks]:
-    """The marks of every step asked: PEDAGOGY 3.10, for three tokens 20 marks, one accuracy mark for every token.
+    """The marks of every step asked: rules.md 3.10, for three tokens 20 marks, one accuracy mark for every token.
 
     Keys and values are worked out as queries are, so that the method of all three is marked once; so is that of further
     heads, layers and blocks.  Without a mask its marks go to the scores.  Token by token, a role's marks are shared by

@@ -1,4 +1,4 @@
-"""Gradients by hand, from a Jacobian to a whole layer (PEDAGOGY 5, type 14)."""
+"""Gradients by hand, from a Jacobian to a whole layer (rules.md 5, type 14)."""
 
 from symattn.problems.variety import Asked, variety
 

@@ -1,4 +1,4 @@
-"""Reading a picture of weights: which matrix, which mask, which kind of head, which statements (PEDAGOGY 5, type 16).
+"""Reading a picture of weights: which matrix, which mask, which kind of head, which statements (rules.md 5, type 16).
 
 The tones of a picture stand for declared ranges of weights; no weight lies near the end of a range, and white means
 exactly 0, so that every question has one answer that the picture alone decides.

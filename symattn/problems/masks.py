@@ -1,4 +1,4 @@
-"""Masks: shade what is hidden, write the mask down, work weights out under it, and read one (PEDAGOGY 5, type 4)."""
+"""Masks: shade what is hidden, write the mask down, work weights out under it, and read one (rules.md 5, type 4)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ TOKENS: Mapping[str, int] = {"starter": 3, "standard": 4, "long": 5}
 ASKED: Mapping[str, int] = {"starter": 1, "standard": 2, "long": 2}
 FEWEST, MOST = 3, 6
 LARGEST_SUM = 20  # of the powers in a row, in lowest terms
-APART = 0.05  # what two wrong answers must differ by in some weight (PEDAGOGY 4.8)
+APART = 0.05  # what two wrong answers must differ by in some weight (rules.md 4.8)
 TRIES = 2000
 
 TEXTS: Mapping[int, tuple[str, ...]] = {
@@ -182,7 +182,7 @@ def _few(number: int) -> str:
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
     tokens_are_rows(spec)
     if spec.given:
-        raise InputError("The problem type masks draws its own scores; given was to be left out.")
+        raise InputError("The problem type masks draws its own scores; leave given out.")
     stated, style = str(TYPE.option(spec, "kind")), str(TYPE.option(spec, "style"))
     if stated and stated not in KINDS:
         tail = offered(stated, KINDS, "{} or nothing for all were expected")
@@ -232,7 +232,7 @@ def _words(kind: str, parameters: Sequence[int], tokens: int, rng: random.Random
 
 
 def _scores(keep: Keep, asked: Sequence[int], softmax: str, logs: bool, rng: random.Random) -> list[list[str]]:
-    """Scaled scores of which masking mistakes show: hidden ones of every sign (PEDAGOGY 2.4, D4), no two rows equal."""
+    """Scaled scores of which masking mistakes show: hidden ones of every sign (rules.md 2.4, D4), no two rows equal."""
     for _ in range(TRIES):
         rows = [_row(seen, i in asked, softmax, logs, rng) for i, seen in enumerate(keep)]
         hidden = [

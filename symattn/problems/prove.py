@@ -1,4 +1,4 @@
-"""Explain and prove: a theorem of attention, and an instance of it with numbers (PEDAGOGY 5, type 12).
+"""Explain and prove: a theorem of attention, and an instance of it with numbers (rules.md 5, type 12).
 
 The proof is marked by a rubric, or its lines are put in order; the instance is marked exactly.
 """

@@ -1,4 +1,4 @@
-"""Attention beside recurrence and convolution: cost, waiting, distance, and claims to judge (PEDAGOGY 5, type 15).
+"""Attention beside recurrence and convolution: cost, waiting, distance, and claims to judge (rules.md 5, type 15).
 
 The three kinds of layer are those of Vaswani et al. 2017, table 1, with every number counted instead of O(…): in
 derivations of a layer of these sizes, where there is one.
@@ -422,7 +422,7 @@ CLAIMS: Mapping[str, int] = {"starter": 4, "standard": 6, "long": 8}
 
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
     if spec.sizes or spec.given:
-        raise InputError(f"The problem type {spec.type} draws its own sizes; sizes and given were to be left out.")
+        raise InputError(f"The problem type {spec.type} draws its own sizes; leave sizes and given out.")
     tokens, widths = SIZES[spec.level]
     n = pick(rng, tokens)
     d = pick(rng, [width for width in widths if width != n])

@@ -1,4 +1,4 @@
-"""Shapes: of expressions, of every matrix of a mechanism, of a derivation that breaks (PEDAGOGY 5, type 6)."""
+"""Shapes: of expressions, of every matrix of a mechanism, of a derivation that breaks (rules.md 5, type 6)."""
 
 from __future__ import annotations
 
@@ -296,7 +296,7 @@ COUNTS: Mapping[str, tuple[int, int]] = {"starter": (4, 2), "standard": (5, 3), 
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
     tokens_are_rows(spec)
     if spec.sizes or spec.given:
-        raise InputError(f"The problem type {spec.type} draws its own sizes; sizes and given were to be left out.")
+        raise InputError(f"The problem type {spec.type} draws its own sizes; leave sizes and given out.")
     defined, undefined = COUNTS[spec.level]
     heads = spec.level != "starter"
     good = sample(rng, DEFINED, defined - heads)

@@ -1,4 +1,4 @@
-"""Translate a derivation from one notation into another: names, products, shapes, layout (PEDAGOGY 5, type 8)."""
+"""Translate a derivation from one notation into another: names, products, shapes, layout (rules.md 5, type 8)."""
 
 from __future__ import annotations
 

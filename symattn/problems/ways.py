@@ -1,6 +1,6 @@
 """Ways of working out a step: the usual one, some that look wrong and are right, and some that are wrong.
 
-PEDAGOGY 2.6 lists those that look wrong and earn full marks.  Each way is carried out on the numbers of a variant, so
+rules.md 2.6 lists those that look wrong and earn full marks.  Each way is carried out on the numbers of a variant, so
 that what is said of it is proved there and not believed.  Tokens are rows.
 """
 
@@ -82,7 +82,7 @@ class Way:
 
 
 def carried_out(way: Way, d: Derivation) -> Matrix | None:
-    """What a way gives; none where it is not defined."""
+    """What a way gives; None if it is not defined."""
     try:
         return way.work(Numbers(d))
     except (ShapeError, UndefinedError, ZeroDivisionError):

@@ -1,9 +1,9 @@
-"""Reports as documents: for the student without the key, for the teacher with it (PEDAGOGY 6.3)."""
+"""Reports as documents: for the student without the key, for the teacher with it (rules.md 6.3)."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from symattn.attempt import Remark
@@ -30,6 +30,7 @@ from symattn.explanation.page import rows_of
 from symattn.formula import NOTHING, Formula, Marked, MatrixOf, Relation, Row, Text, decimal, number
 from symattn.formula.width import width
 from symattn.marking.report import Event, Report, Verdict
+from symattn.misconceptions import COUNTING, SLIPS, misconceptions
 from symattn.ops import Mask, MatMul, Scale, Softmax
 from symattn.question import (
     Answer,
@@ -246,6 +247,8 @@ def _for_the_teacher(told: Told) -> Iterator[Block]:
     if told.report.events:
         yield Heading(_words(words.MISTAKES), 2)
         yield ItemList(tuple(_event(told, event) for event in told.report.events))
+        if codes := _catalogued(told.report.events):
+            yield Paragraph((Words(words.LOOK_UP), Code(f"symattn list misconceptions {' '.join(codes)}"), Words(".")))
     rows = [row for line in told.lines for row in _compared_with_key(told, line)]
     if rows:
         yield Heading(_words(words.DETAIL), 2)
@@ -254,6 +257,12 @@ def _for_the_teacher(told: Told) -> Iterator[Block]:
     proofs = Counter(v.proof for v in told.report.verdicts if v.state == "correct")
     if proofs:
         yield Paragraph(_words(words.equal_to_key(proofs.total(), sorted(proofs.items()))))
+
+
+def _catalogued(events: Iterable[Event]) -> list[str]:
+    """The codes of misconceptions and slips among the explanations, which `symattn list` says more about."""
+    found = dict.fromkeys(candidate.id for event in events for candidate in event.candidates)
+    return [code for code in found if code in misconceptions() or code in COUNTING or code in SLIPS]
 
 
 def _event(told: Told, event: Event) -> Inlines:

@@ -19,7 +19,7 @@ from symattn.formula import NOTHING, Dots, Formula, Marked, MatrixOf, Relation, 
 from symattn.formula import Text as FormulaText
 from symattn.formula.width import width
 from symattn.marking.report import Candidate, Event, Given, Report, Verdict, Way
-from symattn.misconceptions import SLIPS, Wrong, misconceptions, whole
+from symattn.misconceptions import SLIPS, WrongDerivation, misconceptions, whole
 from symattn.notation import load_notation
 from symattn.problems.derived import feedback
 from symattn.question import (
@@ -341,7 +341,7 @@ class Told:
         wording = self._wording(event.part)
         if wording is None:
             return ()
-        return feedback(Wrong(misconceptions()[id], wording.derivation, None), wording)
+        return feedback(WrongDerivation(misconceptions()[id], wording.derivation, None), wording)
 
     # -- what follows, and what else there is to say
 

@@ -66,6 +66,7 @@ GIVENS = "Compare the given numbers with those that you worked with (mistake {nu
 
 BEGIN_WITH = "Begin with "
 PRACTICE = "More of this step alone, to practise: "
+LOOK_UP = "Exactly what was done, and how to tell it from similar mistakes: "
 
 
 def begun(number: int) -> str:

@@ -5,8 +5,8 @@ length and depth of a number.  What cannot be read is said in a remark with its 
 """
 
 from symattn.submissions.entries import entry, grid
-from symattn.submissions.files import form_of, read_submission, read_submission_file, sheet_of
+from symattn.submissions.files import form_of, read_submission, sheet_of
 from symattn.submissions.markdown import fill
 from symattn.submissions.notebook import fill_notebook
 
-__all__ = ["entry", "fill", "fill_notebook", "form_of", "grid", "read_submission", "read_submission_file", "sheet_of"]
+__all__ = ["entry", "fill", "fill_notebook", "form_of", "grid", "read_submission", "sheet_of"]

@@ -38,7 +38,7 @@ class _ComputedError(Exception):
 
 
 def read_code(source: str) -> Code | None:
-    """The code of one cell; none if it is no Python, or far too much of it.
+    """The code of one cell; None if it is not Python, or far too long.
 
     >>> code = read_code("Q = np.array([[1/2, -np.exp(2)], ['√3', 2**3]])\\nS = Q @ K.T\\nS")
     >>> code.names, code.shown
@@ -56,7 +56,7 @@ def read_code(source: str) -> Code | None:
 
 
 def printed(output: str) -> Cells | None:
-    """A matrix as NumPy or SymPy shows it, or `print` does; none if the output is anything else, or not all of it.
+    """A matrix as NumPy or SymPy shows it, or `print` does; None if the output is anything else, or not all of it.
 
     >>> printed("array([[0.09  , 1.    ],\\n       [0.6652, 0.2447]])").rows
     (('0.0900', '1.0000'), ('0.6652', '0.2447'))
@@ -103,7 +103,7 @@ def _with_zeros(cells: Cells) -> Cells:
 
 
 def _parsed(source: str) -> tuple[ast.Module, _Values] | None:
-    """The syntax tree and what reads values in it; none if it is no Python, nested too deep, or too long."""
+    """The syntax tree and what reads values in it; None if it is not Python, nested too deeply, or too long."""
     if len(source) > LONGEST:
         return None
     try:
@@ -217,7 +217,7 @@ class _Values:
         return tuple(tuple(map(self.entry, row or ())) for row in inner)
 
     def _row(self, node: ast.expr) -> Sequence[ast.expr] | None:
-        """What stands in an inner list, none where it is no list."""
+        """What stands in an inner list; None if it is not a list."""
         match node:
             case ast.List(items) | ast.Tuple(items):
                 return items

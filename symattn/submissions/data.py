@@ -64,9 +64,9 @@ def json_data(text: str, decimal_mark: str) -> dict[str, Any]:
         data = json.loads(text, parse_float=_digits(decimal_mark), parse_int=str, parse_constant=str.lower)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        raise InputError(f"It is no JSON, or it is cut off: {error.msg} ({place}).") from error
+        raise InputError(f"This is not JSON, or it is cut off: {error.msg} ({place}).") from error
     except RecursionError as error:
-        raise InputError("It is no JSON that can be used: it is nested too deep.") from error
+        raise InputError("This JSON is nested too deeply to be used.") from error
     if not isinstance(data, dict):
         raise InputError(f'It holds {_kind(data)}, where an object such as {{"answers": {{…}}}} was expected.')
     return data
@@ -100,7 +100,7 @@ def read_data(data: Mapping[str, Any], questions: Sequence[Question]) -> Paper:
     """The answers in a TOML or JSON file."""
     paper = Paper.of(questions, *head_of(data))
     if sum(1 for _ in _values(data)) > MOST_VALUES:
-        raise InputError(f"It holds more than {MOST_VALUES} values; that is no sheet of answers.")
+        raise InputError(f"It holds more than {MOST_VALUES} values; that is not a sheet of answers.")
     own = {key: value for key, value in data.items() if key.casefold() not in _head() and key not in _SECTIONS}
     answers = data.get("answers", {})
     _read_answers(paper, own, "")
@@ -120,7 +120,7 @@ _SECTIONS = ("answers", "question", "questions", "methods", "points", "symattn")
 
 def _values(value: object, depth: int = 0) -> Iterator[object]:
     if depth > DEEPEST:
-        raise InputError(f"It is nested more than {DEEPEST} deep; that is no sheet of answers.")
+        raise InputError(f"It is nested more than {DEEPEST} deep; that is not a sheet of answers.")
     if isinstance(value, Mapping | list):
         for inner in value.values() if isinstance(value, Mapping) else value:
             yield from _values(inner, depth + 1)
@@ -257,7 +257,7 @@ def _csv_rows(text: str) -> list[list[str]]:
     try:
         return [[cell.strip() for cell in row] for row in csv.reader(text.splitlines(), delimiter=mark)]
     except csv.Error as error:
-        raise InputError(f"It is no CSV: {error}.") from error
+        raise InputError(f"This is not CSV: {error}.") from error
 
 
 def _csv_head(paper: Paper, row: list[str]) -> bool:

@@ -17,7 +17,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from symattn.attempt import BLANK, Entry, Grid
-from symattn.errors import InputError, ReadError, SymattnError
+from symattn.errors import InputError, ReadError, SymattnError, pointer_of
 from symattn.exact import Value, compare, is_symbolic
 from symattn.exact.intervals import enclose
 from symattn.exact.reading import LONGEST_TEXT, Reading, read
@@ -248,7 +248,7 @@ def _read_with(shown: str, source: str, mark: str, symbols: bool) -> Entry:
         reading = read(source, mark, symbols=symbols)
         value = reading.evaluate()
     except ReadError as error:
-        return Entry(shown, complaint=str(error))
+        return Entry(shown, complaint=str(error), pointer=error.pointer)
     except OverBudget:
         value = None
     return Entry(shown, reading, value, _unit(reading))
@@ -275,7 +275,7 @@ def _scaled(written: Entry, factor: Reading | None) -> Entry:
             if unit is not None and scale is not None
         ]
     except (ReadError, InputError) as error:
-        return Entry(written.text, complaint=str(error))
+        return Entry(written.text, complaint=str(error), pointer=pointer_of(error))
     except OverBudget:
         return Entry(written.text, reading)
     return Entry(written.text, reading, value, sum(off, Fraction(0)) or None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from pathlib import Path
 
 from symattn.attempt import Remark, Submission
 from symattn.errors import InputError
@@ -40,18 +39,6 @@ _SIGNATURES = {
     b"PK\x03\x04": "a zip archive or an office document", b"\x1f\x8b": "a compressed file",
     b"\xd0\xcf\x11\xe0": "an office document", b"RIFF": "a picture or a sound",
 }  # fmt: skip
-
-
-def read_submission_file(path: Path | str, questions: Sequence[Question], *, decimal_mark: str = AUTO) -> Submission:
-    """A file with one student's answers; `InputError` names it and says why it cannot be used."""
-    path = Path(path)
-    try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_FILE + 1)
-    except OSError as error:
-        raise InputError(f"{path.name} cannot be opened: {error.strerror}.") from error
-    form = FORMS.get(path.suffix.lower(), "")
-    return read_submission(content, questions, form=form, source=path.name, decimal_mark=decimal_mark)
 
 
 def read_submission(
@@ -141,7 +128,7 @@ def _is_toml(lines: Sequence[str]) -> bool:
 def decoded(content: str | bytes) -> str:
     """The text of a file in UTF-8 or UTF-16; `InputError` says what it is instead."""
     if len(content) > LARGEST_FILE:
-        raise InputError(f"It is larger than {LARGEST_FILE // 1_000_000} MB; that is no sheet of answers.")
+        raise InputError(f"It is larger than {LARGEST_FILE // 1_000_000} MB; that is not a sheet of answers.")
     if isinstance(content, str):
         text = content
     else:
@@ -155,7 +142,7 @@ def decoded(content: str | bytes) -> str:
             name = "UTF-16" if utf_16 else "UTF-8"
             raise InputError(f"Byte {error.start + 1} cannot be read; text in {name} was expected.") from error
     if "\0" in text:
-        raise InputError(f"It holds bytes that no text has; {_ALL_FORMS} was expected.")
+        raise InputError(f"It holds bytes that are not text; {_ALL_FORMS} was expected.")
     return text.removeprefix("\ufeff")
 
 
@@ -186,4 +173,4 @@ def _parts(questions: Sequence[Question]) -> str:
     return ", ".join(names[:8]) + (" and others" if len(names) > 8 else "")
 
 
-__all__ = ["decoded", "form_of", "read_submission", "read_submission_file", "sheet_of"]
+__all__ = ["decoded", "form_of", "read_submission", "sheet_of"]

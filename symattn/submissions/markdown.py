@@ -291,7 +291,7 @@ def _numbered(heads: Sequence[str]) -> bool:
 
 
 def behind_label(text: str, label: str) -> str | None:
-    r"""What stands behind a label, without the line that was printed to write on; none if the label is not there.
+    r"""What stands behind a label, without the line that was printed to write on; None if the label is not there.
 
     >>> behind_label("Count: \\_\\_4 d^2\\_\\_", "Count:"), behind_label("$n$ \\= 12", "$n$ =")
     ('4 d^2', '12')

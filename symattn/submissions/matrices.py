@@ -26,13 +26,9 @@ class TextMatrix:
     name: str = ""
     factor: str = ""
 
-    @property
-    def too_large(self) -> bool:
-        return len(self.rows) > LARGEST or max(map(len, self.rows), default=0) > LARGEST
-
 
 def read_matrix(text: str, shape: tuple[int, int] = (0, 0)) -> TextMatrix | None:
-    """A matrix in brackets, or in lines, or with `;` between its rows; none if nothing is written, or far too much.
+    """A matrix in brackets, or in lines, or with `;` between its rows; None if nothing is written, or far too much.
 
     `shape` is the one that it should have: it decides where signs can be taken in two ways.  A decimal approximation
     behind ≈ is left away.

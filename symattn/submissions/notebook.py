@@ -61,9 +61,9 @@ def notebook(text: str) -> Notebook:
     version, cells = str(data.get("nbformat", "")), data.get("cells")
     if version != "4":
         said = f"nbformat {version[:20]}" if version else "no nbformat"
-        raise InputError(f"It is no notebook that can be read: it has {said}, where nbformat 4 was expected.")
+        raise InputError(f"This notebook cannot be read: it has {said}; nbformat 4 was expected.")
     if not isinstance(cells, list):
-        raise InputError("It is no notebook: it has no list of cells.")
+        raise InputError("This is not a notebook: it has no list of cells.")
     if len(cells) > MOST_CELLS:
         raise InputError(f"It has {len(cells)} cells; at most {MOST_CELLS} are read.")
     about = _table(data.get("metadata"))

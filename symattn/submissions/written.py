@@ -158,8 +158,8 @@ class Written:
             self.remark(where, f"{target} was answered twice; the last answer counts.")
         into[target] = raw
 
-    def remark(self, where: str, says: str) -> None:
-        self.remarks.append(Remark(where, says))
+    def remark(self, where: str, says: str, pointer: str = "") -> None:
+        self.remarks.append(Remark(where, says, pointer))
 
     def numbers(self) -> Iterator[str]:
         """Every text that should hold a number: what the decimal mark is seen from."""
@@ -282,12 +282,14 @@ class _Reader:
 
     def entry(self, where: str, text: str, *, symbols: bool = False, factor: Reading | None = None) -> Entry:
         found: Noticed = noticed(text, self.mark, symbols=symbols, factor=factor)
-        for says in filter(None, (found.entry.complaint, found.remark)):
-            self.written.remark(where, says)
+        if found.entry.complaint:
+            self.written.remark(where, found.entry.complaint, found.entry.pointer)
+        if found.remark:
+            self.written.remark(where, found.remark)
         return found.entry
 
     def grid(self, where: str, raw: Raw, size: Shape) -> Grid | Unreadable | None:
-        """A matrix of numbers, none if nothing stands in it; a shape other than `size` is kept."""
+        """A matrix of numbers, None if nothing was written; a shape other than `size` is kept."""
         if isinstance(raw, Several):
             raw = next(iter(raw.matrices.values()))
         cells = raw if isinstance(raw, Cells) else _cells(raw.text, size)
@@ -296,8 +298,9 @@ class _Reader:
             return self.unreadable(where, text, f"a matrix of at most {LARGEST}×{LARGEST} entries")
         try:
             factor = read(undecorated(cells.factor), "," if self.mark == "," else ".") if cells.factor else None
-        except ReadError:
-            return self.unreadable(where, text, f"a number as the common factor in front ({cells.factor})")
+        except ReadError as error:
+            expected = f"a number as the common factor in front ({cells.factor})"
+            return self.unreadable(where, text, expected, error.pointer)
         before = len(self.written.remarks)
         rows = [
             [
@@ -314,9 +317,9 @@ class _Reader:
             return self.unreadable(where, text, "a matrix")
         return grid
 
-    def unreadable(self, where: str, text: str, expected: str) -> Unreadable:
+    def unreadable(self, where: str, text: str, expected: str, pointer: str = "") -> Unreadable:
         said = Unreadable(text, f"Found {_short(text)}, where {expected} was expected.")
-        self.written.remark(where, said.complaint)
+        self.written.remark(where, said.complaint, pointer)
         return said
 
     def without_printed(self, part: Part, grid: Grid) -> Grid | None:

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-
-def columns_of(text: str) -> int:
-    """How many columns of a terminal a text takes."""
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.combining(c) or unicodedata.category(c) == "Cf" else
-        2 if unicodedata.east_asian_width(c) in "WF" else 1
-        for c in text
-    )  # fmt: skip
+from symattn.terminal import columns_of
 
 
 def left(text: str, columns: int) -> str:

@@ -67,6 +67,11 @@ class Compiler:
             process.kill()
             process.communicate()
 
+    @property
+    def pid(self) -> int | None:
+        """The number of the process that compiles; None while there is none."""
+        return self._process.pid if self._process is not None else None
+
     def abandon(self) -> None:
         """Let go of the process without ending it: it belongs to the process that this one was forked from."""
         if self._process is not None:

@@ -54,7 +54,7 @@ def _compiler(fonts: str, system_fonts: bool) -> Any:
     return typst.Compiler(root=__file__, font_paths=found, ignore_system_fonts=not system_fonts)
 
 
-def _compiled(source: bytes, fonts: str, system_fonts: bool) -> bytes:
+def compiled(source: bytes, fonts: str, system_fonts: bool) -> bytes:
     compiler = _compiler(fonts, system_fonts)
     pdf: bytes = compiler.compile(input=source, format="pdf", pdf_standards=STANDARDS, timestamp=0)
     return pdf
@@ -66,7 +66,7 @@ def _printable(characters: str, fonts: str) -> str:
         return ""
     source = '#set document(title: "x")\n' + "".join(f'#text("\\u{{{ord(c):x}}}")' for c in characters)
     try:
-        _compiled(source.encode(), fonts, True)
+        compiled(source.encode(), fonts, True)
     except BaseException:  # a panic of Rust among them
         half = len(characters) // 2
         return "".join(_printable(part, fonts) for part in (characters[:half], characters[half:])) if half else ""
@@ -79,7 +79,7 @@ def answer(request: Mapping[str, Any], source: bytes, fonts: str) -> tuple[dict[
     try:
         if request["ask"] == "printable":
             return {"printable": _printable(source.decode(), fonts)}, b""
-        return {}, _compiled(source, fonts, request["system_fonts"])
+        return {}, compiled(source, fonts, request["system_fonts"])
     except BaseException as error:  # besides its own errors, typst raises what stands for a panic of Rust
         return {"refused": str(error).rstrip(".")}, b""
 

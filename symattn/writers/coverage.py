@@ -32,8 +32,8 @@ NO_CHARACTER = "\ufffd"  # in the place of what is none
 _LAST_OF_LATIN = "\u024f"
 
 _SPANS = [span.split("-") for span in _RANGES.split()]
-_FIRST = [int(span[0], 16) for span in _SPANS]
-_LAST = [int(span[-1], 16) for span in _SPANS]
+FIRST = [int(span[0], 16) for span in _SPANS]
+LAST = [int(span[-1], 16) for span in _SPANS]
 
 
 @dataclass
@@ -83,8 +83,8 @@ def is_printable(character: str) -> bool:
     account = _account()
     if account.careful:
         return character <= _LAST_OF_LATIN
-    i = bisect(_FIRST, ord(character)) - 1
-    if i >= 0 and ord(character) <= _LAST[i]:
+    i = bisect(FIRST, ord(character)) - 1
+    if i >= 0 and ord(character) <= LAST[i]:
         return True
     if character in han():
         account.has_han = True

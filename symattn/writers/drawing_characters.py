@@ -13,8 +13,9 @@ from graphlib import CycleError, TopologicalSorter
 
 from symattn.document import Diagram, Inlines, Place
 from symattn.formula.nodes import Formula
+from symattn.terminal import columns_of
 from symattn.writers import blocks as draw
-from symattn.writers.blocks import EMPTY, Block, columns_of, text
+from symattn.writers.blocks import EMPTY, Block, text
 from symattn.writers.figures import Network, Node, arranged, is_waypoint, network
 
 _GAP = 3  # columns between boxes with frames
@@ -174,7 +175,7 @@ _JOINT = {"": " ", "LR": "─", "UD": "│", "UL": "┘", "UR": "└", "DL": "�
 
 
 def _wires(bundles: Bundles, middles: Mapping[Node, int], wide: int) -> Block | None:
-    """Arrows above, bars, feet below; none where no order of bars keeps lines apart that have nothing in common."""
+    """Arrows above, bars, feet below; None if no order of bars keeps lines apart that have nothing in common."""
     if not bundles:
         return text("")
     foot: dict[tuple[tuple[Node, ...], Node], int] = {}

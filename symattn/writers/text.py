@@ -72,9 +72,10 @@ from symattn.formula.nodes import (
     factor_needs_brackets,
     index_needs_brackets,
 )
+from symattn.terminal import columns_of
 from symattn.writers import blocks as draw
 from symattn.writers import common
-from symattn.writers.blocks import EMPTY, beside, bracketed, columns_of, text
+from symattn.writers.blocks import EMPTY, beside, bracketed, text
 from symattn.writers.blocks import Block as Picture
 from symattn.writers.common import visible
 from symattn.writers.drawing_characters import characters

@@ -52,7 +52,7 @@ def written(documents: list[Document]) -> None:
 def in_one_process(documents: list[Document]) -> None:
     """The loop that nothing can be faster than: typst in this process."""
     for document in documents:
-        confined._compiled(typst.write(document).encode(), str(fonts()), False)
+        confined.compiled(typst.write(document).encode(), str(fonts()), False)
 
 
 def confined_in(documents: list[Document], jobs: int = 1) -> None:

@@ -23,7 +23,7 @@ import symattn.mechanisms as mechanisms
 from symattn.api import make_recipe
 from symattn.exact import decide, decimal_text, divide, exponential
 from symattn.exact.reading import read
-from symattn.explanation import key_document, worksheet_document
+from symattn.explanation import question_document
 from symattn.fairness import self_check
 from symattn.notation import load_notation
 from symattn.sheets import render, variant
@@ -73,8 +73,8 @@ def main() -> None:
     recipe = make_recipe("self_attention", {}, sizes=SIZES, seed=1)
     notation = load_notation("standard")
     problems = [variant(recipe, notation, i) for i in range(1, n + 1)]
-    worksheets = [worksheet_document(p) for p in problems]
-    keys = [key_document(p) for p in problems]
+    worksheets = [question_document(p) for p in problems]
+    keys = [question_document(p, solutions="key") for p in problems]
     chosen = mechanisms.mechanism("self_attention")
     pages = [render(key, "latex")[1] for key in keys]
 
@@ -98,8 +98,8 @@ def main() -> None:
         "draw a variant": lambda: [variant(recipe, notation, i) for i in range(1, n + 1)],
         "derive exactly": lambda: [chosen.run(p.givens, recipe.settings) for p in problems],
         "check by a second route": lambda: [self_check(p.derivation) for p in problems],
-        "explain: worksheet": lambda: [worksheet_document(p) for p in problems],
-        "explain: key": lambda: [key_document(p) for p in problems],
+        "explain: worksheet": lambda: [question_document(p) for p in problems],
+        "explain: key": lambda: [question_document(p, solutions="key") for p in problems],
         "write key: latex": lambda: [render(key, "latex") for key in keys],
         "write key: markdown": lambda: [render(key, "markdown") for key in keys],
         "write key: text": lambda: [render(key, "text") for key in keys],

@@ -14,7 +14,7 @@ from types import ModuleType
 import pytest
 
 from symattn.errors import InputError, ReadError, UndecidedError
-from symattn.exact import compare, correctly_rounded, decide, decimal_text, sign, significant_text, to_sympy
+from symattn.exact import compare, decide, decimal_text, rounded, sign, significant_text, to_sympy
 from symattn.exact.reading import Reading, decide_reading, read, typed
 from symattn.exact.tree import OverBudget
 from symattn.exact.values import Value, has_symbols, text
@@ -33,7 +33,7 @@ NUMBERS: dict[str, tuple[Callable[[Value], object], tuple[type[Exception], ...]]
     "sign": (sign, (UndecidedError,)),
     "decimals": (lambda v: decimal_text(v, 4), (InputError, UndecidedError)),
     "digits": (lambda v: significant_text(v, 4), (InputError, UndecidedError)),
-    "rounded": (lambda v: correctly_rounded(v, Fraction(1, 2), 1), (UndecidedError,)),
+    "rounded": (lambda v: rounded(v, 1), (InputError, UndecidedError)),
 }
 """What is done with a value, and how it may fail."""
 

@@ -387,7 +387,7 @@ def test_a_product_is_given_up_before_it_is_formed():
     one = sum((exponential(k * k) for k in range(1, 500)), Fraction(0))
     made = Counter[str]()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(values, "_product", lambda *_: made.update(["products"]))
+        patch.setattr(values, "product_of_terms", lambda *_: made.update(["products"]))
         with pytest.raises(OutgrownError):
             one * (one + 1)
     assert not made

@@ -1,4 +1,4 @@
-"""Difficulty features: the figures of PEDAGOGY 2.3 and 4.6, and a plain loop as a second count."""
+"""Difficulty features: the figures of rules.md 2.3 and 4.6, and a plain loop as a second count."""
 
 import math
 from fractions import Fraction

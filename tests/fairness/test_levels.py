@@ -1,4 +1,4 @@
-"""Starter is easier than standard in whatever is counted (PEDAGOGY 4.6, 4.8)."""
+"""Starter is easier than standard in whatever is counted (rules.md 4.6, 4.8)."""
 
 import random
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""The tables of PEDAGOGY 4.3 and 4.4, counted again by brute force in NumPy."""
+"""The tables of rules.md 4.3 and 4.4, counted again by brute force in NumPy."""
 
 from itertools import combinations_with_replacement, permutations, product
 from math import isqrt

@@ -28,7 +28,7 @@ def matrices(question):
 
 
 def load(givens, found):
-    """PEDAGOGY 4.6 in loops: products with 0, with ±1, hard ones, additions, negative terms, results of two digits."""
+    """rules.md 4.6 in loops: products with 0, with ±1, hard ones, additions, negative terms, results of two digits."""
     powers = np.round(2.0 ** ((found["S"] - found["S"].min(axis=1, keepdims=True)) / 2))
     products = [(givens["X"], givens[f"W_{r}"]) for r in "QKV" if f"W_{r}" in givens]
     whole = 0.0
@@ -155,7 +155,7 @@ def test_sharing_is_counted_position_by_position():
 
 @pytest.mark.parametrize("note", ["note-000", "note-002"])
 def test_the_keys_of_the_notes_name_what_their_numbers_hide(note):
-    """PEDAGOGY 2.4: P4, T2, C5 and C9 leave the output as it is; C2 = C6; X1 = O1. Note 000 scales by √4, not by √3."""
+    """rules.md 2.4: P4, T2, C5 and C9 leave the output as it is; C2 = C6; X1 = O1. Note 000 scales by √4, not by √3."""
     lines = "\n".join(oracles.page_lines(derive(note, notation="standard").worksheet().key)).partition("cannot show")[2]
     assert "T2 K Qᵀ changes nothing" in lines
     assert "P4 Q and K exchanged shows at Q, but the last line, Z, comes out right" in lines

@@ -1,4 +1,4 @@
-"""What looks wrong and is right earns full marks (PEDAGOGY 2.6): every way, in every layout, under every policy."""
+"""What looks wrong and is right earns full marks (rules.md 2.6): every way, in every layout, under every policy."""
 
 from __future__ import annotations
 

@@ -128,8 +128,8 @@ def test_settings_of_the_problem(folder):
         (["problem.toml", "right.toml", "--scheme", "ib.toml", "--policy", "uk"], "names the policy ib itself"),
         (["problem.toml", "right.toml", "--format", "pdf"], "pdf is written to a file"),
         (["problem.toml", "right.toml", "--format", "docx"], "There is no format 'docx'"),
-        (["problem.toml", "right.toml", "--format", ""], "No format was asked for"),
-        (["problem.toml", "right.toml", "--size", "n=3"], "--size is for what is drawn"),
+        (["problem.toml", "right.toml", "--format", ""], "No format was given"),
+        (["problem.toml", "right.toml", "--size", "n=3"], "--size is for random numbers"),
         (["sheet.md", "right.toml", "--scale", "none"], "scale is settled in sheet.md already"),
         (["sheet.md", "right.toml"], "sheet.md has no recipe"),
         (["broken.json", "right.toml"], "broken.json is not JSON"),
@@ -243,7 +243,7 @@ def test_everything_that_was_made_can_be_checked_against(solution, folder):
         for answers in (folder / "right.toml", "right.toml", RIGHT):
             assert symattn.check(problem, answers).right
         assert not symattn.check(problem, "wrong.toml").right
-    with pytest.raises(InputError, match="The problem is worked out already"):
+    with pytest.raises(InputError, match="This problem is worked out already"):
         symattn.check(solution, RIGHT, scale="none")
 
 
@@ -254,7 +254,7 @@ def test_a_marking_shows_itself(solution, folder):
     page = marking.text("markdown")
     assert marking._repr_markdown_().partition("\n")[2] in page  # without the page's head, and its title a line
     assert [path.name for path in marking.write("o", forms=("text", "json"))] == ["marking.txt", "marking.json"]
-    with pytest.raises(InputError, match="pdf is no text"):
+    with pytest.raises(InputError, match="pdf is not text"):
         marking.text("pdf")
     with pytest.raises(InputError, match="cannot be written"):
         marking.write("right.toml/o", forms=("json",))

@@ -1,4 +1,4 @@
-"""The marks of a full question: the scheme of PEDAGOGY 3.10 as it is printed there, also token by token."""
+"""The marks of a full question: the scheme of rules.md 3.10 as it is printed there, also token by token."""
 
 import re
 
@@ -12,13 +12,13 @@ PRINTED = (
     "shapes B1 · Q M1 A1 · K A1 · V A1 · S M1 A2 (A2: all; A1: ≥ 6 of 9) · scale M1 A1 · mask M1 A1 "
     "(unmasked: give these to S) · weights M1 A3 (one per row) · Y M1 A3 (one per row)"
 )
-"""PEDAGOGY 3.10, for three tokens and one head, 20 marks."""
+"""rules.md 3.10, for three tokens and one head, 20 marks."""
 
 STEPS = {"Q": "Q", "K": "K", "V": "V", "S": "S", "scale": "S'", "mask": "M", "weights": "A", "Y": "Z"}
 
 
 def printed():
-    """The codes of each step as PEDAGOGY prints them; the mark for shapes is Q's."""
+    """The codes of each step as rules.md prints them; the mark for shapes is Q's."""
     found = {}
     for item in re.sub(r" \([^)]*\)", "", PRINTED).split(" · "):
         name, *codes = item.split()
@@ -71,7 +71,7 @@ def test_token_by_token_every_role_has_the_marks_that_its_matrix_has(stated):
 
 
 def test_note_002_is_a_script_of_20_marks():
-    """PEDAGOGY 3.11, case 1: its key is the corrected note."""
+    """rules.md 3.11, case 1: its key is the corrected note."""
     assert sum(map(total, scheme(derive("note-002").problem).values())) == 20
 
 

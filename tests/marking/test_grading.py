@@ -1,6 +1,6 @@
 """A class graded: everybody is in the gradebook, totals are those that planted mistakes must cost, and nothing is lost.
 
-What the answers are is worked out here by SymPy from the givens; what a mistake costs, by PEDAGOGY 3.4 and 3.10.
+What the answers are is worked out here by SymPy from the givens; what a mistake costs, by rules.md 3.4 and 3.10.
 """
 
 import csv
@@ -356,7 +356,7 @@ def test_sheets_of_other_terms_that_a_killed_run_left_are_not_taken_for_those_of
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(run_module._Folder, "_put", killed)
+        patch.setattr(run_module.MarkedFolder, "put", killed)
         with pytest.raises(KeyboardInterrupt):
             symattn.grade(exam, few, policy="strict", **options)
     assert contents(tmp_path / "o") != before  # a sheet of the other policy is there
@@ -379,7 +379,7 @@ def test_while_a_class_is_graded_the_folder_is_its_own(exam, submissions, tmp_pa
 
     real = run_module.alone_in
     monkeypatch.setattr(run_module, "alone_in", alone_in)
-    monkeypatch.setattr(run_module, "_answered", answered)
+    monkeypatch.setattr(run_module, "row_of", answered)
     with pytest.raises(KeyError):
         symattn.grade(exam, submissions, out=tmp_path / "o", forms=("text",))
     assert taken == [tmp_path / "o", True]
@@ -487,7 +487,7 @@ def test_a_scheme_of_ones_own(exam, submissions, tmp_path):
     [
         (["{exam}", "{exam}/nothing"], "nothing is not there"),
         (["{exam}/nothing", "{subs}"], "is nothing to mark against"),
-        (["{subs}", "{subs}"], "has no exam.json, so it is no exam's"),
+        (["{subs}", "{subs}"], "has no exam.json, so it is not an exam's folder"),
         (
             ["{exam}", "{subs}", "--policy", "kind"],
             "There is no policy 'kind'; there are ecf, ib, uk, strict, formative",

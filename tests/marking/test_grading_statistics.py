@@ -1,4 +1,4 @@
-"""Figures of a class against Python's own `statistics` and NumPy, and the flags of PEDAGOGY 4.7 (9) by their words."""
+"""Figures of a class against Python's own `statistics` and NumPy, and the flags of rules.md 4.7 (9) by their words."""
 
 import math
 import statistics

@@ -1,4 +1,4 @@
-"""The properties of PEDAGOGY 3.12, P1 to P10: random problems, all problem types, mechanisms, layouts and presets.
+"""The properties of rules.md 3.12, P1 to P10: random problems, all problem types, mechanisms, layouts and presets.
 
 Wrong scripts are made below the marker: `misconceptions` says what somebody with a belief writes, `Derivation.replay`
 what follows from a line that somebody wrote.  What the marks should be is worked out here, from the scheme of 3.10.
@@ -61,8 +61,8 @@ from symattn.fairness.separation import Separation, separation
 from symattn.marking.policy import POLICIES
 from symattn.marking.report import Report
 from symattn.mechanisms import Settings, mechanism
-from symattn.misconceptions import Wrong, misconception, misconceptions, replayed, slips
-from symattn.misconceptions.base import Laid
+from symattn.misconceptions import WrongDerivation, misconception, misconceptions, replayed, slips
+from symattn.misconceptions.base import MatrixwiseDerivation
 from symattn.notation import load_notation
 from symattn.ops import Stack
 from symattn.problem import Problem
@@ -202,10 +202,10 @@ def belief(id: str) -> Change:
 
 def spoilt(id: str, d: Derivation) -> frozenset[str]:
     """The roles of the steps that somebody with this belief writes differently."""
-    return frozenset(misconception(id).change(Laid(d).rows) or ())
+    return frozenset(misconception(id).change(MatrixwiseDerivation(d).rows) or ())
 
 
-def writes(wrong: Wrong, q: Question) -> dict[str, Page]:
+def writes(wrong: WrongDerivation, q: Question) -> dict[str, Page]:
     """What somebody writes who goes wrong once and goes on from there."""
     found = pages(wrong.derivation)
     lines = laid(q, found)
@@ -533,7 +533,7 @@ ROUNDED = ("X11", "R2", "R3", "R4", "R6")
 """Mistakes in rounding: an event, but none that has to cost more than precision."""
 
 
-def one_misconception(q: Question, wrong: Wrong, written: Mapping[str, Page], same: set[str]) -> Report:
+def one_misconception(q: Question, wrong: WrongDerivation, written: Mapping[str, Page], same: set[str]) -> Report:
     """One event, that misconception or one that writes the same, and marks lost in its own steps alone."""
     id = wrong.misconception.id
     report = marked(q, script(q, written, legible))
@@ -552,7 +552,7 @@ def one_misconception(q: Question, wrong: Wrong, written: Mapping[str, Page], sa
     return report
 
 
-def without_method(report: Report, wrong: Wrong, written: Mapping[str, Page]) -> None:
+def without_method(report: Report, wrong: WrongDerivation, written: Mapping[str, Page]) -> None:
     """A step that is wrong in every entry has neither method nor accuracy left."""
     key = key_of(report.question)
     first = wrong.first
@@ -643,7 +643,7 @@ def test_p3_candidates_make_what_was_written(name, seed):
         assert twins <= {c.id for event in report.events for c in event.candidates}, f"{id}: {twins}\n{shown(report)}"
 
 
-def _same_script(a: Wrong, b: Wrong, q: Question) -> bool:
+def _same_script(a: WrongDerivation, b: WrongDerivation, q: Question) -> bool:
     """Whether two beliefs lead to the same page, exactly."""
     x, y = writes(a, q), writes(b, q)
     return a.first == b.first and x.keys() == y.keys() and all(_same_line(x[name], y[name]) for name in x)
@@ -802,7 +802,7 @@ def _meets(written: Page, key: Page, off: np.ndarray) -> bool:
 
 def pinned_free(q: Question) -> Derivation:
     """The question's derivation matrix by matrix."""
-    return Laid(q.problem.derivation).given
+    return MatrixwiseDerivation(q.problem.derivation).given
 
 
 # ------------------------------------------------------------------------------------------------ P5: blanks

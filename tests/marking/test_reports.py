@@ -127,7 +127,7 @@ def test_a_full_question_with_few_mistakes_fits_on_a_page(name):
 
 
 def test_numbers_and_marks_are_printed():
-    """Figures of PEDAGOGY 3.11, case 5, and the total of case 2."""
+    """Figures of rules.md 3.11, case 5, and the total of case 2."""
     data = pdf.write_pdf(feedback_document(CASES["05-only-the-output"].report))
     words = PdfReader(BytesIO(data)).pages[0].extract_text()
     assert "2.7534" in words

@@ -12,15 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import symattn
 from symattn.attempt import Attempt, Grid, Grids, Ordered, Shaded, Shaped, Submission, Text, Ticked
 from symattn.dice import Dice
 from symattn.errors import InputError
-from symattn.explanation import worksheet_document
+from symattn.explanation import question_document
 from symattn.identity import identity
 from symattn.pool import pool
 from symattn.problems import problem_type
 from symattn.question import CellsAnswer, ChoiceAnswer, MatrixAnswer, OrderAnswer, Question, RubricAnswer, ShapeAnswer
-from symattn.submissions import fill, form_of, grid, read_submission, read_submission_file, sheet_of
+from symattn.submissions import fill, form_of, grid, read_submission, sheet_of
 from symattn.submissions.latex import latex_matrices
 from symattn.submissions.matrices import read_matrix
 from symattn.writers import markdown
@@ -310,7 +311,7 @@ BROKEN = {
     "an archive": (b"PK\x03\x04abc", "zip"),
     "bytes": (b"Q = \xff\xfa", "UTF-8"),
     "half of UTF-16": (b"\xff\xfeQ\0=", "UTF-16"),
-    "NUL": (b"Q = 1\0", "no text has"),
+    "NUL": (b"Q = 1\0", "not text"),
     "empty": (b"", "nothing in it belongs"),
     "something else": (b"Dear professor, I am ill.", "nothing in it belongs"),
     "another sheet's parts": (b"[answers]\nfoo = 1", "nothing in it belongs"),
@@ -335,26 +336,26 @@ def test_a_file_that_cannot_be_used_is_refused_in_one_sentence(what: str, tmp_pa
     assert expected in message
     assert "\n" not in message.strip()
     with pytest.raises(InputError, match=re.escape("ada.toml")):
-        read_submission_file(path, [question("full")])
+        symattn.check("note-002", path)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"nobody\.md"):
-        read_submission_file(tmp_path / "nobody.md", [question("full")])
+        symattn.check("note-002", tmp_path / "nobody.md")
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_encodings(encoding: str, tmp_path: Path) -> None:
     path = tmp_path / "ada.toml"
     path.write_bytes("Q = [['½']]".encode(encoding))
-    found = read_submission_file(path, [question("full")])
+    found = read_submission(path.read_bytes(), [question("full")], form="toml", source=path.name)
     assert values(found.attempts[0].answers["Q"]) == [[F(1, 2)]]
     assert found.source == "ada.toml"
 
 
 def worksheet() -> str:
     q = question("full")
-    return fill(markdown.write(worksheet_document(q, SHEET, "symattn x")), [q], [Attempt({})], name="Ada", student="17")
+    return fill(markdown.write(question_document(q, SHEET, "symattn x")), [q], [Attempt({})], name="Ada", student="17")
 
 
 @pytest.mark.parametrize(

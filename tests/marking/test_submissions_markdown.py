@@ -17,7 +17,7 @@ from symattn.attempt import BLANK, Attempt, Entry, Grid, Grids, Ordered, Said, S
 from symattn.dice import Dice
 from symattn.exam.papers import Copy, paper
 from symattn.exam.spec import ExamSpec
-from symattn.explanation import worksheet_document
+from symattn.explanation import question_document
 from symattn.identity import identity
 from symattn.pool import pool
 from symattn.problems import problem_type, problem_types
@@ -53,7 +53,7 @@ def question(name: str, notation: str = "standard") -> Question:
 @cache
 def blank(name: str, notation: str = "standard") -> str:
     q = question(name, notation)
-    return markdown.write(worksheet_document(q, identity(q.content), "symattn worksheet x"))
+    return markdown.write(question_document(q, identity(q.content), "symattn worksheet x"))
 
 
 def read(text: str | bytes, *questions: Question, mark: str = "auto") -> list[Attempt]:
@@ -329,7 +329,7 @@ def test_steps_that_nobody_asked_for_are_kept_beside() -> None:
     problem = question("full").problem
     assert problem is not None
     q = replace(question("full"), parts=tuple(part for part in question("full").parts if part.name != "S'"))
-    text = markdown.write(worksheet_document(q))
+    text = markdown.write(question_document(q))
     attempt = Attempt({"A": of(2, (3, 3))}, {"S'": of(3, (3, 3))})
     agree(read(fill(text, [q], [attempt]), q)[0], attempt)
 

@@ -30,7 +30,7 @@ from symattn.exact import decide
 from symattn.exact.reading import read as read_number
 from symattn.exam.papers import Copy, paper
 from symattn.exam.spec import ExamSpec
-from symattn.explanation import worksheet_document
+from symattn.explanation import question_document
 from symattn.explanation.program import variables
 from symattn.identity import identity
 from symattn.languages import languages
@@ -54,7 +54,7 @@ def question(name: str, notation: str = "standard") -> Question:
 @cache
 def blank(name: str, notation: str = "standard", language: str = "en") -> str:
     q = question(name, notation)
-    document = worksheet_document(q, identity(q.content), "symattn worksheet x")
+    document = question_document(q, identity(q.content), "symattn worksheet x")
     return notebook.write(translated(replace(document, look=Look(language=language))))
 
 
@@ -379,7 +379,7 @@ def test_functions_have_names_of_their_own() -> None:
 def test_steps_that_nobody_asked_for_and_matrices_of_ones_own_choice() -> None:
     full = question("full")
     q = replace(full, parts=tuple(part for part in full.parts if part.name != "S'"))
-    text = changed(notebook.write(worksheet_document(q)), lambda cells: cells.append(code("S_scaled = [[1, 2]]")))
+    text = changed(notebook.write(question_document(q)), lambda cells: cells.append(code("S_scaled = [[1, 2]]")))
     assert values(read(text, q).attempts[0].more["S'"]) == [[1, 2]]
     design = question("design")
     part = next(part for part in design.parts if isinstance(part.answer, PropertyAnswer))

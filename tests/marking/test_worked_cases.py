@@ -1,4 +1,4 @@
-"""The worked cases of PEDAGOGY 3.11 and any that a teacher adds: one file each in `cases`, read by one runner."""
+"""The worked cases of rules.md 3.11 and any that a teacher adds: one file each in `cases`, read by one runner."""
 
 from __future__ import annotations
 

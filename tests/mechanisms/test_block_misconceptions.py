@@ -28,7 +28,7 @@ def test_the_family_is_that_of_the_catalogue():
 
 
 def test_golden_variant_g3():
-    """x = (2, 2, 6, 6), z = (−1, 1, −3, 3): figures of PEDAGOGY 2.3."""
+    """x = (2, 2, 6, 6), z = (−1, 1, −3, 3): figures of rules.md 2.3."""
     found = wrongs("block_after_attention", {"X": [[2, 2, 6, 6]], "Z": [[-1, 1, -3, 3]]})
     root = square_root(3)
     assert found["B4"].value("N1_var") == Matrix([[12]])

@@ -303,7 +303,7 @@ def output(givens, seen):
 def test_what_cannot_be_counted_is_refused():
     with pytest.raises(InputError, match="sizes in numbers"):
         distance(attention("n", 4), ("X", 0), ("Z", 0))
-    with pytest.raises(InputError, match="'Q' is no given"):
+    with pytest.raises(InputError, match="'Q' is not a given"):
         distance(attention(2, 2), ("Q", 0), ("Z", 0))
 
 

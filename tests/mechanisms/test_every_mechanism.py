@@ -30,7 +30,7 @@ from symattn.marking import mark
 from symattn.marking.windows import Box, cell, window
 from symattn.mechanisms import Mechanism, Settings, mechanism, mechanisms
 from symattn.mechanisms.backward import backward, gradient, seeded
-from symattn.misconceptions import Wrong, replayed
+from symattn.misconceptions import WrongDerivation, replayed
 from symattn.ops.gradient import ActivationGradient
 from symattn.ops.jacobian import Slope
 from symattn.ops.scores import FeatureMap
@@ -265,7 +265,7 @@ def test_a_belief_carried_on_is_one_event(name):
         assert wrong.misconception.id in events[0][1], f"{wrong.misconception.id}: {events}"
 
 
-def visible(name: str) -> list[Wrong]:
+def visible(name: str) -> list[WrongDerivation]:
     """Some misconceptions that have a place here, can be carried through, and are seen in a box."""
     asked = [step.name for step in made(name)[0].problem.asked_steps]
     found = [

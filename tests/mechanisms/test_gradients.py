@@ -17,7 +17,7 @@ from symattn.derivation import Derivation
 from symattn.errors import InputError
 from symattn.exact import Matrix, Outline, decide, matrix, to_sympy
 from symattn.exact.approximate import approximate
-from symattn.fairness.selfcheck import _ROUTES, self_check
+from symattn.fairness.selfcheck import ROUTES, self_check
 from symattn.mechanisms import Settings, mechanism, mechanisms
 from symattn.mechanisms.backward import SECTION, backward
 from symattn.ops import MatMul, Transpose
@@ -55,7 +55,7 @@ def in_floats(d: Derivation, given: Given) -> dict[str, np.ndarray]:
             m = m[[o.row]] if o.row is not None else m
             m = m[:, [o.column]] if o.column is not None else m
             operands.append((m.T if o.transposed else m).tolist())
-        found[step.name] = _ROUTES[type(step.op)](operands, step)
+        found[step.name] = ROUTES[type(step.op)](operands, step)
     return {name: np.array(rows) for name, rows in found.items()}
 
 

@@ -1,4 +1,4 @@
-"""The misconceptions about heads: the figures of golden variant G2 (PEDAGOGY 2.3), and NumPy for whole layers."""
+"""The misconceptions about heads: the figures of golden variant G2 (rules.md 2.3), and NumPy for whole layers."""
 
 import random
 from collections.abc import Callable
@@ -98,7 +98,7 @@ def test_g2_with_heads_that_are_averaged(orientation: str) -> None:
 
 
 def test_g2_tells_them_all_apart() -> None:
-    """No two give the same output, and each is wrong: PEDAGOGY 2.3 chose the numbers so."""
+    """No two give the same output, and each is wrong: rules.md 2.3 chose the numbers so."""
     outputs = [Matrix(rows) for rows in WRONG.values()]
     assert len({str(m.rows) for m in [*outputs, golden().value("O")]}) == len(WRONG) + 1
 

@@ -1,4 +1,4 @@
-"""Norms against NumPy and PyTorch, and by hand: the golden variant G3 of PEDAGOGY 2.3."""
+"""Norms against NumPy and PyTorch, and by hand: the golden variant G3 of rules.md 2.3."""
 
 from __future__ import annotations
 

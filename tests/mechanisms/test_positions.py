@@ -351,7 +351,7 @@ def test_random_numbers_come_out_well(seed: int) -> None:
         ("positional_encoding", {"E": [[1, 2, 3]]}, {}, "even number of them, not 3"),
         ("positional_encoding", {"E": [[1, 2]]}, {"angles": "90, 45"}, "angles has 2 angles; 1 or 1"),
         ("positional_encoding", {"E": [[1, 2]]}, {"angles": "1/2+1/2i"}, "squares sum to 1/2"),
-        ("positional_encoding", {"E": [[1, 2]]}, {"angles": "sqrt(2)"}, "no whole number or fraction of degrees"),
+        ("positional_encoding", {"E": [[1, 2]]}, {"angles": "sqrt(2)"}, "not a whole number or fraction of degrees"),
         ("positional_encoding", {"E": [[1, 2]]}, {"angles": "right"}, "cannot be read"),
         ("positional_encoding", {"E": [[1, 2]]}, {"wavelength": 0}, "a positive number such as 10000"),
         ("positional_encoding", {"E": [[1, 2]]}, {"position": "rotary"}, "sinusoidal, sinusoidal-halves or learned"),

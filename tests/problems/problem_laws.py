@@ -11,7 +11,7 @@ import pytest
 
 from symattn.dice import Dice
 from symattn.errors import InputError
-from symattn.explanation import key_document, worksheet_document
+from symattn.explanation import question_document
 from symattn.identity import identity
 from symattn.problems import ProblemType, problem_type
 from symattn.question import Content, Question
@@ -72,7 +72,7 @@ def keeps_its_promises(chosen: ProblemType, count: int = 200, **stated: object) 
 
 def is_written(question: Question) -> None:
     """Worksheet and key in every format that is text."""
-    for document in (worksheet_document(question), key_document(question)):
+    for document in (question_document(question), question_document(question, solutions="key")):
         for writer in FORMATS.values():
             assert writer.write(document)
 

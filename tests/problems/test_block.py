@@ -11,7 +11,7 @@ from symattn.api import check, worksheet
 from symattn.errors import InputError
 from symattn.exact import Matrix
 from symattn.exam.spec import exam_spec
-from symattn.explanation import worksheet_document
+from symattn.explanation import question_document
 from symattn.problems import problem_type
 from symattn.problems.block import TYPE
 from symattn.sheets import render
@@ -51,7 +51,7 @@ def test_what_it_asks_for_is_told_first_and_comes_back_from_json(what):
     question = sheet(what).question
     again = TYPE.make(json.loads(json.dumps(question.content)))
     assert list(again.entries()) == list(question.entries())
-    text = " ".join(render(worksheet_document(again), "text")[1].decode().split())
+    text = " ".join(render(question_document(again), "text")[1].decode().split())
     [told] = again.introduction[0].content
     assert told.text in text
     assert text.index(told.text) < text.index("Fill in every box")
@@ -74,7 +74,7 @@ def test_the_second_half_of_a_block_is_that_of_pytorch(seed):
 
 @pytest.mark.parametrize("what", ["after-attention", "layer-norm", pytest.param("encoder", marks=pytest.mark.slow)])
 def test_the_numbers_come_out(what):
-    """G3's kind of numbers (PEDAGOGY 2.3): every standard deviation is rational."""
+    """G3's kind of numbers (rules.md 2.3): every standard deviation is rational."""
     norms = [step for step in sheet(what).problem.derivation if step.stem.startswith("N")]
     assert norms
     assert all(x.is_Rational for step in norms for x in step.result.sympy())

@@ -164,7 +164,7 @@ def test_promises_for_a_class_set():
 
 
 def derivation(mask=None) -> Derivation:
-    """Golden variant G1 (PEDAGOGY 2.3)."""
+    """Golden variant G1 (rules.md 2.3)."""
     given = {
         "X": [[0, 1, -1, -1, -1], [1, 1, 1, 1, 1], [0, 1, 1, -1, -1]],
         "W_Q": [[0, -1, -1, -1], [0, 1, -1, -1], [0, 1, 1, 0], [0, 0, 0, 1], [0, 0, -1, 0]],

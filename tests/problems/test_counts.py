@@ -12,7 +12,7 @@ from symattn.counting import Attention, FeedForward
 from symattn.dice import Dice
 from symattn.errors import SelfCheckError
 from symattn.exact.reading import decide_reading, read
-from symattn.explanation import key_document, worksheet_document
+from symattn.explanation import question_document
 from symattn.identity import identity
 from symattn.misconceptions import COUNTING
 from symattn.problems.asking import prose
@@ -332,4 +332,4 @@ def test_levels_ask_for_what_there_is():
 def test_paper_and_key_can_be_written(form, notation):
     for number, level in enumerate(("starter", "standard", "long"), 1):
         q = question(number, level=level, notation=notation)
-        assert FORMATS[form].write(worksheet_document(q)) != FORMATS[form].write(key_document(q))
+        assert FORMATS[form].write(question_document(q)) != FORMATS[form].write(question_document(q, solutions="key"))

@@ -11,7 +11,7 @@ from problem_laws import contents, is_written, keeps_its_promises, questions, re
 
 from symattn.document import Math, Paragraph
 from symattn.errors import SelfCheckError
-from symattn.explanation import worksheet_document
+from symattn.explanation import question_document
 from symattn.problems.estimate import EFFECTS, OUTCOMES, TYPE
 from symattn.question import ChoiceAnswer, OrderAnswer
 from symattn.writers import FORMATS
@@ -156,7 +156,7 @@ def test_reasons_are_worth_a_mark_each_and_can_be_left_out():
     assert with_reasons.marks == without.marks + len(without.parts)
     asked = [b for part in with_reasons.parts for b in part.ask if isinstance(b, Paragraph)]
     assert sum("reason" in str(b.content) for b in asked) == len(with_reasons.parts)
-    assert "reason" not in FORMATS["text"].write(worksheet_document(without)).lower().replace(without.title.lower(), "")
+    assert "reason" not in FORMATS["text"].write(question_document(without)).lower().replace(without.title.lower(), "")
 
 
 @pytest.mark.parametrize("notation", ["standard", "note-000", "note-001", "note-002", "note-003"])

@@ -6,7 +6,7 @@ import pytest
 from writer_markdown_rules import lint
 
 from symattn.api import make_recipe
-from symattn.explanation import key_document, worksheet_document
+from symattn.explanation import question_document
 from symattn.problems import problem_types
 from symattn.sheets import freeze_sheets, render, sheets, thaw_sheets
 
@@ -31,9 +31,9 @@ def test_a_worksheet_and_a_key_in_every_format_and_the_same_bytes_from_the_froze
     assert first[0].name != first[1].name
     for sheet in first:
         again = (frozen[sheet.name], sheet.name, sheet.worksheet.recipe)
-        for document, write in ((sheet.worksheet, worksheet_document), (sheet.key, key_document)):
+        for document, solutions in ((sheet.worksheet, "blank"), (sheet.key, "key")):
             for form in ("latex", "markdown", "typst", "text"):
-                assert render(document, form) == render(write(*again), form)
+                assert render(document, form) == render(question_document(*again, solutions), form)
             assert lint(render(document, "markdown")[1].decode()) == []
 
 

@@ -12,7 +12,7 @@ import pytest
 from symattn.api import check, worksheet
 from symattn.exact import Matrix
 from symattn.exact.approximate import approximate
-from symattn.explanation import worksheet_document
+from symattn.explanation import question_document
 from symattn.marking.windows import cell, window
 from symattn.misconceptions import misconception
 from symattn.ops.gradient import (
@@ -61,7 +61,7 @@ def test_the_key_is_right_and_a_wrong_entry_is_found(what):
     assert not check(question, {**right, last: [["29", *right[last][0][1:]], *right[last][1:]]}).right
     again = TYPE.make(json.loads(json.dumps(question.content)))
     assert list(again.entries()) == list(question.entries())
-    assert "Gradients are those of the loss" in render(worksheet_document(question), "text")[1].decode()
+    assert "Gradients are those of the loss" in render(question_document(question), "text")[1].decode()
 
 
 def test_gradients_that_are_right_for_a_wrong_line_before_follow():

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from symattn.dice import Dice
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, decimal_text
-from symattn.explanation import key_document, worksheet_document
+from symattn.explanation import question_document
 from symattn.identity import identity
 from symattn.ops.attention import causal, padding
 from symattn.problems.masks import KINDS, PICTURED, PICTURES, STYLES, TEXTS, TYPE, keep_of, prefix
@@ -209,7 +209,7 @@ def test_stated_kind_style_and_sizes():
 
 def test_decimals_where_they_are_asked_for():
     q = question(1, exact=False, places=3, options={"logs": False})
-    text = " ".join(FORMATS["text"].write(worksheet_document(q)).split())
+    text = " ".join(FORMATS["text"].write(question_document(q)).split())
     assert "decimals with 3 places" in text
 
 
@@ -217,4 +217,4 @@ def test_decimals_where_they_are_asked_for():
 @pytest.mark.parametrize("form", ["latex", "markdown", "typst", "text"])
 def test_paper_and_key_can_be_written(form, number):
     q = question(number, notation="note-004" if number == 6 else "standard")
-    assert FORMATS[form].write(worksheet_document(q)) != FORMATS[form].write(key_document(q))
+    assert FORMATS[form].write(question_document(q)) != FORMATS[form].write(question_document(q, solutions="key"))

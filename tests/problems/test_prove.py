@@ -19,7 +19,7 @@ from symattn.question import ChoiceAnswer, FormulaAnswer, MatrixAnswer, OrderAns
 def number(value):
     import sympy
 
-    return float(sympy.N(sympy.sympify(value))) if not hasattr(value, "_sympy_") else float(sympy.N(value._sympy_()))
+    return float(sympy.N(sympy.sympify(value)))
 
 
 def floats(matrix: Matrix) -> np.ndarray:
@@ -176,7 +176,7 @@ def test_outputs_that_may_change_are_those_that_do():
 
 
 def test_the_handout_changes_by_a_third_in_its_second_coordinate():
-    """Note 002, as PEDAGOGY 1.3 has it: the rounding moves Output 1 by up to 0.317."""
+    """Note 002, as rules.md 1.3 has it: the rounding moves Output 1 by up to 0.317."""
     _, change = WITNESSES["rounding"]({"V": [[1, 2, 3], [2, 8, 0], [2, 6, 3]], "scores": [2, 4, 4]})
     assert abs(change).max() == pytest.approx(0.317, abs=5e-4)
     assert int(abs(change).argmax()) == 1

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from symattn.dice import Dice
 from symattn.errors import SelfCheckError
-from symattn.explanation import key_document, worksheet_document
+from symattn.explanation import question_document
 from symattn.identity import identity
 from symattn.problems.recurrence import (
     CLAIMS,
@@ -244,4 +244,4 @@ def test_a_wrong_key_is_found(name, changed):
 @pytest.mark.parametrize("level", ["starter", "standard", "long"])
 def test_paper_and_key_can_be_written(form, level):
     q = question(1, level=level)
-    assert FORMATS[form].write(worksheet_document(q)) != FORMATS[form].write(key_document(q))
+    assert FORMATS[form].write(question_document(q)) != FORMATS[form].write(question_document(q, solutions="key"))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from symattn.dice import Dice
 from symattn.errors import InputError, SelfCheckError, ShapeError
-from symattn.explanation import key_document, worksheet_document
+from symattn.explanation import question_document
 from symattn.formula import Bracketed, Call, Name, Product, Sum, Transposed, read_formula, written
 from symattn.identity import identity
 from symattn.problems.shapes import (
@@ -219,4 +219,4 @@ def test_notations_lend_their_names():
 def test_paper_and_key_can_be_written(form, notation):
     for number in (1, 2, 3):
         q = question(number, notation=notation)
-        assert FORMATS[form].write(worksheet_document(q)) != FORMATS[form].write(key_document(q))
+        assert FORMATS[form].write(question_document(q)) != FORMATS[form].write(question_document(q, solutions="key"))

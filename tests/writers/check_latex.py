@@ -38,7 +38,7 @@ _SECONDS = 600  # for a whole class
 
 def engines() -> dict[str, Path]:
     """The embedded TeX, and those that are installed."""
-    found = {"embedded": pdf._embedded_engine()} | {
+    found = {"embedded": pdf.embedded_engine()} | {
         name: Path(path) if (path := shutil.which(name)) else None for name in ENGINES
     }
     return {name: path for name, path in found.items() if path}

@@ -32,10 +32,10 @@ def only(monkeypatch: pytest.MonkeyPatch, *names: str, embedded: bool = False) -
         pytest.skip(f"{', '.join(missing)}: not installed")
     monkeypatch.setattr(shutil, "which", lambda name: which(name) if name in names else None)
     if not embedded:
-        monkeypatch.setattr(pdf, "_embedded_engine", lambda: None)
+        monkeypatch.setattr(pdf, "embedded_engine", lambda: None)
 
 
-EMBEDDED = pdf._embedded_engine() is not None
+EMBEDDED = pdf.embedded_engine() is not None
 KPSEWHICH, PDFTOTEXT = map(shutil.which, ("kpsewhich", "pdftotext"))
 
 

@@ -207,7 +207,7 @@ def uprights(page: PageObject) -> list[float]:
 def test_a_frame_to_write_in_goes_on_on_the_next_page(lines: int) -> None:
     """It is as high as it was asked for, and no part of it is too low to write in."""
     page = sheet(*(said(f"line {i}") for i in range(lines)), WorkingSpace(90))
-    engine = shutil.which("pdflatex") or pdf._embedded_engine()
+    engine = shutil.which("pdflatex") or pdf.embedded_engine()
     if engine is None:
         pytest.skip("no pdfTeX is installed, whose rules can be read")
     data, log = pdf.latex_pdf(latex.write(page), Path(engine))
@@ -325,7 +325,7 @@ def test_what_tex_cannot_print_is_listed(caplog: pytest.LogCaptureFixture) -> No
 
 @pytest.mark.usefixtures("tex")
 def test_letters_without_a_font_are_shown_by_their_codes() -> None:
-    words = words_of(pdf.latex_pdf(latex.write(sheet(said("名前 한국")))[:None], pdf._embedded_engine())[0])
+    words = words_of(pdf.latex_pdf(latex.write(sheet(said("名前 한국")))[:None], pdf.embedded_engine())[0])
     assert all(f"U+{ord(letter):04X}" in words for letter in "名前한국")
 
 

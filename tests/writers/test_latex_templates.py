@@ -180,7 +180,7 @@ def test_options_are_those_of_the_class() -> None:
 
 
 def test_a_tex_without_the_class_says_so() -> None:
-    engine = pdf._embedded_engine()
+    engine = pdf.embedded_engine()
     if engine is None:
         pytest.skip("the embedded TeX is not installed")
     with pytest.raises(InputError, match=r"exam\.cls"):

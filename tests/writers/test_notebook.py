@@ -34,7 +34,7 @@ from symattn.exam.spec import ExamSpec
 from symattn.examples import examples
 from symattn.explanation import Layout, question_document
 from symattn.explanation.layouts import LAYOUTS
-from symattn.explanation.numpy_source import _RULES, value
+from symattn.explanation.numpy_source import RULES, value
 from symattn.explanation.program import Computation, functions, identifier, whole_program
 from symattn.mechanisms import custom, mechanisms
 from symattn.pool import pool
@@ -272,7 +272,7 @@ def test_every_operation_has_a_line_of_numpy() -> None:
         return {kind, *(found for sub in kind.__subclasses__() for found in below(sub))}
 
     kinds = {kind for kind in below(Op) - {Op} if kind.__module__.startswith("symattn.ops")}
-    assert all(any(parent in _RULES for parent in kind.__mro__) for kind in kinds)
+    assert all(any(parent in RULES for parent in kind.__mro__) for kind in kinds)
 
 
 def test_a_wrong_key_is_found() -> None:

@@ -30,8 +30,8 @@ def compiler() -> Iterator[Compiler]:
 
 
 def number(compiler: Compiler) -> int:
-    assert compiler._process
-    return compiler._process.pid
+    assert compiler.pid
+    return compiler.pid
 
 
 def runs(pid: int) -> bool:
@@ -194,7 +194,7 @@ DOCUMENT = "\\documentclass{article}\\begin{document}%s\\end{document}"
 @pytest.mark.usefixtures("tex")
 @pytest.mark.skipif(os.name != "posix", reason="files are limited on POSIX only")
 def test_tex_writes_no_file_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pdf, "_FILE", 2**20)
+    monkeypatch.setattr(pdf, "LARGEST_LATEX_FILE", 2**20)
     endless = r"\newwrite\x\immediate\openout\x=x.txt \loop\iftrue\immediate\write\x{%s}\repeat" % ("x" * 1000)
     with pytest.raises(InputError, match="LaTeX"):
         pdf.latex_pdf(DOCUMENT % endless)
@@ -202,6 +202,6 @@ def test_tex_writes_no_file_without_end(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.usefixtures("tex")
 def test_tex_that_never_ends_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pdf, "_SECONDS", 1)
+    monkeypatch.setattr(pdf, "LATEX_SECONDS", 1)
     with pytest.raises(InputError, match="LaTeX was stopped after 1 seconds"):
         pdf.latex_pdf(DOCUMENT % r"\loop\iftrue\repeat")

@@ -147,7 +147,7 @@ def test_the_list_says_what_the_font_of_chinese_has() -> None:
 
 @pytest.mark.parametrize("face", ["text", "strong", "raw"])
 def test_what_is_said_to_be_printable_is(face: str) -> None:
-    spans = zip(coverage._FIRST, coverage._LAST, strict=True)
+    spans = zip(coverage.FIRST, coverage.LAST, strict=True)
     there = [c for first, last in spans for c in map(chr, range(first, last + 1)) if unicodedata.category(c)[0] != "C"]
     shown = "\n\n".join(f'#{face}("\\u{{{ord(c):x}}}")' for c in there)
     assert COMPILER.compile(f'#set document(title: "x")\n#set text(font: "New Computer Modern")\n{shown}'.encode())

@@ -262,7 +262,7 @@ def test_a_long_table_goes_on_with_its_head() -> None:
 
 
 def test_without_tex_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pdf, "_embedded_engine", lambda: None)
+    monkeypatch.setattr(pdf, "embedded_engine", lambda: None)
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(pdf.InputError, match="No LaTeX was found"):
         pdf.latex_engine()

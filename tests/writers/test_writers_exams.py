@@ -66,7 +66,7 @@ def body(format: str, *blocks: Block) -> str:
 
 # --- sizes for handwriting -----------------------------------------------------------------------------
 
-# PEDAGOGY 6.1, in millimetres
+# rules.md 6.1, in millimetres
 HANDWRITING: dict[CellKind, tuple[int, int]] = {
     "integer": (12, 10), "decimal": (20, 10), "fraction": (16, 18), "exponential": (32, 18),
 }  # fmt: skip

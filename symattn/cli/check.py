@@ -1,0 +1,136 @@
+"""`symattn check`: one piece of work marked."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from symattn.cli.options import (
+    FILES,
+    MARKING,
+    PROBLEM,
+    Command,
+    completing,
+    look_options,
+    marking_options,
+    option,
+    settings_options,
+    source_names,
+    template_options,
+)
+from symattn.cli.reading import chosen_look, read_list, read_settings
+from symattn.errors import InputError, ReadError
+
+if TYPE_CHECKING:
+    from symattn.workers import Kept
+
+NOT_ALL_RIGHT = 1
+CHECK_SECONDS = 60
+"""Of processor time, for one student's work."""
+
+
+@click.command(cls=Command)
+@click.argument("problem", metavar="PROBLEM", shell_complete=completing(source_names))
+@click.argument("answers", type=click.Path(path_type=Path), metavar="ANSWERS")
+@marking_options
+@option("--for", "reader", group=MARKING, default="student", show_default=True, metavar="READER",
+        type=click.Choice(["student", "teacher"]), help="student (without the key) or teacher.")  # fmt: skip
+@option("--exit-code", group=FILES, is_flag=True, help="Exit with 1 unless everything is right.")
+@option("--format", "forms", group=FILES, default="text", show_default=True, metavar="F,F,…",
+        help="json, or as `symattn list formats` says.")  # fmt: skip
+@option("--out", "folder", group=FILES, type=click.Path(path_type=Path), metavar="FOLDER",
+        help="Write files here (needed for PDF) instead of printing.")  # fmt: skip
+@option("--as-written/--corrected", "as_written", group=PROBLEM, default=False,
+        help="A note with its own mistakes, or with them mended (default).")  # fmt: skip
+@settings_options
+@look_options
+@template_options
+@click.pass_context
+def check(
+    ctx: click.Context,
+    /,
+    problem: str,
+    answers: Path,
+    policy: str | None,
+    scheme: Path | None,
+    decimals: str | None,
+    precision_mark: bool,
+    decimal_mark: str,
+    reader: str,
+    forms: str,
+    folder: Path | None,
+    exit_code: bool,
+    as_written: bool,
+    templates: Path | None,
+    latex_class: str,
+    **settings: Any,
+) -> None:
+    """Mark one piece of work, entry by entry, with follow-through and every mistake named.
+
+    PROBLEM is an example or a problem file, a worksheet (Markdown or notebook), the .json beside a set of worksheets,
+    or an exam's folder.  ANSWERS is the worksheet filled in (Markdown or notebook, whose code is read and never run),
+    or TOML, JSON, CSV, LaTeX.
+
+    \b
+    symattn check note-000 answers.md
+    symattn check problem.toml answers.toml --for teacher --policy ib
+    symattn check output/midterm answers.md --format pdf --out marked
+    """
+    if settings.pop("sizes") is not None:
+        raise InputError("--size is for random numbers; this problem has sizes of its own.")
+    job = {
+        "folder": str(Path.cwd()),
+        "problem": problem,
+        "answers": str(answers),
+        "look": chosen_look(settings),
+        "terms": {
+            "policy": policy,
+            "scheme": str(scheme) if scheme else None,
+            "rounding": decimals,
+            "precision_mark": precision_mark,
+            "decimal_mark": decimal_mark,
+        },
+        "worked_out": {
+            "notation": settings.pop("notation"),
+            "corrected": not as_written,
+            "settings": read_settings(settings),
+        },
+        "reader": reader,
+        "forms": read_list(forms),
+        "out": str(folder) if folder else None,
+        "templates": str(templates) if templates else None,
+        "latex_class": latex_class,
+    }
+    marked = _in_checker(job)
+    for path in marked["written"]:
+        click.echo(path)
+    for text in marked["texts"]:
+        click.echo(text, nl=False)
+    for text in marked["unread"]:
+        click.echo(text, err=True)
+    if exit_code and not marked["right"]:
+        ctx.exit(NOT_ALL_RIGHT)
+
+
+def _in_checker(job: dict[str, Any]) -> dict[str, Any]:
+    """What the process that marks says about one piece of work; it is kept for the next."""
+    from symattn.workers import LostError
+
+    try:
+        marked: dict[str, Any] = checker().ask(job)
+    except LostError as lost:
+        raise InputError(f"{job['answers']}: {lost}") from lost
+    if "error" in marked:
+        cause = marked.get("unread")
+        raise InputError(marked["error"]) from (ReadError(*cause) if cause else None)
+    return marked
+
+
+@cache
+def checker() -> Kept:
+    from symattn.workers import Kept, command
+
+    return Kept(command("symattn.checker"), CHECK_SECONDS)

@@ -1,0 +1,23 @@
+"""`symattn completion`: the completion script of a shell."""
+
+from __future__ import annotations
+
+import click
+
+from symattn.cli.options import Command
+
+
+@click.command(cls=Command)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(ctx: click.Context, /, shell: str) -> None:
+    """Print the completion script of a shell.
+
+    \b
+    symattn completion bash >> ~/.bashrc
+    """
+    from click.shell_completion import get_completion_class
+
+    found = get_completion_class(shell)
+    assert found is not None
+    click.echo(found(ctx.find_root().command, {}, "symattn", "_SYMATTN_COMPLETE").source())

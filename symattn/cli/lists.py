@@ -1,0 +1,224 @@
+"""`symattn list`: what there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from textwrap import wrap
+
+import click
+
+from symattn.cli.options import Command, completing, notation_names
+from symattn.errors import InputError, offered
+from symattn.settings import ABOUT
+
+WIDTH = 100
+"""Of a line, in characters."""
+
+
+@click.command("list", cls=Command)
+@click.argument("what", required=False, metavar="[WHAT]", shell_complete=completing(lambda: list(catalogues())))
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+def list_(what: str | None, names: tuple[str, ...]) -> None:
+    """What there is: mechanisms, settings, problems, options, misconceptions, policies, notations, examples, formats, …
+
+    \b
+    symattn list                           everything
+    symattn list mechanisms                one of the lists
+    symattn list settings                  every setting of every mechanism
+    symattn list settings attention        the settings of one mechanism, with its defaults
+    symattn list misconceptions T2         one mistake: what is done, how it shows, how to tell it
+    symattn list options                   the options of every problem type
+    """
+    listed, detailed = catalogues(), details()
+    if f"{what}s" in listed:  # symattn list misconception T2
+        what = f"{what}s"
+    if what is not None and what not in listed:
+        raise InputError(f"There is no list of {what!r}; {offered(what, listed)}")
+    if names:
+        if what not in detailed:
+            raise InputError(f"There is nothing more on {names[0]!r}: symattn list {what} says it all.")
+        click.echo("\n\n".join(["\n".join(detailed[what](name)) for name in names]))
+        return
+    if what == "settings":
+        click.echo("\n".join(_all_settings()))
+        return
+    for title in [what] if what else listed:
+        rows = listed[title]()
+        if not what:
+            click.secho(title, bold=True)
+        longest = max(len(key) for key in rows)
+        for key, words in rows.items():
+            click.echo(f"  {key.ljust(longest)}  {words}".rstrip())
+
+
+def details() -> dict[str, Callable[[str], Iterator[str]]]:
+    """The lists that say more of a single entry: the lines about the one of that name."""
+    return {"settings": _settings_of, "misconceptions": _misconception}
+
+
+def _settings_of(name: str) -> Iterator[str]:
+    """The settings of a mechanism, its own first, with their defaults there."""
+    from symattn.mechanisms import mechanism
+    from symattn.mechanisms.base import NOT_OF_ALL
+
+    chosen = mechanism(name)
+    shared = {setting for setting in ABOUT if setting not in NOT_OF_ALL}
+    known = [s for s in ABOUT if s in chosen.uses] + [s for s in ABOUT if s in shared]
+    defaults = {s: _default(s, chosen.defaults) for s in known}
+    longest = max(len(f"{s} = {defaults[s]}") for s in known)
+    yield f"{chosen.name}: {chosen.title}"
+    for s in known:
+        yield from _described(f"{s} = {defaults[s]}", longest, s)
+
+
+def _misconception(code: str) -> Iterator[str]:
+    """One entry of the catalogue: a misconception (with tokens as rows), a miscount or a slip."""
+    from symattn.misconceptions import COUNTING, SLIPS, Misconception, Miscount, Slip, misconceptions
+
+    known: Mapping[str, Misconception | Miscount | Slip] = {**misconceptions(), **COUNTING, **SLIPS}
+    if code not in known:
+        raise InputError(f"There is no misconception {code!r}; {offered(code, known)}")
+    entry = known[code]
+    yield f"{code}: {entry.name}"
+    match entry:
+        case Slip():
+            rows = {"shows in": f"one entry e, written as e': {entry.detect}"}
+        case Miscount():
+            rows = {"what is done": entry.exactly, "tell-tale": entry.tell, "seen in": entry.source}
+        case Misconception():
+            core = "; exam variants are drawn so that it shows" if entry.core else ""
+            rows = {
+                "what is done": entry.exactly,
+                "shows first in": entry.at,
+                "tell-tale": entry.tell,
+                "how common": f"{entry.prior}{core}",
+                "seen in": entry.source,
+            }
+    for label, text in rows.items():
+        first, *rest = wrap(text, WIDTH - 18, break_on_hyphens=False)
+        yield f"  {label:<14}  {first}"
+        yield from (f"{' ' * 18}{line}" for line in rest)
+
+
+def _all_settings() -> Iterator[str]:
+    """Every setting, with the mechanisms that have it where not all do."""
+    from symattn.mechanisms import mechanisms
+    from symattn.mechanisms.base import NOT_OF_ALL
+
+    defaults = {s: _default(s, {}) for s in ABOUT}
+    longest = max(len(f"{s} = {default}") for s, default in defaults.items())
+    for s, default in defaults.items():
+        yield from _described(f"{s} = {default}", longest, s)
+        if s in NOT_OF_ALL:
+            having = ", ".join(m.name for m in mechanisms().values() if s in m.uses)
+            yield from _wrapped(longest, f"Of {having}.")
+
+
+def _default(setting: str, of_mechanism: Mapping[str, object]) -> str:
+    from symattn.mechanisms import Settings
+
+    default = of_mechanism.get(setting, Settings.__dataclass_fields__[setting].default)
+    return ABOUT[setting].default if default in (None, "") else str(default)
+
+
+def _described(head: str, longest: int, setting: str) -> Iterator[str]:
+    yield f"  {head.ljust(longest)}  {ABOUT[setting].about}"
+    yield from _wrapped(longest, ABOUT[setting].values)
+
+
+def _wrapped(indent: int, text: str) -> Iterator[str]:
+    space = " " * (indent + 4)
+    yield from wrap(text, WIDTH, initial_indent=space, subsequent_indent=space, break_on_hyphens=False)
+
+
+def catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
+    """The lists by their name: each entry with a line on it."""
+
+    def mechanisms() -> Mapping[str, str]:
+        from symattn.mechanisms import mechanisms as found
+
+        return {m.name: m.title for m in found().values()}
+
+    def settings() -> Mapping[str, str]:
+        return {name: setting.about for name, setting in ABOUT.items()}
+
+    def problems() -> Mapping[str, str]:
+        from symattn.problems import problem_types
+
+        return {p.name: p.title for p in problem_types().values()}
+
+    def options() -> Mapping[str, str]:
+        from symattn.problems import problem_types
+        from symattn.sheets import option_text
+
+        return {
+            f"{t.name}: {name}={option_text(default)}": word
+            for t in problem_types().values()
+            for name, (default, word) in t.options.items()
+        }
+
+    def misconceptions() -> Mapping[str, str]:
+        from symattn.misconceptions import COUNTING, SLIPS, Misconception, Miscount, Slip
+        from symattn.misconceptions import misconceptions as found
+
+        known: list[Misconception | Miscount | Slip] = [*found().values(), *COUNTING.values(), *SLIPS.values()]
+        return {entry.id: entry.name for entry in known}
+
+    def policies() -> Mapping[str, str]:
+        from symattn.marking.policy import POLICIES
+
+        return {policy.name: policy.title.partition(": ")[2] for policy in POLICIES.values()}
+
+    def notations() -> Mapping[str, str]:
+        from symattn.notation import load_notation
+
+        return {name: load_notation(name).title for name in notation_names()}
+
+    def examples() -> Mapping[str, str]:
+        from symattn.examples import examples as found
+        from symattn.examples import load_example
+
+        return {name: load_example(name).title for name in found()}
+
+    def formats() -> Mapping[str, str]:
+        from symattn.sheets import formats as found
+        from symattn.writers import FORMATS
+
+        through = {"pdf": "PDF/A-2a and PDF/UA-1, without TeX.", "latex-pdf": "PDF through TeX."}
+        return {form: through.get(form) or _about(FORMATS[form]) for form in found()}
+
+    def languages() -> Mapping[str, str]:
+        from symattn.languages import catalogue
+        from symattn.languages import languages as found
+
+        return {code: catalogue(code).name for code in found()}
+
+    def diagrams() -> Mapping[str, str]:
+        from symattn.explanation import DIAGRAMS
+
+        return {kind: _about(make) for kind, make in DIAGRAMS.items()}
+
+    def ops() -> Mapping[str, str]:
+        from symattn.ops import OPS
+
+        return {name: _about(op) for name, op in OPS.items()}
+
+    return {
+        "mechanisms": mechanisms,
+        "settings": settings,
+        "problems": problems,
+        "options": options,
+        "misconceptions": misconceptions,
+        "policies": policies,
+        "notations": notations,
+        "examples": examples,
+        "formats": formats,
+        "languages": languages,
+        "diagrams": diagrams,
+        "ops": ops,
+    }
+
+
+def _about(thing: object) -> str:
+    """The first line of what is said of it where it is defined."""
+    return (thing.__doc__ or "").strip().split("\n")[0]

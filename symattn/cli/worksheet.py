@@ -1,0 +1,193 @@
+"""`symattn worksheet`: worksheets with keys, or a whole exam."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from symattn.cli.options import (
+    FILES,
+    PROBLEM,
+    Command,
+    completing,
+    drawing_options,
+    layout_options,
+    look_options,
+    mechanism_names,
+    option,
+    problem_names,
+    quiet_option,
+    settings_options,
+    typesetting_options,
+)
+from symattn.cli.progress import HOW_TO_GO_ON, progress
+from symattn.cli.reading import read_list, read_look, read_options, read_settings, read_sizes
+from symattn.errors import InputError
+from symattn.settings import ABOUT
+
+if TYPE_CHECKING:
+    from symattn.explanation import Conventions, Layout
+
+
+@click.command(cls=Command)
+@click.argument("source", default="", metavar="[MECHANISM|EXAM.toml]", shell_complete=completing(mechanism_names))
+@option("--problem", group=PROBLEM, default="full", show_default=True, metavar="TYPE",
+        shell_complete=completing(problem_names), help="The type of problem; see `symattn list problems`.")  # fmt: skip
+@option("-n", "count", group=PROBLEM, default=1, show_default=True, metavar="N", type=click.IntRange(1, 10_000),
+        help="The number of worksheets.")  # fmt: skip
+@option("--seed", group=PROBLEM, type=int, metavar="N",
+        help="The same seed gives the same worksheets; default: a new one.")  # fmt: skip
+@option("--secret", group=PROBLEM, type=click.Path(path_type=Path), metavar="FILE",
+        help="Exams: the secret file that their variants depend on.")  # fmt: skip
+@drawing_options
+@option("--decimal", group=PROBLEM, is_flag=True, help="Ask for decimals instead of exact values.")
+@option("--places", group=PROBLEM, default=4, show_default=True, metavar="N", type=click.IntRange(0, 50),
+        help="Decimal places.")  # fmt: skip
+@option("--format", "forms", group=FILES, default="latex,markdown,pdf", show_default=True, metavar="F,F,…",
+        help="See `symattn list formats`.")  # fmt: skip
+@option("--out", "folder", group=FILES, default="output", show_default=True, type=click.Path(path_type=Path),
+        metavar="FOLDER", help="Where the files go.")  # fmt: skip
+@option("--together", group=FILES, is_flag=True, help="All worksheets in one file, all keys in another.")
+@option("--overview", group=FILES, is_flag=True,
+        help="Also a page with all sheets: givens, answers, weights.")  # fmt: skip
+@option("--solutions", group=FILES, default="blank,key", show_default=True, metavar="S,S,…",
+        help="Files: blank, partly, worked, key.")  # fmt: skip
+@quiet_option
+@settings_options
+@layout_options
+@look_options
+@typesetting_options
+@click.pass_context
+def worksheet(
+    ctx: click.Context,
+    /,
+    source: str,
+    problem: str,
+    count: int,
+    seed: int | None,
+    secret: Path | None,
+    level: str | None,
+    softmax: str | None,
+    options: tuple[str, ...],
+    forms: str,
+    folder: Path,
+    together: bool,
+    overview: bool,
+    solutions: str,
+    decimal: bool,
+    places: int,
+    quiet: bool,
+    layout: Layout,
+    conventions: Conventions,
+    **settings: Any,
+) -> None:
+    """Random worksheets, each with its answer key; or a whole exam from one file.
+
+    MECHANISM defaults to self_attention, or to attention on the starter level; see `symattn list mechanisms` and
+    `symattn list problems`.  Variants of one set are equally hard, each reveals the same mistakes, and every key is
+    recomputed by a second route before it is written.
+
+    \b
+    symattn worksheet --seed 7
+    symattn worksheet causal_self_attention -n 30 --seed 7 --size n=4,d_model=5,d_k=4,d_v=2
+    symattn worksheet attention --notation note-000 --decimal --places 3
+    symattn worksheet --problem masks -n 10 --seed 7
+    symattn worksheet exam.toml --secret key.txt
+    """
+    import secrets
+
+    from symattn.api import make_recipe, stem_of
+    from symattn.sheets import check_formats, check_solutions, sheets, write_sheets
+
+    listed = check_formats(read_list(forms))
+    look = read_look(settings)
+    if source.endswith(".toml"):
+        _exam(ctx, Path(source), folder, listed, seed, secret, quiet)
+        return
+    shown = check_solutions(read_list(solutions))
+    if source.startswith("note-"):
+        raise InputError(f"{source} has numbers of its own: symattn derive {source} --as worksheet (or key).")
+    if secret is not None:
+        raise InputError("--secret is for exams (symattn worksheet exam.toml); for practice there is --seed.")
+    sizes = read_sizes(settings.pop("sizes"))
+    if sizes and (letters := [s for s in sizes.values() if isinstance(s, str)]):
+        raise InputError(f"To draw numbers, sizes must be numbers; {letters[0]!r} is not.")
+    chosen = secrets.randbelow(1_000_000) if seed is None else seed
+    recipe = make_recipe(
+        source, read_settings({**settings, "notation": None}), problem=problem, notation=settings.get("notation"),
+        sizes=sizes, seed=chosen, level=level, softmax=softmax, exact=False if decimal else None,
+        places=None if ctx.get_parameter_source("places") is ParameterSource.DEFAULT else places,
+        options=read_options(problem, options),
+    )  # fmt: skip
+    again = "" if seed is not None else f" with --seed {chosen}"
+    ctx.meta[HOW_TO_GO_ON] = lambda: f"The same command{again} makes the whole set."
+    with progress(count, quiet, "Worksheets") as step:
+        written = write_sheets(
+            sheets(recipe, count), folder, listed, stem=stem_of(recipe), together=together, solutions=shown,
+            layout=layout, conventions=conventions, look=look, overview=overview, on_sheet=step,
+        )  # fmt: skip
+    if not quiet:
+        for path in written:
+            click.echo(path)
+
+
+def _exam(
+    ctx: click.Context, path: Path, folder: Path, forms: tuple[str, ...], seed: int | None, secret: Path | None,
+    quiet: bool,
+) -> None:  # fmt: skip
+    from symattn.dice import Dice
+    from symattn.exam import is_exam, read_exam_file, write_exam
+    from symattn.exam.deploy import FROZEN
+
+    if not is_exam(path):
+        raise InputError(
+            f"{path.name} has no [[question]], so it is a problem: symattn derive {path} --as worksheet (or key)."
+        )
+    stated = [p for p in ctx.params if ctx.get_parameter_source(p) is ParameterSource.COMMANDLINE]
+    general = ("source", "seed", "secret", "forms", "folder", "quiet", "templates", "latex_class")
+    if foreign := [p for p in ctx.command.params if p.name in stated and p.name not in general]:
+        raise InputError(f"{foreign[0].opts[-1]} goes with single worksheets; {_in_exam(foreign[0], path.name)}.")
+    if seed is not None and secret is not None:
+        raise InputError("--seed and --secret exclude each other.")
+    spec = read_exam_file(path)
+    dice = Dice.seeded(seed) if seed is not None else Dice.secret(secret) if secret is not None else None
+    papers = 1 if all(q.spec.given for q in spec.questions) else spec.variants
+    drawn = sum(1 if q.spec.given else spec.variants for q in spec.questions)
+    steps = drawn + 1 + len(forms) * (1 + papers + (len(spec.students) or papers)) + bool(spec.students)
+    frozen = folder / path.stem / FROZEN
+
+    def how_to_go_on() -> str:
+        if frozen.exists():
+            return f"The same command continues: {frozen} holds the exam, and pages that are finished stay."
+        return "Nothing was written yet; the same command begins anew."
+
+    ctx.meta[HOW_TO_GO_ON] = how_to_go_on
+    with progress(steps, quiet, path.stem) as step:
+        exam, written = write_exam(spec, folder / path.stem, forms, dice, step, step)
+    if not quiet:
+        click.echo(f"{folder / path.stem}: {len(exam.papers)} papers with keys, {len(written)} files.")
+
+
+_OTHERWISE_IN_EXAMS = {
+    "count": "variants", "problem": "type", "decimal": "exact", "by_token": "by", "by_matrix": "by",
+}  # fmt: skip
+"""What options of worksheets are called in exam files, where it is another name."""
+
+
+def _in_exam(option: click.Parameter, file: str) -> str:
+    """Where an exam file says what an option says of single worksheets."""
+    from symattn.exam.spec import HEAD, LOOK, SHARED
+    from symattn.problems import Spec
+
+    name = option.name or ""
+    key = _OTHERWISE_IN_EXAMS.get(name, name)
+    if name == "options":
+        return f"in an exam it stands in a [[question]] of {file}, as NAME = VALUE"
+    if key in (*HEAD, *LOOK, *SHARED):
+        return f"in an exam it stands at the top of {file}, as {key} = …"
+    if key in ABOUT or key in Spec.__dataclass_fields__:
+        return f"in an exam it stands in a [[question]] of {file}, as {key} = …"
+    return "an exam has no such choice"

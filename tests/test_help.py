@@ -1,0 +1,142 @@
+"""Help and lists: every option stands in one group, on one line; every setting is explained."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import fields
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from symattn.cli import main
+from symattn.cli.options import GROUPS, SETTINGS, Command, Option
+from symattn.mechanisms import Settings, mechanism, mechanisms
+from symattn.mechanisms.base import CHOICES, NOT_OF_ALL
+from symattn.misconceptions import COUNTING, SLIPS, misconceptions
+from symattn.settings import ABOUT
+
+COMMANDS = sorted(main.commands)
+ALL = [field.name for field in fields(Settings)]
+LINES = 65
+"""What the help of a command may have."""
+
+
+def output(*arguments: str) -> list[str]:
+    done = CliRunner().invoke(main, arguments, catch_exceptions=False, terminal_width=100)
+    assert done.exit_code == 0, done.output
+    return done.output.splitlines()
+
+
+def options_of(name: str) -> list[click.Option]:
+    return [one for one in main.commands[name].params if isinstance(one, click.Option)]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_is_in_exactly_one_group(name):
+    command = main.commands[name]
+    assert isinstance(command, Command)
+    groups = command.groups(click.Context(command))
+    assert list(groups) == [group for group in GROUPS if group in groups]  # in this order
+    grouped = [option for group in groups.values() for option in group]
+    assert len(grouped) == len(set(map(id, grouped)))
+    assert [o for o in grouped if not isinstance(o, Option)] == [o for o in grouped if "--help" in o.opts]
+    assert {id(o) for o in options_of(name)} <= set(map(id, grouped))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_has_one_line_of_help_and_settings_are_named(name):
+    lines = output(name, "--help")
+    assert max(map(len, lines)) <= 100
+    assert len(lines) <= LINES
+    after = lines[lines.index(next(line for line in lines if re.fullmatch(r"[A-Z][\w ]+:", line))) :]
+    for option in options_of(name):
+        flag = max(option.opts, key=len)
+        found = [line for line in after if re.search(rf"(?<![\w-]){re.escape(flag)}(?![\w-])", line)]
+        if option.group == SETTINGS:
+            assert len(found) == 1, flag
+        else:
+            starts = [line for line in found if re.match(rf"  (-\w, )?{re.escape(flag)}(?![\w-])", line)]
+            assert len(starts) == 1, flag
+            assert option.help
+            assert option.help in starts[0], f"the help of {flag} takes more than a line"
+    inside = [line for line in after if line and not line.endswith(":")]
+    assert all(re.match(r"  -", line) for line in inside), "a line that goes on in the next"
+
+
+def test_settings_have_words_and_values():
+    assert list(ABOUT) == ALL
+    for name, choices in CHOICES.items():
+        assert all(choice in ABOUT[name].values for choice in choices), name
+
+
+def test_every_setting_is_in_the_list_of_all():
+    lines = output("list", "settings")
+    assert max(map(len, lines)) <= 100
+    heads = [found[1] for line in lines if (found := re.match(r"  (\w+) = ", line))]
+    assert heads == ALL
+
+
+@pytest.mark.parametrize("name", mechanisms())
+def test_the_settings_of_a_mechanism_are_those_that_it_takes_with_its_defaults(name):
+    lines = output("list", "settings", name)
+    assert max(map(len, lines)) <= 100
+    assert lines[0] == f"{name}: {mechanism(name).title}"
+    stated = dict(found.groups() for line in lines if (found := re.match(r"  (\w+) = (.*?)  ", line)))
+    assert set(stated) == {s for s in ALL if s in mechanism(name).uses or s not in NOT_OF_ALL}
+    default = Settings.read(mechanism(name).defaults)
+    for setting, text in stated.items():
+        value = getattr(default, setting)
+        if value is None or value == "":
+            assert text == ABOUT[setting].default
+        else:  # typed as it is listed, the default is what one gets without it
+            assert getattr(Settings.read({**mechanism(name).defaults, setting: text}), setting) == value
+
+
+def test_only_lists_that_have_more_to_say_take_a_name():
+    done = CliRunner().invoke(main, ["list", "formats", "pdf"])
+    assert done.exit_code == 2
+    assert "symattn list formats" in done.stderr
+    done = CliRunner().invoke(main, ["list", "settings", "atention"])
+    assert done.exit_code == 2
+    assert "did you mean attention?" in done.stderr
+
+
+def words_of(lines: Iterable[str]) -> str:
+    return " ".join(" ".join(lines).split())
+
+
+def test_every_misconception_and_slip_is_explained():
+    listed = [line.split()[0] for line in output("list", "misconceptions")]
+    assert listed == [*misconceptions(), *COUNTING, *SLIPS]
+    for code in listed:
+        lines = output("list", "misconception", code)
+        assert max(map(len, lines)) <= 100
+        said = words_of(lines)
+        if code in SLIPS:
+            assert SLIPS[code].detect in said
+            continue
+        entry = misconceptions().get(code) or COUNTING[code]
+        for text in (f"{code}: {entry.name}", entry.exactly, entry.tell, entry.source):
+            assert words_of([text]) in said
+        assert "PEDAGOGY" not in said
+
+
+def test_a_wrong_code_is_answered_with_the_nearest():
+    done = CliRunner().invoke(main, ["list", "misconceptions", "X1", "T22"])
+    assert done.exit_code == 2
+    assert "no misconception 'T22'; did you mean T2?" in done.stderr
+    assert done.stdout == ""
+
+
+def test_the_teacher_is_told_where_the_mistakes_are_explained(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scores = "[[2, 4, 4], [4, 16, 12], [4, 12, 10]]"
+    (tmp_path / "answers.toml").write_text(f'[answers]\nS = {scores}\n"S\'" = {scores}\n', encoding="utf-8")
+    said = words_of(output("check", "note-002", "answers.toml", "--for", "teacher"))
+    command = re.search(r"similar mistakes: symattn (list misconceptions (?:\w+ ?)+)\.", said)
+    assert command, said
+    codes = command[1].split()[2:]
+    assert "C1" in codes
+    heads = [line.partition(":")[0] for line in output(*command[1].split()) if line and not line.startswith(" ")]
+    assert heads == codes
+    assert "list misconceptions" not in words_of(output("check", "note-002", "answers.toml"))  # the student is not
