@@ -13,6 +13,7 @@ from typing import Any
 from symattn.derivation import Derivation
 from symattn.errors import InputError, ReadError, offered
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, exact, is_symbolic, matrix
+from symattn.exact.outside import listed
 from symattn.exact.reading import read
 from symattn.files import read_toml
 from symattn.mechanisms import Settings, custom, mechanism, mechanisms
@@ -211,6 +212,7 @@ def read_given(name: str, value: object, positive: frozenset[str] = frozenset())
             raise InputError(f"Given {name}: a shape is {{rows = …, columns = …}}.")
         rows, columns = (_size(name, value[key]) for key in ("rows", "columns"))
         return Outline((rows, columns))
+    value = listed(value)
     if isinstance(value, list):
         nested = value if value and isinstance(value[0], list) else [value]
         value = [

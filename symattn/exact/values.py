@@ -24,6 +24,7 @@ from math import gcd, isqrt, lcm, prod
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeGuard, TypeVar
 
 from symattn.errors import InputError, OutgrownError, UndefinedError
+from symattn.exact.outside import listed
 from symattn.exact.real import Real, in_decimals, kept_short, real
 
 if TYPE_CHECKING:
@@ -148,6 +149,16 @@ class ExpSum:
 
         return to_sympy(self)
 
+    def __float__(self) -> float:
+        """The nearest float."""
+        from symattn.exact.approximate import nearest_float
+
+        return nearest_float(self)
+
+    def as_integer_ratio(self) -> NoReturn:
+        """What `Fraction` asks numbers of other types (from Python 3.14 on): rational ones are `int` or `Fraction`."""
+        raise no_fraction(self)
+
     def __repr__(self) -> str:
         return text(self)
 
@@ -232,6 +243,16 @@ class Quotient:
 
         return to_sympy(self)
 
+    def __float__(self) -> float:
+        """The nearest float."""
+        from symattn.exact.approximate import nearest_float
+
+        return nearest_float(self)
+
+    def as_integer_ratio(self) -> NoReturn:
+        """What `Fraction` asks numbers of other types (from Python 3.14 on): rational ones are `int` or `Fraction`."""
+        raise no_fraction(self)
+
     def __repr__(self) -> str:
         return text(self)
 
@@ -275,6 +296,9 @@ class NegativeInfinity:
 
     __radd__ = __add__
     __rmul__ = __mul__
+
+    def __float__(self) -> float:
+        return float("-inf")
 
     def __reduce__(self) -> str:
         return "NEGATIVE_INFINITY"
@@ -449,6 +473,8 @@ def exact(x: object) -> Value:
         from symattn.exact.bridge import from_sympy
 
         return from_sympy(x)
+    if getattr(x, "shape", None) == () and isinstance(number := listed(x), int | float):  # a tensor of one number
+        return exact(number)
     raise InputError(
         f"{_shown(x)} of type {type(x).__name__} is not a number that can be used exactly; "
         "expected an integer, a Fraction, a decimal, a text such as '1/2' or 'sqrt(3)', or a SymPy number."
@@ -515,6 +541,10 @@ def terms_of(v: Rational | ExpSum) -> Mapping[Key, Rational]:
 def length(v: Rational | ExpSum) -> int:
     """The number of terms, those below roots counted as well."""
     return v.length if isinstance(v, ExpSum) else 1
+
+
+def no_fraction(v: Value) -> InputError:
+    return InputError(f"{text(v)} is written with roots or powers of e and is no Fraction; float() is near it.")
 
 
 def outgrown() -> OutgrownError:

@@ -12,6 +12,7 @@ from symattn.attempt import Submission
 from symattn.document import DEFAULT_LOOK, Document, Look
 from symattn.errors import InputError
 from symattn.exact import Matrix, exact
+from symattn.exact.outside import listed
 from symattn.grading.record import Terms
 from symattn.grading.source import Papers
 from symattn.marking import mark
@@ -174,8 +175,8 @@ def _plain(answer: object) -> Json:
             return [_plain(x) for x in answer]
         case set() | frozenset():
             return [*sorted(map(str, answer))]
-    if hasattr(answer, "tolist"):  # matrices of SymPy, arrays and numbers of NumPy
-        return _plain(answer.tolist())
+    if (plain := listed(answer)) is not answer:  # matrices of SymPy, arrays and numbers of NumPy and PyTorch
+        return _plain(plain)
     return str(exact(answer))
 
 
