@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from inspect import signature
 from pathlib import Path
-from typing import cast, get_args
+from typing import Any, cast, get_args
 
 from symattn import exact
 from symattn.derivation import Derivation, Step
 from symattn.document import DEFAULT_LOOK, Document, Look, Solutions
-from symattn.errors import InputError, offered
+from symattn.errors import InputError, nearest, offered
 from symattn.exact import AnyMatrix, Decision, Size
 from symattn.examples import examples, load_example
 from symattn.explanation import (
@@ -28,7 +28,8 @@ from symattn.grading.checking import Answers
 from symattn.grading.run import Progress, silent
 from symattn.marking.policy import Policy, Rounding
 from symattn.marking.policy import policy as policy_named
-from symattn.mechanisms import Settings, mechanism, mechanisms
+from symattn.mechanisms import Settings, custom, mechanism, mechanisms
+from symattn.mechanisms.backward import gradient
 from symattn.notation import load_notation
 from symattn.problem import Problem
 from symattn.problem_file import ProblemFile, problem_file, read_problem_file
@@ -55,8 +56,8 @@ SETTINGS = frozenset(f.name for f in fields(Settings))
 class Solution:
     """A derivation that was worked out, with its notation: look at it, take it apart, write it.
 
-    `solution["A"].result` is an exact matrix; `solution.steps` are the named lines; `solution.text("latex")` is the
-    whole as text, and a notebook shows it.
+    `solution["A"].result` is an exact matrix, `solution.output` that of the last step; `solution.steps` are the named
+    lines; `solution.text("latex")` is the whole as text, and a notebook shows it.
     """
 
     problem: Problem
@@ -65,19 +66,27 @@ class Solution:
     layout: Layout = "matrix"
 
     def __getitem__(self, name: str) -> Step:
-        """The step of that name."""
+        """The step of that name; `InputError` names the nearest that there is."""
         return self.problem[name]
 
     @property
     def derivation(self) -> Derivation:
+        """The steps and givens alone, to replay with something changed."""
         return self.problem.derivation
 
     @property
     def steps(self) -> tuple[Step, ...]:
+        """The named lines in order, each with `name`, `op`, `operands` and `result`."""
         return self.problem.steps
 
     @property
+    def output(self) -> AnyMatrix:
+        """The result of the last step, whatever it is called: a `Matrix`, or an outline where only shapes are known."""
+        return self.derivation.last.result
+
+    @property
     def givens(self) -> dict[str, AnyMatrix]:
+        """What it starts from, by name."""
         return self.problem.givens
 
     @property
@@ -122,8 +131,10 @@ class Solution:
 
 
 def derive(
-    source: str | Path,
+    source: str | Path | Mapping[str, object],
     *,
+    steps: Sequence[Mapping[str, object]] = (),
+    gradients: Sequence[Mapping[str, object]] = (),
     notation: str | Path | None = None,
     symbolic: bool = False,
     sizes: Mapping[str, Size] | None = None,
@@ -138,28 +149,44 @@ def derive(
 ) -> Solution:
     """Work something out exactly.
 
-    `source` is a mechanism (`"self_attention"`), an example (`"note-002"`) or a problem file (`"problem.toml"`). What
-    else is named is a setting (`scale`, `mask`, `base`, `by`, …: see `symattn.mechanisms.Settings`) or a given matrix
-    (`X=[[1, 0], [0, 1]]`): nested lists, SymPy or NumPy matrices; entries are integers, fractions, decimals, texts
-    such as `"1/2"` or `"sqrt(3)"`, or SymPy expressions.
+    `source` is a mechanism (`"self_attention"`), an example (`"note-002"`), a problem file (`"problem.toml"`) or a dict
+    with the contents of one.  What else is named is a setting (`scale`, `mask`, `base`, `by`, …; `describe` lists those
+    of a mechanism) or a given matrix (`X=[[1, 0], [0, 1]]`, n × d_model, tokens as rows): nested lists, a matrix of
+    SymPy or NumPy, a tensor of PyTorch, or a result of another derivation; entries are integers, fractions, decimals,
+    texts such as `"1/2"`, `"sqrt(3)"` or, for letters, `"a"`, or SymPy expressions.
+
+    `"custom"` works out `steps`, dicts with the keys of a problem file's `[[step]]`: `name`, `op` (symattn list ops),
+    `of` (what it is done to, by name; `K^T` is transposed, `Q[2]` the second row) and what the operation needs.
+    `gradients`, dicts with `of` and `wrt`, take gradients of steps with respect to what is given, of any mechanism; for
+    `of` = Z the given dZ is the gradient of the loss with respect to Z, and 1 in every entry where it is left out.
 
     `symbolic` names every entry (x_11, q_11 = x_11 w_11 + …); `sizes` says how many there are, or by letters.
-    `corrected=False` prints a note as written.  `layout` is matrix, falk (each product as Falk's scheme) or columns
-    (the step at the left, its working at the right).  `InputError` says in a sentence what cannot be worked out, and
-    why.
+    `corrected=False` prints a note as written, `miniature` takes its small numbers; `notation` writes it in another
+    one's names and signs.  `entries` says whose working is shown (auto, all, first-row, none), `places` how many
+    decimals (0 to 50).  `layout` is matrix, falk (each product as Falk's scheme) or columns (the step at the left, its
+    working at the right); `look` comes from `make_look`.
+
+    `InputError` says in a sentence what cannot be worked out, where, and why; `ShapeError`, one of these, names shapes
+    that do not fit, and `UndefinedError` what mathematics does not define.
 
     >>> d = derive("attention", Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]], scale="none")
     >>> d["A"].result.decimals(4)
     (('0.7311', '0.2689'),)
+    >>> scores = {"name": "S", "op": "matmul", "of": ["Q", "K^T"]}
+    >>> weights = {"name": "A", "op": "softmax", "of": ["S"], "base": 2}
+    >>> derive("custom", steps=[scores, weights], Q=[[1, 0]], K=[[1, 0], [0, 1]]).output
+    Matrix([[2/3, 1/3]])
     """
     chosen = load_notation(notation) if notation else None
     settings = {key: value for key, value in given.items() if key in SETTINGS}
     givens = {key: value for key, value in given.items() if key not in SETTINGS}
     own = (chosen.settings if chosen else {}).get("orientation", "rows")
-    file = source_file(source, givens, settings.get("orientation", own))
+    file = source_file(source, givens, settings.get("orientation", own), steps, gradients)
     _refuse_unknown_given(file, givens)
-    if givens and (file.name in examples() or str(source).endswith(".toml")):
-        raise InputError(f"{file.name} has givens of its own; {', '.join(givens)} cannot be given as well.")
+    stated = [*givens, *(["steps"] if steps else []), *(["gradients"] if gradients else [])]
+    if stated and (isinstance(source, Mapping) or file.name in examples() or str(source).endswith(".toml")):
+        what = "givens" if givens else "steps"
+        raise InputError(f"{file.name} has {what} of its own; {', '.join(stated)} cannot be given as well.")
     problem = file.problem(
         corrected=corrected, notation=chosen, settings=settings, symbolic=symbolic, sizes=sizes, miniature=miniature
     )
@@ -174,22 +201,34 @@ def derive(
 def _refuse_unknown_given(file: ProblemFile, given: Iterable[str]) -> None:
     """`InputError` for a name that is no setting, and that no matrix has which the problem starts from."""
     name, own = file.data.get("mechanism", "self_attention"), list(file.data.get("given", {}))
-    if name == "custom":
-        _refuse_unknown(derive, (one for one in given if one not in own), own)
-    else:
+    upstream = {gradient(of) for of in custom.upstreams(file.data.get("gradient", ()), file.places)}
+    if name != "custom":
         chosen = mechanism(name)
-        unknown = (one for one in given if not chosen.has_given(one))
+        unknown = (one for one in given if not chosen.has_given(one) and one not in upstream)
         _refuse_unknown(derive, unknown, chosen.shapes(Settings()))
+    elif file.name != "custom":
+        _refuse_unknown(derive, (one for one in given if one not in own), own)
+    else:  # all matrices came as keywords, and what no step uses is none
+        used = {*custom.operand_names(file.data["step"]), *upstream}
+        for one in own:
+            if one not in used:
+                tail = offered(one, (*used, *_words(derive)), f"the steps use {', '.join(sorted(used))}")
+                raise InputError(f"There is no setting {one!r}, and no step uses a matrix of that name; {tail}")
 
 
 def _refuse_unknown(function: Callable[..., object], unknown: Iterable[str], matrices: Iterable[str] = ()) -> None:
     """`InputError` for the first of some arguments that a function does not take; it takes settings, and `matrices`."""
     for name in unknown:
-        own = [p.name for p in signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
         known = [*matrices, *sorted(SETTINGS)]
         what = "setting and no given matrix" if matrices else "setting"
-        tail = offered(name, (*known, *own), f"there are {', '.join(known)}")
+        tail = offered(name, (*known, *_words(function)), f"there are {', '.join(known)}")
         raise InputError(f"There is no {what} {name!r}; {tail}")
+
+
+def _words(function: Callable[..., object]) -> list[str]:
+    """The settings, and the arguments that a function takes by name."""
+    own = [p.name for p in signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    return [*sorted(SETTINGS), *own]
 
 
 def decide(a: object, b: object) -> Decision:
@@ -201,11 +240,20 @@ def decide(a: object, b: object) -> Decision:
     return exact.decide(exact.exact(a), exact.exact(b))
 
 
-def source_file(source: str | Path, givens: Mapping[str, object], orientation: object = "rows") -> ProblemFile:
-    """The problem file behind a name: an example's, a user's own, or one made of a mechanism and givens.
+def source_file(
+    source: str | Path | Mapping[str, object],
+    givens: Mapping[str, object],
+    orientation: object = "rows",
+    steps: Sequence[Mapping[str, object]] = (),
+    gradients: Sequence[Mapping[str, object]] = (),
+) -> ProblemFile:
+    """The problem file behind a source: an example's, a user's own or its contents, or one made of a mechanism and
+    givens, or of steps and givens.
 
     Givens stand in the orientation that is asked for.
     """
+    if isinstance(source, Mapping):
+        return problem_file({"title": _title(source), **_plain(source)}, "source", IN_DICT)
     name = str(source)
     if name in examples():
         return load_example(name)
@@ -214,9 +262,53 @@ def source_file(source: str | Path, givens: Mapping[str, object], orientation: o
     if name.replace("-", "_") not in (*mechanisms(), "custom"):
         tail = offered(name, (*mechanisms(), *examples()), "there are {}, or give a .toml file")
         raise InputError(f"There is no mechanism or example {name!r}; {tail}")
+    data: dict[str, object] = {
+        "given": givens,
+        "step": _tables("steps", steps),
+        "gradient": _tables("gradients", gradients),
+    }
+    if name == "custom":
+        if not steps:
+            _refuse_unknown(derive, (one for one in givens if nearest(one, _words(derive))), ["steps"])
+            raise InputError(NO_STEPS)
+        return problem_file({"title": UNTITLED, "mechanism": name, **data}, name, IN_ARGUMENTS)
     chosen = mechanism(name)
-    data = {"title": chosen.title, "mechanism": chosen.name, "given": givens, "orientation": orientation}
-    return problem_file(data, chosen.name)
+    if steps:
+        raise InputError(f'{chosen.name} has steps of its own; steps go with derive("custom", steps=…).')
+    data |= {"title": chosen.title, "mechanism": chosen.name, "orientation": orientation}
+    return problem_file(data, chosen.name, IN_ARGUMENTS)
+
+
+UNTITLED = "The derivation"
+IN_DICT = {"step": "step", "gradient": "gradient"}
+IN_ARGUMENTS = {"step": "steps", "gradient": "gradients"}
+NO_STEPS = (
+    'derive("custom", …) works out steps=[{"name": "S", "op": "matmul", "of": ["Q", "K^T"]}, …], or the steps of a '
+    "problem file: symattn derive FILE.toml."
+)
+
+
+def _title(contents: Mapping[Any, object]) -> str:
+    name = contents.get("mechanism", "self_attention")
+    known = mechanisms().get(name.replace("-", "_")) if isinstance(name, str) else None
+    return known.title if known else UNTITLED
+
+
+def _tables(name: str, tables: object) -> list[object]:
+    if not isinstance(tables, list | tuple) or not all(isinstance(table, Mapping) for table in tables):
+        raise InputError(f"{name} is {tables!r}; a list of dicts was expected.")
+    return [_plain(table) for table in tables]
+
+
+def _plain(contents: Mapping[Any, object]) -> dict[str, Any]:
+    """What stands in a problem file, with tuples as lists, as TOML has them; givens stay what they are."""
+    return {str(key): value if key == "given" else _listed(value) for key, value in contents.items()}
+
+
+def _listed(value: object) -> object:
+    if isinstance(value, Mapping):
+        return _plain(value)
+    return [_listed(x) for x in value] if isinstance(value, list | tuple) else value
 
 
 def worksheet(

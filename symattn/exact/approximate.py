@@ -86,6 +86,10 @@ def nearest_float(value: Value) -> float:
     return near or 0.0  # not -0.0
 
 
+def no_fraction(value: Value) -> InputError:
+    return InputError(f"{text(value)} is written with roots or powers of e and is no Fraction; float() is near it.")
+
+
 def _expression(expr: Any, known: dict[Any, float]) -> float:
     """A SymPy expression, each part of it once: what a norm leads to is small, but not when written out as a tree."""
     if expr not in known:
@@ -122,4 +126,4 @@ def _exponent(a: Exponent) -> float:
     return sum(c * math.sqrt(r) for r, c in a)
 
 
-__all__ = ["approximate", "nearest_float"]
+__all__ = ["approximate", "nearest_float", "no_fraction"]

@@ -157,6 +157,8 @@ class ExpSum:
 
     def as_integer_ratio(self) -> NoReturn:
         """What `Fraction` asks numbers of other types (from Python 3.14 on): rational ones are `int` or `Fraction`."""
+        from symattn.exact.approximate import no_fraction
+
         raise no_fraction(self)
 
     def __repr__(self) -> str:
@@ -251,6 +253,8 @@ class Quotient:
 
     def as_integer_ratio(self) -> NoReturn:
         """What `Fraction` asks numbers of other types (from Python 3.14 on): rational ones are `int` or `Fraction`."""
+        from symattn.exact.approximate import no_fraction
+
         raise no_fraction(self)
 
     def __repr__(self) -> str:
@@ -541,10 +545,6 @@ def terms_of(v: Rational | ExpSum) -> Mapping[Key, Rational]:
 def length(v: Rational | ExpSum) -> int:
     """The number of terms, those below roots counted as well."""
     return v.length if isinstance(v, ExpSum) else 1
-
-
-def no_fraction(v: Value) -> InputError:
-    return InputError(f"{text(v)} is written with roots or powers of e and is no Fraction; float() is near it.")
 
 
 def outgrown() -> OutgrownError:
