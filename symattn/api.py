@@ -217,18 +217,18 @@ def _refuse_unknown_given(file: ProblemFile, given: Iterable[str]) -> None:
 
 
 def _refuse_unknown(function: Callable[..., object], unknown: Iterable[str], matrices: Iterable[str] = ()) -> None:
-    """`InputError` for the first of some arguments that a function does not take; it takes settings, and `matrices`."""
+    """`InputError` for the first of some arguments that a function does not take; it may take `matrices`."""
     for name in unknown:
-        known = [*matrices, *sorted(SETTINGS)]
+        known = [*matrices, *_words(function)]
         what = "setting and no given matrix" if matrices else "setting"
-        tail = offered(name, (*known, *_words(function)), f"there are {', '.join(known)}")
-        raise InputError(f"There is no {what} {name!r}; {tail}")
+        raise InputError(f"There is no {what} {name!r}; {offered(name, known)}")
 
 
 def _words(function: Callable[..., object]) -> list[str]:
-    """The settings, and the arguments that a function takes by name."""
-    own = [p.name for p in signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
-    return [*sorted(SETTINGS), *own]
+    """What a function takes by name: settings of a mechanism, if it takes any, and arguments of its own."""
+    parameters = signature(function).parameters
+    own = [p.name for p in parameters.values() if p.kind is p.KEYWORD_ONLY]
+    return own if "unknown" in parameters else [*sorted(SETTINGS), *own]
 
 
 def decide(a: object, b: object) -> Decision:
@@ -417,6 +417,7 @@ def grade(
     jobs: int = 0,
     time_limit: float = 60,
     progress: Progress = silent,
+    **unknown: object,
 ) -> Gradebook:
     """Mark a whole class: everything in a folder or a zip, against an exam's folder.
 
@@ -424,6 +425,7 @@ def grade(
     and another run marks only what is new or changed.  `jobs` is how many processes work (0: one for each processor);
     a submission that takes longer than `time_limit` seconds is given up and reported, as is any that cannot be marked.
     """
+    _refuse_unknown(grade, unknown)
     terms = make_terms(policy, scheme, rounding, precision_mark, decimal_mark)
     return grade_class(
         exam, submissions, terms, out=out, forms=forms, look=look, readers=readers, jobs=jobs,

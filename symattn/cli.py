@@ -737,14 +737,23 @@ def stress_(
 
 @main.command("list")
 @click.argument("what", required=False, metavar="[WHAT]")
-def list_(what: str | None) -> None:
+@click.argument("name", required=False, metavar="[NAME]")
+def list_(what: str | None, name: str | None) -> None:
     """What there is: mechanisms, settings, problems, options, misconceptions, policies, notations, examples, formats, …
 
     \b
     symattn list settings                  what can be said of a mechanism, and which mechanisms have it
     symattn list options                   what can be said of a problem type
+    symattn list mechanism layer_norm      one mechanism: givens, settings, steps, an example; problem likewise
     """
     catalogues = _catalogues()
+    if what in DESCRIBED:
+        if name is None:
+            raise InputError(f"symattn list {what} NAME describes one; symattn list {what}s names them all.")
+        click.echo(_described(what, name))
+        return
+    if name is not None:
+        raise InputError(f"A single one is described of {', '.join(DESCRIBED)}, as in symattn list mechanism {name}.")
     if what is not None and what not in catalogues:
         raise InputError(f"There is no list of {what!r}; {offered(what, catalogues)}")
     for name in [what] if what else catalogues:
@@ -754,6 +763,19 @@ def list_(what: str | None) -> None:
         longest = max(len(key) for key in rows)
         for key, title in rows.items():
             click.echo(f"  {key.ljust(longest)}  {title}".rstrip())
+
+
+DESCRIBED = ("mechanism", "problem")
+
+
+def _described(what: str, name: str) -> str:
+    from symattn.description import describe
+    from symattn.mechanisms import mechanism
+    from symattn.problems import problem_type
+
+    if what == "problem":
+        return str(describe(problem_type(name).name))
+    return str(describe(name if name == "custom" else mechanism(name).name))
 
 
 @main.command()

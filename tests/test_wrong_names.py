@@ -101,6 +101,10 @@ CATALOGUES: dict[str, tuple[Iterable[object], Callable[[str], object]]] = {
     "what a page may be told": ((*CHOICES, "language"), lambda name: make_look(**{name: "x"})),
     "layouts": (LAYOUTS, lambda name: known_choice("layout", name, LAYOUTS)),
     "conventions": (CONVENTIONS, lambda name: known_choice("conventions", name, CONVENTIONS)),
+    "what is described": ((*mechanisms(), *problem_types()), symattn.describe),
+    "mechanisms on the command line": (mechanisms(), lambda name: cli("list", "mechanism", name)),
+    "problem types on the command line": (problem_types(), lambda name: cli("list", "problem", name)),
+    "arguments of grade": (("policy", "scheme", "jobs"), lambda name: symattn.grade("x", "y", **{name: 1})),
     "lists": (_catalogues(), lambda name: cli("list", name)),
     **{f"{s}": (known, lambda name, s=s: Settings.read({s: name})) for s, known in _CHOICES.items()},
     **{
