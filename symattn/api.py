@@ -91,7 +91,7 @@ class Solution:
 
     @property
     def document(self) -> Document:
-        """The derivation as a document."""
+        """The derivation as a document: blocks and formulas, from which every format is written."""
         return replace(derivation_document(self.problem, self.detail, self.layout), look=self.look)
 
     def diagram(self, kind: str = "graph") -> Document:
@@ -102,11 +102,11 @@ class Solution:
         return replace(diagram_document(self.problem, kind), look=self.look)
 
     def worksheet(self) -> Sheet:
-        """The same as a worksheet with its key, the key checked by a second route."""
+        """The same as a worksheet with its key; `SelfCheckError` if the key is not what a second route gives."""
         return make_sheet(self.problem, self.detail)
 
     def text(self, form: str = "text") -> str:
-        """The derivation as text in one format: text, latex, markdown, typst."""
+        """The derivation in one format: text, latex, markdown, html, notebook, typst; `InputError` for others."""
         if form in ("pdf", "latex-pdf"):
             raise InputError(f"{form} is no text; use write(path).")
         return render(self.document, form)[1].decode()
@@ -114,7 +114,7 @@ class Solution:
     def write(
         self, folder: str | Path, *, forms: Sequence[str] = DEFAULT_FORMATS, stem: str = "derivation"
     ) -> list[Path]:
-        """Write the derivation in several formats; the paths written."""
+        """Write the derivation in several formats; the paths written.  `InputError` where that cannot be done."""
         return write_documents([(stem, self.document)], Path(folder), forms)
 
     def __str__(self) -> str:
@@ -232,7 +232,13 @@ def _words(function: Callable[..., object]) -> list[str]:
 
 
 def decide(a: object, b: object) -> Decision:
-    """Whether two numbers are equal, and how that was proved.  Texts are read as people type them; SymPy is welcome.
+    """Whether two numbers are equal, and how that was proved.
+
+    They are texts, read as people type them, numbers of Python, SymPy, NumPy and PyTorch, or entries of a `Matrix`.
+    `equal` is None where neither is known.  `InputError` for what is no number, `ReadError` for a text that is none.
+
+    Sums of c·√r·e^a with rational numbers c and a are compared term by term, by Lindemann–Weierstrass (Baker,
+    *Transcendental Number Theory*, theorem 1.4); what is outside that class, to 200 digits.
 
     >>> decide("2/6", "1/3"), decide("0.333", "1/3").equal
     (Decision(equal=True, proof='exact', digits=None), False)
@@ -336,10 +342,17 @@ def worksheet(
 ) -> list[Sheet]:
     """Random worksheets with their answer keys, `n` different ones; written to the folder `out`, if one is named.
 
-    `problem` is a problem type, `level` starter, standard or long, `softmax` how pretty its weights come out ("e",
-    "base 2", "base 3", "equal"), `options` what the problem type itself may be told.  `solutions` are the files written
-    of each: blank, partly, worked, key; `layout` and `conventions` (full, bare, none) say how they are set.  The same
-    arguments give the same worksheets, byte for byte.
+    The mechanism is self_attention where none is named, or the problem type's own; `sizes` are those of its letters
+    (`{"n": 3, "d_model": 5}`, tokens and features), and what else is named is a setting of it.  `problem` is a problem
+    type (`describe` tells of each), `options` what it may be told itself, `level` starter, standard or long, `softmax`
+    how pretty weights come out ("e", "base 2", "base 3", "equal").  `exact=False` asks for decimals, of `places` places.
+
+    Written are `forms` (latex, markdown, pdf, html, notebook, text, typst, latex-pdf) of the `solutions` blank, partly,
+    worked, key; `layout` and `conventions` (full, bare, none) say how they are set, `together` puts all sheets in one
+    file, `overview` all of them side by side on a page.  The same arguments give the same worksheets, byte for byte.
+
+    `InputError` for what is unknown or out of range, or where sizes leave nothing worth setting; `SelfCheckError` if a
+    key did not survive being worked out by a second route, and then nothing is written.
 
     >>> [sheet] = worksheet(seed=7)
     >>> sheet.problem["Q"].result.shape
@@ -377,8 +390,12 @@ def check(
 
     `problem` is what `derive` or `worksheet` gave, an example, a problem file (worked out with the notation and the
     settings), a worksheet in Markdown or as a notebook, the .json of a set of worksheets, or an exam's folder.
-    `answers` is a file, a text, or a mapping from parts to answers.  `policy` is ecf unless another one is named;
-    `scheme` a mark scheme in TOML, as a file or as text.
+    `answers` is a file (.md, .ipynb, .toml, .json, .csv, .tex), a text, or a mapping from parts to answers: matrices as
+    nested lists, arrays or tensors, texts, numbers.  `policy` is ecf unless another one is named (ib, uk, strict,
+    formative); `scheme` a mark scheme in TOML, as a file or as text.  `rounding` says how decimals were to be rounded,
+    `precision_mark` that a mark goes with it, `decimal_mark` what parts decimals in texts: auto, a point or a comma.
+
+    `InputError` for answers or a problem that cannot be read, and for an unknown policy, scheme or setting.
 
     >>> d = derive("attention", Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]], scale="none")
     >>> check(d, {"S": [[1, 0]], "A": [["e/(e+1)", "1/(1+e)"]], "Z": [["(e+2)/(e+1)"]]}).right
@@ -423,7 +440,11 @@ def grade(
 
     With a folder `out`, the gradebook, a feedback sheet each in every one of `forms` and a summary are written there,
     and another run marks only what is new or changed.  `jobs` is how many processes work (0: one for each processor);
-    a submission that takes longer than `time_limit` seconds is given up and reported, as is any that cannot be marked.
+    a submission that takes longer than `time_limit` seconds of processor time is given up and reported, as is any that
+    cannot be marked.  `policy`, `scheme`, `rounding`, `precision_mark` and `decimal_mark` are those of `check`;
+    `readers` says for whom sheets are made, student and teacher.
+
+    `InputError` for an exam or submissions that cannot be read, and for an unknown policy, scheme, form or argument.
     """
     _refuse_unknown(grade, unknown)
     terms = make_terms(policy, scheme, rounding, precision_mark, decimal_mark)

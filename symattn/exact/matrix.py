@@ -66,10 +66,12 @@ class Matrix:
 
     @property
     def shape(self) -> tuple[int, int]:
+        """The number of rows and of columns."""
         return len(self.rows), len(self.rows[0])
 
     @property
     def T(self) -> Matrix:  # noqa: N802  (the name that NumPy and SymPy give it)
+        """The transposed matrix."""
         return Matrix.of(zip(*self.rows, strict=True))
 
     @overload
@@ -113,6 +115,7 @@ class Matrix:
         return (x for row in self.rows for x in row)
 
     def map(self, function: Callable[[Value], Value]) -> Matrix:
+        """The matrix of a function of every entry."""
         return Matrix.of((function(x) for x in row) for row in self.rows)
 
     def __eq__(self, other: object) -> bool:
@@ -176,9 +179,11 @@ class Outline:
 
     @property
     def T(self) -> Outline:  # noqa: N802
+        """The transposed shape."""
         return Outline((self.shape[1], self.shape[0]))
 
     def row(self, i: int) -> Outline:
+        """Row i as a matrix of one row."""
         return Outline((1, self.shape[1]))
 
 

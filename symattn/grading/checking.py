@@ -41,10 +41,12 @@ class Marking:
 
     @property
     def total(self) -> int:
+        """The marks that were given."""
         return sum(report.total for report in self.reports)
 
     @property
     def available(self) -> int:
+        """The marks that there are."""
         return sum(report.available for report in self.reports)
 
     @property
@@ -60,6 +62,7 @@ class Marking:
         return judged and not mistaken and not self.pending and self.total == self.available
 
     def document(self, reader: Reader = "student") -> Document:
+        """The report for the student, or for the teacher."""
         make = {"student": feedback_document, "teacher": marking_document}[reader]
         found = self.submission
         document = make(self.reports, name=found.name, student=found.student, sheet=found.sheet, remarks=found.remarks)
