@@ -10,6 +10,7 @@ from typing import Any, cast, get_args
 
 from symattn import exact
 from symattn.derivation import Derivation, Step
+from symattn.description import settings_of
 from symattn.document import DEFAULT_LOOK, Document, Look, Solutions
 from symattn.errors import InputError, nearest, offered
 from symattn.exact import AnyMatrix, Decision, Size
@@ -40,6 +41,7 @@ from symattn.sheets import (
     DEFAULT_FORMATS,
     Recipe,
     Sheet,
+    check_formats,
     make_sheet,
     render,
     sheets,
@@ -109,6 +111,7 @@ class Solution:
         """The derivation in one format: text, latex, markdown, html, notebook, typst; `InputError` for others."""
         if form in ("pdf", "latex-pdf"):
             raise InputError(f"{form} is no text; use write(path).")
+        [form] = check_formats([form])
         return render(self.document, form)[1].decode()
 
     def write(
@@ -183,6 +186,8 @@ def derive(
     own = (chosen.settings if chosen else {}).get("orientation", "rows")
     file = source_file(source, givens, settings.get("orientation", own), steps, gradients)
     _refuse_unknown_given(file, givens)
+    if file.name in mechanisms():
+        _refuse_idle(file.name, settings)
     stated = [*givens, *(["steps"] if steps else []), *(["gradients"] if gradients else [])]
     if stated and (isinstance(source, Mapping) or file.name in examples() or str(source).endswith(".toml")):
         what = "givens" if givens else "steps"
@@ -222,6 +227,14 @@ def _refuse_unknown(function: Callable[..., object], unknown: Iterable[str], mat
         known = [*matrices, *_words(function)]
         what = "setting and no given matrix" if matrices else "setting"
         raise InputError(f"There is no {what} {name!r}; {offered(name, known)}")
+
+
+def _refuse_idle(name: str, stated: Mapping[str, object]) -> None:
+    """`InputError` for a setting that changes no step of a mechanism: it would have been passed over in silence."""
+    own, default = settings_of(name), Settings()
+    for one, value in stated.items():
+        if one not in own and value not in (None, "none", getattr(default, one)):
+            raise InputError(f"{name} has no setting {one!r}; {offered(one, own, 'its own are {}')}")
 
 
 def _words(function: Callable[..., object]) -> list[str]:
@@ -345,7 +358,8 @@ def worksheet(
     The mechanism is self_attention where none is named, or the problem type's own; `sizes` are those of its letters
     (`{"n": 3, "d_model": 5}`, tokens and features), and what else is named is a setting of it.  `problem` is a problem
     type (`describe` tells of each), `options` what it may be told itself, `level` starter, standard or long, `softmax`
-    how pretty weights come out ("e", "base 2", "base 3", "equal").  `exact=False` asks for decimals, of `places` places.
+    how pretty weights come out ("e", "base 2", "base 3", "equal").  `exact=False` asks for decimals, to so many
+    `places`.
 
     Written are `forms` (latex, markdown, pdf, html, notebook, text, typst, latex-pdf) of the `solutions` blank, partly,
     worked, key; `layout` and `conventions` (full, bare, none) say how they are set, `together` puts all sheets in one

@@ -31,11 +31,11 @@ from symattn.writers.text import on_one_line, wrapped
 WIDTH = 100
 SEED = 7
 
-PROBES: Mapping[str, tuple[object, object]] = {
-    "scale": ("none", 3), "mask": ("causal", "none"), "base": (2, 3), "orientation": ("columns", "rows"),
+PROBES: Mapping[str, tuple[object, ...]] = {
+    "scale": ("none", 3), "mask": ("none", "causal", "window:1"), "base": (2, 3), "orientation": ("columns", "rows"),
     "activation": ("relu", "identity"), "order": ("KVQ", "QKV"), "rounding": ({"places": 2}, {"places": 3}),
 }  # fmt: skip
-"""Two values of each setting that every mechanism takes: it is told of where one of them changes a step."""
+"""Values of each setting that every mechanism takes: a mechanism has it where they do not all lead to the same."""
 
 WITH = {"mask_style": "mask"}
 """What matters just where another setting does."""
@@ -136,7 +136,7 @@ def _of_mechanism(name: str) -> Description:
         chosen.title,
         _about(sys.modules.get(f"symattn.mechanisms.{name}")),
         tuple(Given(one, (_size(r), _size(c)), one in chosen.optional) for one, (r, c) in listed.items()),
-        tuple(_setting(one, settings) for one in _settings(chosen, settings)),
+        tuple(_setting(one, settings) for one in settings_of(name)),
         tuple(_steps(d)),
         Example(_python(chosen), f"symattn worksheet {name} --seed {SEED} --format markdown"),
         sizes,
@@ -157,25 +157,24 @@ def in_letters(chosen: Mechanism, settings: Settings) -> tuple[Derivation, dict[
     raise refused[-1]
 
 
-def _settings(chosen: Mechanism, settings: Settings) -> Iterator[str]:
-    """The settings that it has, in the order in which they are listed for all."""
-    for name in ABOUT:
-        if (
-            name in chosen.uses
-            or name in INDEPENDENT
-            or (name not in NOT_OF_ALL and _matters(chosen, settings, "mask" if name == "mask_style" else name))
-        ):
-            yield name
+@cache
+def settings_of(name: str) -> tuple[str, ...]:
+    """The settings that a mechanism has, in the order in which they are listed for all."""
+    chosen = mechanism(name)
+    settings = Settings.read(chosen.defaults)
+    general = (one for one in ABOUT if one not in NOT_OF_ALL and one not in INDEPENDENT)
+    own = {one for one in general if _matters(chosen, settings, WITH.get(one, one))}
+    return tuple(one for one in ABOUT if one in chosen.uses or one in INDEPENDENT or one in own)
 
 
 def _matters(chosen: Mechanism, settings: Settings, name: str) -> bool:
     """Whether a setting changes a step, or is asked for more than letters have."""
     given = {one: getattr(settings, one) for one in chosen.defaults}
     try:
-        one, other = (_program(chosen, Settings.read({**given, name: probe})) for probe in PROBES[name])
+        first, *others = (_program(chosen, Settings.read({**given, name: probe})) for probe in PROBES[name])
     except InputError:
         return True
-    return one != other
+    return any(other != first for other in others)
 
 
 def _program(chosen: Mechanism, settings: Settings) -> object:
@@ -309,4 +308,4 @@ def _table(title: str, rows: Sequence[tuple[str, str, str]]) -> Iterator[str]:
         yield from (line.rstrip() for line in lines)
 
 
-__all__ = ["DescribedStep", "Description", "Example", "Given", "Setting", "describe"]
+__all__ = ["DescribedStep", "Description", "Example", "Given", "Setting", "describe", "settings_of"]

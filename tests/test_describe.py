@@ -89,6 +89,26 @@ def test_defaults_are_what_is_used_where_nothing_is_said(name):
             assert getattr(stated, setting.name) == getattr(Settings.read(own), setting.name), setting
 
 
+IDLE = [
+    ("layer_norm", {"X": [[1, 2]]}, {"mask": "causal"}),
+    ("layer_norm", {"X": [[1, 2]]}, {"heads": 2}),
+    ("softmax_jacobian", {"a": [["1/4", "3/4"]]}, {"base": 2}),
+    ("attention", {"Q": [[1]], "K": [[1]], "V": [[1]]}, {"order": "KVQ"}),
+]
+
+
+@pytest.mark.parametrize(("name", "given", "stated"), IDLE)
+def test_a_setting_that_would_change_nothing_is_refused(name, given, stated):
+    with pytest.raises(InputError, match=f"{name} has no setting '{next(iter(stated))}'; its own are arithmetic, "):
+        symattn.derive(name, **given, **stated)
+
+
+def test_a_setting_that_says_how_it_is_in_any_case_is_none_to_refuse():
+    assert symattn.derive("layer_norm", X=[[1, 2]], mask="none", epsilon=1, scale=None).output.shape == (1, 2)
+    weights = {"X": [[1]], "W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}
+    assert symattn.derive("kv_cache", **weights, mask="causal").output.sympy()[0, 0] == 1
+
+
 def test_the_page_has_everything():
     told = symattn.describe("layer_norm")
     assert isinstance(told, Description)

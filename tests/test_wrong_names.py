@@ -81,6 +81,8 @@ CATALOGUES: dict[str, tuple[Iterable[object], Callable[[str], object]]] = {
         [f.name for f in fields(Notation) if f.name != "sections"],  # which is section in a file
         lambda name: read_notation({name: 1}, "mine"),
     ),
+    "formats of a text": ([f for f in formats() if "pdf" not in f], SOLVED.text),
+    "formats of a marking": ([f for f in formats() if "pdf" not in f], symattn.check(SOLVED, {}).text),
     "formats": (formats(), lambda name: check_formats([name])),
     "solutions": (SOLUTIONS, lambda name: check_solutions([name])),
     "languages": (languages(), catalogue),

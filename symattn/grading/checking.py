@@ -19,7 +19,7 @@ from symattn.marking import mark
 from symattn.marking.report import Report
 from symattn.question import Json, Question
 from symattn.reports import Reader, feedback_document, marking_document, report_json
-from symattn.sheets import render, shown, write_documents
+from symattn.sheets import check_formats, render, shown, write_documents
 from symattn.submissions import read_submission, sheet_of
 from symattn.submissions.files import FORMS, LARGEST_FILE
 
@@ -88,6 +88,7 @@ class Marking:
             return json.dumps(self.json(), ensure_ascii=False, indent=1) + "\n"
         if form.endswith("pdf"):
             raise InputError(f"{form} is no text; use write(folder).")
+        [form] = check_formats([form])
         return render(self.document(reader), form)[1].decode()
 
     def write(
