@@ -744,7 +744,8 @@ def list_(what: str | None, name: str | None) -> None:
     \b
     symattn list settings                  what can be said of a mechanism, and which mechanisms have it
     symattn list options                   what can be said of a problem type
-    symattn list mechanism layer_norm      one mechanism: givens, settings, steps, an example; problem likewise
+    symattn list mechanism layer_norm      its givens, settings and steps, with an example
+    symattn list problem masks             the same of a problem type
     """
     catalogues = _catalogues()
     if what in DESCRIBED:

@@ -39,6 +39,7 @@ ENGLISH = {"language": {"code": "en", "name": "English", "plural": "one if n == 
 ATTENTION = {"Q": [[1, 0]], "K": [[1, 0]], "V": [[1, 2]]}
 SETTINGS = [f.name for f in fields(Settings)]
 SOLVED = symattn.derive("attention", **ATTENTION)
+MARKED = symattn.check(SOLVED, {"S": [[1]]})
 
 
 def cli(*arguments: str) -> None:
@@ -82,7 +83,7 @@ CATALOGUES: dict[str, tuple[Iterable[object], Callable[[str], object]]] = {
         lambda name: read_notation({name: 1}, "mine"),
     ),
     "formats of a text": ([f for f in formats() if "pdf" not in f], SOLVED.text),
-    "formats of a marking": ([f for f in formats() if "pdf" not in f], symattn.check(SOLVED, {}).text),
+    "formats of a marking": ([f for f in formats() if "pdf" not in f], MARKED.text),
     "formats": (formats(), lambda name: check_formats([name])),
     "solutions": (SOLUTIONS, lambda name: check_solutions([name])),
     "languages": (languages(), catalogue),
