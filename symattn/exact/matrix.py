@@ -28,9 +28,10 @@ class Matrix:
     entries, row by row, as in SymPy; `m.rows` are the rows.
 
     An entry is an `int`, a `Fraction`, a sum with roots and powers of e or a quotient of two, a decimal that is carried
-    on (`arithmetic="decimal"`), −∞ or a SymPy expression.  `float(entry)` is the nearest float, but of a decimal that
-    is carried on, which is known by intervals alone; `m.floats()` and `numpy.asarray(m, dtype=float)` have those too, and
-    `torch.tensor(m.floats())` is a tensor.  Rational entries are `int` or `Fraction` already.
+    on (`arithmetic="decimal"`), −∞ or a SymPy expression.  Rational entries are `int` or `Fraction` already.
+
+    `float(entry)` is the nearest float, but of a decimal that is carried on, which is known by intervals alone.
+    `m.floats()`, `numpy.asarray(m, dtype=float)` and `torch.tensor(m.floats())` have those too.
 
     >>> m = Matrix([[1, "1/2"], ["sqrt(3)", 0.25]])
     >>> m.shape, m[0, 1], m.decimals(3)
