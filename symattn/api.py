@@ -14,6 +14,7 @@ from symattn.description import settings_of
 from symattn.document import DEFAULT_LOOK, Document, Look, Solutions
 from symattn.errors import InputError, nearest, offered
 from symattn.exact import AnyMatrix, Decision, Size
+from symattn.exact.outside import listed
 from symattn.examples import examples, load_example
 from symattn.explanation import (
     Conventions,
@@ -233,7 +234,7 @@ def _refuse_idle(name: str, stated: Mapping[str, object]) -> None:
     """`InputError` for a setting that changes no step of a mechanism: it would have been passed over in silence."""
     own, default = settings_of(name), Settings()
     for one, value in stated.items():
-        if one not in own and value not in (None, "none", getattr(default, one)):
+        if one not in own and listed(value) not in (None, "none", getattr(default, one)):
             raise InputError(f"{name} has no setting {one!r}; {offered(one, own, 'its own are {}')}")
 
 

@@ -6,6 +6,7 @@ import contextlib
 import io
 import shlex
 
+import numpy
 import pytest
 from click.testing import CliRunner
 
@@ -92,6 +93,7 @@ def test_defaults_are_what_is_used_where_nothing_is_said(name):
 IDLE = [
     ("layer_norm", {"X": [[1, 2]]}, {"mask": "causal"}),
     ("layer_norm", {"X": [[1, 2]]}, {"heads": 2}),
+    ("layer_norm", {"X": [[1, 2]]}, {"mask": numpy.eye(2)}),
     ("softmax_jacobian", {"a": [["1/4", "3/4"]]}, {"base": 2}),
     ("attention", {"Q": [[1]], "K": [[1]], "V": [[1]]}, {"order": "KVQ"}),
 ]
