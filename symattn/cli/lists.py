@@ -24,6 +24,8 @@ def list_(what: str | None, names: tuple[str, ...]) -> None:
     \b
     symattn list                           everything
     symattn list mechanisms                one of the lists
+    symattn list mechanism layer_norm      its givens, settings and steps, with an example
+    symattn list problem masks             the same of a problem type
     symattn list settings                  every setting of every mechanism
     symattn list settings attention        the settings of one mechanism, with its defaults
     symattn list misconceptions T2         one mistake: what is done, how it shows, how to tell it
@@ -53,7 +55,28 @@ def list_(what: str | None, names: tuple[str, ...]) -> None:
 
 def details() -> dict[str, Callable[[str], Iterator[str]]]:
     """The lists that say more of a single entry: the lines about the one of that name."""
-    return {"settings": _settings_of, "misconceptions": _misconception}
+    return {
+        "mechanisms": _mechanism,
+        "settings": _settings_of,
+        "problems": _problem,
+        "misconceptions": _misconception,
+    }
+
+
+def _mechanism(name: str) -> Iterator[str]:
+    """Its givens with their shapes, its settings, its steps, and an example to copy."""
+    from symattn.description import describe
+    from symattn.mechanisms import mechanism
+
+    yield str(describe(name if name == "custom" else mechanism(name).name))
+
+
+def _problem(name: str) -> Iterator[str]:
+    """The same of a problem type."""
+    from symattn.description import describe
+    from symattn.problems import problem_type
+
+    yield str(describe(problem_type(name).name))
 
 
 def _settings_of(name: str) -> Iterator[str]:
