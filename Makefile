@@ -24,6 +24,9 @@ format:          ## put the code in form
 samples:         ## make output/samples anew
 	$(PYTHON) tests/samples.py
 
+reference:       ## make docs/reference.md anew, from docstrings and what mechanisms say of themselves
+	$(PYTHON) tests/reference.py
+
 fonts:           ## make the fonts that are shipped anew, with fontTools and Debian's fonts installed
 	$(PYTHON) tests/math_font.py
 	$(PYTHON) tests/han_font.py

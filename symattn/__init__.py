@@ -15,6 +15,7 @@ from symattn.version import VERSION
 
 if TYPE_CHECKING:
     from symattn.api import Solution, check, decide, derive, grade, worksheet
+    from symattn.description import describe
     from symattn.document import Look
     from symattn.errors import SymattnError
     from symattn.exact import Matrix
@@ -31,13 +32,15 @@ _HOMES = {
     "check": "symattn.api",
     "decide": "symattn.api",
     "derive": "symattn.api",
+    "describe": "symattn.description",
     "grade": "symattn.api",
     "make_look": "symattn.presentation",
     "worksheet": "symattn.api",
 }
 
 __all__ = [
-    "Look", "Matrix", "Solution", "SymattnError", "__version__", "check", "decide", "derive", "grade", "make_look",
+    "Look", "Matrix", "Solution", "SymattnError", "__version__", "check", "decide", "derive",
+    "describe", "grade", "make_look",
     "worksheet",
 ]  # fmt: skip
 

@@ -10,9 +10,11 @@ from typing import Any, cast, get_args
 
 from symattn import exact
 from symattn.derivation import Derivation, Step
+from symattn.description import settings_of
 from symattn.document import DEFAULT_LOOK, Document, Look, Solutions
-from symattn.errors import InputError, offered
+from symattn.errors import InputError, nearest, offered
 from symattn.exact import AnyMatrix, Decision, Matrix, Size, to_sympy
+from symattn.exact.outside import listed
 from symattn.examples import examples, load_example
 from symattn.explanation import (
     Conventions,
@@ -28,7 +30,8 @@ from symattn.grading.checking import Answers
 from symattn.grading.run import Progress, silent
 from symattn.marking.policy import Policy, Rounding
 from symattn.marking.policy import policy as policy_named
-from symattn.mechanisms import Settings, mechanism, mechanisms
+from symattn.mechanisms import Settings, custom, mechanism, mechanisms
+from symattn.mechanisms.backward import gradient
 from symattn.notation import load_notation
 from symattn.problem import Problem
 from symattn.problem_file import ProblemFile, problem_file, read_problem_file
@@ -39,6 +42,7 @@ from symattn.sheets import (
     DEFAULT_FORMATS,
     Recipe,
     Sheet,
+    check_formats,
     make_sheet,
     render,
     sheets,
@@ -56,8 +60,8 @@ SETTINGS = frozenset(f.name for f in fields(Settings))
 class Solution:
     """A derivation that was worked out, with its notation: look at it, take it apart, write it.
 
-    `solution["A"].result` is an exact matrix; `solution.steps` are the named lines; `solution.text("latex")` is the
-    whole as text, and a notebook shows it.
+    `solution["A"].result` is an exact matrix, `solution.output` that of the last step; `solution.steps` are the named
+    lines; `solution.text("latex")` is the whole as text, and a notebook shows it.
     """
 
     problem: Problem
@@ -66,24 +70,32 @@ class Solution:
     layout: Layout = "matrix"
 
     def __getitem__(self, name: str) -> Step:
-        """The step of that name."""
+        """The step of that name; `InputError` names the nearest that there is."""
         return self.problem[name]
 
     @property
     def derivation(self) -> Derivation:
+        """The steps and givens alone, to replay with something changed."""
         return self.problem.derivation
 
     @property
     def steps(self) -> tuple[Step, ...]:
+        """The named lines in order, each with `name`, `op`, `operands` and `result`."""
         return self.problem.steps
 
     @property
+    def output(self) -> AnyMatrix:
+        """The result of the last step, whatever it is called: a `Matrix`, or an outline where only shapes are known."""
+        return self.derivation.last.result
+
+    @property
     def givens(self) -> dict[str, AnyMatrix]:
+        """What it starts from, by name."""
         return self.problem.givens
 
     @property
     def document(self) -> Document:
-        """The derivation as a document."""
+        """The derivation as a document: blocks and formulas, from which every format is written."""
         return replace(derivation_document(self.problem, self.detail, self.layout), look=self.look)
 
     def diagram(self, kind: str = "graph") -> Document:
@@ -146,19 +158,20 @@ class Solution:
         return replace(self, problem=replace(self.problem, derivation=derivation))
 
     def worksheet(self) -> Sheet:
-        """The same as a worksheet with its key, the key checked by a second route."""
+        """The same as a worksheet with its key; `SelfCheckError` if the key is not what a second route gives."""
         return make_sheet(self.problem, self.detail)
 
     def text(self, form: str = "text") -> str:
-        """The derivation as text in one format: text, latex, markdown, typst."""
+        """The derivation in one format: text, latex, markdown, html, notebook, typst; `InputError` for others."""
         if form in ("pdf", "latex-pdf"):
             raise InputError(f"{form} is not text; use write(path).")
+        [form] = check_formats([form])
         return render(self.document, form)[1].decode()
 
     def write(
         self, folder: str | Path, *, forms: Sequence[str] = DEFAULT_FORMATS, stem: str = "derivation"
     ) -> list[Path]:
-        """Write the derivation in several formats; the paths written."""
+        """Write the derivation in several formats; the paths written.  `InputError` where that cannot be done."""
         return write_documents([(stem, self.document)], Path(folder), forms)
 
     def __str__(self) -> str:
@@ -175,8 +188,10 @@ class Solution:
 
 
 def derive(
-    source: str | Path,
+    source: str | Path | Mapping[str, object],
     *,
+    steps: Sequence[Mapping[str, object]] = (),
+    gradients: Sequence[Mapping[str, object]] = (),
     notation: str | Path | None = None,
     symbolic: bool = False,
     sizes: Mapping[str, Size] | None = None,
@@ -191,28 +206,46 @@ def derive(
 ) -> Solution:
     """Work something out exactly.
 
-    `source` is a mechanism (`"self_attention"`), an example (`"note-002"`) or a problem file (`"problem.toml"`). What
-    else is named is a setting (`scale`, `mask`, `base`, `by`, …: see `symattn.mechanisms.Settings`) or a given matrix
-    (`X=[[1, 0], [0, 1]]`): nested lists, SymPy or NumPy matrices; entries are integers, fractions, decimals, texts
-    such as `"1/2"` or `"sqrt(3)"`, or SymPy expressions.
+    `source` is a mechanism (`"self_attention"`), an example (`"note-002"`), a problem file (`"problem.toml"`) or a dict
+    with the contents of one.  What else is named is a setting (`scale`, `mask`, `base`, `by`, …; `describe` lists those
+    of a mechanism) or a given matrix (`X=[[1, 0], [0, 1]]`, n × d_model, tokens as rows): nested lists, a matrix of
+    SymPy or NumPy, a tensor of PyTorch, or a result of another derivation; entries are integers, fractions, decimals,
+    texts such as `"1/2"`, `"sqrt(3)"` or, for letters, `"a"`, or SymPy expressions.
+
+    `"custom"` works out `steps`, dicts with the keys of a problem file's `[[step]]`: `name`, `op` (symattn list ops),
+    `of` (what it is done to, by name; `K^T` is transposed, `Q[2]` the second row) and what the operation needs.
+    `gradients`, dicts with `of` and `wrt`, take gradients of steps with respect to what is given, of any mechanism; for
+    `of` = Z the given dZ is the gradient of the loss with respect to Z, and 1 in every entry where it is left out.
 
     `symbolic` names every entry (x_11, q_11 = x_11 w_11 + …); `sizes` says how many there are, or by letters.
-    `corrected=False` prints a note as written.  `layout` is matrix, falk (each product as Falk's scheme) or columns
-    (the step at the left, its working at the right).  `InputError` says in a sentence what cannot be worked out, and
-    why.
+    `corrected=False` prints a note as written, `miniature` takes its small numbers; `notation` writes it in another
+    one's names and signs.  `entries` says whose working is shown (auto, all, first-row, none), `places` how many
+    decimals (0 to 50).  `layout` is matrix, falk (each product as Falk's scheme) or columns (the step at the left, its
+    working at the right); `look` comes from `make_look`.
+
+    `InputError` says in a sentence what cannot be worked out, where, and why; `ShapeError`, one of these, names shapes
+    that do not fit, and `UndefinedError` what mathematics does not define.
 
     >>> d = derive("attention", Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]], scale="none")
     >>> d["A"].result.decimals(4)
     (('0.7311', '0.2689'),)
+    >>> scores = {"name": "S", "op": "matmul", "of": ["Q", "K^T"]}
+    >>> weights = {"name": "A", "op": "softmax", "of": ["S"], "base": 2}
+    >>> derive("custom", steps=[scores, weights], Q=[[1, 0]], K=[[1, 0], [0, 1]]).output
+    Matrix([[2/3, 1/3]])
     """
     chosen = load_notation(notation) if notation else None
     settings = {key: value for key, value in given.items() if key in SETTINGS}
     givens = {key: value for key, value in given.items() if key not in SETTINGS}
     own = (chosen.settings if chosen else {}).get("orientation", "rows")
-    file = source_file(source, givens, settings.get("orientation", own))
+    file = source_file(source, givens, settings.get("orientation", own), steps, gradients)
     _refuse_unknown_given(file, givens)
-    if givens and (file.name in examples() or str(source).endswith(".toml")):
-        raise InputError(f"{file.name} has givens of its own; {', '.join(givens)} cannot be given as well.")
+    if file.name in mechanisms():
+        _refuse_idle(file.name, settings)
+    stated = [*givens, *(["steps"] if steps else []), *(["gradients"] if gradients else [])]
+    if stated and (isinstance(source, Mapping) or file.name in examples() or str(source).endswith(".toml")):
+        what = "givens" if givens else "steps"
+        raise InputError(f"{file.name} has {what} of its own; {', '.join(stated)} cannot be given as well.")
     problem = file.problem(
         corrected=corrected, notation=chosen, settings=settings, symbolic=symbolic, sizes=sizes, miniature=miniature
     )
@@ -227,26 +260,52 @@ def derive(
 def _refuse_unknown_given(file: ProblemFile, given: Iterable[str]) -> None:
     """`InputError` for a name that is no setting, and that no matrix has which the problem starts from."""
     name, own = file.data.get("mechanism", "self_attention"), list(file.data.get("given", {}))
-    if name == "custom":
-        _refuse_unknown(derive, (one for one in given if one not in own), own)
-    else:
+    upstream = {gradient(of) for of in custom.upstreams(file.data.get("gradient", ()), file.places)}
+    if name != "custom":
         chosen = mechanism(name)
-        unknown = (one for one in given if not chosen.has_given(one))
+        unknown = (one for one in given if not chosen.has_given(one) and one not in upstream)
         _refuse_unknown(derive, unknown, chosen.shapes(Settings()))
+    elif file.name != "custom":
+        _refuse_unknown(derive, (one for one in given if one not in own), own)
+    else:  # all matrices came as keywords, and what no step uses is none
+        used = {*custom.operand_names(file.data["step"]), *upstream}
+        for one in own:
+            if one not in used:
+                tail = offered(one, (*used, *_words(derive)), f"the steps use {', '.join(sorted(used))}")
+                raise InputError(f"There is no setting {one!r}, and no step uses a matrix of that name; {tail}")
 
 
 def _refuse_unknown(function: Callable[..., object], unknown: Iterable[str], matrices: Iterable[str] = ()) -> None:
-    """`InputError` for the first of some arguments that a function does not take; it takes settings, and `matrices`."""
+    """`InputError` for the first of some arguments that a function does not take; it may take `matrices`."""
     for name in unknown:
-        own = [p.name for p in signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
-        known = [*matrices, *sorted(SETTINGS)]
+        known = [*matrices, *_words(function)]
         what = "setting and no given matrix" if matrices else "setting"
-        tail = offered(name, (*known, *own), f"there are {', '.join(known)}")
-        raise InputError(f"There is no {what} {name!r}; {tail}")
+        raise InputError(f"There is no {what} {name!r}; {offered(name, known)}")
+
+
+def _refuse_idle(name: str, stated: Mapping[str, object]) -> None:
+    """`InputError` for a setting that changes no step of a mechanism: it would have been passed over in silence."""
+    own, default = settings_of(name), Settings()
+    for one, value in stated.items():
+        if one not in own and listed(value) not in (None, "none", getattr(default, one)):
+            raise InputError(f"{name} has no setting {one!r}; {offered(one, own, 'its own are {}')}")
+
+
+def _words(function: Callable[..., object]) -> list[str]:
+    """What a function takes by name: settings of a mechanism, if it takes any, and arguments of its own."""
+    parameters = signature(function).parameters
+    own = [p.name for p in parameters.values() if p.kind is p.KEYWORD_ONLY]
+    return own if "unknown" in parameters else [*sorted(SETTINGS), *own]
 
 
 def decide(a: object, b: object) -> Decision:
-    """Whether two numbers are equal, and how that was proved.  Texts are read as people type them; SymPy is welcome.
+    """Whether two numbers are equal, and how that was proved.
+
+    They are texts, read as people type them, numbers of Python, SymPy, NumPy and PyTorch, or entries of a `Matrix`.
+    `equal` is None where neither is known.  `InputError` for what is no number, `ReadError` for a text that is none.
+
+    Sums of c·√r·e^a with rational numbers c and a are compared term by term, by Lindemann–Weierstrass (Baker,
+    *Transcendental Number Theory*, theorem 1.4); what is outside that class, to 200 digits.
 
     >>> decide("2/6", "1/3"), decide("0.333", "1/3").equal
     (Decision(equal=True, proof='exact', digits=None), False)
@@ -254,11 +313,20 @@ def decide(a: object, b: object) -> Decision:
     return exact.decide(exact.exact(a), exact.exact(b))
 
 
-def source_file(source: str | Path, givens: Mapping[str, object], orientation: object = "rows") -> ProblemFile:
-    """The problem file behind a name: an example's, a user's own, or one made of a mechanism and givens.
+def source_file(
+    source: str | Path | Mapping[str, object],
+    givens: Mapping[str, object],
+    orientation: object = "rows",
+    steps: Sequence[Mapping[str, object]] = (),
+    gradients: Sequence[Mapping[str, object]] = (),
+) -> ProblemFile:
+    """The problem file behind a source: an example's, a user's own or its contents, or one made of a mechanism and
+    givens, or of steps and givens.
 
     Givens stand in the orientation that is asked for.
     """
+    if isinstance(source, Mapping):
+        return problem_file({"title": _title(source), **_plain(source)}, "source", IN_DICT)
     name = str(source)
     if name in examples():
         return load_example(name)
@@ -267,9 +335,53 @@ def source_file(source: str | Path, givens: Mapping[str, object], orientation: o
     if name.replace("-", "_") not in (*mechanisms(), "custom"):
         tail = offered(name, (*mechanisms(), *examples()), "there are {}, or give a .toml file")
         raise InputError(f"There is no mechanism or example {name!r}; {tail}")
+    data: dict[str, object] = {
+        "given": givens,
+        "step": _tables("steps", steps),
+        "gradient": _tables("gradients", gradients),
+    }
+    if name == "custom":
+        if not steps:
+            _refuse_unknown(derive, (one for one in givens if nearest(one, _words(derive))), ["steps"])
+            raise InputError(NO_STEPS)
+        return problem_file({"title": UNTITLED, "mechanism": name, **data}, name, IN_ARGUMENTS)
     chosen = mechanism(name)
-    data = {"title": chosen.title, "mechanism": chosen.name, "given": givens, "orientation": orientation}
-    return problem_file(data, chosen.name)
+    if steps:
+        raise InputError(f'{chosen.name} has steps of its own; steps go with derive("custom", steps=…).')
+    data |= {"title": chosen.title, "mechanism": chosen.name, "orientation": orientation}
+    return problem_file(data, chosen.name, IN_ARGUMENTS)
+
+
+UNTITLED = "The derivation"
+IN_DICT = {"step": "step", "gradient": "gradient"}
+IN_ARGUMENTS = {"step": "steps", "gradient": "gradients"}
+NO_STEPS = (
+    'derive("custom", …) works out steps=[{"name": "S", "op": "matmul", "of": ["Q", "K^T"]}, …], or the steps of a '
+    "problem file: symattn derive FILE.toml."
+)
+
+
+def _title(contents: Mapping[Any, object]) -> str:
+    name = contents.get("mechanism", "self_attention")
+    known = mechanisms().get(name.replace("-", "_")) if isinstance(name, str) else None
+    return known.title if known else UNTITLED
+
+
+def _tables(name: str, tables: object) -> list[object]:
+    if not isinstance(tables, list | tuple) or not all(isinstance(table, Mapping) for table in tables):
+        raise InputError(f"{name} is {tables!r}; a list of dicts was expected.")
+    return [_plain(table) for table in tables]
+
+
+def _plain(contents: Mapping[Any, object]) -> dict[str, Any]:
+    """What stands in a problem file, with tuples as lists, as TOML has them; givens stay what they are."""
+    return {str(key): value if key == "given" else _listed(value) for key, value in contents.items()}
+
+
+def _listed(value: object) -> object:
+    if isinstance(value, Mapping):
+        return _plain(value)
+    return [_listed(x) for x in value] if isinstance(value, list | tuple) else value
 
 
 def worksheet(
@@ -297,10 +409,18 @@ def worksheet(
 ) -> list[Sheet]:
     """Random worksheets with their answer keys, `n` different ones; written to the folder `out`, if one is named.
 
-    `problem` is a problem type, `level` starter, standard or long, `softmax` how pretty its weights come out ("e",
-    "base 2", "base 3", "equal"), `options` what the problem type itself may be told.  `solutions` are the files written
-    of each: blank, partly, worked, key; `layout` and `conventions` (full, bare, none) say how they are set.  The same
-    arguments give the same worksheets, byte for byte.
+    The mechanism is self_attention where none is named, or the problem type's own; `sizes` are those of its letters
+    (`{"n": 3, "d_model": 5}`, tokens and features), and what else is named is a setting of it.  `problem` is a problem
+    type (`describe` tells of each), `options` what it may be told itself, `level` starter, standard or long, `softmax`
+    how pretty weights come out ("e", "base 2", "base 3", "equal").  `exact=False` asks for decimals, to so many
+    `places`.
+
+    Written are `forms` (latex, markdown, pdf, html, notebook, text, typst, latex-pdf) of the `solutions` blank, partly,
+    worked, key; `layout` and `conventions` (full, bare, none) say how they are set, `together` puts all sheets in one
+    file, `overview` all of them side by side on a page.  The same arguments give the same worksheets, byte for byte.
+
+    `InputError` for what is unknown or out of range, or where sizes leave nothing worth setting; `SelfCheckError` if a
+    key did not survive being worked out by a second route, and then nothing is written.
 
     >>> [sheet] = worksheet(seed=7)
     >>> sheet.problem["Q"].result.shape
@@ -338,8 +458,12 @@ def check(
 
     `problem` is what `derive` or `worksheet` gave, an example, a problem file (worked out with the notation and the
     settings), a worksheet in Markdown or as a notebook, the .json of a set of worksheets, or an exam's folder.
-    `answers` is a file, a text, or a mapping from parts to answers.  `policy` is ecf unless another one is named;
-    `scheme` a mark scheme in TOML, as a file or as text.
+    `answers` is a file (.md, .ipynb, .toml, .json, .csv, .tex), a text, or a mapping from parts to answers: matrices as
+    nested lists, arrays or tensors, texts, numbers.  `policy` is ecf unless another one is named (ib, uk, strict,
+    formative); `scheme` a mark scheme in TOML, as a file or as text.  `rounding` says how decimals were to be rounded,
+    `precision_mark` that a mark goes with it, `decimal_mark` what parts decimals in texts: auto, a point or a comma.
+
+    `InputError` for answers or a problem that cannot be read, and for an unknown policy, scheme or setting.
 
     >>> d = derive("attention", Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]], scale="none")
     >>> check(d, {"S": [[1, 0]], "A": [["e/(e+1)", "1/(1+e)"]], "Z": [["(e+2)/(e+1)"]]}).right
@@ -378,13 +502,19 @@ def grade(
     jobs: int = 0,
     time_limit: float = 60,
     progress: Progress = silent,
+    **unknown: object,
 ) -> Gradebook:
     """Mark a whole class: everything in a folder or a zip, against an exam's folder.
 
     With a folder `out`, the gradebook, a feedback sheet each in every one of `forms` and a summary are written there,
     and another run marks only what is new or changed.  `jobs` is how many processes work (0: one for each processor);
-    a submission that takes longer than `time_limit` seconds is given up and reported, as is any that cannot be marked.
+    a submission that takes longer than `time_limit` seconds of processor time is given up and reported, as is any that
+    cannot be marked.  `policy`, `scheme`, `rounding`, `precision_mark` and `decimal_mark` are those of `check`;
+    `readers` says for whom sheets are made, student and teacher.
+
+    `InputError` for an exam or submissions that cannot be read, and for an unknown policy, scheme, form or argument.
     """
+    _refuse_unknown(grade, unknown)
     terms = make_terms(policy, scheme, rounding, precision_mark, decimal_mark)
     return grade_class(
         exam, submissions, terms, out=out, forms=forms, look=look, readers=readers, jobs=jobs,

@@ -76,6 +76,10 @@ class ShapeError(InputError):
     """Matrices whose shapes do not fit the operation."""
 
 
+class OutsideError(InputError, IndexError):
+    """An index that a matrix has not."""
+
+
 class UndefinedError(InputError):
     """A value that mathematics does not define: a softmax over no visible entry, 0 · (−∞), a division by 0."""
 

@@ -6,13 +6,15 @@ The examples are such files too, with errata and with what differs between the n
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from symattn.derivation import Derivation
 from symattn.errors import InputError, ReadError, offered
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, exact, is_symbolic, matrix
+from symattn.exact.outside import listed
 from symattn.exact.reading import read
 from symattn.files import read_toml
 from symattn.mechanisms import Settings, custom, mechanism, mechanisms
@@ -26,6 +28,9 @@ KEYS = {
     "corrected", "erratum", "source", "seed", "gradient",
 }  # fmt: skip
 ASK = {"steps", "exact", "places"}
+NOTHING: Mapping[str, str] = MappingProxyType({})
+OF_CUSTOM = frozenset({"arithmetic"})
+"""The settings of a program of steps, which say all else themselves."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,8 @@ class ProblemFile:
 
     name: str
     data: Mapping[str, Any]
+    places: Mapping[str, str] = field(default_factory=dict)
+    """What the tables of steps and of gradients are called, where they came from Python and not from a file."""
 
     @property
     def title(self) -> str:
@@ -98,7 +105,13 @@ class ProblemFile:
         stated = {key: value for key, value in own.items() if key not in layout}
         name = self.data.get("mechanism", "self_attention")
         if name == "custom":
-            return Settings.read({**notation.settings, **stated, **over})
+            for key in (*stated, *over):
+                if key not in OF_CUSTOM:
+                    raise InputError(
+                        f"A custom problem has no setting {key!r}, for its steps say how they are worked out; "
+                        f"{', '.join(OF_CUSTOM)} can be set."
+                    )
+            return Settings.read({**stated, **over})
         chosen = mechanism(name)
         return Settings.read({**chosen.defaults, **chosen.layout(notation.settings), **stated, **over})
 
@@ -115,7 +128,7 @@ class ProblemFile:
         if miniature:
             given = {key: value for key, value in self._small.items() if key not in SETTINGS}
         gradients = self.data.get("gradient", ())
-        upstream = {gradient(custom.upstream_of(table, number)) for number, table in enumerate(gradients, 1)}
+        upstream = {gradient(of) for of in custom.upstreams(gradients, self.places)}
         positive = frozenset(self.data.get("assume", {}).get("positive", ()))
         if name != "custom" and (
             unknown := [key for key in given if not mechanism(name).has_given(key) and key not in upstream]
@@ -126,7 +139,8 @@ class ProblemFile:
             if symbolic or sizes:
                 raise InputError("A custom problem uses the givens it has; put symbols among them.")
             steps = [*self.data.get("step", ()), *mode.get("step", ())]
-            return custom.run(givens, steps, arithmetic=settings.arithmetic, gradients=gradients), name
+            d = custom.run(givens, steps, arithmetic=settings.arithmetic, gradients=gradients, places=self.places)
+            return d, name
         chosen = mechanism(name)
         own = load_notation(self.data.get("notation", "standard")).settings.get("orientation", "rows")
         givens = _turned(givens, str(self.data.get("orientation", own)), settings)
@@ -142,7 +156,7 @@ class ProblemFile:
         derivation = chosen.run(givens, settings, staged=symbolic or bool(sizes))
         if aside:
             derivation = replace(derivation, givens={**derivation.givens, **aside})
-        return custom.differentiated(derivation, gradients), name
+        return custom.differentiated(derivation, gradients, self.places), name
 
 
 def read_problem_file(path: Path) -> ProblemFile:
@@ -150,7 +164,8 @@ def read_problem_file(path: Path) -> ProblemFile:
     return problem_file(read_toml(path), path.name)
 
 
-def problem_file(data: Mapping[str, Any], name: str) -> ProblemFile:
+def problem_file(data: Mapping[str, Any], name: str, places: Mapping[str, str] = NOTHING) -> ProblemFile:
+    """What a problem file says, from its contents; `name` and `places` are what errors call it and its tables."""
     if unknown := sorted(set(data) - KEYS - SETTINGS):
         raise InputError(f"{name} has {unknown[0]!r}; {offered(unknown[0], sorted(KEYS | SETTINGS), '{} are known')}")
     for key in ("given", "ask", "miniature", "as_written", "corrected"):
@@ -165,7 +180,7 @@ def problem_file(data: Mapping[str, Any], name: str) -> ProblemFile:
     for key in ("as_written", "corrected"):
         _check_mode(data.get(key, {}), f"In {name}, {key}")
     for key in ("step", "gradient", "erratum"):
-        _check_tables(data.get(key, []), f"In {name}, {key}")
+        _check_tables(data.get(key, []), places.get(key, f"In {name}, {key}"))
     assume = data.get("assume", {})
     if not isinstance(assume, Mapping) or not _is_texts(assume.get("positive", [])):
         raise InputError(f'In {name}, assume is {assume!r}; {{positive = ["a", …]}} was expected.')
@@ -178,10 +193,10 @@ def problem_file(data: Mapping[str, Any], name: str) -> ProblemFile:
         raise InputError(f"In {name}, ask.exact is {ask['exact']!r}; true or false was expected.")
     if unknown := sorted(set(ask) - ASK):
         raise InputError(f"In {name}, [ask] has {unknown[0]!r}; {offered(unknown[0], sorted(ASK), '{} are known')}")
-    places = ask.get("places", 4)
-    if isinstance(places, bool) or not isinstance(places, int) or not 0 <= places <= 50:
-        raise InputError(f"In {name}, ask.places is {places!r}; a number of decimal places from 0 to 50 was expected.")
-    return ProblemFile(name, data)
+    digits = ask.get("places", 4)
+    if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= 50:
+        raise InputError(f"In {name}, ask.places is {digits!r}; a number of decimal places from 0 to 50 was expected.")
+    return ProblemFile(name, data, places)
 
 
 def _check_mode(mode: Mapping[str, Any], where: str) -> None:
@@ -211,6 +226,7 @@ def read_given(name: str, value: object, positive: frozenset[str] = frozenset())
             raise InputError(f"Given {name}: a shape is {{rows = …, columns = …}}.")
         rows, columns = (_size(name, value[key]) for key in ("rows", "columns"))
         return Outline((rows, columns))
+    value = listed(value)
     if isinstance(value, list):
         nested = value if value and isinstance(value[0], list) else [value]
         value = [

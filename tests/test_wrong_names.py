@@ -41,6 +41,7 @@ ENGLISH = {"language": {"code": "en", "name": "English", "plural": "one if n == 
 ATTENTION = {"Q": [[1, 0]], "K": [[1, 0]], "V": [[1, 2]]}
 SETTINGS = [f.name for f in fields(Settings)]
 SOLVED = symattn.derive("attention", **ATTENTION)
+MARKED = symattn.check(SOLVED, {"S": [[1]]})
 
 
 def cli(*arguments: str) -> None:
@@ -83,6 +84,8 @@ CATALOGUES: dict[str, tuple[Iterable[object], Callable[[str], object]]] = {
         [f.name for f in fields(Notation) if f.name != "sections"],  # which is section in a file
         lambda name: read_notation({name: 1}, "mine"),
     ),
+    "formats of a text": ([f for f in formats() if "pdf" not in f], SOLVED.text),
+    "formats of a marking": ([f for f in formats() if "pdf" not in f], MARKED.text),
     "formats": (formats(), lambda name: check_formats([name])),
     "solutions": (SOLUTIONS, lambda name: check_solutions([name])),
     "languages": (languages(), catalogue),
@@ -103,6 +106,10 @@ CATALOGUES: dict[str, tuple[Iterable[object], Callable[[str], object]]] = {
     "what a page may be told": ((*OF_A_LOOK, "language"), lambda name: make_look(**{name: "x"})),
     "layouts": (LAYOUTS, lambda name: known_choice("layout", name, LAYOUTS)),
     "conventions": (CONVENTIONS, lambda name: known_choice("conventions", name, CONVENTIONS)),
+    "what is described": ((*mechanisms(), *problem_types()), symattn.describe),
+    "mechanisms on the command line": (mechanisms(), lambda name: cli("list", "mechanism", name)),
+    "problem types on the command line": (problem_types(), lambda name: cli("list", "problem", name)),
+    "arguments of grade": (("policy", "scheme", "jobs"), lambda name: symattn.grade("x", "y", **{name: 1})),
     "lists": (catalogues(), lambda name: cli("list", name)),
     **{f"{s}": (known, lambda name, s=s: Settings.read({s: name})) for s, known in CHOICES.items()},
     **{

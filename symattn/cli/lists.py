@@ -24,14 +24,18 @@ def list_(what: str | None, names: tuple[str, ...]) -> None:
     \b
     symattn list                           everything
     symattn list mechanisms                one of the lists
+    symattn list mechanism layer_norm      its givens, settings and steps, with an example
+    symattn list problem masks             the same of a problem type
     symattn list settings                  every setting of every mechanism
     symattn list settings attention        the settings of one mechanism, with its defaults
     symattn list misconceptions T2         one mistake: what is done, how it shows, how to tell it
     symattn list options                   the options of every problem type
     """
     listed, detailed = catalogues(), details()
-    if f"{what}s" in listed:  # symattn list misconception T2
-        what = f"{what}s"
+    if what not in listed and (plural := f"{what}s") in detailed:  # symattn list misconception T2
+        if not names:
+            raise InputError(f"symattn list {what} NAME describes one; symattn list {plural} names them all.")
+        what = plural
     if what is not None and what not in listed:
         raise InputError(f"There is no list of {what!r}; {offered(what, listed)}")
     if names:
@@ -53,7 +57,26 @@ def list_(what: str | None, names: tuple[str, ...]) -> None:
 
 def details() -> dict[str, Callable[[str], Iterator[str]]]:
     """The lists that say more of a single entry: the lines about the one of that name."""
-    return {"settings": _settings_of, "misconceptions": _misconception}
+    return {
+        "mechanisms": _mechanism,
+        "settings": _settings_of,
+        "problems": _problem,
+        "misconceptions": _misconception,
+    }
+
+
+def _mechanism(name: str) -> Iterator[str]:
+    from symattn.description import describe
+    from symattn.mechanisms import mechanism
+
+    yield str(describe(name if name == "custom" else mechanism(name).name)).rstrip()
+
+
+def _problem(name: str) -> Iterator[str]:
+    from symattn.description import describe
+    from symattn.problems import problem_type
+
+    yield str(describe(problem_type(name).name)).rstrip()
 
 
 def _settings_of(name: str) -> Iterator[str]:

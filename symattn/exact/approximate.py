@@ -1,16 +1,30 @@
-"""Values as floats, straight from their terms: for choosing among variants, never for printing."""
+"""Values as floats: straight from their terms, for choosing among variants; the nearest, for who asks for floats."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from decimal import Overflow
 from typing import Any
 
-from symattn.exact.intervals import enclose
+from symattn.errors import InputError
+from symattn.exact.intervals import FIRST_DIGITS, MOST_DIGITS, enclose
 from symattn.exact.real import Real
 from symattn.exact.rounding import significant_text
-from symattn.exact.values import RATIONAL, Exponent, ExpSum, Key, NegativeInfinity, Quotient, Rational, Value, terms_of
+from symattn.exact.values import (
+    RATIONAL,
+    Exponent,
+    ExpSum,
+    Key,
+    NegativeInfinity,
+    Quotient,
+    Rational,
+    Value,
+    has_symbols,
+    terms_of,
+    text,
+)
 
 DIGITS = 17  # what a float can hold
 
@@ -41,6 +55,39 @@ def approximate(value: Value) -> float:
         return _expression(value, {})
     except (OverflowError, ZeroDivisionError, ValueError):  # ValueError: a power of what is 0 to a float
         return float(value)
+
+
+def nearest_float(value: Value) -> float:
+    """The float nearest to the value, proved by an interval; −∞ as -inf.
+
+    `InputError` for a value with symbols, and for one beyond the range of floats.
+
+    >>> nearest_float(Quotient.of(1, 3))
+    0.3333333333333333
+    """
+    if isinstance(value, NegativeInfinity):
+        return -math.inf
+    if has_symbols(value):
+        raise InputError(f"{text(value)} has symbols, so that there is no float for it.")
+    near = math.inf
+    if isinstance(value, RATIONAL):
+        with suppress(OverflowError):
+            near = float(value)
+    else:
+        digits = FIRST_DIGITS
+        while digits <= MOST_DIGITS:
+            low, high = enclose(value, digits)
+            near = float(low)
+            if near == float(high):
+                break
+            digits *= 2
+    if math.isinf(near):
+        raise InputError(f"{text(value)} is beyond the range of floats; its decimals can be written out.")
+    return near or 0.0  # not -0.0
+
+
+def no_fraction(value: Value) -> InputError:
+    return InputError(f"{text(value)} is written with roots or powers of e and is no Fraction; float() is near it.")
 
 
 def _expression(expr: Any, known: dict[Any, float]) -> float:
@@ -79,4 +126,4 @@ def _exponent(a: Exponent) -> float:
     return sum(c * math.sqrt(r) for r, c in a)
 
 
-__all__ = ["approximate"]
+__all__ = ["approximate", "nearest_float", "no_fraction"]

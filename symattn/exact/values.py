@@ -24,6 +24,7 @@ from math import gcd, isqrt, lcm, prod
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeGuard, TypeVar
 
 from symattn.errors import InputError, OutgrownError, UndefinedError
+from symattn.exact.outside import listed
 from symattn.exact.real import Real, in_decimals, kept_short, real
 
 if TYPE_CHECKING:
@@ -148,6 +149,18 @@ class ExpSum:
 
         return to_sympy(self)
 
+    def __float__(self) -> float:
+        """The nearest float."""
+        from symattn.exact.approximate import nearest_float
+
+        return nearest_float(self)
+
+    def as_integer_ratio(self) -> NoReturn:
+        """What `Fraction` asks numbers of other types (from Python 3.14 on): rational ones are `int` or `Fraction`."""
+        from symattn.exact.approximate import no_fraction
+
+        raise no_fraction(self)
+
     def __repr__(self) -> str:
         return text(self)
 
@@ -232,6 +245,18 @@ class Quotient:
 
         return to_sympy(self)
 
+    def __float__(self) -> float:
+        """The nearest float."""
+        from symattn.exact.approximate import nearest_float
+
+        return nearest_float(self)
+
+    def as_integer_ratio(self) -> NoReturn:
+        """What `Fraction` asks numbers of other types (from Python 3.14 on): rational ones are `int` or `Fraction`."""
+        from symattn.exact.approximate import no_fraction
+
+        raise no_fraction(self)
+
     def __repr__(self) -> str:
         return text(self)
 
@@ -275,6 +300,9 @@ class NegativeInfinity:
 
     __radd__ = __add__
     __rmul__ = __mul__
+
+    def __float__(self) -> float:
+        return float("-inf")
 
     def __reduce__(self) -> str:
         return "NEGATIVE_INFINITY"
@@ -449,6 +477,8 @@ def exact(x: object) -> Value:
         from symattn.exact.bridge import from_sympy
 
         return from_sympy(x)
+    if getattr(x, "shape", None) == () and isinstance(number := listed(x), int | float):  # a tensor of one number
+        return exact(number)
     raise InputError(
         f"{_shown(x)} of type {type(x).__name__} is not a number that can be used exactly; "
         "expected an integer, a Fraction, a decimal, a text such as '1/2' or 'sqrt(3)', or a SymPy number."

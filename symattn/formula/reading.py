@@ -345,7 +345,7 @@ class _Reader:
         try:
             return supply(*arguments)
         except (TypeError, ValueError, IndexError) as error:
-            if isinstance(error, SymattnError):
+            if isinstance(error, SymattnError) and not isinstance(error, IndexError):
                 raise
             raise self.error(
                 f"arguments that @{name.text} can take were expected, not ({', '.join(arguments)})"

@@ -13,13 +13,14 @@ from symattn.attempt import Submission
 from symattn.document import DEFAULT_LOOK, Document, Look
 from symattn.errors import InputError
 from symattn.exact import Matrix, exact
+from symattn.exact.outside import listed
 from symattn.grading.record import Terms
 from symattn.grading.source import Papers
 from symattn.marking import mark
 from symattn.marking.report import Report
 from symattn.question import Json, Question
 from symattn.reports import Reader, feedback_document, marking_document, report_json
-from symattn.sheets import render, shown, write_documents
+from symattn.sheets import check_formats, render, shown, write_documents
 from symattn.submissions import read_submission, sheet_of
 from symattn.submissions.files import FORMS, LARGEST_FILE
 
@@ -41,10 +42,12 @@ class Marking:
 
     @property
     def total(self) -> int:
+        """The marks that were given."""
         return sum(report.total for report in self.reports)
 
     @property
     def available(self) -> int:
+        """The marks that there are."""
         return sum(report.available for report in self.reports)
 
     @property
@@ -66,6 +69,7 @@ class Marking:
         return [f"{remark.where}: {remark.says}\n{indent(remark.pointer, '  ')}" for remark in remarks]
 
     def document(self, reader: Reader = "student") -> Document:
+        """The report for the student, or for the teacher."""
         make = {"student": feedback_document, "teacher": marking_document}[reader]
         found = self.submission
         document = make(self.reports, name=found.name, student=found.student, sheet=found.sheet, remarks=found.remarks)
@@ -91,6 +95,7 @@ class Marking:
             return json.dumps(self.json(), ensure_ascii=False, indent=1) + "\n"
         if form.endswith("pdf"):
             raise InputError(f"{form} is not text; use write(folder).")
+        [form] = check_formats([form])
         return render(self.document(reader), form)[1].decode()
 
     def write(
@@ -181,8 +186,8 @@ def _plain(answer: object) -> Json:
             return [_plain(x) for x in answer]
         case set() | frozenset():
             return [*sorted(map(str, answer))]
-    if hasattr(answer, "tolist"):  # matrices of SymPy, arrays and numbers of NumPy
-        return _plain(answer.tolist())
+    if (plain := listed(answer)) is not answer:  # matrices of SymPy, arrays and numbers of NumPy and PyTorch
+        return _plain(plain)
     return str(exact(answer))
 
 

@@ -16,6 +16,7 @@ from symattn.derivation import Derivation, Op, Operand, Step, column_of, row_of,
 from symattn.errors import InputError, ReadError, ShapeError, offered
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, Size, Value, exact, is_symbolic, matrix, sign
 from symattn.exact.carry import Arithmetic
+from symattn.exact.outside import listed
 from symattn.exact.reading import read
 from symattn.ops import Activation, Add, Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver
 from symattn.ops.attention import Keep, MaskStyle, blocks, both, causal, padding, prefix, window
@@ -98,7 +99,7 @@ class Settings:
             raise InputError(
                 f"There is no setting {unknown[0]!r}; {offered(unknown[0], sorted(known), 'the settings are {}')}"
             )
-        values = {name: value for name, value in given.items() if value is not None}
+        values = {name: listed(value) for name, value in given.items() if value is not None}
         for name, value in values.items():
             if isinstance(value, float) and not math.isfinite(value):
                 raise InputError(f"{name} is {value}; that is not a number.")
@@ -115,6 +116,8 @@ class Settings:
             values["base"] = _base(values["base"])
         if "order" in values and sorted(str(values["order"])) != ["K", "Q", "V"]:
             raise InputError(f"order is {values['order']!r}; the letters Q, K, V in some order were expected.")
+        if isinstance(rows := values.get("mask"), list):  # which arrays may have as 1.0 and 0.0
+            values["mask"] = [[_seen(x) for x in row] if isinstance(row, list) else row for row in rows]
         for name in ("activation", "stop_at", "bias"):
             if name in values and not isinstance(values[name], str):
                 raise InputError(f"{name} is {values[name]!r}; a name was expected.")
@@ -187,6 +190,10 @@ def _rounding(given: Mapping[str, object]) -> Rounding:
             f"rounding.ties is {ties!r}; {offered(ties, ('even', 'up', 'down'), 'one of {} was expected')}"
         )
     return Rounding(places, method, ties)
+
+
+def _seen(x: object) -> object:
+    return x if x not in (0, 1) else int(bool(x))
 
 
 def _base(given: object) -> Value:

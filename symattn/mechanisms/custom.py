@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import MappingProxyType
 
 from symattn.derivation import Derivation, Op, Operand
 from symattn.errors import InputError, ReadError, offered
@@ -61,72 +63,129 @@ def run(
     staged: bool = False,
     arithmetic: Arithmetic = "exact",
     gradients: Sequence[Mapping[str, object]] = (),
+    places: Mapping[str, str] = MappingProxyType({}),
 ) -> Derivation:
     """Work out the steps one after the other; errors name the step.
 
-    A step is a table: `name`, `op` (one of `OPS`), `operands` (names; `K^T` transposes, `Q[2]` is row 2), and what
-    the op needs: scale: by, written;  mask: mask, style;  softmax: along, base, empty;  over_sum, hardmax: along,
+    A step is a table: `name`, `op` (one of `OPS`), `operands` or `of` (names; `K^T` transposes, `Q[2]` is row 2), and
+    what the op needs: scale: by, written;  mask: mask, style;  softmax: along, base, empty;  over_sum, hardmax: along,
     empty;  over, cross_entropy: along;  temperature: by;  soft_cap: cap;  feature_map: feature;  round: places, method,
     ties;  activation, slope: function;  sum, mean, mean_square: over;  variance: of, over;  standardise, rescale:
     epsilon;  norm: along;  stack: along;  part: first, count, every, of.
 
-    The gradients follow: see `differentiated`.
+    The gradients follow: see `differentiated`.  `places` says what the two lists are called where they stand in Python,
+    so that errors say where: steps[1] is the second step.
     """
     d = Derivation({name: matrix(value) for name, value in givens.items()}, staged=staged, arithmetic=arithmetic)
     if not steps:
         raise InputError("A custom problem needs at least one [[step]] with name, op and operands.")
-    for number, step in enumerate(steps, 1):
-        name, op, operands = step.get("name"), step.get("op"), step.get("operands")
-        if not isinstance(name, str) or not name:
-            raise InputError(f"Step {number} has no name, or one that is not text.")
-        if len(name) > LONGEST_NAME:
-            raise InputError(f"Step {number} has a name of {len(name)} characters; {LONGEST_NAME} are enough.")
-        if not isinstance(op, str) or op not in OPS:
-            raise InputError(f"Step {name!r} has the op {op!r}; {offered(op, OPS, 'one of {} was expected')}")
-        known = {"name", "op", "operands", "section", *PARAMETERS.get(str(op), ())}
-        if unknown := sorted(set(step) - known):
-            raise InputError(
-                f"Step {name!r} ({op}) has {unknown[0]!r}; {offered(unknown[0], sorted(known), '{} are known')}"
-            )
-        if isinstance(operands, str):
-            operands = [operands]
-        if not isinstance(operands, list) or not operands or not all(isinstance(o, str) for o in operands):
-            raise InputError(f'Step {name!r} needs operands: a list of names such as ["Q", "K^T"].')
-        used = [_operand(o, name) for o in operands]
-        try:
-            made = _op(str(op), step, d, used)
-        except ReadError as error:
-            raise InputError(f"Step {name!r} ({op}): {error}") from error
-        d = d.then(name, made, *used, section=str(step.get("section", "")))
-    return differentiated(d, gradients)
+    for number, step in enumerate(steps):
+        place = _place(places, "step", number)
+        with located(place):
+            d = _followed(d, step, place or f"Step {number + 1}")
+    return differentiated(d, gradients, places)
 
 
-def differentiated(d: Derivation, gradients: Sequence[Mapping[str, object]]) -> Derivation:
+def _followed(d: Derivation, step: Mapping[str, object], place: str) -> Derivation:
+    """The derivation with one more step."""
+    name, op = step.get("name"), step.get("op")
+    if not isinstance(name, str) or not name:
+        raise InputError(f"{place} has no name, or one that is no text.")
+    if len(name) > LONGEST_NAME:
+        raise InputError(f"{place} has a name of {len(name)} characters; {LONGEST_NAME} are enough.")
+    if not isinstance(op, str) or op not in OPS:
+        raise InputError(f"Step {name!r} has the op {op!r}; {offered(op, OPS, 'one of {} was expected')}")
+    known = {"name", "op", "operands", "of", "section", *PARAMETERS.get(op, ())}
+    if unknown := sorted(set(step) - known):
+        raise InputError(
+            f"Step {name!r} ({op}) has {unknown[0]!r}; {offered(unknown[0], sorted(known), '{} are known')}"
+        )
+    step = _with_operands(step, op)
+    operands = step.get("operands")
+    if isinstance(operands, str):
+        operands = [operands]
+    if not isinstance(operands, list | tuple) or not operands or not all(isinstance(o, str) for o in operands):
+        raise InputError(f'Step {name!r} needs operands: a list of names such as ["Q", "K^T"].')
+    used = [_operand(o, name) for o in operands]
+    try:
+        made = _op(op, step, d, used)
+    except ReadError as error:
+        raise ReadError(f"Step {name!r} ({op}): {error}", error.text, error.position) from error
+    return d.then(name, made, *used, section=str(step.get("section", "")))
+
+
+def _with_operands(step: Mapping[str, object], op: str) -> Mapping[str, object]:
+    """The step with operands, where it has them by their shorter name; `of` says something else of some ops."""
+    of = step.get("of")
+    if of is None or (isinstance(of, str) and "of" in PARAMETERS.get(op, ())):
+        return step
+    if "operands" in step:
+        raise InputError(f"Step {step['name']!r} has operands and of, which mean the same; one of them was expected.")
+    return {**{key: value for key, value in step.items() if key != "of"}, "operands": of}
+
+
+@contextmanager
+def located(place: str) -> Iterator[None]:
+    """Every sentence about what is wrong begins with the place, where there is one to name."""
+    try:
+        yield
+    except InputError as error:
+        if not place or str(error).startswith(place):
+            raise
+        message = f"{place}: {error}"
+        if isinstance(error, ReadError):
+            raise ReadError(message, error.text, error.position) from error
+        raise type(error)(message) from error
+
+
+def differentiated(
+    d: Derivation, gradients: Sequence[Mapping[str, object]], places: Mapping[str, str] = MappingProxyType({})
+) -> Derivation:
     """The derivation with gradients after it, each a table: `of`, the name of a step, and `wrt`, names of givens.
 
     For `of` = Z, dZ is the gradient of the loss with respect to Z: a given of that name, else 1 for every entry, so
     that the loss is the sum of Z.  Without `wrt` the gradients of everything given on which Z depends are worked out.
     """
-    for number, table in enumerate(gradients, 1):
-        of, wrt = upstream_of(table, number), table.get("wrt", [])
-        if isinstance(wrt, str):
-            wrt = [wrt]
-        if not isinstance(wrt, list) or not all(isinstance(name, str) for name in wrt):
-            raise InputError(f"The gradient of {of!r}: wrt is {wrt!r}; a list of givens was expected.")
-        d = backward(seeded(d, of), of, wrt)
+    for number, (of, table) in enumerate(zip(upstreams(gradients, places), gradients, strict=True)):
+        with located(_place(places, "gradient", number)):
+            wrt = table.get("wrt", [])
+            if isinstance(wrt, str):
+                wrt = [wrt]
+            if not isinstance(wrt, list | tuple) or not all(isinstance(name, str) for name in wrt):
+                raise InputError(f"The gradient of {of!r}: wrt is {wrt!r}; a list of givens was expected.")
+            d = backward(seeded(d, of), of, wrt)
     return d
 
 
-def upstream_of(table: object, number: int) -> str:
-    """The step whose gradient a table starts from; `InputError` where it is no such table."""
+def upstreams(gradients: Sequence[object], places: Mapping[str, str] = MappingProxyType({})) -> list[str]:
+    """The steps whose gradients the tables start from; `InputError` where one is no such table."""
+    return [_upstream(table, _place(places, "gradient", k) or f"Gradient {k + 1}") for k, table in enumerate(gradients)]
+
+
+def _upstream(table: object, place: str) -> str:
     if not isinstance(table, Mapping):
-        raise InputError(f"Gradient {number} is {table!r}; a table with of and wrt was expected.")
+        raise InputError(f"{place} is {table!r}; a table with of and wrt was expected.")
     if unknown := sorted(set(table) - {"of", "wrt"}):
-        raise InputError(f"Gradient {number} has {unknown[0]!r}; of and wrt are known.")
+        raise InputError(f"{place} has {unknown[0]!r}; of and wrt are known.")
     of = table.get("of")
     if not isinstance(of, str):
-        raise InputError(f"Gradient {number}: of is {of!r}; the name of a step was expected.")
+        raise InputError(f"{place}: of is {of!r}; the name of a step was expected.")
     return of
+
+
+def _place(places: Mapping[str, str], what: str, number: int) -> str:
+    """steps[1], where the tables stand in Python; nothing where they stand in a file."""
+    return f"{places[what]}[{number}]" if what in places else ""
+
+
+def operand_names(steps: Sequence[Mapping[str, object]]) -> set[str]:
+    """The matrices that the operands of some steps name, as far as they can be read."""
+    names: set[str] = set()
+    for step in steps:
+        for said in (step.get("operands"), step.get("of")):
+            listed = said if isinstance(said, list | tuple) else [said]
+            names |= {x.removesuffix("^T").partition("[")[0] for x in listed if isinstance(x, str)}
+    return names
 
 
 def _operand(text: str, step: str) -> Operand:

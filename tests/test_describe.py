@@ -1,0 +1,174 @@
+"""What mechanisms and problem types say of themselves: the examples run, and what is told is so."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import shlex
+
+import numpy
+import pytest
+from click.testing import CliRunner
+
+import symattn
+from symattn.api import Solution
+from symattn.cli import main
+from symattn.description import Description, in_letters
+from symattn.errors import InputError
+from symattn.mechanisms import Settings, mechanism, mechanisms
+from symattn.problems import problem_type, problem_types
+from symattn.settings import ABOUT
+
+MECHANISMS = list(mechanisms())
+OTHERWISE = {
+    "scale": (1, "5"), "mask": ("window:1", "prefix:1"), "mask_style": ("keep", "block"), "base": (5, "1/2"),
+    "orientation": ("columns", "rows"), "activation": ("f", "relu"), "order": ("VQK", "VKQ"),
+    "rounding": ({"places": 1}, {"places": 0}), "by": ("token",), "scores": ("column",),
+}  # fmt: skip
+"""Values of settings, other ones than those by which `describe` finds out what matters."""
+
+
+def run(program: str) -> tuple[Solution, str]:
+    names: dict[str, object] = {}
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(program, names)
+    return names["d"], printed.getvalue()  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("name", [*MECHANISMS, "custom"])
+def test_the_example_runs_as_it_is(name):
+    solution, printed = run(symattn.describe(name).example.python)
+    assert printed == f"{solution.output!r}\n"
+    assert solution.problem.mechanism == name
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_givens_steps_and_shapes_are_those_of_a_derivation_in_numbers(name):
+    told = symattn.describe(name)
+    solution, _ = run(told.example.python)
+    assert {g.name for g in told.givens if not g.optional and "{" not in g.name} <= set(solution.givens)
+    settings = Settings.read(mechanism(name).defaults)
+    sizes = {"h": settings.heads, "g": settings.groups, **problem_type("full").spec({"mechanism": name}).chosen_sizes()}
+
+    def number(size: str) -> int:
+        factor, _, letter = size.rpartition("·")
+        return int(sizes.get(letter) or letter) * (sizes[factor] if factor else 1)
+
+    for one in told.givens:
+        if one.name in solution.givens:
+            assert tuple(map(number, one.shape)) == solution.givens[one.name].shape, one
+    expected = set(mechanism(name).expected(settings))
+    if set(solution.givens) == expected:
+        assert [step.name for step in told.steps] == [step.name for step in solution.steps]
+        for step in told.steps:
+            assert tuple(map(number, step.shape)) == solution[step.name].result.shape, step
+    else:
+        assert [step.name for step in told.steps][-1] == solution.steps[-1].name
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_settings_that_are_left_out_change_nothing_or_are_refused(name):
+    chosen, told = mechanism(name), {setting.name for setting in symattn.describe(name).settings}
+    own = dict(chosen.defaults)
+    steps = [(s.name, s.op, s.operands) for s in in_letters(chosen, Settings.read(own))[0]]
+    for setting in ABOUT:
+        for value in OTHERWISE.get(setting, ()) if setting not in told else ():
+            try:
+                other = in_letters(chosen, Settings.read({**own, setting: value}))[0]
+            except InputError:
+                continue
+            assert [(s.name, s.op, s.operands) for s in other] == steps, (setting, value)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_defaults_are_what_is_used_where_nothing_is_said(name):
+    """Stated as they are told, as on the command line, they change nothing."""
+    own = mechanism(name).defaults
+    for setting in symattn.describe(name).settings:
+        if setting.default not in ("none", "–"):
+            stated = Settings.read({**own, setting.name: setting.default})
+            assert getattr(stated, setting.name) == getattr(Settings.read(own), setting.name), setting
+
+
+IDLE = [
+    ("layer_norm", {"X": [[1, 2]]}, {"mask": "causal"}),
+    ("layer_norm", {"X": [[1, 2]]}, {"heads": 2}),
+    ("layer_norm", {"X": [[1, 2]]}, {"mask": numpy.eye(2)}),
+    ("softmax_jacobian", {"a": [["1/4", "3/4"]]}, {"base": 2}),
+    ("attention", {"Q": [[1]], "K": [[1]], "V": [[1]]}, {"order": "KVQ"}),
+]
+
+
+@pytest.mark.parametrize(("name", "given", "stated"), IDLE)
+def test_a_setting_that_would_change_nothing_is_refused(name, given, stated):
+    with pytest.raises(InputError, match=f"{name} has no setting '{next(iter(stated))}'; its own are arithmetic, "):
+        symattn.derive(name, **given, **stated)
+
+
+def test_a_setting_that_says_how_it_is_in_any_case_is_none_to_refuse():
+    assert symattn.derive("layer_norm", X=[[1, 2]], mask="none", epsilon=1, scale=None).output.shape == (1, 2)
+    weights = {"X": [[1]], "W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}
+    assert symattn.derive("kv_cache", **weights, mask="causal").output.sympy()[0, 0] == 1
+
+
+def test_the_page_has_everything():
+    told = symattn.describe("layer_norm")
+    assert isinstance(told, Description)
+    page = str(told)
+    assert repr(told) == page
+    assert page.startswith("layer_norm: Layer norm\n\nLayer norm: Ba, Kiros and Hinton 2016, section 3")
+    assert max(map(len, page.splitlines())) <= 100
+    for line in ("  gamma  1 × d_model  may be left out", "  N_hat    n × d_model  N̂ = (X − μ)/√(σ²)"):
+        assert line in page
+    for part in (*(s.about.split()[0] for s in told.settings), *told.example.python.splitlines(), told.example.shell):
+        assert part in page
+    assert "  epsilon      0 " in page
+    assert "Steps, for d_k = 4, d_v = 2\n" in str(symattn.describe("multi_head_attention"))
+    with pytest.raises(AttributeError):
+        told.name = "other"  # type: ignore[misc]
+
+
+def test_problem_types_are_told_of_as_well():
+    told = symattn.describe("masks")
+    assert told.title == problem_type("masks").title
+    assert [s.name for s in told.settings] == list(problem_type("masks").options)
+    names: dict[str, object] = {}
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(told.example.python, names)
+    assert names["sheet"].key.title == told.title  # type: ignore[attr-defined]
+    assert all(str(symattn.describe(name)) for name in problem_types())
+    assert not set(problem_types()) & {*mechanisms(), "custom"}  # or one of them could not be asked for
+
+
+def test_the_command_line_says_the_same():
+    runner = CliRunner()
+    for what, name in (("mechanism", "layer_norm"), ("mechanism", "layer-norm"), ("mechanism", "custom"),
+                       ("problem", "masks")):  # fmt: skip
+        done = runner.invoke(main, ["list", what, name])
+        assert (done.exit_code, done.output) == (0, f"{symattn.describe(name)}\n")
+    for arguments, says in (
+        (["mechanism"], "symattn list mechanism NAME describes one; symattn list mechanisms names them all."),
+        (["mechanism", "layernrm"], "There is no mechanism 'layernrm'; did you mean layer_norm?"),
+        (["problem", "layer_norm"], "There is no problem type 'layer_norm'"),
+        (["notations", "x"], "There is nothing more on 'x': symattn list notations says it all."),
+    ):
+        done = runner.invoke(main, ["list", *arguments])
+        assert done.exit_code == 2
+        assert says in done.stderr
+
+
+def test_names_are_those_that_there_are():
+    assert symattn.describe("Layer-Norm".lower()).name == "layer_norm"
+    for wrong, says in (("layernorn", "did you mean layer_norm?"), ("maks", "did you mean masks?"), (5, "there are")):
+        with pytest.raises(InputError, match="There is no mechanism or problem type") as error:
+            symattn.describe(wrong)
+        assert says in str(error.value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*MECHANISMS, *problem_types(), "custom"])
+def test_the_command_of_the_example_runs_as_it_is(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(main, shlex.split(symattn.describe(name).example.shell)[1:])
+    assert done.exit_code == 0, done.output
+    assert all((tmp_path / line).stat().st_size for line in done.output.splitlines() if line.endswith(".md"))

@@ -1,0 +1,184 @@
+"""Programs of steps and the contents of problem files, given in Python: as from a file, and errors name the place."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+
+import numpy
+import pytest
+import sympy
+import test_self_check
+from wrong_values import dumps
+
+import symattn
+from symattn.errors import InputError, ReadError, ShapeError
+from symattn.examples import load_example
+
+QK = {"Q": [[1, 0], [2, 1]], "K": [[1, 0], [0, 1]]}
+SCORES = {"name": "S", "op": "matmul", "of": ["Q", "K^T"]}
+WEIGHTS = {"name": "A", "op": "softmax", "of": "S", "base": 2}
+
+
+def test_steps_are_worked_out_as_numpy_has_it():
+    steps = [SCORES, WEIGHTS, {"name": "Z", "op": "matmul", "of": ("A", "V")}]
+    V = numpy.array([[1.0, 2], [0.5, 4]])
+    d = symattn.derive("custom", steps=steps, **QK, V=V)
+    powers = 2.0 ** (numpy.array(QK["Q"]) @ numpy.array(QK["K"]).T)
+    weights = powers / powers.sum(axis=1, keepdims=True)
+    assert numpy.allclose(numpy.asarray(d["A"].result, dtype=float), weights)
+    assert numpy.allclose(numpy.asarray(d.output, dtype=float), weights @ V)
+    assert d.problem.title == "The derivation"
+    assert d.text("markdown")
+    assert d.worksheet().question.parts
+
+
+def test_results_of_other_derivations_are_givens_exactly():
+    first = symattn.derive("attention", **QK, V=[[1], [2]])
+    [step] = (symattn.derive("custom", steps=[{"name": "Z", "op": "matmul", "of": ["A", "V"]}], A=first["A"].result,
+                             V=[[1], [2]]).steps)  # fmt: skip
+    e, s = sympy.E, sympy.sqrt(2) / 2
+    right = sympy.Matrix([[1 + 1 / (e**s + 1)], [1 + e**s / (e ** (2 * s) + e**s)]])
+    assert all(sympy.simplify(x) == 0 for x in step.result.sympy() - right)
+
+
+def test_gradients_of_steps_and_of_mechanisms_are_those_of_pytorch():
+    torch = pytest.importorskip("torch")
+    q, k, v = (torch.tensor(x, dtype=torch.float64, requires_grad=True) for x in (*QK.values(), [[1.0], [2.0]]))
+    upstream = torch.tensor([[3.0], [-1.0]], dtype=torch.float64)
+    (torch.softmax(q @ k.T, dim=1) @ v).backward(upstream)
+    steps = [SCORES, {"name": "A", "op": "softmax", "of": ["S"]}, {"name": "Z", "op": "matmul", "of": ["A", "V"]}]
+    gradients = [{"of": "Z", "wrt": ("Q", "K")}]
+    given = {**QK, "V": v, "dZ": upstream, "gradients": gradients}
+    for d in (symattn.derive("custom", steps=steps, **given), symattn.derive("attention", scale="none", **given)):
+        assert numpy.allclose(numpy.asarray(d["dQ"].result, dtype=float), q.grad.numpy())
+        assert numpy.allclose(numpy.asarray(d["dK"].result, dtype=float), k.grad.numpy())
+
+
+def test_every_op_comes_out_as_from_a_file(tmp_path):
+    steps, givens = test_self_check.STEPS, test_self_check.GIVENS
+    path = tmp_path / "every-op.toml"
+    path.write_text(dumps({"mechanism": "custom", "given": givens, "step": steps}), encoding="utf-8")
+    by_file = symattn.derive(path)
+    of = [{**step, "operands": tuple(step["operands"])} for step in steps]
+    by_words, by_dict = (
+        symattn.derive("custom", steps=of, **givens),
+        symattn.derive({"mechanism": "custom", "given": givens, "step": steps, "title": by_file.problem.title}),
+    )
+    for d in (by_words, by_dict):
+        assert d.derivation == by_file.derivation
+    assert by_dict.text() == by_file.text()
+
+
+@pytest.mark.parametrize("name", ["note-002", "note-004"])
+def test_the_contents_of_a_file_as_a_dict(name):
+    data = json.loads(json.dumps(dict(load_example(name).data)))
+    assert symattn.derive(data).text() == symattn.derive(name).text()
+    assert symattn.derive(data, corrected=False).text() == symattn.derive(name, corrected=False).text()
+
+
+def test_a_dict_takes_settings_and_arrays_and_is_titled_by_its_mechanism():
+    data = {"mechanism": "attention", "given": {**QK, "V": numpy.eye(2)}, "scale": "none"}
+    d = symattn.derive(data, base=2, places=3)
+    assert d["A"].result.sympy() == sympy.Matrix([["2/3", "1/3"], ["2/3", "1/3"]])
+    assert d.problem.title == symattn.derive("attention", **QK, V=[[1], [2]]).problem.title
+
+
+WRONG = {
+    "no steps": ({}, 'derive("custom", …) works out steps=[{"name": "S"'),
+    "steps that are none": ({"steps": 5}, "steps is 5; a list of dicts was expected."),
+    "a step that is none": ({"steps": [5]}, "steps is [5]; a list of dicts was expected."),
+    "no name": ({"steps": [SCORES, {"op": "softmax"}]}, "steps[1] has no name, or one that is no text."),
+    "long": ({"steps": [{**SCORES, "name": "S" * 90}]}, "steps[0] has a name of 90 characters; 60 are enough."),
+    "an op": ({"steps": [{**SCORES, "op": "matmull"}]}, "steps[0]: Step 'S' has the op 'matmull'; did you mean ma"),
+    "an operand": ({"steps": [SCORES, {**WEIGHTS, "of": "T"}]}, "steps[1]: Step 'A': There is no matrix 'T'; there"),
+    "a key": ({"steps": [SCORES, {**WEIGHTS, "bse": 2}]}, "steps[1]: Step 'A' (softmax) has 'bse'; did you mean base?"),
+    "operands twice": ({"steps": [{**SCORES, "operands": ["Q"]}]}, "steps[0]: Step 'S' has operands and of, which"),
+    "a name twice": ({"steps": [SCORES, SCORES]}, "steps[1]: The name 'S' is given twice; every matrix needs a"),
+    "shapes": ({"steps": [SCORES, {**SCORES, "name": "T", "of": ["Q", "A"]}], "A": [[1, 2]]}, "steps[1]: Step 'T' ("),
+    "a number": (
+        {"steps": [SCORES, {"name": "D", "op": "scale", "of": "S", "by": "sqrt("}]},
+        "steps[1]: Step 'D' (scale): The text ends where a number was expected.",
+    ),
+    "a gradient of nothing": ({"steps": [SCORES], "gradients": [{"of": "Z"}]}, "gradients[0]: There is no step 'Z'; "),
+    "a gradient's key": ({"steps": [SCORES], "gradients": [{"off": "S"}]}, "gradients[0] has 'off'; of and wrt are"),
+    "a gradient by nothing": (
+        {"steps": [SCORES], "gradients": [{"of": "S"}, {"of": "S", "wrt": ["W"]}]},
+        "gradients[1]: S does not depend on a given 'W'; it does on Q, K.",
+    ),
+    "a setting it has not": ({"steps": [SCORES], "scale": 2}, "A custom problem has no setting 'scale', for its steps"),
+    "a setting with an error": (
+        {"steps": [SCORES], "arithmetc": "decimal"},
+        "There is no setting 'arithmetc', and no step uses a matrix of that name; did you mean arithmetic?",
+    ),
+    "an argument with an error": (
+        {"steps": [SCORES], "gradiens": [{"of": "S"}]},
+        "There is no setting 'gradiens', and no step uses a matrix of that name; did you mean gradients?",
+    ),
+    "steps with an error": ({"stps": [SCORES]}, "There is no setting and no given matrix 'stps'; did you mean steps?"),
+    "a matrix that nothing uses": (
+        {"steps": [SCORES], "V": [[1]]},
+        "There is no setting 'V', and no step uses a matrix of that name; the steps use K, Q.",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_is_wrong_is_said_with_its_place(wrong):
+    arguments, says = WRONG[wrong]
+    with pytest.raises(InputError) as error:
+        symattn.derive("custom", **{**QK, **arguments})
+    assert str(error.value).startswith(says), str(error.value)
+
+
+def test_errors_keep_their_kind():
+    wrong = {**SCORES, "name": "T", "of": ["Q", "A"]}
+    with pytest.raises(ShapeError, match=r"^steps\[1\]"):
+        symattn.derive("custom", steps=[SCORES, wrong], **QK, A=[[1, 2, 3]])
+    half = {"name": "D", "op": "scale", "of": "S", "by": 2, "written": "√("}
+    with pytest.raises(ReadError, match=r"^steps\[1\]") as error:
+        symattn.derive("custom", steps=[SCORES, half], **QK)
+    assert "^" in error.value.pointer
+
+
+def test_a_dict_names_its_own_keys():
+    custom = {"mechanism": "custom", "given": QK}
+    for data, says in (
+        ({**custom, "step": [SCORES, {**WEIGHTS, "of": "T"}]}, "step[1]: Step 'A': There is no matrix 'T'"),
+        ({**custom, "step": [3]}, "step is [3]; a list of tables was expected."),
+        ({**custom, "steps": [SCORES]}, "source has 'steps'; did you mean step?"),
+        ({"mechanism": "atention"}, "There is no mechanism 'atention'; did you mean attention?"),
+        ({"mechanism": "attention", "gven": QK}, "source has 'gven'; did you mean given?"),
+        ({"mechanism": "attention", "given": 5}, "In source, given is 5; a table was expected."),
+    ):
+        with pytest.raises(InputError) as error:
+            symattn.derive(data)
+        assert str(error.value).startswith(says)
+    whole = {"mechanism": "attention", "given": {**QK, "V": [[1], [2]]}}
+    with pytest.raises(InputError, match="source has givens of its own; Q cannot be given as well"):
+        symattn.derive(whole, Q=[[1, 0]])
+    with pytest.raises(InputError, match="source has steps of its own; steps cannot be given as well"):
+        symattn.derive(whole, steps=[SCORES])
+    with pytest.raises(InputError, match=r"no given matrix 'scle'; did you mean scale\?"):
+        symattn.derive(whole, scle=2)
+    with pytest.raises(InputError, match='attention has steps of its own; steps go with derive\\("custom", steps=…\\)'):
+        symattn.derive("attention", steps=[SCORES], **QK)
+
+
+def test_a_file_may_say_of_for_operands_and_is_told_of_settings_that_do_nothing(tmp_path):
+    path = tmp_path / "custom.toml"
+    text = dumps({"mechanism": "custom", "given": QK, "step": [SCORES, WEIGHTS]})
+    path.write_text(text, encoding="utf-8")
+    assert tomllib.loads(text)["step"][0]["of"] == ["Q", "K^T"]
+    assert symattn.derive(path)["A"].result.sympy()[0, 0] == sympy.Rational(2, 3)
+    path.write_text(f'scale = "none"\n{text}', encoding="utf-8")
+    with pytest.raises(InputError, match="A custom problem has no setting 'scale'"):
+        symattn.derive(path)
+
+
+def test_output_is_always_there():
+    shapes = symattn.derive("attention", symbolic=True, sizes={"n": "N"})
+    assert shapes.output.shape == ("N", "d_v")
+    by_token = symattn.derive("note-002", stop_at="S")
+    assert by_token.output == by_token["S.3"].result
+    assert symattn.derive("note-002").output == symattn.derive("note-002")["Z"].result
