@@ -90,7 +90,7 @@ def _followed(d: Derivation, step: Mapping[str, object], place: str) -> Derivati
     """The derivation with one more step."""
     name, op = step.get("name"), step.get("op")
     if not isinstance(name, str) or not name:
-        raise InputError(f"{place} has no name, or one that is no text.")
+        raise InputError(f"{place} has no name, or one that is not text.")
     if len(name) > LONGEST_NAME:
         raise InputError(f"{place} has a name of {len(name)} characters; {LONGEST_NAME} are enough.")
     if not isinstance(op, str) or op not in OPS:
