@@ -182,8 +182,8 @@ def _program(chosen: Mechanism, settings: Settings) -> object:
 
 
 def _setting(name: str, settings: Settings) -> Setting:
-    said, default = ABOUT[name], getattr(settings, name)
-    return Setting(name, said.default if default in (None, "") else str(default), said.values, said.about)
+    words, default = ABOUT[name], getattr(settings, name)
+    return Setting(name, words.default if default in (None, "") else str(default), words.values, words.about)
 
 
 def _steps(d: Derivation) -> Iterator[DescribedStep]:

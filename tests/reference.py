@@ -83,7 +83,7 @@ def lines() -> Iterator[str]:
         "What may be said of a mechanism, as an argument in Python, a key in a file and an",
     )
     yield from ("option in the shell. Each mechanism names those that it has.", "")
-    yield from table(("setting", "values", "what it does"), [(f"`{k}`", f"`{v}`", w) for k, (v, w) in ABOUT.items()])
+    yield from table(("setting", "values", "what it does"), [(f"`{k}`", s.values, s.about) for k, s in ABOUT.items()])
     yield from ("", "## Mechanisms", "")
     yield "Shapes are for tokens as rows. Givens in brackets may be left out; of the settings the defaults are shown."
     for name in (*mechanisms(), "custom"):

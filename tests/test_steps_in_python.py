@@ -88,7 +88,7 @@ WRONG = {
     "no steps": ({}, 'derive("custom", …) works out steps=[{"name": "S"'),
     "steps that are none": ({"steps": 5}, "steps is 5; a list of dicts was expected."),
     "a step that is none": ({"steps": [5]}, "steps is [5]; a list of dicts was expected."),
-    "no name": ({"steps": [SCORES, {"op": "softmax"}]}, "steps[1] has no name, or one that is no text."),
+    "no name": ({"steps": [SCORES, {"op": "softmax"}]}, "steps[1] has no name, or one that is not text."),
     "long": ({"steps": [{**SCORES, "name": "S" * 90}]}, "steps[0] has a name of 90 characters; 60 are enough."),
     "an op": ({"steps": [{**SCORES, "op": "matmull"}]}, "steps[0]: Step 'S' has the op 'matmull'; did you mean ma"),
     "an operand": ({"steps": [SCORES, {**WEIGHTS, "of": "T"}]}, "steps[1]: Step 'A': There is no matrix 'T'; there"),

@@ -32,8 +32,10 @@ def list_(what: str | None, names: tuple[str, ...]) -> None:
     symattn list options                   the options of every problem type
     """
     listed, detailed = catalogues(), details()
-    if f"{what}s" in listed:  # symattn list misconception T2
-        what = f"{what}s"
+    if what not in listed and (plural := f"{what}s") in detailed:  # symattn list misconception T2
+        if not names:
+            raise InputError(f"symattn list {what} NAME describes one; symattn list {plural} names them all.")
+        what = plural
     if what is not None and what not in listed:
         raise InputError(f"There is no list of {what!r}; {offered(what, listed)}")
     if names:
@@ -68,7 +70,7 @@ def _mechanism(name: str) -> Iterator[str]:
     from symattn.description import describe
     from symattn.mechanisms import mechanism
 
-    yield str(describe(name if name == "custom" else mechanism(name).name))
+    yield str(describe(name if name == "custom" else mechanism(name).name)).rstrip()
 
 
 def _problem(name: str) -> Iterator[str]:
@@ -76,7 +78,7 @@ def _problem(name: str) -> Iterator[str]:
     from symattn.description import describe
     from symattn.problems import problem_type
 
-    yield str(describe(problem_type(name).name))
+    yield str(describe(problem_type(name).name)).rstrip()
 
 
 def _settings_of(name: str) -> Iterator[str]:
