@@ -58,7 +58,7 @@ def test_givens_steps_and_shapes_are_those_of_a_derivation_in_numbers(name):
         if one.name in solution.givens:
             assert tuple(map(number, one.shape)) == solution.givens[one.name].shape, one
     expected = set(mechanism(name).expected(settings))
-    if set(solution.givens) == expected:
+    if set(solution.givens) == expected and not mechanism(name).drawn:  # else other settings give other steps
         assert [step.name for step in told.steps] == [step.name for step in solution.steps]
         for step in told.steps:
             assert tuple(map(number, step.shape)) == solution[step.name].result.shape, step
