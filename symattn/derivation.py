@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from itertools import product
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, Self, TypeAlias, TypeVar
 
 from symattn.algebra import FORMULAS, VALUES, Algebra, Entries, Index
 from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError, offered
@@ -49,6 +49,16 @@ class Op(ABC):
 
     trivial: bool = False
     """Whether nothing has to be worked out: such a step is shown and not asked."""
+
+    reverses: bool = False
+    """Whether operands change places on transposed matrices: (A B)ᵀ = Bᵀ Aᵀ."""
+
+    def turn(self) -> Self:
+        """What the operation is on transposed matrices: what goes along rows goes along columns, and back."""
+        across = {"rows": "columns", "columns": "rows"}
+        own = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        turned = {name: across[x] for name, x in own.items() if isinstance(x, str) and x in across}
+        return replace(self, **turned)  # type: ignore[type-var]
 
     @abstractmethod
     def shape(self, *shapes: Shape) -> Shape:

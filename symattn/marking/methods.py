@@ -31,7 +31,6 @@ from symattn.marking.script import Script, values_of
 from symattn.marking.trace import Trace
 from symattn.misconceptions.base import COPY, Instead, scopes
 from symattn.ops import Mask, MatMul, Scale, Softmax
-from symattn.ops.turning import reverses, turned_op
 
 
 @dataclass(frozen=True)
@@ -277,7 +276,7 @@ def _transposed_scores(script: Script, within: Within) -> Iterator[Reading]:
         )
         if step.name not in block:
             return step.with_operands(*operands)
-        return step.with_op(turned_op(step.op)).with_operands(*(operands[::-1] if reverses(step.op) else operands))
+        return step.with_op(step.op.turn()).with_operands(*(operands[::-1] if step.op.reverses else operands))
 
     says = (
         "Keys stand in rows and queries in columns in the scores, and the softmax goes along columns: the same weights."

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_DOWN, Decimal
 from fractions import Fraction
-from functools import partial, reduce
+from functools import reduce
 from itertools import pairwise
 from typing import Literal
 
-from symattn.derivation import Op
+from symattn.algebra import Entries, Intervals
+from symattn.derivation import Op, RuleOp
 from symattn.errors import UndecidedError, UndefinedError
 from symattn.exact import Value, compare, decide, has_symbols
 from symattn.exact.floats import Format, nearest_float
@@ -23,55 +24,28 @@ from symattn.exact.rounding import MODES
 from symattn.exact.values import NEGATIVE_INFINITY, NegativeInfinity
 from symattn.marking.policy import Rounding
 from symattn.ops import (
-    Activation,
-    Add,
-    Hadamard,
-    InfinityNorm,
     Mask,
     MatMul,
-    Mean,
-    MeanSquare,
-    Part,
-    Rescale,
     Round,
     Scale,
     Slope,
     Softmax,
-    Stack,
-    Standardise,
-    SumOver,
-    Transpose,
     Variance,
 )
 from symattn.ops.arithmetic import (
-    Divide,
-    DivisorGradient,
-    Exponential,
-    Opposite,
-    SquareRoot,
-    Subtract,
     ToFloat,
 )
 from symattn.ops.gradient import (
     ActivationGradient,
-    Copy,
-    CrossEntropyGradient,
-    Interleave,
     NormGradient,
-    Padded,
-    ProductSum,
     SoftCapGradient,
     SoftmaxGradient,
     SoftmaxJacobian,
-    Spread,
-    SpreadEvenly,
-    Total,
 )
 from symattn.ops.loss import CrossEntropy
-from symattn.ops.online import Accumulate, Exponentials, RunningMaximum
-from symattn.ops.position import Multiple, Rotate, Sinusoids
+from symattn.ops.position import Rotate
 from symattn.ops.positional import Positional
-from symattn.ops.scores import Bias, FeatureMap, Hardmax, Over, OverSum, SoftCap
+from symattn.ops.scores import FeatureMap, Hardmax, OverSum
 
 Window = Interval
 Box = tuple[tuple[Window, ...], ...]
@@ -162,30 +136,10 @@ def window(op: Op, *boxes: Box, weights: bool = False, divisor: Window | None = 
 
 def _range(op: Op, boxes: Sequence[Box], weights: bool, divisor: Window | None) -> Box | None:
     match op, boxes:
-        case MatMul(), (a, b):
-            product = _average if weights else _dot
-            return tuple(tuple(product(row, column) for column in _turned(b)) for row in a)
-        case Transpose(), (a,):
-            return _turned(a)
-        case Add(), (a, b):
-            return _entrywise(RING.add, a, b)
-        case Hadamard(), (a, b):
-            return _entrywise(_times, a, b)
-        case SumOver(over="rows"), (a,):
-            return (tuple(reduce(RING.add, column) for column in _turned(a)),)
-        case SumOver(), (a,):
-            return tuple((reduce(RING.add, row),) for row in a)
-        case Part(of="rows"), (a,):
-            return tuple(a[i] for i in op.indices)
-        case Part(), (a,):
-            return tuple(tuple(row[j] for j in op.indices) for row in a)
-        case Stack(along="rows"), _:
-            return tuple(row for box in boxes for row in box)
-        case Stack(), _:
-            return _turned(tuple(column for box in boxes for column in _turned(box)))
-        case Scale(), (a,):
-            by = divisor or _number(op.divisor)
-            return _each(a, lambda x: _over(x, by))
+        case MatMul(), (a, b) if weights:
+            return tuple(tuple(_average(row, column) for column in _turned(b)) for row in a)
+        case Scale(), (a,) if divisor:
+            return _each(a, lambda x: _over(x, divisor))
         case Mask(), (a,):
             return tuple(
                 tuple(x if seen else _hidden(x, op) for x, seen in zip(row, kept, strict=True))
@@ -196,11 +150,6 @@ def _range(op: Op, boxes: Sequence[Box], weights: bool, divisor: Window | None) 
             if op.along == "columns":
                 return _turned(tuple(_softmax(column, logarithm, op.empty) for column in _turned(a)))
             return tuple(_softmax(row, logarithm, op.empty) for row in a)
-        case SoftCap(cap), (a,):
-            return _each(a, lambda x: RING.multiply(_number(cap), _tanh(_over(x, _number(cap)))))
-        case Bias(values), (a,):
-            added = tuple(tuple(HIDDEN if b is NEGATIVE_INFINITY else _number(b) for b in row) for row in values.rows)
-            return _entrywise(RING.add, a, added)
         case OverSum() | Hardmax(), (a,):
             weigh = _over_sum if isinstance(op, OverSum) else _hardmax
             if op.along == "columns":
@@ -208,58 +157,14 @@ def _range(op: Op, boxes: Sequence[Box], weights: bool, divisor: Window | None) 
             return tuple(_visible(row, weigh, op.empty) for row in a)
         case FeatureMap(feature), (a,):
             return _each(a, _FEATURES[feature])
-        case Over(), (a, b):
-            return _entrywise(_over, a, b)
-        case Activation(name=name), (a,) if name == "identity":
-            return a
-        case Activation(), (a,) if function := op.function:
-            return _each(a, partial(function.over, RING))
-        case Mean(over), (a,):
-            means = tuple((RING.divide(reduce(RING.add, line), _number(len(line))),) for line in _lines(a, over))
-            return means if over == "columns" else _turned(means)
         case Variance(of, over), (a, mean):
             pairs = zip(_lines(a, over), _lines(mean, over), strict=True)
             variances = tuple((_variance(line, m, len(line) - (of == "sample")),) for line, (m,) in pairs)
             return variances if over == "columns" else _turned(variances)
-        case MeanSquare(over), (a,):
-            zero = _point(ZERO)
-            squares = tuple((_variance(line, zero, len(line)),) for line in _lines(a, over))
-            return squares if over == "columns" else _turned(squares)
-        case Standardise(epsilon), (a, mean, variance):
-            deviations = _entrywise(RING.add, a, _each(mean, RING.negate))
-            return _entrywise(_over, deviations, _each(variance, partial(_deviation, epsilon)))
-        case Rescale(epsilon), (a, square):
-            return _entrywise(_over, a, _each(square, partial(_deviation, epsilon)))
-        case RunningMaximum(along=along), _:
-            joined = zip(*(box if along == "rows" else _turned(box) for box in boxes), strict=True)
-            maxima = tuple((_greatest([x for line in lines for x in line]),) for lines in joined)
-            return maxima if along == "rows" else _turned(maxima)
-        case Exponentials(base=base), (a, b):
-            logarithm = _logarithm(base)
-            return _entrywise(lambda x, m: NOTHING if x == HIDDEN else RING.exp(_less(x, m, logarithm)), a, b)
-        case Accumulate(), (a, b, c):
-            return _entrywise(RING.add, _entrywise(_times, a, b), c)
-        case Subtract(), (a, b):
-            return _entrywise(RING.add, a, _each(b, _opposite))
-        case Divide(), (a, b):
-            return _entrywise(_over, a, b)
-        case Opposite(), (a,):
-            return _each(a, _opposite)
-        case Exponential(base), (a,):
-            logarithm = _logarithm(base)
-            return _each(a, lambda x: NOTHING if x == HIDDEN else RING.exp(RING.multiply(logarithm, x)))
-        case SquareRoot(), (a,):
-            return _each(a, _root)
         case ToFloat(format), (a,):
             return _each(a, lambda x: x if x == HIDDEN else _nearest(x, format))
-        case DivisorGradient(), (g, y, b):
-            return _each(_entrywise(_over, _entrywise(_times, g, y), b), _opposite)
-        case Sinusoids() | Positional(), ():
+        case Positional(), ():
             return tuple(tuple(map(_number, row)) for row in op.apply().rows)
-        case Rotate(tokens=tokens), (a,):
-            return _rotated(op, a) if tokens == "rows" else _turned(_rotated(op, _turned(a)))
-        case Multiple(factor), (a,):
-            return _each(a, lambda x: _times(x, _number(factor)))
         case SoftmaxJacobian(), (a,):
             (row,) = a if op.along == "rows" else _turned(a)
             return tuple(
@@ -286,41 +191,78 @@ def _range(op: Op, boxes: Sequence[Box], weights: bool, divisor: Window | None) 
             pairs = zip(p, t, strict=True) if along == "rows" else zip(_turned(p), _turned(t), strict=True)
             losses = tuple((RING.negate(reduce(RING.add, map(_wanted, row, targets))),) for row, targets in pairs)
             return losses if along == "rows" else _turned(losses)
-        case CrossEntropyGradient(tokens), (p, t):
-            return _entrywise(lambda p, t: RING.divide(_less(p, t, _point(ONE)), _number(tokens)), p, t)
-        case ProductSum(over=over), (a, b):
-            pairs = zip(a, b, strict=True) if over == "columns" else zip(_turned(a), _turned(b), strict=True)
-            sums = tuple((_dot(row, other),) for row, other in pairs)
-            return sums if over == "columns" else _turned(sums)
-        case Spread(count=int(count), over=over), (a,):
-            share = _number(Fraction(1, count if isinstance(op, SpreadEvenly) else 1))
-            (row,) = a if over == "rows" else _turned(a)
-            spread = (tuple(_times(x, share) for x in row),) * count
-            return spread if over == "rows" else _turned(spread)
-        case Padded(part=part, size=size), (a,):
-            placed = dict(zip(part.indices, a if part.of == "rows" else _turned(a), strict=True))
-            nothing = (_number(0),) * len(placed[part.start])
-            padded = tuple(placed.get(i, nothing) for i in range(size))
-            return padded if part.of == "rows" else _turned(padded)
-        case Total(), _:
-            return reduce(lambda a, b: _entrywise(RING.add, a, b), boxes)
-        case Interleave(along=along), _:
-            lines = [box if along == "rows" else _turned(box) for box in boxes]
-            dealt = tuple(line for group in zip(*lines, strict=True) for line in group)
-            return dealt if along == "rows" else _turned(dealt)
-        case Copy(), (a,):
-            return a
         case Slope(function="relu"), (a,):
             return _each(a, lambda h: Window(ONE if h.low > 0 else ZERO, ONE if h.high > 0 else ZERO))
         case Slope(function=function), (a,):
             return _each(a, lambda h: _slope(h, ZERO if function == "tanh" else HALF))
-        case InfinityNorm(along=along), (a,):
-            sizes = [reduce(RING.add, map(_size, line)) for line in (a if along == "rows" else _turned(a))]
-            return ((Window(max(s.low for s in sizes), max(s.high for s in sizes)),),)
         case Round(method="nearest" | "truncate"), (a,):
             mode = MODES[op.ties] if op.method == "nearest" else ROUND_DOWN
             return _each(a, lambda x: x if x == HIDDEN else Window(*(_rounded(end, op.places, mode) for end in x)))
+        case RuleOp(), _:
+            return _by_rule(op, boxes)
     return None
+
+
+# ------------------------------------------------------------------------------------ by the rule
+
+
+class _Windows(Intervals):
+    """Intervals in which −∞ may stand, and numbers that may be rounded from 0 have a root."""
+
+    def number(self, value: Value) -> Window:
+        return HIDDEN if value is NEGATIVE_INFINITY else _number(value)
+
+    def negative(self, x: Window) -> Window:
+        return _opposite(x)
+
+    def product(self, *factors: Window) -> Window:
+        return reduce(_times, factors)
+
+    def quotient(self, x: Window, y: Window) -> Window:
+        return _over(x, y)
+
+    def square(self, x: Window) -> Window:
+        return _square(x)
+
+    def exponential(self, x: Window, base: Value | Literal["e"] = "e") -> Window:
+        return NOTHING if x == HIDDEN else RING.exp(RING.multiply(_logarithm(base), x))
+
+    def root(self, x: Window) -> Window:
+        return _root(x)
+
+    def apply(self, function: str, x: Window) -> Window:
+        match function:
+            case "tanh":
+                return _tanh(x)
+            case "abs":
+                return _size(x)
+        return super().apply(function, x)
+
+    def hidden(self, x: Window) -> bool:
+        return x == HIDDEN
+
+
+WINDOWS = _Windows(RING)
+
+
+def _by_rule(op: RuleOp, boxes: Sequence[Box]) -> Box | None:
+    """The operation's rule in intervals: the range itself where every number occurs once, and else wider.
+
+    None where a function of the rule has no range.
+    """
+    shapes = [(len(box), len(box[0])) for box in boxes]
+    entries = [_entries(box) for box in boxes]
+    rows, columns = op.shape(*shapes)
+    assert isinstance(rows, int)
+    assert isinstance(columns, int)
+    try:
+        return tuple(tuple(op.rule(WINDOWS, i, j, *entries) for j in range(columns)) for i in range(rows))
+    except TypeError:
+        return None
+
+
+def _entries(box: Box) -> Entries[Window]:
+    return Entries((len(box), len(box[0])), lambda i, j: box[i][j])  # type: ignore[index]
 
 
 # ------------------------------------------------------------------------------------ products

@@ -65,7 +65,6 @@ from symattn.ops.gradient import (
     Total,
 )
 from symattn.ops.scores import Bias, SoftCap
-from symattn.ops.turning import reverses, turned_op
 
 Along = Literal["rows", "columns"]
 
@@ -360,8 +359,8 @@ def _of_matrix(pulled: Pull, operand: Operand) -> Pull:
     if operand.transposed:
         operands = tuple(map(flipped, operands))
         if op is not None:
-            op, operands = turned_op(op), operands[::-1] if reverses(op) else operands
-            after = tuple(map(turned_op, after))
+            op, operands = op.turn(), operands[::-1] if op.reverses else operands
+            after = tuple(one.turn() for one in after)
         if part is not None:
             part = replace(part, of="rows" if part.of == "columns" else "columns")
     if operand.row is not None:

@@ -23,7 +23,7 @@ from symattn.ops import Activation, Add, Hadamard, Mask, MatMul, Round, Scale, S
 from symattn.ops.attention import Keep, MaskStyle, blocks, both, causal, padding, past, prefix, window
 from symattn.ops.entrywise import RoundingMethod
 from symattn.ops.scores import Bias, Hardmax, OverSum, SoftCap, Temperature, alibi, alibi_slope
-from symattn.ops.turning import turned, turned_op
+from symattn.ops.turning import turned
 
 SIZE_NAMES = ("n", "m", "h", "g", "d_model", "d_k", "d_v", "d_ff")
 
@@ -563,7 +563,7 @@ def attend(
         d = d.then(scope("S'"), scale, scope("S"), section=at)
     d = change_scores(d, settings, scope)
     if mask:
-        op = mask if settings.orientation == "rows" else turned_op(mask)
+        op = mask if settings.orientation == "rows" else mask.turn()
         d = d.then(scope("M"), op, d.last.name, section=at)
     d = d.then(scope("A"), weights_op(settings), d.last.name, section=at)
     return mix(d, settings, scope, v)

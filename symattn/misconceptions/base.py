@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeVar
+from typing import Literal, Self, TypeVar
 
 from symattn.derivation import Called, Derivation, Index, Op, Shape, Step, Style, View
 from symattn.errors import InputError, ShapeError, UndecidedError
@@ -23,7 +23,7 @@ from symattn.exact.values import denominator_of, is_finite, is_symbolic, length,
 from symattn.formula import Formula
 from symattn.misconceptions.layout import whole
 from symattn.ops import Activation, Hadamard
-from symattn.ops.turning import reverses, turned, turned_op, turned_step
+from symattn.ops.turning import turned, turned_step
 
 Prior = Literal["high", "medium", "low"]
 SomeOp = TypeVar("SomeOp", bound=Op)
@@ -309,26 +309,23 @@ class Instead(Op):
         return self._shown.written(style, *self._own(operands))
 
     @property
+    def reverses(self) -> bool:  # type: ignore[override]
+        return self.of.reverses
+
+    def turn(self) -> Self:
+        return replace(self, turned=not self.turned)
+
+    @property
     def _shown(self) -> Op:
-        return turned_op(self.of) if self.turned else self.of
+        return self.of.turn() if self.turned else self.of
 
     def _rows(self, operands: Sequence[T]) -> Sequence[T]:
-        return operands[::-1] if self.turned and reverses(self.of) else operands
+        return operands[::-1] if self.turned and self.reverses else operands
 
     def _own(self, operands: Sequence[T]) -> Sequence[T]:
         """The operands of the operation that this stands for."""
         arity = self.of.arity
-        return operands[-arity:] if self.turned and reverses(self.of) else operands[:arity]
-
-
-@turned_op.register
-def _(op: Instead) -> Op:
-    return replace(op, turned=not op.turned)
-
-
-@reverses.register
-def _(op: Instead) -> bool:
-    return reverses(op.of)
+        return operands[-arity:] if self.turned and self.reverses else operands[:arity]
 
 
 @dataclass(frozen=True)

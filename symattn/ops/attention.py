@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, Self
 
 from symattn.algebra import FORMULAS, MINUS_INFINITY, Algebra, Entries, Index, T, along_rows
 from symattn.derivation import RuleOp, Shape, Style, View
@@ -86,6 +86,9 @@ class Mask(RuleOp):
         if self.style == "additive":
             return Sum((entry, ZERO if seen else MINUS_INFINITY))
         return entry if seen else MINUS_INFINITY
+
+    def turn(self) -> Self:
+        return replace(self, keep=tuple(zip(*self.keep, strict=True)))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         if self.style == "multiplicative":

@@ -7,11 +7,11 @@ gives the gradient with respect to the operand of that step (a vector-Jacobian p
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import add, mul
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from symattn.algebra import Algebra, Entries, Index, Indices, T, along_rows, size_formula
 from symattn.derivation import RuleOp, Shape, Style
@@ -481,6 +481,9 @@ class Padded(RuleOp):
         if isinstance(j, str):
             return A.dots()
         return x[i, self.part.indices.index(j)] if j in self.part.indices else A.number(0)
+
+    def turn(self) -> Self:
+        return replace(self, part=self.part.turn())
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("padded"), operands)

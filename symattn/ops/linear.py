@@ -29,6 +29,7 @@ class MatMul(RuleOp):
     """The matrix product A B."""
 
     arity = 2
+    reverses = True
     title = "Matrix product"
 
     def shape(self, *shapes: Shape) -> Shape:

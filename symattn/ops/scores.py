@@ -6,10 +6,10 @@ And what linear attention has in their place: a feature map of queries and keys,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cmp_to_key
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Self
 
 from symattn.algebra import Algebra, Entries, Index, T, along_rows, index
 from symattn.derivation import Op, RuleOp, Shape, Style, View
@@ -93,6 +93,9 @@ class Bias(RuleOp):
         if isinstance(i, str) or isinstance(j, str):
             return A.sum(operands[0][i, j], A.named(self.title.lower(), i, j))
         return A.sum(operands[0][i, j], A.number(self.values[i, j]))
+
+    def turn(self) -> Self:
+        return replace(self, values=self.values.T)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum((operands[0], self.sign))

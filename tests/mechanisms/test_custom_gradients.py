@@ -23,7 +23,6 @@ from symattn.mechanisms import custom
 from symattn.misconceptions import misconceptions
 from symattn.ops import Part
 from symattn.ops.gradient import Padded, Spread, SpreadEvenly
-from symattn.ops.turning import turned_op
 from symattn.problem_file import problem_file
 from symattn.writers import FORMATS
 
@@ -371,7 +370,7 @@ def test_spreading(kind: type[Spread], share: Fraction) -> None:
     row = matrix([[2, -5]])
     expected = matrix([[2 * share, -5 * share]] * 3)
     assert kind(3).apply(row) == expected
-    turned = turned_op(kind(3))
+    turned = kind(3).turn()
     assert turned == kind(3, "columns")
     assert turned.apply(row.T) == expected.T
     found = window(kind(3), ((cell(2, Fraction(1, 10)), cell(-5, Fraction(1, 10))),))
@@ -391,7 +390,7 @@ def test_padding(part: Part) -> None:
     padded = Padded(part, 4).apply(g)
     assert inner(part.apply(a), g) == inner(a, padded)
     assert sum(x != 0 for x in padded) == sum(x != 0 for x in g)
-    assert turned_op(Padded(part, 4)).apply(g.T) == padded.T
+    assert Padded(part, 4).turn().apply(g.T) == padded.T
     found = window(Padded(part, 4), tuple(tuple(cell(x, None) for x in row) for row in g.rows))
     assert found == tuple(tuple(cell(x, None) for x in row) for row in padded.rows)
 

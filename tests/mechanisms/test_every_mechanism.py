@@ -125,6 +125,15 @@ def test_a_rule_gives_the_values_and_its_intervals_contain_them(name):
             assert high - low < Decimal("1e-25") * max(1, abs(high)), step
 
 
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_what_is_turned_gives_the_transpose(name):
+    for step in derivation(name):
+        operands = [operand.of(derivation(name).value(operand.name)).T for operand in step.operands]
+        turned = step.op.turn()
+        assert turned.turn() == step.op
+        assert_equal(turned.apply(*(operands[::-1] if step.op.reverses else operands)), step.result.T, step.name)
+
+
 BY_NUMBERS = (ActivationGradient, FeatureMap, Slope)
 """Read only in values and in symbols: what they take is told by signs, which an interval may not have."""
 

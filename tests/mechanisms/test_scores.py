@@ -21,7 +21,6 @@ from symattn.mechanisms import Settings, custom, mechanism
 from symattn.notation import load_notation
 from symattn.ops import FeatureMap, Hardmax, Over, OverSum, SoftCap, Softmax, Temperature
 from symattn.ops.scores import alibi, alibi_slope
-from symattn.ops.turning import turned_op
 from symattn.writers import FORMATS
 
 Q, K, V = [[1, 2], [0, 1], [2, -1]], [[1, 0], [-1, 1], [1, 1]], [[1, 2], [0, 3], [4, -1]]
@@ -236,8 +235,8 @@ def test_columns_are_rows_laid_down(scores):
             upright = op.apply(Matrix(scores))
         except UndefinedError:
             continue
-        assert turned_op(op).apply(Matrix(scores).T) == upright.T
-        assert turned_op(turned_op(op)) == op
+        assert op.turn().apply(Matrix(scores).T) == upright.T
+        assert op.turn().turn() == op
 
 
 @pytest.mark.parametrize("order", [(1, 2, 0), (2, 1, 0), (1, 0, 2)])
