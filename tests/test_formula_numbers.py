@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, divide, exact, exponential, square_root, to_sympy
 from symattn.formula import Infinity, Name, Negative, Number, decimal, number, shortest, symbol_formula
+from symattn.writers.text import on_one_line
 
 WRITTEN = {
     "0": "0",
@@ -188,3 +189,9 @@ def test_an_integer_of_thousands_of_digits_is_refused_in_one_sentence():
     for value in (7**6000, Ratio(1, 7**6000), -(7**6000)):
         with pytest.raises(InputError, match=r"^An exact number here has some 5071 digits, .*\.$"):
             number(value)
+
+
+def test_constants_and_functions_have_the_names_of_a_page():
+    x = sympy.Symbol("x", real=True)
+    shown = {on_one_line(number(y)) for y in (sympy.cos(3 * sympy.pi / 7), sympy.E + sympy.pi, sympy.Max(0, x))}
+    assert shown == {"cos(3π/7)", "e + π", "max(0, x)"}

@@ -457,6 +457,7 @@ def test_a_notation_of_ones_own(folder):
         ("[[section]]\nitems = [{math = '@values(Q, a, b, c)'}]", ["values"]),
         ("[[section]]\nitems = [{math = '@decimals(Q, many)'}]", ["decimals"]),
         ("[[section]]\nitems = [{math = '@entry(Q, 9, 9)'}]", ["Q"]),
+        ("[[section]]\nitems = [{math = '@entry(Q, 0, 1)'}]", ["0 is not a row or column"]),
         ("[[section]]\nitems = [{steps = ['nope']}]", None),
         ("title = ", ["TOML"]),
     ],

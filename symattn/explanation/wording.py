@@ -353,12 +353,12 @@ class Wording:
             "values": lambda spec, style="": self.values(self.spec(spec), _spec_name(spec), style),
             "nested": lambda spec: self.values(self.spec(spec), _spec_name(spec), "nested"),
             "decimals": lambda spec, places, style="": self.decimals(self.numeric(spec), int(places), style),
-            "entry": lambda spec, i, j: self.number(self.numeric(spec)[int(i) - 1, int(j) - 1]),
+            "entry": lambda spec, i, j: self.number(self.numeric(spec)[_from_1(i), _from_1(j)]),
             "numbers": lambda name: self.factors(d[name]),
             "working": lambda name: self.working_grid(d[name]),
-            "work": lambda name, i, j: self.working(d[name], int(i) - 1, int(j) - 1),
-            "visible": lambda name, i, j: without_zeros(self.working(d[name], int(i) - 1, int(j) - 1)),
-            "weight": lambda t, j, places: self.decimal(self.weights(t)[0, int(j) - 1], int(places)),
+            "work": lambda name, i, j: self.working(d[name], _from_1(i), _from_1(j)),
+            "visible": lambda name, i, j: without_zeros(self.working(d[name], _from_1(i), _from_1(j))),
+            "weight": lambda t, j, places: self.decimal(self.weights(t)[0, _from_1(j)], int(places)),
             "sums": lambda name, places: self.sums(d[name], int(places)),
             "grid": lambda name: self.labelled(name),
             "labelledmask": lambda name: self.labelled(name, self.mask(d[name])),
@@ -553,6 +553,13 @@ _SIZE_SOURCES = (
 
 def _spec_name(spec: str) -> str:
     return spec.partition("[")[0].removesuffix("^T")
+
+
+def _from_1(index: str) -> int:
+    """An index that a notation counts from 1, counted from 0."""
+    if int(index) < 1:
+        raise InputError(f"{index} is not a row or column; they are counted from 1.")
+    return int(index) - 1
 
 
 def _split(name: str) -> tuple[str, int | None]:

@@ -52,6 +52,9 @@ PLACES = 4  # of a number that is known by intervals, where nobody says how many
 Names = Mapping[str, Formula]
 NO_NAMES: Names = MappingProxyType({})
 
+CALLED: Mapping[str, str] = {"pi": "π", "E": "e", "Max": "max", "Min": "min"}
+"""What SymPy calls otherwise than a page does."""
+
 
 def number(value: Value, names: Names = NO_NAMES) -> Formula:
     """An exact value as it is written: −3/2, √3/3, (1 + 4e)/(1 + 2e), −∞.
@@ -224,9 +227,9 @@ def _expression(value: object, names: Names) -> Formula:
             return power(formula(base), formula(exponent))
         if isinstance(x, sympy.log):
             return Call(Name("ln"), (formula(x.args[0]),))
-        if isinstance(x, sympy.Function):
-            return Call(Name(x.func.__name__), tuple(map(formula, x.args)))
-        return Name(str(x))
+        if isinstance(x, sympy.Function | sympy.Max | sympy.Min):
+            return Call(Name(CALLED.get(x.func.__name__, x.func.__name__)), tuple(map(formula, x.args)))
+        return Name(CALLED.get(str(x), str(x)))
 
     def power(base: Formula, exponent: Formula) -> Formula:
         if exponent == ZERO:

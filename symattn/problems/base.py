@@ -64,6 +64,8 @@ class Spec:
             drawn |= chosen.drawn_exactly
         if self.settings.get("weights", "softmax") != "softmax":
             drawn.pop("base", None)
+        if "angles" in self.settings:  # those that are drawn have exact cosines and sines; others need not
+            drawn.pop("arithmetic", None)
         preset = {**chosen.defaults, **drawn, **chosen.layout(load_notation(self.notation).settings)}
         if self.level == "starter" and isqrt(d_k := self.chosen_sizes().get("d_k", 1)) ** 2 != d_k:
             preset.setdefault("scale", "none")
