@@ -25,6 +25,7 @@ from symattn.formula import Formula
 T = TypeVar("T")
 Shape = tuple[Size, Size]
 Orientation = Literal["rows", "columns"]
+Floats: TypeAlias = list[list[float]]
 View: TypeAlias = Entries[Formula]
 """An operand as `Op.working` sees it: its shape, and each entry as it is to be written."""
 
@@ -75,6 +76,17 @@ class Op(ABC):
     @abstractmethod
     def written(self, style: Style, *operands: Formula) -> Formula:
         """The operation on whole matrices: X W^Q, softmax(S)."""
+
+    def numpy(self, *operands: str) -> str | None:
+        """The operation in one line of NumPy, from the operands' names; None to have it entry by entry."""
+        return None
+
+    def witness(self, *operands: Floats) -> Floats | None:
+        """The result once more in floats, by a formula that shares nothing with the rule; None if there is none.
+
+        Keys are compared with it before they are written.
+        """
+        return None
 
     @property
     def title(self) -> str:

@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction as Ratio
 from types import MappingProxyType
+from typing import Any
 
-from symattn.derivation import Step
-from symattn.errors import ReadError
+from symattn.algebra import IN_SYMPY, Entries
+from symattn.derivation import RuleOp, Shape, Step
+from symattn.errors import InputError, ReadError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Rational, Real, Value, is_symbolic, tree
 from symattn.exact.approximate import approximate
 from symattn.exact.bridge import tree_of
@@ -293,9 +295,36 @@ class Lines:
     above: tuple[str, ...] = ()
 
 
-def numpy_lines(step: Step, operands: Sequence[str]) -> Lines:
-    """The step with its operands by name; they are names, parts of matrices (`X[0:1]`), or transposed (`K.T`)."""
-    return RULES[next(kind for kind in type(step.op).__mro__ if kind in RULES)](step.op, operands)
+def numpy_lines(step: Step, operands: Sequence[str], shapes: Sequence[Shape] = ()) -> Lines:
+    """The step with its operands by name; they are names, parts of matrices (`X[0:1]`), or transposed (`K.T`).
+
+    An operation without a line of its own is written entry by entry, for operands of some shapes.
+    """
+    if line := step.op.numpy(*operands):
+        return Lines(line)
+    if kind := next((kind for kind in type(step.op).__mro__ if kind in RULES), None):
+        return RULES[kind](step.op, operands)
+    if not isinstance(step.op, RuleOp):
+        raise InputError(f"{step.op.title} ({type(step.op).__name__}) needs a line of NumPy: its method `numpy`.")
+    return _entry_by_entry(step.op, operands, shapes)
+
+
+def _entry_by_entry(op: RuleOp, names: Sequence[str], shapes: Sequence[Shape]) -> Lines:
+    """The rule in SymPy, printed as NumPy: np.array([[S[0, 0]**3, …], …])."""
+    import sympy
+    from sympy.printing.numpy import NumPyPrinter
+
+    def seen(name: str, shape: Shape) -> Entries[Any]:
+        return Entries(shape, lambda i, j: sympy.Symbol(f"{name}[{i}, {j}]", real=True))
+
+    printer = NumPyPrinter({"fully_qualified_modules": True})
+    entries = [seen(name, shape) for name, shape in zip(names, shapes, strict=True)]
+    rows, columns = op.shape(*shapes)
+    lines = [
+        ", ".join(printer.doprint(op.rule(IN_SYMPY, i, j, *entries)) for j in range(int(columns)))
+        for i in range(int(rows))
+    ]
+    return Lines(f"np.array([{', '.join(f'[{line}]' for line in lines)}])".replace("numpy.", "np."))
 
 
 Rule = Callable[..., Lines]

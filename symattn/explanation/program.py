@@ -58,7 +58,8 @@ class Computation:
         if step.pinned:
             yield assigned(name, result)
             return
-        found = numpy_lines(step, list(map(self._operand, step.operands)))
+        shapes = [operand.of(self.derivation.value(operand.name)).shape for operand in step.operands]
+        found = numpy_lines(step, list(map(self._operand, step.operands)), shapes)
         yield from found.above
         yield f"{name} = {found.expression}"
         yield array(result, f"assert np.allclose({name}, ") + ")"

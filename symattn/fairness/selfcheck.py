@@ -11,7 +11,7 @@ import math
 import struct
 from collections.abc import Callable, Iterable, Sequence
 
-from symattn.derivation import Derivation, Step
+from symattn.derivation import Derivation, Floats, Step
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import (
     NEGATIVE_INFINITY,
@@ -61,7 +61,6 @@ from symattn.ops.position import Angle, Degrees, Direction, Frequency, Multiple,
 from symattn.ops.positional import Positional
 from symattn.ops.scores import Bias, FeatureMap, Hardmax, Over, OverSum, SoftCap, Temperature
 
-Floats = list[list[float]]
 TOLERANCE = 1e-9
 
 
@@ -150,7 +149,17 @@ Route = Callable[[list[Floats], Step], Floats]
 
 
 def _route(step: Step) -> Route:
-    return ROUTES[type(step.op)]
+    return ROUTES.get(type(step.op), _by_witness)
+
+
+def _by_witness(m: list[Floats], step: Step) -> Floats:
+    again = step.op.witness(*m)
+    if again is None:
+        raise SelfCheckError(
+            f"Step {step.name!r}: {type(step.op).__name__} has no second way to its numbers (its method `witness`), "
+            "and no key is written that was worked out only once."
+        )
+    return again
 
 
 def _matmul(m: list[Floats], step: Step) -> Floats:

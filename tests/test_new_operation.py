@@ -1,0 +1,99 @@
+"""An operation is one class: everything that it does not say itself follows from its rule."""
+
+from dataclasses import dataclass, field
+
+import numpy
+import pytest
+import sympy
+
+import symattn
+from symattn.algebra import Algebra, Entries, Index, T
+from symattn.derivation import Floats, RuleOp, Shape, Style
+from symattn.errors import SelfCheckError
+from symattn.formula import Call, Formula, Name
+from symattn.ops import OPS
+from symattn.ops.turning import turned
+from symattn.writers import FORMATS
+
+
+@dataclass(frozen=True)
+class Shares(RuleOp):
+    """x³ of each entry over the sum of the squares of its row and 1, or of its column."""
+
+    along: str = field(default="rows")
+    title = "Shares of cubes"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return shapes[0]
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        x = operands[0] if self.along == "rows" else operands[0].transposed
+        i, j = (i, j) if self.along == "rows" else (j, i)
+        squares = A.total(x.columns, lambda k: A.square(x[i, k]))
+        return A.quotient(A.product(x[i, j], A.square(x[i, j])), A.sum(A.number(1), squares))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Call(Name("shares"), operands)
+
+    def witness(self, *operands: Floats) -> Floats:
+        x = numpy.array(operands[0])
+        return (x**3 / (1 + (x**2).sum(axis=1 if self.along == "rows" else 0, keepdims=True))).tolist()
+
+
+STEPS = [
+    {"name": "S", "op": "matmul", "of": ["Q", "K^T"]},
+    {"name": "C", "op": "shares", "of": "S"},
+    {"name": "A", "op": "softmax", "of": "C"},
+]
+Q, K = [[1, 0], [2, -1]], [[1, 0], [0, 1]]
+
+
+@pytest.fixture
+def solution(monkeypatch):
+    monkeypatch.setitem(OPS, "shares", Shares)
+    return symattn.derive("custom", steps=STEPS, Q=Q, K=K)
+
+
+def test_it_has_values_workings_symbols_and_derivatives(solution):
+    s = numpy.array(Q) @ numpy.array(K).T
+    cubes = s**3 / (1 + (s**2).sum(axis=1, keepdims=True))
+    assert numpy.allclose(numpy.asarray(solution["C"].result, dtype=float), cubes)
+    assert "(1 + 2² + (−1)²)" in solution.text().replace("\n", " ") or "2² + (−1)²" in solution.text()
+    shift = sympy.Rational(1, 10**6)
+    moved = symattn.derive("custom", steps=STEPS, Q=[[1 + shift, 0], [2, -1]], K=K)
+    slope = (moved["C"].result[0, 0] - solution["C"].result[0, 0]) / shift
+    assert float(solution.diff("C", "Q")[0, 0, 0, 0]) == pytest.approx(float(slope), abs=1e-5)
+
+
+def test_it_is_itself_with_tokens_as_columns(solution):
+    upright = solution.derivation
+    laid = turned(upright)
+    assert laid["C"].op.apply(laid["S"].result) == upright["C"].result.T
+
+
+def test_every_format_shows_it_and_its_program_runs(solution):
+    for form in FORMATS:
+        if "pdf" not in form:
+            assert solution.text(form)
+    source = program(solution.text("notebook"))
+    assert "C = np.array([[S[0, 0]**3" in source
+    exec(source, {})  # it asserts what the page says
+
+
+def program(notebook: str) -> str:
+    import nbformat
+
+    return "\n".join(cell.source for cell in nbformat.reads(notebook, 4).cells if cell.cell_type == "code")
+
+
+def test_a_worksheet_is_made_and_marked_with_rounded_lines(solution):
+    assert solution.worksheet()
+    rounded = [["0.5", "0"], ["1.33", "-0.17"]]
+    report = symattn.check(solution, {"S": [[1, 0], [2, -1]], "C": rounded, "A": [["0.62", "0.38"], ["0.82", "0.18"]]})
+    assert report.right
+
+
+def test_without_a_witness_no_key_is_written(solution, monkeypatch):
+    monkeypatch.delattr(Shares, "witness")
+    with pytest.raises(SelfCheckError, match="Shares has no second way to its numbers"):
+        solution.worksheet()
