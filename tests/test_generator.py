@@ -58,12 +58,13 @@ def check(name: str, givens: dict, mask: str | None, scale: float, activation: s
 def test_no_variant_is_degenerate(name, sizes):
     chosen = mechanism(name)
     settings = Settings.read(chosen.defaults)
-    letters = {letter for shape in chosen.givens.values() for letter in shape}
+    shapes = {key: chosen.shapes(settings)[key] for key in chosen.givens}
+    letters = {letter for shape in shapes.values() for letter in shape}
     used = {letter: size for letter, size in sizes.items() if letter in letters}
     for seed in range(20):  # 3 mechanisms × 4 sizes × 20: 240 variants
         givens = draw(chosen, settings, used, random.Random(str(seed))).givens
         assert {key: m.shape for key, m in givens.items()} == {
-            key: tuple(used[letter] for letter in shape) for key, shape in chosen.givens.items()
+            key: tuple(used[letter] for letter in shape) for key, shape in shapes.items()
         }
         check(name, givens, chosen.defaults.get("mask"), np.sqrt(sizes["d_k"]))
 

@@ -26,7 +26,7 @@ def commands(answers: dict[str, object], reader: str = "student") -> list[str]:
 def test_a_student_is_told_how_to_practise_the_step_that_went_wrong(part: str, wrong: object, step: str) -> None:
     [command] = commands({**RIGHT, part: wrong})
     assert command == f"symattn worksheet --problem drills --option step={step}"
-    assert commands({**RIGHT, part: wrong}, "teacher") == []
+    assert not [told for told in commands({**RIGHT, part: wrong}, "teacher") if "worksheet" in told]
 
 
 def test_the_command_works(tmp_path) -> None:
