@@ -13,7 +13,7 @@ from typing import Any
 from symattn.algebra import Entries, Index, InSympy, index_in_sympy, size_in_sympy
 from symattn.derivation import Derivation, Operand, RuleOp, Step, symbols
 from symattn.errors import InputError
-from symattn.exact import AnyMatrix, Matrix, Outline, from_sympy, has_symbols, matrix, to_sympy
+from symattn.exact import AnyMatrix, Matrix, Outline, from_sympy, matrix, to_sympy
 
 DIGITS = 50
 
@@ -109,10 +109,11 @@ def in_symbols(d: Derivation) -> Derivation:
 
 
 def _in_symbols(name: str, given: AnyMatrix) -> AnyMatrix:
+    """A symbol of its own for every entry: one letter in two places has a derivative by each of them."""
     rows, columns = given.shape
     if isinstance(given, Outline) or isinstance(rows, str) or isinstance(columns, str):
         return given
-    return given if all(map(has_symbols, given)) else symbols(name, rows, columns)
+    return symbols(name, rows, columns)
 
 
 def substituted(d: Derivation, givens: Mapping[str, object]) -> Derivation:
@@ -133,7 +134,7 @@ def substituted(d: Derivation, givens: Mapping[str, object]) -> Derivation:
         if put.shape != d.givens[name].shape:
             own = "×".join(map(str, d.givens[name].shape))
             raise InputError(f"{name} is {own}; a matrix of {put.shape[0]}×{put.shape[1]} was put in.")
-        values |= zip(_symbols(d.givens[name]), map(to_sympy, _entries_of(put)), strict=True)
+        values |= zip(_symbols(d, name), map(to_sympy, _entries_of(put)), strict=True)
     steps = []
     for step, found in zip(d.steps, list(in_sympy(d).values())[len(d.givens) :], strict=True):
         result = found.xreplace(values)
@@ -155,7 +156,13 @@ def compiled(d: Derivation, module: str) -> Callable[..., dict[str, Any]]:
     for step, found in zip(d.steps, list(in_sympy(d).values())[len(d.givens) :], strict=True):
         needed = tuple(sorted(found.free_symbols, key=str))
         named = _named_entries(d, step)
-        program.append((step.name, needed, sympy.lambdify(needed, found.tolist(), module), named))
+        try:
+            function = sympy.lambdify(needed, found.tolist(), module)
+        except (NameError, ImportError) as error:
+            raise InputError(
+                f"SymPy has no module {module!r} to compile for; numpy, math or mpmath was expected."
+            ) from error
+        program.append((step.name, needed, function, named))
 
     def run(**givens: Any) -> dict[str, Any]:
         """Arrays of every step, from arrays of the givens."""
@@ -163,7 +170,10 @@ def compiled(d: Derivation, module: str) -> Callable[..., dict[str, Any]]:
         for name, given in d.givens.items():
             if name not in givens:
                 raise InputError(f"{name} is missing; this takes {', '.join(d.givens)}.")
-            env |= zip(_symbols(given), (x for row in givens[name] for x in row), strict=True)
+            rows = [list(row) for row in givens[name]]
+            if (len(rows), *{len(row) for row in rows}) != given.shape:
+                raise InputError(f"{name} is not {given.shape[0]}×{given.shape[1]}, as it is in this derivation.")
+            env |= zip(_symbols(d, name), (x for row in rows for x in row), strict=True)
         if unknown := set(givens) - set(d.givens):
             raise InputError(f"There is no given {sorted(unknown)[0]!r}; this takes {', '.join(d.givens)}.")
         results = {}
@@ -198,11 +208,14 @@ def derivative(d: Derivation, of: str, by: str) -> Any:
     return sympy.permutedims(result, (2, 3, 0, 1))
 
 
-def _symbols(given: AnyMatrix) -> list[Any]:
-    """The symbols of a given, entry by entry; `InputError` where it has none."""
-    entries = [to_sympy(x) for x in _entries_of(given)]
-    if not all(x.is_Symbol for x in entries):
-        raise InputError("Numbers are given there already; only symbols can be replaced.")
+def _symbols(d: Derivation, name: str) -> list[Any]:
+    """The symbols of a given, entry by entry; `InputError` where they are not symbols that stand nowhere else."""
+    entries = [to_sympy(x) for x in _entries_of(d.givens[name])]
+    others = {
+        s for other, m in d.givens.items() if other != name for x in _entries_of(m) for s in to_sympy(x).free_symbols
+    }
+    if not all(x.is_Symbol for x in entries) or len({*entries} - others) != len(entries):
+        raise InputError(f"{name} can be replaced only where each of its entries is a symbol that stands nowhere else.")
     return entries
 
 

@@ -287,6 +287,21 @@ def test_the_derivative_is_the_quotient_of_small_differences():
     assert set(exact.diff("Z", "W_V")[0, 0, :, 1]) == {0}  # column 1 of Z does not depend on column 2 of W_V
 
 
+def test_one_letter_in_two_places_has_a_derivative_by_each():
+    solution = derive("attention", Q=[["a", "2*a"]], K=[["a", 1], [0, 1]], V=[[1], [2]], scale="none")
+    derivative = solution.diff("S", "Q")
+    assert [str(derivative[0, 0, 0, j]) for j in range(2)] == ["a", "1"]  # s_11 = q_11·a + q_12
+    with pytest.raises(InputError, match="a symbol that stands nowhere else"):
+        solution.subs({"K": [[1, 1], [0, 1]]})
+
+
+def test_what_cannot_be_compiled_is_said_in_a_sentence(attention):
+    with pytest.raises(InputError, match="no module 'nosuch'"):
+        attention.lambdify("nosuch")
+    with pytest.raises(InputError, match="W_V is not 2×2"):
+        attention.lambdify("math")(**{**GIVEN, "W_V": [[1, 2, 3], [4, 5, 6]]})
+
+
 def test_with_letters_for_sizes_it_is_matrix_expressions():
     solution = derive("self_attention", symbolic=True)
     n, d, width = (sympy.Symbol(s, integer=True, positive=True) for s in ("n", "d_model", "d_k"))
