@@ -6,7 +6,8 @@ reads markup in it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -47,8 +48,85 @@ class Math:
     formula: Formula
 
 
-Inline = Words | Strong | Code | Math
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence with formulas: a template in English, and what stands in its places.
+
+    A place is a name in braces, {divisor}, or a formula between dollar signs, $W_Q$; `places` has them as they stand in
+    the template.  With `plural`, `n` chooses between the two as in `languages.counted`.
+    """
+
+    template: str
+    places: tuple[tuple[str, Inlines], ...] = ()
+    plural: str = ""
+    n: int = 1
+
+    def said(self, template: str) -> Inlines:
+        """This sentence by a template of its language."""
+        standing = dict(self.places)
+        parts = _PLACES.split(template)
+        return joined(x for part in parts if part for x in standing.get(part, (Words(part),)))
+
+    @property
+    def english(self) -> Inlines:
+        return self.said(self.plural if self.plural and self.n != 1 else self.template)
+
+
+_PLACES = re.compile(r"(\$[^$]*\$|\{\w+\})")
+
+Span = Words | Strong | Code | Math
+Inline = Span | Sentence
 Inlines = tuple[Inline, ...]
+
+
+def sentence(template: str, /, **standing: Formula | Inline | Inlines | str | int) -> Inlines:
+    """A sentence as text of a page.
+
+    >>> sentence("{name} has {n} rows.", name=Words("Q"), n=3)[0].english
+    (Words(text='Q'), Words(text=' has '), Words(text='3'), Words(text=' rows.'))
+    """
+    return (Sentence(template, places_of(standing)),)
+
+
+def places_of(standing: Mapping[str, Formula | Inline | Inlines | str | int]) -> tuple[tuple[str, Inlines], ...]:
+    """What stands in the places of a sentence, by name, as text of a page."""
+    return tuple((f"{{{name}}}", _inlines(value)) for name, value in standing.items())
+
+
+def _inlines(value: Formula | Inline | Inlines | str | int) -> Inlines:
+    match value:
+        case tuple():
+            return value
+        case str():
+            return (Words(value),)
+        case int():
+            return (Words(str(value)),)
+        case Words() | Strong() | Code() | Math() | Sentence():
+            return (value,)
+    return (Math(value),)
+
+
+def joined(content: Iterable[Inline]) -> Inlines:
+    """Text in one piece wherever nothing else stands between; somebody's own words stay apart."""
+    done: list[Inline] = []
+    for part in content:
+        match done, part:
+            case _, Words(""):
+                pass
+            case [*_, Words(before)], Words(text) if not isinstance(text, Quoted) and not isinstance(before, Quoted):
+                done[-1] = Words(before + text)
+            case _:
+                done.append(part)
+    return tuple(done)
+
+
+def spans(content: Inlines) -> Iterator[Span]:
+    """Text with formulas in it, its sentences in English."""
+    for part in content:
+        if isinstance(part, Sentence):
+            yield from spans(part.english)
+        else:
+            yield part
 
 
 @dataclass(frozen=True, slots=True)

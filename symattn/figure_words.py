@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from symattn.document import Diagram, Inlines, Math, Place
+from symattn.document import Diagram, Inlines, Math, Place, spans
 from symattn.formula import Annotated, Formula, Relation
 from symattn.formula.speech import speak
 from symattn.languages import say
@@ -55,7 +55,7 @@ def _name(box: Formula) -> Formula:
 
 
 def _spoken(content: Inlines) -> str:
-    return " ".join("".join(speak(i.formula) if isinstance(i, Math) else i.text for i in content).split())
+    return " ".join("".join(speak(i.formula) if isinstance(i, Math) else i.text for i in spans(content)).split())
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -7,7 +7,20 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from symattn.document import DEFAULT_LOOK, Block, Document, Heading, HeatMap, Inline, Look, Quoted, Strong, Words
+from symattn.document import (
+    DEFAULT_LOOK,
+    Block,
+    Document,
+    Heading,
+    HeatMap,
+    Inline,
+    Look,
+    Quoted,
+    Sentence,
+    Strong,
+    Words,
+    spans,
+)
 from symattn.errors import InputError, offered
 from symattn.formula import Call, Formula, ListOf, MatrixOf, Number, Shape, Text, Transposed
 from symattn.languages import catalogue
@@ -72,13 +85,15 @@ def _block(block: Block, look: Look) -> Block:
 def _changed(node: Any, look: Look) -> Any:
     """Whatever stands in a page, with every formula and every number in words in it changed."""
     if isinstance(node, tuple):
+        if any(isinstance(item, Sentence) for item in node):
+            node = tuple(spans(node))
         return tuple(_changed(item, look) for item in node)
     if isinstance(node, Formula):
         return _formula(node, look)
     if isinstance(node, Words | Strong) and not isinstance(node.text, Quoted):
         return replace(node, text=_decimals(node.text, look))
     if isinstance(node, Heading):  # its words may number sections of a book: Exercise 2.1
-        return replace(node, content=tuple(_in_heading(part, look) for part in node.content))
+        return replace(node, content=tuple(_in_heading(part, look) for part in spans(node.content)))
     if isinstance(node, HeatMap):
         words = tuple(tuple(_decimals(word, look) for word in row) for row in node.words)
         node = replace(node, words=words, description=_decimals(node.description, look))

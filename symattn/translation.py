@@ -14,7 +14,7 @@ from dataclasses import fields, is_dataclass, replace
 from functools import cache, cached_property
 from typing import Any, TypeVar
 
-from symattn.document import Blocks, Diagram, Document, Inline, Inlines, Math, Quoted, Strong, Words
+from symattn.document import Blocks, Diagram, Document, Inline, Inlines, Math, Quoted, Strong, Words, joined, spans
 from symattn.figure_words import ARROWS, described
 from symattn.formula import Formula, Marked, Name, Number, Text
 from symattn.languages import ENGLISH, PLACEHOLDER, Catalogue, catalogue, speaking
@@ -190,12 +190,12 @@ class _Translator:
         """A text without formulas."""
         if isinstance(text, Quoted) or not _LETTERS.search(text):
             return text
-        return "".join(part.text for part in self.inlines((Words(text),)) if not isinstance(part, Math))
+        return "".join(part.text for part in spans(self.inlines((Words(text),))) if not isinstance(part, Math))
 
     def inlines(self, content: Inlines) -> Inlines:
         """Text with formulas in it."""
         line = _Line()
-        for part in content:
+        for part in spans(content):
             match part:
                 case Words(text) if not isinstance(text, Quoted):
                     self._add(text, line)
@@ -213,7 +213,7 @@ class _Translator:
                 said.append(Words(self.known.signs["space"] if sentence and plain == " " else plain))
             else:
                 said += self._piece(piece, line)
-        return _joined(said)
+        return joined(said)
 
     def _add(self, text: str, line: _Line) -> None:
         """Text into a line; quoted words are translated if they are a message, such as the name of a misconception."""
@@ -470,20 +470,6 @@ _MARKS = {"“": "open", "”": "close"}
 
 def _index(token: str) -> int:
     return ord(token) - (_NUMBERS if _is_number(token) else _OTHERS)
-
-
-def _joined(content: Sequence[Inline]) -> Inlines:
-    """Text in one piece wherever nothing else stands between."""
-    done: list[Inline] = []
-    for part in content:
-        match done, part:
-            case _, Words(""):
-                pass
-            case [*_, Words(before)], Words(text) if not isinstance(text, Quoted) and not isinstance(before, Quoted):
-                done[-1] = Words(before + text)
-            case _:
-                done.append(part)
-    return tuple(done)
 
 
 # --- formulas -------------------------------------------------------------------------------------------

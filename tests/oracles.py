@@ -30,6 +30,7 @@ from symattn.document import (
     Together,
     Words,
     settled,
+    spans,
 )
 from symattn.exact import Matrix, decimal_text
 
@@ -345,7 +346,7 @@ def _block_lines(block: object) -> list[str]:
 
 def _words(inlines: Sequence[object]) -> str:
     parts = []
-    for inline in inlines:
+    for inline in spans(inlines):
         if isinstance(inline, Math):
             parts.append(plain(inline.formula))
         elif isinstance(inline, Words | Strong | Code):

@@ -25,6 +25,7 @@ from symattn.document import (
     Words,
     WorkingSpace,
     all_blocks,
+    spans,
     with_blocks_inside,
 )
 from symattn.exact import Matrix
@@ -191,7 +192,7 @@ NARROW = 15.0
 
 def titled(title: Inlines) -> Paragraph:
     """A title that is no heading, for the left column."""
-    return Paragraph(tuple(Strong(part.text) if isinstance(part, Words) else part for part in title))
+    return Paragraph(tuple(Strong(part.text) if isinstance(part, Words) else part for part in spans(title)))
 
 
 def with_rule_apart(blocks: Blocks) -> tuple[Blocks, Blocks]:

@@ -19,6 +19,7 @@ from symattn.document import (
     Table,
     Together,
     Words,
+    spans,
 )
 from symattn.errors import InputError
 from symattn.exact import Outline
@@ -273,7 +274,7 @@ def led(blocks: Iterable[Block]) -> Iterator[Block]:
 
 
 def _ends_with_colon(paragraph: Paragraph) -> bool:
-    last = paragraph.content[-1] if paragraph.content else None
+    *_, last = (None, *spans(paragraph.content))
     return isinstance(last, Words) and last.text.rstrip().endswith(":")
 
 

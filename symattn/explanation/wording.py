@@ -11,7 +11,7 @@ from typing import Literal
 
 from symattn.algebra import Entries, size_formula
 from symattn.derivation import Called, Derivation, Index, Operand, Step, View, symbol_names
-from symattn.document import Inlines, Math, Words
+from symattn.document import Inlines, Math, Sentence, Words, places_of
 from symattn.errors import InputError
 from symattn.exact import (
     NEGATIVE_INFINITY,
@@ -333,13 +333,8 @@ class Wording:
     def inlines(self, text: str, filled: Mapping[str, object], **indices: int) -> Inlines:
         """Text with formulas between dollar signs; {n} stands for what is filled in under that name."""
         scope = self.scope(**indices)
-        parts: list[Words | Math] = []
-        for position, part in enumerate(text.split("$")):
-            if position % 2:
-                parts.append(Math(read_formula(part, scope)))
-            elif part:
-                parts.append(Words(_BRACES.sub(lambda m: str(filled.get(m[1], m[0])), part)))
-        return tuple(parts)
+        written = {f"${part}$": (Math(read_formula(part, scope)),) for part in text.split("$")[1::2]}
+        return (Sentence(text, (*written.items(), *places_of({k: str(x) for k, x in filled.items()}))),)
 
     @cached_property
     def slots(self) -> dict[str, Callable[..., Formula]]:
@@ -536,7 +531,6 @@ _OF_ALL_TOKENS = ("weighted", "K_cache", "V_cache")
 """Of one token's lines, those that have a row for every token, be they as narrow as they may."""
 
 _SPEC = re.compile(r"([^\[\]^]+)(?:\[(\d+)\])?(\^T)?")
-_BRACES = re.compile(r"\{(\w+)\}")
 _NAMES = re.compile(r"(√?(?:[A-Z]|\bd)_[A-Za-z]+|\be\^(?:[a-z0-9]\b|\([a-z]\+[a-z]\)))")
 _SIZE_SOURCES = (
     ("X", ("n", "d_model")),

@@ -35,6 +35,7 @@ from typing import Any
 
 from symattn.errors import InputError, offered
 from symattn.files import read_toml
+from symattn.languages.messages import Message, capitalised, counted, filled, in_context, listed, message, sentences
 
 PLURALS: Mapping[str, tuple[str, ...]] = {
     "one if n == 1": ("one", "other"),
@@ -90,12 +91,7 @@ class Catalogue:
     def say(self, message: str, *values: object) -> str:
         """The message in this language, with values for {1}, {2}, …; in English if there is no translation."""
         named = {str(k): str(value) for k, value in enumerate(values, 1)}
-        return filled(self.template(message, named) or message, named)
-
-
-def filled(template: str, values: Mapping[str, str]) -> str:
-    """A template with its placeholders replaced, those that have a value."""
-    return PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), template) if "{" in template else template
+        return PLACEHOLDER.sub(lambda found: named.get(found[1], found[0]), self.template(message, named) or message)
 
 
 def _first_number(message: str) -> str:
@@ -150,11 +146,11 @@ def read_catalogue(data: Mapping[str, Any], where: str) -> Catalogue:
         tail = offered(wrong[0] if wrong[0] not in SIGNS else None, SIGNS, "{} are known")
         raise InputError(f"{where}: the sign {wrong[0]!r} is unknown or no text; {tail}")
     messages = dict(_messages(groups))
-    for message, translation in messages.items():
-        if trouble := _trouble(message, translation, PLURALS[head["plural"]]):
-            raise InputError(f"{where}: {message!r}: {trouble}")
-    said = {message: translation for message, translation in messages.items() if translation}
-    return Catalogue(head["code"], head["name"], head["plural"], said, {**SIGNS, **signs})
+    for said, translation in messages.items():
+        if trouble := _trouble(said, translation, PLURALS[head["plural"]]):
+            raise InputError(f"{where}: {said!r}: {trouble}")
+    known = {said: translation for said, translation in messages.items() if translation}
+    return Catalogue(head["code"], head["name"], head["plural"], known, {**SIGNS, **signs})
 
 
 _FORMS = {"one", "other", "plural"}
@@ -227,10 +223,17 @@ __all__ = [
     "PLURALS",
     "SIGNS",
     "Catalogue",
+    "Message",
+    "capitalised",
     "catalogue",
+    "counted",
     "filled",
+    "in_context",
     "languages",
+    "listed",
+    "message",
     "read_catalogue",
     "say",
+    "sentences",
     "speaking",
 ]

@@ -8,12 +8,13 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from symattn.derivation import Derivation
-from symattn.document import Block, Choices, Display, Inlines, ItemList, Math, Paragraph, Words
+from symattn.document import Block, Choices, Display, Inlines, ItemList, Math, Paragraph, Sentence, Words, places_of
 from symattn.errors import InputError
 from symattn.exact import Matrix, Value
 from symattn.explanation.page import rows_of
 from symattn.explanation.wording import Wording
 from symattn.formula import Formula, ListOf, Name, Relation, Scope, read_formula, written
+from symattn.languages import filled
 from symattn.notation import Notation, load_notation
 from symattn.problems.base import Spec
 from symattn.question import ChoiceAnswer, Option
@@ -38,15 +39,12 @@ class Prose:
         self.values = self.wording.values
 
     def __call__(self, text: str, **shown: Formula | str | int) -> Inlines:
-        parts: list[Words | Math] = []
+        words = {name: x for name, x in shown.items() if isinstance(x, str | int)}
         formulas = {name: x for name, x in shown.items() if not isinstance(x, str | int)}
-        for position, part in enumerate(text.split("$")):
-            if position % 2:
-                parts.append(Math(self.formula(part, **formulas)))
-            elif part:
-                words = {name: x for name, x in shown.items() if isinstance(x, str | int)}
-                parts.append(Words(part.format(**words)))
-        return tuple(parts)
+        written = {
+            f"${part}$": (Math(self.formula(filled(part, words), **formulas)),) for part in text.split("$")[1::2]
+        }
+        return (Sentence(text, (*written.items(), *places_of(words))),)
 
     def formula(self, text: str, **shown: Formula) -> Formula:
         return self._in_signs(read_formula(text, Scope(first=self.notation.first_index)), shown)

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from symattn.derivation import Derivation
 from symattn.dice import shuffled
-from symattn.document import Block, Heading, Inlines, ItemList, Math, Paragraph, Strong, Table, Words
+from symattn.document import Block, Heading, Inlines, ItemList, Math, Paragraph, Strong, Table, Words, spans
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, exact
 from symattn.exact.approximate import approximate
@@ -26,6 +26,7 @@ from symattn.fairness.relabel import TOKENS, permuted
 from symattn.fairness.separation import Separation, separation
 from symattn.formula import Formula
 from symattn.formula.width import width
+from symattn.languages import filled
 from symattn.mechanisms import Settings, mechanism, mechanisms
 from symattn.mechanisms.base import mask_keep
 from symattn.misconceptions import WrongDerivation
@@ -439,7 +440,7 @@ MATRICES = 24.0
 
 
 def _width(cell: Inlines) -> float:
-    return sum(width(part.formula) for part in cell if isinstance(part, Math))
+    return sum(width(part.formula) for part in spans(cell) if isinstance(part, Math))
 
 
 def _written(wrong: WrongDerivation, step: str, wording: Wording, places: int) -> Inlines:
@@ -469,10 +470,8 @@ def feedback(wrong: WrongDerivation, wording: Wording) -> Inlines:
     rows = wording.orientation == "rows"
     words = {"row": "row", "rows": "rows", "column": "column", "columns": "columns"}
     turned = {"row": "column", "rows": "columns", "column": "row", "columns": "rows"}
-    first, *rest = wording.inlines(wrong.misconception.feedback, words if rows else turned)
-    if isinstance(first, Words) and first.text[:1].isascii():  # ε stays as it is
-        first = Words(first.text[:1].upper() + first.text[1:])
-    return (first, *rest)
+    text = filled(wrong.misconception.feedback, words if rows else turned)
+    return wording.inlines(text[:1].upper() + text[1:] if text[:1].isascii() else text, {})  # ε stays as it is
 
 
 def _hidden(found: Separation, wording: Wording) -> list[Inlines]:

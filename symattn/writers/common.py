@@ -32,6 +32,7 @@ from symattn.document import (
     Words,
     WorkingSpace,
     all_blocks,
+    spans,
     with_blocks_inside,
 )
 from symattn.formula.nodes import (
@@ -467,7 +468,7 @@ def is_plain(grid: AnswerGrid) -> bool:
 
 
 def formulas_in(content: Inlines) -> Iterator[Formula]:
-    return (inline.formula for inline in content if isinstance(inline, Math))
+    return (inline.formula for inline in spans(content) if isinstance(inline, Math))
 
 
 def one_after_another(block: Falk | Columns | Solved) -> Sequence[Block]:
@@ -515,7 +516,8 @@ def lead_stands_above(lines: Iterable[Formula], lead: Inlines, limit: float = LI
 def inlines_width(content: Inlines) -> float:
     """How wide text with formulas is, in em."""
     return sum(
-        width(part.formula) if isinstance(part, Math) else sum(map(_character_width, part.text)) for part in content
+        width(part.formula) if isinstance(part, Math) else sum(map(_character_width, part.text))
+        for part in spans(content)
     )
 
 
@@ -656,7 +658,7 @@ def _is_short(block: Block) -> bool:
 
 
 def _announces(paragraph: Paragraph) -> bool:
-    match paragraph.content:
+    match tuple(spans(paragraph.content)):
         case (*_, Words(text) | Strong(text)):
             return text.rstrip().endswith(":")
         case _:

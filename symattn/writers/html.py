@@ -31,7 +31,6 @@ from symattn.document import (
     Heading,
     HeatMap,
     HeatMaps,
-    Inline,
     Inlines,
     ItemList,
     Math,
@@ -41,6 +40,7 @@ from symattn.document import (
     Quoted,
     Solutions,
     Solved,
+    Span,
     Strong,
     Table,
     Together,
@@ -48,6 +48,7 @@ from symattn.document import (
     WorkingSpace,
     all_blocks,
     settled,
+    spans,
 )
 from symattn.formula.nodes import (
     NOTHING,
@@ -119,10 +120,10 @@ def escaped(words: str) -> str:
 
 
 def _text(content: Inlines) -> str:
-    return "".join(map(_inline, content))
+    return "".join(map(_inline, spans(content)))
 
 
-def _inline(inline: Inline) -> str:
+def _inline(inline: Span) -> str:
     match inline:
         case Words(words):
             return f"<bdi>{escaped(words)}</bdi>" if isinstance(words, Quoted) else escaped(words)
@@ -529,7 +530,7 @@ def _marks(marks: str) -> str:
 
 def _heard(content: Inlines) -> str:
     """Text with formulas in words, for a label."""
-    return "".join(speak(part.formula) if isinstance(part, Math) else part.text for part in content).strip()
+    return "".join(speak(part.formula) if isinstance(part, Math) else part.text for part in spans(content)).strip()
 
 
 def _style(**lengths: str) -> str:

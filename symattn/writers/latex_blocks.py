@@ -25,7 +25,6 @@ from symattn.document import (
     Heading,
     HeatMap,
     HeatMaps,
-    Inline,
     Inlines,
     ItemList,
     Math,
@@ -34,11 +33,13 @@ from symattn.document import (
     Program,
     Solutions,
     Solved,
+    Span,
     Strong,
     Table,
     Together,
     Words,
     WorkingSpace,
+    spans,
 )
 from symattn.formula.nodes import NOTHING, CellKind, Formula
 from symattn.formula.width import width
@@ -98,9 +99,9 @@ class Blocks:
 
     def text(self, content: Inlines, style: tex.Style = "normal", room: float | None = None) -> str:
         """Text with formulas, no formula and no word wider than a line, or than `room` em."""
-        return "".join(self._inline(inline, room or self.line, style) for inline in content)
+        return "".join(self._inline(inline, room or self.line, style) for inline in spans(content))
 
-    def _inline(self, inline: Inline, room: float, style: tex.Style) -> str:
+    def _inline(self, inline: Span, room: float, style: tex.Style) -> str:
         match inline:
             case Words(words):
                 return escaped(words, room)

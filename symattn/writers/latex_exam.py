@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from symattn.document import Block, Choices, Heading, Inlines, Solved, Together, Words, all_blocks
+from symattn.document import Block, Choices, Heading, Inlines, Solved, Together, Words, all_blocks, spans
 from symattn.writers.latex_blocks import Blocks, environment
 from symattn.writers.latex_text import escaped
 
@@ -95,7 +95,7 @@ def _headed(block: Block) -> tuple[Heading | None, tuple[Block, ...]]:
 
 
 def _kind(heading: Heading) -> str:
-    match heading.content:
+    match tuple(spans(heading.content)):
         case (Words(text), *_) if _QUESTION.match(text) and heading.level <= 1:
             return "question"
         case (Words(text), *_) if _PART.match(text):
@@ -105,7 +105,7 @@ def _kind(heading: Heading) -> str:
 
 
 def _without_number(content: Inlines) -> Inlines:
-    first, *rest = content
+    first, *rest = spans(content)
     assert isinstance(first, Words)
     number = _QUESTION.match(first.text) or _PART.match(first.text)
     assert number is not None

@@ -30,7 +30,6 @@ from symattn.document import (
     Heading,
     HeatMap,
     HeatMaps,
-    Inline,
     Inlines,
     ItemList,
     Math,
@@ -38,12 +37,14 @@ from symattn.document import (
     Paragraph,
     Program,
     Solved,
+    Span,
     Strong,
     Table,
     Together,
     Words,
     WorkingSpace,
     settled,
+    spans,
 )
 from symattn.formula.nodes import NOTHING, CellKind, Formula, MatrixOf
 from symattn.languages import catalogue, say, speaking
@@ -110,10 +111,10 @@ def _harmless(start: re.Match[str]) -> str:
 
 def in_line(content: Inlines, formulas: bool = True) -> str:
     """Text with formulas in it, on one line."""
-    return "".join(_inline(part, formulas) for part in content)
+    return "".join(_inline(part, formulas) for part in spans(content))
 
 
-def _inline(inline: Inline, formulas: bool) -> str:
+def _inline(inline: Span, formulas: bool) -> str:
     match inline:
         case Words(words):
             return escaped(words)

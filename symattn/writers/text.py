@@ -25,7 +25,6 @@ from symattn.document import (
     Heading,
     HeatMap,
     HeatMaps,
-    Inline,
     Inlines,
     ItemList,
     Math,
@@ -33,12 +32,14 @@ from symattn.document import (
     Paragraph,
     Program,
     Solved,
+    Span,
     Strong,
     Table,
     Together,
     Words,
     WorkingSpace,
     settled,
+    spans,
 )
 from symattn.formula.nodes import (
     NOTHING,
@@ -420,10 +421,10 @@ def write(document: Document) -> str:
 
 def plain(content: Inlines) -> str:
     """Text and formulas on one line, without any mark-up."""
-    return "".join(map(_inline, content))
+    return "".join(map(_inline, spans(content)))
 
 
-def _inline(inline: Inline) -> str:
+def _inline(inline: Span) -> str:
     match inline:
         case Words(words) | Strong(words) | Code(words):
             return visible(words)
@@ -720,7 +721,7 @@ def _choices(block: Choices, width: int) -> str:
             for mark, item in zip(marks, block.items, strict=True)
         )
     pictures = [
-        text(f"{mark:{widest}}  ") + beside(*map(_inline_picture, item))
+        text(f"{mark:{widest}}  ") + beside(*map(_inline_picture, spans(item)))
         for mark, item in zip(marks, block.items, strict=True)
     ]
     wide = max(picture.width for picture in pictures) + 5
@@ -731,7 +732,7 @@ def _choices(block: Choices, width: int) -> str:
     return _indented(_spread([_joined(row, "     ") for row in rows]), 2)
 
 
-def _inline_picture(inline: Inline) -> Picture:
+def _inline_picture(inline: Span) -> Picture:
     return _picture(inline.formula, False) if isinstance(inline, Math) else text(_inline(inline))
 
 

@@ -28,7 +28,6 @@ from symattn.document import (
     Heading,
     HeatMap,
     HeatMaps,
-    Inline,
     Inlines,
     ItemList,
     Math,
@@ -36,12 +35,14 @@ from symattn.document import (
     Paragraph,
     Program,
     Solved,
+    Span,
     Strong,
     Table,
     Together,
     Words,
     WorkingSpace,
     settled,
+    spans,
 )
 from symattn.formula.nodes import (
     NOTHING,
@@ -130,10 +131,10 @@ def _call(run: str, wrap: str) -> str:
 
 def _text(content: Inlines, room: float = common.LINE) -> str:
     """Text with formulas; one that is wider than `room` em is made smaller."""
-    return "".join(_inline(inline, room) for inline in content)
+    return "".join(_inline(inline, room) for inline in spans(content))
 
 
-def _inline(inline: Inline, room: float = common.LINE) -> str:
+def _inline(inline: Span, room: float = common.LINE) -> str:
     match inline:
         case Words(words):
             return _words(words)
