@@ -78,9 +78,9 @@ def _head(document: Document) -> Iterator[Cell]:
 def _where_to_write() -> str:
     """How a notebook is filled in, so that it can be read."""
     return say(
-        "Write the answers into the tables, or into the code below them: computed with NumPy, or as {1}. "
+        "Write the answers into the tables, or into the code below them: computed with NumPy, or as {exact}. "
         "Where a table is filled in, the code below it does not count. Run the notebook and save it.",
-        markdown.code(EXACT),
+        exact=markdown.code(EXACT),
     )
 
 
