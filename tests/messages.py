@@ -60,6 +60,7 @@ TURNED = (
     {"row": "column", "rows": "columns", "column": "row", "columns": "rows"},
 )
 _SPOKEN = re.compile(r"[A-Za-z]{2}|[“”,;:.!?()]")
+_WORD = re.compile(r"[a-z]{2}")
 _TWO_WORDS = re.compile(r"[a-z]{2}\S*\s+(?:\S+\s+)*[A-Za-z]{2}|[A-Za-z]{2}\S*\s+(?:\S+\s+)*[a-z]{2}")
 
 
@@ -126,7 +127,8 @@ def _written(node: ast.AST) -> Iterator[Template]:
     """Texts of two words that are no docstrings, errors, patterns, names to be compared or parts of others."""
     match node:
         case ast.Constant(value=str(text)):
-            if _TWO_WORDS.search(PLACES.sub("", text)) and not text.startswith("symattn "):
+            said = PLACES.sub("", text)
+            if (_TWO_WORDS.search(said) or (said != text and _WORD.search(said))) and not text.startswith("symattn "):
                 yield Template("", text.strip())
             return
         case ast.Expr(value=ast.Constant()) | ast.Compare() | ast.Subscript() | ast.JoinedStr() | ast.Raise():

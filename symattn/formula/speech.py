@@ -44,7 +44,8 @@ from symattn.languages import say
 DOTS = {"horizontal": "and so on", "vertical": "and so on", "diagonal": "and so on", "cell": "a number"}
 RELATIONS = {
     "=": "{left} equals {right}", "≈": "{left} is about {right}", "→": "{left} goes to {right}",
-    ":=": "{left} is defined as {right}", "≠": "{left} is not equal to {right}", "<": "{left} is less than {right}", ">": "{left} is greater than {right}",
+    ":=": "{left} is defined as {right}", "≠": "{left} is not equal to {right}",
+    "<": "{left} is less than {right}", ">": "{left} is greater than {right}",
     "≤": "{left} is at most {right}", "≥": "{left} is at least {right}", "∈": "{left} is in {right}",
 }  # fmt: skip
 AND = "{left} and {right}"
