@@ -34,13 +34,17 @@ fonts:           ## make the fonts that are shipped anew, with fontTools and Deb
 pages:           ## look at every example, problem type and mechanism in every format (half an hour)
 	$(PYTHON) tests/every_page.py
 
-messages:        ## find every sentence that pages say, for translators: symattn/languages/en.toml
+messages:        ## bring the language files up to date with the sources, and say how much is translated
 	$(PYTHON) tests/messages.py
 
 bench:           ## worksheets per second, beside what the machine could do
 	$(PYTHON) tests/bench/throughput.py
 
+release:         ## everything that a release needs: every message in every language, every test, the wheel
+	$(PYTHON) tests/messages.py --all
+	$(MAKE) check test wheel
+
 wheel:           ## build the wheel and the source distribution
 	$(PYTHON) -m pip wheel --no-deps --wheel-dir dist .
 
-.PHONY: help check test thorough format samples pages fonts messages bench wheel
+.PHONY: help check test thorough format samples pages fonts messages bench release wheel

@@ -68,6 +68,15 @@ class Catalogue:
     form: Callable[[int], int] = field(default=lambda n: 0)
     """Which of the plural forms goes with a number."""
     signs: Mapping[str, str] = field(default_factory=lambda: SIGNS)
+    asked: int = 0
+    """How many messages the file has, with those that wait for a translation."""
+
+    @property
+    def about(self) -> str:
+        """The language's own name, with how much of it is there."""
+        if len(self.messages) == self.asked:
+            return self.name
+        return f"{self.name} ({len(self.messages):,} of {self.asked:,} messages; the rest is in English)"
 
     def template(self, text: str, context: str = "", n: int = 1) -> str | None:
         """The translation with its places; None if there is none.  What stands round a text in blanks stays."""
@@ -153,6 +162,7 @@ def read_catalogue(text: str, where: str) -> Catalogue:
     count, form = _plural(head["Plural-Forms"], where)
     messages: dict[Key, tuple[str, ...]] = {}
     signs = dict(SIGNS)
+    asked = [entry for entry in file if not entry.obsolete and entry.msgctxt != "sign"]
     for entry in file:
         if entry.obsolete or entry.fuzzy or not (entry.msgstr or any(entry.msgstr_plural.values())):
             continue
@@ -166,7 +176,7 @@ def read_catalogue(text: str, where: str) -> Catalogue:
         if trouble := _trouble(entry, forms):
             raise InputError(f"{where}, line {entry.linenum}: {entry.msgid!r}: {trouble}")
         messages[entry.msgctxt or "", entry.msgid.strip()] = tuple(map(str.strip, forms))
-    return Catalogue(head["Language"], head["X-Language-Name"], messages, form, signs)
+    return Catalogue(head["Language"], head["X-Language-Name"], messages, form, signs, len(asked))
 
 
 def _plural(rule: str, where: str) -> tuple[int, Callable[[int], int]]:
