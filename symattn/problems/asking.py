@@ -144,4 +144,15 @@ def choices_key(offers: Sequence[Offer], several: bool = False) -> tuple[Block, 
     return (Choices(tuple(o.text for o in offers), several, ticked), ItemList(reasons))
 
 
-__all__ = ["LETTERS", "Offer", "Prose", "choice", "choices", "choices_key", "no_sizes", "prose", "series", "tokens_are_rows"]
+__all__ = [
+    "LETTERS",
+    "Offer",
+    "Prose",
+    "choice",
+    "choices",
+    "choices_key",
+    "no_sizes",
+    "prose",
+    "series",
+    "tokens_are_rows",
+]
