@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import reduce
 from typing import Any
 
 from symattn.derivation import Derivation
@@ -14,7 +15,7 @@ from symattn.exact import Matrix, Value
 from symattn.explanation.page import rows_of
 from symattn.explanation.wording import Wording
 from symattn.formula import Formula, ListOf, Name, Relation, Scope, read_formula, written
-from symattn.languages import filled
+from symattn.languages import filled, message
 from symattn.notation import Notation, load_notation
 from symattn.problems.base import Spec
 from symattn.question import ChoiceAnswer, Option
@@ -29,7 +30,8 @@ class Prose:
     """Sentences in the signs of a notation.
 
     `say("The score $s_{1,2}$ is $found$.", found=…)`: between dollar signs stand formulas, in which Q, W_Q, q_2, a_i
-    and s_{1,2} are written as the notation has them, and words stand for what is handed in.
+    and s_{1,2} are written as the notation has them, and words stand for what is handed in.  {row} is a number, a text
+    or a sentence that is handed in; numbers and texts may stand in formulas too: $q_{row}$.
     """
 
     def __init__(self, notation: Notation) -> None:
@@ -38,9 +40,9 @@ class Prose:
         self.number = self.wording.number
         self.values = self.wording.values
 
-    def __call__(self, text: str, **shown: Formula | str | int) -> Inlines:
-        words = {name: x for name, x in shown.items() if isinstance(x, str | int)}
-        formulas = {name: x for name, x in shown.items() if not isinstance(x, str | int)}
+    def __call__(self, text: str, **shown: Formula | Inlines | str | int) -> Inlines:
+        words = {name: x for name, x in shown.items() if isinstance(x, str | int | tuple)}
+        formulas = {name: x for name, x in shown.items() if not isinstance(x, str | int | tuple)}
         written = {
             f"${part}$": (Math(self.formula(filled(part, words), **formulas)),) for part in text.split("$")[1::2]
         }
@@ -49,7 +51,7 @@ class Prose:
     def formula(self, text: str, **shown: Formula) -> Formula:
         return self._in_signs(read_formula(text, Scope(first=self.notation.first_index)), shown)
 
-    def paragraph(self, text: str, **shown: Formula | str | int) -> Paragraph:
+    def paragraph(self, text: str, **shown: Formula | Inlines | str | int) -> Paragraph:
         return Paragraph(self(text, **shown))
 
     def equation(self, name: str, value: Matrix) -> Formula:
@@ -105,6 +107,11 @@ def tokens_are_rows(spec: Spec) -> None:
         )
 
 
+def series(items: Iterable[str]) -> str:
+    """a; b; c."""
+    return reduce(lambda before, item: message("{items}; {item}", items=before, item=item), items)
+
+
 def no_sizes(spec: Spec) -> None:
     """`InputError` for sizes where a problem type has its own."""
     if spec.sizes:
@@ -137,4 +144,15 @@ def choices_key(offers: Sequence[Offer], several: bool = False) -> tuple[Block, 
     return (Choices(tuple(o.text for o in offers), several, ticked), ItemList(reasons))
 
 
-__all__ = ["LETTERS", "Offer", "Prose", "choice", "choices", "choices_key", "no_sizes", "prose", "tokens_are_rows"]
+__all__ = [
+    "LETTERS",
+    "Offer",
+    "Prose",
+    "choice",
+    "choices",
+    "choices_key",
+    "no_sizes",
+    "prose",
+    "series",
+    "tokens_are_rows",
+]
