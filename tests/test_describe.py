@@ -103,6 +103,8 @@ IDLE = [
 def test_a_setting_that_would_change_nothing_is_refused(name, given, stated):
     with pytest.raises(InputError, match=f"{name} has no setting '{next(iter(stated))}'; its own are arithmetic, "):
         symattn.derive(name, **given, **stated)
+    with pytest.raises(InputError, match=f"{name} has no setting '{next(iter(stated))}'; its own are arithmetic, "):
+        symattn.worksheet(name, seed=7, **stated)
 
 
 def test_a_setting_that_says_how_it_is_in_any_case_is_none_to_refuse():

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from symattn.description import refuse_idle
 from symattn.document import DEFAULT_LOOK, Look
 from symattn.errors import InputError, offered
 from symattn.exam.students import Student, read_class
@@ -185,4 +186,5 @@ def _question(data: Mapping[str, Any], shared: Mapping[str, Any]) -> QuestionSpe
         if not isinstance(data.get(key, ""), str):
             raise InputError(f"{key} is {data[key]!r}; a text was expected.")
     spec = chosen.spec({**stated, "settings": own, "options": options})
+    refuse_idle(spec.mechanism, own)
     return QuestionSpec(spec, points, data.get("title", ""), data.get("text", ""))
