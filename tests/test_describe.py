@@ -103,6 +103,10 @@ IDLE = [
 def test_a_setting_that_would_change_nothing_is_refused(name, given, stated):
     with pytest.raises(InputError, match=f"{name} has no setting '{next(iter(stated))}'; its own are arithmetic, "):
         symattn.derive(name, **given, **stated)
+
+
+@pytest.mark.parametrize(("name", "stated"), [("layer_norm", {"mask": "causal"}), ("attention", {"order": "KVQ"})])
+def test_worksheets_refuse_it_too(name, stated):
     with pytest.raises(InputError, match=f"{name} has no setting '{next(iter(stated))}'; its own are arithmetic, "):
         symattn.worksheet(name, seed=7, **stated)
 
