@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations
 from textwrap import indent
+from typing import Any
 
 from symattn.derivation import Derivation
 from symattn.errors import InputError, offered
@@ -254,7 +255,7 @@ def _of_custom() -> Description:
 # ------------------------------------------------------------------------------------------------ problem types
 
 
-def _of_problem(chosen: ProblemType) -> Description:
+def _of_problem(chosen: ProblemType[Any, Any]) -> Description:
     call = f'[sheet] = symattn.worksheet(problem="{chosen.name}", seed={SEED})'
     return Description(
         chosen.name,

@@ -150,7 +150,7 @@ def sheets(recipe: Recipe, count: int) -> Iterator[Sheet]:
     """
     command = recipe.command()
     for number, question in enumerate(islice(pool(recipe.spec, Dice.seeded(recipe.seed)), count), 1):
-        yield Sheet(question, identity(question.content), command, number)
+        yield Sheet(question, identity(question.frozen), command, number)
 
 
 def make_sheet(problem: Problem, detail: Detail | None = None) -> Sheet:
@@ -193,16 +193,16 @@ class _Frozen:
 
 
 def _is_variant(sheet: Sheet) -> bool:
-    return "type" in sheet.question.content
+    return "type" in sheet.question.frozen
 
 
 def _frozen(sheet: Sheet) -> _Frozen:
-    return _Frozen(sheet.name, sheet.question.content, _hash(sheet.question), sheet.command)
+    return _Frozen(sheet.name, sheet.question.frozen, _hash(sheet.question), sheet.command)
 
 
 def _hash(question: Question) -> str:
     """Of what a question is made from and of its answers, as the hash of a variant in `exam.json`."""
-    return digest([question.content, list(question.entries())])
+    return digest([question.frozen, list(question.entries())])
 
 
 def _sealed(sheets: Sequence[_Frozen]) -> str:
@@ -247,7 +247,8 @@ class ThawedSheets(Mapping[str, Question]):
     def __getitem__(self, id: str) -> Question:
         if id not in self._made:
             frozen = self._sheets[id]
-            question = problem_type(str(frozen.content["type"])).make(frozen.content)
+            chosen = problem_type(str(frozen.content["type"]))
+            question = chosen.make(chosen.thaw(frozen.content, f"{self._where}, sheet {id}"))
             if _hash(question) != frozen.hash:
                 raise InputError(
                     f"Sheet {id} of {self._where} comes out otherwise than it was frozen: it was made by "

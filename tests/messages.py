@@ -224,7 +224,7 @@ POOLS = {
 """How many variants it takes to hear everything that a type has to say; of others two."""
 
 
-def drawn(chosen: ProblemType, seed: int) -> Iterator[Question]:
+def drawn(chosen: ProblemType[Any, Any], seed: int) -> Iterator[Question]:
     """Variants of a type for beginners and others, with each of its options said otherwise."""
     stated: list[dict[str, Any]] = [{"level": "starter"}, {}]
     stated += [{"options": {name: not usual}} for name, (usual, _) in chosen.options.items() if isinstance(usual, bool)]

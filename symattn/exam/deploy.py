@@ -67,7 +67,8 @@ class Exam:
         """A question made from its frozen variant; `InputError` if this version of the software makes another one."""
         if (number, variant) not in self.made:
             frozen, asked = self.pools[number][variant], self.spec.questions[number]
-            question = problem_type(asked.spec.type).make(frozen.content)
+            chosen, where = problem_type(asked.spec.type), f"{FROZEN}, variant {frozen.id} of question {number + 1}"
+            question = chosen.make(chosen.thaw(frozen.content, where))
             if tuple(question.entries()) != frozen.answers:
                 raise InputError(
                     f"Variant {frozen.id} of question {number + 1} comes out otherwise than it was frozen: "
@@ -122,7 +123,7 @@ def make_exam(spec: ExamSpec, dice: Dice, on_variant: Callable[[Question], None]
 
 
 def _frozen(question: Question) -> Variant:
-    content = json.loads(json.dumps(question.content))
+    content = question.frozen
     return Variant(
         identity(content), content, tuple(question.entries()), dict(question.features), dict(question.positions)
     )

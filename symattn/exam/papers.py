@@ -316,7 +316,7 @@ def _about(question: Question) -> Box:
         places += [Words("; " if places else "Positions: "), Words(f"{name} "), Words(Quoted(value))]
     if places:
         items.append(tuple(places))
-    items.append((Words("Content hash "), Words(Quoted(digest(question.content)[:16])), Words(".")))
+    items.append((Words("Content hash "), Words(Quoted(digest(question.frozen)[:16])), Words(".")))
     return Box("About this variant", (ItemList(tuple(items)),))
 
 

@@ -422,7 +422,7 @@ class _Judge:
 
     def _miscounts(self, entry: Entry) -> Iterator[Candidate]:
         """The misconceptions about counting that give this formula, where one was asked for in letters."""
-        names = self.question.content.get("polynomials") if self.question.type == "counts" else None
+        names = self.question.frozen.get("polynomials") if self.question.type == "counts" else None
         for name in names if isinstance(names, list) else ():
             if isinstance(self.part.answer, FormulaAnswer) and self.part.answer.value == polynomial(str(name)):
                 for id, typed, means in ITEMS[str(name)].wrong:

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from math import isqrt
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from symattn.errors import InputError, offered
 from symattn.mechanisms import Settings, mechanism
 from symattn.mechanisms.base import mask_keep, scale_op
 from symattn.notation import load_notation
 from symattn.question import Content, Json, Question
+from symattn.typed import plain, read
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 LARGEST_SIZE = 10_000
@@ -86,17 +87,27 @@ class Spec:
         return {name: size for name, size in usual.items() if name in chosen.letters}
 
 
+C = TypeVar("C")
+"""The content of a variant: a frozen dataclass of the problem type's own."""
+F = TypeVar("F")
+"""What the variants of one family share: a band of difficulty, positions to be balanced."""
+
 Key = tuple[str, ...]
-Relabellings = Callable[[Content, "Spec", random.Random], Iterator[tuple[Key, Callable[[], Content]]]]
+Relabellings = Callable[[C, Spec, random.Random], Iterator[tuple[Key, Callable[[], C]]]]
 
 Family = Content
-"""What the variants of one family share, as JSON: a band of difficulty, positions to be balanced."""
+"""A family in JSON."""
+
+
+def _no_family(spec: Spec, rng: random.Random) -> Any:
+    return {}
 
 
 @dataclass(frozen=True)
-class ProblemType:
+class ProblemType(Generic[C, F]):
     """One way of asking.
 
+    `content` is the dataclass of what a variant is made from; an exam keeps that as JSON, with the fields for keys.
     `draw` makes the content of a variant, everything that is random; `make` makes the question of it and draws
     nothing, so that a frozen variant comes out the same for ever.  `family` fixes what all variants of a pool share.
     `complaint` says why a content may not be set, "" if it may; `prove` raises `SelfCheckError` if the key is wrong.
@@ -109,16 +120,26 @@ class ProblemType:
 
     name: str
     title: str
-    draw: Callable[[Spec, random.Random, int, Family], Content]
-    make: Callable[[Content], Question]
-    family: Callable[[Spec, random.Random], Family] = lambda spec, rng: {}
-    complaint: Callable[[Content, Family], str] = lambda content, family: ""
+    draw: Callable[[Spec, random.Random, int, F], C]
+    make: Callable[[C], Question]
+    content: type[C] = dict  # type: ignore[assignment]  # JSON, where a type has no dataclass
+    family: Callable[[Spec, random.Random], F] = _no_family
+    complaint: Callable[[C, F], str] = lambda content, family: ""
     prove: Callable[[Question], None] = lambda question: None
-    key: Callable[[Content], Key] | None = None
-    relabellings: Relabellings | None = None
+    key: Callable[[C], Key] | None = None
+    relabellings: Relabellings[C] | None = None
     options: Mapping[str, tuple[Json, str]] = field(default_factory=lambda: NOTHING)
     defaults: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: NOTHING)
+
+    def freeze(self, content: C) -> Content:
+        """A content as JSON."""
+        frozen: Content = plain(content)
+        return frozen
+
+    def thaw(self, frozen: Content, where: str) -> C:
+        """The content that was frozen; `InputError` begins with `where` it came from."""
+        return read(self.content, frozen, where)
 
     def spec(self, stated: Mapping[str, Any]) -> Spec:
         """What was stated, over this type's own choices; `InputError` names what is unknown or out of range."""

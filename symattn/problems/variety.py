@@ -8,7 +8,7 @@ from typing import Any
 
 from symattn.document import Paragraph, Words
 from symattn.problems import derived, full
-from symattn.problems.base import NOTHING, ProblemType
+from symattn.problems.base import NOTHING, Family, ProblemType
 from symattn.question import Content, Question
 
 
@@ -21,7 +21,7 @@ class Asked:
     preset: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
 
-def variety(name: str, title: str, asked: Mapping[str, Asked]) -> ProblemType:
+def variety(name: str, title: str, asked: Mapping[str, Asked]) -> ProblemType[Content, Family]:
     """The type of that name; the first of what it may ask for is the usual one."""
     told = {one.mechanism: one.told for one in asked.values()}
 
