@@ -5,10 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Literal
 
 from symattn.derivation import Derivation
-from symattn.document import Block, Choices, Display, Inlines, ItemList, Math, Paragraph, Sentence, Words, places_of
+from symattn.document import (
+    Block,
+    Choices,
+    Display,
+    Inlines,
+    ItemList,
+    Math,
+    Paragraph,
+    Sentence,
+    listing,
+    places_of,
+    sentence,
+)
 from symattn.errors import InputError
 from symattn.exact import Matrix, Value
 from symattn.explanation.page import rows_of
@@ -28,8 +40,9 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 class Prose:
     """Sentences in the signs of a notation.
 
-    `say("The score $s_{1,2}$ is $found$.", found=…)`: between dollar signs stand formulas, in which Q, W_Q, q_2, a_i
-    and s_{1,2} are written as the notation has them, and words stand for what is handed in.
+    `say("The score $s_{1,2}$ is $found$; $q_{row}$ has {n} entries.", found=…, row=2, n=3)`: between dollar signs stand
+    formulas, in which Q, W_Q, q_2, a_i and s_{1,2} are written as the notation has them, and words stand for formulas
+    that are handed in.  Names in braces stand for texts and whole numbers.
     """
 
     def __init__(self, notation: Notation) -> None:
@@ -38,9 +51,9 @@ class Prose:
         self.number = self.wording.number
         self.values = self.wording.values
 
-    def __call__(self, text: str, **shown: Formula | str | int) -> Inlines:
-        words = {name: x for name, x in shown.items() if isinstance(x, str | int)}
-        formulas = {name: x for name, x in shown.items() if not isinstance(x, str | int)}
+    def __call__(self, text: str, **shown: Formula | Inlines | str | int) -> Inlines:
+        words = {name: x for name, x in shown.items() if isinstance(x, str | int | tuple)}
+        formulas = {name: x for name, x in shown.items() if isinstance(x, Formula)}
         written = {
             f"${part}$": (Math(self.formula(filled(part, words), **formulas)),) for part in text.split("$")[1::2]
         }
@@ -49,8 +62,12 @@ class Prose:
     def formula(self, text: str, **shown: Formula) -> Formula:
         return self._in_signs(read_formula(text, Scope(first=self.notation.first_index)), shown)
 
-    def paragraph(self, text: str, **shown: Formula | str | int) -> Paragraph:
+    def paragraph(self, text: str, **shown: Formula | Inlines | str | int) -> Paragraph:
         return Paragraph(self(text, **shown))
+
+    def formulas(self, texts: Sequence[str], last: Literal["", "and"] = "") -> Inlines:
+        """Formulas in a sentence: x_2, x_1, x_3, or k_1 and k_2."""
+        return listing([(Math(self.formula(text)),) for text in texts], last)
 
     def equation(self, name: str, value: Matrix) -> Formula:
         """name = its values."""
@@ -133,7 +150,7 @@ def choices(offers: Sequence[Offer], several: bool = False) -> Choices:
 def choices_key(offers: Sequence[Offer], several: bool = False) -> tuple[Block, ...]:
     """The same with the right ones ticked, and a sentence for each."""
     ticked = frozenset(i for i, o in enumerate(offers) if o.right)
-    reasons = tuple((Words(f"{LETTERS[i]}: "), *o.why) for i, o in enumerate(offers))
+    reasons = tuple(sentence("{letter}: {reason}", letter=LETTERS[i], reason=o.why) for i, o in enumerate(offers))
     return (Choices(tuple(o.text for o in offers), several, ticked), ItemList(reasons))
 
 
