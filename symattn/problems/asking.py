@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import reduce
-from typing import Any
+from importlib import resources
+from typing import Any, TypeVar
 
 from symattn.derivation import Derivation
 from symattn.document import Block, Choices, Display, Inlines, ItemList, Math, Paragraph, Sentence, Words, places_of
@@ -19,6 +21,7 @@ from symattn.languages import filled, message
 from symattn.notation import Notation, load_notation
 from symattn.problems.base import Spec
 from symattn.question import ChoiceAnswer, Option
+from symattn.typed import read
 
 MATRICES = ("X", "W_Q", "W_K", "W_V", "Q", "K", "V", "S", "A", "Z")
 _ROW = re.compile(r"([xqkvaz])_(\w)")
@@ -107,6 +110,15 @@ def tokens_are_rows(spec: Spec) -> None:
         )
 
 
+K = TypeVar("K")
+
+
+def bank(kind: type[K], name: str) -> K:
+    """What stands in the file `name`.toml of this folder."""
+    text = resources.files("symattn.problems").joinpath(f"{name}.toml").read_text(encoding="utf-8")
+    return read(kind, tomllib.loads(text), f"{name}.toml")
+
+
 def series(items: Iterable[str]) -> str:
     """a; b; c."""
     return reduce(lambda before, item: message("{items}; {item}", items=before, item=item), items)
@@ -148,6 +160,7 @@ __all__ = [
     "LETTERS",
     "Offer",
     "Prose",
+    "bank",
     "choice",
     "choices",
     "choices_key",
