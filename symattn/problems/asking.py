@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from functools import reduce
+from importlib import resources
+from typing import Any, Literal, TypeVar
 
 from symattn.derivation import Derivation
 from symattn.document import (
@@ -26,10 +29,11 @@ from symattn.exact import Matrix, Value
 from symattn.explanation.page import rows_of
 from symattn.explanation.wording import Wording
 from symattn.formula import Formula, ListOf, Name, Relation, Scope, read_formula, written
-from symattn.languages import filled
+from symattn.languages import filled, message
 from symattn.notation import Notation, load_notation
 from symattn.problems.base import Spec
 from symattn.question import ChoiceAnswer, Option
+from symattn.typed import read
 
 MATRICES = ("X", "W_Q", "W_K", "W_V", "Q", "K", "V", "S", "A", "Z")
 _ROW = re.compile(r"([xqkvaz])_(\w)")
@@ -40,9 +44,9 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 class Prose:
     """Sentences in the signs of a notation.
 
-    `say("The score $s_{1,2}$ is $found$; $q_{row}$ has {n} entries.", found=…, row=2, n=3)`: between dollar signs stand
-    formulas, in which Q, W_Q, q_2, a_i and s_{1,2} are written as the notation has them, and words stand for formulas
-    that are handed in.  Names in braces stand for texts and whole numbers.
+    `say("The score $s_{1,2}$ is $found$.", found=…)`: between dollar signs stand formulas, in which Q, W_Q, q_2, a_i
+    and s_{1,2} are written as the notation has them, and words stand for what is handed in.  {row} is a number, a text
+    or a sentence that is handed in; numbers and texts may stand in formulas too: $q_{row}$.
     """
 
     def __init__(self, notation: Notation) -> None:
@@ -53,7 +57,7 @@ class Prose:
 
     def __call__(self, text: str, **shown: Formula | Inlines | str | int) -> Inlines:
         words = {name: x for name, x in shown.items() if isinstance(x, str | int | tuple)}
-        formulas = {name: x for name, x in shown.items() if isinstance(x, Formula)}
+        formulas = {name: x for name, x in shown.items() if not isinstance(x, str | int | tuple)}
         written = {
             f"${part}$": (Math(self.formula(filled(part, words), **formulas)),) for part in text.split("$")[1::2]
         }
@@ -122,6 +126,20 @@ def tokens_are_rows(spec: Spec) -> None:
         )
 
 
+K = TypeVar("K")
+
+
+def bank(kind: type[K], name: str) -> K:
+    """What stands in the file `name`.toml of this folder."""
+    text = resources.files("symattn.problems").joinpath(f"{name}.toml").read_text(encoding="utf-8")
+    return read(kind, tomllib.loads(text), f"{name}.toml")
+
+
+def series(items: Iterable[str]) -> str:
+    """a; b; c."""
+    return reduce(lambda before, item: message("{items}; {item}", items=before, item=item), items)
+
+
 def no_sizes(spec: Spec) -> None:
     """`InputError` for sizes where a problem type has its own."""
     if spec.sizes:
@@ -154,4 +172,16 @@ def choices_key(offers: Sequence[Offer], several: bool = False) -> tuple[Block, 
     return (Choices(tuple(o.text for o in offers), several, ticked), ItemList(reasons))
 
 
-__all__ = ["LETTERS", "Offer", "Prose", "choice", "choices", "choices_key", "no_sizes", "prose", "tokens_are_rows"]
+__all__ = [
+    "LETTERS",
+    "Offer",
+    "Prose",
+    "bank",
+    "choice",
+    "choices",
+    "choices_key",
+    "no_sizes",
+    "prose",
+    "series",
+    "tokens_are_rows",
+]
