@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import reduce
-from typing import Any
+from importlib import resources
+from typing import Any, Literal, TypeVar
 
 from symattn.derivation import Derivation
-from symattn.document import Block, Choices, Display, Inlines, ItemList, Math, Paragraph, Sentence, Words, places_of
+from symattn.document import (
+    Block,
+    Choices,
+    Display,
+    Inlines,
+    ItemList,
+    Math,
+    Paragraph,
+    Sentence,
+    listing,
+    places_of,
+    sentence,
+)
 from symattn.errors import InputError
 from symattn.exact import Matrix, Value
 from symattn.explanation.page import rows_of
@@ -19,6 +33,7 @@ from symattn.languages import filled, message
 from symattn.notation import Notation, load_notation
 from symattn.problems.base import Spec
 from symattn.question import ChoiceAnswer, Option
+from symattn.typed import read
 
 MATRICES = ("X", "W_Q", "W_K", "W_V", "Q", "K", "V", "S", "A", "Z")
 _ROW = re.compile(r"([xqkvaz])_(\w)")
@@ -53,6 +68,10 @@ class Prose:
 
     def paragraph(self, text: str, **shown: Formula | Inlines | str | int) -> Paragraph:
         return Paragraph(self(text, **shown))
+
+    def formulas(self, texts: Sequence[str], last: Literal["", "and"] = "") -> Inlines:
+        """Formulas in a sentence: x_2, x_1, x_3, or k_1 and k_2."""
+        return listing([(Math(self.formula(text)),) for text in texts], last)
 
     def equation(self, name: str, value: Matrix) -> Formula:
         """name = its values."""
@@ -107,6 +126,15 @@ def tokens_are_rows(spec: Spec) -> None:
         )
 
 
+K = TypeVar("K")
+
+
+def bank(kind: type[K], name: str) -> K:
+    """What stands in the file `name`.toml of this folder."""
+    text = resources.files("symattn.problems").joinpath(f"{name}.toml").read_text(encoding="utf-8")
+    return read(kind, tomllib.loads(text), f"{name}.toml")
+
+
 def series(items: Iterable[str]) -> str:
     """a; b; c."""
     return reduce(lambda before, item: message("{items}; {item}", items=before, item=item), items)
@@ -140,7 +168,7 @@ def choices(offers: Sequence[Offer], several: bool = False) -> Choices:
 def choices_key(offers: Sequence[Offer], several: bool = False) -> tuple[Block, ...]:
     """The same with the right ones ticked, and a sentence for each."""
     ticked = frozenset(i for i, o in enumerate(offers) if o.right)
-    reasons = tuple((Words(f"{LETTERS[i]}: "), *o.why) for i, o in enumerate(offers))
+    reasons = tuple(sentence("{letter}: {reason}", letter=LETTERS[i], reason=o.why) for i, o in enumerate(offers))
     return (Choices(tuple(o.text for o in offers), several, ticked), ItemList(reasons))
 
 
@@ -148,6 +176,7 @@ __all__ = [
     "LETTERS",
     "Offer",
     "Prose",
+    "bank",
     "choice",
     "choices",
     "choices_key",
