@@ -32,8 +32,8 @@ SPEAKING = (
 )  # fmt: skip
 """Folders and modules whose texts of two words are messages, if nothing below says otherwise."""
 
-SILENT = ("numpy_source.py", "program.py", "names.py", "scheme.py")
-"""Modules among those that say nothing: code for notebooks, names to read by, errors in files."""
+SILENT = ("numpy_source.py", "program.py", "names.py", "scheme.py", "masks.toml")
+"""What says nothing among those: code for notebooks, names to read by, errors in files, sentences that are tokens."""
 
 CALLS: Mapping[str, int] = {
     "message": 1, "counted": 2, "sentence": 1, "say": 1, "inlines": 1, "paragraph": 1, "Words": 1, "Strong": 1,
@@ -84,6 +84,8 @@ def extracted() -> dict[Template, str]:
             found.setdefault(template, where)
     for path in sorted(PACKAGE.rglob("*.toml")):
         where = path.relative_to(PACKAGE).as_posix()
+        if path.name in SILENT:
+            continue
         with path.open("rb") as file:
             for text in _texts(tomllib.load(file), "problems" in path.parts):
                 found.setdefault(Template("", text), where)
