@@ -1,12 +1,64 @@
-"""Hypothesis for the whole tree: slow machines are not failures, and a run tries the same examples every time.
+"""What the fast suite takes, and hypothesis for the whole tree.
 
-So a change is judged by what it changed and not by luck; `make thorough` looks for new failures, at random and longer.
+`pytest` alone runs the fast suite: what is not `slow`.  `make test` runs everything.
+
+Slow machines are not failures, and a run tries the same examples every time, so that a change is judged by what it
+changed and not by luck; `make thorough` looks for new failures, at random and longer.
 """
 
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from zlib import crc32
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
-    "symattn", deadline=None, max_examples=40, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "full", deadline=None, max_examples=40, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("thorough", settings.get_profile("symattn"), max_examples=400, derandomize=False)
-settings.load_profile("symattn")
+settings.register_profile("fast", settings.get_profile("full"), max_examples=10)
+settings.register_profile("thorough", settings.get_profile("full"), max_examples=400, derandomize=False)
+settings.load_profile("fast")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as slow what a test that is `covering` leaves to the whole suite."""
+    functions = itertools.groupby(items, lambda item: (item.path, getattr(item, "originalname", item.name)))
+    for (_, name), cases in functions:
+        cases = [case for case in cases if isinstance(case, pytest.Function)]
+        if cases and (mark := cases[0].get_closest_marker("covering")):
+            kept = few(name, list(covering(cases)), mark.kwargs.get("most"))
+            for case in cases:
+                if case not in kept:
+                    case.add_marker(pytest.mark.slow)
+
+
+def covering(cases: Sequence[pytest.Function]) -> Iterator[pytest.Function]:
+    """So few cases of a test that every value of every parameter comes, in as many combinations as may be.
+
+    Each time the case with the most values that have not come yet; of several, the one whose values came least often.
+    """
+    values = {case: set(values_of(case)) for case in cases}
+    came, missing = Counter[Hashable](), set[Hashable]().union(*values.values())
+    while missing:
+        best = max(cases, key=lambda case: (len(values[case] & missing), -sum(came[value] for value in values[case])))
+        came.update(values[best])
+        missing -= values[best]
+        yield best
+
+
+def values_of(case: pytest.Function) -> Iterator[Hashable]:
+    for name, value in case.callspec.params.items():
+        yield name, type(value), value if isinstance(value, Hashable) else id(value)
+
+
+def few(name: str, cases: list[pytest.Function], most: int | None) -> list[pytest.Function]:
+    """At most so many cases, spread evenly; another test begins elsewhere, so that together they see more values."""
+    if most is None or len(cases) <= most:
+        return cases
+    begin = crc32(name.encode()) % len(cases)
+    return [cases[(begin + k * len(cases) // most) % len(cases)] for k in range(most)]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from click.shell_completion import BashComplete
 from click.testing import CliRunner
+from waiting import GUARD
 from wrong_values import without_caret
 
 import symattn
@@ -41,7 +42,7 @@ def process(*arguments: object, cwd: Path, **environment: str) -> subprocess.Com
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
     return subprocess.run(
         [sys.executable, "-m", "symattn", *map(str, arguments)], cwd=cwd, capture_output=True, text=True,
-        env={**os.environ, "PYTHONPATH": path, "PYTHONUTF8": "1", **environment}, timeout=60, check=False,
+        env={**os.environ, "PYTHONPATH": path, "PYTHONUTF8": "1", **environment}, timeout=GUARD, check=False,
     )  # fmt: skip
 
 
@@ -272,8 +273,8 @@ def test_help_waits_for_nothing_heavy(arguments, tmp_path):
         "sys.exit(f'imported: {heavy}' if heavy else 0)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        [sys.executable, "-c", code, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=GUARD,
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -287,7 +288,7 @@ def test_numbers_alone_need_no_sympy(tmp_path):
         "sys.exit('sympy was loaded' if 'sympy' in sys.modules else 0)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=GUARD, check=False,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
@@ -457,7 +458,7 @@ def test_a_reader_that_goes_away_is_no_error(folder):
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     command = f"{shlex.quote(sys.executable)} -m symattn derive note-000 --entries all --format text,latex | head -1"
     done = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {command}"], cwd=folder, capture_output=True, text=True, timeout=60,
+        ["bash", "-c", f"set -o pipefail; {command}"], cwd=folder, capture_output=True, text=True, timeout=GUARD,
         env={**os.environ, "PYTHONPATH": path, "PYTHONUTF8": "1"}, check=False,
     )  # fmt: skip
     assert done.returncode == 0
