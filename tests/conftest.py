@@ -10,31 +10,46 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+SHARE = 4
+"""The fast suite tries one in so many of the examples, where a test says how many, too."""
+
 settings.register_profile(
     "full", deadline=None, max_examples=40, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("fast", settings.get_profile("full"), max_examples=10)
+settings.register_profile("fast", settings.get_profile("full"), max_examples=40 // SHARE)
 settings.register_profile("thorough", settings.get_profile("full"), max_examples=400, derandomize=False)
 settings.load_profile("fast")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as slow what a test that is `covering` leaves to the whole suite."""
-    functions = itertools.groupby(items, lambda item: (item.path, getattr(item, "originalname", item.name)))
-    for (_, name), cases in functions:
-        cases = [case for case in cases if isinstance(case, pytest.Function)]
-        if cases and (mark := cases[0].get_closest_marker("covering")):
+    """Leave to the whole suite what the fast one does not take of a test."""
+    functions = [item for item in items if isinstance(item, pytest.Function) and not item.get_closest_marker("slow")]
+    for (_, name), group in itertools.groupby(functions, lambda item: (item.path, item.originalname)):
+        cases = list(group)
+        if mark := cases[0].get_closest_marker("covering"):
             kept = few(name, list(covering(cases)), mark.kwargs.get("most"))
             for case in cases:
                 if case not in kept:
                     case.add_marker(pytest.mark.slow)
+    if settings.default.max_examples == 40 // SHARE:
+        for function in {item.function for item in functions}:
+            try_fewer(function)
+
+
+def try_fewer(function: Callable[..., object]) -> None:
+    """Where a test says how many examples hypothesis tries: what `@settings` leaves at a function."""
+    own = getattr(function, "_hypothesis_internal_use_settings", None)
+    if own is not None and own.max_examples > settings.default.max_examples:
+        function._hypothesis_internal_use_settings = settings(  # type: ignore[attr-defined]
+            own, max_examples=max(settings.default.max_examples, own.max_examples // SHARE)
+        )
 
 
 def covering(cases: Sequence[pytest.Function]) -> Iterator[pytest.Function]:
@@ -56,9 +71,9 @@ def values_of(case: pytest.Function) -> Iterator[Hashable]:
         yield name, type(value), value if isinstance(value, Hashable) else id(value)
 
 
-def few(name: str, cases: list[pytest.Function], most: int | None) -> list[pytest.Function]:
+def few(name: str | None, cases: list[pytest.Function], most: int | None) -> list[pytest.Function]:
     """At most so many cases, spread evenly; another test begins elsewhere, so that together they see more values."""
     if most is None or len(cases) <= most:
         return cases
-    begin = crc32(name.encode()) % len(cases)
+    begin = crc32(str(name).encode()) % len(cases)
     return [cases[(begin + k * len(cases) // most) % len(cases)] for k in range(most)]

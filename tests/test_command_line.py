@@ -119,6 +119,7 @@ OPTIONS = [
 ]  # fmt: skip
 
 
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
 def test_the_recipe_in_the_footer_makes_the_same_sheet(folder, options):
     first = run("worksheet", "--seed", 5, "--format", "text,latex,markdown,typst", "--out", "a", *options)
@@ -137,6 +138,7 @@ def test_the_recipe_in_the_footer_makes_the_same_sheet(folder, options):
         assert (folder / "a" / name).read_bytes() == (folder / "b" / name).read_bytes(), name
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("name", mechanisms())
 def test_every_mechanism_makes_sheets_that_its_recipe_makes_again(folder, name):
     assert run("worksheet", name, "--seed", 2, "--format", "text", "--out", "a").exit_code == 0
@@ -161,6 +163,7 @@ def test_the_same_recipe_gives_the_same_bytes_in_every_format(folder):
         assert (folder / "a" / name).read_bytes() == (folder / "b" / name).read_bytes(), name
 
 
+@pytest.mark.slow
 def test_another_process_with_another_hash_seed_gives_the_same_bytes(folder):
     for seed in ("1", "2"):
         done = process(
@@ -171,6 +174,7 @@ def test_another_process_with_another_hash_seed_gives_the_same_bytes(folder):
         assert (folder / "1" / name).read_bytes() == (folder / "2" / name).read_bytes(), name
 
 
+@pytest.mark.covering(most=8)
 @pytest.mark.parametrize("source", [*examples(), "problem.toml"])
 @pytest.mark.parametrize("kind", ["derivation", "worksheet", "key"])
 def test_examples_and_files_are_derived(folder, source, kind):
@@ -184,6 +188,7 @@ def test_examples_and_files_are_derived(folder, source, kind):
     assert files(folder / "o") == [f"{stem}.md", f"{stem}.tex", "symattn.sty"]
 
 
+@pytest.mark.covering(most=10)
 @pytest.mark.parametrize(
     "options",
     [
@@ -360,6 +365,7 @@ def test_what_is_wrong_is_one_sentence_and_exit_code_2_and_nothing_is_written(fo
     assert files(folder) == []
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize(
     "arguments",
     [["worksheet", "--scale", "sqrt("], ["derive", "nothing.toml"], ["worksheet", "selfish"], ["list", "things"]],
@@ -472,6 +478,7 @@ def test_output_that_is_no_terminal_has_no_colours_and_no_bars(folder):
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mask", [[[1, 0, 1], [1, 1, 0], [0, 1, 1]], ((True, False, True),) * 2 + ((False, True, True),)]
 )

@@ -51,14 +51,21 @@ def killed_by(mutant: Mutant, tree: Path, whole: bool, options: list[str], first
     """The first test that fails with the mutant planted; "" if none does."""
     path = tree / mutant.file
     right = path.read_text(encoding="utf-8")
-    path.write_text(mutant.planted(), encoding="utf-8")
+    put(path, mutant.planted())
     try:
         for tests in (mutant.tests.split(), [] if first_alone else ["tests"]):
             if tests and (test := failing(tree, tests, whole, options)):
                 return test
     finally:
-        path.write_text(right, encoding="utf-8")
+        put(path, right)
     return ""
+
+
+def put(path: Path, source: str) -> None:
+    """Write a module; what Python keeps of it may be of the same second and length, and would be taken for it."""
+    path.write_text(source, encoding="utf-8")
+    for kept in path.parent.glob(f"__pycache__/{path.stem}.*"):
+        kept.unlink()
 
 
 def failing(tree: Path, tests: list[str], whole: bool, options: list[str]) -> str:
@@ -66,7 +73,7 @@ def failing(tree: Path, tests: list[str], whole: bool, options: list[str]) -> st
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider",
          "--deselect", "tests/test_mutants.py", *everything, *options, *tests],
-        cwd=tree, env={**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"},
+        cwd=tree, env={**os.environ, "PYTHONPATH": str(tree)},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode == 0:
@@ -87,7 +94,9 @@ def main() -> None:
     survivors = 0
     with tempfile.TemporaryDirectory() as name:
         tree = Path(name) / "tree"
-        shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", ".hypothesis"))
+        shutil.copytree(
+            ROOT, tree, ignore=shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", ".hypothesis")
+        )
         for number, mutant in enumerate(chosen, 1):
             test = killed_by(mutant, tree, options.whole, own, options.first)
             survivors += not test

@@ -275,6 +275,7 @@ def test_half_a_page_is_made_anew(tmp_path):
     assert contents(tmp_path / "out") == before
 
 
+@pytest.mark.slow
 def test_pages_of_one_exam_are_not_taken_for_those_of_another(tmp_path):
     """The overview and the keys of one run stood beside another's `exam.json`, and a further run kept them."""
     path = exam(tmp_path, SMALL, 3)
@@ -309,6 +310,7 @@ def test_an_exam_of_former_times_without_hashes_goes_on(tmp_path):
 # ------------------------------------------------------------------------------------------------ secrets
 
 
+@pytest.mark.slow
 def test_a_resit_with_the_same_secret_and_questions_has_other_variants(tmp_path):
     secret = tmp_path / "key"
     secret.write_bytes(b"nobody knows this one")
