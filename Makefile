@@ -4,18 +4,18 @@ PYTHON ?= python3
 help:            ## this list
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: +##/ -/; s/:[^#]*## / - /'
 
-check:           ## format, lint, types, layers, fast tests
+check:           ## format, lint, types, layers, the fast suite
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m mypy
 	lint-imports
-	$(PYTHON) -m pytest -m "not slow"
-
-test:            ## every test
 	$(PYTHON) -m pytest
 
+test:            ## every test
+	$(PYTHON) -m pytest -m "" --hypothesis-profile full
+
 thorough:        ## every test with other random examples each time, ten times as many where it does not say how many (hours)
-	$(PYTHON) -m pytest --hypothesis-profile thorough
+	$(PYTHON) -m pytest -m "" --hypothesis-profile thorough
 
 format:          ## put the code in form
 	$(PYTHON) -m ruff format .
@@ -40,7 +40,10 @@ messages:        ## find every sentence that pages say, for translators: symattn
 bench:           ## worksheets per second, beside what the machine could do
 	$(PYTHON) tests/bench/throughput.py
 
+mutants:         ## plant sixty faults, one at a time, and see whether the fast suite finds each (an hour)
+	$(PYTHON) tests/bench/mutants.py
+
 wheel:           ## build the wheel and the source distribution
 	$(PYTHON) -m pip wheel --no-deps --wheel-dir dist .
 
-.PHONY: help check test thorough format samples pages fonts messages bench wheel
+.PHONY: help check test thorough format samples pages fonts messages bench mutants wheel

@@ -1,4 +1,4 @@
-"""The planted faults of tests/bench/mutants.toml still fit the code; `make mutants` sees whether the suite finds them."""
+"""The planted faults of tests/bench/mutants.toml fit the code; `make mutants` sees whether the suite finds them."""
 
 import ast
 

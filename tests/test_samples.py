@@ -25,7 +25,7 @@ def made() -> dict[str, bytes]:
 
 
 def held(pdf: bytes) -> dict[str, object]:
-    """What a PDF holds, whichever Typst wrote it: its title and language, what is read aloud, every page's size, text."""
+    """What a PDF holds, whichever Typst wrote it: title, language, what is read aloud, every page's size and text."""
     reader = PdfReader(BytesIO(pdf))
     assert reader.metadata
     return {
