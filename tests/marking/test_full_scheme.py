@@ -82,6 +82,7 @@ def test_without_queries_the_keys_have_their_own_method_mark():
     assert set(codes(sheet.problem)) == {"S", "S'", "A", "Z"}
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("tokens", [2, 3, 4])
 def test_every_token_has_an_accuracy_mark(tokens):
     for by in ("matrix", "token"):

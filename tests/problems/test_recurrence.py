@@ -209,6 +209,7 @@ def test_claims_about_counts_hold_when_counted():
     assert STATEMENTS["dilated"].true == all(dilated_layers(3**power - 1, 3) == power for power in range(1, 9))
 
 
+@pytest.mark.slow
 def test_two_hundred_contents_are_proved_and_come_back_from_json():
     seen = set()
     for number in range(1, 201):

@@ -86,6 +86,7 @@ def test_keys_stand_everywhere_equally_often():
         assert places == dict.fromkeys(range(OPTIONS), 4)
 
 
+@pytest.mark.covering(most=7)
 @pytest.mark.parametrize("into", notations())
 @pytest.mark.parametrize("notation", ["standard", "columns", "note-002"])
 def test_between_all_notations(notation, into):
