@@ -9,7 +9,8 @@
     InputError: exam.toml has 'pionts'; did you mean points?
 
 Whatever is wrong is said in one sentence: the file, the place in it, what came, what was expected, and the nearest
-thing that there is.  A field without a default must be there; one that equals its default is not written.
+thing that there is.  A field without a default must be there; one that equals its default is not written.  What stands
+in `Annotated` beside a type and calls a function has a name of its own: `Name = Annotated[str, OneOf(lambda: NAMES)]`.
 """
 
 from __future__ import annotations
@@ -103,16 +104,17 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Between(Constraint):
-    """A number from `low` to `high`, both included."""
+    """A number from `low` to `high`, both included, that is called something else than "a whole number"."""
 
     low: float
     high: float | None = None
+    called: str = ""
 
     def holds(self, value: Any) -> bool:
         return bool(self.low <= value and (self.high is None or value <= self.high))
 
     def words(self, expected: str) -> str:
-        return f"{expected} from {self.low}" + ("" if self.high is None else f" to {self.high}")
+        return f"{self.called or expected} from {self.low}" + ("" if self.high is None else f" to {self.high}")
 
 
 @dataclass(frozen=True)
@@ -178,6 +180,13 @@ class Key:
 @dataclass(frozen=True, slots=True)
 class Rest:
     """Of a field that takes all keys which are no fields, as they came: those of another dataclass, checked by it."""
+
+    kind: type
+
+
+@dataclass(frozen=True, slots=True)
+class Some:
+    """Of a table with some of the fields of a dataclass, as they are read."""
 
     kind: type
 
@@ -351,6 +360,18 @@ class Named(Kind):
         return {key: self.item.plain(one) for key, one in value.items()}
 
 
+class Part(Named):
+    """A table with some of the fields of a dataclass."""
+
+    def __init__(self, of: Table) -> None:
+        super().__init__(ANYTHING)
+        self.of = of
+
+    def made(self, data: Any, place: Place) -> dict[str, Any]:
+        place.know(data, self.of.fields)
+        return {key: self.of.fields[key][1].read(one, place.at(key)) for key, one in data.items()}
+
+
 class Constrained(Kind):
     """A kind with constraints."""
 
@@ -409,6 +430,8 @@ class OneKindOf(Kind):
 
     def read(self, data: Any, place: Place) -> Any:
         errors: dict[Kind, InputError] = {}
+        if data is None and NOTHING in self.kinds:
+            return None
         for kind in self.kinds:
             if kind.fits(data):
                 try:
@@ -588,6 +611,8 @@ def _annotated(hint: Any, *notes: Any) -> Kind:
     for note in notes:
         if isinstance(note, ReadBy):
             return Function(note)
+        if isinstance(note, Some):
+            return Part(Table(note.kind))
     constraints = [note for note in notes if isinstance(note, Constraint)]
     return Constrained(kind_of(hint), constraints) if constraints else kind_of(hint)
 
@@ -605,6 +630,7 @@ __all__ = [
     "PlacedError",
     "ReadBy",
     "Rest",
+    "Some",
     "kind_of",
     "plain",
     "read",
