@@ -26,7 +26,7 @@ from symattn.errors import InputError
 from symattn.files import toml
 from symattn.marking.policy import POLICIES, Policy, policy
 from symattn.question import Mark, Marks, Part, Question, ShapeAnswer, marks_text
-from symattn.typed import Key, NotEmpty, OneOf, ReadBy, Some, read
+from symattn.typed import Key, NotEmpty, OneOf, OrOne, ReadBy, Some, read
 
 Code = Literal["M", "A", "B"]
 Follow = Literal["ft", "cao", "hence"]
@@ -67,17 +67,13 @@ StatedMarks = Annotated[Marks, ReadBy(lambda text, place: marks_of(text), marks_
 class StatedLine:
     """What a scheme says of a line otherwise than the question; None where it says nothing."""
 
-    part: str | Annotated[tuple[str, ...], NotEmpty()]
+    parts: Annotated[tuple[str, ...], Key("part"), OrOne(), NotEmpty()]
     marks: StatedMarks | None = None
     accuracy: str | None = None
     follow: Follow | None = None
     flagged: bool | None = None
     seen: bool | None = None
     group: str | None = None
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        return (self.part,) if isinstance(self.part, str) else self.part
 
 
 @dataclass(frozen=True)
