@@ -258,16 +258,16 @@ def derive(
 
 def _refuse_unknown_given(file: ProblemFile, given: Iterable[str]) -> None:
     """`InputError` for a name that is no setting, and that no matrix has which the problem starts from."""
-    name, own = file.data.get("mechanism", "self_attention"), list(file.data.get("given", {}))
-    upstream = {gradient(of) for of in custom.upstreams(file.data.get("gradient", ()), file.places)}
-    if name != "custom":
-        chosen = mechanism(name)
+    own = list(file.given)
+    upstream = {gradient(of) for of in custom.upstreams(file.gradients, file.places)}
+    if file.mechanism != "custom":
+        chosen = mechanism(file.mechanism)
         unknown = (one for one in given if not chosen.has_given(one) and one not in upstream)
         _refuse_unknown(derive, unknown, chosen.shapes(Settings()))
     elif file.name != "custom":
         _refuse_unknown(derive, (one for one in given if one not in own), own)
     else:  # all matrices came as keywords, and what no step uses is none
-        used = {*custom.operand_names(file.data["step"]), *upstream}
+        used = {*custom.operand_names(file.steps), *upstream}
         for one in own:
             if one not in used:
                 tail = offered(one, (*used, *_words(derive)), f"the steps use {', '.join(sorted(used))}")

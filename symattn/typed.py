@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import cache, cached_property
 from types import NoneType, UnionType
-from typing import Annotated, Any, ForwardRef, Literal, TypeVar, Union, get_args, get_origin, get_type_hints, overload
+from typing import Annotated, Any, ForwardRef, Literal, TypeVar, Union, get_args, get_origin, overload
 
 from symattn.errors import InputError, offered
 
@@ -103,16 +104,17 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Between(Constraint):
-    """A number from `low` to `high`, both included."""
+    """A number from `low` to `high`, both included, that is called something else than "a whole number"."""
 
     low: float
     high: float | None = None
+    called: str = ""
 
     def holds(self, value: Any) -> bool:
         return bool(self.low <= value and (self.high is None or value <= self.high))
 
     def words(self, expected: str) -> str:
-        return f"{expected} from {self.low}" + ("" if self.high is None else f" to {self.high}")
+        return f"{self.called or expected} from {self.low}" + ("" if self.high is None else f" to {self.high}")
 
 
 @dataclass(frozen=True)
@@ -157,6 +159,23 @@ class OneOf(Constraint):
 
 
 @dataclass(frozen=True)
+class Check:
+    """What a function finds no fault with: it raises an `InputError`, which is said of the place."""
+
+    function: Callable[[Any], object]
+
+
+@dataclass(frozen=True)
+class OrOne:
+    """Of a list: one thing may stand there by itself."""
+
+
+@dataclass(frozen=True)
+class Digits:
+    """Of a whole number: it may stand there as text, as it is typed on the command line."""
+
+
+@dataclass(frozen=True)
 class ReadBy:
     """What a function reads: from the data and its place, to what is meant.  `plain` writes it as data again.
 
@@ -178,6 +197,13 @@ class Key:
 @dataclass(frozen=True, slots=True)
 class Rest:
     """Of a field that takes all keys which are no fields, as they came: those of another dataclass, checked by it."""
+
+    kind: type
+
+
+@dataclass(frozen=True, slots=True)
+class Some:
+    """Of a table with some of the fields of a dataclass, as they are read."""
 
     kind: type
 
@@ -259,6 +285,16 @@ class Scalar(Kind):
 
 
 _FRACTION = re.compile(r"[+-]?\d{1,500}(?:[./]\d{1,500})?")
+
+
+class WholeNumber(Kind):
+    """A whole number, also in digits."""
+
+    def fits(self, data: Any) -> bool:
+        return _SIMPLE[int].fits(data) or (isinstance(data, str) and data.isdecimal() and len(data) < 9)
+
+    def made(self, data: Any, place: Place) -> int:
+        return int(data)
 
 
 class FractionKind(Kind):
@@ -351,15 +387,45 @@ class Named(Kind):
         return {key: self.item.plain(one) for key, one in value.items()}
 
 
-class Constrained(Kind):
-    """A kind with constraints."""
+class Part(Named):
+    """A table with some of the fields of a dataclass."""
 
-    def __init__(self, kind: Kind, constraints: list[Constraint]) -> None:
+    def __init__(self, of: Table) -> None:
+        super().__init__(ANYTHING)
+        self.of = of
+
+    def made(self, data: Any, place: Place) -> dict[str, Any]:
+        place.know(data, self.of.fields)
+        return {key: self.of.fields[key][1].read(one, place.at(key)) for key, one in data.items()}
+
+
+class OneOrSeveral(Kind):
+    """A list, or one thing that might stand in it."""
+
+    def __init__(self, several: Sequence) -> None:
+        super().__init__(f"{several.item.expected} or {several.expected}", several.several)
+        self.kind = several
+
+    def fits(self, data: Any) -> bool:
+        return self.kind.fits(data) or self.kind.item.fits(data)
+
+    def made(self, data: Any, place: Place) -> Any:
+        return self.kind.read(data, place) if self.kind.fits(data) else self.kind.of([self.kind.item.read(data, place)])
+
+    def plain(self, value: Any) -> Any:
+        return self.kind.plain(value)
+
+
+class Constrained(Kind):
+    """A kind with constraints and checks."""
+
+    def __init__(self, kind: Kind, constraints: list[Constraint], checks: list[Check]) -> None:
         super().__init__(kind.expected, kind.several)
         for constraint in constraints:
             self.expected = constraint.words(self.expected)
         self.kind = kind
         self.constraints = constraints
+        self.checks = checks
 
     def fits(self, data: Any) -> bool:
         return self.kind.fits(data)
@@ -369,6 +435,10 @@ class Constrained(Kind):
         for constraint in self.constraints:
             if not self.fits(data) or not constraint.holds(value):
                 raise place.wrong(data, self.expected, constraint.names())
+        if not self.fits(data):
+            raise place.wrong(data, self.expected)
+        for check in self.checks:
+            _placed(place, check.function, value)
         return value
 
     def plain(self, value: Any) -> Any:
@@ -409,6 +479,8 @@ class OneKindOf(Kind):
 
     def read(self, data: Any, place: Place) -> Any:
         errors: dict[Kind, InputError] = {}
+        if data is None and NOTHING in self.kinds:
+            return None
         for kind in self.kinds:
             if kind.fits(data):
                 try:
@@ -444,20 +516,29 @@ class Table(Kind):
         self.of = of
 
     @cached_property
+    def hints(self) -> Mapping[str, Any]:
+        """The types of the fields; what these refer to in quotes is not looked at."""
+        found: dict[str, Any] = {}
+        for base in reversed(self.of.__mro__):
+            known, own = vars(sys.modules[base.__module__]), dict(vars(base))
+            for name, hint in own.get("__annotations__", {}).items():
+                found[name] = eval(hint, known, own) if isinstance(hint, str) else hint
+        return found
+
+    @cached_property
     def notes(self) -> Mapping[str, tuple[Any, ...]]:
         """What stands beside the types of the fields."""
-        hints = get_type_hints(self.of, include_extras=True)
-        return {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
+        return {name: getattr(hint, "__metadata__", ()) for name, hint in self.hints.items()}
 
     @cached_property
     def fields(self) -> Mapping[str, tuple[Field[Any], Kind]]:
         """The fields by their keys."""
-        found, hints = {}, get_type_hints(self.of, include_extras=True)
+        found = {}
         for f in fields(self.of):
             notes = self.notes[f.name]
             if f.init and not any(isinstance(note, Absent | Rest) for note in notes):
                 key = next((note.name for note in notes if isinstance(note, Key)), f.name)
-                found[key] = f, kind_of(hints[f.name])
+                found[key] = f, kind_of(self.hints[f.name])
         return found
 
     @cached_property
@@ -543,6 +624,7 @@ def _shown(value: object) -> str:
 
 ANYTHING = Scalar("something", "things", lambda data: True)
 NOTHING = Scalar("nothing", "nothing", lambda data: data is None)
+_IN_DIGITS = WholeNumber("a whole number", "whole numbers")
 _SIMPLE: Mapping[Any, Kind] = {
     str: Scalar("a text", "texts", lambda data: isinstance(data, str)),
     int: Scalar("a whole number", "whole numbers", lambda data: isinstance(data, int) and not isinstance(data, bool)),
@@ -569,7 +651,8 @@ def kind_of(hint: Any) -> Kind:
     if origin is Literal:
         return Choice(args)
     if origin in (Union, UnionType):
-        itself = any(isinstance(part, str | ForwardRef) for arg in args for part in get_args(arg))  # as JSON does
+        parts = [part for arg in args if get_origin(arg) is not Annotated for part in get_args(arg)]
+        itself = any(isinstance(part, str | ForwardRef) for part in parts)  # as JSON does
         return ANYTHING if itself else OneKindOf([kind_of(arg) for arg in args])
     if origin is tuple and args[-1:] != (...,):
         return Fixed([kind_of(arg) for arg in args])
@@ -584,27 +667,49 @@ def kind_of(hint: Any) -> Kind:
     raise TypeError(f"{hint} is no kind of data that can be read.")
 
 
+def keys(kind: type) -> list[str]:
+    """The keys that a table of this kind may have."""
+    return [*Table(kind).fields, *Table(kind).rest[1]]
+
+
+def choices(kind: type) -> Mapping[str, tuple[Any, ...]]:
+    """The keys of a dataclass that take one of a few values, with these."""
+    return {key: field.allowed for key, (_, field) in Table(kind).fields.items() if isinstance(field, Choice)}
+
+
 def _annotated(hint: Any, *notes: Any) -> Kind:
     for note in notes:
         if isinstance(note, ReadBy):
             return Function(note)
+        if isinstance(note, Some):
+            return Part(Table(note.kind))
+    kind: Kind = kind_of(hint) if not any(isinstance(note, Digits) for note in notes) else _IN_DIGITS
+    if isinstance(kind, Sequence) and any(isinstance(note, OrOne) for note in notes):
+        kind = OneOrSeveral(kind)
     constraints = [note for note in notes if isinstance(note, Constraint)]
-    return Constrained(kind_of(hint), constraints) if constraints else kind_of(hint)
+    checks = [note for note in notes if isinstance(note, Check)]
+    return Constrained(kind, constraints, checks) if constraints or checks else kind
 
 
 __all__ = [
     "Absent",
     "Between",
+    "Check",
     "Constraint",
+    "Digits",
     "Filled",
     "Key",
     "Matching",
     "NotEmpty",
     "OneOf",
+    "OrOne",
     "Place",
     "PlacedError",
     "ReadBy",
     "Rest",
+    "Some",
+    "choices",
+    "keys",
     "kind_of",
     "plain",
     "read",

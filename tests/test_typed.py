@@ -178,7 +178,11 @@ def test_a_type_that_cannot_be_read_is_a_fault_of_the_program() -> None:
 @given(CONTENTS)
 def test_a_problem_type_freezes_its_content_and_thaws_it_again(content: Content) -> None:
     chosen: ProblemType[Content, None] = ProblemType(
-        "made up", "Made up", draw=lambda *drawn: content, make=lambda content: pytest.fail(), content=Content
+        "made up",
+        "Made up",
+        draw=lambda *drawn: content,
+        make=lambda content: pytest.fail("not wanted"),
+        content=Content,
     )
     assert chosen.thaw(json.loads(json.dumps(chosen.freeze(content))), "exam.json") == content
     with pytest.raises(InputError, match=r"^exam.json, variant 5: points is 0;"):
