@@ -45,7 +45,19 @@ ERRORS = {
     "InputError", "OutgrownError", "ShapeError", "SelfCheckError", "UndecidedError", "OutsideTheClass",
     "NotImplementedError", "offered",
 }  # fmt: skip
-PATTERNS = {"compile", "search", "match", "fullmatch", "sub", "findall", "finditer", "removeprefix", "removesuffix"}
+PATTERNS = {
+    "cast",
+    "TypeVar",
+    "compile",
+    "search",
+    "match",
+    "fullmatch",
+    "sub",
+    "findall",
+    "finditer",
+    "removeprefix",
+    "removesuffix",
+}
 DEVELOPERS = re.compile(r"_?(?:prove|complaint|trouble|separated|check|family)")
 """Functions that tell a developer, and no page, what a draw has wrong."""
 
@@ -61,6 +73,7 @@ TURNED = (
 )
 _SPOKEN = re.compile(r"[A-Za-z]{2}|[“”,;:.!?()]")
 _WORD = re.compile(r"[a-z]{2}")
+_LABEL = re.compile(r"[A-Z][a-z]{2,}")
 _TWO_WORDS = re.compile(r"[a-z]{2}\S*\s+(?:\S+\s+)*[A-Za-z]{2}|[A-Za-z]{2}\S*\s+(?:\S+\s+)*[a-z]{2}")
 
 
@@ -130,7 +143,8 @@ def _written(node: ast.AST) -> Iterator[Template]:
     match node:
         case ast.Constant(value=str(text)):
             said = PLACES.sub("", text)
-            if (_TWO_WORDS.search(said) or (said != text and _WORD.search(said))) and not text.startswith("symattn "):
+            whole = _TWO_WORDS.search(said) or _LABEL.fullmatch(text) or (said != text and _WORD.search(said))
+            if whole and not text.startswith("symattn "):
                 yield Template("", text.strip())
             return
         case ast.Expr(value=ast.Constant()) | ast.Compare() | ast.Subscript() | ast.JoinedStr() | ast.Raise():
@@ -138,6 +152,8 @@ def _written(node: ast.AST) -> Iterator[Template]:
         case ast.FunctionDef(name=name, body=body):
             for part in () if DEVELOPERS.match(name) else body:
                 yield from _written(part)
+            return
+        case ast.Assign(targets=[ast.Name(id="__all__")]):
             return
         case ast.AnnAssign(value=value):
             yield from _written(value) if value else ()
