@@ -46,18 +46,8 @@ ERRORS = {
     "NotImplementedError", "offered",
 }  # fmt: skip
 PATTERNS = {
-    "cast",
-    "TypeVar",
-    "compile",
-    "search",
-    "match",
-    "fullmatch",
-    "sub",
-    "findall",
-    "finditer",
-    "removeprefix",
-    "removesuffix",
-}
+    "cast", "compile", "search", "match", "fullmatch", "sub", "findall", "finditer", "removeprefix", "removesuffix",
+}  # fmt: skip
 DEVELOPERS = re.compile(r"_?(?:prove|complaint|trouble|separated|check|family)")
 """Functions that tell a developer, and no page, what a draw has wrong."""
 
@@ -110,7 +100,7 @@ def extracted() -> dict[Template, str]:
             feedback = re.sub(r"\{(\w+)\}", lambda m, words=words: words.get(m[1], m[0]), known.feedback)
             for text in (known.name, feedback[:1].upper() + feedback[1:] if feedback[:1].isascii() else feedback):
                 found.setdefault(Template("", text), "misconceptions")
-    return {t: where for t, where in found.items() if _SPOKEN.search(PLACES.sub("", t.one + t.other))}
+    return {t: where for t, where in found.items() if _SPOKEN.search(PLACES.sub("", t.one)) or t.one.count("{") > 1}
 
 
 def _called(tree: ast.AST) -> Iterator[Template]:
