@@ -36,7 +36,9 @@ Tables = tuple[Mapping[str, Any], ...]
 def _mechanism(data: object, place: Place) -> str:
     if not isinstance(data, str):
         raise place.wrong(data, f"one of {', '.join(mechanisms())} or custom")
-    return data if data == "custom" else mechanism(data).name
+    if data != "custom":
+        mechanism(data)  # says what there is
+    return data
 
 
 def _notation(data: object, place: Place) -> str | Path:
@@ -174,7 +176,8 @@ class ProblemFile:
             unknown := [key for key in given if not mechanism(name).has_given(key) and key not in upstream]
         ):
             raise mechanism(name).no_given(unknown[0], settings)
-        givens = {key: read_given(key, value, positive) for key, value in given.items()}
+        with Place(self.name if self.name.endswith(".toml") else "").here():
+            givens = {key: read_given(key, value, positive) for key, value in given.items()}
         if name == "custom":
             if symbolic or sizes:
                 raise InputError("A custom problem uses the givens it has; put symbols among them.")

@@ -17,7 +17,8 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from contextlib import contextmanager
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
@@ -35,6 +36,10 @@ T = TypeVar("T")
 
 class PlacedError(InputError):
     """What is wrong with something in a file; the sentence says where it stands."""
+
+    def __init__(self, sentence: str, file: str) -> None:
+        super().__init__(sentence)
+        self.file = file
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,24 +65,35 @@ class Place:
 
     def says(self, sentence: object) -> PlacedError:
         """An error with a sentence about what stands here."""
-        return PlacedError(f"{self}: {sentence}" if str(self) else str(sentence))
+        return PlacedError(f"{self}: {sentence}" if self else str(sentence), self.file)
+
+    @contextmanager
+    def here(self) -> Iterator[None]:
+        """Adds the place to an `InputError` that does not say it."""
+        try:
+            yield
+        except InputError as error:
+            if isinstance(error, PlacedError) and error.file == self.file:
+                raise
+            raise self.says(error) from error
 
     def wrong(self, value: object, expected: str, names: Iterable[object] = ()) -> PlacedError:
         """What stands here is not what was expected: one of some names, or what `expected` says."""
         listed = list(names)
         tail = offered(value, listed, "one of {} was expected") if listed else f"{expected} was expected."
-        return PlacedError(f"{self or 'it'} is {value!r}; {tail}")
+        return PlacedError(f"{self or 'It'} is {value!r}; {tail}", self.file)
 
     def know(self, given: Iterable[object], known: Iterable[str]) -> None:
         """`PlacedError` if the table here has a key that is unknown."""
         listed = list(known)
         for key in given:
             if key not in listed:
-                raise PlacedError(f"{self or 'it'} has {key!r}; {offered(key, listed, '{} are known')}")
+                has = f"{self} has" if self else "There is no"
+                raise PlacedError(f"{has} {key!r}; {offered(key, listed, '{} are known')}", self.file)
 
     def lacks(self, key: str, expected: str) -> PlacedError:
         """The table here has not the key that it must have."""
-        return PlacedError(f"{self or 'it'} has no {key}; {expected} was expected.")
+        return PlacedError(f"{self or 'It'} has no {key}; {expected} was expected.", self.file)
 
     def __bool__(self) -> bool:
         return bool(self.file or self.path)
@@ -196,7 +212,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """Of a field that takes all keys which are no fields, as they came: those of another dataclass, checked by it."""
+    """Of a field that takes the keys of another dataclass, as they came: they are looked at, but not yet read."""
 
     kind: type
 
@@ -437,8 +453,9 @@ class Constrained(Kind):
                 raise place.wrong(data, self.expected, constraint.names())
         if not self.fits(data):
             raise place.wrong(data, self.expected)
-        for check in self.checks:
-            _placed(place, check.function, value)
+        with place.here():
+            for check in self.checks:
+                check.function(value)
         return value
 
     def plain(self, value: Any) -> Any:
@@ -456,7 +473,8 @@ class Function(Kind):
         return True
 
     def made(self, data: Any, place: Place) -> Any:
-        return _placed(place, self.note.function, data, place)
+        with place.here():
+            return self.note.function(data, place)
 
     def plain(self, value: Any) -> Any:
         return (self.note.plain or plain)(value)
@@ -542,13 +560,15 @@ class Table(Kind):
         return found
 
     @cached_property
-    def rest(self) -> tuple[str, Mapping[str, tuple[Field[Any], Kind]]]:
-        """The field that takes all other keys, "" for none, and these keys."""
-        for name, notes in self.notes.items():
-            for note in notes:
-                if isinstance(note, Rest):
-                    return name, Table(note.kind).fields
-        return "", {}
+    def rest(self) -> Mapping[str, Mapping[str, tuple[Field[Any], Kind]]]:
+        """The fields that take the keys of other dataclasses, each with these."""
+        rests = {name: [note for note in notes if isinstance(note, Rest)] for name, notes in self.notes.items()}
+        return {name: Table(notes[0].kind).fields for name, notes in rests.items() if notes}
+
+    @property
+    def keys(self) -> list[str]:
+        """All keys that may stand in the table."""
+        return [*self.fields, *(key for others in self.rest.values() for key in others)]
 
     @cached_property
     def tags(self) -> Mapping[str, tuple[object, ...]]:
@@ -567,19 +587,19 @@ class Table(Kind):
     def made(self, data: Any, place: Place) -> Any:
         if isinstance(data, self.of):
             return data
-        rest, others = self.rest
-        place.know(data, dict.fromkeys((*self.fields, *others)))
+        place.know(data, self.keys)
         values: dict[str, Any] = {}
         for key, (f, kind) in self.fields.items():
             if key in data:
                 values[f.name] = kind.read(data[key], place.at(key))
             elif _usual(f) is MISSING:
                 raise place.lacks(key, kind.expected)
-        if rest:
-            values[rest] = {key: value for key, value in data.items() if key not in self.fields}
-            for key, value in values[rest].items():
+        for name, others in self.rest.items():
+            values[name] = {key: value for key, value in data.items() if key in others}
+            for key, value in values[name].items():
                 others[key][1].read(value, place.at(key))
-        return _placed(place, self.of, **values)
+        with place.here():
+            return self.of(**values)
 
     def plain(self, value: Any) -> dict[str, Any]:
         """Without what equals its default."""
@@ -588,24 +608,14 @@ class Table(Kind):
             item, usual = getattr(value, f.name), _usual(f)
             if item != usual or type(item) is not type(usual):
                 found[key] = kind.plain(item)
-        if rest := self.rest[0]:
-            found |= plain(getattr(value, rest))
+        for name in self.rest:
+            found |= plain(getattr(value, name))
         return found
 
 
 def _usual(f: Field[Any]) -> Any:
     """What a field is where nothing is said; `MISSING` if something must be."""
     return f.default if f.default_factory is MISSING else f.default_factory()
-
-
-def _placed(place: Place, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
-    """What the function makes; the place is added to what it says is wrong."""
-    try:
-        return function(*args, **named)
-    except PlacedError:
-        raise
-    except InputError as error:
-        raise place.says(error) from error
 
 
 def _is_number(value: object) -> bool:
@@ -651,8 +661,8 @@ def kind_of(hint: Any) -> Kind:
     if origin is Literal:
         return Choice(args)
     if origin in (Union, UnionType):
-        parts = [part for arg in args if get_origin(arg) is not Annotated for part in get_args(arg)]
-        itself = any(isinstance(part, str | ForwardRef) for part in parts)  # as JSON does
+        holding = [arg for arg in args if get_origin(arg) not in (Annotated, Literal)]
+        itself = any(isinstance(part, str | ForwardRef) for arg in holding for part in get_args(arg))  # as JSON does
         return ANYTHING if itself else OneKindOf([kind_of(arg) for arg in args])
     if origin is tuple and args[-1:] != (...,):
         return Fixed([kind_of(arg) for arg in args])
@@ -669,7 +679,7 @@ def kind_of(hint: Any) -> Kind:
 
 def keys(kind: type) -> list[str]:
     """The keys that a table of this kind may have."""
-    return [*Table(kind).fields, *Table(kind).rest[1]]
+    return Table(kind).keys
 
 
 def choices(kind: type) -> Mapping[str, tuple[Any, ...]]:

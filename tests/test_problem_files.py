@@ -257,7 +257,7 @@ BAD = {
     "activation": (A + 'activation = "a b"\n' + Q, ["activation"]),
     "stop_at": (A + 'stop_at = "W"\n' + Q, ["stop_at", "'W'"]),
     "rounding is a number": (A + "rounding = 2\n" + Q, ["rounding"]),
-    "rounding without places": (A + 'rounding = {method = "nearest"}\n' + Q, ["rounding.places"]),
+    "rounding without places": (A + 'rounding = {method = "nearest"}\n' + Q, ["toml: rounding has no places; a whole"]),
     "rounding method": (A + 'rounding = {places = 1, method = "up"}\n' + Q, ["rounding.method"]),
     "rounding ties": (A + 'rounding = {places = 1, ties = "odd"}\n' + Q, ["rounding.ties"]),
     "rounding of something else": (A + "rounding = {places = 1, digits = 3}\n" + Q, ["digits"]),

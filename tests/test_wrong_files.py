@@ -13,7 +13,7 @@ from wrong_values import WRONG, dumps, mutations, places, spoilt
 
 import symattn
 from symattn.errors import SymattnError
-from symattn.exam.spec import HEAD, LOOK, SHARED, exam_spec
+from symattn.exam.spec import ExamFile, exam_spec
 from symattn.explanation import derivation_document
 from symattn.languages import read_catalogue
 from symattn.marking import mark
@@ -144,7 +144,7 @@ READERS: Mapping[str, tuple[Callable[[dict[str, Any]], None], dict[str, Any], se
     "problem": (derived, PROBLEM, KEYS),
     "problem as written": (as_written, PROBLEM, KEYS),
     "steps": (derived, CUSTOM, KEYS),
-    "exam": (exam, EXAM, {*HEAD, *LOOK, *SHARED, "instructions", "class", "question"}),
+    "exam": (exam, EXAM, set(keys(ExamFile))),
     "notation": (notation, NOTATION, set(keys(Notation))),
     "scheme": (scheme, SCHEME, set(keys(Scheme))),
     "language": (language, LANGUAGE, set()),
@@ -210,7 +210,7 @@ NO_SIZES = [value for value in WRONG if not (type(value) is int and 1 <= value <
 @pytest.mark.parametrize("value", NO_SIZES, ids=lambda value: repr(value)[:20])
 def test_a_size_that_is_none_is_refused_before_anything_is_drawn(value):
     question = {"type": "full", "mechanism": "attention", "sizes": {"n": value}}
-    with pytest.raises(SymattnError, match=r"question 1: The size n is .*; a whole number from 1 to 10000"):
+    with pytest.raises(SymattnError, match=r"question 1, sizes\.n is .*; a whole number from 1 to 10000"):
         exam_spec({"question": [question]}, Path("exam.toml"))
 
 

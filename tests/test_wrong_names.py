@@ -16,7 +16,7 @@ import symattn
 from symattn.cli import main
 from symattn.cli.lists import catalogues
 from symattn.errors import InputError, nearest, offered
-from symattn.exam.spec import HEAD, LOOK, SHARED, exam_spec
+from symattn.exam.spec import ExamFile, exam_spec
 from symattn.examples import examples, load_example
 from symattn.explanation import CONVENTIONS, DIAGRAMS, LAYOUTS, known_choice
 from symattn.grading.source import papers
@@ -96,7 +96,7 @@ CATALOGUES: dict[str, tuple[Iterable[object], Callable[[str], object]]] = {
     "steps": ([step.name for step in SOLVED.steps], lambda name: SOLVED.derivation[name]),
     "ops": (OPS, lambda name: custom.run({"X": [[1]]}, [{"name": "Y", "op": name, "operands": ["X"]}])),
     "keys of problem files": (keys(ProblemFile), lambda name: problem_file({name: 1}, "problem.toml")),
-    "keys of exam files": ((*HEAD, *LOOK, *SHARED, "question"), lambda n: exam_spec({n: 1}, Path("exam.toml"))),
+    "keys of exam files": (keys(ExamFile), lambda n: exam_spec({n: 1}, Path("exam.toml"))),
     "keys of exam questions": (
         (*SETTINGS, "points", "title", "level", "softmax", "sizes", "notation", "exact", "places", "given", "items"),
         lambda name: exam_spec({"question": [{"type": "choice", name: 1}]}, Path("exam.toml")),

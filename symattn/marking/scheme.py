@@ -26,7 +26,7 @@ from symattn.errors import InputError
 from symattn.files import toml
 from symattn.marking.policy import POLICIES, Policy, policy
 from symattn.question import Mark, Marks, Part, Question, ShapeAnswer, marks_text
-from symattn.typed import Key, NotEmpty, OneOf, OrOne, ReadBy, Some, read
+from symattn.typed import Key, NotEmpty, OneOf, OrOne, Place, ReadBy, Some, read
 
 Code = Literal["M", "A", "B"]
 Follow = Literal["ft", "cao", "hence"]
@@ -50,17 +50,17 @@ class Line:
     group: str = ""
 
 
-def marks_of(text: object) -> Marks:
-    """M1 A2 as marks; `InputError` for anything else."""
+def _marks(text: object, place: Place) -> Marks:
+    """M1 A2 as marks."""
     words = [_MARK.fullmatch(word) for word in text.split()] if isinstance(text, str) else [None]
     found = [Mark(cast(Code, word[1]), int(word[2])) for word in words if word]
     if len(found) < len(words):
-        raise InputError(f"Marks are {text!r}; codes such as M1 A2 B1 were expected.")
+        raise place.wrong(text, "a text of codes such as M1 A2 B1")
     return tuple(found)
 
 
 PolicyName = Annotated[str, OneOf(lambda: POLICIES)]
-StatedMarks = Annotated[Marks, ReadBy(lambda text, place: marks_of(text), marks_text)]
+StatedMarks = Annotated[Marks, ReadBy(_marks, marks_text)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,4 +133,4 @@ def read_scheme(text: str, where: str = "The mark scheme") -> Scheme:
     return read(Scheme, toml(text, where), where)
 
 
-__all__ = ["Follow", "Line", "Scheme", "StatedLine", "lines_of", "marks_of", "read_scheme"]
+__all__ = ["Follow", "Line", "Scheme", "StatedLine", "lines_of", "read_scheme"]

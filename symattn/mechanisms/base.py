@@ -55,7 +55,10 @@ def _number(given: object, place: Place) -> Value:
     try:
         return exact(given)
     except InputError as error:
-        raise place.says(f"{given!r} cannot be used: {error}") from error
+        unread = isinstance(given, str)
+        raise (
+            place.says(f"{given!r} cannot be used: {error}") if unread else place.wrong(given, "a number")
+        ) from error
 
 
 def _base(given: object, place: Place) -> Value | Literal["e"]:

@@ -154,11 +154,11 @@ def _band(given: Any) -> Band:
 
 
 def _level(spec: Spec) -> Level:
-    return cast(Level, spec.level)
+    return spec.level
 
 
 def _softmax(spec: Spec) -> SoftmaxKind:
-    return cast(SoftmaxKind, spec.softmax)
+    return spec.softmax
 
 
 def content(spec: Spec, rng: random.Random, number: int, family: Family) -> dict[str, Json]:
