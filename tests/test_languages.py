@@ -238,6 +238,7 @@ def fresh_pages() -> Iterator[Document]:
                 yield question_document(question(name), "", "", solutions, layout, "bare")
 
 
+@pytest.mark.slow
 def test_fresh_pages_say_nothing_that_translators_have_not_seen():
     assert {message for one in fresh_pages() for message in untranslated(one, ENGLISH)} == set()
 
@@ -283,6 +284,7 @@ def numbers(text: str) -> Counter[str]:
     return Counter(re.findall(r"\d+(?:[.,]\d+)*", text))
 
 
+@pytest.mark.covering(most=20)
 @in_every_language
 @pytest.mark.parametrize("name", TYPES)
 def test_a_key_has_the_same_numbers_formulas_and_marks(language, name):
@@ -380,6 +382,7 @@ def test_text_that_is_in_no_catalogue_stays_as_it_is(text):
             assert in_(language, page(words(text))).blocks == page(words(text)).blocks
 
 
+@pytest.mark.covering(most=1)
 @in_every_language
 def test_an_exam_keeps_the_words_of_its_teacher(language):
     pages = dict(messages.exam_pages(2026))
@@ -415,6 +418,7 @@ def answers(attempt: Attempt) -> dict[str, Said]:
 NOTES = [("full", f"note-00{number}") for number in range(5)]
 
 
+@pytest.mark.covering(most=12)
 @in_every_language
 @pytest.mark.parametrize(("name", "notation"), [*((name, "standard") for name in TYPES), *NOTES])
 def test_a_worksheet_that_was_filled_in_is_read_back(language, name, notation):
