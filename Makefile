@@ -12,7 +12,7 @@ check:           ## format, lint, types, layers, the fast suite
 	$(PYTHON) -m pytest
 
 test:            ## every test
-	$(PYTHON) -m pytest -m "" --hypothesis-profile full
+	$(PYTHON) -m pytest -m ""
 
 thorough:        ## every test with other random examples each time, ten times as many where it does not say how many (hours)
 	$(PYTHON) -m pytest -m "" --hypothesis-profile thorough

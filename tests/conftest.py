@@ -10,21 +10,17 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-SHARE = 4
-"""The fast suite tries one in so many of the examples, where a test says how many, too."""
-
 settings.register_profile(
-    "full", deadline=None, max_examples=40, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "symattn", deadline=None, max_examples=40, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("fast", settings.get_profile("full"), max_examples=40 // SHARE)
-settings.register_profile("thorough", settings.get_profile("full"), max_examples=400, derandomize=False)
-settings.load_profile("fast")
+settings.register_profile("thorough", settings.get_profile("symattn"), max_examples=400, derandomize=False)
+settings.load_profile("symattn")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -38,18 +34,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             for case in cases:
                 if case not in kept:
                     case.add_marker(pytest.mark.slow)
-    if settings.default.max_examples == 40 // SHARE:
-        for function in {item.function for item in functions}:
-            try_fewer(function)
-
-
-def try_fewer(function: Callable[..., object]) -> None:
-    """Where a test says how many examples hypothesis tries: what `@settings` leaves at a function."""
-    own = getattr(function, "_hypothesis_internal_use_settings", None)
-    if own is not None and own.max_examples > settings.default.max_examples:
-        function._hypothesis_internal_use_settings = settings(  # type: ignore[attr-defined]
-            own, max_examples=max(settings.default.max_examples, own.max_examples // SHARE)
-        )
 
 
 def covering(cases: Sequence[pytest.Function]) -> Iterator[pytest.Function]:
@@ -58,7 +42,7 @@ def covering(cases: Sequence[pytest.Function]) -> Iterator[pytest.Function]:
     Each time the case with the most values that have not come yet; of several, the one whose values came least often.
     """
     values = {case: set(values_of(case)) for case in cases}
-    came, missing = Counter[Hashable](), set[Hashable]().union(*values.values())
+    came, missing = Counter[tuple[str, str]](), set[tuple[str, str]]().union(*values.values())
     while missing:
         best = max(cases, key=lambda case: (len(values[case] & missing), -sum(came[value] for value in values[case])))
         came.update(values[best])
@@ -66,9 +50,8 @@ def covering(cases: Sequence[pytest.Function]) -> Iterator[pytest.Function]:
         yield best
 
 
-def values_of(case: pytest.Function) -> Iterator[Hashable]:
-    for name, value in case.callspec.params.items():
-        yield name, type(value), value if isinstance(value, Hashable) else id(value)
+def values_of(case: pytest.Function) -> Iterator[tuple[str, str]]:
+    return ((name, repr(value)) for name, value in case.callspec.params.items())
 
 
 def few(name: str | None, cases: list[pytest.Function], most: int | None) -> list[pytest.Function]:

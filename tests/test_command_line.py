@@ -119,7 +119,7 @@ OPTIONS = [
 ]  # fmt: skip
 
 
-@pytest.mark.covering(most=4)
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
 def test_the_recipe_in_the_footer_makes_the_same_sheet(folder, options):
     first = run("worksheet", "--seed", 5, "--format", "text,latex,markdown,typst", "--out", "a", *options)
@@ -138,7 +138,7 @@ def test_the_recipe_in_the_footer_makes_the_same_sheet(folder, options):
         assert (folder / "a" / name).read_bytes() == (folder / "b" / name).read_bytes(), name
 
 
-@pytest.mark.covering(most=3)
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("name", mechanisms())
 def test_every_mechanism_makes_sheets_that_its_recipe_makes_again(folder, name):
     assert run("worksheet", name, "--seed", 2, "--format", "text", "--out", "a").exit_code == 0
@@ -174,7 +174,7 @@ def test_another_process_with_another_hash_seed_gives_the_same_bytes(folder):
         assert (folder / "1" / name).read_bytes() == (folder / "2" / name).read_bytes(), name
 
 
-@pytest.mark.covering(most=8)
+@pytest.mark.covering(most=5)
 @pytest.mark.parametrize("source", [*examples(), "problem.toml"])
 @pytest.mark.parametrize("kind", ["derivation", "worksheet", "key"])
 def test_examples_and_files_are_derived(folder, source, kind):
@@ -188,7 +188,7 @@ def test_examples_and_files_are_derived(folder, source, kind):
     assert files(folder / "o") == [f"{stem}.md", f"{stem}.tex", "symattn.sty"]
 
 
-@pytest.mark.covering(most=10)
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize(
     "options",
     [
@@ -335,7 +335,11 @@ WRONG = [
     (["worksheet", "--seed", "x"], "x"),
     (["worksheet", "--places", "51"], "51"),
     (["worksheet", "--frobnicate"], "--frobnicate"),
-    (["worksheet", "attention", "-n", "500", "--size", "n=1,m=1,d_k=1,d_v=1"], "more draws gave none"),
+    pytest.param(
+        ["worksheet", "attention", "-n", "500", "--size", "n=1,m=1,d_k=1,d_v=1"],
+        "more draws gave none",
+        marks=pytest.mark.slow,
+    ),
     (["worksheet", "weighted_values", "--size", "n=9,m=9,d_v=1"], "worth setting"),
     (["derive", "nothing"], "no mechanism or example 'nothing'"),
     (["derive", "nothing.toml"], "no file nothing.toml"),
@@ -471,6 +475,7 @@ def test_a_reader_that_goes_away_is_no_error(folder):
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_output_that_is_no_terminal_has_no_colours_and_no_bars(folder):
     done = process("worksheet", "-n", 3, "--seed", 1, "--format", "text", cwd=folder)
     assert done.returncode == 0

@@ -1,5 +1,6 @@
 """Exact values as formulas: what they look like, and that they still are the value."""
 
+import re
 from fractions import Fraction as Ratio
 
 import oracles
@@ -70,6 +71,7 @@ def test_the_shortest_decimal_is_the_value_and_no_shorter_one_is(q):
     assert (digits is not None) == terminates
     if digits is not None:
         assert Ratio(digits) == q
+        assert re.fullmatch(r"-?\d+(\.\d+)?", digits), digits  # 0.5, and not .5
         places = len(digits.partition(".")[2])
         assert places == 0 or (q * 10 ** (places - 1)).denominator != 1
 

@@ -69,7 +69,7 @@ def put(path: Path, source: str) -> None:
 
 
 def failing(tree: Path, tests: list[str], whole: bool, options: list[str]) -> str:
-    everything = ["-m", "", "--hypothesis-profile", "full"] if whole else []
+    everything = ["-m", ""] if whole else []
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider",
          "--deselect", "tests/test_mutants.py", *everything, *options, *tests],

@@ -129,6 +129,7 @@ def test_the_same_seed_gives_the_same_bytes_and_a_secret_others(finished, tmp_pa
     assert b"nobody" not in (tmp_path / "s" / "exam.json").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_run_without_seed_is_frozen_and_continued_without_one(tmp_path):
     path = exam(tmp_path, students=4)
     first, _ = made(path, tmp_path / "out", seed=None)

@@ -249,6 +249,7 @@ def test_marks_json_has_everything(graded):
 # ------------------------------------------------------------------------------------------------ runs
 
 
+@pytest.mark.slow
 def test_the_same_bytes_whatever_the_number_of_processes_and_from_a_zip(graded, exam, submissions, tmp_path):
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
         for path in submissions.iterdir():
@@ -475,6 +476,7 @@ def test_without_marks_the_mistakes_are_still_counted(exam, submissions):
     assert {row["percent"] for row in csv.DictReader(io.StringIO(book.csv(), newline=""))} == {""}
 
 
+@pytest.mark.slow
 def test_a_scheme_of_ones_own(exam, submissions, tmp_path):
     scheme = '[settings]\nprecision = 1\n[[line]]\npart = "S"\nmarks = "M1 A2"\n'
     book = symattn.grade(exam, submissions, scheme=scheme, jobs=2)
@@ -616,6 +618,7 @@ def test_three_hundred_submissions_ten_of_them_broken(tmp_path):
     assert "0 of" not in re.sub(r"[1-9]0 of", "", summary)
 
 
+@pytest.mark.slow
 def test_nobody_can_change_the_marks_of_somebody_else(exam, submissions, tmp_path):
     """A file with the id of another inside, at the end of all names, and one with another's sheet in its head."""
     mine = shutil.copytree(submissions, tmp_path / "submissions")

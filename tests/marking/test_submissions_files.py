@@ -324,6 +324,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize("what", BROKEN, ids=str)
 def test_a_file_that_cannot_be_used_is_refused_in_one_sentence(what: str, tmp_path: Path) -> None:
     content, expected = BROKEN[what]

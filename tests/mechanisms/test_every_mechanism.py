@@ -73,6 +73,7 @@ def test_all_are_listed():
         assert chosen.title in listed
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_two_worksheets_differ_and_are_as_much_work(name):
     one, other = made(name)

@@ -22,7 +22,7 @@ made = cache(drawn)
 """Two sheets of every type and level, drawn once for all tests."""
 
 
-@pytest.mark.covering(most=17)
+@pytest.mark.covering(most=8)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("name", TYPES)
 def test_a_worksheet_and_a_key_in_every_format_and_the_same_bytes_from_the_frozen_set(name, level):

@@ -59,6 +59,7 @@ def script_of(question):
     return script
 
 
+@pytest.mark.slow
 def test_scripts_against_numpy():
     seen = Counter()
     for question in questions(TYPE, 25):

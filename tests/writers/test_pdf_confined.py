@@ -193,6 +193,7 @@ def test_tex_writes_no_file_without_end(monkeypatch: pytest.MonkeyPatch) -> None
         pdf.latex_pdf(DOCUMENT % endless)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tex")
 def test_tex_that_never_ends_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdf, "LATEX_SECONDS", 1)
