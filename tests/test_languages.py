@@ -233,50 +233,13 @@ def test_lists_are_their_own_english(items):
 # ------------------------------------------------------------------------------------------------ pages
 
 
-<<<<<<< HEAD
+@pytest.mark.covering
 @pytest.mark.parametrize("name", TYPES)
 @in_every_language
 def test_pages_are_wholly_in_their_language(language, name):
     """Wherever the catalogue is whole, as those that come along are."""
     pages = [question_document(question(name)), question_document(question(name), solutions="key")]
     assert {lost for one in pages for lost in untranslated(replace(one, look=Look(language=language)))} == set()
-=======
-
-def fresh_pages() -> Iterator[Document]:
-    """Pages that the catalogue was not made from."""
-    for name in TYPES:
-        yield question_document(question(name))
-        yield question_document(question(name), solutions="key")
-        for layout in LAYOUTS:
-            for solutions in ("partly", "worked"):
-                yield question_document(question(name), "", "", solutions, layout, "bare")
-
-
-@pytest.mark.slow
-def test_fresh_pages_say_nothing_that_translators_have_not_seen():
-    assert {message for one in fresh_pages() for message in untranslated(one, ENGLISH)} == set()
-
-
-def test_every_sentence_in_the_sources_is_known_to_translators():
-    """No page has to be made: each clause that is written in a module that makes pages is part of some message."""
-    known = " | ".join(" | ".join(sources.clauses(message)) for message in messages_of("en"))
-    found = [(name, line, text) for name, line, text in sources.texts() for part in sources.clauses(text)
-             if part not in known]  # fmt: skip
-    assert found == []
-    assert set(messages.spoken()) <= set(messages_of("en"))
-    assert sum(1 for _ in sources.texts()) > 3000  # nothing was overlooked
-
-
-@pytest.mark.slow
-def test_examples_exams_and_feedback_say_nothing_that_translators_have_not_seen():
-    known = [symattn.derive(name).document for name in messages.examples()]
-    known += messages.exam_pages(2026).values()
-    asked = question("full")
-    assert asked.problem is not None
-    for wrong in islice(replayed(asked.problem.derivation), 0, None, 3):
-        known.append(feedback_document(mark(asked, script(asked, wrong.derivation))))
-    assert {message for one in known for message in untranslated(one, ENGLISH)} == set()
->>>>>>> suite
 
 
 def leaves(node: Any, kind: type) -> Iterator[Any]:
@@ -399,7 +362,6 @@ def test_text_that_is_in_no_catalogue_stays_as_it_is(text):
             assert in_(language, page(words(text))).blocks == page(words(text)).blocks
 
 
-<<<<<<< HEAD
 EXAM: dict[str, Any] = {
     "title": "Name", "institution": "Total", "course": "Answer key", "date": "Date", "time": "90 minutes",
     "aids": "Marks", "instructions": ["Output"], "variants": 3, "formula_sheet": "full", "exponentials": True,
@@ -425,9 +387,7 @@ def exam_pages() -> Mapping[str, Document]:
     return {stem: document() for stem, document in exam_documents(exam())}
 
 
-=======
 @pytest.mark.covering(most=1)
->>>>>>> suite
 @in_every_language
 def test_an_exam_keeps_the_words_of_its_teacher(language):
     pages = dict(exam_pages())
