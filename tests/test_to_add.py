@@ -337,9 +337,10 @@ def test_a_file_that_is_wrong_is_named(tmp_path):
     own = Path(symattn.__file__).parent / "mechanisms"
     (tmp_path / "wrong.py").write_text("import nothing_of_that_name\n", encoding="utf-8")
     package = importlib.import_module("symattn.mechanisms")
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(InputError, match=r"wrong\.py cannot be used: ModuleNot"):
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(package, "__path__", [str(own), str(tmp_path)])
-        list(modules(package.__name__, package.__path__))
+        with pytest.raises(InputError, match=r"wrong\.py cannot be used: ModuleNot"):
+            list(modules(package.__name__, package.__path__))
     (tmp_path / "wrong.py").rename(tmp_path / "attention.py")
     with pytest.raises(InputError, match=r"attention\.py has the name of .*; another name is needed"):
         list(modules(package.__name__, [str(own), str(tmp_path)]))
