@@ -12,6 +12,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from itertools import islice
@@ -205,7 +206,7 @@ def formulas_that_count() -> Iterator[Document]:
     counts = problem_types()["counts"]
     [drawn] = islice(pool(counts.spec({}), Dice.seeded(1)), 1)
     for name in ITEMS:
-        question = counts.make({**drawn.content, "polynomials": [name]})
+        question = counts.make(replace(drawn.content, polynomials=(name,)))
         yield from (question_document(question), question_document(question, solutions="key"))
 
 
