@@ -19,16 +19,16 @@ from symattn.ops.gradient import SoftmaxGradient
 from symattn.problem import Problem
 from symattn.problems import derived
 from symattn.problems.base import ProblemType
-from symattn.question import Answer, Content, Mark, Marks, Part, Question, ShapeAnswer, StepAnswer, share
+from symattn.question import Answer, Mark, Marks, Part, Question, ShapeAnswer, StepAnswer, share
 
 
-def make(content: Content) -> Question:
+def make(content: derived.Content) -> Question:
     made = derived.made(content)
     return question(made.problem, content, made.separation)
 
 
 def question(
-    problem: Problem, content: Content, found: Separation | None = None, detail: Detail | None = None
+    problem: Problem, content: object, found: Separation | None = None, detail: Detail | None = None
 ) -> Question:
     """A problem with room for every step that is asked, and its key; of a step without numbers, its shape is asked."""
     wording = wording_of(problem)
@@ -186,6 +186,7 @@ TYPE = ProblemType(
     title="Full derivation in answer boxes",
     draw=derived.content,
     make=make,
+    content=derived.Content,
     family=derived.family,
     complaint=derived.complaint,
     key=derived.key,
