@@ -34,7 +34,7 @@ from symattn.problems.asking import LETTERS, Offer, choice, choices, choices_key
 from symattn.problems.base import ProblemType, Spec
 from symattn.problems.derived import numbers
 from symattn.problems.ways import BY_ID, WAYS, Way, carried_out
-from symattn.question import ChoiceAnswer, Mark, Part, Question
+from symattn.question import ChoiceAnswer, Mark, OneLess, Part, Question
 
 FIRST = ("A", "Z", "S'", "S", "formula", "M", "V", "Q", "K")
 """What is asked about where there is not room for everything."""
@@ -319,7 +319,7 @@ def make(content: Content) -> Question:
     parts: list[Part] = []
     for number, item in enumerate(content.items):
         prompt, offers = _asked(item, found, wording, problem)
-        marks = (Mark("B", 2, "one less for every wrong tick"),) if several else (Mark("B", 1),)
+        marks = (Mark("B", 2, "one less for every wrong tick", OneLess()),) if several else (Mark("B", 1),)
         title = step_title(found.derivation[item.step], wording)
         ask = (Paragraph(prompt), choices(offers, several))
         key = (Paragraph(prompt), *choices_key(offers, several))

@@ -473,7 +473,7 @@ def _width(cell: Inlines) -> float:
 def _written(wrong: WrongDerivation, step: str, wording: Wording, places: int) -> Inlines:
     matrix = wrong.value(step)
     if not isinstance(matrix, Matrix):
-        return (Words("too long to write" if wrong.outgrown else "not defined"),)
+        return (Words("not defined" if wrong.undefined else "too long to write"),)
     if matrix == wrong.right.value(step):
         return (Words("right all the same"),)
     if any(x is not NEGATIVE_INFINITY and not abs(approximate(x)) < LARGEST_WRITTEN for x in matrix):
