@@ -7,7 +7,7 @@ reads markup in it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -106,6 +106,31 @@ def _inlines(value: Formula | Inline | Inlines | str | int) -> Inlines:
     return (Math(value),)
 
 
+def listing(items: Sequence[Inlines], last: Literal["", "and", "or"] = "and") -> Inlines:
+    """a; a and b; a, b and c: as `languages.listed`, for text with formulas; with no last word, commas alone."""
+    *before, end = items or [()]
+    if not before:
+        return end
+    said = before[0]
+    for item in before[1:]:
+        said = sentence("{items}, {item}", items=said, item=item)
+    match last:
+        case "and":
+            return sentence("{items} and {item}", items=said, item=end)
+        case "or":
+            return sentence("{items} or {item}", items=said, item=end)
+        case "":
+            return sentence("{items}, {item}", items=said, item=end)
+
+
+def in_turn(parts: Iterable[Inlines]) -> Inlines:
+    """Sentences one after the other, as `languages.sentences`, for text with formulas; empty ones are left out."""
+    said, *others = [part for part in parts if part] or [()]
+    for part in others:
+        said = sentence("{sentences} {sentence}", sentences=said, sentence=part)
+    return said
+
+
 def joined(content: Iterable[Inline]) -> Inlines:
     """Text in one piece wherever nothing else stands between; somebody's own words stay apart."""
     done: list[Inline] = []
@@ -131,11 +156,22 @@ def spans(content: Inlines) -> Iterator[Span]:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading, level 1 below the title, 2 below that; `marks` stand at the right margin."""
+    """A heading, level 1 below the title, 2 below that; `marks` stand at the right margin.
+
+    `label` numbers what the heading is of, a question ("1.", "Question 2.") or a part of one ("(a)"), and stands before
+    the content; `of` says which, for formats that count these themselves.
+    """
 
     content: Inlines
     level: int = 1
     marks: str = ""
+    label: Inlines = ()
+    of: Literal["", "question", "part"] = ""
+
+    @property
+    def whole(self) -> Inlines:
+        """The content behind its label."""
+        return (*self.label, Words(" "), *self.content) if self.label else self.content
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,11 +187,14 @@ class Display:
     """Formulas on lines of their own, the lines aligned at their first relation sign.
 
     A line that begins with a relation sign (`Relation((NOTHING, …), …)`) continues the one above.
-    `lead` is text before the formula on the same line ("Queries:").
+    `lead` is text before the formula on the same line ("Queries:").  `step` is the step of a derivation that the lines
+    are of, where they are its rule or its values, which is its `role`.
     """
 
     lines: tuple[Formula, ...]
     lead: Inlines = ()
+    step: str = ""
+    role: Literal["", "rule", "values"] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +210,8 @@ class AnswerGrid:
     """`name` = an empty matrix of boxes to write in, one for each entry.
 
     `filled` says what stands in some of them already (indices from 0).  With `shade`, the boxes are squares to be
-    shaded or left white, as in drawing a mask.  Labels stand before the rows and above the columns.
+    shaded or left white, as in drawing a mask.  Labels stand before the rows and above the columns.  `step` is the step
+    of a derivation that is asked for.
     """
 
     name: Formula
@@ -182,6 +222,7 @@ class AnswerGrid:
     shade: bool = False
     row_labels: tuple[Formula, ...] = ()
     column_labels: tuple[Formula, ...] = ()
+    step: str = ""
 
 
 @dataclass(frozen=True, slots=True)

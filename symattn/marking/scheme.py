@@ -26,7 +26,7 @@ from typing import Any, Literal, cast
 from symattn.errors import InputError, offered
 from symattn.files import toml
 from symattn.marking.policy import POLICIES, Policy, policy
-from symattn.question import Mark, Marks, Part, Question, ShapeAnswer
+from symattn.question import Lesser, Mark, Marks, OneLess, Part, Question, Rule, ShapeAnswer
 
 Follow = Literal["ft", "cao", "hence"]
 _MARK = re.compile(r"([MAB])(\d{1,3})")
@@ -95,7 +95,10 @@ def _with(lines: list[Line], stated: Mapping[str, Any]) -> list[Line]:
     found = known.get(names[0]) or next(line for line in lines if line.parts[0].partition(".")[0] == names[0])
     marks = marks_of(stated["marks"]) if "marks" in stated else found.marks
     if "accuracy" in stated:
-        marks = tuple(replace(m, what=stated["accuracy"]) if m.code == "A" else m for m in marks)
+        marks = tuple(
+            replace(m, what=stated["accuracy"], rule=_RULES.get(stated["accuracy"])) if m.code == "A" else m
+            for m in marks
+        )
     other = {key: stated[key] for key in ("follow", "flagged", "seen", "group") if key in stated}
     return [replace(line, marks=marks, **other) if line is found else line for line in lines]
 
@@ -110,6 +113,21 @@ def marks_of(text: str) -> Marks:
         found.append(Mark(cast(Literal["M", "A", "B"], match[1]), int(match[2])))
     return tuple(found)
 
+
+_RULES: Mapping[str, Rule] = {
+    "one for each row": "rows",
+    "one for every row": "rows",
+    "two for every row": "rows",
+    "one for every token": "rows",
+    "one less for every wrong number": OneLess(),
+    "one less for every wrong entry": OneLess(),
+    "one less for every wrong tick": OneLess(),
+    "one less for every two wrong numbers": OneLess(each=2),
+    "one less for every two wrong entries": OneLess(each=2),
+    "all entries; A1 for two thirds of them": Lesser(Fraction(2, 3)),
+    "all four; A1 for three": Lesser(Fraction(3, 4)),
+}
+"""How a scheme may say that accuracy marks are earned; anything else is told to markers and changes no mark."""
 
 # ------------------------------------------------------------------------------------------------ the file
 

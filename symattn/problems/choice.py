@@ -32,7 +32,7 @@ from symattn.problems import derived
 from symattn.problems.asking import LETTERS, Offer, choice, choices, choices_key, tokens_are_rows
 from symattn.problems.base import Family, ProblemType, Spec
 from symattn.problems.ways import WAYS, Way, carried_out
-from symattn.question import ChoiceAnswer, Content, Json, Mark, Part, Question
+from symattn.question import ChoiceAnswer, Content, Json, Mark, OneLess, Part, Question
 
 FIRST = ("A", "Z", "S'", "S", "formula", "M", "V", "Q", "K")
 """What is asked about where there is not room for everything."""
@@ -266,7 +266,7 @@ def make(content: Content) -> Question:
     parts: list[Part] = []
     for number, item in enumerate(cast("list[dict[str, Any]]", content["items"])):
         prompt, offers = _MAKERS[item["kind"]](item, found, wording, problem)
-        marks = (Mark("B", 2, "one less for every wrong tick"),) if several else (Mark("B", 1),)
+        marks = (Mark("B", 2, "one less for every wrong tick", OneLess()),) if several else (Mark("B", 1),)
         title = step_title(found.derivation[item["step"]], wording)
         ask = (Paragraph(prompt), choices(offers, several))
         key = (Paragraph(prompt), *choices_key(offers, several))

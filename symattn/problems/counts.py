@@ -35,7 +35,7 @@ from symattn.notation import load_notation
 from symattn.problems.asking import Offer, Prose, choice, choices, choices_key
 from symattn.problems.base import Family, ProblemType, Spec
 from symattn.problems.shapes import output_weights
-from symattn.question import Answer, Content, FormulaAnswer, Json, Mark, MatrixAnswer, Part, Question
+from symattn.question import Answer, Content, FormulaAnswer, Json, Mark, MatrixAnswer, OneLess, Part, Question
 
 
 @dataclass(frozen=True)
@@ -587,7 +587,10 @@ def _operations(content: Content, say: Prose) -> Part:
             ),
         ),
         answer=MatrixAnswer(Matrix([[count] for _, _, count in lines])),
-        marks=(Mark("M", 1), Mark("A", 3, "one less for every wrong number, with follow-through to the sum")),
+        marks=(
+            Mark("M", 1),
+            Mark("A", 3, "one less for every wrong number, with follow-through to the sum", OneLess(), "sum"),
+        ),
     )
 
 
@@ -677,7 +680,7 @@ def _cache(content: Content, say: Prose) -> Part:
             ItemList(tuple((Words(line),) for line in wrong)),
         ),
         answer=MatrixAnswer(Matrix([[numbers], [numbers * size]])),
-        marks=(Mark("M", 1), Mark("A", 1, "both, the bytes with follow-through")),
+        marks=(Mark("M", 1), Mark("A", 1, "both, the bytes with follow-through", follows="quotient")),
     )
 
 
@@ -735,7 +738,10 @@ def _whole_model(content: Content, say: Prose) -> Part:
             ),
         ),
         answer=MatrixAnswer(Matrix([[count] for _, _, count in lines])),
-        marks=(Mark("M", 1), Mark("A", 3, "one less for every wrong number, with follow-through to the sums")),
+        marks=(
+            Mark("M", 1),
+            Mark("A", 3, "one less for every wrong number, with follow-through to the sums", OneLess(), "sum"),
+        ),
     )
 
 

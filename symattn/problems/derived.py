@@ -446,7 +446,7 @@ def _width(cell: Inlines) -> float:
 def _written(wrong: WrongDerivation, step: str, wording: Wording, places: int) -> Inlines:
     matrix = wrong.value(step)
     if not isinstance(matrix, Matrix):
-        return (Words("not defined" if "not defined" in wrong.stopped else "too long to write"),)
+        return (Words("not defined" if wrong.undefined else "too long to write"),)
     if matrix == wrong.right.value(step):
         return (Words("right all the same"),)
     if any(x is not NEGATIVE_INFINITY and not abs(approximate(x)) < LARGEST_WRITTEN for x in matrix):

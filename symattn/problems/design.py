@@ -314,7 +314,7 @@ def _scores_parts(item: Item, content: Content, say: Prose) -> list[Part]:
         ),
         say.equations(S=model),
     ]
-    return [_part("Scores from weights", ask, key, answer, Mark("M", 1), Mark("A", 2, "one for each row"))]
+    return [_part("Scores from weights", ask, key, answer, Mark("M", 1), Mark("A", 2, "one for each row", "rows"))]
 
 
 def _exact_parts(item: Item, content: Content, say: Prose) -> list[Part]:
@@ -475,7 +475,7 @@ def _mask_parts(item: Item, content: Content, say: Prose) -> list[Part]:
         ItemList(tuple(lines)),
         Display((Relation((name, table), ("=",)),)),
     ]
-    return [_part("A mask", ask, key, CellsAnswer((3, 3), hidden), Mark("B", 3, "one for each row"))]
+    return [_part("A mask", ask, key, CellsAnswer((3, 3), hidden), Mark("B", 3, "one for each row", "rows"))]
 
 
 def _impossible_parts(item: Item, content: Content, say: Prose) -> list[Part]:

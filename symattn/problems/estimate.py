@@ -302,7 +302,9 @@ def _order_part(item: Item, say: Prose) -> Part:
     steps = tuple((Words(f"{letter}: "), Math(say.row(line))) for letter, line in zip(letters, lines, strict=True))
     key = (say.paragraph(f"The order is {', '.join(letters)}."), say.paragraph(reason), ItemList(steps))
     answer = OrderAnswer(tuple((letter,) for letter in letters))
-    return Part("", (Words(title),), ask, key, answer, (Mark("B", 2, "B1 for one exchange of neighbours"),))
+    return Part(
+        "", (Words(title),), ask, key, answer, (Mark("B", 2, "B1 for one exchange of neighbours", "one exchange"),)
+    )
 
 
 def _entropy_rank(parts: Sequence[int]) -> int:
@@ -390,7 +392,7 @@ def _list(say: Prose, limit: Sequence[Fraction]) -> tuple[Math]:
 def _reasoned(part: Part) -> Part:
     """The part with a line for the reason, and a mark for it."""
     room = (Paragraph((Words("Give a reason in one sentence."),)), WorkingSpace(16, ruled=True))
-    return replace(part, ask=(*part.ask, *room), marks=(*part.marks, Mark("B", 1, "reason")))
+    return replace(part, ask=(*part.ask, *room), marks=(*part.marks, Mark("B", 1, "reason", "reason")))
 
 
 def make(content: Content) -> Question:

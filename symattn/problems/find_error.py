@@ -381,7 +381,7 @@ def _output(letter: str, wrong: str, several: bool, wording: Wording, problem: P
     words = "Carry on from there to the output."
     if not several:
         words += " If the output itself is the wrong line, it is enough to write it once."
-    grid = AnswerGrid(wording.name(last.name), *answer.value.shape, cell_kind(last, problem.exact))
+    grid = AnswerGrid(wording.name(last.name), *answer.value.shape, cell_kind(last, problem.exact), step=last.name)
     ask = (Paragraph((Words(words),)), WorkingSpace(70), grid)
     names = [step.name for step in problem.derivation]
     following = problem.derivation.steps[names.index(wrong) + 1 :]

@@ -40,7 +40,7 @@ from symattn.problems.asking import (
     tokens_are_rows,
 )
 from symattn.problems.base import Family, ProblemType, Spec
-from symattn.question import ChoiceAnswer, Content, Mark, Part, Question
+from symattn.question import ChoiceAnswer, Content, Mark, OneLess, Part, Question
 
 Drawn = dict[str, Any]
 Item = Mapping[str, Any]
@@ -383,7 +383,9 @@ def _statements_part(item: Item, say: Prose) -> Part:
     )
     answer = choice(offers, several=True)
     key = choices_key(offers, several=True)
-    return Part("", (Words("True statements"),), ask, key, answer, (Mark("B", 3, "one less for each wrong tick"),))
+    return Part(
+        "", (Words("True statements"),), ask, key, answer, (Mark("B", 3, "one less for each wrong tick", OneLess()),)
+    )
 
 
 def make(content: Content) -> Question:

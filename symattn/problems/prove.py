@@ -22,6 +22,7 @@ from symattn.question import (
     FormulaAnswer,
     Mark,
     MatrixAnswer,
+    OneLess,
     OrderAnswer,
     Part,
     Question,
@@ -105,7 +106,7 @@ def _in_order(theorem: Theorem, lines: list[int], say: Prose) -> Part:
         Paragraph((Words(f"The order is {', '.join(right)}."),)),
         ItemList(tuple(map(say, theorem.proof)), ordered=True),
     )
-    marks = (Mark("B", 3, "one less for each line that must be moved"),)
+    marks = (Mark("B", 3, "one less for each line that must be moved", OneLess()),)
     answer = OrderAnswer(tuple((letter,) for letter in right))
     return Part("a", (Words("Proof"),), (ask, ItemList(shown), boxes), key, answer, marks)
 

@@ -41,8 +41,10 @@ from symattn.question import (
     Content,
     FormulaAnswer,
     Json,
+    Lesser,
     Mark,
     MatrixAnswer,
+    OneLess,
     Option,
     Part,
     Question,
@@ -571,7 +573,7 @@ def _cost(content: Content) -> Part:
         ("Convolution", f"{n}·{k}·{d}·{d} = ", convolution_operations(n, d, k)),
     ]
     asked = "How many multiply-adds does each layer take for the whole sequence?"
-    marks = (Mark("M", 1), Mark("A", 2, "all four; A1 for three"))
+    marks = (Mark("M", 1), Mark("A", 2, "all four; A1 for three", Lesser(Fraction(3, 4))))
     return _tabled("cost", "Operations", asked, ("Layer", "Multiply-adds"), lines, marks, content)
 
 
@@ -619,7 +621,7 @@ def _parallel(content: Content) -> Part:
         ),
         key=(Choices(items, several=True, ticked=right), ItemList(reasons)),
         answer=ChoiceAnswer(tuple(Option(item, k in right) for k, item in enumerate(items)), several=True),
-        marks=(Mark("B", 2, "one less for every wrong tick or missing one"),),
+        marks=(Mark("B", 2, "one less for every wrong tick or missing one", OneLess()),),
     )
 
 
@@ -722,7 +724,7 @@ def _claims(content: Content) -> tuple[Part, Part]:
         ask=(Paragraph((Words("Tick every statement that is true, and no other."),)), Choices(items, several=True)),
         key=(Choices(items, several=True, ticked=true), ItemList(reasons)),
         answer=ChoiceAnswer(tuple(Option(item, i in true) for i, item in enumerate(items)), several=True),
-        marks=(Mark("B", 2, "one less for every wrong tick or missing one"),),
+        marks=(Mark("B", 2, "one less for every wrong tick or missing one", OneLess()),),
     )
     corrected = Part(
         name="corrections",

@@ -32,7 +32,7 @@ from symattn.notation import Notation, load_notation
 from symattn.ops import Add, Hadamard, MatMul, Softmax, Stack, Transpose
 from symattn.problems.asking import Offer, Prose, choice, choices, choices_key, tokens_are_rows
 from symattn.problems.base import Family, ProblemType, Spec
-from symattn.question import Content, Json, Mark, MatrixAnswer, Part, Question, ShapeAnswer
+from symattn.question import Content, Json, Mark, MatrixAnswer, OneLess, Part, Question, ShapeAnswer
 
 Size = tuple[int, int]
 
@@ -440,7 +440,7 @@ def _table(content: Content, say: Prose) -> Part:
         ask=(Paragraph(say(f"{given}{per_head}. Fill in the table.")), Table(header, tuple(asked), True)),
         key=(Paragraph(say(f"{given}{per_head}.")), Table(header, tuple(solved), True)),
         answer=MatrixAnswer(Matrix(found)),
-        marks=(Mark("B", 4, "one less for every two wrong numbers"),),
+        marks=(Mark("B", 4, "one less for every two wrong numbers", OneLess(each=2)),),
     )
 
 

@@ -231,7 +231,10 @@ def _token_part(token: int, there: Wording, other: Problem) -> Part:
 def _matrix_part(letter: str, name: str, there: Wording, other: Problem) -> Part:
     step, answer = other.derivation[name], MatrixAnswer.of(other.derivation, name)
     prompt = Paragraph((Words("Write "), Math(there.name(name)), Words(" with its values as it stands there.")))
-    ask: tuple[Block, ...] = (prompt, AnswerGrid(there.name(name), *answer.value.shape, cell_kind(step, other.exact)))
+    ask: tuple[Block, ...] = (
+        prompt,
+        AnswerGrid(there.name(name), *answer.value.shape, cell_kind(step, other.exact), step=name),
+    )
     key = (prompt, _shown(name, there))
     word = there.notation.named(name).word or step.op.title
     return Part(letter, (Words(word),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))
