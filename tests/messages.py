@@ -28,14 +28,14 @@ import symattn
 from symattn import figure_words, languages
 from symattn.attempt import Attempt
 from symattn.dice import Dice
-from symattn.document import Document, Inlines, Math, Paragraph, Quoted, Words
+from symattn.document import Document, Inlines, Math, Paragraph, Quoted, Words, sentence
 from symattn.exam import Exam, make_exam
 from symattn.exam.deploy import documents as exam_documents
 from symattn.exam.spec import exam_spec
 from symattn.examples import examples
 from symattn.explanation import question_document
 from symattn.formula import Name, speech
-from symattn.languages import Catalogue
+from symattn.languages import Catalogue, numbered
 from symattn.marking import mark
 from symattn.marking.policy import POLICIES
 from symattn.mechanisms import mechanisms
@@ -48,6 +48,7 @@ from symattn.problems.ways import WAYS
 from symattn.question import Question
 from symattn.reports import feedback_document, marking_document
 from symattn.reports import words as report_words
+from symattn.reports.told import CONSISTENT
 from symattn.resources import templates
 from symattn.translation import untranslated
 from symattn.trial import script
@@ -114,13 +115,13 @@ def spoken() -> Iterator[str]:
         for node in ast.walk(ast.parse(source)) if "from symattn.languages import" in source else ():
             match node:
                 case ast.Call(func=ast.Name(id="say"), args=[ast.Constant(value=str(message)), *_]):
-                    yield message.rstrip(":")
+                    yield numbered(message).rstrip(":")
     for path in sorted(templates().rglob("*.j2")):
         found = re.findall(r"""\bsay\((["'])(.+?)\1""", path.read_text(encoding="utf-8"))
-        yield from (message.rstrip(":") for _, message in found)
+        yield from (numbered(message).rstrip(":") for _, message in found)
     for table in (speech.DOTS, speech.RELATIONS, speech.PRODUCTS, speech.BRACKETS):
-        yield from (message for message in table.values() if message != "{1}")
-    yield from (speech.AND, figure_words.ARROWS)
+        yield from map(numbered, table.values())
+    yield from (numbered(speech.AND), figure_words.ARROWS)
 
 
 def with_formulas(text: str, **filled: str) -> Inlines:
@@ -176,10 +177,7 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-FRAGMENTS = {
-    "AND", "BETWEEN", "BEGIN_WITH", "BEGIN_LEFT_OUT", "LEFT_OUT", "LEFT_OUT_END", "CHARGED", "SHOWN_AT", "OWN",
-    "CONSISTENT", "LINES_BEFORE", "NUMBERED", "ELLIPSIS", "SHADED", "PLAIN", "TOLD_OF_MISSING", "WITHOUT_SOURCES",
-}  # fmt: skip
+FRAGMENTS = {"BETWEEN", "LINES_BEFORE", "NUMBERED", "ELLIPSIS", "SHADED"}
 """Words of reports that are no message by themselves."""
 
 
@@ -187,12 +185,9 @@ def words_of_reports() -> Iterator[Document]:
     texts = [value for name, value in vars(report_words).items() if name.isupper() and name not in FRAGMENTS]
     yield page_of(*((Words(text),) for text in texts_of(texts) if "{" not in text))
     lines: list[Inlines] = [(Math(Name("S")),), (Words(report_words.LINES_BEFORE),)]
-    for way, (before, after) in report_words.CONSISTENT.items():
-        if way in report_words.WITHOUT_SOURCES:
-            yield page_of((Words(f"{before}{after}."),))
-            continue
-        for own in report_words.OWN.values():
-            yield page_of(*((Words(before + own), *line, Words(f"{after}.")) for line in lines))
+    for ways in CONSISTENT.values():
+        for whole, _ in ways.values():
+            yield page_of(*(sentence(whole, lines=line) for line in lines))
 
 
 def ways_of_working() -> Iterator[Document]:

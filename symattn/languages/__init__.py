@@ -35,7 +35,18 @@ from typing import Any
 
 from symattn.errors import InputError, offered
 from symattn.files import read_toml
-from symattn.languages.messages import Message, capitalised, counted, filled, in_context, listed, message, sentences
+from symattn.languages.messages import (
+    PLACE,
+    Message,
+    capitalised,
+    counted,
+    filled,
+    in_context,
+    listed,
+    message,
+    places,
+    sentences,
+)
 
 PLURALS: Mapping[str, tuple[str, ...]] = {
     "one if n == 1": ("one", "other"),
@@ -208,13 +219,24 @@ def speaking(language: str) -> Iterator[None]:
         _LANGUAGE.reset(token)
 
 
-def say(message: str, *values: object) -> str:
-    """The message in the language that is spoken, with values for {1}, {2}, …
+def say(template: str, /, **values: object) -> str:
+    """The message in the language that is spoken, with what stands in its places.
 
-    >>> say("row {1}", 2)
-    'row 2'
+    >>> say("row {row}", row=2), say(message("row {row}", row=2))
+    ('row 2', 'row 2')
     """
-    return catalogue(_LANGUAGE.get()).say(message, *values)
+    standing: Mapping[str, object] = values
+    if isinstance(template, Message):
+        standing = template.values
+        template = template.english()
+    named = dict.fromkeys(places(template))
+    return catalogue(_LANGUAGE.get()).say(numbered(template), *(standing[name] for name in named))
+
+
+def numbered(template: str) -> str:
+    """A template as catalogues have it, its places numbered in order: "row {row}" is "row {1}"."""
+    numbers = {name: str(k) for k, name in enumerate(dict.fromkeys(places(template)), 1)}
+    return PLACE.sub(lambda found: f"{{{numbers[found[1]]}}}", template)
 
 
 __all__ = [
@@ -232,6 +254,7 @@ __all__ = [
     "languages",
     "listed",
     "message",
+    "numbered",
     "read_catalogue",
     "say",
     "sentences",
