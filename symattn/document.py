@@ -149,11 +149,22 @@ def spans(content: Inlines) -> Iterator[Span]:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading, level 1 below the title, 2 below that; `marks` stand at the right margin."""
+    """A heading, level 1 below the title, 2 below that; `marks` stand at the right margin.
+
+    `label` numbers what the heading is of, a question ("1.", "Question 2.") or a part of one ("(a)"), and stands before
+    the content; `of` says which, for formats that count these themselves.
+    """
 
     content: Inlines
     level: int = 1
     marks: str = ""
+    label: Inlines = ()
+    of: Literal["", "question", "part"] = ""
+
+    @property
+    def whole(self) -> Inlines:
+        """The content behind its label."""
+        return (*self.label, Words(" "), *self.content) if self.label else self.content
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,11 +180,14 @@ class Display:
     """Formulas on lines of their own, the lines aligned at their first relation sign.
 
     A line that begins with a relation sign (`Relation((NOTHING, …), …)`) continues the one above.
-    `lead` is text before the formula on the same line ("Queries:").
+    `lead` is text before the formula on the same line ("Queries:").  `step` is the step of a derivation that the lines
+    are of, where they are its rule or its values, which is its `role`.
     """
 
     lines: tuple[Formula, ...]
     lead: Inlines = ()
+    step: str = ""
+    role: Literal["", "rule", "values"] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +203,8 @@ class AnswerGrid:
     """`name` = an empty matrix of boxes to write in, one for each entry.
 
     `filled` says what stands in some of them already (indices from 0).  With `shade`, the boxes are squares to be
-    shaded or left white, as in drawing a mask.  Labels stand before the rows and above the columns.
+    shaded or left white, as in drawing a mask.  Labels stand before the rows and above the columns.  `step` is the step
+    of a derivation that is asked for.
     """
 
     name: Formula
@@ -200,6 +215,7 @@ class AnswerGrid:
     shade: bool = False
     row_labels: tuple[Formula, ...] = ()
     column_labels: tuple[Formula, ...] = ()
+    step: str = ""
 
 
 @dataclass(frozen=True, slots=True)

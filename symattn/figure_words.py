@@ -19,7 +19,7 @@ def described(diagram: Diagram, what: str) -> Diagram:
     It is in the language that is spoken (`symattn.languages.speaking`); so are `what` and the words in the diagram.
     """
     said = {place: speak(box) for place, box in _boxes(diagram)}
-    sentences = [say("{sentence}.", sentence=what), say(ARROWS)]
+    sentences = [say("{figure}.", figure=what), say(ARROWS)]
     for number, (i, layer) in enumerate(reversed(list(enumerate(diagram.layers))), 1):
         boxes = "; ".join(said[i, j] for j in range(len(layer.boxes)))
         sentences.append(say("Layer {layer}: {boxes}.", layer=number, boxes=boxes))
@@ -35,7 +35,7 @@ def described(diagram: Diagram, what: str) -> Diagram:
         sentences.append(say("From {sources} to {targets}.", sources=start, targets=end))
     for frame in diagram.frames:
         boxes = _listed(short[place] for place in frame.boxes)
-        sentences.append(say("In a frame, {label}: {boxes}.", label=_spoken(frame.label), boxes=boxes))
+        sentences.append(say("In a frame, {frame}: {boxes}.", frame=_spoken(frame.label), boxes=boxes))
     return replace(diagram, title=what, description=" ".join(sentences))
 
 
@@ -60,4 +60,4 @@ def _spoken(content: Inlines) -> str:
 
 def _listed(names: Iterable[str]) -> str:
     *others, last = names
-    return say("{left} and {right}", left=", ".join(others), right=last) if others else last
+    return say("{items} and {item}", items=", ".join(others), item=last) if others else last

@@ -44,9 +44,9 @@ from symattn.languages import say
 DOTS = {"horizontal": "and so on", "vertical": "and so on", "diagonal": "and so on", "cell": "a number"}
 RELATIONS = {
     "=": "{left} equals {right}", "≈": "{left} is about {right}", "→": "{left} goes to {right}",
-    ":=": "{left} is defined as {right}", "≠": "{left} is not equal to {right}",
-    "<": "{left} is less than {right}", ">": "{left} is greater than {right}",
-    "≤": "{left} is at most {right}", "≥": "{left} is at least {right}", "∈": "{left} is in {right}",
+    ":=": "{left} is defined as {right}", "≠": "{left} is not equal to {right}", "<": "{left} is less than {right}",
+    ">": "{left} is greater than {right}", "≤": "{left} is at most {right}", "≥": "{left} is at least {right}",
+    "∈": "{left} is in {right}",
 }  # fmt: skip
 AND = "{left} and {right}"
 TIMES = "{left} times {right}"
@@ -56,7 +56,6 @@ BRACKETS = {
     "[": "open square bracket {body} close square bracket",
     "⟨": "open angle bracket {body} close angle bracket",
     "|": "open bar {body} close bar",
-    "": "{body}",
 }
 
 
@@ -84,7 +83,7 @@ def _speak(node: Formula) -> str:
         case Blank():
             return say("blank")
         case Negative(body):
-            return say("minus {body}", body=_bracketed(body, isinstance(body, Sum | Negative)))
+            return say("minus {number}", number=_bracketed(body, isinstance(body, Sum | Negative)))
         case Sum(terms):
             return reduce(_plus, terms[1:], _speak(terms[0])) if terms else ""
         case Product(factors, sign):
@@ -104,14 +103,14 @@ def _speak(node: Formula) -> str:
         case Root(body):
             return say("the square root of {body}, end of root,", body=_speak(body))
         case Transposed(body):
-            return say("{body} transposed", body=_bracketed(body, base_needs_brackets(body)))
+            return say("{matrix} transposed", matrix=_bracketed(body, base_needs_brackets(body)))
         case Call(function, arguments):
             inside = _joined(AND, list(map(_speak, arguments)))
             if len(arguments) == 1 and _is_atom(arguments[0]):
-                return say("{function} of {argument}", function=_name(function), argument=inside)
-            return say("{function} of {argument}, end of {function},", function=_name(function), argument=inside)
+                return say("{function} of {arguments}", function=_name(function), arguments=inside)
+            return say("{function} of {arguments}, end of {function},", function=_name(function), arguments=inside)
         case Bracketed(body, bracket):
-            return say(BRACKETS[bracket], body=_speak(body))
+            return _within(bracket, body)
         case ListOf(items, _, _):
             return say("list {items}, end of list,", items=", ".join(map(_speak, items)))
         case MatrixOf():
@@ -140,11 +139,15 @@ def _is_atom(node: Formula) -> bool:
 
 
 def _bracketed(body: Formula, brackets: bool) -> str:
-    return say(BRACKETS["(" if brackets else ""], body=_speak(body))
+    return _within("(" if brackets else "", body)
 
 
-def _joined(message: str, spoken: Sequence[str]) -> str:
-    return reduce(lambda left, right: say(message, left=left, right=right), spoken) if spoken else ""
+def _within(bracket: str, body: Formula) -> str:
+    return say(BRACKETS[bracket], body=_speak(body)) if bracket else _speak(body)
+
+
+def _joined(text: str, spoken: Sequence[str]) -> str:
+    return reduce(lambda left, right: say(text, left=left, right=right), spoken) if spoken else ""
 
 
 def _plus(before: str, term: Formula) -> str:
@@ -157,7 +160,7 @@ def _plus(before: str, term: Formula) -> str:
 
 def _related(before: str, link: tuple[str, str]) -> str:
     sign, after = link
-    return say(RELATIONS.get(sign, f"{{left}} {sign} {{right}}"), left=before, right=after)
+    return say(RELATIONS[sign], left=before, right=after) if sign in RELATIONS else f"{before} {sign} {after}"
 
 
 def _big_sum(node: BigSum) -> str:
@@ -194,8 +197,8 @@ def _name(name: Name) -> str:
     for _ in range(name.primes):
         spoken = say("{name} prime", name=spoken)
     if name.sup:
-        spoken = say("{name} super {sup}", name=spoken, sup=_letter(name.sup))
-    return say("{name} sub {sub}", name=spoken, sub=" ".join(map(_speak, name.sub))) if name.sub else spoken
+        spoken = say("{name} super {above}", name=spoken, above=_letter(name.sup))
+    return say("{name} sub {below}", name=spoken, below=" ".join(map(_speak, name.sub))) if name.sub else spoken
 
 
 def _matrix(node: MatrixOf) -> str:
@@ -204,7 +207,7 @@ def _matrix(node: MatrixOf) -> str:
     if node.column_labels:
         said += ", " + say("columns {labels}", labels=", ".join(map(_speak, node.column_labels)))
     labels: Iterable[object] = map(_speak, node.row_labels) if node.row_labels else range(1, height + 1)
-    rows = (say("row {row}: {cells}", row=label, cells=_cells(node, i, width)) for i, label in enumerate(labels))
+    rows = (say("row {row}: {entries}", row=label, entries=_cells(node, i, width)) for i, label in enumerate(labels))
     return f"{said}, {'; '.join(rows)}"
 
 
@@ -214,4 +217,4 @@ def _cells(node: MatrixOf, i: int, width: int) -> str:
 
 def _cell(node: MatrixOf, i: int, j: int) -> str:
     spoken = _speak(node.rows[i][j]).rstrip(",，")
-    return say("{cell} excluded", cell=spoken) if (i, j) in node.excluded else spoken
+    return say("{entry} excluded", entry=spoken) if (i, j) in node.excluded else spoken

@@ -252,6 +252,7 @@ __all__ = [
     "languages",
     "listed",
     "message",
+    "numbered",
     "read_catalogue",
     "say",
     "sentences",

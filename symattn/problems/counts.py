@@ -36,7 +36,7 @@ from symattn.notation import load_notation
 from symattn.problems.asking import Offer, Prose, bank, choice, choices, choices_key
 from symattn.problems.base import Family, ProblemType, Spec
 from symattn.problems.shapes import output_weights
-from symattn.question import Answer, FormulaAnswer, Mark, MatrixAnswer, Part, Question
+from symattn.question import Answer, FormulaAnswer, Mark, MatrixAnswer, OneLess, Part, Question
 
 
 @dataclass(frozen=True)
@@ -470,7 +470,7 @@ def _operations(layer: Attention, say: Prose) -> Part:
                 less=layer.operations - projected,
             ),
         ),
-        Mark("A", 3, "one less for every wrong number, with follow-through to the sum"),
+        Mark("A", 3, "one less for every wrong number, with follow-through to the sum", OneLess(), "sum"),
         say,
     )
 
@@ -571,7 +571,7 @@ def _cache(drawn: Cache, say: Prose) -> Part:
         ask=(asked, Table((say("Cache"), say("Count")), rows, row_heads=True)),
         key=(worked, ItemList(tuple(slips))),
         answer=MatrixAnswer(Matrix([[numbers], [numbers * drawn.bytes]])),
-        marks=(Mark("M", 1), Mark("A", 1, "both, the bytes with follow-through")),
+        marks=(Mark("M", 1), Mark("A", 1, "both, the bytes with follow-through", follows="quotient")),
     )
 
 
@@ -624,7 +624,7 @@ def _whole_model(sizes: Whole, say: Prose) -> Part:
             say("N6 {count} together: {miscount}.", count=_digits(twice), miscount=COUNTING["N6"].name),
             say("N7 {count} together: a layer norm was given d parameters.", count=_digits(halved)),
         ),
-        Mark("A", 3, "one less for every wrong number, with follow-through to the sums"),
+        Mark("A", 3, "one less for every wrong number, with follow-through to the sums", OneLess(), "sum"),
         say,
         _digits,
     )

@@ -9,7 +9,6 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from statistics import median
-from typing import cast
 
 from symattn.derivation import Derivation
 from symattn.dice import shuffled

@@ -37,7 +37,7 @@ from symattn.problems.asking import (
     tokens_are_rows,
 )
 from symattn.problems.base import Family, ProblemType, Spec
-from symattn.question import ChoiceAnswer, Mark, Part, Question
+from symattn.question import ChoiceAnswer, Mark, OneLess, Part, Question
 
 Rows = tuple[tuple[int, ...], ...]
 
@@ -484,7 +484,14 @@ class WhichStatements:
             choices(offers, several=True),
         )
         answer, key = choice(offers, several=True), choices_key(offers, several=True)
-        return Part("", (Words("True statements"),), ask, key, answer, (Mark("B", 3, "one less for each wrong tick"),))
+        return Part(
+            "",
+            (Words("True statements"),),
+            ask,
+            key,
+            answer,
+            (Mark("B", 3, "one less for each wrong tick", OneLess()),),
+        )
 
     def trouble(self, part: Part) -> str:
         A = self.weights

@@ -435,7 +435,7 @@ def _css_string(words: str) -> str:
 
 def _page_number() -> str:
     """What a style sheet writes at the foot of a page."""
-    parts = re.split("([\ue000\ue001])", say("page {page} of {pages}", page="\ue000", pages="\ue001"))
+    parts = re.split("([\ue000\ue001])", say("page {page} of {count}", page="\ue000", count="\ue001"))
     counters = {"\ue000": "counter(page)", "\ue001": "counter(pages)"}
     return " ".join(counters.get(part) or _css_string(part) for part in parts if part)
 
@@ -467,7 +467,8 @@ def _blocks(blocks: Iterable[Block], screen: _Screen) -> str:
 def _block(block: Block, screen: _Screen) -> str:
     page = screen.page
     match block:
-        case Heading(content, level, marks):
+        case Heading(level=level, marks=marks):
+            content = block.whole
             screen.heading = _heard(content)
             name = f"h{min(6, level + screen.level)}"
             return f"<{name}>{_text(content)}{_marks(marks)}</{name}>"
@@ -736,7 +737,7 @@ def _fill_in(item: FillIn, page: Page) -> str:
         place = f'<span class="characters">{"".join(boxes)}</span>'
     elif common.has_character_boxes(item):
         boxes = (
-            _entry(say("{label}, box {box} of {boxes}", label=label, box=k, boxes=item.boxes))
+            _entry(say("{label}, box {box} of {count}", label=label, box=k, count=item.boxes))
             for k in range(1, item.boxes + 1)
         )
         place = f'<span class="characters">{"".join(boxes)}</span>'
