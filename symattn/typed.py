@@ -79,7 +79,7 @@ class Place:
 
     def wrong(self, value: object, expected: str, names: Iterable[object] = ()) -> PlacedError:
         """What stands here is not what was expected: one of some names, or what `expected` says."""
-        listed = list(names)
+        listed = [name for name in names if isinstance(name, str)]
         tail = offered(value, listed, "one of {} was expected") if listed else f"{expected} was expected."
         return PlacedError(f"{self or 'It'} is {value!r}; {tail}", self.file)
 
@@ -335,7 +335,7 @@ class Choice(Kind):
 
     def read(self, data: Any, place: Place) -> Any:
         if not self.fits(data):
-            raise place.wrong(data, self.expected, map(_shown, self.allowed))
+            raise place.wrong(data, self.expected, _named(self.allowed))
         return data
 
 
@@ -628,6 +628,11 @@ def _is_plain(value: object) -> bool:
 
 def _shown(value: object) -> str:
     return str(value) if value != "" else '""'
+
+
+def _named(allowed: Iterable[object]) -> list[object]:
+    """Values by which the nearest is looked for: words, not numbers."""
+    return [_shown(value) if isinstance(value, str) else value for value in allowed]
 
 
 # ------------------------------------------------------------------------------------------------ type hints
