@@ -42,7 +42,7 @@ class PlacedError(InputError):
         self.file = file
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Place:
     """Where something stands: the name of a file, "" for none, then keys, and numbers of items from 1."""
 
@@ -203,28 +203,28 @@ class ReadBy:
     expected: str = "something else"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Key:
     """The key of a field, where that is not the field's name: `lines: Annotated[tuple[Line, ...], Key("line")]`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rest:
     """Of a field that takes the keys of another dataclass, as they came: they are looked at, but not yet read."""
 
     kind: type
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Some:
     """Of a table with some of the fields of a dataclass, as they are read."""
 
     kind: type
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Absent:
     """Of a field that is no key of the file."""
 
