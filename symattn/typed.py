@@ -37,7 +37,7 @@ T = TypeVar("T")
 class PlacedError(InputError):
     """What is wrong with something in a file; the sentence says where it stands."""
 
-    def __init__(self, sentence: str, file: str) -> None:
+    def __init__(self, sentence: str, file: str = "") -> None:
         super().__init__(sentence)
         self.file = file
 
