@@ -162,7 +162,7 @@ class Solution:
         return make_sheet(self.problem, self.detail)
 
     def text(self, form: str = "text") -> str:
-        """The derivation in one format: text, latex, markdown, html, notebook, typst; `InputError` for others."""
+        """The derivation in one format that is text (`symattn list formats`); `InputError` for others."""
         if form in ("pdf", "latex-pdf"):
             raise InputError(f"{form} is not text; use write(path).")
         [form] = check_formats([form])
@@ -415,9 +415,9 @@ def worksheet(
     how pretty weights come out ("e", "base 2", "base 3", "equal").  `exact=False` asks for decimals, to so many
     `places`.
 
-    Written are `forms` (latex, markdown, pdf, html, notebook, text, typst, latex-pdf) of the `solutions` blank, partly,
-    worked, key; `layout` and `conventions` (full, bare, none) say how they are set, `together` puts all sheets in one
-    file, `overview` all of them side by side on a page.  The same arguments give the same worksheets, byte for byte.
+    Written are `forms` (`symattn list formats`) of the `solutions` blank, partly, worked, key; `layout` and
+    `conventions` (full, bare, none) say how they are set, `together` puts all sheets in one file, `overview` all of
+    them side by side on a page.  The same arguments give the same worksheets, byte for byte.
 
     `InputError` for what is unknown or out of range, or where sizes leave nothing worth setting; `SelfCheckError` if a
     key did not survive being worked out by a second route, and then nothing is written.
