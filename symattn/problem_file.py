@@ -44,6 +44,7 @@ def _mechanism(data: object, place: Place) -> str:
 def _notation(data: object, place: Place) -> str | Path:
     if not isinstance(data, str | Path):
         raise place.wrong(data, "the name of a notation or of a .toml file")
+    load_notation(data)  # says what is wrong with it
     return data
 
 
@@ -121,9 +122,10 @@ class ProblemFile:
             own = replace(own, names={**own.names, **mode.names})
         used = notation or own
         chosen = self._settings(mode, used, notation is not None, settings or {})
-        derivation, name = self._derive(mode, chosen, symbolic, sizes or {}, miniature)
-        for step in self.ask.steps:
-            derivation[step]  # names what there is, if there is no such step
+        with custom.located(self.name if self.name.endswith(".toml") else ""):
+            derivation, name = self._derive(mode, chosen, symbolic, sizes or {}, miniature)
+            for step in self.ask.steps:
+                derivation[step]  # names what there is, if there is no such step
         return Problem(
             title=self.title,
             mechanism=name,
@@ -176,8 +178,7 @@ class ProblemFile:
             unknown := [key for key in given if not mechanism(name).has_given(key) and key not in upstream]
         ):
             raise mechanism(name).no_given(unknown[0], settings)
-        with Place(self.name if self.name.endswith(".toml") else "").here():
-            givens = {key: read_given(key, value, positive) for key, value in given.items()}
+        givens = {key: read_given(key, value, positive) for key, value in given.items()}
         if name == "custom":
             if symbolic or sizes:
                 raise InputError("A custom problem uses the givens it has; put symbols among them.")

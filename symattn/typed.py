@@ -37,12 +37,12 @@ T = TypeVar("T")
 class PlacedError(InputError):
     """What is wrong with something in a file; the sentence says where it stands."""
 
-    def __init__(self, sentence: str, file: str) -> None:
+    def __init__(self, sentence: str, file: str = "") -> None:
         super().__init__(sentence)
         self.file = file
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Place:
     """Where something stands: the name of a file, "" for none, then keys, and numbers of items from 1."""
 
@@ -79,7 +79,7 @@ class Place:
 
     def wrong(self, value: object, expected: str, names: Iterable[object] = ()) -> PlacedError:
         """What stands here is not what was expected: one of some names, or what `expected` says."""
-        listed = list(names)
+        listed = [name for name in names if isinstance(name, str)]
         tail = offered(value, listed, "one of {} was expected") if listed else f"{expected} was expected."
         return PlacedError(f"{self or 'It'} is {value!r}; {tail}", self.file)
 
@@ -203,28 +203,28 @@ class ReadBy:
     expected: str = "something else"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Key:
     """The key of a field, where that is not the field's name: `lines: Annotated[tuple[Line, ...], Key("line")]`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rest:
     """Of a field that takes the keys of another dataclass, as they came: they are looked at, but not yet read."""
 
     kind: type
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Some:
     """Of a table with some of the fields of a dataclass, as they are read."""
 
     kind: type
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Absent:
     """Of a field that is no key of the file."""
 
@@ -335,7 +335,7 @@ class Choice(Kind):
 
     def read(self, data: Any, place: Place) -> Any:
         if not self.fits(data):
-            raise place.wrong(data, self.expected, map(_shown, self.allowed))
+            raise place.wrong(data, self.expected, _named(self.allowed))
         return data
 
 
@@ -628,6 +628,11 @@ def _is_plain(value: object) -> bool:
 
 def _shown(value: object) -> str:
     return str(value) if value != "" else '""'
+
+
+def _named(allowed: Iterable[object]) -> list[object]:
+    """Values by which the nearest is looked for: words, not numbers."""
+    return [_shown(value) if isinstance(value, str) else value for value in allowed]
 
 
 # ------------------------------------------------------------------------------------------------ type hints

@@ -303,6 +303,7 @@ def test_what_is_wrong_is_said_in_a_sentence(folder, kind):
     with pytest.raises(InputError) as error:
         derive(path).text()
     message = str(error.value)
+    assert "problem.toml" in message, "the file is named"
     for word in words:
         assert word in message, message
     assert re.search(r"[.?)]$", message), f"no whole sentence: {message}"

@@ -146,11 +146,11 @@ def test_a_dict_names_its_own_keys():
     custom = {"mechanism": "custom", "given": QK}
     for data, says in (
         ({**custom, "step": [SCORES, {**WEIGHTS, "of": "T"}]}, "step[1]: Step 'A': There is no matrix 'T'"),
-        ({**custom, "step": [3]}, "step is [3]; a list of tables was expected."),
+        ({**custom, "step": [3]}, "source: step 1 is 3; a table was expected."),
         ({**custom, "steps": [SCORES]}, "source has 'steps'; did you mean step?"),
-        ({"mechanism": "atention"}, "There is no mechanism 'atention'; did you mean attention?"),
+        ({"mechanism": "atention"}, "source: mechanism: There is no mechanism 'atention'; did you mean attention?"),
         ({"mechanism": "attention", "gven": QK}, "source has 'gven'; did you mean given?"),
-        ({"mechanism": "attention", "given": 5}, "In source, given is 5; a table was expected."),
+        ({"mechanism": "attention", "given": 5}, "source: given is 5; a table was expected."),
     ):
         with pytest.raises(InputError) as error:
             symattn.derive(data)

@@ -15,7 +15,7 @@ from symattn.exam.students import Student, read_class
 from symattn.explanation import Layout
 from symattn.files import read_toml
 from symattn.mechanisms import Settings
-from symattn.presentation import TEXT_SIZES, make_look
+from symattn.presentation import make_look
 from symattn.problems import Spec, problem_type
 from symattn.problems.base import Shared
 from symattn.question import Json
@@ -142,7 +142,7 @@ def exam_spec(data: Mapping[str, Any], path: Path, students: tuple[Student, ...]
     with place.here():
         look = make_look(**file.appearance)
     if students is None:
-        students = read_class(path.parent / file.class_list, TEXT_SIZES) if file.class_list else ()
+        students = read_class(path.parent / file.class_list) if file.class_list else ()
     head = {f.name: getattr(file, f.name) for f in fields(Head)}
     if "variants" not in data:
         head["variants"] = max(FEWEST_VARIANTS, -(-len(students) // 4))
