@@ -6,7 +6,7 @@ from fractions import Fraction as Ratio
 import oracles
 import pytest
 import sympy
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from symattn.errors import InputError
@@ -65,6 +65,8 @@ def test_decimals_with_a_sign(digits, right):
 
 @settings(max_examples=200)
 @given(st.fractions(max_denominator=2000))
+@example(Ratio(1, 2))
+@example(Ratio(-1, 20))
 def test_the_shortest_decimal_is_the_value_and_no_shorter_one_is(q):
     digits = shortest(q.numerator if q.denominator == 1 else q)
     terminates = set(sympy.primefactors(q.denominator)) <= {2, 5}

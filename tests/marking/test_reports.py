@@ -27,7 +27,7 @@ from symattn.exact import NEGATIVE_INFINITY, Matrix, decide, decimal_text
 from symattn.exact.reading import read
 from symattn.formula.speech import speak
 from symattn.marking.policy import POLICIES
-from symattn.marking.report import Candidate, Event, Report
+from symattn.marking.report import Candidate, Event, Given, Report
 from symattn.problems import problem_types
 from symattn.question import (
     CellsAnswer,
@@ -190,6 +190,12 @@ def test_the_first_mistake_and_what_follows_from_it():
     assert squeezed("Mistake 1 (row 2, column 3): Sign. Look at the signs again.") in found
     assert squeezed("Scores S: Row 2, column 3: consistent with your Q and K.") in found
     assert squeezed("Output Z: Row 2: consistent with your A and V.") in found
+
+
+def test_of_an_answer_to_be_read_only_what_is_still_open_is_pending():
+    """Two of five marks are given already."""
+    report = replace(CASES["02-lost-sign"].report, marks=(Given(("Q",), "A", 2, 5, "", True),))
+    assert squeezed("2/5, 3 pending") in plain(feedback_document(report))
 
 
 def test_a_mistake_in_a_step_that_was_left_out():
