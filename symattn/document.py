@@ -7,7 +7,7 @@ reads markup in it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -104,6 +104,31 @@ def _inlines(value: Formula | Inline | Inlines | str | int) -> Inlines:
         case Words() | Strong() | Code() | Math() | Sentence():
             return (value,)
     return (Math(value),)
+
+
+def listing(items: Sequence[Inlines], last: Literal["", "and", "or"] = "and") -> Inlines:
+    """a; a and b; a, b and c: as `languages.listed`, for text with formulas; with no last word, commas alone."""
+    *before, end = items or [()]
+    if not before:
+        return end
+    said = before[0]
+    for item in before[1:]:
+        said = sentence("{items}, {item}", items=said, item=item)
+    match last:
+        case "and":
+            return sentence("{items} and {item}", items=said, item=end)
+        case "or":
+            return sentence("{items} or {item}", items=said, item=end)
+        case "":
+            return sentence("{items}, {item}", items=said, item=end)
+
+
+def in_turn(parts: Iterable[Inlines]) -> Inlines:
+    """Sentences one after the other, as `languages.sentences`, for text with formulas; empty ones are left out."""
+    said, *others = [part for part in parts if part] or [()]
+    for part in others:
+        said = sentence("{sentences} {sentence}", sentences=said, sentence=part)
+    return said
 
 
 def joined(content: Iterable[Inline]) -> Inlines:

@@ -32,6 +32,7 @@ from symattn.document import (
     Math,
     Paragraph,
     Quoted,
+    Sentence,
     Strong,
     Table,
     Words,
@@ -270,6 +271,8 @@ def leaves(node: Any, kind: type) -> Iterator[Any]:
     if isinstance(node, tuple):
         for item in node:
             yield from leaves(item, kind)
+    elif isinstance(node, Sentence):
+        yield from leaves(node.english, kind)
     elif is_dataclass(node):
         for field in fields(node):
             yield from leaves(getattr(node, field.name), kind)

@@ -45,7 +45,8 @@ class Misconception:
     that it spoils and `exactly` what is done there, for tokens as rows.  `tell` says how it differs from its
     look-alikes, `feedback` is one sentence to the student, with matrices as `$@name(Q)$` and the divisor as
     `$@scale(S')$`, in the notation's own signs, and with {rows}, {row}, {columns}, {column} for words that turn with
-    the orientation.  `source` is where it has been seen.  A `core` one must be visible in every exam variant.
+    the orientation.  `source` is where it has been seen.  A `core` one must be visible in every exam variant.  A name
+    that speaks of rows or columns has `turned_name` beside it, for tokens as columns.
     """
 
     id: str
@@ -58,6 +59,7 @@ class Misconception:
     source: str
     prior: Prior
     core: bool = False
+    turned_name: str = ""
 
     def on(self, derivation: Derivation) -> WrongDerivation | None:
         """What this belief makes of a derivation in numbers; None where it has no place in it.
@@ -74,8 +76,9 @@ class WrongDerivation:
 
     `first` is the first step whose value is not the right one, none where the misconception cannot be seen in this
     variant; `stopped` says why it goes no further (a product that is not defined), which gives the mistake away: the
-    step that is not defined is then the first after the last one in `derivation`.  `right` is what it is compared
-    with.  Both are matrix by matrix, in the orientation of the derivation that one started from.
+    step that is not defined is then the first after the last one in `derivation`; or, with `outgrown`, too long to be
+    written.  `right` is what it is compared with.  Both are matrix by matrix, in the orientation of the derivation that
+    one started from.
     """
 
     misconception: Misconception
@@ -83,6 +86,7 @@ class WrongDerivation:
     first: str | None
     stopped: str = ""
     right: Derivation = field(default_factory=lambda: Derivation({}), repr=False)
+    outgrown: bool = False
 
     def value(self, step: str) -> AnyMatrix | None:
         """What would be written for a step; None where it goes no further."""
@@ -111,7 +115,8 @@ class MatrixwiseDerivation:
         if failed and first is None and failed.name in right:
             first = failed.name
         derivation = self._as_given(wrong)
-        return WrongDerivation(misconception, derivation, first, self._why(derivation, failed) if failed else "", given)
+        why, outgrown = self._why(derivation, failed) if failed else ("", False)
+        return WrongDerivation(misconception, derivation, first, why, given, outgrown)
 
     def _as_given(self, rows: Derivation) -> Derivation:
         """A derivation with tokens as rows in the orientation of `given`; unchanged steps are shared."""
@@ -120,18 +125,18 @@ class MatrixwiseDerivation:
         known = {id(own): step for own, step in zip(self.rows, self.given, strict=True)}
         return replace(self.given, steps=tuple(known.get(id(step)) or turned_step(step) for step in rows))
 
-    def _why(self, derivation: Derivation, failed: Step) -> str:
-        """Why a step cannot be worked out, in the orientation of `derivation`."""
+    def _why(self, derivation: Derivation, failed: Step) -> tuple[str, bool]:
+        """Why a step goes no further, in the orientation of `derivation`, and whether it is only too long."""
         step = failed if derivation.orientation == "rows" else turned_step(failed)
         try:
             derivation.extended(step)
         except ShapeError as error:
             matrices = [operand.of(derivation.value(operand.name)) for operand in step.operands]
             said = (f"{o} is {m.shape[0]}×{m.shape[1]}" for o, m in zip(step.operands, matrices, strict=True))
-            return f"{step.name} is not defined: {_cause(error).rstrip(';')}, but {' and '.join(said)}."
+            return f"{step.name} is not defined: {_cause(error).rstrip(';')}, but {' and '.join(said)}.", False
         except (InputError, UndecidedError) as error:
-            return f"{step.name} is not defined: {_cause(error)}"
-        return f"{step.name} has entries that are too long to be written."
+            return f"{step.name} is not defined: {_cause(error)}", False
+        return f"{step.name} has entries that are too long to be written.", True
 
 
 def rewritten_everywhere(d: Derivation, change: Change) -> Rewritten | None:

@@ -199,6 +199,7 @@ HEADS = (
         source="FuxiCTR #30, hyunwoongko/transformer #15",
         prior="high",
         core=True,
+        turned_name="heads read off column by column",
     ),
     Misconception(
         "H2",
@@ -211,6 +212,7 @@ HEADS = (
         source="jsbaan/transformer-from-scratch #6, ajhalthor #4",
         prior="high",
         core=True,
+        turned_name="heads put together column by column",
     ),
     Misconception(
         "H3",

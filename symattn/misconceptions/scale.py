@@ -188,5 +188,6 @@ SCALE = (
         feedback="Every entry of $@name(S)$ is divided by $@scale(S')$.",
         source="experience",
         prior="low",
+        turned_name="only the first column scaled",
     ),
 )

@@ -8,10 +8,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import reduce
 from importlib import resources
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from symattn.derivation import Derivation
-from symattn.document import Block, Choices, Display, Inlines, ItemList, Math, Paragraph, Sentence, Words, places_of
+from symattn.document import (
+    Block,
+    Choices,
+    Display,
+    Inlines,
+    ItemList,
+    Math,
+    Paragraph,
+    Sentence,
+    listing,
+    places_of,
+    sentence,
+)
 from symattn.errors import InputError
 from symattn.exact import Matrix, Value
 from symattn.explanation.page import rows_of
@@ -56,6 +68,10 @@ class Prose:
 
     def paragraph(self, text: str, **shown: Formula | Inlines | str | int) -> Paragraph:
         return Paragraph(self(text, **shown))
+
+    def formulas(self, texts: Sequence[str], last: Literal["", "and"] = "") -> Inlines:
+        """Formulas in a sentence: x_2, x_1, x_3, or k_1 and k_2."""
+        return listing([(Math(self.formula(text)),) for text in texts], last)
 
     def equation(self, name: str, value: Matrix) -> Formula:
         """name = its values."""
@@ -152,7 +168,7 @@ def choices(offers: Sequence[Offer], several: bool = False) -> Choices:
 def choices_key(offers: Sequence[Offer], several: bool = False) -> tuple[Block, ...]:
     """The same with the right ones ticked, and a sentence for each."""
     ticked = frozenset(i for i, o in enumerate(offers) if o.right)
-    reasons = tuple((Words(f"{LETTERS[i]}: "), *o.why) for i, o in enumerate(offers))
+    reasons = tuple(sentence("{letter}: {reason}", letter=LETTERS[i], reason=o.why) for i, o in enumerate(offers))
     return (Choices(tuple(o.text for o in offers), several, ticked), ItemList(reasons))
 
 

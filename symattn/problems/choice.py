@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from symattn.derivation import Derivation, Step, Style
 from symattn.dice import sample, shuffled
-from symattn.document import Inlines, Math, Paragraph, Words
+from symattn.document import Inlines, Math, Paragraph, Words, sentence
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, decimal_text
 from symattn.exact.approximate import approximate
@@ -22,7 +22,7 @@ from symattn.explanation.wording import Wording, terminates
 from symattn.fairness.separation import LEAST, Separation
 from symattn.formula import Formula, Name, Relation, decimal, shortest
 from symattn.formula.width import width
-from symattn.misconceptions import Misconception, misconception, misconceptions
+from symattn.misconceptions import Misconception, misconceptions
 from symattn.misconceptions.base import Instead
 from symattn.misconceptions.slips import SLIPS, slips
 from symattn.ops import MatMul
@@ -312,17 +312,18 @@ def _row_offers(item: Mapping[str, Any], found: Separation, wording: Wording, pr
         numbers = [wording.number(x) if exact else _decimal(x, wording, problem.places) for x in row]
         text: Inlines = (Math(wording.grid([numbers])),)
         if not id:
-            offers.append(Offer(text, (Words("right: "), *_derived(d[name], token, wording)), True))
+            offers.append(Offer(text, _derived(d[name], token, wording), True))
         elif id in known:
             slip = SLIPS[id.partition(" ")[0]]
-            offers.append(Offer(text, (Words(f"{slip.id} {slip.name}. {slip.feedback}"),), False, slip.id))
+            why = sentence("{code} {name}. {feedback}", code=slip.id, name=slip.name, feedback=slip.feedback)
+            offers.append(Offer(text, why, False, slip.id))
         else:
-            m = wrongs[id].misconception
-            said = (*wording.in_signs(f"{id} {m.name}. "), *derived.feedback(wrongs[id], wording))
-            offers.append(Offer(text, said, False, id))
-    line = "row" if d.orientation == "rows" else "column"
-    prompt = (Words(f"Which of these is {line} {token + 1} of "), Math(wording.name(name)), Words("?"))
-    return prompt, offers
+            offers.append(Offer(text, derived.diagnosis(wrongs[id], wording), False, id))
+    texts = {
+        "rows": "Which of these is row {token} of {matrix}?",
+        "columns": "Which of these is column {token} of {matrix}?",
+    }
+    return sentence(texts[d.orientation], token=token + 1, matrix=wording.name(name)), offers
 
 
 def _decimal(value: Value, wording: Wording, places: int) -> Formula:
@@ -336,7 +337,7 @@ def _decimal(value: Value, wording: Wording, places: int) -> Formula:
 
 
 def _derived(step: Step, token: int, wording: Wording) -> Inlines:
-    """How the first entry of the right row comes about, and by which rule."""
+    """Why the right row is right: how its first entry comes about, and by which rule."""
     i, j = (token, 0) if wording.orientation == "rows" else (0, token)
     matrix = cast(Matrix, step.result)
     rule = Relation((wording.name(step.name), wording.rule(step)), ("=",))
@@ -344,8 +345,8 @@ def _derived(step: Step, token: int, wording: Wording) -> Inlines:
         (wording.entry(step.name, i, j), wording.working(step, i, j), wording.number(matrix[i, j])), ("=", "=")
     )
     if width(entry) > LINE / 2:
-        return (Math(rule), Words("."))
-    return (Math(rule), Words(", so "), Math(entry), Words("; the others likewise."))
+        return sentence("right: {rule}.", rule=rule)
+    return sentence("right: {rule}, so {entry}; the others likewise.", rule=rule, entry=entry)
 
 
 def _formula_offers(item: Mapping[str, Any], found: Separation, wording: Wording, problem: Problem) -> Made:
@@ -359,23 +360,18 @@ def _formula_offers(item: Mapping[str, Any], found: Separation, wording: Wording
         if not id:
             offers.append(Offer(text, (Words("right."),), True))
         else:
-            said = (Words(f"{id} {misconception(id).name}. "), *derived.feedback(wrongs[id], wording))
-            offers.append(Offer(text, said, False, id))
-    return (Words("Which formula gives "), Math(wording.name(name)), Words("?")), offers
+            offers.append(Offer(text, derived.diagnosis(wrongs[id], wording), False, id))
+    return sentence("Which formula gives {matrix}?", matrix=wording.name(name)), offers
 
 
 def _way_offers(item: Mapping[str, Any], found: Separation, wording: Wording, problem: Problem) -> Made:
     ways = {way.id: way for way in WAYS}
-    offers = [
-        Offer(
-            wording.inlines(ways[id].text, {}),
-            wording.inlines(("right: " if ways[id].right else "wrong: ") + ways[id].why, {}),
-            ways[id].right,
-            ways[id].diagnosis,
-        )
-        for id in item["options"]
-    ]
-    return (Words("Which of these give "), Math(wording.name(item["step"])), Words("?")), offers
+    offers = []
+    for way in (ways[id] for id in item["options"]):
+        verdict = "right: {reason}" if way.right else "wrong: {reason}"
+        why = sentence(verdict, reason=wording.inlines(way.why, {}))
+        offers.append(Offer(wording.inlines(way.text, {}), why, way.right, way.diagnosis))
+    return sentence("Which of these give {matrix}?", matrix=wording.name(item["step"])), offers
 
 
 _MAKERS = {"row": _row_offers, "formula": _formula_offers, "ways": _way_offers}

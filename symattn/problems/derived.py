@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from symattn.derivation import Derivation
 from symattn.dice import shuffled
-from symattn.document import Block, Heading, Inlines, ItemList, Math, Paragraph, Strong, Table, Words, spans
+from symattn.document import Block, Heading, Inlines, ItemList, Math, Paragraph, Strong, Table, Words, sentence, spans
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, exact
 from symattn.exact.approximate import approximate
@@ -423,16 +423,12 @@ def wrong_answers(wrongs: list[WrongDerivation], wording: Wording, places: int) 
     widths = [max(_width(cell) for cell in column) for column in zip(*shown, strict=True)]
     if sum(widths) > MATRICES:  # what comes of it is left out where it would leave no room for words
         last, shown = first, [cells[:1] for cells in shown]
-    header: list[Inlines] = [(Words("If "), Math(wording.name(first)), Words(" is"))]
+    header = [sentence("If {matrix} is", matrix=wording.name(first))]
     if first != last:
-        header.append((Words("then "), Math(wording.name(last)), Words(" is")))
+        header.append(sentence("then {matrix} is", matrix=wording.name(last)))
     header.append((Words("Diagnosis and feedback"),))
-    rows = []
-    for wrong, cells in zip(wrongs, shown, strict=True):
-        m = wrong.misconception
-        said = (Strong(m.id), *wording.in_signs(f" {m.name}. "), *feedback(wrong, wording))
-        rows.append((*cells, said))
-    return Table(tuple(header), tuple(rows))
+    rows = tuple((*cells, diagnosis(wrong, wording, strong=True)) for wrong, cells in zip(wrongs, shown, strict=True))
+    return Table(tuple(header), rows)
 
 
 MATRICES = 24.0
@@ -446,7 +442,7 @@ def _width(cell: Inlines) -> float:
 def _written(wrong: WrongDerivation, step: str, wording: Wording, places: int) -> Inlines:
     matrix = wrong.value(step)
     if not isinstance(matrix, Matrix):
-        return (Words("not defined" if "not defined" in wrong.stopped else "too long to write"),)
+        return (Words("too long to write" if wrong.outgrown else "not defined"),)
     if matrix == wrong.right.value(step):
         return (Words("right all the same"),)
     if any(x is not NEGATIVE_INFINITY and not abs(approximate(x)) < LARGEST_WRITTEN for x in matrix):
@@ -465,13 +461,20 @@ def _shown(matrix: AnyMatrix | None, wording: Wording, places: int) -> Formula:
     return wording.values(matrix) if whole else wording.rounded(matrix, min(places, 3))
 
 
+def diagnosis(wrong: WrongDerivation, wording: Wording, strong: bool = False) -> Inlines:
+    """X1 softmax over columns.  Normalise the row of each query: …"""
+    m = wrong.misconception
+    code = Strong(m.id) if strong else Words(m.id)
+    name, told = wording.in_signs(m.name), feedback(wrong, wording)
+    return sentence("{code} {name}. {feedback}", code=code, name=name, feedback=told)
+
+
 def feedback(wrong: WrongDerivation, wording: Wording) -> Inlines:
     """The sentence to the student, in the problem's own signs."""
     rows = wording.orientation == "rows"
     words = {"row": "row", "rows": "rows", "column": "column", "columns": "columns"}
     turned = {"row": "column", "rows": "columns", "column": "row", "columns": "rows"}
-    text = filled(wrong.misconception.feedback, words if rows else turned)
-    return wording.inlines(text[:1].upper() + text[1:] if text[:1].isascii() else text, {})  # ε stays as it is
+    return wording.inlines(filled(wrong.misconception.feedback, words if rows else turned), {})
 
 
 def _hidden(found: Separation, wording: Wording) -> list[Inlines]:
@@ -483,23 +486,25 @@ def _hidden(found: Separation, wording: Wording) -> list[Inlines]:
         return Math(wording.name(step))
 
     def name(id: str) -> Inlines:
-        return wording.in_signs(f"{id} {by_id[id].misconception.name}")
+        return sentence("{code} {name}", code=id, name=wording.in_signs(by_id[id].misconception.name))
 
     def usual(*ids: str) -> bool:
         return all(_usual(by_id[id]) for id in ids) or any(by_id[id].misconception.core for id in ids)
 
     last = called(found.derivation.last.name)
-    lines: list[Inlines] = [(*name(id), Words(" changes nothing here.")) for id in found.invisible if usual(id)]
+    lines = [sentence("{mistake} changes nothing here.", mistake=name(id)) for id in found.invisible if usual(id)]
     for id in filter(usual, found.silent):
-        lines.append((*name(id), Words(" shows at "), called(by_id[id].first), Words(", but the last line, "), last,
-                      Words(", comes out right.")))  # fmt: skip
+        text = "{mistake} shows at {step}, but the last line, {last}, comes out right."
+        lines.append(sentence(text, mistake=name(id), step=called(by_id[id].first), last=last))
     for c in found.collisions:
         if usual(c.one, c.other):
-            parts = (Words("; they part at "), called(c.parts)) if c.parts else (Words("; they never part"),)
-            lines.append((Words(f"{c.one} and {c.other} write the same at "), called(c.at), *parts, Words(".")))
+            same = "{one} and {other} write the same at {step}; they never part."
+            until = "{one} and {other} write the same at {step}; they part at {later}."
+            later = {"later": called(c.parts)} if c.parts else {}
+            lines.append(sentence(until if c.parts else same, one=c.one, other=c.other, step=called(c.at), **later))
     for one, other in found.merged:
         if usual(one, other):
-            lines.append((Words(f"{one} and {other} end in the same "), last, Words(".")))
+            lines.append(sentence("{one} and {other} end in the same {last}.", one=one, other=other, last=last))
     return lines
 
 

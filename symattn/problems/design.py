@@ -361,17 +361,20 @@ def _attend_parts(item: Item, content: Content, say: Prose) -> list[Part]:
     parameters: Content = {"asked": "W_Q", "x": x, "K": K, "base": "e", "to": to, "least": LEAST}
     ask: list[Block] = [
         say.paragraph(
-            f"With softmax to base $e$, choose $W_Q$ so that token $x_{token + 1}$ gives $x_{to + 1}$ a weight "
-            "of at least 0.99."
+            "With softmax to base $e$, choose $W_Q$ so that token $x_{token}$ gives $x_{other}$ a weight of at least "
+            "0.99.",
+            token=token + 1,
+            other=to + 1,
         ),
         WorkingSpace(36),
         AnswerGrid(say.formula("W_Q"), 2, 2, "fraction"),
     ]
     key: list[Block] = [
         say.paragraph(
-            f"The score of $k_{to + 1}$ must be greater than the two others by so much that "
+            "The score of $k_{key}$ must be greater than the two others by so much that "
             "$e^{-d} + e^{-d'} ≤ frac(1, 99)$ for the two differences; 6 is enough for both, since $2 e^{-6}$ is about "
-            "0.005. One such choice:"
+            "0.005. One such choice:",
+            key=to + 1,
         ),
         say.equations(W_Q=model),
         _scores_line(say, x, K, model),
@@ -418,8 +421,9 @@ def _missing_parts(item: Item, content: Content, say: Prose) -> list[Part]:
     cells[row][column] = say.formula("w")
     ask: list[Block] = [
         say.paragraph(
-            f"With softmax to base 2, the weights of token $x_{item['token'] + 1}$ are in the ratio "
-            f"{_ratio([2 ** (s - min(scores)) for s in scores])}. Find the entry $w$ of"
+            "With softmax to base 2, the weights of token $x_{token}$ are in the ratio {ratio}. Find the entry $w$ of",
+            token=item["token"] + 1,
+            ratio=_ratio([2 ** (s - min(scores)) for s in scores]),
         ),
         Display((Relation((say.formula("W_Q"), say.wording.grid(cells)), ("=",)),)),
         WorkingSpace(30),
@@ -428,7 +432,7 @@ def _missing_parts(item: Item, content: Content, say: Prose) -> list[Part]:
     zero, one = (_scores(x, _with(W, row, column, w), K) for w in (0, 1))
     terms = ", ".join(_linear(a, b - a) for a, b in zip(zero, one, strict=True))
     key: list[Block] = [
-        say.paragraph(f"The scores are $[{terms}]$."),
+        say.paragraph("The scores are $scores$.", scores=say.formula(f"[{terms}]")),
         say.paragraph(
             "By the weights, the scores differ from the first one by $differences$, which gives $w = value$.",
             differences=say.row([s - scores[0] for s in scores[1:]]), value=say.number(W[row][column]),
@@ -466,8 +470,8 @@ def _mask_parts(item: Item, content: Content, say: Prose) -> list[Part]:
     ]
     lines = []
     for i, subset in enumerate(seen, 1):
-        names = " and ".join(f"$v_{j + 1}$" for j in subset)
-        lines.append(say(f"$z_{i}$ is " + ("the mean of " if len(subset) > 1 else "") + f"{names}."))
+        text = "$z_{row}$ is the mean of {values}." if len(subset) > 1 else "$z_{row}$ is {values}."
+        lines.append(say(text, row=i, values=say.formulas([f"v_{j + 1}" for j in subset], "and")))
     grid = tuple(tuple("hidden" if (i, j) in hidden else "seen" for j in range(3)) for i in range(3))
     table = say.wording.grid([[say.formula(f'"{word}"') for word in line] for line in grid], "spaces")
     key: list[Block] = [
@@ -482,13 +486,14 @@ def _impossible_parts(item: Item, content: Content, say: Prose) -> list[Part]:
     X, K, tokens, wishes = item["X"], item["K"], item["tokens"], item["weights"]
     offers = []
     for token, parts in zip(tokens, wishes, strict=True):
-        wish = say(f"The weights of token $x_{token + 1}$ are in the ratio {_ratio(parts)}.")
+        wish = say("The weights of token $x_{token}$ are in the ratio {ratio}.", token=token + 1, ratio=_ratio(parts))
         query = query_for(K, _logs(parts))
         possible = query is not None and weights_for(X[token], query) is not None
         why = (
             say(
-                f"the query $q = found$ has these weights, and $x_{token + 1} W_Q = q$ has a solution.",
+                "the query $q = found$ has these weights, and $x_{token} W_Q = q$ has a solution.",
                 found=say.values(Matrix([query])),
+                token=token + 1,
             )
             if possible and query is not None
             else say("no $W_Q$ does this; the next part says why.")
@@ -510,13 +515,24 @@ def _impossible_parts(item: Item, content: Content, say: Prose) -> list[Part]:
     if item["reason"] == "equal keys":
         one, other = (j + 1 for j in item["about"])
         points = (
-            say(f"two keys are equal, $k_{one} = k_{other}$, so every query has the same score with both"),
-            say(f"equal scores have equal weights, but the wish has different ones for $k_{one}$ and $k_{other}$"),
+            say(
+                "two keys are equal, $k_{one} = k_{other}$, so every query has the same score with both",
+                one=one,
+                other=other,
+            ),
+            say(
+                "equal scores have equal weights, but the wish has different ones for $k_{one}$ and $k_{other}$",
+                one=one,
+                other=other,
+            ),
         )
     else:
         zero = item["about"][0] + 1
         points = (
-            say(f"the input $x_{zero}$ is zero, so its query is zero and all its scores are 0 whatever $W_Q$ is"),
+            say(
+                "the input $x_{token}$ is zero, so its query is zero and all its scores are 0 whatever $W_Q$ is",
+                token=zero,
+            ),
             say("equal scores have equal weights, one third each, but the wish has different ones"),
         )
     ask = [say.paragraph("Explain why no $W_Q$ can fulfil it."), WorkingSpace(32, ruled=True)]

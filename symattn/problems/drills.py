@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from symattn.derivation import Derivation, transposed
 from symattn.dice import pick, sample, shuffled, whole
-from symattn.document import Block, Inlines, Math, Paragraph, Words
+from symattn.document import Block, Inlines, Paragraph, Words, sentence
 from symattn.errors import InputError, SelfCheckError, offered
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, square_root
 from symattn.explanation.parts import givens, mask_shown, worked
@@ -25,6 +25,7 @@ from symattn.ops import Mask, MatMul, Scale, Softmax
 from symattn.ops.turning import turned
 from symattn.problem import Problem
 from symattn.problem_file import read_given
+from symattn.problems.asking import Prose
 from symattn.problems.base import Family, ProblemType, Spec
 from symattn.problems.derived import frozen
 from symattn.question import Content, Json, Mark, MatrixAnswer, Part, Question
@@ -277,10 +278,10 @@ def make(content: Content) -> Question:
     for letter, item in zip("abcdefghijkl", cast("list[dict[str, Any]]", content["items"]), strict=False):
         d = derivation_of(item, content)
         problem = Problem(item["kind"], "", d, notation, exact=exact, places=places)
-        wording, step = Wording(d, notation), d.last
+        wording, say, step = Wording(d, notation), Prose(notation), d.last
         assert isinstance(step.result, Matrix)
         ask: tuple[Block, ...] = (
-            Paragraph(wording.inlines(_sentence(item), {})),
+            say.paragraph(_SENTENCES[item["kind"]], **_filled(item)),
             givens(problem, wording),
             *mask_shown(step, wording),
             *ask_step(step, wording, exact),
@@ -295,7 +296,7 @@ def make(content: Content) -> Question:
         given=(),
         parts=tuple(parts),
         content=content,
-        introduction=(Paragraph((Words(_instructions(exact, places)),)),),
+        introduction=(Paragraph(_instructions(exact, places)),),
         conventions=_conventions(content, Wording(derivation_of(_first(content), content), notation)),
         features={"load": load},
     )
@@ -323,18 +324,20 @@ _MARKS = {
 }
 
 
-def _sentence(item: Mapping[str, Any]) -> str:
-    words = _SENTENCES[item["kind"]]
-    return words.replace("{d_k}", str(item.get("d_k"))).replace("{base}", str(item.get("base")))
+def _filled(item: Mapping[str, Any]) -> dict[str, str | int]:
+    """What its sentence says of an item."""
+    return {name: item[name] for name in ("d_k", "base") if name in item}
 
 
-def _instructions(exact: bool, places: int) -> str:
-    form = (
-        "exact values: fractions, roots and powers of e may stand as they are"
-        if exact
-        else f"decimals with {places} places"
+def _instructions(exact: bool, places: int) -> Inlines:
+    if exact:
+        return sentence(
+            "Every item is one step on its own, with numbers of its own. Give exact values: fractions, roots and "
+            "powers of e may stand as they are."
+        )
+    return sentence(
+        "Every item is one step on its own, with numbers of its own. Give decimals with {places} places.", places=places
     )
-    return f"Every item is one step on its own, with numbers of its own. Give {form}."
 
 
 def _conventions(content: Content, wording: Wording) -> tuple[Inlines, ...]:
@@ -344,13 +347,13 @@ def _conventions(content: Content, wording: Wording) -> tuple[Inlines, ...]:
     )
     lines: list[Inlines] = [(Words("Tokens are rows." if rows else "Tokens are columns."),)]
     if "scale" in kinds:
-        lines.append((Words("Scores are divided by "), Math(wording.read("sqrt(d_k)")), Words(".")))
+        lines.append(sentence("Scores are divided by {divisor}.", divisor=wording.read("sqrt(d_k)")))
     if "mask" in kinds:
         lines.append((Words(_POLARITY[str(content["mask_style"])]),))
     if "softmax" in kinds:
-        lines.append(
-            (Words(f"Softmax goes along each {'row' if rows else 'column'}; a score of −∞ gets the weight 0."),)
-        )
+        along_rows = "Softmax goes along each row; a score of −∞ gets the weight 0."
+        along_columns = "Softmax goes along each column; a score of −∞ gets the weight 0."
+        lines.append((Words(along_rows if rows else along_columns),))
     return tuple(lines)
 
 

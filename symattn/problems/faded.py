@@ -11,7 +11,7 @@ from typing import cast
 
 from symattn.derivation import Derivation, Index, Operand, Step, View
 from symattn.dice import sample, shuffled
-from symattn.document import AnswerGrid, Block, Display, Inlines, Math, Paragraph, Words, WorkingSpace
+from symattn.document import AnswerGrid, Block, Display, Inlines, Math, Paragraph, Words, WorkingSpace, sentence
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value
 from symattn.explanation.page import rows_of
@@ -321,7 +321,7 @@ def make(content: Content) -> Question:
     return Question(
         type=TYPE.name,
         title=problem.title,
-        introduction=(Paragraph((Words(_instructions(problem)),)),),
+        introduction=(Paragraph(_instructions(problem)),),
         given=derived.given(problem, wording, shown) if shown else (),
         parts=tuple(parts),
         content=content,
@@ -337,9 +337,13 @@ def blanks_of(content: Content) -> dict[str, tuple[tuple[int, int], ...]]:
     return {name: tuple((i, j) for i, j in cells) for name, cells in stored.items()}
 
 
-def _instructions(problem: Problem) -> str:
-    form = "exact values" if problem.exact else f"decimals with {problem.places} places"
-    return f"Some entries of this derivation are missing. Fill in every empty box; give {form}."
+def _instructions(problem: Problem) -> Inlines:
+    if problem.exact:
+        return sentence("Some entries of this derivation are missing. Fill in every empty box; give exact values.")
+    return sentence(
+        "Some entries of this derivation are missing. Fill in every empty box; give decimals with {places} places.",
+        places=problem.places,
+    )
 
 
 def _printed(step: Step, wording: Wording) -> list[Formula]:
@@ -387,8 +391,9 @@ def _recover(name: str, cells: tuple[tuple[int, int], ...], blanks: Blanks, prob
     assert isinstance(matrix, Matrix)
     products = [step for step in d if any(operand.name == name for operand in step.operands)]
     lines = [line for step in products if step.name not in blanks for line in _printed(step, wording)]
-    letter = wording.notation.named(name).word
-    title: Inlines = (Words(f"{letter} " if letter else ""), Math(wording.name(name)))
+    word = wording.notation.named(name).word
+    symbol = wording.name(name)
+    title = sentence("{word} {symbol}", word=word, symbol=symbol) if word else (Math(symbol),)
     say = Paragraph((Words("Work backwards: the product is known, and some entries of a factor are not."),))
     stand_in = Step(name, Transpose(), (Operand(name),), matrix)
     grid = _grid(name, matrix, cells, stand_in, problem, wording)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from symattn.derivation import Derivation, Step
@@ -23,6 +22,8 @@ from symattn.document import (
     Paragraph,
     Words,
     WorkingSpace,
+    in_turn,
+    sentence,
 )
 from symattn.errors import InputError, SelfCheckError, UndefinedError
 from symattn.exact import Matrix
@@ -247,9 +248,9 @@ def make(content: Content) -> Question:
     parts: list[Part] = []
     letters = iter("abcdefgh")
     for k, (error, offered) in enumerate(zip(errors, cast("list[list[str]]", content["offered"]), strict=True)):
-        which = "" if len(errors) == 1 else ("first ", "second ")[k]
-        parts.append(_which(next(letters), which, problem.derivation[error["step"]], wording))
-        parts.append(_what(next(letters), which, error, offered, scripts[k], found, wording))
+        words = ONLY_LINE if len(errors) == 1 else LINES[k]
+        parts.append(_which(next(letters), words, problem.derivation[error["step"]], wording))
+        parts.append(_what(next(letters), words, error, offered, scripts[k], found, wording))
     parts.append(_right(next(letters), errors[0]["step"], len(errors) > 1, wording, problem))
     parts.append(_output(next(letters), errors[0]["step"], len(errors) > 1, wording, problem))
     return Question(
@@ -303,20 +304,56 @@ def _entry_equations(step: Step, wording: Wording) -> Iterator[Formula]:
             yield Relation((wording.entry(step.name, i, j), wording.number(x)), ("=",))
 
 
-def _which(letter: str, which: str, step: Step, wording: Wording) -> Part:
+@dataclass(frozen=True)
+class LineWords:
+    """How a wrong line is spoken of, which may be one of two."""
+
+    title: str
+    asked: str
+    answer: str
+    what_title: str
+    what: str
+
+
+ONLY_LINE = LineWords(
+    "The wrong line",
+    "The wrong line gives the value of",
+    "The wrong line is that of {matrix}.",
+    "What was done",
+    "What was done in the wrong line?",
+)
+LINES = (
+    LineWords(
+        "The first wrong line",
+        "The first wrong line gives the value of",
+        "The first wrong line is that of {matrix}.",
+        "What was done, first line",
+        "What was done in the first wrong line?",
+    ),
+    LineWords(
+        "The second wrong line",
+        "The second wrong line gives the value of",
+        "The second wrong line is that of {matrix}.",
+        "What was done, second line",
+        "What was done in the second wrong line?",
+    ),
+)
+
+
+def _which(letter: str, words: LineWords, step: Step, wording: Wording) -> Part:
     name = wording.name(step.name)
     word = wording.word(step)
-    ask = (FillIns((FillIn((Words(f"The {which}wrong line gives the value of"),), 30),)),)
-    key = (Paragraph((Words(f"The {which}wrong line is that of "), Math(name), Words("."))),)
+    ask = (FillIns((FillIn((Words(words.asked),), 30),)),)
+    key = (Paragraph(sentence(words.answer, matrix=name)),)
     names = [written(name)] if isinstance(name, Name) else []
     first, *others = dict.fromkeys([*names, *([word] if word else []), step.name][:2])
     answer = WordAnswer(first, tuple(others))
-    return Part(letter, (Words(f"The {which}wrong line"),), ask, key, answer, (Mark("B", 1),))
+    return Part(letter, (Words(words.title),), ask, key, answer, (Mark("B", 1),))
 
 
 def _what(
     letter: str,
-    which: str,
+    words: LineWords,
     error: Mapping[str, Any],
     offered: Sequence[str],
     before: Derivation,
@@ -335,23 +372,22 @@ def _what(
             continue
         w = wrongs[id]
         if right:
-            why = (*wording.in_signs(f"right: {id} {w.misconception.name}. "), *derived.feedback(w, wording))
+            why = sentence("right: {diagnosis}", diagnosis=derived.diagnosis(w, wording))
         else:
-            name = Math(wording.name(w.first or w.misconception.at))
-            why = (Words(f"{id} would spoil "), name, Words(" first, and in another way."))
+            name = wording.name(w.first or w.misconception.at)
+            why = sentence("{code} would spoil {matrix} first, and in another way.", code=id, matrix=name)
         offers.append(Offer(_done(w, found.derivation, wording), why, right, id))
-    prompt = Paragraph((Words(f"What was done in the {which}wrong line?"),))
-    title: Inlines = (Words("What was done" + (f", {which.strip()} line" if which else "")),)
-    return Part(
-        letter, title, (prompt, choices(offers)), (prompt, *choices_key(offers)), choice(offers), (Mark("B", 1),)
-    )
+    prompt, title = Paragraph((Words(words.what),)), (Words(words.what_title),)
+    ask, key = (prompt, choices(offers)), (prompt, *choices_key(offers))
+    return Part(letter, title, ask, key, choice(offers), (Mark("B", 1),))
 
 
 def _slip_said(error: Mapping[str, Any], before: Derivation, wording: Wording) -> Inlines:
     listed = slips(before, error["step"], error["i"], error["j"])
     slip = next(s for s in listed if (s.slip.id, str(s.value)) == (error["kind"], error["value"]))
-    entry = Math(wording.entry(error["step"], error["i"], error["j"]))
-    return (Words(f"right: {slip.slip.id} {slip.slip.name}. In "), entry, Words(f" {slip.says}."))
+    entry = wording.entry(error["step"], error["i"], error["j"])
+    text = "right: {code} {name}. In {entry} {how}."
+    return sentence(text, code=slip.slip.id, name=slip.slip.name, entry=entry, how=slip.says)
 
 
 def _done(w: WrongDerivation, d: Derivation, wording: Wording) -> Inlines:
@@ -360,16 +396,14 @@ def _done(w: WrongDerivation, d: Derivation, wording: Wording) -> Inlines:
     step = next((step for other, step in rewritten(d, m.at) if other.id == m.id), None) if m.at in d else None
     if step is not None:
         return (Math(Relation((wording.name(step.name), wording.rule(step)), ("=",))),)
-    turned = {"row": "column", "column": "row"} if d.orientation == "columns" else {}
-    said = re.sub("row|column", lambda found: turned.get(found[0], found[0]), m.name)
-    return (Math(wording.name(w.first or m.at)), *wording.in_signs(f": {said}"))
+    what = (m.turned_name if d.orientation == "columns" else "") or m.name
+    return sentence("{matrix}: {what}", matrix=wording.name(w.first or m.at), what=wording.in_signs(what))
 
 
 def _right(letter: str, wrong: str, several: bool, wording: Wording, problem: Problem) -> Part:
-    words = (
-        "Write down the right value of the first wrong line." if several else "Write down the right value of that line."
-    )
-    ask = (Paragraph((Words(f"{words} Show how it is worked out."),)), WorkingSpace(70))
+    of_first = "Write down the right value of the first wrong line. Show how it is worked out."
+    of_that = "Write down the right value of that line. Show how it is worked out."
+    ask = (Paragraph((Words(of_first if several else of_that),)), WorkingSpace(70))
     key = worked(problem.derivation[wrong], wording, Detail(places=problem.places))
     answer = MatrixAnswer.of(problem.derivation, wrong)
     return Part(letter, (Words("The right line"),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))
@@ -379,10 +413,9 @@ def _output(letter: str, wrong: str, several: bool, wording: Wording, problem: P
     last = problem.derivation.last
     answer = MatrixAnswer.of(problem.derivation, last.name)
     words = "Carry on from there to the output."
-    if not several:
-        words += " If the output itself is the wrong line, it is enough to write it once."
+    once = "If the output itself is the wrong line, it is enough to write it once."
     grid = AnswerGrid(wording.name(last.name), *answer.value.shape, cell_kind(last, problem.exact))
-    ask = (Paragraph((Words(words),)), WorkingSpace(70), grid)
+    ask = (Paragraph(in_turn(((Words(words),), () if several else (Words(once),)))), WorkingSpace(70), grid)
     names = [step.name for step in problem.derivation]
     following = problem.derivation.steps[names.index(wrong) + 1 :]
     key = tuple(block for step in following for block in worked(step, wording, Detail("none", problem.places)))

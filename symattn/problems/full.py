@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from symattn.derivation import Matrix, Op, Outline, Step
-from symattn.document import Block, Math, Paragraph, Words
+from symattn.document import Block, Paragraph, Words, sentence
 from symattn.explanation import Detail
 from symattn.explanation.parts import asked, conventions, introduction, wording_of, worked
 from symattn.explanation.steps import step_title
@@ -70,7 +70,7 @@ def _shape(step: Step, wording: Wording) -> tuple[Block, ...]:
     if isinstance(step.result, Matrix):
         return ()
     rows, columns = map(wording.size, step.result.shape)
-    return (Paragraph((Words("The shape is "), Math(Shape(rows, columns, "cross")), Words("."))),)
+    return (Paragraph(sentence("The shape is {shape}.", shape=Shape(rows, columns, "cross"))),)
 
 
 ONCE = "What has the same shape for every token or head is asked once."

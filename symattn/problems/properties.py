@@ -14,6 +14,7 @@ from typing import Any, cast
 from symattn.errors import UndecidedError
 from symattn.exact import Matrix, Value, compare, decide, divide, exact, exponential, has_symbols, power
 from symattn.exact.values import NegativeInfinity
+from symattn.languages import Message, message
 from symattn.ops import MatMul
 from symattn.question import Content
 
@@ -23,7 +24,7 @@ class Verdict:
     """Whether the property holds, and a sentence to the student that says so or what is missing."""
 
     holds: bool
-    says: str
+    says: Message
 
 
 Rule = Callable[[Content, Mapping[str, Matrix]], Verdict]
@@ -39,8 +40,8 @@ def weights_of_scores(parameters: Content, own: Mapping[str, Matrix]) -> Verdict
         return trouble
     for i, (scores, weights) in enumerate(zip(own["S"].rows, wanted.rows, strict=True), 1):
         if not _gives(scores, weights, parameters["base"]):
-            return Verdict(False, f"Softmax of row {i} is not the row of weights that was asked for.")
-    return Verdict(True, "Softmax of these scores gives the weights that were asked for.")
+            return Verdict(False, message("Softmax of row {row} is not the row of weights that was asked for.", row=i))
+    return Verdict(True, message("Softmax of these scores gives the weights that were asked for."))
 
 
 def exact_weights(parameters: Content, own: Mapping[str, Matrix]) -> Verdict:
@@ -53,8 +54,8 @@ def exact_weights(parameters: Content, own: Mapping[str, Matrix]) -> Verdict:
         return trouble
     weights = Matrix([cast("list[object]", parameters["weights"])])
     if _gives(_scores(parameters, own).rows[0], weights.rows[0], parameters["base"]):
-        return Verdict(True, "The weights come out exactly as they were asked for.")
-    return Verdict(False, "The weights do not come out as they were asked for.")
+        return Verdict(True, message("The weights come out exactly as they were asked for."))
+    return Verdict(False, message("The weights do not come out as they were asked for."))
 
 
 def attends(parameters: Content, own: Mapping[str, Matrix]) -> Verdict:
@@ -68,8 +69,8 @@ def attends(parameters: Content, own: Mapping[str, Matrix]) -> Verdict:
     to, least = cast(int, parameters["to"]), exact(parameters["least"])
     total = _sum(_power(parameters["base"], s - scores[to]) for s in scores)
     if compare(total, divide(1, least)) <= 0:
-        return Verdict(True, f"The weight is at least {least}.")
-    return Verdict(False, f"The weight is less than {least}.")
+        return Verdict(True, message("The weight is at least {least}.", least=str(least)))
+    return Verdict(False, message("The weight is less than {least}.", least=str(least)))
 
 
 def _shape(parameters: Content) -> tuple[int, int]:
@@ -91,12 +92,13 @@ def _scores(parameters: Content, own: Mapping[str, Matrix]) -> Matrix:
 
 def _unusable(own: Mapping[str, Matrix], name: str, shape: tuple[int, int]) -> Verdict | None:
     if name not in own:
-        return Verdict(False, f"There is no {name}.")
+        return Verdict(False, message("There is no {matrix}.", matrix=name))
     rows, columns = own[name].shape
     if (rows, columns) != shape:
-        return Verdict(False, f"The shape of {name} is {rows}×{columns}; it must be {shape[0]}×{shape[1]}.")
+        text = "The shape of {matrix} is {shape}; it must be {expected}."
+        return Verdict(False, message(text, matrix=name, shape=f"{rows}×{columns}", expected=f"{shape[0]}×{shape[1]}"))
     if any(isinstance(x, NegativeInfinity) or has_symbols(x) for x in own[name]):
-        return Verdict(False, f"Every entry of {name} must be a finite number.")
+        return Verdict(False, message("Every entry of {matrix} must be a finite number.", matrix=name))
     return None
 
 
@@ -122,7 +124,7 @@ def verdict(rule: str, parameters: Content, own: Mapping[str, Matrix]) -> Verdic
     try:
         return RULES[rule](parameters, own)
     except UndecidedError as error:
-        return Verdict(False, f"This could not be decided and needs a person: {error}")
+        return Verdict(False, message("This could not be decided and needs a person: {error}", error=str(error)))
 
 
 RULES: Mapping[str, Rule] = MappingProxyType(

@@ -9,7 +9,7 @@ import random
 from typing import Any, cast
 
 from symattn.dice import shuffled
-from symattn.document import Block, Box, FillIn, FillIns, Inlines, ItemList, Paragraph, Words, WorkingSpace
+from symattn.document import Block, Box, FillIn, FillIns, Inlines, ItemList, Paragraph, Words, WorkingSpace, sentence
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
 from symattn.problems.asking import LETTERS, Prose, no_sizes, prose, tokens_are_rows
@@ -97,12 +97,15 @@ def _proof(theorem: Theorem, say: Prose) -> Part:
 
 
 def _in_order(theorem: Theorem, lines: list[int], say: Prose) -> Part:
-    shown = tuple((Words(f"{LETTERS[place]}: "), *say(theorem.proof[line])) for place, line in enumerate(lines))
+    shown = tuple(
+        sentence("{letter}: {line}", letter=LETTERS[place], line=say(theorem.proof[line]))
+        for place, line in enumerate(lines)
+    )
     right = [LETTERS[lines.index(line)] for line in range(len(lines))]
     ask = say.paragraph("Here is a proof with its lines out of order. Write down their letters in the right order.")
     boxes = FillIns((FillIn((Words("Order:"),), boxes=len(lines)),))
     key: tuple[Block, ...] = (
-        Paragraph((Words(f"The order is {', '.join(right)}."),)),
+        say.paragraph("The order is {order}.", order=", ".join(right)),
         ItemList(tuple(map(say, theorem.proof)), ordered=True),
     )
     marks = (Mark("B", 3, "one less for each line that must be moved"),)

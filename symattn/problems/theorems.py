@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 
 from symattn.dice import pick, sample, shuffled, whole
-from symattn.document import AnswerGrid, Block, Display, FillIn, FillIns, Inlines, Math, Words
+from symattn.document import AnswerGrid, Block, Display, FillIn, FillIns, Inlines, Math, Words, listing
 from symattn.exact import Matrix, Value, compare, divide, exponential, power, square_root
 from symattn.formula import CellKind, Formula, ListOf, Relation
 from symattn.ops import Mask, MatMul, Softmax
@@ -156,13 +156,13 @@ def _shift(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
         [*_logs(other, parts[:1]), *_logs(c, parts[1:])],
     )
     reasons = (
-        f"every score is greater by {other - c}.",
-        "all scores are doubled, so the powers of the logarithms are squared.",
-        "the logarithms have changed their signs, which turns every power upside down.",
-        "only the first score has changed.",
+        say("every score is greater by {constant}.", constant=other - c),
+        say("all scores are doubled, so the powers of the logarithms are squared."),
+        say("the logarithms have changed their signs, which turns every power upside down."),
+        say("only the first score has changed."),
     )
     offers = [
-        Offer(_math(_listed(say, row)), say(why), right=row is rows[0]) for row, why in zip(rows, reasons, strict=True)
+        Offer(_math(_listed(say, row)), why, right=row is rows[0]) for row, why in zip(rows, reasons, strict=True)
     ]
     shown = _listed(say, _logs(c, parts))
     given = Display((Relation((say.formula("s"), shown), ("=",)),))
@@ -224,10 +224,12 @@ def _draw_permutation(rng: random.Random) -> Drawn:
 def _permutation(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
     A, V, new = weights(times(Matrix(x["Q"]), Matrix(x["K"]).T)), Matrix(x["V"]), x["new"]
     moved = ordered(ordered(A, new).T, new).T
-    names = ", ".join(f"$x_{i + 1}$" for i in new)
     given = (
         say.equations(A=A, V=V, Z=times(A, V)),
-        say.paragraph(f"These are the weights, values and outputs for three tokens. Now the tokens come as {names}."),
+        say.paragraph(
+            "These are the weights, values and outputs for three tokens. Now the tokens come as {tokens}.",
+            tokens=say.formulas([f"x_{i + 1}" for i in new]),
+        ),
     )
     return (
         given,
@@ -236,7 +238,9 @@ def _permutation(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task
             say("Write down the new weights."),
             say.formula('index(A, "new")'),
             moved,
-            say.paragraph(f"Rows and columns both come in the new order: {', '.join(str(i + 1) for i in new)}."),
+            say.paragraph(
+                "Rows and columns both come in the new order: {order}.", order=", ".join(str(i + 1) for i in new)
+            ),
         ),
         _boxes(
             say,
@@ -376,12 +380,15 @@ def _mask(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
     full, hidden = normalised(x["parts"]), x["hidden"]
     kept = [0 if j in hidden else part for j, part in enumerate(x["parts"])]
     part = divide(sum(kept), sum(x["parts"]))
-    names = " and ".join(f"$k_{j + 1}$" for j in hidden) + (" is" if len(hidden) == 1 else " are")
+    texts = {
+        1: "These are the weights of one query without a mask. Find its weights when {keys} is hidden.",
+        2: "These are the weights of one query without a mask. Find its weights when {keys} are hidden.",
+    }
     return (
         (Display((Relation((say.formula("a"), say.values(full)), ("=",)),)),),
         _boxes(
             say,
-            say(f"These are the weights of one query without a mask. Find its weights when {names} hidden."),
+            say(texts[len(hidden)], keys=say.formulas([f"k_{j + 1}" for j in hidden], "and")),
             say.formula('index(a, "masked")'),
             normalised(kept),
             say.paragraph("The visible weights sum to $part$; they are divided by it.", part=say.number(part)),
@@ -484,8 +491,8 @@ def _temperature(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task
         ),
         _line(
             say,
-            say(f"At which temperature $T$ is the weight of $k_{i + 1}$ exactly $ratio$ times that of $k_{j + 1}$?",
-                ratio=say.number(2**wanted)),
+            say("At which temperature $T$ is the weight of $k_{one}$ exactly $ratio$ times that of $k_{other}$?",
+                one=i + 1, other=j + 1, ratio=say.number(2**wanted)),
             say.formula("T"),
             Fraction(once, wanted),
             say.paragraph("At $T = 1$ the ratio is $now$; at $T$ it is that number to the power $frac(1, T)$.",
@@ -570,7 +577,7 @@ def _equal(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
         ),
         _boxes(
             say,
-            say(f"Find the output of a query that sees every token except $x_{hidden + 1}$."),
+            say("Find the output of a query that sees every token except $x_{token}$.", token=hidden + 1),
             say.formula("z"),
             Matrix.of([_mean(rest)]),
             say.paragraph("It is the mean of the three values that are seen."),
@@ -603,15 +610,18 @@ def _draw_copies(rng: random.Random) -> Drawn:
 
 def _copies(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
     a, V, copies = normalised(x["parts"]), Matrix(x["V"]), x["copies"]
-    word = {2: "twice", 3: "three times"}[copies]
+    texts = {
+        2: "These are the weights of one query and the values. Now the whole list of keys and values stands there "
+        "twice, one list after the other. Find the weights of all {number} keys.",
+        3: "These are the weights of one query and the values. Now the whole list of keys and values stands there "
+        "three times, one list after the other. Find the weights of all {number} keys.",
+    }
     given = Display((Relation((say.formula("a"), say.values(a)), ("=",)), say.equation("V", V)))
     return (
         (given,),
         _boxes(
             say,
-            say("These are the weights of one query and the values. Now the whole list of keys and values stands "
-                "there {word}, one list after the other. Find the weights of all {number} keys.",
-                word=word, number=3 * copies),
+            say(texts[copies], number=3 * copies),
             say.formula('index(a, "new")'),
             Matrix.of([[divide(w, copies) for w in a] * copies]),
             say.paragraph("Every weight is divided by {copies}.", copies=copies),
@@ -678,7 +688,7 @@ def _product(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
             Relation((say.formula("W_Q"), say.values(a)), ("=",)),
             Relation((say.formula("W_K"), say.values(b)), ("=",)),
         )
-        text: Inlines = (Math(shown[0]), Words(", "), Math(shown[1]))
+        text = listing([_math(shown[0]), _math(shown[1])], "")
         why = say("its product is $p$.", p=say.values(times(a, b.T)))
         offers.append(Offer(text, why, right=number == 0))
     return (
@@ -727,7 +737,7 @@ def _causal(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
     offers = []
     for i in range(1, n + 1):
         why = "it sees the changed token." if i >= t else "the changed token comes later and is hidden from it."
-        offers.append(Offer(say(f"$z_{i}$"), say(why), right=i >= t))
+        offers.append(Offer(_math(say.formula(f"z_{i}")), say(why), right=i >= t))
     return (
         (
             say.equations(A=before, V=V, Z=Z),
@@ -747,7 +757,8 @@ def _causal(x: Instance, say: Prose) -> tuple[tuple[Block, ...], Task, Task]:
             say.paragraph("The first two rows stay; the third is $a_3 V$ with the new row and value."),
         ),
         _choice(
-            say(f"In a text of {n} tokens with a causal mask, $x_{t}$ is changed. Tick every output that may change."),
+            say("In a text of {tokens} tokens with a causal mask, $x_{token}$ is changed. Tick every output that may "
+                "change.", tokens=n, token=t),
             offers,
             several=True,
         ),

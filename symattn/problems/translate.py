@@ -9,7 +9,20 @@ from typing import cast
 
 from symattn.derivation import Derivation, Operand, transposed
 from symattn.dice import pick, shuffled
-from symattn.document import AnswerGrid, Block, Display, FillIn, FillIns, Heading, Inlines, Math, Paragraph, Words
+from symattn.document import (
+    AnswerGrid,
+    Block,
+    Display,
+    FillIn,
+    FillIns,
+    Heading,
+    Inlines,
+    Math,
+    Paragraph,
+    Words,
+    in_turn,
+    sentence,
+)
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
 from symattn.explanation.parts import conventions, equation, mask_shown, wording_of
@@ -138,17 +151,27 @@ def make(content: Content) -> Question:
 
 
 def _introduction(problem: Problem, other: Problem) -> Inlines:
-    lie = "rows" if problem.derivation.orientation == "rows" else "columns"
-    there = "rows" if other.derivation.orientation == "rows" else "columns"
-    lying = f"There, tokens are {there}, and here {lie}." if there != lie else f"In both, tokens are {lie}."
-    called = other.notation.title.partition(":")[0]
     step = next((step for step in other.steps if step.name == "Q"), None)
-    product = (Words(" Products there are as in "), Math(equation(step, wording_of(other))), Words(".")) if step else ()
-    return (
-        Words(f"The derivation below is written in one notation. Rewrite it in another one: {called}."),
-        *product,
-        Words(f" {lying} Nothing needs to be worked out again."),
+    return in_turn(
+        (
+            sentence(
+                "The derivation below is written in one notation. Rewrite it in another one: {notation}.",
+                notation=other.notation.title.partition(":")[0],
+            ),
+            sentence("Products there are as in {product}.", product=equation(step, wording_of(other))) if step else (),
+            (Words(_LYING[problem.derivation.orientation, other.derivation.orientation]),),
+            (Words("Nothing needs to be worked out again."),),
+        )
     )
+
+
+_LYING = {
+    ("rows", "rows"): "In both, tokens are rows.",
+    ("columns", "columns"): "In both, tokens are columns.",
+    ("rows", "columns"): "There, tokens are columns, and here rows.",
+    ("columns", "rows"): "There, tokens are rows, and here columns.",
+}
+"""How tokens lie here and there."""
 
 
 def _shown(name: str, wording: Wording) -> Display:
@@ -160,9 +183,9 @@ def _shown(name: str, wording: Wording) -> Display:
 def _name_part(names: Sequence[str], role: str, here: Wording, there: Wording) -> Part:
     offers = []
     for name in names:
-        why: Inlines = (Math(there.name(name)), Words(" there is "), Math(here.name(name)), Words(" here."))
+        why = sentence("{there} there is {here} here.", there=there.name(name), here=here.name(name))
         offers.append(Offer((Math(there.name(name)),), why, name == role))
-    prompt = Paragraph((Words("What is "), Math(here.name(role)), Words(" called there?")))
+    prompt = Paragraph(sentence("What is {matrix} called there?", matrix=here.name(role)))
     title: Inlines = (Words("A name"),)
     return Part("a", title, (prompt, choices(offers)), (prompt, *choices_key(offers)), choice(offers), (Mark("B", 1),))
 
@@ -173,16 +196,15 @@ def _product_part(products: Sequence[int], there: Wording) -> Part:
     offers = []
     for k in products:
         operands = PRODUCTS[k]
-        right = operands == step.operands
+        right, diagnosis = operands == step.operands, ""
         if right:
             why = "right: each score is the product of a query and a key."
         elif operands == other:
             why = "this is the product where tokens lie the other way."
         elif operands == tuple(replace(o, name=_SWAPPED[o.name]) for o in step.operands):
-            why = "this is the transpose: query and key are exchanged."
+            why, diagnosis = "this is the transpose: query and key are exchanged.", "T2"
         else:
-            why = "this compares features, and not tokens."
-        diagnosis = "" if right or operands == other else "T2" if "transpose" in why else "T3"
+            why, diagnosis = "this compares features, and not tokens.", "T3"
         formula = Relation((there.name("S"), there.rule(step.with_operands(*operands))), ("=",))
         offers.append(Offer((Math(formula),), (Words(why),), right, diagnosis))
     prompt = Paragraph((Words("Which product gives the scores there?"),))
@@ -197,22 +219,17 @@ def _shape_part(name: str, here: Wording, there: Wording) -> Part:
     matrix = there.derivation.value(name)
     rows, columns = matrix.shape
     label: Inlines = (Words("Rows × columns:"),)
-    prompt: Inlines = (
-        Words("What is the shape of "),
-        Math(there.name(name)),
-        Words(" there (here: "),
-        Math(here.name(name)),
-        Words(")?"),
+    prompt = sentence(
+        "What is the shape of {there} there (here: {here})?", there=there.name(name), here=here.name(name)
     )
-    key = Paragraph((*prompt, Words(f" {rows}×{columns}, "), Words(_same_or_turned(here, there))))
+    text = _SAME_SHAPE if here.orientation == there.orientation else _TURNED_SHAPE
+    key = Paragraph(in_turn((prompt, sentence(text, shape=f"{rows}×{columns}"))))
     ask = (Paragraph(prompt), FillIns((FillIn(label, 30),)))
     return Part("c", (Words("A shape"),), ask, (key,), ShapeAnswer((rows, columns)), (Mark("B", 1),))
 
 
-def _same_or_turned(here: Wording, there: Wording) -> str:
-    if here.orientation == there.orientation:
-        return "as here: tokens lie the same way."
-    return "with rows and columns exchanged: every matrix is transposed."
+_SAME_SHAPE = "{shape}, as here: tokens lie the same way."
+_TURNED_SHAPE = "{shape}, with rows and columns exchanged: every matrix is transposed."
 
 
 def _token_part(token: int, there: Wording, other: Problem) -> Part:
@@ -221,7 +238,7 @@ def _token_part(token: int, there: Wording, other: Problem) -> Part:
     assert isinstance(whole_matrix, Matrix)
     value = whole_matrix if there.orientation == "rows" else whole_matrix.T
     name = there.read(there.notation.named("Q").row, i=token + 1, t=token + 1)
-    prompt = Paragraph((Words(f"Write the query of token {token + 1} as it stands there."),))
+    prompt = Paragraph(sentence("Write the query of token {token} as it stands there.", token=token + 1))
     whole_numbers = all(isinstance(x, int) for x in value)
     grid = AnswerGrid(name, *value.shape, "integer" if whole_numbers else "fraction")
     key = (prompt, Display((Relation((name, there.values(value)), ("=",)),)))
@@ -230,7 +247,7 @@ def _token_part(token: int, there: Wording, other: Problem) -> Part:
 
 def _matrix_part(letter: str, name: str, there: Wording, other: Problem) -> Part:
     step, answer = other.derivation[name], MatrixAnswer.of(other.derivation, name)
-    prompt = Paragraph((Words("Write "), Math(there.name(name)), Words(" with its values as it stands there.")))
+    prompt = Paragraph(sentence("Write {matrix} with its values as it stands there.", matrix=there.name(name)))
     ask: tuple[Block, ...] = (prompt, AnswerGrid(there.name(name), *answer.value.shape, cell_kind(step, other.exact)))
     key = (prompt, _shown(name, there))
     word = there.notation.named(name).word or step.op.title

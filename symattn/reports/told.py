@@ -442,7 +442,7 @@ class Told:
             return None
         key = 2 * id(d) + together
         if key not in self._wordings:
-            problem, named = self.report.question.problem, self.report.question.content.get("notation", "standard")
+            problem, named = self.report.question.problem, self.report.question.frozen.get("notation", "standard")
             notation = problem.notation if problem else load_notation(str(named))
             self._wordings[key] = Wording(whole(d) if together else d, notation)
         return self._wordings[key]

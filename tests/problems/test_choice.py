@@ -9,7 +9,7 @@ from oracles import floats, numpy_attention, sympy_attention
 from problem_laws import contents, is_written, keeps_its_promises, questions
 
 from symattn.derivation import Derivation
-from symattn.document import Math, Words
+from symattn.document import Math, Words, spans
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
 from symattn.formula import Fraction, Infinity, ListOf, Negative
@@ -213,7 +213,7 @@ def test_every_wrong_option_says_why():
             reasons = part.key[-1].items
             assert len(reasons) == len(part.answer.options)
             for reason, option in zip(reasons, part.answer.options, strict=True):
-                said = " ".join(x.text for x in reason if isinstance(x, Words))
+                said = " ".join(x.text for x in spans(reason) if isinstance(x, Words))
                 assert ("right" in said) if option.right else (option.diagnosis in said)
 
 

@@ -21,7 +21,7 @@ import pytest
 from oracles import floats, plain
 
 from symattn.derivation import Called, Step
-from symattn.document import Heading, Inlines, ItemList, Math, Table, Words
+from symattn.document import Heading, Inlines, ItemList, Math, Strong, Table, Words, spans
 from symattn.exact import Matrix
 from symattn.explanation.parts import checks, conventions
 from symattn.explanation.wording import Wording
@@ -166,8 +166,9 @@ Said = tuple[str, list[Formula]]
 
 def read(content: Inlines) -> Said:
     """A sentence as words with ◊ for each formula, and the formulas."""
-    words = "".join("◊" if isinstance(part, Math) else str(part.text) for part in content)  # type: ignore[union-attr]
-    return words, [part.formula for part in content if isinstance(part, Math)]
+    parts = list(spans(content))
+    words = "".join("◊" if isinstance(part, Math) else part.text for part in parts)
+    return words, [part.formula for part in parts if isinstance(part, Math)]
 
 
 @cache
@@ -768,9 +769,9 @@ def test_every_common_wrong_answer_looks_wrong(name):
     printed = {name: _rounded(together, s, p) for name, s in ((s.name, s) for s in found.derivation)}
     ways = Ways(found).wrong
     for table in tables(p, found, together):
-        step = next(n for n in rights if table.header[0][1] == Math(together.name(n)))
+        step = next(n for n in rights if list(spans(table.header[0]))[1] == Math(together.name(n)))
         for *cells, diagnosis in table.rows:
-            id = diagnosis[0].text
+            id = code(diagnosis)
             assert cells[0] != (Math(printed[step]),)
             last = list(rights)[-1]
             if len(cells) > 1 and cells[1][0] != Words("too long to write") and last in ways[id]:
@@ -785,6 +786,13 @@ def _rounded(wording: Wording, step: Step, p: Page) -> Formula:
     return wording.rounded(result, min(p.problem.places, 3))
 
 
+def code(diagnosis: Inlines) -> str:
+    """The misconception that a row is about."""
+    first = next(spans(diagnosis))
+    assert isinstance(first, Strong)
+    return first.text
+
+
 def tables(p: Page, found: Separation, wording: Wording) -> Iterator[Table]:
     return (block for block in remarks(p.problem, wording, found) if isinstance(block, Table))
 
@@ -795,5 +803,5 @@ def test_what_is_lost_in_rounding_is_no_common_wrong_answer():
     together = Wording(found.derivation, p.problem.notation)
     without = [w for w in found.wrongs if w.first and same(floats(w.value(w.first)), floats(w.right.value(w.first)))]
     assert without
-    rows = {row[-1][0].text for table in tables(p, found, together) for row in table.rows}
+    rows = {code(row[-1]) for table in tables(p, found, together) for row in table.rows}
     assert not rows & {w.misconception.id for w in without}
