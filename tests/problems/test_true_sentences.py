@@ -60,7 +60,7 @@ def test_two_keys_are_equal_or_an_input_is_zero_where_a_design_question_says_so(
 def test_no_weight_of_a_heat_map_is_where_two_ranges_meet(seed):
     """As the legend says (a 1 is at the end of one, and none begins there); softmax once more in NumPy."""
     heatmap = problem_type("heatmap")
-    content = heatmap.draw(heatmap.spec({}), random.Random(seed), seed + 1, {})
+    content = heatmap.freeze(heatmap.draw(heatmap.spec({}), random.Random(seed), seed + 1, {}))
     kinds = set()
     for item in content["items"]:
         kinds.add(item["kind"])
