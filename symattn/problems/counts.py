@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -33,7 +33,7 @@ from symattn.formula import Blank, Formula, Relation, number, read_formula
 from symattn.languages import capitalised, counted, message
 from symattn.misconceptions import COUNTING
 from symattn.notation import load_notation
-from symattn.problems.asking import Offer, Prose, bank, choice, choices, choices_key
+from symattn.problems.asking import Line, Offer, Prose, bank, choice, choices, choices_key, table_part
 from symattn.problems.base import Family, ProblemType, Spec
 from symattn.problems.shapes import output_weights
 from symattn.question import Answer, FormulaAnswer, Mark, MatrixAnswer, OneLess, Part, Question
@@ -329,8 +329,8 @@ def _shown(value: Count) -> Formula:
     return number(value, {letter: read_formula(letter) for letter in LETTERS})
 
 
-def _blank(label: str, width: int = 60) -> FillIns:
-    return FillIns((FillIn((Words(label),), width),))
+def _blank(label: Inlines) -> FillIns:
+    return FillIns((FillIn(label, 60),))
 
 
 def _parameters(content: Content, say: Prose) -> Part:
@@ -399,17 +399,14 @@ def _polynomial(name: str, k: int, say: Prose) -> Part:
     return Part(
         name=f"letters {k}",
         title=(Words("In letters"),),
-        ask=(say.paragraph("Write a formula in letters that counts {what}.", what=what), _blank("Count:")),
+        ask=(say.paragraph("Write a formula in letters that counts {what}.", what=what), _blank(say("Count:"))),
         key=(Display((Relation((read_formula(item.how), _shown(value)), ("=",)),)), ItemList(wrong)),
         answer=FormulaAnswer(value),
         marks=(Mark("B", 1),),
     )
 
 
-Line = tuple[str, str, int]
-
-
-def operation_lines(layer: Attention) -> list[Line]:
+def operation_lines(layer: Attention) -> list[tuple[str, str, int]]:
     """What is multiplied, its multiply-adds as a product of sizes, and their number."""
     n, d, h, width = layer.n, layer.d, layer.h, layer.width
     return [
@@ -421,58 +418,38 @@ def operation_lines(layer: Attention) -> list[Line]:
     ]
 
 
-def _table(
-    name: str,
-    title: str,
-    asked: Inlines,
-    heads: tuple[str, str],
-    lines: Sequence[Line],
-    slips: Iterable[Inlines],
-    mark: Mark,
-    say: Prose,
-    written: Callable[[int], str] = str,
-) -> Part:
-    """A part with a table whose second column is to be filled in."""
-    header, blank = (say(heads[0]), say(heads[1])), (Math(Blank("word")),)
-    solved = tuple(
-        (say(what), (Words(f"{how} = {written(count)}" if how else written(count)),)) for what, how, count in lines
-    )
-    return Part(
-        name=name,
-        title=(Words(title),),
-        ask=(Paragraph(asked), Table(header, tuple((say(what), blank) for what, _, _ in lines), row_heads=True)),
-        key=(Table(header, solved, row_heads=True), ItemList(tuple(slips))),
-        answer=MatrixAnswer(Matrix([[count] for _, _, count in lines])),
-        marks=(Mark("M", 1), mark),
-    )
+def _line(what: Inlines, how: str, count: str, value: int) -> Line:
+    return Line(what, value, (Words(f"{how} = {count}" if how else count),))
 
 
 def _operations(layer: Attention, say: Prose) -> Part:
     projected = product(layer.n, layer.d, layer.d)
-    return _table(
+    part = table_part(
         "operations",
-        "Operations of one layer",
+        say("Operations of one layer"),
         say(
             "Multi-head self-attention with $n = {tokens}$, $d = {width}$ and $h = {heads}$. Fill in the table.",
             tokens=layer.n,
             width=layer.d,
             heads=layer.h,
         ),
-        ("Product", "Multiply-adds"),
-        operation_lines(layer),
-        (
-            say("N2 Scores {count}: every head was given the full width.", count=layer.h * layer.scoring),
-            say("N4 All numbers doubled, {count} together: those are FLOPs.", count=2 * layer.operations),
-            say(
-                "N5 {projections} together: scores and weighted values were forgotten; "
-                "N3 {less} together: $O$ was left out.",
-                projections=4 * projected,
-                less=layer.operations - projected,
-            ),
-        ),
+        (say("Product"), say("Multiply-adds")),
+        [_line(say(what), how, str(count), count) for what, how, count in operation_lines(layer)],
+        Mark("M", 1),
         Mark("A", 3, "one less for every wrong number, with follow-through to the sum", OneLess(), "sum"),
-        say,
+        kind="word",
     )
+    slips = (
+        say("N2 Scores {count}: every head was given the full width.", count=layer.h * layer.scoring),
+        say("N4 All numbers doubled, {count} together: those are FLOPs.", count=2 * layer.operations),
+        say(
+            "N5 {projections} together: scores and weighted values were forgotten; "
+            "N3 {less} together: $O$ was left out.",
+            projections=4 * projected,
+            less=layer.operations - projected,
+        ),
+    )
+    return replace(part, key=(*part.key, ItemList(slips)))
 
 
 def _scores(drawn: Scores, say: Prose) -> Part:
@@ -588,25 +565,22 @@ def _whole_model(sizes: Whole, say: Prose) -> Part:
     words, positions, d, layers = sizes.words, sizes.positions, sizes.d, sizes.layers
     model = language_model(words, positions, d, layers)
     attention, forward = (part.parameters for part in model.block.parts)
-    lines = [
-        ("Embedding of words", f"{words}·{d}", words * d),
-        ("Embedding of positions", f"{positions}·{d}", positions * d),
-        ("Attention of one block, with biases", f"4·({d}·{d} + {d})", attention),
-        ("Feed-forward network of one block, with biases", f"{d}·{4 * d} + {4 * d} + {4 * d}·{d} + {d}", forward),
-        ("Two layer norms of one block", f"2·2·{d}", 2 * model.block.norm.parameters),
-        (
-            message("All {layers} blocks", layers=layers),
-            f"{layers}·{model.block.parameters}",
-            layers * model.block.parameters,
-        ),
-        ("Last layer norm", f"2·{d}", model.block.norm.parameters),
-        ("Together", "", model.parameters),
+    blocks = layers * model.block.parameters
+    counts = [
+        (say("Embedding of words"), f"{words}·{d}", words * d),
+        (say("Embedding of positions"), f"{positions}·{d}", positions * d),
+        (say("Attention of one block, with biases"), f"4·({d}·{d} + {d})", attention),
+        (say("Feed-forward network of one block, with biases"), f"{d}·{4 * d} + {4 * d} + {4 * d}·{d} + {d}", forward),
+        (say("Two layer norms of one block"), f"2·2·{d}", 2 * model.block.norm.parameters),
+        (say("All {layers} blocks", layers=layers), f"{layers}·{model.block.parameters}", blocks),
+        (say("Last layer norm"), f"2·{d}", model.block.norm.parameters),
+        (say("Together"), "", model.parameters),
     ]
     twice = language_model(words, positions, d, layers, tied=False).parameters
     halved = language_model(words, positions, d, layers, shift=False).parameters
-    return _table(
+    part = table_part(
         "whole",
-        "A whole language model",
+        say("A whole language model"),
         say(
             "A model like GPT-2 has {words} words, {positions} learned positions, $d = {width}$ and {blocks} blocks. "
             "Each block has attention with $O$, a feed-forward network of inner width {inner}, and two layer norms; "
@@ -618,16 +592,17 @@ def _whole_model(sizes: Whole, say: Prose) -> Part:
             blocks=layers,
             inner=4 * d,
         ),
-        ("Parameters of", "Number"),
-        lines,
-        (
-            say("N6 {count} together: {miscount}.", count=_digits(twice), miscount=COUNTING["N6"].name),
-            say("N7 {count} together: a layer norm was given d parameters.", count=_digits(halved)),
-        ),
+        (say("Parameters of"), say("Number")),
+        [_line(what, how, _digits(count), count) for what, how, count in counts],
+        Mark("M", 1),
         Mark("A", 3, "one less for every wrong number, with follow-through to the sums", OneLess(), "sum"),
-        say,
-        _digits,
+        kind="word",
     )
+    slips = (
+        say("N6 {count} together: {miscount}.", count=_digits(twice), miscount=COUNTING["N6"].name),
+        say("N7 {count} together: a layer norm was given d parameters.", count=_digits(halved)),
+    )
+    return replace(part, key=(*part.key, ItemList(slips)))
 
 
 def _short(
@@ -635,7 +610,7 @@ def _short(
 ) -> Part:
     """A part with one number for its answer."""
     answer: Answer = FormulaAnswer(value)
-    room: tuple[Shown, ...] = (Paragraph(asked), WorkingSpace(14), _blank("Answer:"))
+    room: tuple[Shown, ...] = (Paragraph(asked), WorkingSpace(14), _blank((Words("Answer:"),)))
     return Part(name, title, room, tuple(map(Paragraph, key)), answer, marks)
 
 

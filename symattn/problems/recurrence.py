@@ -28,17 +28,16 @@ from symattn.document import (
     Paragraph,
     Sentence,
     Strong,
-    Table,
-    Words,
     WorkingSpace,
+    listing,
     places_of,
 )
 from symattn.errors import InputError, SelfCheckError
-from symattn.exact import Matrix, Outline
-from symattn.formula import Blank, read_formula
+from symattn.exact import Outline
+from symattn.formula import read_formula
 from symattn.languages import filled, message
 from symattn.mechanisms import Settings, mechanism
-from symattn.problems.asking import LETTERS, bank
+from symattn.problems.asking import LETTERS, Line, bank, table_part
 from symattn.problems.base import Family, ProblemType, Spec
 from symattn.question import (
     ChoiceAnswer,
@@ -278,15 +277,6 @@ def say(text: str, **shown: Inline | Inlines | str | int) -> Inlines:
     return (Sentence(text, (*formulas.items(), *places_of(shown))),)
 
 
-@dataclass(frozen=True)
-class Line:
-    """A line of a table: what is asked for, its value, and how that comes about, with {value} in it."""
-
-    what: Inlines
-    value: int | Fraction
-    how: Inlines
-
-
 def _line(what: Inlines, value: int | Fraction, how: str, **shown: Inlines | str | int) -> Line:
     return Line(what, value, say(how, value=Strong(str(value)), **shown))
 
@@ -295,28 +285,14 @@ def _product(what: Inlines, factors: str, value: int) -> Line:
     return _line(what, value, "{factors} = {value}", factors=factors)
 
 
-def _tabled(name: str, title: str, asked: Inlines, heads: tuple[str, str], lines: Sequence[Line], *marks: Mark) -> Part:
-    """A part with a table whose second column is to be filled in."""
-    header = (say(heads[0]), say(heads[1]))
-    blank: Inlines = (Math(Blank("exponential")),)
-    return Part(
-        name=name,
-        title=say(title),
-        ask=(Paragraph(asked), Table(header, tuple((line.what, blank) for line in lines), row_heads=True)),
-        key=(Table(header, tuple((line.what, line.how) for line in lines), row_heads=True),),
-        answer=MatrixAnswer(Matrix([[line.value] for line in lines])),
-        marks=marks,
-    )
-
-
 def _cost(content: Content) -> Part:
     n, d, k = content.n, content.d, content.k
     pairs = say("Self-attention: scores and weighted values")
-    return _tabled(
+    return table_part(
         "cost",
-        "Operations",
+        say("Operations"),
         say("How many multiply-adds does each layer take for the whole sequence?"),
-        ("Layer", "Multiply-adds"),
+        (say("Layer"), say("Multiply-adds")),
         [
             _product(say("Self-attention: $Q$, $K$ and $V$"), f"3·{n}·{d}·{d}", attention_products(n, d)),
             _product(pairs, f"2·{n}·{n}·{d}", attention_pairs(n, d)),
@@ -329,11 +305,11 @@ def _cost(content: Content) -> Part:
 
 
 def _steps(content: Content) -> Part:
-    return _tabled(
+    return table_part(
         "steps",
-        "Sequential steps",
+        say("Sequential steps"),
         say("How many sequential steps does each layer need?"),
-        ("Layer", "Sequential steps"),
+        (say("Layer"), say("Sequential steps")),
         [
             _line(say("Self-attention"), 1, "no output waits for another: {value}"),
             _line(say("Recurrent layer"), content.n, "each state waits for the one before it: {value}"),
@@ -347,9 +323,9 @@ def _chains(content: Content) -> Part:
     lines = []
     for tokens in (content.n, 2 * content.n):
         layer = attention_layer(tokens, content.d)
-        steps = [x for step in chain(layer) for x in (Words(", "), Math(read_formula(step.name)))][1:]
+        steps = listing([(Math(read_formula(step.name)),) for step in chain(layer)], last="")
         what = say("Self-attention, {tokens} tokens", tokens=tokens)
-        lines.append(_line(what, depth(layer), "{steps}: {value}", steps=tuple(steps)))
+        lines.append(_line(what, depth(layer), "{steps}: {value}", steps=steps))
     for tokens in (content.n, 2 * content.n):
         how = "$U h_{t-1}$, the sum and $f$ at each position; $W x_t$ is done meanwhile: 3·{tokens} = {value}"
         what = say("Recurrent layer, {tokens} tokens", tokens=tokens)
@@ -360,8 +336,8 @@ def _chains(content: Content) -> Part:
         "steps has the longest chain of steps that wait for one another? (Self-attention scales its scores; $h_0$ is "
         "given.)"
     )
-    heads = ("Layer", "Steps in a chain")
-    return _tabled("chains", "Longest chain", asked, heads, lines, Mark("M", 1), Mark("A", 1, "all four"))
+    heads = (say("Layer"), say("Steps in a chain"))
+    return table_part("chains", say("Longest chain"), asked, heads, lines, Mark("M", 1), Mark("A", 1, "all four"))
 
 
 def _paths(content: Content) -> Part:
@@ -403,7 +379,7 @@ def _paths(content: Content) -> Part:
         ),
     ]
     marks = (Mark("B", 1, "self-attention and recurrence"), Mark("B", 1, "both convolutions"))
-    return _tabled("paths", "Distance", asked, ("What is passed", "How many"), lines, *marks)
+    return table_part("paths", say("Distance"), asked, (say("What is passed"), say("How many")), lines, *marks)
 
 
 def _gradients(content: Content) -> Part:
@@ -422,7 +398,9 @@ def _gradients(content: Content) -> Part:
         "$h_{steps}$ by $h_0$?",
         steps=steps,
     )
-    part = _tabled("gradients", "Gradients through time", asked, ("Weight", "Derivative"), lines, Mark("B", 1))
+    part = table_part(
+        "gradients", say("Gradients through time"), asked, (say("Weight"), say("Derivative")), lines, Mark("B", 1)
+    )
     unstable = say(
         "Every step multiplies by $w$. With a function $f$ it multiplies by $w$ times a slope of $f$, which for tanh "
         "and ReLU is at most 1: gradients vanish more easily then. So a recurrent network is not numerically unstable "

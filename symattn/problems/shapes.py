@@ -21,6 +21,7 @@ from symattn.document import (
     Table,
     Together,
     Words,
+    listing,
     sentence,
 )
 from symattn.errors import InputError, SelfCheckError, ShapeError
@@ -359,8 +360,7 @@ def _expression(letter: str, text: str, shapes: Mapping[str, Size], say: Prose) 
 
 def _equal(sizes: Mapping[str, int], say: Prose) -> Inlines:
     """n = 3, d_k = 2, …"""
-    found = [x for letter, size in sizes.items() for x in (Words(", "), Math(say.formula(f"{letter} = {size}")))]
-    return tuple(found[1:])
+    return listing([(Math(say.formula(f"{letter} = {size}")),) for letter, size in sizes.items()], last="")
 
 
 SETTINGS = {
