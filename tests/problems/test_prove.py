@@ -11,6 +11,7 @@ from problem_laws import contents, is_written, keeps_its_promises, questions, re
 
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
+from symattn.problems.instances_of_outputs import Rounded
 from symattn.problems.prove import TYPE
 from symattn.problems.theorems import THEOREMS
 from symattn.question import ChoiceAnswer, FormulaAnswer, MatrixAnswer, OrderAnswer, RubricAnswer
@@ -180,7 +181,7 @@ def test_the_handout_changes_by_a_third_in_its_second_coordinate():
     _, change = WITNESSES["rounding"]({"V": [[1, 2, 3], [2, 8, 0], [2, 6, 3]], "scores": [2, 4, 4]})
     assert abs(change).max() == pytest.approx(0.317, abs=5e-4)
     assert int(abs(change).argmax()) == 1
-    exact = THEOREMS["rounding"].direct({"V": [[1, 2, 3], [2, 8, 0], [2, 6, 3]], "scores": [2, 4, 4]})[1]
+    exact = Rounded(((1, 2, 3), (2, 8, 0), (2, 6, 3)), (2, 4, 4), (0, 1, 2, 3)).direct()[1]
     assert np.allclose(floats(exact), change)
 
 
@@ -195,7 +196,7 @@ def test_one_theorem_has_enough_instances(name):
 
 def test_all_theorems_come_in_turn_for_the_same_marks():
     made = list(questions(TYPE, 2 * len(THEOREMS)))
-    assert [q.content["theorem"] for q in made] == [*THEOREMS, *THEOREMS]
+    assert [q.content.theorem for q in made] == [*THEOREMS, *THEOREMS]
     assert {q.marks for q in made} == {7}
 
 
@@ -240,9 +241,10 @@ def test_an_unknown_theorem_is_refused_with_those_there_are():
 def test_a_wrong_key_does_not_survive():
     (content,) = contents(TYPE, 1, options={"theorem": "copies"})
     question = TYPE.make(content)
-    question.frozen["instance"]["parts"][0] += 1
+    first, *others = content.instance.parts
+    other = replace(content, instance=replace(content.instance, parts=(first + 1, *others)))
     with pytest.raises(SelfCheckError):
-        TYPE.prove(question)
+        TYPE.prove(replace(question, content=other))
 
 
 @pytest.mark.parametrize("name", ["shift", "convex hull", "product", "causal"])
