@@ -28,16 +28,15 @@ LANGUAGES = Path(symattn.languages.__file__).parent
 
 SPEAKING = (
     "explanation", "problems", "marking", "reports", "ops", "submissions", "figure_words.py", "speech.py", "papers.py",
-    "summary.py", "handed_in.py", "reading.py", "values.py", "intervals.py", "slips.py",
+    "summary.py", "handed_in.py", "reading.py", "values.py", "intervals.py",
 )  # fmt: skip
 """Folders and modules whose texts of two words are messages, if nothing below says otherwise."""
 
-SILENT = ("numpy_source.py", "program.py", "names.py", "scheme.py", "masks.toml")
+SILENT = ("numpy_source.py", "program.py", "names.py", "scheme.py", "code.py", "masks.toml")
 """What says nothing among those: code for notebooks, names to read by, errors in files, sentences that are tokens."""
 
 CALLS: Mapping[str, int] = {
     "message": 1, "counted": 2, "sentence": 1, "say": 1, "inlines": 1, "paragraph": 1, "Words": 1, "Strong": 1,
-    "said": 1,
 }  # fmt: skip
 """Calls that make messages, and how many of their first arguments are templates; `in_context` has its context first."""
 
@@ -168,7 +167,7 @@ def _texts(value: object, every: bool, key: str = "") -> Iterator[str]:
     """Texts in a table: under the keys that have text, or every one."""
     match value:
         case str():
-            if every or key in KEYS:
+            if key in KEYS or (every and (_TWO_WORDS.search(PLACES.sub("", value)) or _LABEL.fullmatch(value))):
                 yield value.strip()
         case dict():
             for name, inside in value.items():
