@@ -362,6 +362,8 @@ class Sequence(Kind):
         return isinstance(data, list | tuple | frozenset)
 
     def made(self, data: Any, place: Place) -> Any:
+        if isinstance(self.item, Scalar) and all(map(self.item.fits, data)):
+            return self.of(data)
         return self.of(self.item.read(one, place.at(number)) for number, one in enumerate(data, 1))
 
     def plain(self, value: Any) -> list[Any]:
@@ -397,6 +399,8 @@ class Named(Kind):
         return isinstance(data, Mapping)
 
     def made(self, data: Any, place: Place) -> dict[str, Any]:
+        if isinstance(self.item, Scalar) and all(map(self.item.fits, data.values())):
+            return dict(data)
         return {key: self.item.read(one, place.at(str(key))) for key, one in data.items()}
 
     def plain(self, value: Any) -> dict[str, Any]:

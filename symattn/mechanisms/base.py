@@ -50,7 +50,7 @@ def _stated(given: object, place: Place) -> object:
     return given
 
 
-def _number(given: object, place: Place) -> Value:
+def read_number(given: object, place: Place) -> Value:
     given = _stated(given, place)
     try:
         return exact(given)
@@ -64,7 +64,7 @@ def _number(given: object, place: Place) -> Value:
 def _base(given: object, place: Place) -> Value | Literal["e"]:
     if given == "e":
         return "e"
-    base = _number(given, place)
+    base = read_number(given, place)
     if not is_symbolic(base) and (sign(base) <= 0 or base == 1):
         raise place.wrong(given, "a positive number other than 1")
     return base
@@ -79,8 +79,13 @@ def _mask(given: object, place: Place) -> object:
 
 
 Stated: TypeAlias = Annotated[object, ReadBy(_stated)]
-Number: TypeAlias = Annotated[Value, ReadBy(_number)]
-NAME = r"[A-Za-zσφ]\w{0,20}"
+Number: TypeAlias = Annotated[Value, ReadBy(read_number)]
+Base: TypeAlias = Annotated[Value | Literal["e"], ReadBy(_base)]
+MaskRows: TypeAlias = Annotated[object, ReadBy(_mask)]
+FunctionName: TypeAlias = Annotated[str, Matching(r"[A-Za-zσφ]\w{0,20}", "a name such as identity, relu or f")]
+FirstPosition: TypeAlias = Annotated[int, Digits(), Between(0, 1)]
+Feature: TypeAlias = Literal["elu+1", "relu", "square", "identity"]
+Empty: TypeAlias = Literal["undefined", "zero"]
 ORDERS = "|".join(map("".join, permutations("QKV")))
 
 
@@ -93,29 +98,29 @@ class Settings:
 
     arithmetic: Arithmetic = "exact"
     scale: Stated = "sqrt(d_k)"
-    mask: Annotated[object, ReadBy(_mask)] = None
+    mask: MaskRows = None
     mask_style: MaskStyle = "additive"
-    base: Annotated[Value | Literal["e"], ReadBy(_base)] = "e"
+    base: Base = "e"
     orientation: Literal["rows", "columns"] = "rows"
     by: Literal["matrix", "token"] = "matrix"
     scores: Literal["row", "column"] = "row"
-    activation: Annotated[str, Matching(NAME, "a name such as identity, relu or f")] = "identity"
+    activation: FunctionName = "identity"
     order: Annotated[str, Matching(ORDERS, "the letters Q, K, V in some order")] = "QKV"
     rounding: Rounding | None = None
     stop_at: str = ""
     heads: Annotated[int, Digits(), Between(1, 128)] = 1
     kv_heads: Annotated[int, Digits(), Between(0, 128)] = 0
     split: Literal["consecutive", "interleaved"] = "consecutive"
-    empty: Literal["undefined", "zero"] = "undefined"
+    empty: Empty = "undefined"
     weights: Literal["softmax", "sum", "hardmax"] = "softmax"
     cap: Number | None = None
     temperature: Number | None = None
     bias: str = ""
-    feature: Literal["elu+1", "relu", "square", "identity"] = "elu+1"
+    feature: Feature = "elu+1"
     position: Literal["none", "sinusoidal", "sinusoidal-halves", "learned", "rotary", "rotary-halves"] = "none"
     wavelength: Number = 10000
     angles: Stated = None
-    first_position: Annotated[int, Digits(), Between(0, 1)] = 0
+    first_position: FirstPosition = 0
     embedding: Literal["plain", "scaled"] = "plain"
     norm: Literal["layer", "rms", "none"] = "layer"
     norm_place: Literal["post", "pre"] = "post"
@@ -562,7 +567,7 @@ def _alibi(bias: str, scope: Scope, shape: tuple[Size, Size]) -> Bias:
     slopes = listed.split(",")
     if len(slopes) != scope.of:
         raise InputError(f"bias is {bias!r}; a slope for every head, and so {scope.of} of them, were expected.")
-    return alibi(_number(slopes[head - 1].strip(), Place().at("bias")), rows, columns)
+    return alibi(read_number(slopes[head - 1].strip(), Place().at("bias")), rows, columns)
 
 
 def weights_op(settings: Settings) -> Op:
@@ -641,7 +646,7 @@ def scale_op(spec: object, sizes: Mapping[str, Size]) -> Scale | None:
     if spec is None or (isinstance(spec, str) and spec.strip().lower() in ("", "none")):
         return None
     if not isinstance(spec, str):
-        return Scale(_divisor(_number(spec, Place().at("scale")), spec))
+        return Scale(_divisor(read_number(spec, Place().at("scale")), spec))
     of = re.sub(r"\bd_x\b", "d_model", spec.strip())
     used = [name for name in SIZE_NAMES if re.search(rf"\b{name}\b", of)]
     if missing := [name for name in used if name not in sizes]:
