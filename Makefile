@@ -40,7 +40,7 @@ messages:        ## find every sentence that pages say, for translators: symattn
 bench:           ## worksheets per second, beside what the machine could do
 	$(PYTHON) tests/bench/throughput.py
 
-mutants:         ## plant sixty faults, one at a time, and see whether the fast suite finds each (an hour)
+mutants:         ## plant one fault after the other and see whether the fast suite finds each (an hour)
 	$(PYTHON) tests/bench/mutants.py
 
 wheel:           ## build the wheel and the source distribution

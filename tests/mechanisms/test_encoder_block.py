@@ -134,6 +134,7 @@ def test_the_second_half_is_the_block_from_the_output_of_attention_on():
     assert [step.name for step in half] == [step.name for step in whole][-len(half.steps) :]
 
 
+@pytest.mark.slow
 def test_columns_are_rows_turned():
     givens = block_givens(random.Random(4), 2, 2, 2, extras=True)
     settings = {"base": 2, "epsilon": 1}

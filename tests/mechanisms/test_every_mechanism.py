@@ -97,6 +97,7 @@ def test_worksheet_and_key_in_every_format(name):
 # ------------------------------------------------------------------------------------------------ one rule
 
 
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_the_symbolic_derivation_with_the_givens_put_in_is_the_exact_one(name):
     d = derivation(name)

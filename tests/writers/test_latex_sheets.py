@@ -62,6 +62,7 @@ def words_shown(source: str) -> set[str]:
 # --- the switch ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.usefixtures("tex")
 @pytest.mark.parametrize("solutions", SHOWN)
 def test_the_switch_says_what_is_printed(solutions: str) -> None:
@@ -156,6 +157,7 @@ def test_a_name_is_changed_in_one_place() -> None:
 LEFT, ABOVE = matrix([1, 0, -1], [2, 1, 0]), matrix([1, 10], [0, 1], [2, 2])
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.usefixtures("tex")
 @pytest.mark.parametrize("size", [11, 18, 24])
 @pytest.mark.parametrize(

@@ -110,6 +110,7 @@ def test_every_example_is_a_notebook_that_runs(name: str) -> None:
         assert complaints(derive(name, corrected=corrected).document) == []
 
 
+@pytest.mark.slow
 def test_every_key_runs_in_a_python_of_its_own() -> None:
     """Nothing of symattn is there: only the standard library and NumPy."""
     notebooks = [sources(made(name).key, "code") for name in mechanisms()]
@@ -345,6 +346,7 @@ def _number(cell: str) -> float:
     return float(Fraction(cell))
 
 
+@pytest.mark.covering(most=10)
 @pytest.mark.parametrize("name", [*mechanisms(), *problem_types()])
 def test_a_worksheet_gives_nothing_away(name: str) -> None:
     """Its programs only repeat matrices that are printed on it, and compute nothing."""
