@@ -284,7 +284,7 @@ def numbers(text: str) -> Counter[str]:
     return Counter(re.findall(r"\d+(?:[.,]\d+)*", text))
 
 
-@pytest.mark.covering(most=20)
+@pytest.mark.covering(most=14)
 @in_every_language
 @pytest.mark.parametrize("name", TYPES)
 def test_a_key_has_the_same_numbers_formulas_and_marks(language, name):
@@ -382,7 +382,7 @@ def test_text_that_is_in_no_catalogue_stays_as_it_is(text):
             assert in_(language, page(words(text))).blocks == page(words(text)).blocks
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.slow
 @in_every_language
 def test_an_exam_keeps_the_words_of_its_teacher(language):
     pages = dict(messages.exam_pages(2026))
@@ -418,7 +418,7 @@ def answers(attempt: Attempt) -> dict[str, Said]:
 NOTES = [("full", f"note-00{number}") for number in range(5)]
 
 
-@pytest.mark.covering(most=12)
+@pytest.mark.covering(most=5)
 @in_every_language
 @pytest.mark.parametrize(("name", "notation"), [*((name, "standard") for name in TYPES), *NOTES])
 def test_a_worksheet_that_was_filled_in_is_read_back(language, name, notation):
@@ -433,6 +433,7 @@ def test_a_worksheet_that_was_filled_in_is_read_back(language, name, notation):
     assert answers(found.attempts[0]) == answers(attempt)
 
 
+@pytest.mark.covering(most=3)
 @in_every_language
 def test_an_exam_paper_is_read_back(language):
     asked = messages.exam(2026).questions(0)
