@@ -40,7 +40,7 @@ messages:        ## bring the language files up to date with the sources, and sa
 bench:           ## worksheets per second, beside what the machine could do
 	$(PYTHON) tests/bench/throughput.py
 
-mutants:         ## plant sixty faults, one at a time, and see whether the fast suite finds each (an hour)
+mutants:         ## plant one fault after the other and see whether the fast suite finds each (an hour)
 	$(PYTHON) tests/bench/mutants.py
 
 release:         ## everything that a release needs: every message in every language, every test, the wheel

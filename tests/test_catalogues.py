@@ -22,7 +22,7 @@ from symattn.problem_file import problem_file
 from symattn.writers import FORMATS
 
 
-@pytest.mark.covering
+@pytest.mark.covering(most=7)
 @pytest.mark.parametrize("notation", [None, *notations()])
 @pytest.mark.parametrize("corrected", [True, False], ids=["corrected", "as-written"])
 @pytest.mark.parametrize("symbolic", [False, True], ids=["numbers", "letters"])
@@ -71,7 +71,7 @@ def test_every_mechanism_in_every_notation_makes_a_worksheet_and_a_key(name, not
     assert FORMATS["text"].write(page).strip()
 
 
-@pytest.mark.covering
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("entries", ["auto", "all", "first-row", "none", ((0, 0), (1, 2), (99, 99))])
 @pytest.mark.parametrize("places", [None, 0, 4, 30])
 def test_every_amount_of_detail(entries, places):

@@ -88,6 +88,7 @@ def test_pdf_is_a_pdf(folder):
     assert [page[:5] for page in pages] == [b"%PDF-"] * 2
 
 
+@pytest.mark.slow
 def test_four_together_are_two_files_and_their_frozen_set(folder):
     assert run("worksheet", "-n", 4, "--seed", 7, "--format", "text", "--together", "--out", "o").exit_code == 0
     stem = "o/self-attention-7"
@@ -104,6 +105,7 @@ def test_quiet_prints_nothing(folder):
     assert len(files(folder)) == 3
 
 
+@pytest.mark.slow
 def test_without_a_seed_one_is_taken_and_named(folder):
     names = [run("worksheet", "--format", "text", "--out", str(i)).output for i in range(2)]
     assert names[0].replace("0/", "", 1) != names[1].replace("1/", "", 1)
@@ -119,7 +121,7 @@ OPTIONS = [
 ]  # fmt: skip
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
 def test_the_recipe_in_the_footer_makes_the_same_sheet(folder, options):
     first = run("worksheet", "--seed", 5, "--format", "text,latex,markdown,typst", "--out", "a", *options)
@@ -138,7 +140,7 @@ def test_the_recipe_in_the_footer_makes_the_same_sheet(folder, options):
         assert (folder / "a" / name).read_bytes() == (folder / "b" / name).read_bytes(), name
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mechanisms())
 def test_every_mechanism_makes_sheets_that_its_recipe_makes_again(folder, name):
     assert run("worksheet", name, "--seed", 2, "--format", "text", "--out", "a").exit_code == 0
@@ -151,6 +153,7 @@ def test_every_mechanism_makes_sheets_that_its_recipe_makes_again(folder, name):
     ]
 
 
+@pytest.mark.slow
 def test_the_same_recipe_gives_the_same_bytes_in_every_format(folder):
     forms = ",".join(f for f in formats() if f != "latex-pdf")  # TeX is compiled in the writers' tests
     for out in ("a", "b"):
@@ -174,7 +177,7 @@ def test_another_process_with_another_hash_seed_gives_the_same_bytes(folder):
         assert (folder / "1" / name).read_bytes() == (folder / "2" / name).read_bytes(), name
 
 
-@pytest.mark.covering(most=5)
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("source", [*examples(), "problem.toml"])
 @pytest.mark.parametrize("kind", ["derivation", "worksheet", "key"])
 def test_examples_and_files_are_derived(folder, source, kind):
@@ -188,7 +191,7 @@ def test_examples_and_files_are_derived(folder, source, kind):
     assert files(folder / "o") == [f"{stem}.md", f"{stem}.tex", "symattn.sty"]
 
 
-@pytest.mark.covering(most=6)
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize(
     "options",
     [
@@ -353,6 +356,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.covering(most=5)
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [pytest.param(a, words, id=" ".join(a), marks=[pytest.mark.slow] * ("500" in a)) for a, words in WRONG],
@@ -368,7 +372,7 @@ def test_what_is_wrong_is_one_sentence_and_exit_code_2_and_nothing_is_written(fo
     assert files(folder) == []
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize(
     "arguments",
     [["worksheet", "--scale", "sqrt("], ["derive", "nothing.toml"], ["worksheet", "selfish"], ["list", "things"]],
@@ -412,6 +416,7 @@ def test_a_file_in_the_way_is_one_line_and_the_rest_is_as_it_was(folder):
     assert files(folder) == []
 
 
+@pytest.mark.slow
 def test_an_interruption_leaves_no_files_behind(folder, monkeypatch):
     from symattn import sheets
 
@@ -456,6 +461,7 @@ def test_after_an_interruption_it_is_said_whether_the_same_command_continues(fol
     assert (folder / "o/exam/exam.json").read_bytes() == frozen
 
 
+@pytest.mark.slow
 def test_writing_again_replaces_what_is_there(folder):
     for _ in range(2):
         assert run("worksheet", "--seed", 1, "--format", "text", "--out", "o").exit_code == 0
@@ -504,6 +510,16 @@ def test_a_mask_that_is_written_badly(mask, tmp_path, monkeypatch):
     assert not any(tmp_path.iterdir())
 
 
+def test_as_many_places_as_are_asked_for(folder):
+    assert run("worksheet", "attention", "--seed", 1, "--decimal", "--places", 2, "--format", "text").exit_code == 0
+    key = (folder / "output/attention-1-01-key.txt").read_text(encoding="utf-8")
+    assert "--places 2" in key
+    decimals = re.findall(r"≈ −?\d\.(\d+)$", key, re.MULTILINE)
+    assert decimals
+    assert {len(digits) for digits in decimals} == {2}
+
+
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize(
     "settings",
     [{"stop_at": "A"}, {"rounding": {"places": 1, "ties": "up"}}, {"rounding": {"places": 2, "method": "truncate"}}],

@@ -35,6 +35,7 @@ def run(program: str) -> tuple[Solution, str]:
     return names["d"], printed.getvalue()  # type: ignore[return-value]
 
 
+@pytest.mark.covering(most=16)
 @pytest.mark.parametrize("name", [*MECHANISMS, "custom"])
 def test_the_example_runs_as_it_is(name):
     solution, printed = run(symattn.describe(name).example.python)

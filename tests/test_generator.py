@@ -53,7 +53,7 @@ def check(name: str, givens: dict, mask: str | None, scale: float, activation: s
     assert name == "weighted_values" or np.isfinite(found["Z"]).all()
 
 
-@pytest.mark.covering(most=4)
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("name", ["self_attention", "causal_self_attention", "attention"])
 @pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: "-".join(map(str, sizes.values())))
 def test_no_variant_is_degenerate(name, sizes):
@@ -190,6 +190,7 @@ def test_thirty_sheets_are_thirty_different_ones(thirty):
         assert sheet.worksheet.sheet == sheet.key.sheet == sheet.name
 
 
+@pytest.mark.slow
 def test_the_first_sheets_do_not_depend_on_how_many_are_asked_for(thirty):
     assert worksheet(n=3, seed=5) == thirty[:3]
 
@@ -208,7 +209,7 @@ def test_more_sheets_than_there_are_is_an_error():
         worksheet("attention", n=100, sizes={"n": 1, "m": 1, "d_k": 1, "d_v": 1})
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["self_attention", "causal_self_attention", "attention", "weighted_values"])
 def test_the_key_holds_what_numpy_gives(name):
     for sheet in worksheet(name, n=5, seed=3):
@@ -225,7 +226,7 @@ def test_the_key_holds_what_numpy_gives(name):
             assert isinstance(exact, int) or f"{x:.4f}" in page or f"{x:.1f}".rstrip("0") in page
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["text", "latex", "markdown", "typst"])
 def test_no_answer_stands_on_the_worksheet(form):
     for sheet in worksheet(n=3, seed=4):

@@ -264,7 +264,7 @@ def numbers(text: str) -> Counter[str]:
     return Counter(re.findall(r"\d+(?:[.,]\d+)*", text))
 
 
-@pytest.mark.covering(most=20)
+@pytest.mark.covering(most=14)
 @in_every_language
 @pytest.mark.parametrize("name", TYPES)
 def test_a_key_has_the_same_numbers_formulas_and_marks(language, name):
@@ -387,7 +387,7 @@ def exam_pages() -> Mapping[str, Document]:
     return {stem: document() for stem, document in exam_documents(exam())}
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.slow
 @in_every_language
 def test_an_exam_keeps_the_words_of_its_teacher(language):
     pages = dict(exam_pages())
@@ -423,7 +423,7 @@ def answers(attempt: Attempt) -> dict[str, Said]:
 NOTES = [("full", f"note-00{number}") for number in range(5)]
 
 
-@pytest.mark.covering(most=12)
+@pytest.mark.covering(most=5)
 @in_every_language
 @pytest.mark.parametrize(("name", "notation"), [*((name, "standard") for name in TYPES), *NOTES])
 def test_a_worksheet_that_was_filled_in_is_read_back(language, name, notation):
@@ -438,6 +438,7 @@ def test_a_worksheet_that_was_filled_in_is_read_back(language, name, notation):
     assert answers(found.attempts[0]) == answers(attempt)
 
 
+@pytest.mark.covering(most=3)
 @in_every_language
 def test_an_exam_paper_is_read_back(language):
     asked = exam().questions(0)

@@ -35,6 +35,7 @@ serve(lambda settings: answer)
 COMMAND = (sys.executable, "-c", PROGRAM)
 
 
+@pytest.mark.slow
 @posix
 def test_what_never_ends_is_ended_by_its_own_processor_time():
     worker = Worker(COMMAND, None, 1)
@@ -212,6 +213,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_with_wrong_values(folder, command):
     """Used, or refused in a sentence: an exception that nobody raised on purpose would come out of `invoke`."""

@@ -362,6 +362,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.covering(most=39)
 @pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("form", ["text", "latex", "markdown", "typst"])
 def test_hostile_titles_are_only_text(text, form):
@@ -409,6 +410,7 @@ def test_every_notation_loads_and_has_a_title(name):
     assert notation.style is not None
 
 
+@pytest.mark.covering(most=27)
 @pytest.mark.parametrize("name", mechanisms())
 def test_every_mechanism_has_a_docstring_or_title_and_runs_on_drawn_numbers(name):
     from symattn.fairness import draw

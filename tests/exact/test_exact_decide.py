@@ -55,6 +55,7 @@ def test_the_sign_of_a_difference_of_1e_60():
         assert compare(a + s * Fraction(1, 10**60), b) == s
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(everything, everything)
 def test_comparison_agrees_with_mpmath(a, b):

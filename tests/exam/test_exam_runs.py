@@ -122,6 +122,7 @@ def test_every_paper_has_all_the_marks_and_its_own_variant_of_every_question(fin
     assert all(result.questions(p)[1].marks == 12 for p in range(6))
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes_and_a_secret_others(finished, tmp_path):
     folder, result, _ = finished
     made(folder / "midterm.toml", tmp_path / "again")
@@ -146,6 +147,7 @@ def test_a_run_without_seed_is_frozen_and_continued_without_one(tmp_path):
     assert contents(tmp_path / "out") == before
 
 
+@pytest.mark.slow
 def test_a_frozen_exam_is_not_mixed_with_another_one(finished, tmp_path):
     folder, _, _ = finished
     path = exam(tmp_path)
@@ -162,6 +164,7 @@ def test_a_frozen_exam_is_not_mixed_with_another_one(finished, tmp_path):
     assert contents(tmp_path / "out") == before == contents(folder / "out")
 
 
+@pytest.mark.slow
 def test_a_frozen_exam_that_was_changed_is_refused(tmp_path):
     path = exam(tmp_path, students=3)
     made(path, tmp_path / "out")
@@ -331,6 +334,7 @@ def test_the_hashes_beside_an_exam_are_those_of_its_files(finished):
     assert lines == [f"{hashlib.sha256(data).hexdigest()}  {name}" for name, data in sorted(found.items())]
 
 
+@pytest.mark.slow
 def test_an_exam_of_former_times_without_hashes_goes_on(tmp_path):
     path = exam(tmp_path, SMALL, 3)
     made(path, tmp_path / "out")

@@ -129,6 +129,7 @@ def test_core_misconceptions_are_visible_and_apart_at_the_output(variants):
         assert separation(q.problem.derivation).nearest >= 0.05
 
 
+@pytest.mark.slow
 def test_the_first_variants_are_the_same_however_many_are_taken_and_seeds_differ():
     spec = problem_type("full").spec({"mechanism": "attention"})
     few = [identity(q.content) for q in islice(pool(spec, Dice.seeded(3)), 2)]
@@ -138,6 +139,7 @@ def test_the_first_variants_are_the_same_however_many_are_taken_and_seeds_differ
     assert not set(many) & set(other)
 
 
+@pytest.mark.slow
 def test_relabelled_keys_are_those_of_the_relabelled_variants():
     """The keys that are permuted and not worked out are what working out gives."""
     for mechanism in ("self_attention", "attention", "causal_self_attention"):

@@ -291,6 +291,7 @@ def test_only_what_is_new_is_marked_and_what_is_gone_goes(graded, exam, submissi
     assert "→" in changes[0]["what"]
 
 
+@pytest.mark.slow
 def test_another_policy_keeps_a_record_of_what_changed(graded, exam, submissions, tmp_path):
     out = shutil.copytree(graded[0], tmp_path / "marked")
     strict = symattn.grade(exam, submissions, out=out, forms=("text",), policy="strict", jobs=2)
@@ -547,6 +548,7 @@ def test_a_folder_with_the_marks_of_another_exam_is_refused(graded, exam, submis
 # ------------------------------------------------------------------------------------------------ papers in Markdown
 
 
+@pytest.mark.slow
 def test_papers_filled_in_with_several_questions_and_one_that_somebody_has_to_read(tmp_path):
     """The paper's own Markdown, filled in; what is said in words is pending until somebody has given points for it."""
     folder = made_exam(tmp_path, 4, 2, RUBRIC)

@@ -170,7 +170,7 @@ def test_exam_papers(data: st.DataObject, names: tuple[str, ...]) -> None:
     assert (found.sheet, found.name, found.student) == (identity(list(names)), "Bo", "3")
 
 
-@pytest.mark.covering(most=8)
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("notation", NOTATIONS)
 @pytest.mark.parametrize("name", TYPES)
 def test_a_blank_worksheet_holds_no_answer(name: str, notation: str) -> None:
@@ -258,6 +258,7 @@ def of(k: int, shape: tuple[int, int]) -> Grid:
     return Grid(tuple(tuple(entry(f"{k}{i}/{j + 7}") for j in range(shape[1])) for i in range(shape[0])))
 
 
+@pytest.mark.covering(most=52)
 @pytest.mark.parametrize("change", HARMLESS, ids=str)
 @pytest.mark.parametrize("name", SAMPLE)
 def test_changes_that_do_no_harm(name: str, change: str) -> None:
@@ -279,6 +280,7 @@ def test_without_headings_grids_are_found_by_their_names(name: str, comments: bo
     agree(read(text if comments else without_comments(text), q)[0], attempt)
 
 
+@pytest.mark.covering(most=6)
 @pytest.mark.skipif(shutil.which("pandoc") is None, reason="pandoc is not installed")
 @pytest.mark.parametrize("name", TYPES)
 def test_pandoc_writes_it_again(name: str) -> None:

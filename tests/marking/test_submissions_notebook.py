@@ -98,6 +98,7 @@ F = Fraction
 # ------------------------------------------------------------------------------------ what was filled in comes back
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("name", TYPES)
 def test_a_key_written_into_a_notebook_is_marked_like_the_key(name: str) -> None:
     q = question(name)
@@ -151,6 +152,7 @@ def test_a_key_written_as_code_has_full_marks_in_every_part_that_has_code(name: 
         assert [written[place].value for place in right] == [expected[place].value for place in right]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["self_attention", "multi_head_attention", "encoder_block", "attention_gradient"])
 def test_who_computes_with_numpy_has_full_marks_for_what_it_prints(mechanism: str) -> None:
     """The key's program is run here, as a student would, and its results put below cells that compute them."""

@@ -45,6 +45,7 @@ def array(matrix: object) -> np.ndarray:
 # ------------------------------------------------------------------------------------------------ the same numbers
 
 
+@pytest.mark.covering(most=42)
 @pytest.mark.parametrize("arithmetic", ["decimal", "auto"])
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_every_line_is_the_exact_one(name, arithmetic):
@@ -127,6 +128,7 @@ def test_encoders_with_softmax_and_layer_norm(blocks, heads, epsilon):
     assert np.abs(np.array(numbers(d.last.result).decimals(12), float) - x).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_attention_of_64_tokens():
     rng = Random(64)
     Q, K, V = (some(rng, 64, 64) for _ in range(3))
@@ -272,6 +274,7 @@ def test_worksheets_have_an_ordinary_softmax_and_ask_for_decimals(name):
     assert "Give decimals with 4 places" in blank
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("name", SHEETS)
 def test_the_key_earns_everything_in_every_form(name):
     question = made(name).question
@@ -290,6 +293,7 @@ def test_the_key_filled_into_the_worksheet_earns_everything(name):
     assert report.total == report.available > 0
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("name", SHEETS)
 def test_a_belief_carried_on_is_one_event(name):
     question, asked = made(name).question, [step.name for step in made(name).problem.asked_steps]

@@ -65,6 +65,7 @@ def test_what_is_left_out_is_said_in_every_language(language: str) -> None:
 COMBINATIONS = list(product(("layer", "rms", "none"), ("pre", "post"), ("softmax", "hardmax")))
 
 
+@pytest.mark.covering(most=16)
 @pytest.mark.parametrize(("norm", "place", "weights"), COMBINATIONS)
 @pytest.mark.parametrize("name", ["encoder", "decoder_block"])
 def test_every_combination_can_be_drawn(name: str, norm: str, place: str, weights: str) -> None:

@@ -73,7 +73,7 @@ def test_all_are_listed():
         assert chosen.title in listed
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_two_worksheets_differ_and_are_as_much_work(name):
     one, other = made(name)
@@ -85,7 +85,7 @@ def test_two_worksheets_differ_and_are_as_much_work(name):
         assert all(part.ask and part.key for part in sheet.question.parts)
 
 
-@pytest.mark.covering(most=6)
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_worksheet_and_key_in_every_format(name):
     sheet = made(name)[0]
@@ -97,6 +97,7 @@ def test_worksheet_and_key_in_every_format(name):
 # ------------------------------------------------------------------------------------------------ one rule
 
 
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_the_symbolic_derivation_with_the_givens_put_in_is_the_exact_one(name):
     d = derivation(name)
@@ -193,7 +194,7 @@ NO_WAY_BACK = {
 """Mechanisms that are gradients themselves, or have a step through which none is known."""
 
 
-@pytest.mark.covering(most=12)
+@pytest.mark.covering(most=5)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_with_letters_for_sizes_every_step_is_the_same_once_they_are_numbers(name):
     chosen, settings = mechanism(name), Settings.read(mechanism(name).defaults)
@@ -249,7 +250,7 @@ def random_matrix(shape: tuple[int, int], rng: Random) -> Matrix:
 # ------------------------------------------------------------------------------------------------ marked
 
 
-@pytest.mark.covering(most=5)
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_the_key_earns_everything_in_every_form(name):
     question = made(name)[0].question
@@ -259,7 +260,7 @@ def test_the_key_earns_everything_in_every_form(name):
         assert report.total == report.available > 0, form
 
 
-@pytest.mark.covering(most=8)
+@pytest.mark.covering(most=5)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_the_key_filled_into_the_worksheet_earns_everything(name):
     sheet = made(name)[1]
@@ -269,7 +270,7 @@ def test_the_key_filled_into_the_worksheet_earns_everything(name):
     assert report.total == report.available > 0
 
 
-@pytest.mark.covering(most=3)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_belief_carried_on_is_one_event(name):
     question = made(name)[0].question
@@ -355,7 +356,7 @@ def test_tokens_as_columns_are_the_transpose(name):
     assert {step.name: step.result.T for step in turned} == {step.name: step.result for step in d}
 
 
-@pytest.mark.covering(most=6)
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_letters_give_the_numbers(name):
     """Every line in letters, with numbers put in for them, is the line in numbers: an entry of each, by SymPy."""

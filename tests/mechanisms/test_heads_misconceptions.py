@@ -167,6 +167,7 @@ def variants(count: int, **sizes: int) -> list[tuple[dict[str, Matrix], Derivati
     return found
 
 
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("id", [*BEFORE_W_O, *ALONE])
 def test_a_whole_layer(id: str) -> None:
     for givens, d in variants(3):

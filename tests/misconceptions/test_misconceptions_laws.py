@@ -120,6 +120,7 @@ def test_where_weights_are_to_be_rounded_so_are_the_wrong_ones():
 # ------------------------------------------------------------------------------------------ layouts
 
 
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 @pytest.mark.parametrize("scores", ["row", "column"])
 @pytest.mark.parametrize(
@@ -145,6 +146,7 @@ def test_any_derivation_gathers_to_the_matrix_wise_one(problem):
     assert whole(problem.run()) == problem.run(by="matrix")
 
 
+@pytest.mark.slow
 @given(strategies.problems(exotic=False))
 @settings(max_examples=25)
 def test_nothing_raises_and_what_is_not_wrong_is_right(problem):

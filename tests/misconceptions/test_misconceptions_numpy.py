@@ -94,6 +94,7 @@ def test_every_step_of_every_misconception(seed, orientation):
         agree(wrong, witness, orientation == "columns")
 
 
+@pytest.mark.slow
 def test_every_misconception_has_been_seen_in_the_variants():
     seen = set()
     for seed in SEEDS:
@@ -103,6 +104,7 @@ def test_every_misconception_has_been_seen_in_the_variants():
     assert seen == set(HABITS)
 
 
+@pytest.mark.covering(most=5)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_first_wrong_step_is_the_first_that_differs(seed):
     givens, settings, witness = variant(seed)

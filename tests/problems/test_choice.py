@@ -77,6 +77,7 @@ def wrong_ways(q, k, v):
     return found
 
 
+@pytest.mark.slow
 def test_keys_and_wrong_options_against_numpy():
     checked = Counter()
     for question in questions(TYPE, 25):
@@ -97,6 +98,7 @@ def test_keys_and_wrong_options_against_numpy():
     assert len(checked) >= 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stated", [{}, {"settings": {"mask": "causal"}}, {"mechanism": "self_attention"}])
 def test_options_are_apart_and_in_order_and_the_right_one_is_not_the_only_whole_one(stated):
     for question in questions(TYPE, 12, **stated):
@@ -134,12 +136,14 @@ def test_places_are_balanced_in_every_block():
     assert all(sorted(places[i : i + 4]) == [0, 1, 2, 3] for i in range(0, len(places), 4))
 
 
+@pytest.mark.slow
 def test_no_two_items_ask_the_same():
     for content in contents(TYPE, 6, options={"items": 8}):
         asked = [(item.step, item.token) for item in content.items if isinstance(item, RowItem)]
         assert len(set(asked)) == len(asked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "stated",
     [
@@ -175,6 +179,7 @@ def derivation(mask=None) -> Derivation:
     return mechanism("self_attention").run(given, Settings(mask=mask))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mask", [None, "causal"])
 def test_ways_that_are_called_right_are_right_and_the_others_are_not(mask):
     d = derivation(mask)

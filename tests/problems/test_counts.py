@@ -115,6 +115,7 @@ def test_parameters_by_listing_them(toy, bias, output):
     assert Attention(d, h, width, shared=shared, bias=bias, output=output).parameters == expected
 
 
+@pytest.mark.covering(most=5)
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize(("d", "h"), [(8, 2), (12, 3), (64, 4), (512, 8)])
 def test_parameters_as_pytorch_has_them(d, h, bias):

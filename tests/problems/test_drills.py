@@ -46,6 +46,7 @@ def sympy_of(x):
     return -sympy.oo if x is NEGATIVE_INFINITY else Matrix([[x]]).sympy()[0]
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("stated", [{}, {"notation": "columns"}, {"options": {"step": "softmax", "items": 6}}])
 def test_every_answer_against_sympy(stated):
     for question in questions(TYPE, 15, **stated):
@@ -61,7 +62,7 @@ def test_every_answer_against_sympy(stated):
             assert (grid.rows, grid.columns) == part.answer.value.shape
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["starter", "standard", "long"])
 def test_promises(level):
     keeps_its_promises(TYPE, 25, level=level)

@@ -37,7 +37,7 @@ def solutions(d, blanks):
     return sympy.solve(linear, list(wanted.values()), dict=True), wanted
 
 
-@pytest.mark.covering(most=3)
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize(
     "stated",
     [
@@ -127,6 +127,7 @@ def test_blanks_only_where_they_are_wanted():
         assert {name: len(cells) for name, cells in blanks.items()} == {"S": 9, "A": 9}
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize(
     ("options", "said"),
     [({"blank": ["B"]}, "the steps are"), ({"share": 0}, "percentage"), ({"share": 101}, "percentage")],
@@ -136,7 +137,7 @@ def test_options_out_of_range(options, said):
         next(contents(TYPE, 1, options=options))
 
 
-@pytest.mark.covering(most=3)
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize(
     "stated",
     [

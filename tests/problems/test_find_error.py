@@ -85,6 +85,7 @@ def test_scripts_against_numpy():
     assert len(seen) >= 10
 
 
+@pytest.mark.slow
 def test_answers_name_the_step_and_give_the_right_values():
     for question in questions(TYPE, 15, mechanism="self_attention"):
         (error,), d = question.content.errors, question.problem.derivation
@@ -101,6 +102,7 @@ def test_answers_name_the_step_and_give_the_right_values():
         assert output.value == d.last.result
 
 
+@pytest.mark.slow
 def test_mistakes_and_steps_take_turns():
     drawn = list(contents(TYPE, 40))
     steps = Counter(content.errors[0].step for content in drawn)

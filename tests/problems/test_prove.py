@@ -121,6 +121,7 @@ WITNESSES = {
 }  # fmt: skip
 
 
+@pytest.mark.covering(most=5)
 @pytest.mark.parametrize("name", THEOREMS)
 def test_the_answers_of_an_instance_are_what_numpy_finds(name):
     for question in questions(TYPE, 25, options={"theorem": name}):
@@ -185,10 +186,12 @@ def test_the_handout_changes_by_a_third_in_its_second_coordinate():
     assert np.allclose(floats(exact), change)
 
 
+@pytest.mark.slow
 def test_variants_keep_their_promises():
     keeps_its_promises(TYPE)
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("name", THEOREMS)
 def test_one_theorem_has_enough_instances(name):
     keeps_its_promises(TYPE, 40, options={"theorem": name})
@@ -226,6 +229,7 @@ def test_proofs_have_three_points_and_are_written(name):
     is_written(question)
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("notation", ["note-000", "note-001", "note-002", "note-003"])
 def test_theorems_are_written_in_other_notations(notation):
     for question in questions(TYPE, len(THEOREMS), notation=notation):

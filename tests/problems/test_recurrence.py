@@ -125,7 +125,7 @@ def test_operations_by_multiplying(n, d, k):
     assert sum(multiplied(1, d, d) for _ in range(n) for _ in range(k)) == convolution_operations(n, d, k)
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["starter", "standard", "long"])
 def test_every_answer(level):
     for number in range(1, 41):
@@ -177,6 +177,7 @@ def test_the_bank_is_balanced_and_says_why():
         assert bool(claim.correction) != claim.true
 
 
+@pytest.mark.slow
 def test_claims_are_half_true_and_never_on_one_topic():
     ticks = []
     for level, number in [(level, number) for level in CLAIMS for number in range(1, 31)]:

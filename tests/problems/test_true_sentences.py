@@ -15,6 +15,7 @@ from symattn.problems import problem_type
 NORMS = {"B2", "B3", "B4", "B5", "B6", "B7", "B10", "B11"}
 
 
+@pytest.mark.covering(most=10)
 @pytest.mark.parametrize("name", sorted(set(mechanisms()) - {"custom"}))
 def test_where_there_is_no_norm_nothing_is_said_of_one(name):
     """Neither "changes nothing here" nor anything else, whatever means and variances there are."""

@@ -97,7 +97,7 @@ def derive_again(name: str) -> Document:
     return derivation_document(made(name).problem)
 
 
-@pytest.mark.covering(most=5)
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("name", list(problem_types()))
 def test_every_problem_type_is_a_notebook_that_runs(name: str) -> None:
     for document in (of_type(name).worksheet, of_type(name).key):
@@ -110,6 +110,7 @@ def test_every_example_is_a_notebook_that_runs(name: str) -> None:
         assert complaints(derive(name, corrected=corrected).document) == []
 
 
+@pytest.mark.slow
 def test_every_key_runs_in_a_python_of_its_own() -> None:
     """Nothing of symattn is there: only the standard library and NumPy."""
     notebooks = [sources(made(name).key, "code") for name in mechanisms()]
@@ -239,6 +240,7 @@ DRAWN: dict[str, tuple[str, dict[str, object]]] = {
 }
 
 
+@pytest.mark.covering(most=31)
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 @pytest.mark.parametrize("name", list(OTHERS))
 def test_variants_agree(name: str, orientation: str) -> None:
@@ -248,7 +250,7 @@ def test_variants_agree(name: str, orientation: str) -> None:
     run(*program(derive(mechanism, **givens, **chosen, orientation=orientation).derivation))
 
 
-@pytest.mark.covering(most=5)
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 @pytest.mark.parametrize("name", list(DRAWN))
 def test_drawn_variants_agree(name: str, orientation: str) -> None:
@@ -345,6 +347,7 @@ def _number(cell: str) -> float:
     return float(Fraction(cell))
 
 
+@pytest.mark.covering(most=10)
 @pytest.mark.parametrize("name", [*mechanisms(), *problem_types()])
 def test_a_worksheet_gives_nothing_away(name: str) -> None:
     """Its programs only repeat matrices that are printed on it, and compute nothing."""

@@ -86,6 +86,7 @@ def test_source_reads_no_file_and_reaches_no_network(compiler: Compiler, source:
         compiler.compile(PAGE + source.encode())
 
 
+@pytest.mark.slow
 def test_what_never_ends_is_stopped() -> None:
     compiler = Compiler(seconds=1)
     with pytest.raises(LostError, match="stopped after 1 seconds"):
