@@ -319,12 +319,15 @@ def run(path: Path | str, script: str) -> str:
 
 
 def test_folders_that_the_environment_names_are_read(folder):
-    script = (
-        "from symattn.mechanisms import mechanisms; from symattn.ops import OPS; from symattn.writers import FORMATS;"
-        "from symattn.misconceptions import misconceptions; from symattn.problems import problem_types;"
-        "print('fast_weights' in mechanisms(), 'powers' in OPS, 'outline' in FORMATS, 'X9' in misconceptions(),"
-        "'mixing' in problem_types())"
-    )
+    script = """
+from symattn.mechanisms import mechanisms
+from symattn.misconceptions import misconceptions
+from symattn.ops import OPS
+from symattn.problems import problem_types
+from symattn.writers import FORMATS
+print("fast_weights" in mechanisms(), "powers" in OPS, "X9" in misconceptions(), "mixing" in problem_types(),
+      "outline" in FORMATS)
+"""
     assert run(folder, script) == "True True True True True\n"
 
 
