@@ -38,7 +38,7 @@ from symattn.marking.trace import Accepts
 from symattn.misconceptions import COUNTING, SLIPS, misconceptions, slips
 from symattn.misconceptions.mask import offset, one_later, other_half, queries_hidden
 from symattn.ops.attention import Keep
-from symattn.problems.counts import ITEMS, polynomial
+from symattn.problems.counted import ITEMS, polynomial
 from symattn.problems.properties import RULES
 from symattn.question import (
     Answer,

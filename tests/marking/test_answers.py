@@ -39,7 +39,7 @@ from symattn.exact.reading import read
 from symattn.marking.answers import Marked, accuracy, folded, mark_answer
 from symattn.marking.policy import POLICIES, Policy
 from symattn.misconceptions import SLIPS, misconceptions
-from symattn.problems.counts import ITEMS, polynomial
+from symattn.problems.counted import ITEMS, polynomial
 from symattn.question import (
     Answer,
     CellsAnswer,

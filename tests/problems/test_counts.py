@@ -16,17 +16,8 @@ from symattn.explanation import question_document
 from symattn.identity import identity
 from symattn.misconceptions import COUNTING
 from symattn.problems.asking import prose
-from symattn.problems.counts import (
-    CROSSOVERS,
-    ITEMS,
-    LEVEL_ITEMS,
-    MODELS,
-    TYPE,
-    language_model,
-    operation_lines,
-    parameter_offers,
-    polynomial,
-)
+from symattn.problems.counted import CROSSOVERS, ITEMS, MODELS, language_model, polynomial
+from symattn.problems.counts import LEVEL_ITEMS, TYPE, operation_lines, parameter_offers
 from symattn.writers import FORMATS
 
 

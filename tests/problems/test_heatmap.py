@@ -8,7 +8,8 @@ from problem_laws import contents, is_written, keeps_its_promises, questions, re
 
 from symattn.document import HeatMap
 from symattn.errors import SelfCheckError
-from symattn.problems.heatmap import MASKS, PATTERNS, RANGES, TYPE, WRONG
+from symattn.problems.heatmap import PATTERNS, TYPE, WRONG
+from symattn.problems.pictures import MASKS, RANGES
 from symattn.question import ChoiceAnswer
 
 KEEP = {

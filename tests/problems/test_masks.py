@@ -16,7 +16,8 @@ from symattn.exact import NEGATIVE_INFINITY, decimal_text
 from symattn.explanation import question_document
 from symattn.identity import identity
 from symattn.ops.attention import causal, padding
-from symattn.problems.masks import KINDS, PICTURED, PICTURES, STYLES, TEXTS, TYPE, keep_of, prefix
+from symattn.problems.mask_kinds import KINDS, PICTURED, PICTURES, STYLES, keep_of, prefix
+from symattn.problems.masks import TEXTS, TYPE
 from symattn.question import CellsAnswer, ChoiceAnswer, EntriesAnswer, MatrixAnswer
 from symattn.writers import FORMATS
 

@@ -13,11 +13,7 @@ from symattn.dice import Dice
 from symattn.errors import SelfCheckError
 from symattn.explanation import question_document
 from symattn.identity import identity
-from symattn.problems.recurrence import (
-    CLAIMS,
-    STATEMENTS,
-    TYPE,
-    WORK,
+from symattn.problems.layers import (
     attention_pairs,
     attention_products,
     convolution_operations,
@@ -25,6 +21,7 @@ from symattn.problems.recurrence import (
     recurrent_operations,
     stacked_layers,
 )
+from symattn.problems.recurrence import CLAIMS, STATEMENTS, TYPE, WORK
 from symattn.question import ChoiceAnswer, MatrixAnswer, RubricAnswer
 from symattn.writers import FORMATS
 
