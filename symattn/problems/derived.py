@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from statistics import median
-from typing import cast
+from typing import get_args
 
 from symattn.derivation import Derivation
 from symattn.dice import shuffled
@@ -44,6 +44,8 @@ CYCLE = 36  # after so many variants the positions of the largest weights come a
 RELABELLINGS = 40  # other orders of a variant that are tried where its key is too much like another one
 SIBLINGS = 60  # drawn until one is as much work as the others; after so many, the nearest will do
 PARENTS = 6  # drawn to find out what no variant of a family can show
+LEVELS: tuple[Level, ...] = get_args(Level)
+SOFTMAX: tuple[SoftmaxKind, ...] = get_args(SoftmaxKind)
 LONG, FEW = 24, 3  # of derivations with more steps, which take long to draw, fewer parents, and twice as many siblings
 
 
@@ -160,11 +162,11 @@ def _sibling(spec: Spec, rng: random.Random, number: int, family: Family) -> dic
 
 
 def _level(spec: Spec) -> Level:
-    return cast(Level, spec.level)
+    return next(level for level in LEVELS if level == spec.level)
 
 
 def _softmax(spec: Spec) -> SoftmaxKind:
-    return cast(SoftmaxKind, spec.softmax)
+    return next(kind for kind in SOFTMAX if kind == spec.softmax)
 
 
 Rows = tuple[tuple[int | str, ...], ...]
