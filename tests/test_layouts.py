@@ -199,7 +199,7 @@ def test_letters_are_multiplied_in_a_scheme_by_name() -> None:
 def test_what_is_missing_from_a_faded_example_is_in_no_factor() -> None:
     """Entries of a given matrix may be blank as well: then its numbers stand in no scheme."""
     [made] = symattn.worksheet("attention", problem="faded", seed=3, options={"backwards": True})
-    blanks = made.question.content["blanks"]
+    blanks = made.question.frozen["blanks"]
     assert isinstance(blanks, dict)
     for scheme in schemes(made.document(layout="falk")):
         for factor in (scheme.left, scheme.above):

@@ -33,6 +33,7 @@ from symattn.problems import derived
 from symattn.problems.asking import LETTERS, Offer, choice, choices, choices_key, tokens_are_rows
 from symattn.problems.base import ProblemType, Spec
 from symattn.problems.derived import numbers
+from symattn.problems.remarks import diagnosis
 from symattn.problems.ways import BY_ID, WAYS, Way, carried_out
 from symattn.question import ChoiceAnswer, Mark, OneLess, Part, Question
 
@@ -381,7 +382,7 @@ def _row_offers(item: RowItem, found: Separation, wording: Wording, problem: Pro
             why = sentence("{code} {name}. {feedback}", code=slip.id, name=slip.name, feedback=slip.feedback)
             offers.append(Offer(text, why, False, slip.id))
         else:
-            offers.append(Offer(text, derived.diagnosis(wrongs[id], wording), False, id))
+            offers.append(Offer(text, diagnosis(wrongs[id], wording), False, id))
     texts = {
         "rows": "Which of these is row {token} of {matrix}?",
         "columns": "Which of these is column {token} of {matrix}?",
@@ -423,7 +424,7 @@ def _formula_offers(item: FormulaItem, found: Separation, wording: Wording) -> M
         if not id:
             offers.append(Offer(text, (Words("right."),), True))
         else:
-            offers.append(Offer(text, derived.diagnosis(wrongs[id], wording), False, id))
+            offers.append(Offer(text, diagnosis(wrongs[id], wording), False, id))
     return sentence("Which formula gives {matrix}?", matrix=wording.name(name)), offers
 
 

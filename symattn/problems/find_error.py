@@ -44,6 +44,7 @@ from symattn.problems.asking import LETTERS, Offer, choice, choices, choices_key
 from symattn.problems.base import ProblemType, Spec
 from symattn.problems.choice import balanced_places, rewritten
 from symattn.problems.derived import numbers
+from symattn.problems.remarks import diagnosis
 from symattn.question import ChoiceAnswer, Mark, MatrixAnswer, Part, Question, WordAnswer
 
 OPTIONS = 5
@@ -402,7 +403,7 @@ def _what(
             continue
         w = wrongs[id]
         if right:
-            why = sentence("right: {diagnosis}", diagnosis=derived.diagnosis(w, wording))
+            why = sentence("right: {diagnosis}", diagnosis=diagnosis(w, wording))
         else:
             name = wording.name(w.first or w.misconception.at)
             why = sentence("{code} would spoil {matrix} first, and in another way.", code=id, matrix=name)

@@ -20,6 +20,7 @@ from symattn.ops.gradient import SoftmaxGradient
 from symattn.problem import Problem
 from symattn.problems import derived
 from symattn.problems.base import ProblemType
+from symattn.problems.remarks import remarks
 from symattn.question import Answer, Lesser, Mark, Marks, Part, Question, ShapeAnswer, StepAnswer, share
 
 
@@ -56,7 +57,7 @@ def question(
         content=content,
         problem=problem,
         conventions=conventions(problem, wording),
-        after=derived.remarks(problem, wording, found or separation(problem.derivation)),
+        after=remarks(problem, wording, found or separation(problem.derivation)),
         features=derived.measured(problem),
         positions=derived.positions(problem),
     )

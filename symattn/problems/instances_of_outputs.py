@@ -7,7 +7,6 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, cast
 
 from symattn.dice import pick, sample, shuffled, whole
 from symattn.document import Display
@@ -93,10 +92,10 @@ class Permutation(Instance):
 # ------------------------------------------------------------------------------------------------ convex hull
 
 
-def _area(V: Sequence[Sequence[int]]) -> int:
+def _area(V: Sequence[Sequence[int | Fraction]]) -> Fraction:
     """Twice the signed area of the triangle of three values."""
     (a, b), (c, d), (e, f) = V
-    return (c - a) * (f - b) - (e - a) * (d - b)
+    return Fraction((c - a) * (f - b) - (e - a) * (d - b))
 
 
 PATTERNS = ((1, 1, 2), (1, 2, 2), (1, 1, 3), (1, 2, 3), (1, 3, 4), (2, 3, 5))
@@ -148,7 +147,7 @@ class ConvexHull(Instance):
         V = self.V
 
         def coordinates(numbers: Matrix) -> list[Fraction]:
-            point = cast(Any, times(numbers, Matrix(V)).rows[0])
+            point = [x for x in times(numbers, Matrix(V)) if isinstance(x, int | Fraction)]
             return [Fraction(_area([*V[:i], point, *V[i + 1 :]]), _area(V)) for i in range(3)]
 
         found = [coordinates(m) for m in (normalised(self.parts), *(Matrix([outside]) for outside in _OUTSIDE))]

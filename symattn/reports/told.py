@@ -21,7 +21,7 @@ from symattn.languages import capitalised, message
 from symattn.marking.report import Candidate, Event, Flag, Given, Notice, Report, Verdict, Way
 from symattn.misconceptions import SLIPS, WrongDerivation, misconceptions, whole
 from symattn.notation import load_notation
-from symattn.problems.derived import feedback
+from symattn.problems.remarks import feedback
 from symattn.question import (
     Answer,
     CellsAnswer,

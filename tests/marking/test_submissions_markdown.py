@@ -53,7 +53,7 @@ def question(name: str, notation: str = "standard") -> Question:
 @cache
 def blank(name: str, notation: str = "standard") -> str:
     q = question(name, notation)
-    return markdown.write(question_document(q, identity(q.content), "symattn worksheet x"))
+    return markdown.write(question_document(q, identity(q.frozen), "symattn worksheet x"))
 
 
 def read(text: str | bytes, *questions: Question, mark: str = "auto") -> list[Attempt]:
@@ -135,7 +135,7 @@ def test_what_was_filled_in_is_read_back(data: st.DataObject, name: str, notatio
     filled = fill(blank(name, notation), [q], [attempt], name="Ada Lovelace", student="17")
     found = read_submission(filled, [q], form="markdown", decimal_mark=mark)
     agree(found.attempts[0], attempt)
-    assert (found.sheet, found.name, found.student) == (identity(q.content), "Ada Lovelace", "17")
+    assert (found.sheet, found.name, found.student) == (identity(q.frozen), "Ada Lovelace", "17")
 
 
 @pytest.mark.slow
@@ -267,7 +267,7 @@ def test_changes_that_do_no_harm(name: str, change: str) -> None:
     changed = HARMLESS[change](fill(blank(name), [q], [attempt], name="Ada"))
     found = read_submission(changed, [q], form="markdown")
     agree(found.attempts[0], attempt)
-    assert (found.sheet, found.name) == (identity(q.content), "Ada")
+    assert (found.sheet, found.name) == (identity(q.frozen), "Ada")
     assert not found.attempts[0].remarks
 
 
@@ -292,7 +292,7 @@ def test_pandoc_writes_it_again(name: str) -> None:
     ).stdout
     found = read_submission(again, [q], form="markdown")
     agree(found.attempts[0], attempt)
-    assert (found.sheet, found.name) == (identity(q.content), "Ada")
+    assert (found.sheet, found.name) == (identity(q.frozen), "Ada")
 
 
 # ------------------------------------------------------------------------------------ what students do

@@ -54,7 +54,7 @@ def question(name: str, notation: str = "standard") -> Question:
 @cache
 def blank(name: str, notation: str = "standard", language: str = "en") -> str:
     q = question(name, notation)
-    document = question_document(q, identity(q.content), "symattn worksheet x")
+    document = question_document(q, identity(q.frozen), "symattn worksheet x")
     return notebook.write(translated(replace(document, look=Look(language=language))))
 
 
@@ -105,7 +105,7 @@ def test_a_key_written_into_a_notebook_is_marked_like_the_key(name: str) -> None
     said = {part: Text(x.text) if isinstance(x, Text) else x for part, x in key_script(q).answers.items()}
     key = Attempt(said)  # no points have been given for words yet
     found = read(fill_notebook(blank(name), [q], [key], name="Ada Lovelace", student="17"), q)
-    assert (found.sheet, found.name, found.student) == (identity(q.content), "Ada Lovelace", "17")
+    assert (found.sheet, found.name, found.student) == (identity(q.frozen), "Ada Lovelace", "17")
     report, expected = marked(q, found.attempts[0]), marked(q, key)
     assert [(m.parts, m.given) for m in report.marks] == [(m.parts, m.given) for m in expected.marks]
     assert report.pending or report.total == report.available
@@ -202,7 +202,7 @@ def test_in_every_language(name: str, language: str) -> None:
     q = question(name)
     key = key_script(q)
     found = read(fill_notebook(blank(name, "standard", language), [q], [key], name="Ada", student="17"), q)
-    assert (found.sheet, found.name, found.student) == (identity(q.content), "Ada", "17")
+    assert (found.sheet, found.name, found.student) == (identity(q.frozen), "Ada", "17")
     assert marked(q, found.attempts[0]).total == marked(q, key).total
 
 
@@ -575,7 +575,7 @@ def test_a_notebook_is_known_by_what_it_is() -> None:
     filled = fill_notebook(blank("full"), [q], [Attempt({})], name="Ada", student="17")
     assert form_of(filled) == "notebook"
     for form in ("", "notebook", "json", "markdown"):
-        assert sheet_of(filled, form) == (identity(q.content), "Ada", "17")
+        assert sheet_of(filled, form) == (identity(q.frozen), "Ada", "17")
         assert not read_submission(filled, [q], form=form).attempts[0].answers
 
 

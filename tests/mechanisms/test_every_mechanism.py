@@ -350,7 +350,7 @@ def numbers(matrix: object) -> Matrix:
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_tokens_as_columns_are_the_transpose(name):
     chosen, d = mechanism(name), derivation(name)
-    settings = Settings.read(made(name)[0].question.content["settings"])
+    settings = Settings.read(made(name)[0].question.content.settings)
     givens = {given: m.T for given, m in d.givens.items()}
     turned = chosen.run(givens, replace(settings, orientation="columns"))
     assert {step.name: step.result.T for step in turned} == {step.name: step.result for step in d}

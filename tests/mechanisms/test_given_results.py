@@ -94,7 +94,8 @@ def said(weights: list[list[object]], **settings: object) -> str:
         "type": "full", "mechanism": "weights_given_gradient", "notation": "standard", "exact": True, "places": 4,
         "settings": frozen_settings(Settings.read({"scale": "none", **settings})), "given": given,
     }  # fmt: skip
-    page = FORMATS["text"].write(question_document(problem_type("full").make(content), "", ""))
+    full = problem_type("full")
+    page = FORMATS["text"].write(question_document(full.make(full.thaw(content, "given")), "", ""))
     return " ".join(page.replace("│", " ").split())
 
 

@@ -40,7 +40,7 @@ from symattn.ops.position import Multiple, Rotate, RotateBack, Sinusoids
 from symattn.ops.scores import Bias, FeatureMap, Hardmax, Over, OverSum, SoftCap
 from symattn.problem import Problem
 from symattn.problems import problem_type
-from symattn.problems.derived import remarks
+from symattn.problems.remarks import remarks
 
 Array = np.ndarray
 

@@ -13,7 +13,8 @@ from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
 from symattn.identity import identity
 from symattn.ops import MatMul, Scale, Softmax
-from symattn.problems.faded import TYPE, undetermined
+from symattn.problems.determined import undetermined
+from symattn.problems.faded import TYPE
 from symattn.question import EntriesAnswer, MatrixAnswer
 
 
