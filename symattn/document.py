@@ -398,7 +398,8 @@ class Diagram:
     """A bottom-up data-flow figure: `layers` from top to bottom, arrows point up, or to a neighbour in the layer.
 
     An edge runs from the first of two boxes to the second.  Boxes stand in the order given, unless they are `free` to
-    be exchanged within their layer.  `description` says in words what the figure shows.
+    be exchanged within their layer.  `description` says in words what the figure shows; where it was made from the
+    boxes (`figure_words.described`), `what` is the figure in short, and it can be made again in another language.
     """
 
     layers: tuple[DiagramLayer, ...]
@@ -406,6 +407,7 @@ class Diagram:
     description: str
     frames: tuple[DiagramFrame, ...] = ()
     free: bool = False
+    what: str = ""
 
 
 @dataclass(frozen=True, slots=True)
