@@ -12,10 +12,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
 
 PLACE = re.compile(r"\{([A-Za-z_]\w*)\}")
-_NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
 class Message(str):
@@ -69,7 +67,7 @@ def capitalised(text: str) -> str:
         return text
     begun = text[:1].upper() + text[1:]
     if not isinstance(text, Message):
-        return _made(text, "", "", _NOTHING, capital=True)
+        return _made(text, "", "", {}, capital=True)
     return _made(text.template, text.plural, text.context, text.values, capital=True, text=begun)
 
 
