@@ -31,6 +31,7 @@ from symattn.explanation.steps import LINE, Detail, explain_step, step_title
 from symattn.explanation.wording import Wording
 from symattn.formula import Formula, Relation, Row, read_formula
 from symattn.formula.width import fold, width
+from symattn.languages import Message, capitalised
 from symattn.notation import Item, Section
 from symattn.problem import Erratum, Problem
 
@@ -128,7 +129,8 @@ class _Page:
     def default(self, step: Step) -> Iterator[Block]:
         if step.section and step.section != self.section:
             self.section = step.section
-            yield Heading((Words(step.section[0].upper() + step.section[1:]),), 1)
+            named = isinstance(step.section, Message)
+            yield Heading((Words(capitalised(step.section) if named else _begun(step.section)),), 1)
         title, worked = step_title(step, self.wording), tuple(explain_step(step, self.wording, self.detail))
         if self.layout == "columns":
             rule, rest = with_rule_apart(worked)
@@ -265,6 +267,11 @@ _STEP = re.compile(
 )
 _SHOWN = re.compile(r"@(?:values|nested|decimals|numbers|working|work|visible|entry|sums|grid)\(([^,()\[\]^]+)")
 _NUMERIC = re.compile(r"@(?:decimals|entry|weight|sums|grid)\(")
+
+
+def _begun(text: str) -> str:
+    """Somebody's own text, its first letter large."""
+    return text[:1].upper() + text[1:]
 
 
 def led(blocks: Iterable[Block]) -> Iterator[Block]:

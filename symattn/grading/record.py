@@ -132,7 +132,7 @@ class Row:
         """Everything about it that a person should look at, one sentence each."""
         found = list(self.notices)
         for number, result in enumerate(self.results, 1):
-            where = f"Question {number}" if len(self.results) > 1 else ""
+            where = message("Question {number}", number=number) if len(self.results) > 1 else ""
             found += (_placed(where, n) for n in result.notices if n.kind in FOR_A_PERSON)
         return tuple(found)
 
@@ -156,7 +156,11 @@ def counted(rows: Iterable[Row]) -> list[str]:
 
 
 def _placed(where: str, notice: Notice) -> str:
-    place = ", ".join(filter(None, (where, notice.part)))
+    place = (
+        message("{question}, {part}", question=where, part=notice.part)
+        if where and notice.part
+        else where or notice.part
+    )
     return message("{place}: {notice}", place=place, notice=notice.says) if place else notice.says
 
 

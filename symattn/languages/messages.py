@@ -12,13 +12,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 PLACES = re.compile(r"(\$[^$]*\$|\{\w+\})")
 """A place of a template: a name in braces, or a formula between dollar signs."""
 
 _NAME = re.compile(r"\{(\w+)\}")
-_NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
 class Quoted(str):
@@ -78,7 +76,7 @@ def capitalised(text: str) -> str:
         return text
     begun = text[:1].upper() + text[1:]
     if not isinstance(text, Message):
-        return _made(text, "", "", _NOTHING, capital=True)
+        return _made(text, "", "", {}, capital=True)
     return _made(text.template, text.plural, text.context, text.values, capital=True, text=begun)
 
 

@@ -16,7 +16,7 @@ from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, decide, has
 from symattn.exact.values import RATIONAL
 from symattn.fairness.features import product_counts
 from symattn.languages import Message, message
-from symattn.marking.answers import accuracy
+from symattn.marking.answers import PROVED, accuracy
 from symattn.marking.diagnosis import LONGEST_GAP, Diagnosis
 from symattn.marking.policy import Policy
 from symattn.marking.report import Given, Notice, Why
@@ -28,6 +28,9 @@ from symattn.question import Mark, total
 
 DIMINISHED = 0.6
 """A path that follows from mistakes and has less than this share of the load of the right one is easier (3.5)."""
+
+IMPLIED = ("window", "a later line")
+"""Why an entry is accepted that is not equal to anything: see `PROVED` for the others, of which a person is told."""
 
 
 @dataclass(frozen=True)
@@ -267,7 +270,10 @@ class Awarding:
                 says = message("More than two steps were left out before this one; only the answer itself was marked.")
                 yield Notice(part_of.get(step.name, step.name), "human", says)
         for (name, i, j), judged in self.trace.judged.items():
-            if judged.state == "wrong" and judged.proof == "undecided":
+            if judged.accepted and judged.proof not in (*PROVED, *IMPLIED):
+                says = message("Entry ({row}, {column}) is {proof}.", row=i + 1, column=j + 1, proof=judged.proof)
+                yield Notice(part_of.get(name, name), "human", says)
+            elif judged.state == "wrong" and judged.proof == "undecided":
                 says = message(
                     "Entry ({row}, {column}) was neither proved right nor wrong ({proof}); a person has to look at it.",
                     row=i + 1, column=j + 1, proof=message("undecided"),

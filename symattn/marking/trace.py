@@ -26,6 +26,7 @@ from symattn.exact.values import (
     numerator_of,
     terms_of,
 )
+from symattn.languages import message
 from symattn.marking.policy import Policy
 from symattn.marking.report import Candidate, Flag, Kind, State, Way
 from symattn.marking.script import Cell, Script, values_of
@@ -103,7 +104,7 @@ class Accepts:
             assert entry.reading is not None
             decision = decide_reading(entry.reading, value)
         if decision.equal is None and decision.digits is not None:
-            return True, f"equal to {decision.digits} digits, not proved"
+            return True, message("equal to {digits} digits, not proved", digits=decision.digits)
         return bool(decision.equal), decision.proof
 
 

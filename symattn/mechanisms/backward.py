@@ -18,6 +18,7 @@ from typing import Literal
 from symattn.derivation import Called, Derivation, Op, Operand, Shape, Step, Taken, symbols
 from symattn.errors import InputError, offered
 from symattn.exact import AnyMatrix, Matrix, Outline, Value, decide, decimal_text, has_symbols, logarithm
+from symattn.languages import message
 from symattn.mechanisms.base import Settings, mask_keep
 from symattn.ops import (
     Accumulate,
@@ -101,7 +102,7 @@ def gradient(name: str) -> str:
     return f"d{name}"
 
 
-SECTION = "gradients"
+SECTION = message("gradients")
 """Under what the steps of the way back stand."""
 
 
@@ -532,7 +533,7 @@ class _Pass:
         return next(new for new in (name, *numbers) if new not in self.d)
 
     def _then(self, name: str, op: Op, operands: tuple[Operand, ...], section: str) -> None:
-        where = ", ".join(filter(None, (SECTION, section)))
+        where = message("gradients, {section}", section=section) if section else SECTION
         self.d = self.d.then(name, op, *operands, section=where)
 
 

@@ -20,6 +20,7 @@ from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, Size, V
 from symattn.exact.carry import Arithmetic
 from symattn.exact.outside import listed
 from symattn.exact.reading import read
+from symattn.languages import message
 from symattn.ops import Activation, Add, Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver
 from symattn.ops.attention import Keep, MaskStyle, blocks, both, causal, padding, past, prefix, window
 from symattn.ops.entrywise import RoundingMethod
@@ -482,8 +483,11 @@ class Scope:
 
     @property
     def section(self) -> str:
-        words = [f"head {self.head}" if self.head else "", self.place]
-        return ", ".join(filter(None, words))
+        if not self.head:
+            return self.place
+        if not self.place:
+            return message("head {head}", head=self.head)
+        return message("head {head}, {place}", head=self.head, place=message(self.place))
 
 
 def attend(
@@ -598,7 +602,7 @@ def _attend_by_token(d: Derivation, settings: Settings, n: int, scale: Scale | N
     columns = settings.orientation == "columns"
     upright = columns or settings.scores == "column"  # the token's scores stand as a column
     for t in range(n):
-        section = f"token {t + 1}"
+        section = message("token {token}", token=t + 1)
         if columns:
             d = d.then(f"S.{t + 1}", MatMul(), transposed("K"), column_of("Q", t), section=section)
         elif upright:
@@ -619,7 +623,7 @@ def _attend_by_token(d: Derivation, settings: Settings, n: int, scale: Scale | N
 
 def mix_token(d: Derivation, settings: Settings, t: int, weights: Operand, upright: bool) -> Derivation:
     """One token's output: every value times its weight, then the sum."""
-    section = f"token {t + 1}"
+    section = message("token {token}", token=t + 1)
     if settings.rounding:
         op = settings.rounding.op("columns" if upright else "rows")
         d = d.then(f"A_rounded.{t + 1}", op, weights, section=section)

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from symattn.derivation import Derivation
 from symattn.errors import InputError
 from symattn.exact import AnyMatrix, Matrix, Size
+from symattn.languages import message
 from symattn.mechanisms.base import Mechanism, Settings
 from symattn.mechanisms.drawing import Rows, attention_weights, entries, found, number
 from symattn.mechanisms.drawing_blocks import Effort, Given, Stream, attended, fed_forward, normable, rational, started
@@ -26,7 +27,10 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
     source = "X"
     for block in range(1, settings.blocks + 1):
         if block > 1:
-            d, source = d.then(f"X^{block}", Copy(), source, section=f"block {block}"), f"X^{block}"
+            d, source = (
+                d.then(f"X^{block}", Copy(), source, section=message("block {block}", block=block)),
+                f"X^{block}",
+            )
         d = encoder_block(d, settings, sizes, source, str(block))
         source = d.last.name
     if "gamma" in d.givens or "beta" in d.givens:

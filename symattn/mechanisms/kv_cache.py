@@ -13,6 +13,7 @@ from dataclasses import replace
 from symattn.derivation import Derivation, Operand, row_of, transposed
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
+from symattn.languages import message
 from symattn.mechanisms.base import Mechanism, Settings, scale_op
 from symattn.mechanisms.drawing import attention_weights, entries, found, number
 from symattn.ops import Activation, Add, Append, Mask, MatMul, Softmax, causal
@@ -28,7 +29,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
         )
     scale = scale_op(settings.scale, sizes)
     for t in range(1, n + 1):
-        section = f"token {t}"
+        section = message("token {token}", token=t)
         for role in settings.order:
             d = _project(d, role, settings, t)
         for role in "KV":
@@ -41,12 +42,12 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
         if settings.rounding:
             d = d.then(f"A_rounded.{t}", settings.rounding.op("rows"), f"A.{t}", section=section)
         d = d.then(f"Z.{t}", MatMul(), d.last.name, f"V_cache.{t}", section=section)  # 1 × d_v
-    return d.then("Z", Append(), *(f"Z.{t}" for t in range(1, n + 1)), section="all tokens")
+    return d.then("Z", Append(), *(f"Z.{t}" for t in range(1, n + 1)), section=message("all tokens"))
 
 
 def _project(d: Derivation, role: str, settings: Settings, t: int) -> Derivation:
     """The query, the key or the value of token t (from 1), with a bias and an activation where there are any."""
-    section, activated = f"token {t}", settings.activation != "identity"
+    section, activated = message("token {token}", token=t), settings.activation != "identity"
     names = [
         *([f"{role}_product"] if f"b_{role}" in d.givens else []),
         *([f"{role}_linear"] if activated else []),

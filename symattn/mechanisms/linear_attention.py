@@ -13,6 +13,7 @@ from symattn.derivation import Derivation, row_of, transposed
 from symattn.dice import pick, whole
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
+from symattn.languages import message
 from symattn.mechanisms.base import Mechanism, Settings, scale_op
 from symattn.mechanisms.drawing import number
 from symattn.ops import Add, FeatureMap, MatMul, Over, Part, Stack, SumOver
@@ -45,7 +46,7 @@ def _all_at_once(d: Derivation) -> Derivation:
 def _token_by_token(d: Derivation, n: int) -> Derivation:
     """Causal: what keys and values have added up to is the state of a recurrent network (their section 3.3)."""
     for t in range(n):
-        now, section = t + 1, f"token {t + 1}"
+        now, section = t + 1, message("token {token}", token=t + 1)
         key, value, query = transposed("phi_K", t), row_of("V", t), row_of("phi_Q", t)
         if t == 0:
             d = d.then("state.1", MatMul(), key, value, section=section)  # d_k × d_v

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from symattn.derivation import Derivation
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
+from symattn.languages import message
 from symattn.mechanisms.base import HEADS, SCORES, Mechanism, Scope, Settings, attend, project
 from symattn.mechanisms.drawing import attention_weights, entries, found, number
 from symattn.ops import Add, MatMul, Part, Stack
@@ -41,7 +42,9 @@ def combine(d: Derivation, settings: Settings, place: str = "") -> Derivation:
     at, last = Scope(place=place), Scope(place=place)("Z")
     if settings.heads > 1:
         outputs = (Scope(i, place)("Z") for i in range(1, settings.heads + 1))
-        section = ", ".join(filter(None, (at.section, "all heads")))
+        section: str = message("all heads")
+        if place:
+            section = message("{place}, all heads", place=message(place))
         d, last = d.then(at("C"), Stack("columns"), *outputs, section=section), at("C")
     section = d.last.section
     if at("W_O") not in d.givens:

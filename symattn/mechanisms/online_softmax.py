@@ -17,6 +17,7 @@ from symattn.dice import pick
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
 from symattn.exact.approximate import approximate
+from symattn.languages import message
 from symattn.mechanisms.base import Mechanism, Scope, Settings, mask_keep, mask_op, scale_op
 from symattn.mechanisms.drawing import (
     ENTRIES,
@@ -53,7 +54,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
         raise InputError("The online softmax has no weights that could be rounded.")
     scale, mask = scale_op(settings.scale, sizes), mask_op(settings, n, m)
     for block, start in enumerate(range(0, m, settings.tile), 1):
-        at, before, section = Scope(block), Scope(block - 1), f"block {block}"
+        at, before, section = Scope(block), Scope(block - 1), message("block {block}", block=block)
         count = min(settings.tile, m - start)
         for name in ("K", "V"):
             d = d.then(at(name), Part(start, count, of="rows"), name, section=section)
@@ -74,7 +75,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
         d = d.then(at("l"), Accumulate(), at("alpha"), before("l"), at("r"), section=section)
         d = d.then(at("U"), MatMul(), at("powers"), at("V"), section=section)
         d = d.then(at("O_run"), Accumulate(), at("alpha"), before("O_run"), at("U"), section=section)
-    return d.then("Z", Over(), at("O_run"), at("l"), section="the end")
+    return d.then("Z", Over(), at("O_run"), at("l"), section=message("the end"))
 
 
 def _columns(mask: Mask | Bias, start: int, count: int) -> Mask | Bias:

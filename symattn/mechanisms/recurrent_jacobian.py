@@ -18,6 +18,7 @@ from symattn.derivation import Derivation, row_of
 from symattn.dice import pick, whole
 from symattn.errors import InputError
 from symattn.exact import AnyMatrix, Matrix, Size, Value, sign
+from symattn.languages import message
 from symattn.mechanisms.base import Mechanism, Settings
 from symattn.mechanisms.drawing import number
 from symattn.mechanisms.recurrent_network import FUNCTION
@@ -44,13 +45,13 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
         d = d.then("D", Slope(cast(Sloped, function)), "H")
         jacobians = [f"J.{t}" for t in range(1, n + 1)]
         for t, name in enumerate(jacobians):
-            d = d.then(name, Hadamard(), "W_h", row_of("D", t), section=f"position {t + 1}")
+            d = d.then(name, Hadamard(), "W_h", row_of("D", t), section=message("position {position}", position=t + 1))
     total = jacobians[0]
     for t, name in enumerate(jacobians, 1):
         if t > 1:
-            d = d.then(f"G.{t}", MatMul(), total, name, section=f"up to position {t}")
+            d = d.then(f"G.{t}", MatMul(), total, name, section=message("up to position {position}", position=t))
             total = f"G.{t}"
-        d = d.then(f"norm.{t}", InfinityNorm(), total, section=f"up to position {t}")
+        d = d.then(f"norm.{t}", InfinityNorm(), total, section=message("up to position {position}", position=t))
     return d
 
 

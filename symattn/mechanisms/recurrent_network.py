@@ -17,6 +17,7 @@ from symattn.derivation import Derivation, Operand, row_of
 from symattn.dice import pick
 from symattn.errors import InputError
 from symattn.exact import Matrix, Size
+from symattn.languages import message
 from symattn.mechanisms.base import Mechanism, Settings
 from symattn.mechanisms.drawing import number
 from symattn.ops import Activation, Add, Append, MatMul
@@ -39,7 +40,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
 
 def _position(d: Derivation, settings: Settings, t: int) -> Derivation:
     """h_t from x_t and h_{t−1}."""
-    section, function = f"position {t}", settings.function or FUNCTION
+    section, function = message("position {position}", position=t), settings.function or FUNCTION
     if settings.by == "token":
         d = affine(d, f"H_x.{t}", row_of("X", t - 1), "W_x", "b", section)
         total = Operand(f"H_x.{t}")

@@ -194,7 +194,9 @@ _WORKED = (MatMul, Softmax, SumOver, Hadamard, Add)
 
 
 def _values(name: str, matrix: Matrix, wording: Wording) -> Display:
-    return Display(tuple(fold(Relation((wording.name(name), wording.values(matrix)), ("=",)), LINE)))
+    return Display(
+        tuple(fold(Relation((wording.name(name), wording.values(matrix)), ("=",)), LINE)), step=name, role="values"
+    )
 
 
 def _recover(name: str, cells: tuple[tuple[int, int], ...], blanks: Blanks, problem: Problem, wording: Wording) -> Part:

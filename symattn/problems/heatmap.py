@@ -48,7 +48,7 @@ from symattn.problems.pictures import (
     scale,
     weights_under,
 )
-from symattn.question import ChoiceAnswer, Mark, Part, Question, OneLess
+from symattn.question import ChoiceAnswer, Mark, OneLess, Part, Question
 
 ITEMS: Mapping[str, tuple[str, ...]] = {
     "starter": ("mask", "statements"),

@@ -24,8 +24,10 @@ import symattn
 from symattn.attempt import Attempt, Entry, Grid, Remark, Text
 from symattn.document import Document
 from symattn.exact import NEGATIVE_INFINITY, Matrix, decide, decimal_text
+from symattn.exact.decide import Decision
 from symattn.exact.reading import read
 from symattn.formula.speech import speak
+from symattn.marking import trace
 from symattn.marking.policy import POLICIES
 from symattn.marking.report import Candidate, Event, Given, Report
 from symattn.problems import problem_types
@@ -525,3 +527,20 @@ def test_any_script_can_be_told(problem, seed):
         assert f"{report.total}/{report.available}" in found
         for event in report.events:
             assert f"Mistake{event.number + 1}" in found
+
+
+def test_what_is_equal_to_many_digits_and_not_proved_is_for_a_person(monkeypatch):
+    """Such numbers are rare: here nothing that is equal can be proved to be."""
+
+    def unproved(a, b):
+        return Decision(None, "undecided", 400) if decide(a, b).equal else decide(a, b)
+
+    given = CASES["01-note-002"]
+    proved = marked(given.question, Attempt(given.script), POLICIES["strict"])
+    monkeypatch.setattr(trace, "decide", unproved)
+    report = marked(given.question, Attempt(given.script), POLICIES["strict"])
+    told = [notice for notice in report.notices if notice.kind == "human"]
+    assert [notice for notice in proved.notices if notice.kind == "human"] == []
+    assert len(told) == sum(v.proof == "equal to 400 digits, not proved" for v in report.verdicts) > 3
+    assert told[0].says == "Entry (1, 1) is equal to 400 digits, not proved."
+    assert report.total == proved.total
