@@ -32,8 +32,22 @@ SPEAKING = (
 )  # fmt: skip
 """Folders and modules whose texts of two words are messages, if nothing below says otherwise."""
 
-SILENT = ("numpy_source.py", "program.py", "names.py", "scheme.py", "code.py", "masks.toml")
-"""What says nothing among those: code for notebooks, names to read by, errors in files, sentences that are tokens."""
+SILENT = (
+    "numpy_source.py", "program.py", "names.py", "scheme.py", "code.py", "masks.toml", "stress.py", "trial.py",
+)  # fmt: skip
+"""What says nothing: code for notebooks, names to read by, errors in files, tokens, what developers read."""
+
+NEVER = frozenset({
+    "no method", "lost already", "answer alone", "between parts", "feed forward", "feeding forward", "grouped weights",
+    "grouped cache", "block operations", "decoder block", "weights of scores", "exact weights", "equal keys",
+    "zero input", "one head", "rn cost", "The text", "and others", "Data sheet", "`symattn worksheet", "no nbformat",
+    "S turned twice", "S at once", "S by columns", "S own key", "S' first row", "A row maximum", "A global maximum",
+    "A masked after", "A column maximum", "Z late weights", "Expr", "Something", "Stated", "Gradient",
+})  # fmt: skip
+"""Names of kinds and of things to be read, which look like messages and are printed nowhere."""
+
+_FORMULA = re.compile(r" \| |:=|^[^$]*\b(?:frac|exp|hat|under|Softmax)\(|^\"")
+"""Types, and the formulas of notes."""
 
 CALLS: Mapping[str, int] = {
     "message": 1, "counted": 2, "sentence": 1, "say": 1, "inlines": 1, "paragraph": 1, "Words": 1, "Strong": 1,
@@ -82,7 +96,8 @@ def extracted() -> dict[Template, str]:
         where = path.relative_to(PACKAGE).as_posix()
         tree = ast.parse(path.read_text(encoding="utf-8"))
         speaks = any(part in SPEAKING for part in where.split("/")) and path.name not in SILENT
-        for template in (*_called(tree), *(_written(tree) if speaks else ())):
+        called = () if path.name in SILENT else _called(tree)
+        for template in (*called, *(_written(tree) if speaks else ())):
             found.setdefault(template, where)
     for path in sorted(PACKAGE.rglob("*.toml")):
         where = path.relative_to(PACKAGE).as_posix()
@@ -99,7 +114,13 @@ def extracted() -> dict[Template, str]:
             feedback = re.sub(r"\{(\w+)\}", lambda m, words=words: words.get(m[1], m[0]), known.feedback)
             for text in (known.name, feedback[:1].upper() + feedback[1:] if feedback[:1].isascii() else feedback):
                 found.setdefault(Template("", text), "misconceptions")
-    return {t: where for t, where in found.items() if _SPOKEN.search(PLACES.sub("", t.one)) or t.one.count("{") > 1}
+    return {template: where for template, where in found.items() if _is_said(template.one)}
+
+
+def _is_said(text: str) -> bool:
+    if text in NEVER or _FORMULA.search(text):
+        return False
+    return text.count("{") > 1 or bool(_SPOKEN.search(PLACES.sub("", text)))
 
 
 def _called(tree: ast.AST) -> Iterator[Template]:
