@@ -155,7 +155,11 @@ class OfWaves:
 
 @dataclass(frozen=True)
 class OfPositions:
-    formula: Annotated[tuple[str, ...], OrOne(), NotEmpty()]
+    formula: Annotated[
+        tuple[str, ...],
+        OrOne(),
+        NotEmpty("one of the position p, such as sin(p/10000^(2*k/d)), or a list of them"),
+    ]
     first_position: FirstPosition = 0
 
 
