@@ -135,13 +135,15 @@ class Between(Constraint):
 
 @dataclass(frozen=True)
 class NotEmpty(Constraint):
-    """A text or a list with something in it."""
+    """A text or a list with something in it; `called` says what that is."""
+
+    called: str = ""
 
     def holds(self, value: Any) -> bool:
         return bool(value)
 
     def words(self, expected: str) -> str:
-        return f"{expected} that is not empty"
+        return self.called or f"{expected} that is not empty"
 
 
 @dataclass(frozen=True)

@@ -245,9 +245,9 @@ def test_an_operation_has_its_parameters_from_its_fields(orientation):
 @pytest.mark.parametrize(
     ("said", "sentence"),
     [
-        ({"times": 2, "sign": "keep"}, r"sign is 'keep'; kept or lost was expected"),
+        ({"times": 2, "sign": "keep"}, r"sign is 'keep'; one of kept, lost was expected"),
         ({"times": -2}, r"times is -2; a whole number from 1 was expected"),
-        ({}, r"Step 'P' \(powers\) needs times"),
+        ({}, r"Step 'P' has no times; a whole number from 1 was expected"),
         ({"times": 2, "tims": 2}, r"has 'tims'; did you mean times"),
     ],
 )

@@ -80,7 +80,7 @@ def _mask(given: object, place: Place) -> object:
 
 
 Stated: TypeAlias = Annotated[object, ReadBy(_stated)]
-Number: TypeAlias = Annotated[Value, ReadBy(read_number)]
+Number: TypeAlias = Annotated[Value, ReadBy(read_number, expected="a number")]
 Base: TypeAlias = Annotated[Value | Literal["e"], ReadBy(_base)]
 MaskRows: TypeAlias = Annotated[object, ReadBy(_mask)]
 FunctionName: TypeAlias = Annotated[str, Matching(r"[A-Za-zσφ]\w{0,20}", "a name such as identity, relu or f")]

@@ -54,7 +54,7 @@ from symattn.ops.jacobian import Slope
 from symattn.ops.normalisation import Rescale, Standardise
 from symattn.ops.online import Exponentials
 from symattn.ops.scores import SoftCap, Temperature
-from symattn.typed import Between, NotEmpty, OneOf, OrOne, Place, ReadBy, keys
+from symattn.typed import Between, NotEmpty, OneOf, OrOne, Place, ReadBy, keys, kind_of
 from symattn.typed import read as read_data
 
 LONGEST_NAME = 60
@@ -155,7 +155,11 @@ class OfWaves:
 
 @dataclass(frozen=True)
 class OfPositions:
-    formula: Annotated[tuple[str, ...], OrOne(), NotEmpty()]
+    formula: Annotated[
+        tuple[str, ...],
+        OrOne(),
+        NotEmpty("one of the position p, such as sin(p/10000^(2*k/d)), or a list of them"),
+    ]
     first_position: FirstPosition = 0
 
 
@@ -411,10 +415,9 @@ def _by_fields(op: str, stated: Mapping[str, object], place: Place) -> Op:
         hints = {}
     for own in fields(kind):  # type: ignore[arg-type]
         hint = hints.get(own.name, str if isinstance(own.default, str) else None)
+        known = Count if hint is int else hint if hint is str or get_origin(hint) is Literal else Number
         if own.name in stated:
-            read_as_data = hint in (str, int) or get_origin(hint) is Literal
-            value = stated[own.name]
-            said[own.name] = read_data(hint, value, place.at(own.name)) if read_as_data else exact(value)
+            said[own.name] = read_data(known, stated[own.name], place.at(own.name))
         elif own.default is MISSING and own.default_factory is MISSING:
-            raise place.lacks(own.name, "it")
+            raise place.lacks(own.name, kind_of(known).expected)
     return kind(**said)
