@@ -162,7 +162,7 @@ class Solution:
         return make_sheet(self.problem, self.detail)
 
     def text(self, form: str = "text") -> str:
-        """The derivation in one format: text, latex, markdown, html, notebook, typst; `InputError` for others."""
+        """The derivation in one format that is text (`symattn list formats`); `InputError` for others."""
         if form in ("pdf", "latex-pdf"):
             raise InputError(f"{form} is not text; use write(path).")
         [form] = check_formats([form])
@@ -259,16 +259,16 @@ def derive(
 
 def _refuse_unknown_given(file: ProblemFile, given: Iterable[str]) -> None:
     """`InputError` for a name that is no setting, and that no matrix has which the problem starts from."""
-    name, own = file.data.get("mechanism", "self_attention"), list(file.data.get("given", {}))
-    upstream = {gradient(of) for of in custom.upstreams(file.data.get("gradient", ()), file.places)}
-    if name != "custom":
-        chosen = mechanism(name)
+    own = list(file.given)
+    upstream = {gradient(of) for of in custom.upstreams(file.gradients, file.places)}
+    if file.mechanism != "custom":
+        chosen = mechanism(file.mechanism)
         unknown = (one for one in given if not chosen.has_given(one) and one not in upstream)
         _refuse_unknown(derive, unknown, chosen.shapes(Settings()))
     elif file.name != "custom":
         _refuse_unknown(derive, (one for one in given if one not in own), own)
     else:  # all matrices came as keywords, and what no step uses is none
-        used = {*custom.operand_names(file.data["step"]), *upstream}
+        used = {*custom.operand_names(file.steps), *upstream}
         for one in own:
             if one not in used:
                 tail = offered(one, (*used, *_words(derive)), f"the steps use {', '.join(sorted(used))}")
@@ -415,9 +415,9 @@ def worksheet(
     how pretty weights come out ("e", "base 2", "base 3", "equal").  `exact=False` asks for decimals, to so many
     `places`.
 
-    Written are `forms` (latex, markdown, pdf, html, notebook, text, typst, latex-pdf) of the `solutions` blank, partly,
-    worked, key; `layout` and `conventions` (full, bare, none) say how they are set, `together` puts all sheets in one
-    file, `overview` all of them side by side on a page.  The same arguments give the same worksheets, byte for byte.
+    Written are `forms` (`symattn list formats`) of the `solutions` blank, partly, worked, key; `layout` and
+    `conventions` (full, bare, none) say how they are set, `together` puts all sheets in one file, `overview` all of
+    them side by side on a page.  The same arguments give the same worksheets, byte for byte.
 
     `InputError` for what is unknown or out of range, or where sizes leave nothing worth setting; `SelfCheckError` if a
     key did not survive being worked out by a second route, and then nothing is written.

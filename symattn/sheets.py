@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from symattn.dice import Dice
 from symattn.document import DEFAULT_LOOK, Document, Look, Solutions
@@ -33,6 +33,7 @@ from symattn.problems import Spec, problem_type
 from symattn.problems.full import question as full_question
 from symattn.question import Content, Json, Question
 from symattn.settings import ABOUT
+from symattn.typed import Absent, Place, read
 from symattn.version import VERSION
 from symattn.writers import FORMATS, html, latex, markdown
 
@@ -189,7 +190,7 @@ class _Frozen:
     id: str
     content: Content
     hash: str
-    command: str = ""
+    command: Annotated[str, Absent()] = ""
 
 
 def _is_variant(sheet: Sheet) -> bool:
@@ -233,7 +234,8 @@ def thaw_sheets(text: str, where: str | Path) -> Mapping[str, Question]:
         raise InputError(f"{where} was changed after it was written (its hash does not fit).")
     if form != FROZEN_FORMAT:
         raise InputError(f"{where} has the format {form}; this version of symattn reads {FROZEN_FORMAT}.")
-    return ThawedSheets([_Frozen(s["id"], s["content"], s["hash"]) for s in listed], str(where), software)
+    frozen = read(tuple[_Frozen, ...], listed, Place(str(where)).at("sheets"))
+    return ThawedSheets(frozen, str(where), software)
 
 
 class ThawedSheets(Mapping[str, Question]):

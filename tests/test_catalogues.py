@@ -27,7 +27,7 @@ from symattn.writers import FORMATS
 @pytest.mark.parametrize("symbolic", [False, True], ids=["numbers", "letters"])
 @pytest.mark.parametrize("example", examples())
 def test_every_example_in_every_notation_in_every_format(example, corrected, symbolic, notation):
-    if symbolic and load_example(example).data["mechanism"] == "custom":
+    if symbolic and load_example(example).mechanism == "custom":
         pytest.skip("a custom problem has letters of its own")
     solution = derive(example, corrected=corrected, symbolic=symbolic, notation=notation)
     document = solution.document

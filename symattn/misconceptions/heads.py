@@ -176,7 +176,7 @@ def pooled(how: Literal["mean", "sum", "max"]) -> Change:
 
 SIDE_BY_SIDE = "Put the outputs of the heads side by side"
 
-HEADS = (
+MISCONCEPTIONS = (
     Misconception(
         "C11",
         "divided by the root of the keys' width of all heads",

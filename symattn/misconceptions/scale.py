@@ -71,7 +71,7 @@ def _first_row_scaled(of: Op, scores: Matrix) -> Matrix:
 
 DIVISOR = "The scores are divided by $@scale(S')$"
 
-SCALE = (
+MISCONCEPTIONS = (
     Misconception(
         "C1",
         "not scaled",

@@ -10,19 +10,23 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 
 import pypdf
 import pytest
 from bench import two_writers
+from wrong_values import spoilt, without
 
 import symattn
 from symattn.dice import Dice
 from symattn.errors import InputError
 from symattn.exam import make_exam, read_exam_file, write_exam
-from symattn.exam.deploy import copies, freeze
+from symattn.exam.deploy import copies, freeze, thawed
 from symattn.exam.students import neighbours, places
-from symattn.identity import is_identity
+from symattn.identity import digest, is_identity
+from symattn.sheets import freeze_sheets
 
 ROOT = Path(symattn.__file__).parent.parent
 EXAM = """
@@ -169,6 +173,35 @@ def test_a_frozen_exam_that_was_changed_is_refused(tmp_path):
     frozen.write_text("{}", encoding="utf-8")
     with pytest.raises(InputError, match="is not a frozen exam"):
         made(path, tmp_path / "out")
+
+
+def test_what_a_frozen_exam_lacks_or_has_too_much_is_said_with_its_place(finished):
+    folder, _, _ = finished
+    whole = json.loads((folder / "out" / "exam.json").read_text(encoding="utf-8"))
+    del whole["hash"]
+    tables = {"": (), "questions 1": ("questions", 0), "questions 2, variants 1": ("questions", 1, "variants", 0),
+              "papers 1": ("papers", 0), "students 3": ("students", 2)}  # fmt: skip
+    tried = 0
+    for place, at in tables.items():
+        for key in reduce(getitem, at, whole):
+            for wrong in (without(whole, (*at, key)), spoilt(whole, (*at, key), {"a": [None]})):
+                sealed = json.dumps({**wrong, "hash": digest(wrong)})
+                if (key, wrong.get(key)) == ("exam", {"a": [None]}) or key in ("content", "features", "positions"):
+                    continue  # any table
+                with pytest.raises(InputError) as error:
+                    thawed(sealed, Path("exam.json"))
+                said = f"exam.json{': ' if place else ''}{place}"
+                held = f"{said}{', ' if place else ': '}{key}"
+                says = (f"{said} has no {key}; ", f"{held} is ", "exam.json has the format {'a': [None]};")
+                assert str(error.value).startswith(says)
+                tried += 1
+    assert tried > 30
+
+
+def test_a_set_of_worksheets_is_no_exam():
+    sheets = freeze_sheets(symattn.worksheet("attention", n=2))
+    with pytest.raises(InputError, match=r"^exam\.json has 'sheets'; "):
+        thawed(sheets, Path("exam.json"))
 
 
 def test_the_frozen_file_holds_content_answers_features_and_hashes(finished):

@@ -90,6 +90,14 @@ def test_an_exam_is_no_set_of_worksheets(tmp_path):
         thaw_sheets((tmp_path / "out" / "exam.json").read_text(encoding="utf-8"), "exam.json")
 
 
+def test_a_sheet_that_lacks_something_is_refused_with_its_number(three):
+    for key in ("id", "content", "hash"):
+        data = json.loads(freeze_sheets(three))
+        del data["sheets"][1][key]
+        with pytest.raises(InputError, match=rf"^set\.json: sheets 2 has no {key}; a (text|table) was expected\.$"):
+            thaw_sheets(sealed(data), "set.json")
+
+
 def test_any_change_is_seen(three):
     text = freeze_sheets(three)
     for old, new in (('"places": 4', '"places": 3'), (three[0].name, three[1].name), ("--seed 7", "--seed 8")):

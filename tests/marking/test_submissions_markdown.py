@@ -147,7 +147,7 @@ def test_tokens_as_columns(data: st.DataObject, name: str) -> None:
     agree(read(fill(blank(name, "columns"), [q], [attempt]), q, mark=".")[0], attempt)
 
 
-SPEC = ExamSpec("An exam", (), data_sheet=True, blank_pages=1, exponentials=True, formula_sheet="full")
+SPEC = ExamSpec("An exam", data_sheet=True, blank_pages=1, exponentials=True, formula_sheet="full")
 PAPERS = (("full", "masks", "full"), ("design", "counts", "estimate"), ("shapes", "find-error"), ("faded", "drills"),
           ("translate", "choice", "heatmap"), ("prove", "recurrence"), ("full",))  # fmt: skip
 

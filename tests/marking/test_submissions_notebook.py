@@ -174,7 +174,7 @@ PAPER = ("full", "choice", "full", "drills")
 
 def test_questions_of_an_exam_may_call_their_matrices_alike() -> None:
     questions = [question(name) for name in PAPER]
-    text = notebook.write(paper(ExamSpec("An exam", ()), Copy(0, identity("x"), name="Bo", id="3"), questions))
+    text = notebook.write(paper(ExamSpec("An exam"), Copy(0, identity("x"), name="Bo", id="3"), questions))
     assert not any(a.answers or a.more or a.remarks for a in read(text, *questions).attempts)
 
     def put(cells: list[Cell]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from symattn.exact import Matrix, square_root
 from symattn.mechanisms import Settings, mechanism
 from symattn.misconceptions import misconceptions, replayed
-from symattn.misconceptions.block import BLOCK
+from symattn.misconceptions.block import MISCONCEPTIONS as BLOCK
 from tests import oracles
 
 IDS = [f"B{k}" for k in range(1, 12)]

@@ -402,7 +402,7 @@ def asked(name: str) -> Question:
 
 def exam(names: tuple[str, ...], layout: Layout = "matrix") -> tuple[Document, Document]:
     """A paper with these questions, and its key."""
-    spec, questions = ExamSpec("An exam", (), layout=layout), [asked(name) for name in names]
+    spec, questions = ExamSpec("An exam", layout=layout), [asked(name) for name in names]
     return paper(spec, Copy(0, "X"), questions), key(spec, "X", questions)
 
 
