@@ -157,12 +157,41 @@ Answer = (
 
 
 @dataclass(frozen=True, slots=True)
+class OneLess:
+    """All the marks, less one for every wrong entry, or for every `each` of them."""
+
+    each: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Lesser:
+    """All the marks if every entry is right, and half of them from this share of right entries on."""
+
+    share: Fraction
+
+
+Rule = OneLess | Lesser | Literal["rows", "one exchange", "shapes", "reason"]
+"""How marks are earned: see `OneLess` and `Lesser`; by whole rows; half of them for an order with one exchange of
+neighbours; for the shape alone; for a reason, which only a person can judge."""
+
+FollowThrough = Literal["sum", "quotient", "shading"]
+"""What may follow from the student's own numbers in an answer that stands alone: the last entry of a column as their
+sum, or in the proportion of the key; marks on a mask as it was shaded."""
+
+
+@dataclass(frozen=True, slots=True)
 class Mark:
-    """Marks of one kind: M method, A accuracy, B independent; `what` says for what ("one per row")."""
+    """Marks of one kind: M method, A accuracy, B independent; `what` says for what ("one for each row").
+
+    `rule` is how they are earned, if not in proportion to right entries; `follows` is what they may be given for
+    besides what is right.
+    """
 
     code: Literal["M", "A", "B"]
     number: int
     what: str = ""
+    rule: Rule | None = None
+    follows: FollowThrough | None = None
 
     def __str__(self) -> str:
         return f"{self.code}{self.number}"

@@ -16,13 +16,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Set
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from contextlib import contextmanager
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import cache, cached_property
 from types import NoneType, UnionType
-from typing import Annotated, Any, ForwardRef, Literal, TypeVar, Union, get_args, get_origin, get_type_hints, overload
+from typing import Annotated, Any, ForwardRef, Literal, TypeVar, Union, get_args, get_origin, overload
 
 from symattn.errors import InputError, offered
 
@@ -35,8 +37,12 @@ T = TypeVar("T")
 class PlacedError(InputError):
     """What is wrong with something in a file; the sentence says where it stands."""
 
+    def __init__(self, sentence: str, file: str = "") -> None:
+        super().__init__(sentence)
+        self.file = file
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Place:
     """Where something stands: the name of a file, "" for none, then keys, and numbers of items from 1."""
 
@@ -59,24 +65,35 @@ class Place:
 
     def says(self, sentence: object) -> PlacedError:
         """An error with a sentence about what stands here."""
-        return PlacedError(f"{self}: {sentence}" if str(self) else str(sentence))
+        return PlacedError(f"{self}: {sentence}" if self else str(sentence), self.file)
+
+    @contextmanager
+    def here(self) -> Iterator[None]:
+        """Adds the place to an `InputError` that does not say it."""
+        try:
+            yield
+        except InputError as error:
+            if isinstance(error, PlacedError) and error.file == self.file:
+                raise
+            raise self.says(error) from error
 
     def wrong(self, value: object, expected: str, names: Iterable[object] = ()) -> PlacedError:
         """What stands here is not what was expected: one of some names, or what `expected` says."""
-        listed = list(names)
+        listed = [name for name in names if isinstance(name, str)]
         tail = offered(value, listed, "one of {} was expected") if listed else f"{expected} was expected."
-        return PlacedError(f"{self or 'it'} is {value!r}; {tail}")
+        return PlacedError(f"{self or 'It'} is {value!r}; {tail}", self.file)
 
     def know(self, given: Iterable[object], known: Iterable[str]) -> None:
         """`PlacedError` if the table here has a key that is unknown."""
         listed = list(known)
         for key in given:
             if key not in listed:
-                raise PlacedError(f"{self or 'it'} has {key!r}; {offered(key, listed, '{} are known')}")
+                has = f"{self} has" if self else "There is no"
+                raise PlacedError(f"{has} {key!r}; {offered(key, listed, '{} are known')}", self.file)
 
     def lacks(self, key: str, expected: str) -> PlacedError:
         """The table here has not the key that it must have."""
-        return PlacedError(f"{self or 'it'} has no {key}; {expected} was expected.")
+        return PlacedError(f"{self or 'It'} has no {key}; {expected} was expected.", self.file)
 
     def __bool__(self) -> bool:
         return bool(self.file or self.path)
@@ -103,16 +120,17 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Between(Constraint):
-    """A number from `low` to `high`, both included."""
+    """A number from `low` to `high`, both included, that is called something else than "a whole number"."""
 
     low: float
     high: float | None = None
+    called: str = ""
 
     def holds(self, value: Any) -> bool:
         return bool(self.low <= value and (self.high is None or value <= self.high))
 
     def words(self, expected: str) -> str:
-        return f"{expected} from {self.low}" + ("" if self.high is None else f" to {self.high}")
+        return f"{self.called or expected} from {self.low}" + ("" if self.high is None else f" to {self.high}")
 
 
 @dataclass(frozen=True)
@@ -157,6 +175,23 @@ class OneOf(Constraint):
 
 
 @dataclass(frozen=True)
+class Check:
+    """What a function finds no fault with: it raises an `InputError`, which is said of the place."""
+
+    function: Callable[[Any], object]
+
+
+@dataclass(frozen=True)
+class OrOne:
+    """Of a list: one thing may stand there by itself."""
+
+
+@dataclass(frozen=True)
+class Digits:
+    """Of a whole number: it may stand there as text, as it is typed on the command line."""
+
+
+@dataclass(frozen=True)
 class ReadBy:
     """What a function reads: from the data and its place, to what is meant.  `plain` writes it as data again.
 
@@ -168,21 +203,28 @@ class ReadBy:
     expected: str = "something else"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Key:
     """The key of a field, where that is not the field's name: `lines: Annotated[tuple[Line, ...], Key("line")]`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rest:
-    """Of a field that takes all keys which are no fields, as they came: those of another dataclass, checked by it."""
+    """Of a field that takes the keys of another dataclass, as they came: they are looked at, but not yet read."""
 
     kind: type
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
+class Some:
+    """Of a table with some of the fields of a dataclass, as they are read."""
+
+    kind: type
+
+
+@dataclass(frozen=True)
 class Absent:
     """Of a field that is no key of the file."""
 
@@ -261,6 +303,16 @@ class Scalar(Kind):
 _FRACTION = re.compile(r"[+-]?\d{1,500}(?:[./]\d{1,500})?")
 
 
+class WholeNumber(Kind):
+    """A whole number, also in digits."""
+
+    def fits(self, data: Any) -> bool:
+        return _SIMPLE[int].fits(data) or (isinstance(data, str) and data.isdecimal() and len(data) < 9)
+
+    def made(self, data: Any, place: Place) -> int:
+        return int(data)
+
+
 class FractionKind(Kind):
     def fits(self, data: Any) -> bool:
         if isinstance(data, str):
@@ -283,7 +335,7 @@ class Choice(Kind):
 
     def read(self, data: Any, place: Place) -> Any:
         if not self.fits(data):
-            raise place.wrong(data, self.expected, map(_shown, self.allowed))
+            raise place.wrong(data, self.expected, _named(self.allowed))
         return data
 
 
@@ -351,15 +403,45 @@ class Named(Kind):
         return {key: self.item.plain(one) for key, one in value.items()}
 
 
-class Constrained(Kind):
-    """A kind with constraints."""
+class Part(Named):
+    """A table with some of the fields of a dataclass."""
 
-    def __init__(self, kind: Kind, constraints: list[Constraint]) -> None:
+    def __init__(self, of: Table) -> None:
+        super().__init__(ANYTHING)
+        self.of = of
+
+    def made(self, data: Any, place: Place) -> dict[str, Any]:
+        place.know(data, self.of.fields)
+        return {key: self.of.fields[key][1].read(one, place.at(key)) for key, one in data.items()}
+
+
+class OneOrSeveral(Kind):
+    """A list, or one thing that might stand in it."""
+
+    def __init__(self, several: Sequence) -> None:
+        super().__init__(f"{several.item.expected} or {several.expected}", several.several)
+        self.kind = several
+
+    def fits(self, data: Any) -> bool:
+        return self.kind.fits(data) or self.kind.item.fits(data)
+
+    def made(self, data: Any, place: Place) -> Any:
+        return self.kind.read(data, place) if self.kind.fits(data) else self.kind.of([self.kind.item.read(data, place)])
+
+    def plain(self, value: Any) -> Any:
+        return self.kind.plain(value)
+
+
+class Constrained(Kind):
+    """A kind with constraints and checks."""
+
+    def __init__(self, kind: Kind, constraints: list[Constraint], checks: list[Check]) -> None:
         super().__init__(kind.expected, kind.several)
         for constraint in constraints:
             self.expected = constraint.words(self.expected)
         self.kind = kind
         self.constraints = constraints
+        self.checks = checks
 
     def fits(self, data: Any) -> bool:
         return self.kind.fits(data)
@@ -369,6 +451,11 @@ class Constrained(Kind):
         for constraint in self.constraints:
             if not self.fits(data) or not constraint.holds(value):
                 raise place.wrong(data, self.expected, constraint.names())
+        if not self.fits(data):
+            raise place.wrong(data, self.expected)
+        with place.here():
+            for check in self.checks:
+                check.function(value)
         return value
 
     def plain(self, value: Any) -> Any:
@@ -386,7 +473,8 @@ class Function(Kind):
         return True
 
     def made(self, data: Any, place: Place) -> Any:
-        return _placed(place, self.note.function, data, place)
+        with place.here():
+            return self.note.function(data, place)
 
     def plain(self, value: Any) -> Any:
         return (self.note.plain or plain)(value)
@@ -409,6 +497,8 @@ class OneKindOf(Kind):
 
     def read(self, data: Any, place: Place) -> Any:
         errors: dict[Kind, InputError] = {}
+        if data is None and NOTHING in self.kinds:
+            return None
         for kind in self.kinds:
             if kind.fits(data):
                 try:
@@ -444,30 +534,41 @@ class Table(Kind):
         self.of = of
 
     @cached_property
+    def hints(self) -> Mapping[str, Any]:
+        """The types of the fields; what these refer to in quotes is not looked at."""
+        found: dict[str, Any] = {}
+        for base in reversed(self.of.__mro__):
+            known, own = vars(sys.modules[base.__module__]), dict(vars(base))
+            for name, hint in own.get("__annotations__", {}).items():
+                found[name] = eval(hint, known, own) if isinstance(hint, str) else hint
+        return found
+
+    @cached_property
     def notes(self) -> Mapping[str, tuple[Any, ...]]:
         """What stands beside the types of the fields."""
-        hints = get_type_hints(self.of, include_extras=True)
-        return {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
+        return {name: getattr(hint, "__metadata__", ()) for name, hint in self.hints.items()}
 
     @cached_property
     def fields(self) -> Mapping[str, tuple[Field[Any], Kind]]:
         """The fields by their keys."""
-        found, hints = {}, get_type_hints(self.of, include_extras=True)
+        found = {}
         for f in fields(self.of):
             notes = self.notes[f.name]
             if f.init and not any(isinstance(note, Absent | Rest) for note in notes):
                 key = next((note.name for note in notes if isinstance(note, Key)), f.name)
-                found[key] = f, kind_of(hints[f.name])
+                found[key] = f, kind_of(self.hints[f.name])
         return found
 
     @cached_property
-    def rest(self) -> tuple[str, Mapping[str, tuple[Field[Any], Kind]]]:
-        """The field that takes all other keys, "" for none, and these keys."""
-        for name, notes in self.notes.items():
-            for note in notes:
-                if isinstance(note, Rest):
-                    return name, Table(note.kind).fields
-        return "", {}
+    def rest(self) -> Mapping[str, Mapping[str, tuple[Field[Any], Kind]]]:
+        """The fields that take the keys of other dataclasses, each with these."""
+        rests = {name: [note for note in notes if isinstance(note, Rest)] for name, notes in self.notes.items()}
+        return {name: Table(notes[0].kind).fields for name, notes in rests.items() if notes}
+
+    @property
+    def keys(self) -> list[str]:
+        """All keys that may stand in the table."""
+        return [*self.fields, *(key for others in self.rest.values() for key in others)]
 
     @cached_property
     def tags(self) -> Mapping[str, tuple[object, ...]]:
@@ -486,19 +587,19 @@ class Table(Kind):
     def made(self, data: Any, place: Place) -> Any:
         if isinstance(data, self.of):
             return data
-        rest, others = self.rest
-        place.know(data, dict.fromkeys((*self.fields, *others)))
+        place.know(data, self.keys)
         values: dict[str, Any] = {}
         for key, (f, kind) in self.fields.items():
             if key in data:
                 values[f.name] = kind.read(data[key], place.at(key))
             elif _usual(f) is MISSING:
                 raise place.lacks(key, kind.expected)
-        if rest:
-            values[rest] = {key: value for key, value in data.items() if key not in self.fields}
-            for key, value in values[rest].items():
+        for name, others in self.rest.items():
+            values[name] = {key: value for key, value in data.items() if key in others}
+            for key, value in values[name].items():
                 others[key][1].read(value, place.at(key))
-        return _placed(place, self.of, **values)
+        with place.here():
+            return self.of(**values)
 
     def plain(self, value: Any) -> dict[str, Any]:
         """Without what equals its default."""
@@ -507,24 +608,14 @@ class Table(Kind):
             item, usual = getattr(value, f.name), _usual(f)
             if item != usual or type(item) is not type(usual):
                 found[key] = kind.plain(item)
-        if rest := self.rest[0]:
-            found |= plain(getattr(value, rest))
+        for name in self.rest:
+            found |= plain(getattr(value, name))
         return found
 
 
 def _usual(f: Field[Any]) -> Any:
     """What a field is where nothing is said; `MISSING` if something must be."""
     return f.default if f.default_factory is MISSING else f.default_factory()
-
-
-def _placed(place: Place, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
-    """What the function makes; the place is added to what it says is wrong."""
-    try:
-        return function(*args, **named)
-    except PlacedError:
-        raise
-    except InputError as error:
-        raise place.says(error) from error
 
 
 def _is_number(value: object) -> bool:
@@ -539,10 +630,16 @@ def _shown(value: object) -> str:
     return str(value) if value != "" else '""'
 
 
+def _named(allowed: Iterable[object]) -> list[object]:
+    """Values by which the nearest is looked for: words, not numbers."""
+    return [_shown(value) if isinstance(value, str) else value for value in allowed]
+
+
 # ------------------------------------------------------------------------------------------------ type hints
 
 ANYTHING = Scalar("something", "things", lambda data: True)
 NOTHING = Scalar("nothing", "nothing", lambda data: data is None)
+_IN_DIGITS = WholeNumber("a whole number", "whole numbers")
 _SIMPLE: Mapping[Any, Kind] = {
     str: Scalar("a text", "texts", lambda data: isinstance(data, str)),
     int: Scalar("a whole number", "whole numbers", lambda data: isinstance(data, int) and not isinstance(data, bool)),
@@ -569,7 +666,8 @@ def kind_of(hint: Any) -> Kind:
     if origin is Literal:
         return Choice(args)
     if origin in (Union, UnionType):
-        itself = any(isinstance(part, str | ForwardRef) for arg in args for part in get_args(arg))  # as JSON does
+        holding = [arg for arg in args if get_origin(arg) not in (Annotated, Literal)]
+        itself = any(isinstance(part, str | ForwardRef) for arg in holding for part in get_args(arg))  # as JSON does
         return ANYTHING if itself else OneKindOf([kind_of(arg) for arg in args])
     if origin is tuple and args[-1:] != (...,):
         return Fixed([kind_of(arg) for arg in args])
@@ -584,27 +682,49 @@ def kind_of(hint: Any) -> Kind:
     raise TypeError(f"{hint} is no kind of data that can be read.")
 
 
+def keys(kind: type) -> list[str]:
+    """The keys that a table of this kind may have."""
+    return Table(kind).keys
+
+
+def choices(kind: type) -> Mapping[str, tuple[Any, ...]]:
+    """The keys of a dataclass that take one of a few values, with these."""
+    return {key: field.allowed for key, (_, field) in Table(kind).fields.items() if isinstance(field, Choice)}
+
+
 def _annotated(hint: Any, *notes: Any) -> Kind:
     for note in notes:
         if isinstance(note, ReadBy):
             return Function(note)
+        if isinstance(note, Some):
+            return Part(Table(note.kind))
+    kind: Kind = kind_of(hint) if not any(isinstance(note, Digits) for note in notes) else _IN_DIGITS
+    if isinstance(kind, Sequence) and any(isinstance(note, OrOne) for note in notes):
+        kind = OneOrSeveral(kind)
     constraints = [note for note in notes if isinstance(note, Constraint)]
-    return Constrained(kind_of(hint), constraints) if constraints else kind_of(hint)
+    checks = [note for note in notes if isinstance(note, Check)]
+    return Constrained(kind, constraints, checks) if constraints or checks else kind
 
 
 __all__ = [
     "Absent",
     "Between",
+    "Check",
     "Constraint",
+    "Digits",
     "Filled",
     "Key",
     "Matching",
     "NotEmpty",
     "OneOf",
+    "OrOne",
     "Place",
     "PlacedError",
     "ReadBy",
     "Rest",
+    "Some",
+    "choices",
+    "keys",
     "kind_of",
     "plain",
     "read",

@@ -60,5 +60,5 @@ def test_conventions_may_be_bare_and_never_left_out() -> None:
     assert bare != full
     with pytest.raises(InputError, match="conventions is 'none'; an exam says them: full or bare was expected"):
         exam("matrix", "none")
-    with pytest.raises(InputError, match=r"In midterm.toml, layout is 'fancy'; one of matrix, falk, columns"):
+    with pytest.raises(InputError, match=r"midterm.toml: layout is 'fancy'; one of matrix, falk, columns"):
         exam("fancy")

@@ -257,7 +257,7 @@ BAD = {
     "activation": (A + 'activation = "a b"\n' + Q, ["activation"]),
     "stop_at": (A + 'stop_at = "W"\n' + Q, ["stop_at", "'W'"]),
     "rounding is a number": (A + "rounding = 2\n" + Q, ["rounding"]),
-    "rounding without places": (A + 'rounding = {method = "nearest"}\n' + Q, ["rounding.places"]),
+    "rounding without places": (A + 'rounding = {method = "nearest"}\n' + Q, ["toml: rounding has no places; a whole"]),
     "rounding method": (A + 'rounding = {places = 1, method = "up"}\n' + Q, ["rounding.method"]),
     "rounding ties": (A + 'rounding = {places = 1, ties = "odd"}\n' + Q, ["rounding.ties"]),
     "rounding of something else": (A + "rounding = {places = 1, digits = 3}\n" + Q, ["digits"]),
@@ -303,6 +303,7 @@ def test_what_is_wrong_is_said_in_a_sentence(folder, kind):
     with pytest.raises(InputError) as error:
         derive(path).text()
     message = str(error.value)
+    assert "problem.toml" in message, "the file is named"
     for word in words:
         assert word in message, message
     assert re.search(r"[.?)]$", message), f"no whole sentence: {message}"

@@ -58,6 +58,7 @@ class Content:
     load: float = 0.5
     easy: bool = False
     side: Side = Side.LEFT
+    way: Literal["up", "down"] | None = None
     errors: Annotated[tuple[Slip | Confusion, ...], Key("error")] = ()
     rows: tuple[tuple[int | Fraction, ...], ...] = ()
     sizes: Annotated[Mapping[str, int], Key("table sizes")]
@@ -82,6 +83,7 @@ CONTENTS = st.builds(
     load=st.floats(allow_nan=False, allow_infinity=False),
     easy=st.booleans(),
     side=st.sampled_from(Side),
+    way=st.sampled_from(["up", "down", None]),
     errors=st.lists(
         st.builds(Slip, st.just("slip"), CELLS) | st.builds(Confusion, st.just("confusion"), st.text())
     ).map(tuple),
@@ -121,6 +123,7 @@ LEAST: dict[str, Any] = {"name": "a", "table sizes": {}}
         ({"load": float("nan")}, "load is nan; a number was expected."),
         ({"easy": 1}, "easy is 1; true or false was expected."),
         ({"side": "lef"}, "side is 'lef'; did you mean left?"),
+        ({"way": "left"}, "way is 'left'; one of up, down was expected."),
         ({"side": "up"}, "side is 'up'; one of left, right was expected."),
         ({"rows": [[1, 2], [1, "x"]]}, "rows (2, 2) is 'x'; a whole number or a number such as 3 or \"3/5\" was "
                                        "expected."),
@@ -178,7 +181,11 @@ def test_a_type_that_cannot_be_read_is_a_fault_of_the_program() -> None:
 @given(CONTENTS)
 def test_a_problem_type_freezes_its_content_and_thaws_it_again(content: Content) -> None:
     chosen: ProblemType[Content, None] = ProblemType(
-        "made up", "Made up", draw=lambda *drawn: content, make=lambda content: pytest.fail(), content=Content
+        "made up",
+        "Made up",
+        draw=lambda *drawn: content,
+        make=lambda content: pytest.fail("not wanted"),
+        content=Content,
     )
     assert chosen.thaw(json.loads(json.dumps(chosen.freeze(content))), "exam.json") == content
     with pytest.raises(InputError, match=r"^exam.json, variant 5: points is 0;"):

@@ -16,6 +16,7 @@ from typing import Any, Generic, TypeAlias, TypeGuard, TypeVar
 
 from symattn.errors import OutgrownError, SymattnError, UndefinedError
 from symattn.exact import values
+from symattn.exact.upward import upward
 from symattn.exact.values import (
     NEGATIVE_INFINITY,
     RATIONAL,
@@ -30,6 +31,7 @@ from symattn.exact.values import (
     numerator_of,
     terms_of,
 )
+from symattn.languages import message
 
 T = TypeVar("T")
 _at = partial(field, default=0, kw_only=True, compare=False)  # where the node begins in the text that was read
@@ -228,7 +230,7 @@ class Ring(ABC, Generic[T]):
         except UndefinedError as error:
             if isinstance(error, EvaluationError):
                 raise
-            raise EvaluationError(str(error), node.at) from error
+            raise EvaluationError(error.said, node.at) from error
 
     @abstractmethod
     def number(self, q: Rational) -> T: ...
@@ -311,7 +313,7 @@ class ExactRing(Ring[Value]):
             return self._exponential(self.multiply(logarithm, x))
         if isinstance(x, int) and is_finite(b):
             if x <= 0 and values.is_zero_for_sure(b):
-                raise UndefinedError(f"0^({x}) is not defined.")
+                raise UndefinedError(message("0^({exponent}) is not defined.", exponent=x))
             self.budget.spend(x.bit_length() * 4)
             if isinstance(b, int) and b.bit_length() * abs(x) > self.budget.longest and abs(b) > 1:
                 raise OverBudget("The power is too long to be evaluated exactly.")
@@ -387,10 +389,8 @@ class ExactRing(Ring[Value]):
         return self._open(symbol)
 
     def require_sign(self, v: Value) -> int:
-        from symattn.exact.decide import sign
-
         self.budget.spend(1 if isinstance(v, RATIONAL) else 50)
-        return sign(v, budget=self.budget)
+        return upward.sign(v, budget=self.budget)
 
     def _root(self, a: Value) -> Value:
         if not is_finite(a):
@@ -437,12 +437,10 @@ class ExactRing(Ring[Value]):
 
         Numbers near 0 are as bad: 1 + e^(-10^12) differs from 1 only after 10^12 places.
         """
-        from symattn.exact.intervals import enclose
-
         if isinstance(a, NegativeInfinity) or values.has_symbols(a):
             return
         self._require_modest_numbers(a)
-        low, high = enclose(a, 12)
+        low, high = upward.enclose(a, 12)
         if max(low.adjusted(), high.adjusted()) >= digits or not (low.is_finite() and high.is_finite()):
             raise OverBudget("The number is too large for the functions that leave the class of exact numbers.")
         if (low > 0 or high < 0) and max(low.adjusted(), high.adjusted()) < -FARTHEST_OUTSIDE:
@@ -504,15 +502,13 @@ def _storeys(v: Any) -> int:
 def _of_sympy(function: str, arguments: tuple[Value, ...]) -> Value:
     import sympy
 
-    from symattn.exact.bridge import from_sympy, to_sympy
-
     named: dict[str, Any] = {
         "ln": sympy.log, "tanh": sympy.tanh, "erf": sympy.erf, "sin": sympy.sin, "cos": sympy.cos, "sqrt": sympy.sqrt,
         "max": sympy.Max, "min": sympy.Min, "abs": sympy.Abs,
     }  # fmt: skip
     if function == "pi":
         return sympy.pi
-    return from_sympy(named[function](*map(to_sympy, arguments)))
+    return upward.from_sympy(named[function](*map(upward.to_sympy, arguments)))
 
 
 def _swapped(v: Finite) -> Finite:

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from symattn.errors import InputError, offered
+from symattn.languages import message
 from symattn.marking.policy import POLICIES, Policy
 from symattn.marking.report import Given, Notice, Report
 from symattn.marking.scheme import Scheme, read_scheme
@@ -49,7 +50,7 @@ class Result:
 
     @cached_property
     def marks(self) -> tuple[Given, ...]:
-        return tuple(Given(**{**given, "parts": tuple(given["parts"])}) for given in self.report["marks"])
+        return tuple(Given(**{**given, "parts": tuple(given["parts"]), "why": None}) for given in self.report["marks"])
 
     @cached_property
     def mistakes(self) -> tuple[Mistake, ...]:
@@ -147,12 +148,16 @@ class Row:
 def counted(rows: Iterable[Row]) -> list[str]:
     """How many rows have which status: "11 marked", "1 broken"."""
     statuses = [row.status for row in rows]
-    return [f"{statuses.count(status)} {status}" for status in STATUSES if status in statuses]
+    return [
+        message("{count} {status}", count=statuses.count(status), status=message(status))
+        for status in STATUSES
+        if status in statuses
+    ]
 
 
 def _placed(where: str, notice: Notice) -> str:
     place = ", ".join(filter(None, (where, notice.part)))
-    return f"{place}: {notice.says}" if place else notice.says
+    return message("{place}: {notice}", place=place, notice=notice.says) if place else notice.says
 
 
 # ------------------------------------------------------------------------------------------------ settings
@@ -184,12 +189,13 @@ class Terms:
             return None
         every = set[str]().union(*map(_names, (question, *others)))
         for line in self.scheme.lines:
-            if unknown := sorted(_about(line) - every):
+            if unknown := sorted(set(line.parts) - every):
                 raise InputError(
                     f"The mark scheme has the part {unknown[0]!r}, and no question has such a part; "
                     + offered(unknown[0], sorted(every), "the parts are {}")
                 )
-        return replace(self.scheme, lines=tuple(line for line in self.scheme.lines if _about(line) <= _names(question)))
+        names = _names(question)
+        return replace(self.scheme, lines=tuple(line for line in self.scheme.lines if names.issuperset(line.parts)))
 
     def json(self) -> dict[str, Json]:
         policy = {key: str(x) if isinstance(x, Fraction) else x for key, x in asdict(self.policy).items()}
@@ -215,12 +221,6 @@ def _names(question: Question) -> set[str]:
     """The parts of a question; where a step is asked token by token (S.1, S.2), the step as well."""
     names = {part.name for part in question.parts}
     return names | {name.partition(".")[0] for name in names}
-
-
-def _about(line: Mapping[str, Any]) -> set[str]:
-    """The parts that a line of a scheme is about."""
-    stated = line["part"]
-    return set(stated) if isinstance(stated, list) else {stated}
 
 
 __all__ = ["FOR_A_PERSON", "Mistake", "Result", "Row", "Status", "Terms", "counted", "line_name"]

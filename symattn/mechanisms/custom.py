@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import MISSING, fields
 from types import MappingProxyType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from symattn.derivation import Derivation, Op, Operand
 from symattn.errors import InputError, ReadError, offered
@@ -98,6 +100,8 @@ def run(
     sinusoids, rotate: wavelength, angles, first_position, layout;  positions: formula (or several, in turn) of the
     position p, the group k of features and the width d, first_position.
 
+    What is not in this list needs the fields of its class.
+
     sinusoids and positions make a matrix as large as their operand, which is nothing but a measure.
 
     The gradients follow: see `differentiated`.  `places` says what the two lists are called where they stand in Python,
@@ -122,7 +126,7 @@ def _followed(d: Derivation, step: Mapping[str, object], place: str) -> Derivati
         raise InputError(f"{place} has a name of {len(name)} characters; {LONGEST_NAME} are enough.")
     if not isinstance(op, str) or op not in OPS:
         raise InputError(f"Step {name!r} has the op {op!r}; {offered(op, OPS, 'one of {} was expected')}")
-    known = {"name", "op", "operands", "of", "section", *PARAMETERS.get(op, ())}
+    known = {"name", "op", "operands", "of", "section", *_parameters(op)}
     if unknown := sorted(set(step) - known):
         raise InputError(
             f"Step {name!r} ({op}) has {unknown[0]!r}; {offered(unknown[0], sorted(known), '{} are known')}"
@@ -144,7 +148,7 @@ def _followed(d: Derivation, step: Mapping[str, object], place: str) -> Derivati
 def _with_operands(step: Mapping[str, object], op: str) -> Mapping[str, object]:
     """The step with operands, where it has them by their shorter name; `of` says something else of some ops."""
     of = step.get("of")
-    if of is None or (isinstance(of, str) and "of" in PARAMETERS.get(op, ())):
+    if of is None or (isinstance(of, str) and "of" in _parameters(op)):
         return step
     if "operands" in step:
         raise InputError(f"Step {step['name']!r} has operands and of, which mean the same; one of them was expected.")
@@ -299,7 +303,37 @@ def _op(op: str, step: Mapping[str, object], d: Derivation, operands: Sequence[O
         case "exponentials":
             along = _choice(step, "along", ("rows", "columns"))
             return Exponentials(along, Settings.read({"base": step.get("base", "e")}).base)  # type: ignore[arg-type]
-    return OPS[op]()
+    return _by_fields(op, step)
+
+
+def _parameters(op: str) -> Sequence[str]:
+    """What a step says beside its name, op and operands: what is listed above, else the fields of the operation."""
+    return PARAMETERS.get(op) or [own.name for own in fields(OPS[op])]  # type: ignore[arg-type]
+
+
+def _by_fields(op: str, step: Mapping[str, object]) -> Op:
+    """An operation from its fields: one of a few words, a text, a whole number, or any number."""
+    kind = OPS[op]
+    said: dict[str, Any] = {}
+    try:
+        hints = get_type_hints(kind)
+    except NameError:  # a type that is imported for type checkers alone, such as a SymPy expression
+        hints = {}
+    for own in fields(kind):  # type: ignore[arg-type]
+        if own.name not in step:
+            if own.default is MISSING and own.default_factory is MISSING:
+                raise InputError(f"Step {step['name']!r} ({op}) needs {own.name}.")
+            continue
+        value, hint = step[own.name], hints.get(own.name)
+        if get_origin(hint) is Literal:
+            said[own.name] = _choice(step, own.name, get_args(hint))
+        elif hint is str or (hint is None and isinstance(own.default, str)):
+            if not isinstance(value, str):
+                raise InputError(f"Step {step['name']!r}: {own.name} is {value!r}; a text was expected.")
+            said[own.name] = value
+        else:
+            said[own.name] = _count(step, own.name) if hint is int else exact(value)
+    return kind(**said)
 
 
 def _shape(d: Derivation, step: Mapping[str, object], operands: Sequence[Operand]) -> tuple[Size, Size]:

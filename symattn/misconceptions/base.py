@@ -76,9 +76,9 @@ class WrongDerivation:
 
     `first` is the first step whose value is not the right one, none where the misconception cannot be seen in this
     variant; `stopped` says why it goes no further (a product that is not defined), which gives the mistake away: the
-    step that is not defined is then the first after the last one in `derivation`; or, with `outgrown`, too long to be
-    written.  `right` is what it is compared with.  Both are matrix by matrix, in the orientation of the derivation that
-    one started from.
+    step in question is then the first after the last one in `derivation`.  It is `undefined`, or else its entries would
+    be too long.  `right` is what it is compared with.  Both are matrix by matrix, in the orientation of the derivation
+    that one started from.
     """
 
     misconception: Misconception
@@ -86,7 +86,7 @@ class WrongDerivation:
     first: str | None
     stopped: str = ""
     right: Derivation = field(default_factory=lambda: Derivation({}), repr=False)
-    outgrown: bool = False
+    undefined: bool = False
 
     def value(self, step: str) -> AnyMatrix | None:
         """What would be written for a step; None where it goes no further."""
@@ -115,8 +115,10 @@ class MatrixwiseDerivation:
         if failed and first is None and failed.name in right:
             first = failed.name
         derivation = self._as_given(wrong)
-        why, outgrown = self._why(derivation, failed) if failed else ("", False)
-        return WrongDerivation(misconception, derivation, first, why, given, outgrown)
+        if failed is None:
+            return WrongDerivation(misconception, derivation, first, right=given)
+        undefined, why = self._why(derivation, failed)
+        return WrongDerivation(misconception, derivation, first, why, given, undefined)
 
     def _as_given(self, rows: Derivation) -> Derivation:
         """A derivation with tokens as rows in the orientation of `given`; unchanged steps are shared."""
@@ -125,18 +127,18 @@ class MatrixwiseDerivation:
         known = {id(own): step for own, step in zip(self.rows, self.given, strict=True)}
         return replace(self.given, steps=tuple(known.get(id(step)) or turned_step(step) for step in rows))
 
-    def _why(self, derivation: Derivation, failed: Step) -> tuple[str, bool]:
-        """Why a step goes no further, in the orientation of `derivation`, and whether it is only too long."""
+    def _why(self, derivation: Derivation, failed: Step) -> tuple[bool, str]:
+        """Whether a step is not defined, and why it cannot be worked out, in the orientation of `derivation`."""
         step = failed if derivation.orientation == "rows" else turned_step(failed)
         try:
             derivation.extended(step)
         except ShapeError as error:
             matrices = [operand.of(derivation.value(operand.name)) for operand in step.operands]
             said = (f"{o} is {m.shape[0]}×{m.shape[1]}" for o, m in zip(step.operands, matrices, strict=True))
-            return f"{step.name} is not defined: {_cause(error).rstrip(';')}, but {' and '.join(said)}.", False
+            return True, f"{step.name} is not defined: {_cause(error).rstrip(';')}, but {' and '.join(said)}."
         except (InputError, UndecidedError) as error:
-            return f"{step.name} is not defined: {_cause(error)}", False
-        return f"{step.name} has entries that are too long to be written.", True
+            return True, f"{step.name} is not defined: {_cause(error)}"
+        return False, f"{step.name} has entries that are too long to be written."
 
 
 def rewritten_everywhere(d: Derivation, change: Change) -> Rewritten | None:

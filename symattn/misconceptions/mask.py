@@ -145,7 +145,7 @@ def _places(keep: Keep) -> list[tuple[int, int]]:
 
 # ------------------------------------------------------------------------------------------ the entries
 
-MASK = (
+MISCONCEPTIONS = (
     Misconception(
         "M1",
         "mask ignored",

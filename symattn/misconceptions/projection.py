@@ -118,7 +118,7 @@ def _first_row_biased(_: Op, a: Matrix, bias: Matrix) -> Matrix:
 
 # ------------------------------------------------------------------------------------------ the entries
 
-PROJECTION = (
+MISCONCEPTIONS = (
     Misconception(
         "P1",
         "rows of W used: X Wᵀ",

@@ -173,7 +173,7 @@ def _next(values: list[Value]) -> list[Value]:
 
 # ------------------------------------------------------------------------------------------ the entries
 
-SOFTMAX = (
+MISCONCEPTIONS = (
     Misconception(
         "X1",
         "softmax over columns",

@@ -32,7 +32,7 @@ class Part(RuleOp):
 
     @property
     def title(self) -> str:
-        return self.of.capitalize()
+        return "Rows" if self.of == "rows" else "Columns"
 
     @property
     def indices(self) -> range:
@@ -54,5 +54,7 @@ class Part(RuleOp):
         which = ("," if self.step > 1 else "–").join(sorted(ends, key=int))
         return Call(Name(f"{self.of if self.count > 1 else self.of[:-1]} {which}"), operands)
 
+
+OPS = {"part": Part}
 
 __all__ = ["Part"]

@@ -35,7 +35,7 @@ from symattn.problems.asking import Line, Offer, Prose, choice, choices, choices
 from symattn.problems.base import Family, ProblemType, Spec
 from symattn.problems.counted import BANK, CROSSOVERS, ITEMS, LETTERS, MODELS, count_of, language_model, polynomial
 from symattn.problems.shapes import output_weights
-from symattn.question import Answer, FormulaAnswer, Mark, MatrixAnswer, Part, Question
+from symattn.question import Answer, FormulaAnswer, Mark, MatrixAnswer, OneLess, Part, Question
 
 ENCODERS = ("transformer", "transformer-big", "bert", "bert-large", "gpt2", "gpt2-medium", "gpt2-xl")
 CACHED: Mapping[str, tuple[str, ...]] = {
@@ -318,7 +318,7 @@ def _operations(layer: Attention, say: Prose) -> Part:
         (say("Product"), say("Multiply-adds")),
         [_line(say(what), how, str(count), count) for what, how, count in operation_lines(layer)],
         Mark("M", 1),
-        Mark("A", 3, "one less for every wrong number, with follow-through to the sum"),
+        Mark("A", 3, "one less for every wrong number, with follow-through to the sum", OneLess(), "sum"),
         kind="word",
     )
     slips = (
@@ -430,7 +430,7 @@ def _cache(drawn: Cache, say: Prose) -> Part:
         ask=(asked, Table((say("Cache"), say("Count")), rows, row_heads=True)),
         key=(worked, ItemList(tuple(slips))),
         answer=MatrixAnswer(Matrix([[numbers], [numbers * drawn.bytes]])),
-        marks=(Mark("M", 1), Mark("A", 1, "both, the bytes with follow-through")),
+        marks=(Mark("M", 1), Mark("A", 1, "both, the bytes with follow-through", follows="quotient")),
     )
 
 
@@ -468,7 +468,7 @@ def _whole_model(sizes: Whole, say: Prose) -> Part:
         (say("Parameters of"), say("Number")),
         [_line(what, how, _digits(count), count) for what, how, count in counts],
         Mark("M", 1),
-        Mark("A", 3, "one less for every wrong number, with follow-through to the sums"),
+        Mark("A", 3, "one less for every wrong number, with follow-through to the sums", OneLess(), "sum"),
         kind="word",
     )
     slips = (

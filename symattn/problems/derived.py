@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from statistics import median
-from typing import Any, cast
 
 from symattn.derivation import Derivation
 from symattn.dice import shuffled
 from symattn.document import Block, Heading, Inlines, ItemList, Math, Paragraph, Strong, Table, Words, sentence, spans
 from symattn.errors import InputError
-from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, exact
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix
 from symattn.exact.approximate import approximate
 from symattn.explanation.parts import checks, givens, instructions
 from symattn.explanation.wording import Wording
@@ -36,8 +35,9 @@ from symattn.ops import Mask, Scale
 from symattn.ops.turning import turned
 from symattn.problem import Problem
 from symattn.problem_file import read_given
-from symattn.problems.base import Family, Spec
-from symattn.question import Content, Json
+from symattn.problems.base import Spec
+from symattn.question import Json
+from symattn.typed import plain, read
 
 CYCLE = 36  # after so many variants the positions of the largest weights come again
 RELABELLINGS = 40  # other orders of a variant that are tried where its key is too much like another one
@@ -49,25 +49,39 @@ LONG, FEW = 24, 3  # of derivations with more steps, which take long to draw, fe
 # ------------------------------------------------------------------------------------------------ drawing
 
 
-def family(spec: Spec, rng: random.Random) -> Family:
-    """What siblings share: the band of difficulty, the positions, and the misconceptions that none of them can show.
+@dataclass(frozen=True)
+class Family:
+    """What siblings share: a band of difficulty, or how much work they are; the misconceptions that none can show.
 
-    Empty where variants are not generated backwards: with numbers of the teacher's own, with weights given, or (on the
+    `argmax` has the columns of the largest weights, variant by variant.  A family without band and work is none: its
+    variants are drawn forwards and not compared.
+    """
+
+    band: Band | None = None
+    argmax: tuple[tuple[int, ...], ...] = ()
+    work: float | None = None
+    unavoidable: frozenset[str] = frozenset()
+
+
+def family(spec: Spec, rng: random.Random) -> Family:
+    """The family of a pool.
+
+    None where variants are not generated backwards: with numbers of the teacher's own, with weights given, or (on the
     standard level) with sizes that have no room for a family; these are drawn forwards.
     """
     if spec.given:
-        return {}
+        return Family()
     if not _backwards(spec):
         return _judged_family(spec, rng)
     if "A" in mechanism(spec.mechanism).givens:
-        return {}
+        return Family()
     for last in (False, False, True):
         try:
             parents = _parents(spec, rng)
             break
         except InputError:  # no such sizes, or a first variant that has no siblings
             if last and (spec.level, spec.softmax) == ("standard", "e"):
-                return {}
+                return Family()
             if last:
                 raise
     settings, sizes = spec.chosen_settings(), spec.chosen_sizes()
@@ -75,13 +89,8 @@ def family(spec: Spec, rng: random.Random) -> Family:
     aimed = n == m and spec.level == "standard" and spec.softmax == "e" and settings.mask not in (None, "none")
     argmax = balanced(rng, CYCLE, n, mask_keep(settings.mask, n, m)) if aimed else []
     band = Band.of(features(parents[0]), _level(spec))
-    patterns: Json = [[_json(x) for x in row] for row in band.patterns]
     unavoidable = frozenset.intersection(*(separation(d).troubles() for d in parents))
-    return {
-        "band": {**asdict(band), "patterns": patterns},
-        "argmax": [list(positions) for positions in argmax],
-        "unavoidable": list[Json](sorted(unavoidable)),
-    }
+    return Family(band, tuple(map(tuple, argmax)), unavoidable=unavoidable)
 
 
 def _backwards(spec: Spec) -> bool:
@@ -100,7 +109,7 @@ def _judged_family(spec: Spec, rng: random.Random) -> Family:
     several = PARENTS if len(parents[0].steps) <= LONG else FEW
     parents += [chosen.run(draw(chosen, settings, sizes, rng).givens, settings) for _ in range(several - 1)]
     unavoidable = frozenset.intersection(*(_on_the_way(separation(d).troubles()) for d in parents[: several // 2]))
-    return {"work": median(map(work, parents)), "unavoidable": list[Json](sorted(unavoidable))}
+    return Family(work=median(map(work, parents)), unavoidable=unavoidable)
 
 
 def _on_the_way(troubles: frozenset[str]) -> frozenset[str]:
@@ -108,10 +117,9 @@ def _on_the_way(troubles: frozenset[str]) -> frozenset[str]:
     return frozenset(trouble for trouble in troubles if "≈" not in trouble)
 
 
-def _like(spec: Spec, rng: random.Random, family: Family) -> Mapping[str, Matrix]:
-    """One sibling whose work is as much as that of the others."""
+def _like(spec: Spec, rng: random.Random, wanted: float) -> Mapping[str, Matrix]:
+    """One sibling that is as much work as the others."""
     chosen, settings, sizes = mechanism(spec.mechanism), spec.chosen_settings(), spec.chosen_sizes()
-    wanted = cast(float, family["work"])
     drawn = [draw(chosen, settings, sizes, rng).givens]
     for _ in range(SIBLINGS):
         d = chosen.run(drawn[-1], settings)
@@ -138,73 +146,97 @@ def _parents(spec: Spec, rng: random.Random) -> list[Derivation]:
 def _sibling(spec: Spec, rng: random.Random, number: int, family: Family) -> dict[str, Matrix]:
     """One sibling, its largest weights where the balance over the pool wants them, if there is one with them there."""
     chosen, settings, sizes = mechanism(spec.mechanism), spec.chosen_settings(), spec.chosen_sizes()
-    argmax, band = cast("list[list[int]]", family["argmax"]), _band(family["band"])
-    for positions in [argmax[(number - 1) % len(argmax)], None] if argmax else [None]:
+
+    def drawn(positions: Sequence[int] | None) -> dict[str, Matrix]:
+        return draw_givens(chosen, settings, sizes, _level(spec), _softmax(spec), rng, positions, family.band)
+
+    if family.argmax:
         try:
-            return draw_givens(chosen, settings, sizes, _level(spec), _softmax(spec), rng, positions, band)
+            return drawn(family.argmax[(number - 1) % len(family.argmax)])
         except InputError:
-            if positions is None:
-                raise
-    raise AssertionError("the last of the positions is none")
-
-
-def _band(given: Any) -> Band:
-    patterns = tuple(tuple(exact(x) for x in row) for row in given["patterns"])
-    return Band(**{**given, "patterns": patterns})
+            pass
+    return drawn(None)
 
 
 def _level(spec: Spec) -> Level:
-    return cast(Level, spec.level)
+    return spec.level
 
 
 def _softmax(spec: Spec) -> SoftmaxKind:
-    return cast(SoftmaxKind, spec.softmax)
+    return spec.softmax
 
 
-def content(spec: Spec, rng: random.Random, number: int, family: Family) -> dict[str, Json]:
-    """The numbers of one variant, with everything that is needed to work them out again, as JSON."""
+Rows = tuple[tuple[int | str, ...], ...]
+"""A matrix as JSON: whole numbers as numbers, everything else as text that reads back exactly."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """The numbers of one variant, with everything that is needed to work them out again.
+
+    `settings` are in the words of a problem file, those that are not the default.  A type that asks otherwise than
+    line by line adds fields of its own.
+    """
+
+    type: str
+    mechanism: str
+    settings: Mapping[str, Json]
+    notation: str
+    exact: bool
+    places: int
+    given: Mapping[str, Rows]
+
+
+def content(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
+    """A variant of a family."""
     settings, chosen = spec.chosen_settings(), mechanism(spec.mechanism)
     given: Mapping[str, AnyMatrix]
     if spec.given:
         given = {name: read_given(name, rows) for name, rows in spec.given.items()}
-    elif "work" in family:
-        given = _like(spec, rng, family)
-    elif family:
+    elif family.work is not None:
+        given = _like(spec, rng, family.work)
+    elif family.band is not None:
         given = _sibling(spec, rng, number, family)
     else:
         given = draw(chosen, settings, spec.chosen_sizes(), rng).givens
-    return {
-        "type": spec.type,
-        "mechanism": chosen.name,
-        "settings": frozen_settings(settings),
-        "notation": spec.notation,
-        "exact": spec.exact,
-        "places": spec.places,
-        "given": {name: frozen(m) for name, m in given.items() if isinstance(m, Matrix)},
-    }
+    return Content(
+        type=spec.type,
+        mechanism=chosen.name,
+        settings=frozen_settings(settings),
+        notation=spec.notation,
+        exact=spec.exact,
+        places=spec.places,
+        given={name: frozen(m) for name, m in given.items() if isinstance(m, Matrix)},
+    )
 
 
 def complaint(content: Content, family: Family) -> str:
-    """Why a variant hides a mistake that its siblings show; "" if it does not.
-
-    Types that share more than the numbers' family keep that under "derivation".
-    """
-    shared = cast(Family, family.get("derivation", family))
-    if not shared:
+    """Why a variant hides a mistake that its siblings show; "" if it does not."""
+    if family.band is None and family.work is None:
         return ""
     troubles = made(content).separation.troubles()
-    if "work" in shared:
+    if family.work is not None:
         troubles = _on_the_way(troubles)
-    avoidable = troubles - set(cast("list[str]", shared.get("unavoidable", [])))
+    avoidable = troubles - family.unavoidable
     return f"misconceptions hidden: {', '.join(sorted(avoidable))}" if avoidable else ""
 
 
 # ------------------------------------------------------------------------------------------------ freezing
 
 
-def frozen(matrix: Matrix) -> Json:
-    """A matrix as JSON: whole numbers as numbers, everything else as text that reads back exactly."""
-    return [[x if isinstance(x, int) else _text(x) for x in row] for row in matrix.rows]
+def frozen(matrix: Matrix) -> Rows:
+    return tuple(tuple(x if isinstance(x, int) else _text(x) for x in row) for row in matrix.rows)
+
+
+def thawed(given: Mapping[str, Rows]) -> dict[str, Matrix]:
+    """Given matrices by name."""
+    return {name: numbers(read_given(name, [list(row) for row in rows])) for name, rows in given.items()}
+
+
+def numbers(matrix: AnyMatrix | None) -> Matrix:
+    """A matrix whose entries are known, as those of everything drawn are."""
+    assert isinstance(matrix, Matrix)
+    return matrix
 
 
 def frozen_settings(settings: Settings) -> dict[str, Json]:
@@ -219,15 +251,16 @@ def frozen_settings(settings: Settings) -> dict[str, Json]:
 
 def _json(value: object) -> Json:
     if isinstance(value, str) and value.lstrip().startswith("["):
-        return cast(Json, json.loads(value))  # a mask by rows, as it is typed on the command line
+        rows: Json = json.loads(value)  # a mask by rows, as it is typed on the command line
+        return rows
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, Matrix):
-        return frozen(value)
+        return [list(row) for row in frozen(value)]
     if isinstance(value, list | tuple):
         return [_json(int(x) if isinstance(x, bool) else x) for x in value]
-    if hasattr(value, "__dataclass_fields__"):
-        return {f.name: _json(getattr(value, f.name)) for f in fields(cast(Any, value))}
+    if is_dataclass(value):
+        return {f.name: _json(getattr(value, f.name)) for f in fields(value)}
     return _text(value)
 
 
@@ -248,19 +281,16 @@ class Made:
 
 def made(content: Content) -> Made:
     """A content worked out; the last few are remembered, for a variant is judged, set and proved in turn."""
-    numbers = {key: content[key] for key in ("mechanism", "settings", "notation", "exact", "places", "given")}
-    return _made(json.dumps(numbers))
+    return _made(json.dumps(plain(Content("", *(getattr(content, f.name) for f in fields(Content)[1:])))))
 
 
 @lru_cache(maxsize=8)
 def _made(text: str) -> Made:
-    content = json.loads(text)
-    chosen = mechanism(content["mechanism"])
-    given = {name: read_given(name, rows) for name, rows in content["given"].items()}
-    derivation = chosen.run(given, Settings.read(content["settings"]))
-    notation = load_notation(content["notation"])
-    exact, places = content["exact"], content["places"]
-    return Made(Problem(chosen.title, chosen.name, derivation, notation, exact=exact, places=places))
+    content = read(Content, json.loads(text))
+    chosen = mechanism(content.mechanism)
+    derivation = chosen.run(thawed(content.given), Settings.read(content.settings))
+    notation = load_notation(content.notation)
+    return Made(Problem(chosen.title, chosen.name, derivation, notation, exact=content.exact, places=content.places))
 
 
 def problem_of(content: Content, title: str = "") -> Problem:
@@ -287,7 +317,7 @@ def _texts(content: Content) -> dict[str, list[list[str]]]:
     together = whole(problem.derivation)
     d = together if together.orientation == "rows" else turned(together)
     roles = {step.role for step in problem.asked_steps}
-    weights = d.value("A").rows if "A" in d else ()  # type: ignore[union-attr]
+    weights = numbers(d.value("A")).rows if "A" in d else ()
     found: dict[str, list[list[str]]] = {}
     for step in d:
         if step.role not in roles or isinstance(step.op, Scale | Mask) or not isinstance(step.result, Matrix):
@@ -349,7 +379,7 @@ def _permuted(
     shapes: Mapping[str, tuple[str, str]],
     orders: Mapping[str, list[int]],
 ) -> Content:
-    return {**content, "given": {name: frozen(m) for name, m in permuted(given, shapes, orders).items()}}
+    return replace(content, given={name: frozen(m) for name, m in permuted(given, shapes, orders).items()})
 
 
 # ------------------------------------------------------------------------------------------------ for the key
@@ -442,7 +472,7 @@ def _width(cell: Inlines) -> float:
 def _written(wrong: WrongDerivation, step: str, wording: Wording, places: int) -> Inlines:
     matrix = wrong.value(step)
     if not isinstance(matrix, Matrix):
-        return (Words("too long to write" if wrong.outgrown else "not defined"),)
+        return (Words("not defined" if wrong.undefined else "too long to write"),)
     if matrix == wrong.right.value(step):
         return (Words("right all the same"),)
     if any(x is not NEGATIVE_INFINITY and not abs(approximate(x)) < LARGEST_WRITTEN for x in matrix):

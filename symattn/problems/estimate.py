@@ -171,7 +171,7 @@ class InOrder:
                 ItemList(lines),
             ),
             answer=OrderAnswer(tuple((letter,) for letter in letters)),
-            marks=(Mark("B", 2, "B1 for one exchange of neighbours"),),
+            marks=(Mark("B", 2, "B1 for one exchange of neighbours", "one exchange"),),
         )
 
     def holds(self, part: Part) -> bool:
@@ -506,7 +506,7 @@ _LIMITS: list[Literal["cold", "hot"]] = ["cold", "hot"]
 def _reasoned(part: Part) -> Part:
     """The part with a line for the reason, and a mark for it."""
     room = (Paragraph((Words("Give a reason in one sentence."),)), WorkingSpace(16, ruled=True))
-    return replace(part, ask=(*part.ask, *room), marks=(*part.marks, Mark("B", 1, message("reason"))))
+    return replace(part, ask=(*part.ask, *room), marks=(*part.marks, Mark("B", 1, message("reason"), "reason")))
 
 
 def make(content: Content) -> Question:

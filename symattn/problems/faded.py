@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
-from typing import cast
 
 from symattn.derivation import Derivation, Index, Operand, Step, View
 from symattn.dice import sample, shuffled
@@ -23,8 +22,9 @@ from symattn.formula.width import fold
 from symattn.ops import Add, Hadamard, Mask, MatMul, Scale, Softmax, Stack, SumOver, Transpose
 from symattn.problem import Problem
 from symattn.problems import derived
-from symattn.problems.base import Family, ProblemType, Spec
-from symattn.question import Content, EntriesAnswer, Json, Mark, MatrixAnswer, Part, Question
+from symattn.problems.base import ProblemType, Spec
+from symattn.problems.derived import numbers
+from symattn.question import EntriesAnswer, Json, Mark, MatrixAnswer, Part, Question
 
 Cell = tuple[str, int, int]
 """A matrix, and an entry of it (from 0)."""
@@ -40,9 +40,16 @@ TRIES = 400
 # ------------------------------------------------------------------------------------------------ drawing
 
 
-def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
-    content = derived.content(spec, rng, number, family)
-    problem = derived.problem_of(content)
+@dataclass(frozen=True)
+class Content(derived.Content):
+    """A derivation, and the entries that are blank in it."""
+
+    blanks: Blanks
+
+
+def draw(spec: Spec, rng: random.Random, number: int, family: derived.Family) -> Content:
+    drawn = derived.content(spec, rng, number, family)
+    problem = derived.problem_of(drawn)
     share, fade = TYPE.option(spec, "share"), TYPE.option(spec, "fade")
     if not 1 <= share <= 100:
         raise InputError(f"The option share of faded is {share}; a percentage from 1 to 100 was expected.")
@@ -57,7 +64,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
             told = [step.name for step in d if any(operand.name in blanks for operand in step.operands)]
             blanks |= {step.name: _some(step, share, line, d, rng) for step in chosen if step.name not in told}
         if not undetermined(d, blanks):
-            return {**content, "blanks": cast(Json, {name: [list(c) for c in cells] for name, cells in blanks.items()})}
+            return Content(**vars(drawn), blanks=blanks)
     raise InputError(f"No blanks of {spec.mechanism} with these sizes are determined by what is printed.")
 
 
@@ -109,9 +116,7 @@ def _backwards(d: Derivation, count: int, rng: random.Random) -> dict[str, tuple
     names = dict.fromkeys(["Q", "K"] if "Q" in d.givens else factors)
     found = {}
     for name in names:
-        matrix = d.value(name)
-        assert isinstance(matrix, Matrix)
-        rows, columns = matrix.shape
+        rows, columns = numbers(d.value(name)).shape
         found[name] = tuple(sorted(sample(rng, [(i, j) for i in range(rows) for j in range(columns)], count)))
     return found
 
@@ -211,9 +216,7 @@ class _Place:
 
     def __init__(self, d: Derivation, operand: Operand) -> None:
         self.operand = operand
-        matrix = operand.of(d.value(operand.name))
-        assert isinstance(matrix, Matrix)
-        self.rows, self.columns = matrix.shape
+        self.rows, self.columns = numbers(operand.of(d.value(operand.name))).shape
 
     def __call__(self, i: int, j: int) -> Cell:
         if self.operand.transposed:
@@ -227,9 +230,7 @@ class _Place:
 
 def _value(d: Derivation, cell: Cell) -> Value:
     name, i, j = cell
-    matrix = d.value(name)
-    assert isinstance(matrix, Matrix)
-    return matrix[i, j]
+    return numbers(d.value(name))[i, j]
 
 
 def _solved(equations: Iterable[Equation]) -> set[Cell]:
@@ -238,8 +239,9 @@ def _solved(equations: Iterable[Equation]) -> set[Cell]:
     found = {cell for e in listed if len(e) == 1 for cell in e}
     rows: list[tuple[Cell, dict[Cell, Fraction]]] = []
     for e in listed:
-        if all(isinstance(c, int | Fraction) for c in e.values()):
-            _reduce_by(rows, {cell: Fraction(cast(int, c)) for cell, c in e.items()})
+        rational = {cell: Fraction(c) for cell, c in e.items() if isinstance(c, int | Fraction)}
+        if len(rational) == len(e):
+            _reduce_by(rows, rational)
     return found | {pivot for pivot, row in rows if len(row) == 1}
 
 
@@ -303,7 +305,7 @@ def _forwards(d: Derivation, step: Step, unknown: set[Cell]) -> set[Cell]:
 def make(content: Content) -> Question:
     problem = derived.problem_of(content, TYPE.title)
     wording, d = wording_of(problem), problem.derivation
-    blanks = blanks_of(content)
+    blanks = content.blanks
     printed: list[Formula] = []
     parts: list[Part] = []
     recovered = [name for name in d.givens if name in blanks]
@@ -332,11 +334,6 @@ def make(content: Content) -> Question:
     )
 
 
-def blanks_of(content: Content) -> dict[str, tuple[tuple[int, int], ...]]:
-    stored = cast("dict[str, list[list[int]]]", content["blanks"])
-    return {name: tuple((i, j) for i, j in cells) for name, cells in stored.items()}
-
-
 def _instructions(problem: Problem) -> Inlines:
     if problem.exact:
         return sentence("Some entries of this derivation are missing. Fill in every empty box; give exact values.")
@@ -359,7 +356,7 @@ def _grid(
     printed = wording if problem.exact else Wording(problem.derivation, problem.notation, problem.places)
     show = wording.number if all(isinstance(x, int) for x in matrix) else printed.number
     filled = tuple(((i, j), show(matrix[i, j])) for i in range(rows) for j in range(columns) if (i, j) not in cells)
-    return AnswerGrid(wording.name(name), rows, columns, cell_kind(step, problem.exact), filled)
+    return AnswerGrid(wording.name(name), rows, columns, cell_kind(step, problem.exact), filled, step=name)
 
 
 def _completed(
@@ -387,8 +384,7 @@ def _values(name: str, matrix: Matrix, wording: Wording) -> Display:
 def _recover(name: str, cells: tuple[tuple[int, int], ...], blanks: Blanks, problem: Problem, wording: Wording) -> Part:
     """A given matrix some of whose entries are missing, with a product that tells them."""
     d = problem.derivation
-    matrix = d.value(name)
-    assert isinstance(matrix, Matrix)
+    matrix = numbers(d.value(name))
     products = [step for step in d if any(operand.name == name for operand in step.operands)]
     lines = [line for step in products if step.name not in blanks for line in _printed(step, wording)]
     word = wording.notation.named(name).word
@@ -422,11 +418,11 @@ def _equation_lines(
                 if most == 1:
                     hidden -= used
                     left = [cell for cell in left if cell not in used]
-    values = [
+    values: list[Formula] = [
         Relation((wording.entry(*cell), wording.number(_value(d, cell))), ("=",))
         for cell in ((name, i, j) for i, j in cells)
     ]
-    return (Display(tuple(lines)), Display(tuple(rows_of(cast("list[Formula]", values)))))
+    return (Display(tuple(lines)), Display(tuple(rows_of(values))))
 
 
 def _with_names(operand: Operand, hidden: set[Cell], wording: Wording) -> View:
@@ -446,7 +442,8 @@ def _with_names(operand: Operand, hidden: set[Cell], wording: Wording) -> View:
 def prove(question: Question) -> None:
     """Every blank follows from what is printed; a given one that is changed alone contradicts a printed product."""
     assert question.problem is not None
-    d, blanks = question.problem.derivation, blanks_of(question.content)
+    content: Content = question.content
+    d, blanks = question.problem.derivation, content.blanks
     if left := undetermined(d, blanks):
         name, i, j = min(left)
         raise SelfCheckError(f"Nothing that is printed tells entry ({i + 1}, {j + 1}) of {name}.")
@@ -458,8 +455,8 @@ def prove(question: Question) -> None:
 
 
 def _changed(matrix: AnyMatrix, i: int, j: int) -> Matrix:
-    assert isinstance(matrix, Matrix)
-    return Matrix.of([x + ((r, c) == (i, j)) for c, x in enumerate(row)] for r, row in enumerate(matrix.rows))
+    known = numbers(matrix)
+    return Matrix.of([x + ((r, c) == (i, j)) for c, x in enumerate(row)] for r, row in enumerate(known.rows))
 
 
 TYPE = ProblemType(
@@ -467,6 +464,7 @@ TYPE = ProblemType(
     title="Faded example: fill in the blanks",
     draw=draw,
     make=make,
+    content=Content,
     family=derived.family,
     complaint=derived.complaint,
     prove=prove,
@@ -479,4 +477,4 @@ TYPE = ProblemType(
     },
 )
 
-__all__ = ["TYPE", "blanks_of", "undetermined"]
+__all__ = ["TYPE", "Content", "undetermined"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import replace
+from fractions import Fraction
 
 from symattn.derivation import Matrix, Op, Outline, Step
 from symattn.document import Block, Paragraph, Words, sentence
@@ -19,16 +20,16 @@ from symattn.ops.gradient import SoftmaxGradient
 from symattn.problem import Problem
 from symattn.problems import derived
 from symattn.problems.base import ProblemType
-from symattn.question import Answer, Content, Mark, Marks, Part, Question, ShapeAnswer, StepAnswer, share
+from symattn.question import Answer, Lesser, Mark, Marks, Part, Question, ShapeAnswer, StepAnswer, share
 
 
-def make(content: Content) -> Question:
+def make(content: derived.Content) -> Question:
     made = derived.made(content)
     return question(made.problem, content, made.separation)
 
 
 def question(
-    problem: Problem, content: Content, found: Separation | None = None, detail: Detail | None = None
+    problem: Problem, content: object, found: Separation | None = None, detail: Detail | None = None
 ) -> Question:
     """A problem with room for every step that is asked, and its key; of a step without numbers, its shape is asked."""
     wording = wording_of(problem)
@@ -125,7 +126,10 @@ def scheme(problem: Problem) -> dict[str, Marks]:
         done.add((stem, type(lines[0].op)))
         shares = [share(mark.number, [1] * len(lines)) for mark in whole]
         for k, step in enumerate(lines):
-            own = (replace(m, number=s[k], what="" if by_token else m.what) for m, s in zip(whole, shares, strict=True))
+            own = (
+                replace(m, number=s[k], what="" if by_token else m.what, rule=None if by_token else m.rule)
+                for m, s in zip(whole, shares, strict=True)
+            )
             found[step.name] = tuple(mark for mark in own if mark.number)
     return found
 
@@ -150,19 +154,19 @@ def _marks_of_many(step: Step) -> Marks:
     """The marks of one line of a long derivation."""
     method, right = Mark("M", 1), Mark("A", 1)
     if step.stem == "Q":
-        return (Mark("B", 1, "shapes"), method, right)
+        return (Mark("B", 1, "shapes", "shapes"), method, right)
     if isinstance(step.op, Stack):
         return (Mark("B", 1, "side by side, in order"),)
     return (right,) if isinstance(step.op, Add | Activation | Mean | SumOver) else (method, right)
 
 
 def _marks(step: Step, tokens: int, roles: Collection[str], masked: bool) -> Marks:
-    method, each = Mark("M", 1), Mark("A", tokens, "one for every token")
+    method, each = Mark("M", 1), Mark("A", tokens, "one for every token", "rows")
     match step.stem:
         case "Q":
-            return (Mark("B", 1, "shapes"), method, Mark("A", 1))
+            return (Mark("B", 1, "shapes", "shapes"), method, Mark("A", 1))
         case "S" if masked:
-            return (method, Mark("A", 2, "all entries; A1 for two thirds of them"))
+            return (method, Mark("A", 2, "all entries; A1 for two thirds of them", Lesser(Fraction(2, 3))))
         case "S":
             return (Mark("M", 2), each)
         case "weighted":
@@ -186,6 +190,7 @@ TYPE = ProblemType(
     title="Full derivation in answer boxes",
     draw=derived.content,
     make=make,
+    content=derived.Content,
     family=derived.family,
     complaint=derived.complaint,
     key=derived.key,

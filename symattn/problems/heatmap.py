@@ -48,7 +48,7 @@ from symattn.problems.pictures import (
     scale,
     weights_under,
 )
-from symattn.question import ChoiceAnswer, Mark, Part, Question
+from symattn.question import ChoiceAnswer, Mark, OneLess, Part, Question
 
 ITEMS: Mapping[str, tuple[str, ...]] = {
     "starter": ("mask", "statements"),
@@ -382,7 +382,8 @@ class WhichStatements:
             choices(offers, several=True),
         )
         answer, key = choice(offers, several=True), choices_key(offers, several=True)
-        return Part("", (Words("True statements"),), ask, key, answer, (Mark("B", 3, "one less for each wrong tick"),))
+        marks = (Mark("B", 3, "one less for each wrong tick", OneLess()),)
+        return Part("", (Words("True statements"),), ask, key, answer, marks)
 
     def trouble(self, part: Part) -> str:
         A = self.weights

@@ -352,7 +352,7 @@ def _matrix(mask: Mask) -> Part:
             Paragraph((Words("A matrix that fits the student's own shading earns the mark."),)),
         ),
         answer=MatrixAnswer(value),
-        marks=(Mark("B", 1, "follows the shading, marks as stated"),),
+        marks=(Mark("B", 1, "follows the shading, marks as stated", follows="shading"),),
     )
 
 
@@ -397,7 +397,7 @@ def _weights(content: Content, problem: Problem, wording: Wording) -> Part:
             Paragraph((Words(SLIPS),)),
         ),
         answer=EntriesAnswer("A", cells),
-        marks=(Mark("M", 1, "hidden keys get no weight"), Mark("A", 2 * len(asked), "two for every row")),
+        marks=(Mark("M", 1, "hidden keys get no weight"), Mark("A", 2 * len(asked), "two for every row", "rows")),
     )
 
 

@@ -49,8 +49,10 @@ from symattn.problems.layers import (
 from symattn.question import (
     ChoiceAnswer,
     FormulaAnswer,
+    Lesser,
     Mark,
     MatrixAnswer,
+    OneLess,
     Option,
     Part,
     Question,
@@ -238,7 +240,7 @@ def _cost(content: Content) -> Part:
             _product(say("Convolution"), f"{n}·{k}·{d}·{d}", convolution_operations(n, d, k)),
         ],
         Mark("M", 1),
-        Mark("A", 2, "all four; A1 for three"),
+        Mark("A", 2, "all four; A1 for three", Lesser(Fraction(3, 4))),
     )
 
 
@@ -387,7 +389,7 @@ def _ticked(
         ask=(Paragraph(say(asked)), options),
         key=(replace(options, ticked=frozenset(right)), ItemList(tuple(reasons))),
         answer=ChoiceAnswer(tuple(Option(item, k in right) for k, item in enumerate(items)), several=True),
-        marks=(Mark("B", 2, "one less for every wrong tick or missing one"),),
+        marks=(Mark("B", 2, "one less for every wrong tick or missing one", OneLess()),),
     )
 
 

@@ -47,7 +47,7 @@ from symattn.notation import Notation, load_notation
 from symattn.ops import Add, Hadamard, MatMul, Softmax, Stack, Transpose
 from symattn.problems.asking import Offer, Prose, bank, choice, choices, choices_key, tokens_are_rows
 from symattn.problems.base import Family, ProblemType, Spec
-from symattn.question import Mark, MatrixAnswer, Part, Question, ShapeAnswer
+from symattn.question import Mark, MatrixAnswer, OneLess, Part, Question, ShapeAnswer
 from symattn.typed import Key
 
 Size = tuple[int, int]
@@ -388,7 +388,7 @@ def _table(content: Content, say: Prose) -> Part:
         ask=(say.paragraph("{given} Fill in the table.", given=given), Table(header, tuple(asked), True)),
         key=(Paragraph(given), Table(header, tuple(solved), True)),
         answer=MatrixAnswer(Matrix(found)),
-        marks=(Mark("B", 4, "one less for every two wrong numbers"),),
+        marks=(Mark("B", 4, "one less for every two wrong numbers", OneLess(each=2)),),
     )
 
 

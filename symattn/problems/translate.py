@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import cast
+from dataclasses import dataclass, replace
 
 from symattn.derivation import Derivation, Operand, transposed
 from symattn.dice import pick, shuffled
@@ -24,7 +23,6 @@ from symattn.document import (
     sentence,
 )
 from symattn.errors import InputError, SelfCheckError
-from symattn.exact import Matrix
 from symattn.explanation.parts import conventions, equation, mask_shown, wording_of
 from symattn.explanation.steps import LINE, cell_kind
 from symattn.explanation.wording import Wording
@@ -37,9 +35,10 @@ from symattn.ops.turning import turned
 from symattn.problem import Problem
 from symattn.problems import derived
 from symattn.problems.asking import LETTERS, Offer, choice, choices, choices_key
-from symattn.problems.base import Family, ProblemType, Spec
+from symattn.problems.base import ProblemType, Spec
 from symattn.problems.choice import balanced_places
-from symattn.question import ChoiceAnswer, Content, Json, Mark, MatrixAnswer, Part, Question, ShapeAnswer
+from symattn.problems.derived import numbers
+from symattn.question import ChoiceAnswer, Mark, MatrixAnswer, Part, Question, ShapeAnswer
 
 CLASSES = (("X", "W_Q", "W_K", "W_V"), ("Q", "K", "V", "A"), ("S", "S'", "A", "Z"))
 """Matrices that are mistaken for one another."""
@@ -56,16 +55,33 @@ OPTIONS = 4
 # ------------------------------------------------------------------------------------------------ drawing
 
 
+@dataclass(frozen=True)
+class Family(derived.Family):
+    """What derivations share, and where the right options stand, choice by choice and variant by variant."""
+
+    places: tuple[tuple[int, ...], ...] = ()
+
+
 def family(spec: Spec, rng: random.Random) -> Family:
-    """What derivations share, and where the right options stand."""
-    return {
-        "derivation": cast(Json, derived.family(spec, rng)),
-        "places": cast(Json, [balanced_places(rng, OPTIONS) for _ in range(2)]),
-    }
+    return Family(**vars(derived.family(spec, rng)), places=tuple(balanced_places(rng, OPTIONS) for _ in range(2)))
+
+
+@dataclass(frozen=True)
+class Content(derived.Content):
+    """A derivation, the notation to write it in, and what is asked of it.
+
+    `names` are offered for the matrix `role`, and `products` (see `PRODUCTS`) for the scores; one `token` is written.
+    """
+
+    into: str
+    names: tuple[str, ...]
+    role: str
+    products: tuple[int, ...]
+    token: int
 
 
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
-    content = derived.content(spec, rng, number, cast(Family, family["derivation"]))
+    drawn = derived.content(spec, rng, number, family)
     settings = spec.chosen_settings()
     if settings.activation != "identity" or settings.rounding:
         raise InputError("A derivation to be translated has neither an activation nor rounded weights.")
@@ -73,28 +89,25 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
     if into == spec.notation:
         raise InputError(f"The option into of translate is {into!r}, which is the notation that one starts from.")
     target = load_notation(into)
-    d = whole(derived.problem_of(content).derivation)
+    d = whole(derived.problem_of(drawn).derivation)
     other = translated(d, target)
-    tokens = len(cast(Matrix, d.value("S")).rows if d.orientation == "rows" else cast(Matrix, d.value("S")).T.rows)
+    tokens = numbers(d.value("S")).shape[0 if d.orientation == "rows" else 1]
     named = _named(d, load_notation(spec.notation), other, target)
     if not named:
         raise InputError(f"Between the notations {spec.notation} and {into} there are no names to be told apart.")
-    places = [place[(number - 1) % len(place)] for place in cast("list[list[int]]", family["places"])]
+    at_name, at_product = (place[(number - 1) % len(place)] for place in family.places)
     role, group = named[(number - 1) % len(named)]
     wrong = shuffled(rng, [name for name in group if name != role])
-    right = other["S"].operands
-    products = shuffled(rng, [k for k, operands in enumerate(PRODUCTS) if operands != right])
-    return {
-        **content,
-        "into": into,
-        "names": cast(Json, [*wrong[: places[0]], role, *wrong[places[0] :]]),
-        "role": role,
-        "products": cast(
-            Json,
-            [*products[: places[1]], PRODUCTS.index(cast("tuple[Operand, Operand]", right)), *products[places[1] :]],
-        ),
-        "token": pick(rng, range(tokens)),
-    }
+    right = next(k for k, operands in enumerate(PRODUCTS) if operands == other["S"].operands)
+    products = shuffled(rng, [k for k in range(len(PRODUCTS)) if k != right])
+    return Content(
+        **vars(drawn),
+        into=into,
+        names=(*wrong[:at_name], role, *wrong[at_name:]),
+        role=role,
+        products=(*products[:at_product], right, *products[at_product:]),
+        token=pick(rng, range(tokens)),
+    )
 
 
 def _named(d: Derivation, source: Notation, other: Derivation, target: Notation) -> list[tuple[str, tuple[str, ...]]]:
@@ -119,16 +132,15 @@ def translated(d: Derivation, target: Notation) -> Derivation:
 def make(content: Content) -> Question:
     problem = derived.problem_of(content, TYPE.title)
     problem = replace(problem, derivation=whole(problem.derivation))
-    target = load_notation(str(content["into"]))
+    target = load_notation(content.into)
     other = replace(problem, derivation=translated(problem.derivation, target), notation=target)
     here, there = wording_of(problem), wording_of(other)
-    token = cast(int, content["token"])
     shaped = "W_Q" if "W_Q" in problem.derivation else "Q"
     parts = (
-        _name_part(cast("list[str]", content["names"]), str(content["role"]), here, there),
-        _product_part(cast("list[int]", content["products"]), there),
+        _name_part(content.names, content.role, here, there),
+        _product_part(content.products, there),
         _shape_part(shaped, here, there),
-        _token_part(token, there, other),
+        _token_part(content.token, there),
         _matrix_part("e", "S", there, other),
         _matrix_part("f", other.derivation.last.name, there, other),
     )
@@ -232,11 +244,10 @@ _SAME_SHAPE = "{shape}, as here: tokens lie the same way."
 _TURNED_SHAPE = "{shape}, with rows and columns exchanged: every matrix is transposed."
 
 
-def _token_part(token: int, there: Wording, other: Problem) -> Part:
+def _token_part(token: int, there: Wording) -> Part:
     """One token's query as it stands there: a row or a column."""
-    whole_matrix = there.token("Q", token + 1)
-    assert isinstance(whole_matrix, Matrix)
-    value = whole_matrix if there.orientation == "rows" else whole_matrix.T
+    row = numbers(there.token("Q", token + 1))
+    value = row if there.orientation == "rows" else row.T
     name = there.read(there.notation.named("Q").row, i=token + 1, t=token + 1)
     prompt = Paragraph(sentence("Write the query of token {token} as it stands there.", token=token + 1))
     whole_numbers = all(isinstance(x, int) for x in value)
@@ -248,7 +259,8 @@ def _token_part(token: int, there: Wording, other: Problem) -> Part:
 def _matrix_part(letter: str, name: str, there: Wording, other: Problem) -> Part:
     step, answer = other.derivation[name], MatrixAnswer.of(other.derivation, name)
     prompt = Paragraph(sentence("Write {matrix} with its values as it stands there.", matrix=there.name(name)))
-    ask: tuple[Block, ...] = (prompt, AnswerGrid(there.name(name), *answer.value.shape, cell_kind(step, other.exact)))
+    grid = AnswerGrid(there.name(name), *answer.value.shape, cell_kind(step, other.exact), step=name)
+    ask: tuple[Block, ...] = (prompt, grid)
     key = (prompt, _shown(name, there))
     word = there.notation.named(name).word or step.op.title
     return Part(letter, (Words(word),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))
@@ -260,12 +272,10 @@ def _matrix_part(letter: str, name: str, there: Wording, other: Problem) -> Part
 def prove(question: Question) -> None:
     """The translation worked out from translated givens by the mechanism itself, and compared step by step."""
     problem, content = question.problem, question.content
-    assert problem is not None
-    d = problem.derivation
-    target = load_notation(str(content["into"]))
-    other = translated(d, target)
-    settings = Settings.read(cast("dict[str, object]", content["settings"]))
-    settings = replace(settings, orientation=other.orientation, by="matrix")
+    assert problem is not None and isinstance(content, Content)
+    target = load_notation(content.into)
+    other = translated(problem.derivation, target)
+    settings = replace(Settings.read(content.settings), orientation=other.orientation, by="matrix")
     again = mechanism(problem.mechanism).run(other.givens, settings)
     for step in again:
         if step.name not in other or step.result != other.value(step.name):
@@ -282,6 +292,7 @@ TYPE = ProblemType(
     title="Translate the notation",
     draw=draw,
     make=make,
+    content=Content,
     family=family,
     complaint=derived.complaint,
     prove=prove,

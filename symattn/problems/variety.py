@@ -8,8 +8,9 @@ from typing import Any
 
 from symattn.document import Paragraph, Words
 from symattn.problems import derived, full
-from symattn.problems.base import NOTHING, Family, ProblemType
-from symattn.question import Content, Question
+from symattn.problems.base import NOTHING, ProblemType
+from symattn.problems.derived import Content, Family
+from symattn.question import Question
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ def variety(name: str, title: str, asked: Mapping[str, Asked]) -> ProblemType[Co
 
     def make(content: Content) -> Question:
         question = full.make(content)
-        first = Paragraph((Words(told[str(content["mechanism"])]),))
+        first = Paragraph((Words(told[content.mechanism]),))
         return replace(question, type=name, introduction=(first, *question.introduction))
 
     first, *_ = asked
@@ -36,6 +37,7 @@ def variety(name: str, title: str, asked: Mapping[str, Asked]) -> ProblemType[Co
         title=title,
         draw=derived.content,
         make=make,
+        content=Content,
         family=derived.family,
         complaint=derived.complaint,
         key=derived.key,

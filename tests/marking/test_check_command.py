@@ -123,7 +123,10 @@ def test_settings_of_the_problem(folder):
         (["problem.toml", "right.toml", "--policy", "kind"], "There is no policy 'kind'"),
         (["problem.toml", "right.toml", "--rounding", "up"], "rounding is 'up'"),
         (["problem.toml", "right.toml", "--scheme", "no.toml"], "There is no file no.toml."),
-        (["problem.toml", "right.toml", "--scheme", "problem.toml"], "'mechanism' is not known"),
+        (
+            ["problem.toml", "right.toml", "--scheme", "problem.toml"],
+            "The mark scheme has 'mechanism'; policy, settings, line are known",
+        ),
         (["problem.toml", "right.toml", "--scheme", "other.toml"], "The mark scheme has the part 'T'"),
         (["problem.toml", "right.toml", "--scheme", "ib.toml", "--policy", "uk"], "names the policy ib itself"),
         (["problem.toml", "right.toml", "--format", "pdf"], "pdf is written to a file"),

@@ -147,7 +147,7 @@ def test_tokens_as_columns(data: st.DataObject, name: str) -> None:
     agree(read(fill(blank(name, "columns"), [q], [attempt]), q, mark=".")[0], attempt)
 
 
-SPEC = ExamSpec("An exam", (), data_sheet=True, blank_pages=1, exponentials=True, formula_sheet="full")
+SPEC = ExamSpec("An exam", data_sheet=True, blank_pages=1, exponentials=True, formula_sheet="full")
 PAPERS = (("full", "masks", "full"), ("design", "counts", "estimate"), ("shapes", "find-error"), ("faded", "drills"),
           ("translate", "choice", "heatmap"), ("prove", "recurrence"), ("full",))  # fmt: skip
 
@@ -170,6 +170,7 @@ def test_exam_papers(data: st.DataObject, names: tuple[str, ...]) -> None:
     assert (found.sheet, found.name, found.student) == (identity(list(names)), "Bo", "3")
 
 
+@pytest.mark.covering(most=8)
 @pytest.mark.parametrize("notation", NOTATIONS)
 @pytest.mark.parametrize("name", TYPES)
 def test_a_blank_worksheet_holds_no_answer(name: str, notation: str) -> None:
@@ -179,6 +180,7 @@ def test_a_blank_worksheet_holds_no_answer(name: str, notation: str) -> None:
     assert not found.remarks
 
 
+@pytest.mark.slow
 def test_a_blank_paper_holds_no_answer() -> None:
     for names in PAPERS:
         questions, page = exam(names)

@@ -15,7 +15,7 @@ from symattn.exact.approximate import approximate
 from symattn.fairness import draw
 from symattn.mechanisms import Settings, mechanism
 from symattn.misconceptions import misconception, misconceptions, replayed
-from symattn.misconceptions.heads import HEADS
+from symattn.misconceptions.heads import MISCONCEPTIONS as HEADS
 
 TWO = Settings.read({"heads": 2})
 

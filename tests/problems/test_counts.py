@@ -269,6 +269,7 @@ def test_a_language_model_of_published_size():
     assert language_model(50_257, 1024, 768, 12, shift=False).parameters == 124_439_808 - 25 * 768
 
 
+@pytest.mark.slow
 def test_two_hundred_contents_are_proved_and_come_back_from_json():
     seen = set()
     for number in range(1, 201):

@@ -170,6 +170,7 @@ def test_words_are_as_many_as_tokens():
         assert len(content.tokens) == len(content.scores[0])
 
 
+@pytest.mark.slow
 def test_two_hundred_contents_are_proved_and_come_back_from_json():
     seen = set()
     for number in range(1, 201):

@@ -122,6 +122,7 @@ def test_operations_by_multiplying(n, d, k):
     assert sum(multiplied(1, d, d) for _ in range(n) for _ in range(k)) == convolution_operations(n, d, k)
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("level", ["starter", "standard", "long"])
 def test_every_answer(level):
     for number in range(1, 41):
@@ -206,6 +207,7 @@ def test_claims_about_counts_hold_when_counted():
     assert STATEMENTS["dilated"].true == all(dilated_layers(3**power - 1, 3) == power for power in range(1, 9))
 
 
+@pytest.mark.slow
 def test_two_hundred_contents_are_proved_and_come_back_from_json():
     seen = set()
     for number in range(1, 201):

@@ -164,6 +164,7 @@ def test_the_first_broken_line_is_among_four_and_its_place_is_balanced():
     assert len(BANK.excuses) == len(LINES)
 
 
+@pytest.mark.slow
 def test_two_hundred_contents_are_proved_and_come_back_from_json():
     seen = set()
     for number in range(1, 201):
