@@ -10,11 +10,10 @@ from typing import Any, cast, get_args
 
 from symattn import exact
 from symattn.derivation import Derivation, Step
-from symattn.description import settings_of
+from symattn.description import refuse_idle
 from symattn.document import DEFAULT_LOOK, Document, Look, Solutions
 from symattn.errors import InputError, nearest, offered
 from symattn.exact import AnyMatrix, Decision, Matrix, Size, to_sympy
-from symattn.exact.outside import listed
 from symattn.examples import examples, load_example
 from symattn.explanation import (
     Conventions,
@@ -241,7 +240,7 @@ def derive(
     file = source_file(source, givens, settings.get("orientation", own), steps, gradients)
     _refuse_unknown_given(file, givens)
     if file.name in mechanisms():
-        _refuse_idle(file.name, settings)
+        refuse_idle(file.name, settings)
     stated = [*givens, *(["steps"] if steps else []), *(["gradients"] if gradients else [])]
     if stated and (isinstance(source, Mapping) or file.name in examples() or str(source).endswith(".toml")):
         what = "givens" if givens else "steps"
@@ -281,14 +280,6 @@ def _refuse_unknown(function: Callable[..., object], unknown: Iterable[str], mat
         known = [*matrices, *_words(function)]
         what = "setting and no given matrix" if matrices else "setting"
         raise InputError(f"There is no {what} {name!r}; {offered(name, known)}")
-
-
-def _refuse_idle(name: str, stated: Mapping[str, object]) -> None:
-    """`InputError` for a setting that changes no step of a mechanism: it would have been passed over in silence."""
-    own, default = settings_of(name), Settings()
-    for one, value in stated.items():
-        if one not in own and listed(value) not in (None, "none", getattr(default, one)):
-            raise InputError(f"{name} has no setting {one!r}; {offered(one, own, 'its own are {}')}")
 
 
 def _words(function: Callable[..., object]) -> list[str]:
@@ -565,7 +556,9 @@ def make_recipe(
     said = {key: value for key, value in stated.items() if value is not None}
     if name:
         said["mechanism"] = name
-    return Recipe(problem_type(problem).spec({**said, "settings": settings or {}}), seed)
+    spec = problem_type(problem).spec({**said, "settings": settings or {}})
+    refuse_idle(spec.mechanism, settings or {})
+    return Recipe(spec, seed)
 
 
 def stem_of(recipe: Recipe) -> str:

@@ -6,18 +6,13 @@ reads markup in it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from symattn.formula import CellKind, Formula, MatrixOf
-
-
-class Quoted(str):
-    """Somebody's own words, a student's or a teacher's: they stand as they are in every language."""
-
-    __slots__ = ()
+from symattn.languages import PLACES
+from symattn.languages import Quoted as Quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +59,13 @@ class Sentence:
     def said(self, template: str) -> Inlines:
         """This sentence by a template of its language."""
         standing = dict(self.places)
-        parts = _PLACES.split(template)
+        parts = PLACES.split(template)
         return joined(x for part in parts if part for x in standing.get(part, (Words(part),)))
 
     @property
     def english(self) -> Inlines:
         return self.said(self.plural if self.plural and self.n != 1 else self.template)
 
-
-_PLACES = re.compile(r"(\$[^$]*\$|\{\w+\})")
 
 Span = Words | Strong | Code | Math
 Inline = Span | Sentence
@@ -156,11 +149,22 @@ def spans(content: Inlines) -> Iterator[Span]:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading, level 1 below the title, 2 below that; `marks` stand at the right margin."""
+    """A heading, level 1 below the title, 2 below that; `marks` stand at the right margin.
+
+    `label` numbers what the heading is of, a question ("1.", "Question 2.") or a part of one ("(a)"), and stands before
+    the content; `of` says which, for formats that count these themselves.
+    """
 
     content: Inlines
     level: int = 1
     marks: str = ""
+    label: Inlines = ()
+    of: Literal["", "question", "part"] = ""
+
+    @property
+    def whole(self) -> Inlines:
+        """The content behind its label."""
+        return (*self.label, Words(" "), *self.content) if self.label else self.content
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,11 +180,14 @@ class Display:
     """Formulas on lines of their own, the lines aligned at their first relation sign.
 
     A line that begins with a relation sign (`Relation((NOTHING, …), …)`) continues the one above.
-    `lead` is text before the formula on the same line ("Queries:").
+    `lead` is text before the formula on the same line ("Queries:").  `step` is the step of a derivation that the lines
+    are of, where they are its rule or its values, which is its `role`.
     """
 
     lines: tuple[Formula, ...]
     lead: Inlines = ()
+    step: str = ""
+    role: Literal["", "rule", "values"] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +203,8 @@ class AnswerGrid:
     """`name` = an empty matrix of boxes to write in, one for each entry.
 
     `filled` says what stands in some of them already (indices from 0).  With `shade`, the boxes are squares to be
-    shaded or left white, as in drawing a mask.  Labels stand before the rows and above the columns.
+    shaded or left white, as in drawing a mask.  Labels stand before the rows and above the columns.  `step` is the step
+    of a derivation that is asked for.
     """
 
     name: Formula
@@ -207,6 +215,7 @@ class AnswerGrid:
     shade: bool = False
     row_labels: tuple[Formula, ...] = ()
     column_labels: tuple[Formula, ...] = ()
+    step: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,14 +391,16 @@ class Diagram:
     """A bottom-up data-flow figure: `layers` from top to bottom, arrows point up, or to a neighbour in the layer.
 
     An edge runs from the first of two boxes to the second.  Boxes stand in the order given, unless they are `free` to
-    be exchanged within their layer.  `description` says in words what the figure shows.
+    be exchanged within their layer.  `description` says in words what the figure shows; with a `title` it is made of
+    that and of the figure's own words (`figure_words.described`), in any language.
     """
 
     layers: tuple[DiagramLayer, ...]
     edges: tuple[tuple[Place, Place], ...]
-    description: str
+    description: str = ""
     frames: tuple[DiagramFrame, ...] = ()
     free: bool = False
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,12 @@ class SymattnError(Exception):
             said = _LONG.sub(r"\1…\2", said)
         return said if len(said) <= LONGEST else f"{said[: LONGEST // 2]} … {said[-LONGEST // 3 :]}"
 
+    @property
+    def said(self) -> str:
+        """The message as it was made, so that it can be translated; as `str` where that is cut short."""
+        whole = self.args[0] if self.args else ""
+        return whole if isinstance(whole, str) and whole == str(self) else str(self)
+
 
 _LONG = re.compile(r"(\S{60})\S{60,}(\S{3})")
 

@@ -19,12 +19,12 @@ def described(diagram: Diagram, what: str) -> Diagram:
     It is in the language that is spoken (`symattn.languages.speaking`); so are `what` and the words in the diagram.
     """
     said = {place: speak(box) for place, box in _boxes(diagram)}
-    sentences = [say("{1}.", what), say(ARROWS)]
+    sentences = [say("{figure}.", figure=what), say(ARROWS)]
     for number, (i, layer) in enumerate(reversed(list(enumerate(diagram.layers))), 1):
         boxes = "; ".join(said[i, j] for j in range(len(layer.boxes)))
-        sentences.append(say("Layer {1}: {2}.", number, boxes))
+        sentences.append(say("Layer {layer}: {boxes}.", layer=number, boxes=boxes))
         if layer.remark:
-            sentences.append(say("Beside it: {1}.", _spoken(layer.remark)))
+            sentences.append(say("Beside it: {remark}.", remark=_spoken(layer.remark)))
     short = {place: speak(_name(box)) for place, box in _boxes(diagram)}
     targets: dict[tuple[Place, ...], list[Place]] = {}
     for target in dict.fromkeys(target for _, target in sorted(diagram.edges, key=lambda edge: -edge[1][0])):
@@ -32,11 +32,11 @@ def described(diagram: Diagram, what: str) -> Diagram:
         targets.setdefault(sources, []).append(target)
     for sources, reached in targets.items():
         start, end = _listed(short[p] for p in sources), _listed(short[p] for p in reached)
-        sentences.append(say("From {1} to {2}.", start, end))
+        sentences.append(say("From {sources} to {targets}.", sources=start, targets=end))
     for frame in diagram.frames:
         boxes = _listed(short[place] for place in frame.boxes)
-        sentences.append(say("In a frame, {1}: {2}.", _spoken(frame.label), boxes))
-    return replace(diagram, description=" ".join(sentences))
+        sentences.append(say("In a frame, {frame}: {boxes}.", frame=_spoken(frame.label), boxes=boxes))
+    return replace(diagram, title=what, description=" ".join(sentences))
 
 
 def _boxes(diagram: Diagram) -> Iterable[tuple[Place, Formula]]:
@@ -60,4 +60,4 @@ def _spoken(content: Inlines) -> str:
 
 def _listed(names: Iterable[str]) -> str:
     *others, last = names
-    return say("{1} and {2}", ", ".join(others), last) if others else last
+    return say("{items} and {item}", items=", ".join(others), item=last) if others else last

@@ -93,7 +93,8 @@ def _changed(node: Any, look: Look) -> Any:
     if isinstance(node, Words | Strong) and not isinstance(node.text, Quoted):
         return replace(node, text=_decimals(node.text, look))
     if isinstance(node, Heading):  # its words may number sections of a book: Exercise 2.1
-        return replace(node, content=tuple(_in_heading(part, look) for part in spans(node.content)))
+        content, label = (tuple(_in_heading(part, look) for part in spans(x)) for x in (node.content, node.label))
+        return replace(node, content=content, label=label)
     if isinstance(node, HeatMap):
         words = tuple(tuple(_decimals(word, look) for word in row) for row in node.words)
         node = replace(node, words=words, description=_decimals(node.description, look))

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from click.shell_completion import BashComplete
 from click.testing import CliRunner
+from waiting import GUARD
 from wrong_values import without_caret
 
 import symattn
@@ -41,7 +42,7 @@ def process(*arguments: object, cwd: Path, **environment: str) -> subprocess.Com
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
     return subprocess.run(
         [sys.executable, "-m", "symattn", *map(str, arguments)], cwd=cwd, capture_output=True, text=True,
-        env={**os.environ, "PYTHONPATH": path, "PYTHONUTF8": "1", **environment}, timeout=60, check=False,
+        env={**os.environ, "PYTHONPATH": path, "PYTHONUTF8": "1", **environment}, timeout=GUARD, check=False,
     )  # fmt: skip
 
 
@@ -118,6 +119,7 @@ OPTIONS = [
 ]  # fmt: skip
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
 def test_the_recipe_in_the_footer_makes_the_same_sheet(folder, options):
     first = run("worksheet", "--seed", 5, "--format", "text,latex,markdown,typst", "--out", "a", *options)
@@ -136,6 +138,7 @@ def test_the_recipe_in_the_footer_makes_the_same_sheet(folder, options):
         assert (folder / "a" / name).read_bytes() == (folder / "b" / name).read_bytes(), name
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("name", mechanisms())
 def test_every_mechanism_makes_sheets_that_its_recipe_makes_again(folder, name):
     assert run("worksheet", name, "--seed", 2, "--format", "text", "--out", "a").exit_code == 0
@@ -160,6 +163,7 @@ def test_the_same_recipe_gives_the_same_bytes_in_every_format(folder):
         assert (folder / "a" / name).read_bytes() == (folder / "b" / name).read_bytes(), name
 
 
+@pytest.mark.slow
 def test_another_process_with_another_hash_seed_gives_the_same_bytes(folder):
     for seed in ("1", "2"):
         done = process(
@@ -170,6 +174,7 @@ def test_another_process_with_another_hash_seed_gives_the_same_bytes(folder):
         assert (folder / "1" / name).read_bytes() == (folder / "2" / name).read_bytes(), name
 
 
+@pytest.mark.covering(most=5)
 @pytest.mark.parametrize("source", [*examples(), "problem.toml"])
 @pytest.mark.parametrize("kind", ["derivation", "worksheet", "key"])
 def test_examples_and_files_are_derived(folder, source, kind):
@@ -183,6 +188,7 @@ def test_examples_and_files_are_derived(folder, source, kind):
     assert files(folder / "o") == [f"{stem}.md", f"{stem}.tex", "symattn.sty"]
 
 
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize(
     "options",
     [
@@ -272,8 +278,8 @@ def test_help_waits_for_nothing_heavy(arguments, tmp_path):
         "sys.exit(f'imported: {heavy}' if heavy else 0)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        [sys.executable, "-c", code, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=GUARD,
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -287,7 +293,7 @@ def test_numbers_alone_need_no_sympy(tmp_path):
         "sys.exit('sympy was loaded' if 'sympy' in sys.modules else 0)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=GUARD, check=False,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
@@ -347,7 +353,10 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "words"), WRONG, ids=[" ".join(a) for a, _ in WRONG])
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [pytest.param(a, words, id=" ".join(a), marks=[pytest.mark.slow] * ("500" in a)) for a, words in WRONG],
+)
 def test_what_is_wrong_is_one_sentence_and_exit_code_2_and_nothing_is_written(folder, arguments, words):
     result = run(*arguments)
     assert result.exit_code == 2, result.output
@@ -359,6 +368,7 @@ def test_what_is_wrong_is_one_sentence_and_exit_code_2_and_nothing_is_written(fo
     assert files(folder) == []
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize(
     "arguments",
     [["worksheet", "--scale", "sqrt("], ["derive", "nothing.toml"], ["worksheet", "selfish"], ["list", "things"]],
@@ -457,13 +467,14 @@ def test_a_reader_that_goes_away_is_no_error(folder):
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     command = f"{shlex.quote(sys.executable)} -m symattn derive note-000 --entries all --format text,latex | head -1"
     done = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {command}"], cwd=folder, capture_output=True, text=True, timeout=60,
+        ["bash", "-c", f"set -o pipefail; {command}"], cwd=folder, capture_output=True, text=True, timeout=GUARD,
         env={**os.environ, "PYTHONPATH": path, "PYTHONUTF8": "1"}, check=False,
     )  # fmt: skip
     assert done.returncode == 0
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_output_that_is_no_terminal_has_no_colours_and_no_bars(folder):
     done = process("worksheet", "-n", 3, "--seed", 1, "--format", "text", cwd=folder)
     assert done.returncode == 0
@@ -471,6 +482,7 @@ def test_output_that_is_no_terminal_has_no_colours_and_no_bars(folder):
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mask", [[[1, 0, 1], [1, 1, 0], [0, 1, 1]], ((True, False, True),) * 2 + ((False, True, True),)]
 )

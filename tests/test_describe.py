@@ -105,6 +105,12 @@ def test_a_setting_that_would_change_nothing_is_refused(name, given, stated):
         symattn.derive(name, **given, **stated)
 
 
+@pytest.mark.parametrize(("name", "stated"), [("layer_norm", {"mask": "causal"}), ("attention", {"order": "KVQ"})])
+def test_worksheets_refuse_it_too(name, stated):
+    with pytest.raises(InputError, match=f"{name} has no setting '{next(iter(stated))}'; its own are arithmetic, "):
+        symattn.worksheet(name, seed=7, **stated)
+
+
 def test_a_setting_that_says_how_it_is_in_any_case_is_none_to_refuse():
     assert symattn.derive("layer_norm", X=[[1, 2]], mask="none", epsilon=1, scale=None).output.shape == (1, 2)
     weights = {"X": [[1]], "W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}

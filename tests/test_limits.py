@@ -67,6 +67,7 @@ def test_what_stands_still_is_ended_in_the_end():
     worker.end()
 
 
+@pytest.mark.slow
 @posix
 def test_after_a_loss_the_next_job_is_done():
     kept = Kept(COMMAND, 1)
@@ -107,6 +108,7 @@ def refusal(*arguments: object) -> str:
     return result.output
 
 
+@pytest.mark.slow
 @posix
 def test_check_of_what_never_ends_is_a_sentence(folder, monkeypatch):
     """Whatever may hang in marking: here the marker itself is made to."""

@@ -208,6 +208,7 @@ def test_note_003_says_where_its_empty_sections_are_filled(name):
     assert f"note-003-{name}" not in derive("note-003", corrected=False).text()
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("name", OURS)
 def test_each_can_be_set_as_a_worksheet(name):
     solution = derive(name, miniature=name == "note-001-feed-forward")

@@ -63,6 +63,7 @@ def test_there_are_commands_and_files_to_run() -> None:
     assert len(PAGES) >= 7
 
 
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_command(command: str, folder: Path) -> None:
     if command.startswith("symattn grade"):

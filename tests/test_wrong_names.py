@@ -38,7 +38,8 @@ from symattn.typed import keys
 
 LETTERS = string.ascii_lowercase + string.digits
 MASKS = ("causal", "padding", "window", "prefix", "blocks", "hidden", "additive")
-ENGLISH = {"language": {"code": "en", "name": "English", "plural": "one if n == 1"}}
+HEADER = 'msgid ""\nmsgstr "Language: xx\\nX-Language-Name: Mine\\nPlural-Forms: nplurals=2; plural=n != 1;\\n"\n'
+SIGN = '\nmsgctxt "sign"\nmsgid "{}"\nmsgstr "x"'
 ATTENTION = {"Q": [[1, 0]], "K": [[1, 0]], "V": [[1, 2]]}
 SETTINGS = [f.name for f in fields(Settings)]
 SOLVED = symattn.derive("attention", **ATTENTION)
@@ -90,8 +91,7 @@ CATALOGUES: dict[str, tuple[Iterable[object], Callable[[str], object]]] = {
     "formats": (formats(), lambda name: check_formats([name])),
     "solutions": (SOLUTIONS, lambda name: check_solutions([name])),
     "languages": (languages(), catalogue),
-    "tables of languages": (("language", "signs", "messages"), lambda n: read_catalogue({**ENGLISH, n: {}}, "x.toml")),
-    "signs of languages": (SIGNS, lambda name: read_catalogue({**ENGLISH, "signs": {name: "x"}}, "x.toml")),
+    "signs of languages": (SIGNS, lambda n: read_catalogue(HEADER + SIGN.format(n), "x.po")),
     "diagrams": (DIAGRAMS, SOLVED.diagram),
     "steps": ([step.name for step in SOLVED.steps], lambda name: SOLVED.derivation[name]),
     "ops": (OPS, lambda name: custom.run({"X": [[1]]}, [{"name": "Y", "op": name, "operands": ["X"]}])),

@@ -39,6 +39,7 @@ from symattn.exact.tree import (
 )
 from symattn.exact.upward import upward
 from symattn.exact.values import Exponent, ExpSum, NegativeInfinity, Quotient, Rational, Value
+from symattn.languages import message
 
 
 class Interval(NamedTuple):
@@ -201,7 +202,7 @@ class IntervalRing(Ring[Interval]):
     def divide(self, a: Interval, b: Interval) -> Interval:
         if b.low <= 0 <= b.high:
             if b.low == b.high:
-                raise UndefinedError("A division by 0 is not defined.")
+                raise UndefinedError(message("A division by 0 is not defined."))
             return LINE
         down, up = self.floor.divide, self.ceiling.divide
         try:
@@ -268,13 +269,13 @@ class IntervalRing(Ring[Interval]):
 
     def sqrt(self, a: Interval) -> Interval:
         if a.high < 0:
-            raise UndefinedError("The square root of a negative number is not a real number.")
+            raise UndefinedError(message("The square root of a negative number is not a real number."))
         low, high = self.nearest.sqrt(max(ZERO, a.low)), self.nearest.sqrt(a.high)
         return Interval(max(ZERO, self.nearest.next_minus(low)), self.nearest.next_plus(high))
 
     def ln(self, a: Interval) -> Interval:
         if a.high <= 0:
-            raise UndefinedError("The logarithm of a number that is not positive is not a real number.")
+            raise UndefinedError(message("The logarithm of a number that is not positive is not a real number."))
         low = self.nearest.next_minus(self.nearest.ln(a.low)) if a.low > 0 else -INFINITY
         return Interval(low, self.nearest.next_plus(self.nearest.ln(a.high)))
 

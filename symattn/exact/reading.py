@@ -48,6 +48,7 @@ from symattn.exact.tree import (
 )
 from symattn.exact.upward import upward
 from symattn.exact.values import Rational, Value, has_symbols, is_symbolic, tidy
+from symattn.languages import message
 
 LONGEST_TEXT, MOST_TOKENS, MOST_DIGITS, DEEPEST, LARGEST_EXPONENT = 4000, 1500, 200, 60, 200
 LARGEST_POWER_OF_TEN = 400  # any that a float can have
@@ -74,7 +75,7 @@ class Reading:
             return self.evaluate()
         except OverBudget as error:
             raise ReadError(
-                "This number is too large to evaluate: it would have to be multiplied out.", self.text, 0
+                message("This number is too large to evaluate: it would have to be multiplied out."), self.text, 0
             ) from error
 
     def evaluate(self) -> Value:
@@ -93,9 +94,9 @@ class Reading:
         except OverBudget as error:
             return self._undefined() or error
         except EvaluationError as error:
-            return ReadError(str(error), self.text, error.at)
+            return ReadError(error.said, self.text, error.at)
         except (InputError, UndecidedError) as error:
-            return ReadError(str(error), self.text, 0)
+            return ReadError(error.said, self.text, 0)
         return value
 
     def _undefined(self) -> ReadError | None:
@@ -103,7 +104,7 @@ class Reading:
         try:
             is_defined(self.tree)
         except EvaluationError as error:
-            return ReadError(str(error), self.text, error.at)
+            return ReadError(error.said, self.text, error.at)
         except OutsideTheClass:  # a letter
             pass
         return None
@@ -133,7 +134,11 @@ def read(text: str, decimal_mark: str = ".", *, symbols: bool = False) -> Readin
         raise InputError(f"The decimal mark {decimal_mark!r} is not known; expected '.' or ','.")
     if len(text) > LONGEST_TEXT:
         raise ReadError(
-            f"The text has {len(text)} characters; at most {LONGEST_TEXT} can be read as one number.",
+            message(
+                "The text has {length} characters; at most {most} can be read as one number.",
+                length=len(text),
+                most=LONGEST_TEXT,
+            ),
             text,
             LONGEST_TEXT,
         )
@@ -284,14 +289,21 @@ class _Parser:
 
     def unexpected(self, token: _Token, expected: str) -> ReadError:
         if token.kind == "end":
-            return self.refusal(f"The text ends where {expected} was expected.", token.at)
-        place = f"{_quoted(token.text)} at character {token.at + 1}"
-        return self.refusal(f"Found {place}, where {expected} was expected.", token.at)
+            return self.refusal(message("The text ends where {expected} was expected.", expected=expected), token.at)
+        says = message(
+            "Found {text} at character {place}, where {expected} was expected.",
+            text=_quoted(token.text), place=token.at + 1, expected=expected,
+        )  # fmt: skip
+        return self.refusal(says, token.at)
 
     def unsigned(self, token: _Token) -> ReadError:
         return self.refusal(
-            f"The number {_shortened(token.text)} at character {token.at + 1} follows another number or a "
-            "factor without a sign between them; write ·, or + if that is meant.",
+            message(
+                "The number {number} at character {place} follows another number or a factor without a sign between "
+                "them; write ·, or + if that is meant.",
+                number=_shortened(token.text),
+                place=token.at + 1,
+            ),
             token.at,
         )
 
@@ -310,7 +322,8 @@ class _Parser:
             spaced = token is None
             at = end
             if len(tokens) > MOST_TOKENS:
-                raise self.refusal(f"The text has more than {MOST_TOKENS} numbers and signs; that is too long.", at - 1)
+                says = message("The text has more than {most} numbers and signs; that is too long.", most=MOST_TOKENS)
+                raise self.refusal(says, at - 1)
         tokens.append(_Token("end", "", len(text), spaced))
         return tokens
 
@@ -333,8 +346,12 @@ class _Parser:
                 return _Token("name", word, at, spaced), command.end()
             if word not in COMMANDS:
                 raise self.refusal(
-                    f"The command {_quoted(command.group())} at character {at + 1} is not known; "
-                    "\\frac, \\sqrt, \\exp, \\ln, \\cdot, \\times, \\left and \\right are.",
+                    message(
+                        "The command {command} at character {place} is not known; \\frac, \\sqrt, \\exp, \\ln, "
+                        "\\cdot, \\times, \\left and \\right are.",
+                        command=_quoted(command.group()),
+                        place=at + 1,
+                    ),
                     at,
                 )
             return _Token("sign", COMMANDS[word], at, spaced), command.end()
@@ -344,12 +361,21 @@ class _Parser:
             return _Token("sign", SIGNS[c], at, spaced), at + 1
         if c in ".,":
             raise self.refusal(
-                f"Found {_quoted(c)} at character {at + 1} without digits after it; write numbers as 0{self.mark}5.",
+                message(
+                    "Found {text} at character {place} without digits after it; write numbers as {example}.",
+                    text=_quoted(c),
+                    place=at + 1,
+                    example=f"0{self.mark}5",
+                ),
                 at,
             )
         raise self.refusal(
-            f"Found {_quoted(c)} at character {at + 1}, which is not used here; "
-            "expected digits, + - * / ^ √, brackets, e, exp, sqrt or ln.",
+            message(
+                "Found {text} at character {place}, which is not used here; expected digits, + - * / ^ √, brackets, e, "
+                "exp, sqrt or ln.",
+                text=_quoted(c),
+                place=at + 1,
+            ),
             at,
         )
 
@@ -359,16 +385,29 @@ class _Parser:
         if wrong_mark in digits:
             place = at + digits.index(wrong_mark)
             raise self.refusal(
-                f"Found {wrong_mark!r} at character {place + 1}; decimals are written here as 0{self.mark}5.",
+                message(
+                    "Found {text} at character {place}; decimals are written here as {example}.",
+                    text=repr(wrong_mark),
+                    place=place + 1,
+                    example=f"0{self.mark}5",
+                ),
                 place,
             )
         if len(digits) > MOST_DIGITS + 1:
-            raise self.refusal(f"The number at character {at + 1} has more than {MOST_DIGITS} digits.", at)
+            says = message(
+                "The number at character {place} has more than {most} digits.", place=at + 1, most=MOST_DIGITS
+            )
+            raise self.refusal(says, at)
         following = self.text[end : end + 1]
         if following in (".", ",") and following:
             raise self.refusal(
-                f"Found {following!r} at character {end + 1} behind the number {_shortened(digits)}, "
-                "where a sign or the end was expected.",
+                message(
+                    "Found {text} at character {place} behind the number {number}, where a sign or the end was "
+                    "expected.",
+                    text=repr(following),
+                    place=end + 1,
+                    number=_shortened(digits),
+                ),
                 end,
             )
         token = _Token("number", digits.replace(",", "."), at, spaced)
@@ -388,15 +427,23 @@ class _Parser:
         typed = self.text[number.at : found.end()]
         if goes_on:
             raise self.refusal(
-                f"{_quoted(typed)} at character {number.at + 1} could be a power of ten or a "
-                "product with e; write 2*10^3, or 2*e*3, or 2e^3.",
+                message(
+                    "{text} at character {place} could be a power of ten or a product with e; write 2*10^3, or 2*e*3, "
+                    "or 2e^3.",
+                    text=_quoted(typed),
+                    place=number.at + 1,
+                ),
                 number.at,
             )
         power = form.digits.lstrip("0") or "0"
         if len(power) > 3 or int(power) > LARGEST_POWER_OF_TEN:
             raise self.refusal(
-                f"The power of ten in {_quoted(typed)} at character {number.at + 1} is too large; its exponent may be "
-                f"{LARGEST_POWER_OF_TEN} at most.",
+                message(
+                    "The power of ten in {text} at character {place} is too large; its exponent may be {most} at most.",
+                    text=_quoted(typed),
+                    place=number.at + 1,
+                    most=LARGEST_POWER_OF_TEN,
+                ),
                 number.at,
             )
         sign = "-" if form.sign in ("-", "−", "–") else ""
@@ -427,19 +474,23 @@ class _Parser:
         self.depth += 1
         if self.depth > DEEPEST:
             raise self.refusal(
-                f"The brackets, powers and signs at character {at + 1} are nested more than {DEEPEST} deep.",
+                message(
+                    "The brackets, powers and signs at character {place} are nested more than {most} deep.",
+                    place=at + 1,
+                    most=DEEPEST,
+                ),
                 at,
             )
 
     def reading(self) -> Reading:
         if len(self.tokens) == 1:
-            raise self.refusal("The text is empty where a number was expected.", 0)
+            raise self.refusal(message("The text is empty where a number was expected."), 0)
         infinity = self._minus_infinity()
         if infinity is not None:
             return Reading(self.text, infinity, "exact", None)
         tree = self.sum()
         if self.token.kind != "end":
-            raise self.unexpected(self.token, "a sign or the end")
+            raise self.unexpected(self.token, message("a sign or the end"))
         kind, places = self._kind(tree)
         return Reading(self.text, tree, kind, places)
 
@@ -487,8 +538,12 @@ class _Parser:
             elif self._starts_factor():
                 if divided:
                     raise self.refusal(
-                        f"{_quoted(self.token.text)} at character {self.token.at + 1} follows a division "
-                        "without a sign, and 1/2e could be (1/2)·e or 1/(2·e); use brackets.",
+                        message(
+                            "{text} at character {place} follows a division without a sign, and 1/2e could be (1/2)·e "
+                            "or 1/(2·e); use brackets.",
+                            text=_quoted(self.token.text),
+                            place=self.token.at + 1,
+                        ),
                         self.token.at,
                     )
                 above.append(self.power())
@@ -505,7 +560,7 @@ class _Parser:
             return body if sign.text == "+" else Opposite(body, at=at)
         node = self.power()
         if self.tokens[self.index - 1].text == "%" and self.tokens[self.index - 3].text == "/":
-            raise self.refusal("A percentage below a fraction bar is not clear; use brackets.", at)
+            raise self.refusal(message("A percentage below a fraction bar is not clear; use brackets."), at)
         return node
 
     def _starts_factor(self) -> bool:
@@ -523,7 +578,7 @@ class _Parser:
         while self.token.kind == "superscript":
             token = self.next()
             if self.token.kind == "superscript" or (self.token.kind == "sign" and self.token.text == "^"):
-                raise self.unexpected(self.token, "no second exponent")
+                raise self.unexpected(self.token, message("no second exponent"))
             base = self._power(base, _signed_integer(token), start, token.at)
         if caret := self.accept("^"):
             self.deeper(caret.at)
@@ -547,8 +602,12 @@ class _Parser:
             constant = _small_constant(exponent, largest)
             if constant is None:
                 raise self.refusal(
-                    f"The exponent at character {at + 1} must be a whole number or fraction of at most "
-                    f"{largest}; only e may have any other exponent.",
+                    message(
+                        "The exponent at character {place} must be a whole number or fraction of at most {largest}; "
+                        "only e may have any other exponent.",
+                        place=at + 1,
+                        largest=largest,
+                    ),
                     at,
                 )
         return Power(base, exponent, at=start.at)
@@ -579,8 +638,8 @@ class _Parser:
             case _Token(kind="sign", text="\\frac"):
                 return self._latex_fraction(at)
             case _Token(kind="sign", text="∞"):
-                raise self.refusal(f"∞ at character {at + 1} can only stand alone, as −∞.", at)
-        raise self.unexpected(token, "a number")
+                raise self.refusal(message("∞ at character {place} can only stand alone, as −∞.", place=at + 1), at)
+        raise self.unexpected(token, message("a number"))
 
     def _number_atom(self, token: _Token) -> Node:
         node: Node = Number(tidy(Fraction(token.text)), at=token.at, digits=token.text)
@@ -595,8 +654,12 @@ class _Parser:
             part = self._latex_fraction(following.at)
             if isinstance(part, Over) and isinstance(part.numerator, Number) and isinstance(part.denominator, Number):
                 raise self.refusal(
-                    f"{_shortened(token.text)} before a fraction at character {token.at + 1} could be a "
-                    "mixed number or a product; write + or \\cdot between them.",
+                    message(
+                        "{number} before a fraction at character {place} could be a mixed number or a product; write + "
+                        "or \\cdot between them.",
+                        number=_shortened(token.text),
+                        place=token.at + 1,
+                    ),
                     token.at,
                 )
             self.index = place
@@ -612,7 +675,8 @@ class _Parser:
             raise self.unsigned(above)
         self.index += 3
         if self.token.text in ("/", "^", "%") or self.token.kind == "superscript" or self.token.kind == "name":
-            raise self.unexpected(self.token, "a sign or the end after a mixed number (use brackets)")
+            expected = message("a sign or the end after a mixed number (use brackets)")
+            raise self.unexpected(self.token, expected)
         part = Over(
             Number(int(above.text), at=above.at, digits=above.text),
             Number(int(below.text), at=below.at, digits=below.text),
@@ -626,27 +690,27 @@ class _Parser:
         if name in FUNCTIONS:
             opening = self.next()
             if opening.kind != "sign" or opening.text not in ("(", "[", "{", "\\left"):
-                raise self.unexpected(opening, f"a bracket after {name}")
+                raise self.unexpected(opening, message("a bracket after {name}", name=name))
             body = self._bracketed(opening)
             return (
                 Power(Apply("e", (), at=at), body, at=at) if name == "exp" else Apply(FUNCTIONS[name], (body,), at=at)
             )
         if name in INFINITIES:
-            raise self.refusal(f"{name} at character {at + 1} can only stand alone, as -{name}.", at)
+            says = message("{name} at character {place} can only stand alone, as -{name}.", name=name, place=at + 1)
+            raise self.refusal(says, at)
         if self.symbols and (len(name) == 1 or name[1] == "_") and name[0] != "e":
             return Symbol(name.replace("{", "").replace("}", ""), at=at)
-        allowed = "single letters, e, exp, sqrt and ln" if self.symbols else "e, exp, sqrt and ln"
-        raise self.refusal(
-            f"The name {_quoted(_shortened(name))} at character {at + 1} is not known here; {allowed} are.",
-            at,
-        )
+        text = "The name {name} at character {place} is not known here; e, exp, sqrt and ln are."
+        if self.symbols:
+            text = "The name {name} at character {place} is not known here; single letters, e, exp, sqrt and ln are."
+        raise self.refusal(message(text, name=_quoted(_shortened(name)), place=at + 1), at)
 
     def _bracketed(self, opening: _Token) -> Node:
         left = opening.text == "\\left"
         if left:
             opening = self.next()
             if opening.kind != "sign" or opening.text not in CLOSING:
-                raise self.unexpected(opening, "a bracket after \\left")
+                raise self.unexpected(opening, message("a bracket after {name}", name="\\left"))
         self.deeper(opening.at)
         body = self.sum()
         self.depth -= 1
@@ -656,7 +720,12 @@ class _Parser:
         if not self.accept(closing):
             raise self.unexpected(
                 self.token,
-                f"{_quoted(closing)} for the {_quoted(opening.text)} of character {opening.at + 1}",
+                message(
+                    "{closing} for the {opening} of character {place}",
+                    closing=_quoted(closing),
+                    opening=_quoted(opening.text),
+                    place=opening.at + 1,
+                ),
             )
         return body
 
@@ -667,7 +736,7 @@ class _Parser:
             return self._bracketed(token)
         if token.whole and len(token.text) == 1:
             return Number(int(token.text), at=token.at, digits=token.text)
-        raise self.unexpected(token, f"a brace, as in {form},")
+        raise self.unexpected(token, message("a brace, as in {form},", form=form))
 
     def _latex_fraction(self, at: int) -> Node:
         token = self.token

@@ -31,6 +31,7 @@ from symattn.exact.values import (
     numerator_of,
     terms_of,
 )
+from symattn.languages import message
 
 T = TypeVar("T")
 _at = partial(field, default=0, kw_only=True, compare=False)  # where the node begins in the text that was read
@@ -229,7 +230,7 @@ class Ring(ABC, Generic[T]):
         except UndefinedError as error:
             if isinstance(error, EvaluationError):
                 raise
-            raise EvaluationError(str(error), node.at) from error
+            raise EvaluationError(error.said, node.at) from error
 
     @abstractmethod
     def number(self, q: Rational) -> T: ...
@@ -312,7 +313,7 @@ class ExactRing(Ring[Value]):
             return self._exponential(self.multiply(logarithm, x))
         if isinstance(x, int) and is_finite(b):
             if x <= 0 and values.is_zero_for_sure(b):
-                raise UndefinedError(f"0^({x}) is not defined.")
+                raise UndefinedError(message("0^({exponent}) is not defined.", exponent=x))
             self.budget.spend(x.bit_length() * 4)
             if isinstance(b, int) and b.bit_length() * abs(x) > self.budget.longest and abs(b) > 1:
                 raise OverBudget("The power is too long to be evaluated exactly.")

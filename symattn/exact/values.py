@@ -27,6 +27,7 @@ from symattn.errors import InputError, OutgrownError, UndefinedError
 from symattn.exact.outside import listed
 from symattn.exact.real import Real, in_decimals, kept_short, real
 from symattn.exact.upward import upward
+from symattn.languages import message
 
 if TYPE_CHECKING:
     from sympy import Expr
@@ -259,28 +260,30 @@ class NegativeInfinity:
 
     def __sub__(self, other: Value) -> NegativeInfinity:
         if other is self:
-            raise UndefinedError("−∞ − (−∞) is not defined.")
+            raise UndefinedError(message("−∞ − (−∞) is not defined."))
         return self + other
 
     def __rsub__(self, other: Value) -> NoReturn:
-        raise UndefinedError(f"{text(other)} − (−∞) would be +∞, which no score can be.")
+        raise UndefinedError(message("{value} − (−∞) would be +∞, which no score can be.", value=text(other)))
 
     def __neg__(self) -> NoReturn:
-        raise UndefinedError("−(−∞) would be +∞, which no score can be.")
+        raise UndefinedError(message("−(−∞) would be +∞, which no score can be."))
 
     def __mul__(self, other: Value) -> NegativeInfinity:
         if not is_value(other):
             return NotImplemented
         if other is self:
-            raise UndefinedError("(−∞)·(−∞) would be +∞, which no score can be.")
+            raise UndefinedError(message("(−∞)·(−∞) would be +∞, which no score can be."))
         sign = _known_sign(other)
         if sign == 1:
             return self
         if sign == 0:
-            raise UndefinedError("0·(−∞) is not defined.")
+            raise UndefinedError(message("0·(−∞) is not defined."))
         if sign == -1:
-            raise UndefinedError(f"({text(other)})·(−∞) would be +∞, which no score can be.")
-        raise UndefinedError(f"({text(other)})·(−∞) is not defined, for the sign of {text(other)} is not known.")
+            raise UndefinedError(message("({value})·(−∞) would be +∞, which no score can be.", value=text(other)))
+        raise UndefinedError(
+            message("({value})·(−∞) is not defined, for the sign of {value} is not known.", value=text(other))
+        )
 
     __radd__ = __add__
     __rmul__ = __mul__
@@ -308,11 +311,11 @@ def divide(a: Value, b: Value) -> Value:
     (Fraction(1, 2), 2, 1/2·√2)
     """
     if isinstance(b, NegativeInfinity):
-        raise UndefinedError(f"{text(a)} divided by −∞ is not defined.")
+        raise UndefinedError(message("{value} divided by −∞ is not defined.", value=text(a)))
     if isinstance(a, NegativeInfinity):
         return a * divide(1, b)
     if is_zero_for_sure(b) or (isinstance(b, Real) and _known_sign(b) == 0):
-        raise UndefinedError(f"{text(a)} divided by 0 is not defined.")
+        raise UndefinedError(message("{value} divided by 0 is not defined.", value=text(a)))
     if isinstance(a, Real) or isinstance(b, Real):
         return a if b == 1 else 0 if is_zero_for_sure(a) else real("quotient", a, b)
     if is_symbolic(a) or is_symbolic(b):
@@ -334,14 +337,16 @@ def square_root(a: Value) -> Value:
     (2·√3, 1/2·√2, √(e^2 + 1))
     """
     if isinstance(a, NegativeInfinity):
-        raise UndefinedError("The square root of −∞ is not defined.")
+        raise UndefinedError(message("The square root of −∞ is not defined."))
     if is_symbolic(a):
         import sympy
 
         return upward.from_sympy(sympy.sqrt(a))
     sign = _known_sign(a)
     if sign == -1:
-        raise UndefinedError(f"The square root of {text(a)} is not a real number, for that is negative.")
+        raise UndefinedError(
+            message("The square root of {value} is not a real number, for that is negative.", value=text(a))
+        )
     if isinstance(a, Real):
         return real("sqrt", a) if sign else 0
     return root_of_positive(a) if sign else 0
@@ -381,9 +386,9 @@ def power(base: Value, exponent: Value) -> Value:
     if isinstance(exponent, NegativeInfinity):
         if _known_sign(base - 1) == 1:
             return 0
-        raise UndefinedError(f"({text(base)})^(−∞) is 0 only for a base that is greater than 1.")
+        raise UndefinedError(message("({base})^(−∞) is 0 only for a base that is greater than 1.", base=text(base)))
     if isinstance(base, NegativeInfinity):
-        raise UndefinedError(f"(−∞)^({text(exponent)}) is not defined.")
+        raise UndefinedError(message("(−∞)^({exponent}) is not defined.", exponent=text(exponent)))
     if isinstance(exponent, RATIONAL) and not is_symbolic(base):
         return _rational_power(base, tidy(exponent))
     unit = logarithm_of_unit(base)
@@ -404,7 +409,7 @@ def logarithm(a: Value) -> Value:
     if unit is not None:
         return unit
     if not has_symbols(a) and _known_sign(a) != 1:
-        raise UndefinedError("The logarithm of a number that is not positive is not a real number.")
+        raise UndefinedError(message("The logarithm of a number that is not positive is not a real number."))
     if isinstance(a, Real) or _goes_on_in_decimals(a):
         return real("ln", a)
     import sympy
@@ -725,7 +730,13 @@ def _rational_power(base: Finite | Real, exponent: Rational) -> Value:
     if sign == 0 and exponent > 0:
         return 0
     if sign != 1:
-        raise UndefinedError(f"({text(base)})^({exponent}) is no real number, for the base is not positive.")
+        raise UndefinedError(
+            message(
+                "({base})^({exponent}) is no real number, for the base is not positive.",
+                base=text(base),
+                exponent=exponent,
+            )
+        )
     if isinstance(base, Real):
         return real("power", base, exponent)
     if in_decimals() and max(abs(exponent.numerator), exponent.denominator) > LARGEST_POWER:
@@ -750,14 +761,20 @@ def _integer_power(base: Finite, exponent: int) -> Value:
     """By repeated squaring; a quotient is raised above and below."""
     if exponent <= 0:
         if is_zero_for_sure(base):
-            raise UndefinedError(f"0^({exponent}) is not defined.")
+            raise UndefinedError(message("0^({exponent}) is not defined.", exponent=exponent))
         return 1 if exponent == 0 else divide(1, _integer_power(base, -exponent))
     if isinstance(base, RATIONAL):
         if (
             base not in (-1, 0, 1)
             and exponent * max(base.numerator.bit_length(), base.denominator.bit_length()) > MOST_BITS
         ):
-            raise InputError(f"({text(base)})^({exponent}) has too many digits to be worked out exactly.")
+            raise InputError(
+                message(
+                    "({base})^({exponent}) has too many digits to be worked out exactly.",
+                    base=text(base),
+                    exponent=exponent,
+                )
+            )
         return tidy(base**exponent)
     if isinstance(base, Quotient):
         return divide(_integer_power(base.numerator, exponent), _integer_power(base.denominator, exponent))

@@ -16,7 +16,6 @@ from symattn.document import (
     FillIn,
     FillIns,
     Heading,
-    Inline,
     Inlines,
     ItemList,
     Look,
@@ -29,6 +28,7 @@ from symattn.document import (
     Together,
     Words,
     WorkingSpace,
+    sentence,
 )
 from symattn.exact import decimal_text, exponential
 from symattn.exam.spec import ExamSpec
@@ -39,10 +39,11 @@ from symattn.explanation.overview import last_answer, weights_overview
 from symattn.explanation.page import rows_of
 from symattn.explanation.parts import equation, wording_of
 from symattn.explanation.program import Programs, programs_of
-from symattn.explanation.solutions import space_apart
+from symattn.explanation.solutions import explained, space_apart
 from symattn.explanation.wording import Wording
 from symattn.formula import Bracketed, Formula, Name, Power, Relation, Sum, Transposed, decimal, number
 from symattn.identity import digest
+from symattn.languages import Message, counted, message
 from symattn.ops import Softmax
 from symattn.pool import shared
 from symattn.presentation import TEXT_SIZES
@@ -89,7 +90,7 @@ def paper(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Document
         blocks += [PageBreak(), Heading((Words("Data sheet (you may tear this page off)"),), 1)]
         for position, question in enumerate(questions):
             if question.given:
-                blocks += [Heading(_named(question, position + 1), 1), *map(lowered, question.given)]
+                blocks += [_heading(question, position + 1, ""), *map(lowered, question.given)]
     for _ in range(spec.blank_pages):
         blocks += [PageBreak(), Paragraph((Words("Page for rough work"),)), WorkingSpace(WORKING_PAGE)]
     return Document(Quoted(spec.title), tuple(blocks), sheet=copy.sheet, look=look)
@@ -114,10 +115,11 @@ def _cover(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Iterato
     marks = sum(q.marks for q in questions)
     items: list[Inlines] = [(Words(Quoted(text)),) for text in spec.instructions]
     if spec.time:
-        items.append((Words("Time allowed: "), Words(Quoted(spec.time)), Words(".")))
-    items.append((Words(f"This paper has {_count(len(questions), 'question')} and {_count(marks, 'mark')}."),))
+        items.append(sentence("Time allowed: {time}.", time=Quoted(spec.time)))
+    asked = counted("{n} question", "{n} questions", n=len(questions))
+    items.append((Words(message("This paper has {questions} and {marks}.", questions=asked, marks=_marks(marks))),))
     if spec.aids:
-        items.append((Words("Aids allowed: "), Words(Quoted(spec.aids)), Words(".")))
+        items.append(sentence("Aids allowed: {aids}.", aids=Quoted(spec.aids)))
     items.append((Words("Write in the boxes and show your working beside them; cross out what is not to be marked."),))
     items.append((Words("An answer that follows from a line of your own can earn marks even if that line is wrong."),))
     yield Box("Instructions", (ItemList(tuple(items)),))
@@ -138,19 +140,17 @@ def _mark_table(questions: Sequence[Question]) -> Table:
     )
 
 
-def _heading(question: Question, number: int) -> Heading:
-    return Heading(_named(question, number), 1, f"[{question.marks}]")
-
-
-def _named(question: Question, number: int) -> Inlines:
-    return (Words(f"Question {number}. "), Words(question.title))
+def _heading(question: Question, number: int, marks: str) -> Heading:
+    label = sentence("Question {number}.", number=number)
+    return Heading((Words(question.title),), 1, marks, label, "question")
 
 
 def _asked(question: Question, number: int, layout: Layout, code: Programs) -> Iterator[Block]:
     first, *rest = [*question.introduction, *map(lowered, question.given)] or [Paragraph(())]
-    yield Together((_heading(question, number), first))
+    yield Together((_heading(question, number, f"[{question.marks}]"), first))
     yield from (*rest, *code.opening)
-    end = Paragraph((Words(f"(Total for Question {number} is {_count(question.marks, 'mark')})"),))
+    total_of = message("(Total for Question {number} is {marks})", number=number, marks=_marks(question.marks))
+    end = Paragraph((Words(total_of),))
     for position, part in enumerate(_arranged(question, layout).parts):
         heading = _part(part, position, f"[{total(part.marks)}]" if part.marks else "")
         last = (end,) if position == len(question.parts) - 1 else ()
@@ -171,7 +171,7 @@ def _arranged(question: Question, layout: Layout) -> Question:
 
 
 def _part(part: Part, position: int, marks: str) -> Heading:
-    return Heading((Words(f"{_numbered(position)} "), *part.title), 2, marks)
+    return Heading(part.title, 2, marks, (Words(_numbered(position)),), "part")
 
 
 def _numbered(position: int) -> str:
@@ -179,8 +179,8 @@ def _numbered(position: int) -> str:
     return f"({letter(position)})"
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
+def _marks(number: int) -> Message:
+    return counted("{n} mark", "{n} marks", n=number)
 
 
 # ------------------------------------------------------------------------------------------------ formulas
@@ -195,13 +195,18 @@ def _formulas(spec: ExamSpec, questions: Sequence[Question]) -> Iterator[Block]:
     blocks: list[Block] = []
     for lines, numbers in sheets.items():
         if len(sheets) > 1:
-            blocks.append(Paragraph((Words(f"Question {', '.join(map(str, numbers))}:"),)))
+            blocks.append(Paragraph((Words(_formulas_of(numbers)),)))
         blocks.append(Display(tuple(rows_of(list(lines)))))
     boxes = [Box("Formulas", tuple(blocks))] if blocks else []
     if spec.exponentials:
         boxes.append(Box("Powers of e", (_exponentials(),)))
     if boxes:
         yield Together(tuple(boxes))
+
+
+def _formulas_of(numbers: list[int]) -> Message:
+    """Question 1: Questions 1, 3:"""
+    return message("Question {numbers}:", numbers=", ".join(map(str, numbers)))
 
 
 def _sheet(kind: str, problem: Problem) -> tuple[Formula, ...]:
@@ -293,13 +298,14 @@ def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
     for position, (question, code) in enumerate(zip(questions, programs_of(questions), strict=True)):
         blocks.append(PageBreak())
         first, *rest = question.given or (Paragraph(()),)
-        blocks += [Together((_heading(question, position + 1), lowered(first))), *map(lowered, rest), *code.opening]
+        heading = _heading(question, position + 1, f"[{question.marks}]")
+        blocks += [Together((heading, lowered(first))), *map(lowered, rest), *code.opening]
         for place, part in enumerate(_arranged(question, spec.layout).parts):
             start, *more = part.key
             blocks += [Together((_part(part, place, marks_text(part.marks)), start)), *more, *code.worked[place]]
             blocks += part.marking
-            if told := "; ".join(f"{mark}: {mark.what}" for mark in part.marks if mark.what):
-                blocks.append(Paragraph((Words(told + "."),)))
+            if told := explained(part.marks):
+                blocks.append(Paragraph(told))
         if spec.common_answers:
             blocks += map(lowered, question.after)
         blocks.append(_about(question))
@@ -308,16 +314,22 @@ def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
 
 def _about(question: Question) -> Box:
     """What identifies the variant and how hard it is."""
-    items: list[Inlines] = [(Words("Type "), Words(Quoted(question.type)), Words(f", made with symattn {VERSION}."))]
-    if features := "; ".join(f"{name} {value:g}" for name, value in question.features.items()):
-        items.append((Words(f"Difficulty: {features}"),))
-    places: list[Inline] = []
-    for name, value in question.positions.items():
-        places += [Words("; " if places else "Positions: "), Words(f"{name} "), Words(Quoted(value))]
-    if places:
-        items.append(tuple(places))
-    items.append((Words("Content hash "), Words(Quoted(digest(question.frozen)[:16])), Words(".")))
+    made = sentence("Type {type}, made with symattn {version}.", type=Quoted(question.type), version=VERSION)
+    items: list[Inlines] = [made]
+    if features := [sentence("{feature} {value}", feature=n, value=f"{x:g}") for n, x in question.features.items()]:
+        items.append(sentence("Difficulty: {features}", features=_parted(features)))
+    if places := [sentence("{position} {value}", position=n, value=Quoted(x)) for n, x in question.positions.items()]:
+        items.append(sentence("Positions: {positions}", positions=_parted(places)))
+    items.append(sentence("Content hash {hash}.", hash=Quoted(digest(question.frozen)[:16])))
     return Box("About this variant", (ItemList(tuple(items)),))
+
+
+def _parted(items: Sequence[Inlines]) -> Inlines:
+    """a; b; c."""
+    said, *others = items
+    for item in others:
+        said = sentence("{items}; {item}", items=said, item=item)
+    return said
 
 
 # ------------------------------------------------------------------------------------------------ the overview
@@ -334,7 +346,8 @@ def overview(spec: ExamSpec, ids: Sequence[str], papers: Sequence[Sequence[Quest
             ((Words(Quoted(name)),), *((Words(q.positions.get(p, "")),) for p in places), last_answer(q))
             for name, q in zip(ids, questions, strict=True)
         ]
-        blocks += [_heading(questions[0], position + 1), _table(("Paper", *places, "Last answer"), answers)]
+        heading = _heading(questions[0], position + 1, f"[{questions[0].marks}]")
+        blocks += [heading, _table(("Paper", *places, "Last answer"), answers)]
         if names:
             loads = [
                 ((Words(Quoted(name)),), *((Words(f"{q.features.get(f, 0):g}"),) for f in names))
@@ -346,15 +359,18 @@ def overview(spec: ExamSpec, ids: Sequence[str], papers: Sequence[Sequence[Quest
             blocks.append(_table(("Paper", *names), loads))
         blocks += weights_overview(list(zip(ids, questions, strict=True)))
         if (alike := _overlap(questions)) is not None:
-            said = f"Two keys share at most {100 * alike:.0f} % of the entries that have to be worked out."
+            said = message(
+                "Two keys share at most {percentage} % of the entries that have to be worked out.",
+                percentage=f"{100 * alike:.0f}",
+            )
             blocks.append(Paragraph((Words(said),)))
     if len(papers[0]) > 1:
         totals = [sum(q.features.get("load", 0.0) for q in paper) for paper in papers]
         least, most = min(totals), max(totals)
-        blocks.append(Paragraph((Words(f"Load of a whole paper: {least:.4g} to {most:.4g}."),)))
-    return Document(
-        Quoted(spec.title), tuple(blocks), subtitle=f"Overview of {_count(len(ids), 'paper')}", look=_for_teachers(spec)
-    )
+        said = message("Load of a whole paper: {least} to {most}.", least=f"{least:.4g}", most=f"{most:.4g}")
+        blocks.append(Paragraph((Words(said),)))
+    subtitle = counted("Overview of {n} paper", "Overview of {n} papers", n=len(ids))
+    return Document(Quoted(spec.title), tuple(blocks), subtitle=subtitle, look=_for_teachers(spec))
 
 
 def _table(heads: Iterable[str], rows: Iterable[tuple[Inlines, ...]]) -> Table:

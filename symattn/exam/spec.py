@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from symattn.description import refuse_idle
 from symattn.document import DEFAULT_LOOK, Look
 from symattn.errors import InputError
 from symattn.exam.students import Student, read_class
@@ -168,4 +169,6 @@ def _question(data: Mapping[str, Any], shared: Mapping[str, Any], place: Place) 
     options = {key: data[key] for key in chosen.options if key in data}
     stated = {**shared, **own.shared, "given": own.given, "settings": own.settings, "options": options}
     with place.here():
-        return QuestionSpec(chosen.spec(stated, place), own.points, own.title, own.text)
+        spec = chosen.spec(stated, place)
+        refuse_idle(spec.mechanism, own.settings)
+        return QuestionSpec(spec, own.points, own.title, own.text)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from symattn.derivation import Derivation
-from symattn.document import Inlines, Math, Words
+from symattn.document import Inlines, Words, sentence
 from symattn.errors import SelfCheckError
 from symattn.exact import Matrix, decide, has_symbols
 from symattn.explanation.wording import Wording
 from symattn.formula import Relation
+from symattn.languages import message
 from symattn.mechanisms import mechanisms
 from symattn.ops.turning import turned
 from symattn.problem import Problem
@@ -35,7 +36,7 @@ def agreement(problem: Problem, wording: Wording) -> list[Inlines]:
     weights = Relation((own.name("A"), own.values(usual["A"].result)), ("=",))
     same = Relation((own.rule(usual["Z"]), wording.name("Z")), ("=",))
     return [
-        (Words("All weights at once: "), Math(weights), Words(", and exactly "), Math(same), Words(".")),
+        sentence("All weights at once: {weights}, and exactly {output}.", weights=weights, output=same),
         *_saved(d),
     ]
 
@@ -45,7 +46,8 @@ def _saved(d: Derivation) -> list[Inlines]:
     n = sum(step.role == "K_cache" for step in d)
     if n < 2:
         return []
-    words = (
-        f"With the cache {n} keys and {n} values are worked out; afresh for every token, {n * (n + 1) // 2} of each."
-    )
+    words = message(
+        "With the cache {keys} keys and {keys} values are worked out; afresh for every token, {afresh} of each.",
+        keys=n, afresh=n * (n + 1) // 2,
+    )  # fmt: skip
     return [(Words(words),)]

@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from symattn.derivation import Step
-from symattn.document import Diagram, DiagramLayer, Inlines, Math, Words
+from symattn.document import Diagram, DiagramLayer, Inlines, Math, Words, sentence
 from symattn.errors import InputError, offered
 from symattn.exact import Matrix
 from symattn.explanation.wording import Wording
 from symattn.figure_words import described
 from symattn.formula import Formula, Name, Product, Relation, Row, Text, read_formula
+from symattn.languages import message
 from symattn.ops import Scale, Softmax
 
 Edge = tuple[tuple[int, int], tuple[int, int]]
@@ -35,9 +36,13 @@ def diagram(spec: str, wording: Wording) -> Diagram:
         edges += [((k + 1, 0), (k, 0)) for k in range(shift - 1)]
         edges += [((shift, j), (shift - 1, 0)) for j in range(len(layers[0].boxes))]
         layers = above + layers
-    what = "The inputs, the weight matrices, the queries, keys and values of every input"
     if kind == "attention":
-        what += ", the scores, the scaled scores, and the weights that softmax makes of them"
+        what = message(
+            "The inputs, the weight matrices, the queries, keys and values of every input, the scores, the scaled "
+            "scores, and the weights that softmax makes of them"
+        )
+    else:
+        what = message("The inputs, the weight matrices, the queries, keys and values of every input")
     return described(Diagram(tuple(layers), tuple(edges), ""), what)
 
 
@@ -63,7 +68,7 @@ def _projections(wording: Wording, changes: dict[str, str]) -> tuple[list[Diagra
         DiagramLayer(_names(wording, products), (Math(rules),)),
         DiagramLayer(tuple(weights), (Words(f"[{r} × ({w.shape[0]}, {w.shape[1]})]"),)),
         DiagramLayer(_names(wording, tokens)),
-        DiagramLayer(tuple(Text(f"Input {t}") for t in range(1, n + 1))),
+        DiagramLayer(tuple(Text(message("Input {number}", number=t)) for t in range(1, n + 1))),
     ]
     edges: list[Edge] = []
     for t in range(n):
@@ -122,8 +127,8 @@ def _attention(wording: Wording) -> list[DiagramLayer]:
 
 def _operation(step: Step, wording: Wording) -> Inlines:
     if isinstance(step.op, Scale):
-        return (Words("Normalize by "), Math(step.op.symbol(wording.notation.style)), Words("  "))
-    return (Words("Softmax  "),) if isinstance(step.op, Softmax) else ()
+        return (*sentence("Normalize by {divisor}", divisor=step.op.symbol(wording.notation.style)), Words("  "))
+    return (Words("Softmax"), Words("  ")) if isinstance(step.op, Softmax) else ()
 
 
 def _with_index(name: Formula, t: int) -> Formula:

@@ -12,6 +12,7 @@ from symattn.explanation.wording import Wording
 from symattn.figure_words import described
 from symattn.formula import Annotated, Formula, Relation
 from symattn.formula.width import width
+from symattn.languages import message
 from symattn.ops import MatMul
 
 _PAGE, _AROUND = 36.0, 2.1  # em: the width of a page beside remarks, and what a box has round its formula
@@ -47,7 +48,9 @@ def dot_products(wording: Wording) -> list[Block]:
     layers = (above, DiagramLayer(tuple(named), (Words("keys"),)),
               DiagramLayer((_with_numbers(wording, query.name, row + 1),), (Words("query"),)))  # fmt: skip
     edges = [edge for j in range(len(boxes)) for edge in (((1, j), (0, j)), ((2, 0), (0, j)))]
-    what = f"Every score of query {row + 1} is its dot product with one of {count} keys"
+    what = message(
+        "Every score of query {query} is its dot product with one of {count} keys", query=row + 1, count=count
+    )
     return [described(Diagram(layers, tuple(edges), ""), what)]
 
 
@@ -102,13 +105,13 @@ def _heads(wording: Wording, place: str) -> Diagram:
             break
     whole = [name for role in _ROLES if (name := f"{role}{at}") in names]
     ends = [name for name in (f"O{at}", f"C{at}") if name in names]
-    more = ", here the first and the last" if len(shown) < count else ""
+    some = len(shown) < count
     rows: list[tuple[list[str], Inlines]] = [
         *(([name], _rule(wording, name)) for name in ends),
         ([f"Z_{i}{at}" for i in shown], (Words("weights times values"),)),
         ([f"A_{i}{at}" for i in shown], (Words("softmax of the scores"),)),
         ([name for listed in own.values() for name in listed], (Words("each head's own part"),)),
-        (whole, (Words("of all heads" + more),)),
+        (whole, (Words("of all heads, here the first and the last" if some else "of all heads"),)),
         ([name for name in wording.derivation.givens if name in ("X", "E")], ()),
     ]
     rows = [([name for name in row if name in names], remark) for row, remark in rows]
@@ -119,14 +122,17 @@ def _heads(wording: Wording, place: str) -> Diagram:
     frames = tuple(
         DiagramFrame(
             tuple(place_of[name] for name in (f"Z_{i}{at}", f"A_{i}{at}", *listed) if name in place_of),
-            (Words(f"Head {i}" if i == 1 or i - 1 in own else f"… Head {i}"),),
+            (Words(message("Head {head}" if i == 1 or i - 1 in own else "… Head {head}", head=i)),),
         )
         for i, listed in own.items()
     )
     layers = tuple(DiagramLayer(tuple(named(wording, name) for name in row), remark) for row, remark in rows)
     others = {s.name for s in steps if (head := Called.of(s.name).head) and head not in shown}
     diagram = Diagram(layers, contracted(wording, place_of, others - place_of.keys()), "", frames)
-    return described(diagram, f"Multi-head attention with {count} heads{more}")
+    text = "Multi-head attention with {count} heads"
+    if some:
+        text = "Multi-head attention with {count} heads, here the first and the last"
+    return described(diagram, message(text, count=count))
 
 
 def _rule(wording: Wording, name: str) -> Inlines:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from symattn.derivation import Called, Step
 from symattn.document import Block, Diagram, DiagramFrame, DiagramLayer, Inlines, Math, Place, Words
@@ -12,6 +13,7 @@ from symattn.explanation.diagrams_attention import named
 from symattn.explanation.wording import Wording
 from symattn.figure_words import described
 from symattn.formula import Formula, Relation, Text
+from symattn.languages import Message, message
 from symattn.ops import Mask
 from symattn.ops.gradient import Copy
 
@@ -22,7 +24,8 @@ from symattn.ops.gradient import Copy
 class _Sublayer:
     """Steps that are one box: attention, a feed-forward network, a norm, or a residual."""
 
-    kind: str
+    kind: Literal["attention", "feed-forward", "norm", "residual"]
+    name: str
     steps: tuple[Step, ...]
 
     @property
@@ -66,7 +69,7 @@ def blocks(wording: Wording) -> list[Block]:
     if count > 1:
         inside = [number for number, sub in enumerate(sublayers, 1) if Called.of(sub.last.name).place == "1"]
         frames = (DiagramFrame(tuple((top - n, 0) for n in inside), (Words(f"× {count}"),)),)
-    what = f"A stack of {count} blocks" if count > 1 else "A block with its residuals"
+    what = message("A stack of {count} blocks", count=count) if count > 1 else message("A block with its residuals")
     return [described(Diagram(layers, tuple(turned), "", frames), what)]
 
 
@@ -87,39 +90,46 @@ def _sublayers(steps: Sequence[Step]) -> list[_Sublayer]:
         if isinstance(step.op, Copy) and step.name != "Y":
             continue
         if _residual(step):
-            kind = step.name
+            own = _Sublayer("residual", step.name, (step,))
         elif norm := _norm(step):
-            kind = f"norm {norm}{Called.of(step.name).place}"
+            own = _Sublayer("norm", norm + Called.of(step.name).place, (step,))
         elif Called.of(step.name).stem.partition("_")[0] in ("H", "F"):
-            kind = "feed-forward"
+            own = _Sublayer("feed-forward", "", (step,))
         else:
-            kind = f"attention {Called.of(step.name).place}"
-        if found and found[-1].kind == kind:
+            own = _Sublayer("attention", Called.of(step.name).place, (step,))
+        if found and (found[-1].kind, found[-1].name) == (own.kind, own.name):
             found[-1] = replace(found[-1], steps=(*found[-1].steps, step))
         else:
-            found.append(_Sublayer(kind, (step,)))
+            found.append(own)
     return found
 
 
 def _box(sublayer: _Sublayer, wording: Wording) -> Formula:
     step = sublayer.last
-    if sublayer.kind.startswith("attention"):
+    if sublayer.kind == "attention":
         return Text(_attention(sublayer))
     if sublayer.kind == "feed-forward":
         return Text("Feed-forward network")
-    if sublayer.kind.startswith("norm") and not isinstance(step.op, Copy):
+    if sublayer.kind == "norm" and not isinstance(step.op, Copy):
         return Text("Root mean square norm" if any("_ms" in s.name for s in sublayer.steps) else "Layer norm")
     return Relation((wording.name(step.name), wording.rule(step)), ("=",))
 
 
-def _attention(sublayer: _Sublayer) -> str:
+def _attention(sublayer: _Sublayer) -> Message:
     heads = max((Called.of(step.name).head or 1 for step in sublayer.steps), default=1)
     crossed = any(operand.name == "E" for step in sublayer.steps for operand in step.operands)
     masked = any(isinstance(step.op, Mask) and step.op.keep for step in sublayer.steps)
-    kind = "cross-attention" if crossed else "self-attention"
-    words = f"masked {kind}" if masked else kind
-    words += f", {heads} heads" if heads > 1 else ""
-    return words[0].upper() + words[1:]
+    kind = _ATTENTION[crossed, masked]
+    return message("{attention}, {count} heads", attention=kind, count=heads) if heads > 1 else kind
+
+
+_ATTENTION = {
+    (False, False): message("Self-attention"),
+    (False, True): message("Masked self-attention"),
+    (True, False): message("Cross-attention"),
+    (True, True): message("Masked cross-attention"),
+}
+"""By whether keys and values come from elsewhere, and whether there is a mask."""
 
 
 def _remark(sublayer: _Sublayer, wording: Wording) -> Inlines:
@@ -149,7 +159,9 @@ def recurrence(wording: Wording) -> list[Block]:
     edges += [((1, n + j), (0, n + t)) for t in range(n) for j in range(n)]
     frames = tuple(
         DiagramFrame(tuple((i, j) for i in (0, 1) for j in range(start, start + n)), (Words(label),))
-        for start, label in ((0, f"Recurrence: up to {n} steps"), (n, "Attention: 1 step"))
-    )
-    what = f"A recurrent network beside attention, with {n} positions each"
+        for start, label in (
+            (0, message("Recurrence: up to {count} steps", count=n)), (n, message("Attention: 1 step")),
+        )
+    )  # fmt: skip
+    what = message("A recurrent network beside attention, with {count} positions each", count=n)
     return [described(Diagram(layers, tuple(edges), "", frames), what)]

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence, Set
 from itertools import groupby
 
 from symattn.derivation import Step
-from symattn.document import Block, Diagram, DiagramLayer, Math, Paragraph, Place, Together, Words
+from symattn.document import Block, Diagram, DiagramLayer, Math, Paragraph, Place, Together, sentence
 from symattn.explanation.wording import Wording
 from symattn.figure_words import described
 from symattn.formula import Annotated, Formula, ListOf, MatrixOf, Relation
 from symattn.formula.nodes import children
 from symattn.formula.width import width
+from symattn.languages import message
 
 _LAYERS = 10  # that fit on a page over one another
 _PAGE = 41.0  # em: the width of a page
@@ -25,11 +26,14 @@ def graph(wording: Wording) -> list[Block]:
     blocks: list[Block] = []
     for number, steps in enumerate(parts, 1):
         if len(parts) == 1:
-            blocks.append(described(_part(wording, steps), "The computation graph"))
+            blocks.append(described(_part(wording, steps), message("The computation graph")))
             continue
         first, last = (Math(wording.name(step.name)) for step in (steps[0], steps[-1]))
-        lead = (Words(f"Part {number} of {len(parts)}: from "), first, Words(" to "), last, Words("."))
-        figure = described(_part(wording, steps), f"The computation graph, part {number} of {len(parts)}")
+        lead = sentence(
+            "Part {part} of {count}: from {first} to {last}.", part=number, count=len(parts), first=first, last=last
+        )
+        what = message("The computation graph, part {part} of {count}", part=number, count=len(parts))
+        figure = described(_part(wording, steps), what)
         blocks.append(Together((Paragraph(lead), figure)))
     return blocks
 

@@ -10,6 +10,7 @@ from symattn.document import Block, HeatMap, HeatMaps, Inlines, Math
 from symattn.errors import InputError
 from symattn.exact import Matrix, Value, compare, decimal_text, has_symbols
 from symattn.explanation.wording import Wording
+from symattn.languages import capitalised, message
 
 BOUNDS = (Fraction(1, 5), Fraction(2, 5), Fraction(7, 10))
 """Level 0 of a heat map is exactly 0; 1 to 4 are parted by these."""
@@ -50,11 +51,14 @@ def _of_queries(step: Step, wording: Wording) -> tuple[tuple[Value, ...], ...]:
 
 def _heat_map(rows: list[tuple[Value, ...]], wording: Wording) -> HeatMap:
     words = tuple(tuple(map(_number, row)) for row in rows)
-    said = "; ".join(f"row {i}: {', '.join(row)}" for i, row in enumerate(words, 1))
+    rows_said = [message("row {row}: {weights}", row=i, weights=", ".join(row)) for i, row in enumerate(words, 1)]
+    said, *others = [capitalised(rows_said[0]), *rows_said[1:]]
+    for other in others:
+        said = message("{rows}; {row}", rows=said, row=other)
     queries, keys = wording.notation.named("Q").row, wording.notation.named("K").row
     return HeatMap(
         tuple(tuple(map(level, row)) for row in rows),
-        f"The weights as a heat map, from 0, white, to 1, black. {said.capitalize()}.",
+        message("The weights as a heat map, from 0, white, to 1, black. {rows}.", rows=said),
         row_labels=tuple(wording.read(queries, i=i + 1) for i in range(len(rows))),
         column_labels=tuple(wording.read(keys, i=j + 1) for j in range(len(rows[0]))),
         words=words,

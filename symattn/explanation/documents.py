@@ -20,6 +20,8 @@ from symattn.document import (
     Solved,
     Strong,
     Words,
+    in_turn,
+    sentence,
     settled,
     with_blocks_inside,
 )
@@ -32,6 +34,7 @@ from symattn.explanation.parts import introduction, wording_of
 from symattn.explanation.program import Programs, programs, whole_program, with_programs
 from symattn.explanation.solutions import PartialSolution
 from symattn.explanation.steps import Detail
+from symattn.languages import Message, listed, message
 from symattn.problem import Problem
 from symattn.question import Question, total
 
@@ -96,7 +99,7 @@ def _parts(question: Question, layout: Layout, code: Programs) -> Iterator[Block
     begun = PartialSolution(arranged)
     for number, part in enumerate(arranged.parts, 1):
         marks, label = f"[{total(part.marks)}]" if part.marks else "", f"{number}."
-        heading = Heading((Words(f"{label} "), *part.title), 1, marks)
+        heading = Heading(part.title, 1, marks, (Words(label),), "question")
         if layout == "columns" and (apart := question_apart(part)):
             asked, room = apart
             beside = begun.solved(replace(part, ask=room, key=with_rule_apart(part.key)[1]), label)
@@ -116,7 +119,7 @@ def conventions_box(questions: Sequence[Question], form: Conventions = "full") -
     if len(shared) == 1:
         (items,) = shared
     else:
-        items = tuple((Strong(f"{_numbered(which)}:"), *_in_a_row(said)) for said, which in shared.items() if said)
+        items = tuple(in_turn([(Strong(_numbered(which)),), *said]) for said, which in shared.items() if said)
     return [Box("Conventions", (ItemList(items),))] if items else []
 
 
@@ -127,14 +130,11 @@ def _conventions(question: Question, form: Conventions) -> tuple[Inlines, ...]:
     return question.conventions
 
 
-def _numbered(numbers: list[int]) -> str:
-    """Question 1; Questions 1 and 3."""
-    *others, last = map(str, numbers)
-    return f"Questions {', '.join(others)} and {last}" if others else f"Question {last}"
-
-
-def _in_a_row(sentences: Sequence[Inlines]) -> Inlines:
-    return tuple(part for sentence in sentences for part in (Words(" "), *sentence))
+def _numbered(numbers: list[int]) -> Message:
+    """Question 1: Questions 1 and 3:"""
+    if len(numbers) == 1:
+        return message("Question {number}:", number=numbers[0])
+    return message("Questions {numbers}:", numbers=listed([*map(str, numbers)]))
 
 
 def booklet(documents: Sequence[Document]) -> Document:
@@ -143,15 +143,18 @@ def booklet(documents: Sequence[Document]) -> Document:
     for document in documents:
         if blocks:
             blocks.append(PageBreak())
-        blocks.append(Heading((Words(f"{document.subtitle or 'Worksheet'} {document.sheet}"),), 1))
+        title = sentence("{document} {sheet}", document=document.subtitle or "Worksheet", sheet=document.sheet)
+        blocks.append(Heading(title, 1))
         if document.fields:
-            blocks.append(
-                Paragraph((Words("   ".join(f"{field}: ______________________" for field in document.fields)),))
-            )
+            fields = [sentence("{field}: ______________________", field=field) for field in document.fields]
+            blocks.append(Paragraph(tuple(x for k, one in enumerate(fields) for x in (*_APART[: 1 if k else 0], *one))))
         blocks += [lowered(block) for block in document.blocks]
     first = documents[0]
     recipe = first.recipe.partition(" (sheet")[0]
     return replace(first, blocks=tuple(blocks), fields=(), sheet="", recipe=recipe)
+
+
+_APART = (Words("   "),)
 
 
 def lowered(block: Block) -> Block:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from symattn.derivation import Taken
-from symattn.document import Inlines, Math, Words
+from symattn.document import Inlines, Math, Words, listing, sentence
 from symattn.explanation.wording import Wording
 from symattn.formula import Formula, Fraction, Name, Product, Relation
 from symattn.ops.gradient import ActivationGradient
@@ -31,7 +31,7 @@ def _meaning(gradients: Sequence[str], wording: Wording) -> Inlines:
     first = gradients[0]
     derivative = Fraction(Product((Name("∂"), loss)), Product((Name("∂"), wording.name(first[1:]))))
     shown = Relation((wording.name(first), derivative), ("=",))
-    return (Words("Gradients are those of the loss "), Math(loss), Words(", as in "), Math(shown), Words("."))
+    return sentence("Gradients are those of the loss {loss}, as in {derivative}.", loss=loss, derivative=shown)
 
 
 def _given(problem: Problem, wording: Wording) -> list[Inlines]:
@@ -43,30 +43,28 @@ def _given(problem: Problem, wording: Wording) -> list[Inlines]:
 
 
 def _as_taken(taken: Taken, names: Sequence[str], wording: Wording) -> Inlines:
-    listed: list[Words | Math] = [Math(wording.name(names[0]))]
-    for name in names[1:]:
-        listed += [Words(", "), Math(wording.name(name))]
+    matrices = listing([(Math(wording.name(name)),) for name in names], last="")
     one, several = _TAKEN.get(taken, _ROUNDED)
-    return (*listed, Words((several if names[1:] else one).format(places=taken)))
+    return sentence(several if names[1:] else one, matrices=matrices, places=taken)
 
 
 _TAKEN: Mapping[Taken, tuple[str, str]] = {
     "result": (
-        " is that of the forward pass, to be taken as given and not worked out.",
-        " are those of the forward pass, to be taken as given and not worked out.",
+        "{matrices} is that of the forward pass, to be taken as given and not worked out.",
+        "{matrices} are those of the forward pass, to be taken as given and not worked out.",
     ),
     "other": (
-        " is to be taken as given, for the other givens do not lead to it.",
-        " are to be taken as given, for the other givens do not lead to them.",
+        "{matrices} is to be taken as given, for the other givens do not lead to it.",
+        "{matrices} are to be taken as given, for the other givens do not lead to them.",
     ),
     1: (
-        " is that of the forward pass, rounded to tenths, and to be taken as given.",
-        " are those of the forward pass, rounded to tenths, and to be taken as given.",
+        "{matrices} is that of the forward pass, rounded to tenths, and to be taken as given.",
+        "{matrices} are those of the forward pass, rounded to tenths, and to be taken as given.",
     ),
 }
 _ROUNDED = (
-    " is that of the forward pass, rounded to {places} decimal places, and to be taken as given.",
-    " are those of the forward pass, rounded to {places} decimal places, and to be taken as given.",
+    "{matrices} is that of the forward pass, rounded to {places} decimal places, and to be taken as given.",
+    "{matrices} are those of the forward pass, rounded to {places} decimal places, and to be taken as given.",
 )
 
 

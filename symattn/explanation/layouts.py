@@ -56,10 +56,10 @@ class Schemes:
         A factor shows its numbers only where they are `printed` already; any other has boxes to copy them into, or,
         where these would be too large, the names of its entries.
         """
-        boxes = {(self.wording.name(step.name), *step.result.shape): step for step in self._products()}
+        products = {step.name: step for step in self._products()}
 
         def placed(block: Block) -> Block:
-            if isinstance(block, AnswerGrid) and (step := boxes.get((block.name, block.rows, block.columns))):
+            if isinstance(block, AnswerGrid) and (step := products.get(block.step)):
                 left, above = (self._copied(operand, printed) for operand in step.operands)
                 return Falk(left, above, block, self._names(step))
             if isinstance(block, Falk):
@@ -76,13 +76,11 @@ class Schemes:
 
     def _shown(self, step: Step, blocks: Blocks) -> Blocks:
         """The scheme after the rule, in place of the factors, and of the values; else where the values are."""
-        w = self.wording
-        name, whole = w.name(step.name), Operand(step.name)
-        rule = Relation((w.shaped(name, step.result), w.rule(step, shapes=True)), ("=",))
-        values = Display(tuple(fold(Relation((name, w.values(step.result)), ("=",)), LINE)))
-        ruled = any(isinstance(block, Display) and block.lines[:1] == (rule,) for block in blocks)
-        if not ruled and values not in blocks:
+        w, whole = self.wording, Operand(step.name)
+        roles = {block.role for block in blocks if isinstance(block, Display) and block.step == step.name}
+        if not roles & {"rule", "values"}:
             return blocks
+        rule = Relation((w.shaped(w.name(step.name), step.result), w.rule(step, shapes=True)), ("=",))
         left, above = map(self._numbers, step.operands)
         product = self._by_name(whole) if w.derivation.staged else self._numbers(whole)
         if width(left) + width(product) > LINE:
@@ -90,12 +88,13 @@ class Schemes:
         scheme = Falk(left, above, product, self._names(step))
         found: list[Block] = []
         for block in blocks:
-            if isinstance(block, Display) and block.lines[:1] == (rule,):
-                found.append(Together((Display((rule,), block.lead), scheme)))
-            elif block != values:
-                found.append(block)
-            elif not ruled:
-                found.append(scheme)
+            match block:
+                case Display(lead=lead, step=step.name, role="rule"):
+                    found.append(Together((Display(tuple(fold(rule, LINE)), lead), scheme)))
+                case Display(step=step.name, role="values"):
+                    found += [scheme] * ("rule" not in roles)
+                case _:
+                    found.append(block)
         return tuple(found)
 
     def _products(self) -> Iterator[Step]:

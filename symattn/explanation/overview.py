@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from symattn.document import Block, Document, HeatMaps, Inlines, Math, Paragraph, Quoted, Table, Words
+from symattn.document import Block, Document, HeatMaps, Inlines, Math, Paragraph, Quoted, Table, Words, listing
 from symattn.exact import AnyMatrix, Matrix
 from symattn.explanation.diagrams_weights import weight_maps
 from symattn.explanation.parts import wording_of
 from symattn.formula import Formula, ListOf, Relation, decimal
 from symattn.formula.width import width
+from symattn.languages import counted
 from symattn.question import MatrixAnswer, Question, StepAnswer, answer_entries
 
 _PLACES = 2
@@ -26,7 +27,12 @@ def set_overview(title: str, sheets: Sequence[tuple[str, Question]], recipe: str
     )
     blocks: list[Block] = [Table(tuple((Words(head),) for head in columns), rows, row_heads=True)]
     blocks += weights_overview(sheets)
-    return Document(title, tuple(blocks), subtitle=f"Overview of {len(sheets)} sheets", recipe=recipe)
+    return Document(
+        title,
+        tuple(blocks),
+        subtitle=counted("Overview of {n} sheet", "Overview of {n} sheets", n=len(sheets)),
+        recipe=recipe,
+    )
 
 
 def weights_overview(sheets: Iterable[tuple[str, Question]]) -> list[Block]:
@@ -64,17 +70,17 @@ def _givens(question: Question) -> Inlines:
     if question.problem is None:
         return ()
     wording = wording_of(question.problem)
-    said: list[Words | Math] = []
+    shown: list[Inlines] = []
     used = 0.0
     for name, matrix in question.problem.givens.items():
         if isinstance(matrix, Matrix):
             cells = _on_one_line([[wording.number(x) for x in row] for row in matrix.rows])
             equation = Relation((wording.name(name), cells), ("=",))
             used += width(equation)
-            if said and used > _ROOM:
+            if shown and used > _ROOM:
                 break
-            said += [Words(", "), Math(equation)] if said else [Math(equation)]
-    return tuple(said)
+            shown.append((Math(equation),))
+    return listing(shown, last="")
 
 
 def _on_one_line(rows: Sequence[Sequence[Formula]]) -> Formula:

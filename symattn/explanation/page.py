@@ -19,6 +19,8 @@ from symattn.document import (
     Table,
     Together,
     Words,
+    in_turn,
+    sentence,
     spans,
 )
 from symattn.errors import InputError
@@ -30,7 +32,7 @@ from symattn.explanation.wording import Wording
 from symattn.formula import Formula, Relation, Row, read_formula
 from symattn.formula.width import fold, width
 from symattn.notation import Item, Section
-from symattn.problem import Problem
+from symattn.problem import Erratum, Problem
 
 Mode = Literal["as-written", "corrected"]
 
@@ -91,10 +93,15 @@ class _Page:
         """What a note says, what it should say, and why."""
         title = "Errata corrected here" if self.mode == "corrected" else "Errata of the note, left as they are"
         yield Heading((Words(title),), 1)
-        sentences = (
-            f"{e.id} ({e.kind}). As written: {e.as_written} Correct: {e.corrected} {e.why}" for e in self.problem.errata
-        )
-        yield ItemList(tuple(self.inlines(sentence.rstrip(), {}) for sentence in sentences))
+        yield ItemList(tuple(map(self.erratum, self.problem.errata)))
+
+    def erratum(self, erratum: Erratum) -> Inlines:
+        told = sentence(
+            "{id} ({kind}). As written: {written} Correct: {corrected}",
+            id=erratum.id, kind=erratum.kind,
+            written=self.inlines(erratum.as_written, {}), corrected=self.inlines(erratum.corrected, {}),
+        )  # fmt: skip
+        return in_turn([told, self.inlines(erratum.why.rstrip(), {})] if erratum.why.strip() else [told])
 
     # -- what the sections leave out
 
@@ -180,9 +187,13 @@ class _Page:
 
     def section_once(self, section: Section, indices: dict[str, int]) -> Iterator[Block]:
         if section.label or section.title:
-            joint = " " if section.label.endswith(".") else ": "
-            joined = joint.join(filter(None, (section.label, section.title)))
-            yield Heading(self.inlines(joined, indices), 1)
+            label, title = (self.inlines(text, indices) for text in (section.label, section.title))
+            if section.label.endswith(".") and section.title:
+                yield Heading(title, 1, label=label, of="question")
+            elif section.label and section.title:
+                yield Heading(sentence("{label}: {title}", label=label, title=title), 1)
+            else:
+                yield Heading(title if section.title else label, 1)
         for item in section.items:
             if not self.applies(item):
                 continue

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Literal
 
 from symattn.algebra import Entries
 from symattn.derivation import Step, Style, View
@@ -10,10 +12,11 @@ from symattn.document import (
     Block,
     Display,
     Inlines,
-    Math,
     Paragraph,
     Together,
     Words,
+    listing,
+    sentence,
 )
 from symattn.exact import Matrix, Outline, Value, decide
 from symattn.explanation.agreement import agreement
@@ -30,6 +33,7 @@ from symattn.explanation.positions import (
 from symattn.explanation.steps import Detail, ask_step, begins_decimals, explain_step, mask_words
 from symattn.explanation.wording import Wording
 from symattn.formula import Formula, ListOf, Name, Negative, Number, Power, Relation, Sum
+from symattn.languages import Message, message, sentences
 from symattn.ops import Activation, Hadamard, Mask, MatMul, Round, Scale, Softmax, SumOver
 from symattn.ops.arithmetic import Divide, Exponential, SquareRoot, ToFloat
 from symattn.ops.cache import Append
@@ -78,8 +82,9 @@ def asked(problem: Problem, wording: Wording) -> dict[str, tuple[Block, ...]]:
 
 def decimals_wanted(problem: Problem) -> tuple[Block, ...]:
     """Where exact values end in the middle of a question."""
-    wanted = (
-        f"From here on, give decimals with {problem.places} places, and carry at least two more places than you quote."
+    wanted = message(
+        "From here on, give decimals with {places} places, and carry at least two more places than you quote.",
+        places=problem.places,
     )
     return (Paragraph((Words(wanted),)),)
 
@@ -93,21 +98,37 @@ def instructions(problem: Problem) -> str:
     """What the student is to do, and in what form answers are wanted."""
     shapes = [isinstance(step.result, Outline) for step in problem.asked_steps]
     if all(shapes):
-        return f"Give the shape of each matrix, {SHAPE}"
-    mixed = f" Where a matrix has no boxes, give its shape, {SHAPE}" if any(shapes) else ""
+        return message("Give the shape of each matrix, such as 3×4. A shape is rows × columns.")
+    mixed = message("Where a matrix has no boxes, give its shape, such as 3×4. A shape is rows × columns.")
     if problem.exact:
         powers = any(isinstance(step.op, Softmax | FeatureMap | Exponentials | Exponential) for step in problem.steps)
-        forms = "fractions, roots and powers of e" if powers else "fractions"
-        if has_sines(problem.derivation):
-            forms = f"sines, cosines, {forms}" if powers else "sines, cosines and fractions"
-        return f"Fill in every box. Show the products. Give exact values: {forms} may stand as they are.{mixed}"
-    return (
-        f"Fill in every box. Show the products. Give decimals with {problem.places} places, and carry at least two "
-        f"more places than you quote.{mixed}"
-    )
+        asked = _EXACT_FORMS[powers, has_sines(problem.derivation)]
+    else:
+        asked = message(
+            "Fill in every box. Show the products. Give decimals with {places} places, and carry at least two more "
+            "places than you quote.",
+            places=problem.places,
+        )
+    return sentences(asked, mixed) if any(shapes) else asked
 
 
-SHAPE = "such as 3×4. A shape is rows × columns."
+_EXACT_FORMS = {
+    (False, False): message(
+        "Fill in every box. Show the products. Give exact values: fractions may stand as they are."
+    ),
+    (True, False): message(
+        "Fill in every box. Show the products. Give exact values: fractions, roots and powers of e may stand as they "
+        "are."
+    ),
+    (False, True): message(
+        "Fill in every box. Show the products. Give exact values: sines, cosines and fractions may stand as they are."
+    ),
+    (True, True): message(
+        "Fill in every box. Show the products. Give exact values: sines, cosines, fractions, roots and powers of e may "
+        "stand as they are."
+    ),
+}
+"""By whether there are powers of e, and sines."""
 
 
 def mask_shown(step: Step, wording: Wording) -> tuple[Block, ...]:
@@ -123,14 +144,14 @@ def conventions(problem: Problem, wording: Wording) -> tuple[Inlines, ...]:
     rows = problem.derivation.orientation == "rows"
     items: list[Inlines] = [(Words("Tokens are rows." if rows else "Tokens are columns."),)]
     if first := first_product(problem, wording):
-        items.append((Words("Products as in "), Math(equation(first, wording)), Words(".")))
+        items.append(sentence("Products as in {product}.", product=equation(first, wording)))
     items += gradient_conventions(problem, wording)
     for step in distinct_ops(problem):
         items += convention(step, problem, wording)
     items += head_conventions(problem.derivation, wording)
     if {"X", "Z"} <= problem.derivation.givens.keys():
         x, z = wording.name("X"), wording.name("Z")
-        items.append((Math(z), Words(" is given, and not worked out from "), Math(x), Words(".")))
+        items.append(sentence("{output} is given, and not worked out from {tokens}.", output=z, tokens=x))
     if unscaled(problem):
         items.append((Words("Scores are not scaled."),))
     if without_norm(problem):
@@ -165,43 +186,42 @@ def convention(step: Step, problem: Problem, wording: Wording) -> list[Inlines]:
     match step.op:
         case Temperature(divisor):
             temperature = Relation((Name("τ"), wording.number(divisor)), ("=",))
-            items.append(_said("Scores are divided by the temperature ", temperature))
+            items.append(sentence("Scores are divided by the temperature {temperature}.", temperature=temperature))
         case SoftCap():
             capped = step.op.written(problem.notation.style, Name("s"))
-            items.append((*_said("The soft cap makes ", capped, " of each score "), *_said("", Name("s"))))
+            items.append(sentence("The soft cap makes {capped} of each score {score}.", capped=capped, score=Name("s")))
         case Bias(slope=None):
             items.append((Words("The mask is added to the scores."),))
         case Bias():
             items.append(_slopes(problem, wording))
         case OverSum(along):
-            items.append((Words(f"A weight is a score over the sum of its {along[:-1]}, without any powers."),))
+            items.append((Words(_BY_SCORES[along]),))
         case Hardmax(along):
-            items.append((Words(f"The largest score of each {along[:-1]} gets the weight 1; ties share it."),))
+            items.append((Words(_LARGEST[along]),))
         case FeatureMap():
             items.append(_feature(step.op))
         case Over(along):
             above, below = map(wording.operand, step.operands)
-            divided = _said(f"Each {along[:-1]} of ", above, " is divided by its own entry of ")
-            items.append((*divided, *_said("", below)))
+            items.append(sentence(_DIVIDED[along], above=above, below=below))
         case Variance(of, over):
             items.append(_divided(of, over, step, wording))
         case Standardise(epsilon) | Rescale(epsilon):
-            items.append(_said("ε, which is added under the root, is ", wording.number(epsilon)))
+            items.append(sentence("ε, which is added under the root, is {epsilon}.", epsilon=wording.number(epsilon)))
         case Activation() if step.op.function:
-            items.append(_said("Entry by entry, ", _function(step.op)))
+            items.append(sentence("Entry by entry, {function}.", function=_function(step.op)))
         case Scale():
             symbol = step.op.symbol(problem.notation.style)
             value = wording.number(step.op.divisor)
             shown = symbol if symbol == value else Relation((symbol, value), ("=",))
-            items.append((Words("Scores are divided by "), Math(shown), Words(".")))
+            items.append(sentence("Scores are divided by {divisor}.", divisor=shown))
         case Mask(_, style):
-            items.append((Words(f"{mask_words(step.op)} {_MARKED[style]}"),))
+            items.append((Words(sentences(mask_words(step.op), _MARKED[style])),))
         case Hadamard():
             items.append((Words("⊙ multiplies entry by entry; a single column or row goes with every other one."),))
         case SumOver(over):
-            items.append((Words(f"Sum adds up the {over}."),))
+            items.append((Words(_ADDED[over]),))
         case Round() | ToFloat():
-            items.append((Words(f"{step.op.title}, and go on with the rounded values."),))
+            items.append((Words(message("{rounding}, and go on with the rounded values.", rounding=step.op.title)),))
         case RotateBack():
             items.append(turned_back())
         case Divide():
@@ -209,7 +229,7 @@ def convention(step: Step, problem: Problem, wording: Wording) -> list[Inlines]:
             items.append((Words(words),))
         case Exponential(base):
             written = wording.read("e") if base == "e" else wording.number(base)
-            items.append((Words("exp goes entry by entry, with base "), Math(written), Words(".")))
+            items.append(sentence("exp goes entry by entry, with base {base}.", base=written))
         case SquareRoot():
             items.append((Words("sqrt is the square root of each entry."),))
         case Positional():
@@ -219,14 +239,13 @@ def convention(step: Step, problem: Problem, wording: Wording) -> list[Inlines]:
         case Multiple() if step.op.of:
             items.append(multiple_convention(step, wording))
         case RunningMaximum(along):
-            items.append((Words(f"max takes the greatest number of each {along[:-1]}, of all matrices in it."),))
+            items.append((Words(_GREATEST[along]),))
         case Exponentials(along):
-            items.append((Words(f"In the exponent, each {along[:-1]} has its own entry of the maximum."),))
+            items.append((Words(_OWN_MAXIMUM[along]),))
         case Accumulate(along):
-            items.append((Words(f"⊙ multiplies each {along[:-1]} by its own number."),))
+            items.append((Words(_OWN_NUMBER[along]),))
         case CrossEntropy(along):
-            words = f"The loss of a token is minus the sum of target times ln of probability, over its {along[:-1]}"
-            items.append((Words(f"{words}; ln has base e, and what is wanted not at all counts 0."),))
+            items.append((Words(_LOSS[along]),))
         case Append() if step.stem in ("K_cache", "V_cache"):  # states of a recurrent network are put together, too
             items.append((Words("The key and the value of a new token are kept before its query is asked."),))
         case Slope("relu"):
@@ -234,22 +253,90 @@ def convention(step: Step, problem: Problem, wording: Wording) -> list[Inlines]:
         case InfinityNorm(along):
             if "W_h" in problem.derivation.givens:
                 items.append(_through_time(problem, wording))
-            items.append((Words(f"The norm is the largest sum of absolute values in a {along[:-1]}."),))
+            items.append((Words(_NORM[along]),))
         case Softmax(along, base):
-            words = f"Softmax goes along each {along[:-1]}, with base "
             written = wording.read("e") if base == "e" else wording.number(base)
-            items.append((Words(words), Math(written), Words(".")))
+            items.append(sentence(_SOFTMAX[along], base=written))
             if step.op.empty == "zero":
-                items.append((Words(f"Weights of a {along[:-1]} in which everything is hidden are 0."),))
+                items.append((Words(_ALL_HIDDEN[along]),))
     return items
+
+
+Lines = Literal["rows", "columns"]
+_BY_SCORES: Mapping[Lines, Message] = {
+    "rows": message("A weight is a score over the sum of its row, without any powers."),
+    "columns": message("A weight is a score over the sum of its column, without any powers."),
+}
+_LARGEST: Mapping[Lines, Message] = {
+    "rows": message("The largest score of each row gets the weight 1; ties share it."),
+    "columns": message("The largest score of each column gets the weight 1; ties share it."),
+}
+_DIVIDED: Mapping[Lines, str] = {
+    "rows": "Each row of {above} is divided by its own entry of {below}.",
+    "columns": "Each column of {above} is divided by its own entry of {below}.",
+}
+_ADDED: Mapping[Lines, Message] = {
+    "rows": message("Sum adds up the rows."),
+    "columns": message("Sum adds up the columns."),
+}
+_GREATEST: Mapping[Lines, Message] = {
+    "rows": message("max takes the greatest number of each row, of all matrices in it."),
+    "columns": message("max takes the greatest number of each column, of all matrices in it."),
+}
+_OWN_MAXIMUM: Mapping[Lines, Message] = {
+    "rows": message("In the exponent, each row has its own entry of the maximum."),
+    "columns": message("In the exponent, each column has its own entry of the maximum."),
+}
+_OWN_NUMBER: Mapping[Lines, Message] = {
+    "rows": message("⊙ multiplies each row by its own number."),
+    "columns": message("⊙ multiplies each column by its own number."),
+}
+_LOSS: Mapping[Lines, Message] = {
+    "rows": message(
+        "The loss of a token is minus the sum of target times ln of probability, over its row; ln has base e, and what "
+        "is wanted not at all counts 0."
+    ),
+    "columns": message(
+        "The loss of a token is minus the sum of target times ln of probability, over its column; ln has base e, and "
+        "what is wanted not at all counts 0."
+    ),
+}
+_NORM: Mapping[Lines, Message] = {
+    "rows": message("The norm is the largest sum of absolute values in a row."),
+    "columns": message("The norm is the largest sum of absolute values in a column."),
+}
+_SOFTMAX: Mapping[Lines, str] = {
+    "rows": "Softmax goes along each row, with base {base}.",
+    "columns": "Softmax goes along each column, with base {base}.",
+}
+_ALL_HIDDEN: Mapping[Lines, Message] = {
+    "rows": message("Weights of a row in which everything is hidden are 0."),
+    "columns": message("Weights of a column in which everything is hidden are 0."),
+}
+_VARIANCE: Mapping[Lines, str] = {
+    "columns": "Each row has its own mean and variance, which divides the sum of the squares by {divisor}.",
+    "rows": "Each column has its own mean and variance, which divides the sum of the squares by {divisor}.",
+}
+_SUM_TO_1: Mapping[Lines, str] = {
+    "rows": "Every row of {weights} sums to 1.",
+    "columns": "Every column of {weights} sums to 1.",
+}
 
 
 def _slopes(problem: Problem, wording: Wording) -> Inlines:
     """The bias of ALiBi, with the slope of every head."""
     slopes = [step.op.slope for step in problem.steps if isinstance(step.op, Bias) and step.op.slope is not None]
     numbers = ListOf(tuple(map(wording.number, slopes)), "", ",")
-    words = "ALiBi: the bias is minus the slope times how far query and key are apart; "
-    return _said(words + ("the slopes of the heads are " if slopes[1:] else "the slope is "), numbers)
+    if slopes[1:]:
+        return sentence(
+            "ALiBi: the bias is minus the slope times how far query and key are apart; the slopes of the heads are "
+            "{slopes}.",
+            slopes=numbers,
+        )
+    return sentence(
+        "ALiBi: the bias is minus the slope times how far query and key are apart; the slope is {slope}.",
+        slope=numbers,
+    )
 
 
 def _feature(op: FeatureMap) -> Inlines:
@@ -257,24 +344,21 @@ def _feature(op: FeatureMap) -> Inlines:
     x = Name("x")
     view: View = Entries((1, 1), lambda i, j: x)
     shown = Relation((op.written(Style(), x), op.working(0, 0, view)), ("=",))
-    words = "The feature map is, entry by entry, "
     if op.feature != "elu+1":
-        return _said(words, shown)
+        return sentence("The feature map is, entry by entry, {feature}.", feature=shown)
     above, below = Sum((x, Number("1"))), Power(Name("e"), x)
-    return (
-        *_said(words, shown, ", which is "),
-        *_said("", above, " where "),
-        *_said("", x, " is positive, and "),
-        *_said("", below, " elsewhere."),
-    )
+    return sentence(
+        "The feature map is, entry by entry, {feature}, which is {above} where {argument} is positive, and {below} "
+        "elsewhere.",
+        feature=shown, above=above, argument=x, below=below,
+    )  # fmt: skip
 
 
-def _divided(of: str, over: str, step: Step, wording: Wording) -> Inlines:
+def _divided(of: str, over: Lines, step: Step, wording: Wording) -> Inlines:
     """What a variance divides by."""
     size = wording.derivation.value(step.operands[0].name).shape[1 if over == "columns" else 0]
     shown = wording.size(size) if of == "population" else Sum((wording.size(size), Negative(Number("1"))))
-    line = "row" if over == "columns" else "column"
-    return _said(f"Each {line} has its own mean and variance, which divides the sum of the squares by ", shown)
+    return sentence(_VARIANCE[over], divisor=shown)
 
 
 def _function(op: Activation) -> Formula:
@@ -283,27 +367,23 @@ def _function(op: Activation) -> Formula:
     return Relation((op.written(Style(), x), op.working(0, 0, Entries((1, 1), lambda i, j: x))), ("=",))
 
 
-def _said(words: str, formula: Formula, after: str = ".") -> Inlines:
-    return (Words(words), Math(formula), Words(after))
-
-
 def _through_time(problem: Problem, wording: Wording) -> Inlines:
     """What the Jacobians of a recurrent network are, and their products."""
     state, before, first = wording.row("H", "t"), wording.row("H", "t − 1"), wording.name("H_0")
     derivatives: tuple[tuple[str, Formula], ...] = (("J", before), ("G", first))
     shown = [(wording.row(stem, "t"), by) for stem, by in derivatives if any(s.stem == stem for s in problem.steps)]
-    said: list[Words | Math] = []
-    for name, by in shown:
-        said += [Words(", " if said else ""), Math(name), Words(" is the derivative of "), Math(state)]
-        said += [Words(" by "), Math(by)]
-    return (*said, Words("."))
+    said = [
+        sentence("{jacobian} is the derivative of {state} by {other}", jacobian=name, state=state, other=by)
+        for name, by in shown
+    ]
+    return sentence("{derivatives}.", derivatives=listing(said, last=""))
 
 
 _MARKED = {
-    "additive": "In the mask, 0 stands for seen and −∞ for hidden.",
-    "multiplicative": "In the mask, 1 stands for seen and −∞ for hidden.",
-    "keep": "In the mask, 1 stands for seen and 0 for hidden.",
-    "block": "In the mask, 1 stands for hidden and 0 for seen.",
+    "additive": message("In the mask, 0 stands for seen and −∞ for hidden."),
+    "multiplicative": message("In the mask, 1 stands for seen and −∞ for hidden."),
+    "keep": message("In the mask, 1 stands for seen and 0 for hidden."),
+    "block": message("In the mask, 1 stands for hidden and 0 for seen."),
 }
 
 
@@ -326,8 +406,8 @@ def checks(problem: Problem, wording: Wording) -> list[Inlines]:
     softmaxes = [step for step in problem.steps if isinstance(step.op, Softmax)]
     for step in softmaxes:
         if step.token is None and _sums_to_1(step):
-            line = "row" if isinstance(step.op, Softmax) and step.op.along == "rows" else "column"
-            found.append((Words(f"Every {line} of "), Math(wording.name(step.name)), Words(" sums to 1.")))
+            along: Lines = "rows" if isinstance(step.op, Softmax) and step.op.along == "rows" else "columns"
+            found.append(sentence(_SUM_TO_1[along], weights=wording.name(step.name)))
     by_token = [step for step in softmaxes if step.token is not None]
     if by_token and all(map(_sums_to_1, by_token)):
         found.append((Words("The weights of every token sum to 1."),))
@@ -339,18 +419,13 @@ def checks(problem: Problem, wording: Wording) -> list[Inlines]:
                 sums = Matrix.of([[_total(column) for column in left.T.rows]])
                 total = Matrix.of([[_total(column) for column in step.result.T.rows]])
                 if MatMul().apply(sums, right) == total:
-                    name = Math(wording.name(step.name))
                     found.append(
-                        (
-                            Words("Column sums of "),
-                            name,
-                            Words(": "),
-                            Math(wording.values(total)),
-                            Words(" = column sums of "),
-                            Math(wording.operand(a)),
-                            Words(" times "),
-                            Math(wording.operand(b)),
-                            Words("."),
+                        sentence(
+                            "Column sums of {product}: {sums} = column sums of {left} times {right}.",
+                            product=wording.name(step.name),
+                            sums=wording.values(total),
+                            left=wording.operand(a),
+                            right=wording.operand(b),
                         )
                     )
     return [*found, *agreement(problem, wording)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from symattn.derivation import Derivation, Step
-from symattn.document import Inlines, Math, Words
+from symattn.document import Inlines, sentence
 from symattn.explanation.wording import Wording
 from symattn.formula import (
     ONE,
@@ -29,22 +29,32 @@ P, THETA = Name("p"), Name("θ")
 def position_conventions(op: Sinusoids | Rotate) -> list[Inlines]:
     """Which positions there are, what becomes of each pair of features, and by which angles."""
     listed = ListOf(tuple(Number(str(p)) for p in op.positions), "", ",")
-    items: list[Inlines] = [(Words("The positions are "), Math(Relation((P, listed), ("=",))), Words("."))]
+    items: list[Inlines] = [sentence("The positions are {positions}.", positions=Relation((P, listed), ("=",)))]
     thetas: list[Formula] = [Name("θ", (Number(str(k + 1)),)) for k in range(len(op.angles))]
     stated = [part for angle, theta in zip(op.angles, thetas, strict=True) for part in angle.stated(theta)]
     if isinstance(op, Sinusoids):
         waves = [_wave(function, theta) for theta in thetas for function in ("sin", "cos")]
         ordered = tuple(waves if op.layout == "pairs" else (*waves[::2], *waves[1::2]))
-        line = "row" if op.tokens == "rows" else "column"
-        items.append((Words(f"The {line} of a position is "), Math(ListOf(ordered, separator=",")), Words(".")))
+        text = (
+            "The row of a position is {features}." if op.tokens == "rows" else "The column of a position is {features}."
+        )
+        items.append(sentence(text, features=ListOf(ordered, separator=",")))
     else:
-        which = "Neighbouring features" if op.layout == "pairs" else "Features half the width apart"
-        items.append((Words(f"{which} make pairs, and a pair turns so: "), Math(_turn()), Words(".")))
+        items.append(sentence(_PAIRS[op.layout == "pairs"], turn=_turn()))
         if all(angle == op.angles[0] for angle in op.angles):
             stated = list(op.angles[0].stated(THETA))
-    radians = ", in radians." if any(isinstance(angle, Frequency | Radians) for angle in op.angles) else "."
-    items.append((Words("The angles are: "), Math(Row(tuple(stated))), Words(radians)))
+    angles = Row(tuple(stated))
+    if any(isinstance(angle, Frequency | Radians) for angle in op.angles):
+        items.append(sentence("The angles are: {angles}, in radians.", angles=angles))
+    else:
+        items.append(sentence("The angles are: {angles}.", angles=angles))
     return items
+
+
+_PAIRS = {
+    True: "Neighbouring features make pairs, and a pair turns so: {turn}.",
+    False: "Features half the width apart make pairs, and a pair turns so: {turn}.",
+}
 
 
 def positional_conventions(op: Positional, written: Formula) -> list[Inlines]:
@@ -52,12 +62,17 @@ def positional_conventions(op: Positional, written: Formula) -> list[Inlines]:
     listed = ListOf(tuple(Number(str(p)) for p in op.positions), "", ",")
     width = Relation((Name("d"), Number(str(op.width))), ("=",))
     several = len(op.formulas) > 1
-    words = "The features of a position are in turn, for " if several else "The features of a position are, for "
     groups = Relation((Name("k"), ListOf((ZERO, ONE, Dots()), "", ",")), ("=",))
     return [
-        (Words("The positions are "), Math(Relation((P, listed), ("=",))), Words(".")),
-        (Words(words), Math(groups), Words(" and "), Math(width), Words(": "), Math(written), Words(".")),
+        sentence("The positions are {positions}.", positions=Relation((P, listed), ("=",))),
+        sentence(_FEATURES[several], groups=groups, width=width, features=written),
     ]
+
+
+_FEATURES = {
+    True: "The features of a position are in turn, for {groups} and {width}: {features}.",
+    False: "The features of a position are, for {groups} and {width}: {features}.",
+}
 
 
 def turned_back() -> Inlines:
@@ -67,7 +82,7 @@ def turned_back() -> Inlines:
     first = Sum((Product((x, cosine), "·"), Product((y, sine), "·")))
     second = Sum((Product((y, cosine), "·"), Negative(Product((x, sine), "·"))))
     turn = Relation((ListOf((x, y), "(", ","), ListOf((first, second), "(", ",")), ("→",))
-    return (Words("Gradients turn back: "), Math(turn), Words("."))
+    return sentence("Gradients turn back: {turn}.", turn=turn)
 
 
 def has_sines(d: Derivation) -> bool:
@@ -82,7 +97,7 @@ def multiple_convention(step: Step, wording: Wording) -> Inlines:
     """The number that a matrix is multiplied by: √d_model = 2."""
     assert isinstance(step.op, Multiple)
     shown = Relation((step.op.symbol(wording.notation.style), wording.number(step.op.factor)), ("=",))
-    return (Words("Embeddings are multiplied by "), Math(shown), Words("."))
+    return sentence("Embeddings are multiplied by {factor}.", factor=shown)
 
 
 def _turn() -> Formula:

@@ -12,12 +12,14 @@ from symattn.document import (
     Block,
     Blocks,
     Falk,
+    Inlines,
     Paragraph,
     Solved,
     Together,
     Words,
     WorkingSpace,
     all_blocks,
+    sentence,
     with_blocks_inside,
 )
 from symattn.exact import Matrix
@@ -26,7 +28,7 @@ from symattn.explanation.steps import Detail, entries
 from symattn.explanation.wording import Wording
 from symattn.formula import Formula
 from symattn.notation import Notation, load_notation
-from symattn.question import EntriesAnswer, MatrixAnswer, Part, Question, StepAnswer, marks_text
+from symattn.question import EntriesAnswer, Marks, MatrixAnswer, Part, Question, StepAnswer, marks_text
 
 Cell = tuple[int, int]
 
@@ -35,8 +37,17 @@ def marking(part: Part) -> Blocks:
     """What only a marker needs, with the codes of the marks, and what each is for where it has to be said."""
     if not part.marks:
         return part.marking
-    told = "; ".join(f"{mark}: {mark.what}" for mark in part.marks if mark.what)
-    return (*part.marking, Paragraph((Words(f"{told}." if told else "Marks"),), marks_text(part.marks)))
+    return (*part.marking, Paragraph(explained(part.marks) or (Words("Marks"),), marks_text(part.marks)))
+
+
+def explained(marks: Marks) -> Inlines:
+    """What each mark is for, where it has to be said; nothing where it is said of none."""
+    told: Inlines = ()
+    for mark in marks:
+        if mark.what:
+            own = sentence("{mark}: {purpose}", mark=str(mark), purpose=mark.what)
+            told = sentence("{marks}; {mark}", marks=told, mark=own) if told else own
+    return sentence("{marks}.", marks=told) if told else ()
 
 
 def space_apart(asked: Blocks, label: str) -> tuple[Blocks, Blocks]:
@@ -153,7 +164,7 @@ def _boxes(question: Question, part: Part) -> _Boxes | None:
     if not isinstance(matrix, Matrix):
         return None
     for grid in all_blocks(part.ask):
-        if isinstance(grid, AnswerGrid) and not grid.shade and (grid.rows, grid.columns) == matrix.shape:
+        if isinstance(grid, AnswerGrid) and not grid.shade and grid.step in ("", step):
             notation = problem.notation if problem else load_notation(str(content.get("notation", "standard")))
             exact = problem.exact if problem else content.get("exact", True) is True
             places = problem.places if problem else int(str(content.get("places", 4)))

@@ -20,6 +20,7 @@ from symattn.document import (
     Paragraph,
     Words,
     WorkingSpace,
+    sentence,
 )
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Outline, Real, Value, has_symbols, is_symbolic
 from symattn.exact.carry import in_decimals
@@ -38,6 +39,7 @@ from symattn.formula import (
     shortest,
 )
 from symattn.formula.width import fold, width
+from symattn.languages import Message, message, sentences
 from symattn.ops import Activation, Add, Hadamard, Mask, MatMul, Round, Softmax, Stack, SumOver, Transpose
 from symattn.ops.arithmetic import Divide, DivisorGradient, Exponential, SquareRoot, Subtract, ToFloat
 from symattn.ops.gradient import (
@@ -86,7 +88,8 @@ def explain_step(step: Step, wording: Wording, detail: Detail) -> list[Block]:
     lines = [Relation((wording.shaped(plain, step.result), rule), ("=",))]
     if shows_factors(step) and width(factors := wording.factors(step)) <= LINE:
         lines.append(Relation((NOTHING, factors), (wording.equals(step),)))
-    blocks: list[Block] = [*remark_on_decimals(step, wording.derivation), Display(tuple(_folded(lines)))]
+    rule_shown = Display(tuple(_folded(lines)), step=step.name, role="rule")
+    blocks: list[Block] = [*remark_on_decimals(step, wording.derivation), rule_shown]
     if wording.derivation.staged and (block := wording.block_form(step, "i", "j")):
         blocks.append(Display((Relation((wording.entry(step.name, "i", "j"), block), ("=",)),)))
     written_out = entries(step, wording, detail)
@@ -96,7 +99,7 @@ def explain_step(step: Step, wording: Wording, detail: Detail) -> list[Block]:
     carried = in_decimals(step.result)
     values = Relation((plain, wording.values(step.result)), ("≈" if carried else "=",))
     if width(values) <= LINE or not written_out or carried:
-        blocks.append(Display(tuple(fold(values, LINE))))
+        blocks.append(Display(tuple(fold(values, LINE)), step=step.name, role="" if carried else "values"))
     ends = carried or all(map(terminates, step.result)) or isinstance(step.op, Round | ToFloat | Mask)
     if detail.places is not None and not ends:
         blocks.append(Display(tuple(fold(_decimals(step, step.result, wording, detail.places), LINE))))
@@ -115,11 +118,11 @@ def begins_decimals(step: Step, derivation: Derivation) -> bool:
     return step is next((s for s in derivation if isinstance(s.result, Matrix) and in_decimals(s.result)), None)
 
 
-DECIMALS = (
+DECIMALS = message(
     "From here on, numbers are decimals. They are carried with as many digits as needed and rounded only where they "
     "are printed, so every printed digit is right."
 )
-TOO_LONG = f"Exact values would be too long to read. {DECIMALS}"
+TOO_LONG = sentences(message("Exact values would be too long to read."), DECIMALS)
 
 
 def _decimals(step: Step, result: Matrix, wording: Wording, places: int) -> Relation:
@@ -198,13 +201,13 @@ def which(shape: tuple[int, int], entries: WhichEntries) -> tuple[list[tuple[int
         if rows <= LONG and columns <= LONG:
             return every, ""
         corners = sorted({(i, j) for i in (0, rows - 1) for j in (0, columns - 1)})
-        return corners, f"The matrix is {rows}×{columns}; its corner entries are written out."
+        return corners, message("The matrix is {shape}; its corner entries are written out.", shape=f"{rows}×{columns}")
     if entries == "all":
         return every, ""
     if entries == "none":
         return [], ""
     if entries == "first-row":
-        return [(0, j) for j in range(columns)], "The first row is written out." if rows > 1 else ""
+        return [(0, j) for j in range(columns)], message("The first row is written out.") if rows > 1 else ""
     assert not isinstance(entries, str)
     listed = [(i, j) for i, j in entries if i < rows and j < columns]
     return listed, ""
@@ -263,21 +266,25 @@ def mask_words(mask: Mask) -> str:
         kinds = mask.kind.replace("causal:top-left", "causal").split("+")
     else:
         kinds = [f"{kind}, unequal" if kind == "causal" else kind for kind in mask.kind.split("+")]
-    return " ".join(MASKS.get(kind, MASKS["custom"]) for kind in kinds)
+    return sentences(*(MASKS.get(kind, MASKS["custom"]) for kind in kinds))
 
 
 MASKS = {
-    "causal": "No token sees a later one: hidden scores are −∞, so their weights are 0.",
-    "causal, unequal": "The last query sees every key, and each query before it one key less; hidden scores are −∞, so "
-    "their weights are 0.",
-    "causal:top-left": "Query i sees keys 1 to i: hidden scores are −∞, so their weights are 0.",
-    "past": "A token sees earlier ones only, and not itself: hidden scores are −∞, so their weights are 0.",
-    "prefix": "All tokens see the first ones; no token sees any other later one: hidden scores are −∞, so their "
-    "weights are 0.",
-    "padding": "Padding is hidden: its scores are −∞, so its weights are 0.",
-    "window": "Tokens see only near ones: other scores are −∞, so their weights are 0.",
-    "blocks": "Tokens see only their own block: other scores are −∞, so their weights are 0.",
-    "custom": "Scores that the mask hides are −∞, so their weights are 0.",
+    "causal": message("No token sees a later one: hidden scores are −∞, so their weights are 0."),
+    "causal, unequal": message(
+        "The last query sees every key, and each query before it one key less; hidden scores are −∞, so "
+        "their weights are 0."
+    ),
+    "causal:top-left": message("Query i sees keys 1 to i: hidden scores are −∞, so their weights are 0."),
+    "past": message("A token sees earlier ones only, and not itself: hidden scores are −∞, so their weights are 0."),
+    "prefix": message(
+        "All tokens see the first ones; no token sees any other later one: hidden scores are −∞, so their "
+        "weights are 0."
+    ),
+    "padding": message("Padding is hidden: its scores are −∞, so its weights are 0."),
+    "window": message("Tokens see only near ones: other scores are −∞, so their weights are 0."),
+    "blocks": message("Tokens see only their own block: other scores are −∞, so their weights are 0."),
+    "custom": message("Scores that the mask hides are −∞, so their weights are 0."),
 }
 
 
@@ -311,7 +318,7 @@ def ask_step(step: Step, wording: Wording, exact: bool) -> list[Block]:
     by_hand |= Mean | Variance | MeanSquare | Standardise | Rescale
     if isinstance(step.op, by_hand):
         blocks.append(WorkingSpace(working_height(step, wording.derivation)))
-    blocks.append(AnswerGrid(name, rows, columns, cell_kind(step, exact)))
+    blocks.append(AnswerGrid(name, rows, columns, cell_kind(step, exact), step=step.name))
     return blocks
 
 
@@ -359,6 +366,10 @@ def step_title(step: Step, wording: Wording) -> Inlines:
     name = wording.name(step.name)
     letter = isinstance(name, Name) and len(name.base.removeprefix("d") or name.base) == 1
     if not letter and word:  # notations that use words for symbols would say everything twice
-        where = f", head {called.head}" if (called := Called.of(step.name)).head else ""
-        return (Words(word + (f" {step.token}" if step.token else "") + where),)
-    return (Words(f"{word} "), Math(name)) if word else (Math(name),)
+        text = word if isinstance(word, Message) else message(word)
+        if step.token:
+            text = message("{matrix} {token}", matrix=text, token=step.token)
+        if head := Called.of(step.name).head:
+            text = message("{matrix}, head {head}", matrix=text, head=head)
+        return (Words(text),)
+    return sentence("{matrix} {name}", matrix=word, name=name) if word else (Math(name),)

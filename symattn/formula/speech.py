@@ -43,19 +43,19 @@ from symattn.languages import say
 
 DOTS = {"horizontal": "and so on", "vertical": "and so on", "diagonal": "and so on", "cell": "a number"}
 RELATIONS = {
-    "=": "{1} equals {2}", "≈": "{1} is about {2}", "→": "{1} goes to {2}", ":=": "{1} is defined as {2}",
-    "≠": "{1} is not equal to {2}", "<": "{1} is less than {2}", ">": "{1} is greater than {2}",
-    "≤": "{1} is at most {2}", "≥": "{1} is at least {2}", "∈": "{1} is in {2}",
+    "=": "{left} equals {right}", "≈": "{left} is about {right}", "→": "{left} goes to {right}",
+    ":=": "{left} is defined as {right}", "≠": "{left} is not equal to {right}", "<": "{left} is less than {right}",
+    ">": "{left} is greater than {right}", "≤": "{left} is at most {right}", "≥": "{left} is at least {right}",
+    "∈": "{left} is in {right}",
 }  # fmt: skip
-AND = "{1} and {2}"
-TIMES = "{1} times {2}"
-PRODUCTS = {"": TIMES, "·": TIMES, "×": TIMES, "⊙": "{1} times entry by entry {2}"}
+AND = "{left} and {right}"
+TIMES = "{left} times {right}"
+PRODUCTS = {"": TIMES, "·": TIMES, "×": TIMES, "⊙": "{left} times entry by entry {right}"}
 BRACKETS = {
-    "(": "open bracket {1} close bracket",
-    "[": "open square bracket {1} close square bracket",
-    "⟨": "open angle bracket {1} close angle bracket",
-    "|": "open bar {1} close bar",
-    "": "{1}",
+    "(": "open bracket {body} close bracket",
+    "[": "open square bracket {body} close square bracket",
+    "⟨": "open angle bracket {body} close angle bracket",
+    "|": "open bar {body} close bar",
 }
 
 
@@ -83,40 +83,40 @@ def _speak(node: Formula) -> str:
         case Blank():
             return say("blank")
         case Negative(body):
-            return say("minus {1}", _bracketed(body, isinstance(body, Sum | Negative)))
+            return say("minus {number}", number=_bracketed(body, isinstance(body, Sum | Negative)))
         case Sum(terms):
             return reduce(_plus, terms[1:], _speak(terms[0])) if terms else ""
         case Product(factors, sign):
             spoken = [_bracketed(x, factor_needs_brackets(x, i == 0, sign)) for i, x in enumerate(factors)]
             return _joined(PRODUCTS[sign], spoken)
         case Fraction(above, below) if _is_atom(above) and _is_atom(below):
-            return say("{1} over {2}", _speak(above), _speak(below))
+            return say("{above} over {below}", above=_speak(above), below=_speak(below))
         case Fraction(above, below):
-            return say("the fraction {1} over {2}, end of fraction,", _speak(above), _speak(below))
+            return say("the fraction {above} over {below}, end of fraction,", above=_speak(above), below=_speak(below))
         case Power(base, exponent):
             low, high = _bracketed(base, base_needs_brackets(base)), _speak(exponent)
             if _is_atom(exponent):
-                return say("{1} to the power {2}", low, high)
-            return say("{1} to the power {2}, end of exponent,", low, high)
+                return say("{base} to the power {exponent}", base=low, exponent=high)
+            return say("{base} to the power {exponent}, end of exponent,", base=low, exponent=high)
         case Root(body) if _is_atom(body):
-            return say("the square root of {1}", _speak(body))
+            return say("the square root of {body}", body=_speak(body))
         case Root(body):
-            return say("the square root of {1}, end of root,", _speak(body))
+            return say("the square root of {body}, end of root,", body=_speak(body))
         case Transposed(body):
-            return say("{1} transposed", _bracketed(body, base_needs_brackets(body)))
+            return say("{matrix} transposed", matrix=_bracketed(body, base_needs_brackets(body)))
         case Call(function, arguments):
             inside = _joined(AND, list(map(_speak, arguments)))
             if len(arguments) == 1 and _is_atom(arguments[0]):
-                return say("{1} of {2}", _name(function), inside)
-            return say("{1} of {2}, end of {1},", _name(function), inside)
+                return say("{function} of {arguments}", function=_name(function), arguments=inside)
+            return say("{function} of {arguments}, end of {function},", function=_name(function), arguments=inside)
         case Bracketed(body, bracket):
-            return say(BRACKETS[bracket], _speak(body))
+            return _within(bracket, body)
         case ListOf(items, _, _):
-            return say("list {1}, end of list,", ", ".join(map(_speak, items)))
+            return say("list {items}, end of list,", items=", ".join(map(_speak, items)))
         case MatrixOf():
             return _matrix(node)
         case Shape(rows, columns):
-            return say("{1} by {2}", _speak(rows), _speak(columns))
+            return say("{rows} by {columns}", rows=_speak(rows), columns=_speak(columns))
         case Annotated(body, note, _):
             return f"{_speak(body)}, {_speak(note)},"
         case Marked(body, _, words):
@@ -139,24 +139,28 @@ def _is_atom(node: Formula) -> bool:
 
 
 def _bracketed(body: Formula, brackets: bool) -> str:
-    return say(BRACKETS["(" if brackets else ""], _speak(body))
+    return _within("(" if brackets else "", body)
 
 
-def _joined(message: str, spoken: Sequence[str]) -> str:
-    return reduce(lambda left, right: say(message, left, right), spoken) if spoken else ""
+def _within(bracket: str, body: Formula) -> str:
+    return say(BRACKETS[bracket], body=_speak(body)) if bracket else _speak(body)
+
+
+def _joined(text: str, spoken: Sequence[str]) -> str:
+    return reduce(lambda left, right: say(text, left=left, right=right), spoken) if spoken else ""
 
 
 def _plus(before: str, term: Formula) -> str:
     match term:
         case Negative(body):
-            return say("{1} minus {2}", before, _bracketed(body, isinstance(body, Sum | Negative)))
+            return say("{left} minus {right}", left=before, right=_bracketed(body, isinstance(body, Sum | Negative)))
         case _:
-            return say("{1} plus {2}", before, _bracketed(term, isinstance(term, Sum)))
+            return say("{left} plus {right}", left=before, right=_bracketed(term, isinstance(term, Sum)))
 
 
 def _related(before: str, link: tuple[str, str]) -> str:
     sign, after = link
-    return say(RELATIONS.get(sign, f"{{1}} {sign} {{2}}"), before, after)
+    return say(RELATIONS[sign], left=before, right=after) if sign in RELATIONS else f"{before} {sign} {after}"
 
 
 def _big_sum(node: BigSum) -> str:
@@ -164,13 +168,19 @@ def _big_sum(node: BigSum) -> str:
     lower, upper = _speak(node.lower), _speak(node.upper)
     match node.lower != NOTHING, node.upper != NOTHING:
         case True, True:
-            return say("the sum over {1} from {2} to {3} of {4}", index, lower, upper, body)
+            return say(
+                "the sum over {index} from {lower} to {upper} of {body}",
+                index=index,
+                lower=lower,
+                upper=upper,
+                body=body,
+            )
         case True, False:
-            return say("the sum over {1} from {2} of {3}", index, lower, body)
+            return say("the sum over {index} from {lower} of {body}", index=index, lower=lower, body=body)
         case False, True:
-            return say("the sum over {1} to {2} of {3}", index, upper, body)
+            return say("the sum over {index} to {upper} of {body}", index=index, upper=upper, body=body)
         case _:
-            return say("the sum over {1} of {2}", index, body)
+            return say("the sum over {index} of {body}", index=index, body=body)
 
 
 def _letter(base: str) -> str:
@@ -183,21 +193,21 @@ def _letter(base: str) -> str:
 def _name(name: Name) -> str:
     spoken = _letter(name.base)
     if name.hat:
-        spoken = say("{1} hat", spoken)
+        spoken = say("{name} hat", name=spoken)
     for _ in range(name.primes):
-        spoken = say("{1} prime", spoken)
+        spoken = say("{name} prime", name=spoken)
     if name.sup:
-        spoken = say("{1} super {2}", spoken, _letter(name.sup))
-    return say("{1} sub {2}", spoken, " ".join(map(_speak, name.sub))) if name.sub else spoken
+        spoken = say("{name} super {above}", name=spoken, above=_letter(name.sup))
+    return say("{name} sub {below}", name=spoken, below=" ".join(map(_speak, name.sub))) if name.sub else spoken
 
 
 def _matrix(node: MatrixOf) -> str:
     height, width = len(node.rows), len(node.rows[0]) if node.rows else 0
-    said = say("{1} by {2} matrix", height, width)
+    said = say("{rows} by {columns} matrix", rows=height, columns=width)
     if node.column_labels:
-        said += ", " + say("columns {1}", ", ".join(map(_speak, node.column_labels)))
+        said += ", " + say("columns {labels}", labels=", ".join(map(_speak, node.column_labels)))
     labels: Iterable[object] = map(_speak, node.row_labels) if node.row_labels else range(1, height + 1)
-    rows = (say("row {1}: {2}", label, _cells(node, i, width)) for i, label in enumerate(labels))
+    rows = (say("row {row}: {entries}", row=label, entries=_cells(node, i, width)) for i, label in enumerate(labels))
     return f"{said}, {'; '.join(rows)}"
 
 
@@ -207,4 +217,4 @@ def _cells(node: MatrixOf, i: int, width: int) -> str:
 
 def _cell(node: MatrixOf, i: int, j: int) -> str:
     spoken = _speak(node.rows[i][j]).rstrip(",，")
-    return say("{1} excluded", spoken) if (i, j) in node.excluded else spoken
+    return say("{entry} excluded", entry=spoken) if (i, j) in node.excluded else spoken

@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from symattn.errors import InputError
 from symattn.grading.source import Entrant, Papers
+from symattn.languages import message, sentences
 from symattn.submissions.files import FORMS, LARGEST_FILE
 
 MOST_FILES = 20_000
@@ -118,7 +119,7 @@ def _of_folder(folder: Path) -> Iterator[File]:
                 else:
                     yield File(label, path.read_bytes())
             except OSError as error:
-                yield File(label, complaint=f"It cannot be read: {error.strerror}.")
+                yield File(label, complaint=message("It cannot be read: {error}.", error=error.strerror))
 
 
 def _of_zip(path: Path) -> Iterator[File]:
@@ -139,12 +140,12 @@ def _of_zip(path: Path) -> Iterator[File]:
 def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> File:
     label = _label(info.filename)
     if info.flag_bits & 1:
-        return File(label, complaint="It is encrypted.")
+        return File(label, complaint=message("It is encrypted."))
     try:
         with archive.open(info) as stream:
             data = stream.read(LARGEST_FILE + 1)
     except (OSError, zipfile.BadZipFile, NotImplementedError, EOFError, ValueError, RuntimeError) as error:
-        return File(label, complaint=f"It cannot be unpacked: {error}.")
+        return File(label, complaint=message("It cannot be unpacked: {error}.", error=error))
     return File(label, complaint=_too_large(info.file_size)) if len(data) > LARGEST_FILE else File(label, data)
 
 
@@ -159,7 +160,7 @@ def _counted(count: int, where: Path) -> int:
 
 
 def _too_large(size: int) -> str:
-    return f"It has {size} bytes; {LARGEST_FILE} are read at most."
+    return message("It has {size} bytes; {most} are read at most.", size=size, most=LARGEST_FILE)
 
 
 def _label(path: str) -> str:
@@ -208,7 +209,7 @@ def _handed(file: File, head: Head) -> Handed:
 
 def head_without_reading(file: File) -> Head | None:
     """The head of a file that cannot be read or has nothing in it; None if it has to be looked into."""
-    complaint = file.complaint or ("" if file.data.strip() else "It is empty.")
+    complaint = file.complaint or ("" if file.data.strip() else message("It is empty."))
     return Head(complaint=complaint) if complaint else None
 
 
@@ -238,20 +239,29 @@ class _Roster:
         above = path.parts[self._shared : -1] if file else path.parts[:-1]
         folder = next((found for part in reversed(above) if (found := self._meant(part))), None)
         if file and folder and file is not folder:
-            said = f"the file is named like that of {_who(file)}, and its folder like that of {_who(folder)}"
-            return _refused(one, f"It is not known whose it is: {said}.")
+            said = message(
+                "It is not known whose it is: the file is named like that of {one}, and its folder like that of "
+                "{other}.",
+                one=_who(file),
+                other=_who(folder),
+            )
+            return _refused(one, said)
         entrant = file or folder
         if entrant is None:
-            said = (
-                "neither the file's name nor its folder's has an id or a name of the class list, "
-                "and what is written inside does not count"
+            said = message(
+                "It is not known whose it is: neither the file's name nor its folder's has an id or a name of the "
+                "class list, and what is written inside does not count."
             )
-            return _refused(one, f"It is not known whose it is: {said}.")
+            return _refused(one, said)
         inside = self._by_id.get(_folded(one.id))
         if inside and inside is not entrant:
-            doubt = f"The id inside is that of {_who(inside)}; the file's name says whose it is."
+            doubt = message(
+                "The id inside is that of {student}; the file's name says whose it is.", student=_who(inside)
+            )
             return replace(one, entrant=entrant, doubt=doubt)
-        said = f"The id inside, {one.id!r}, is not in the class list; the file's name says whose it is."
+        said = message(
+            "The id inside, {id}, is not in the class list; the file's name says whose it is.", id=repr(one.id)
+        )
         return replace(one, entrant=entrant, notices=() if inside or not one.id else (said,))
 
     def _meant(self, name: str) -> Entrant | None:
@@ -298,19 +308,24 @@ def _on_sheet(one: Handed, papers: Papers) -> Handed:
         named = papers.sheet(one.sheet or given_out)
     except InputError as error:
         if not given_out:
-            return _refused(one, str(error))
-        return _doubted(one, given_out, f"{error} It is marked as {given_out}, which was given out.")
+            return _refused(one, error.said)
+        said = message("{error} It is marked as {sheet}, which was given out.", error=error.said, sheet=given_out)
+        return _doubted(one, given_out, said)
     if given_out and not one.sheet:
-        said = f"No sheet is named in it; it is marked as {given_out}, which was given out."
+        said = message("No sheet is named in it; it is marked as {sheet}, which was given out.", sheet=given_out)
         return replace(one, sheet=named, notices=(*one.notices, said))
     if given_out and named != given_out:
-        said = f"It answers sheet {named}, and {given_out} was given out; it is marked as {named}."
+        said = message(
+            "It answers sheet {named}, and {given} was given out; it is marked as {named}.",
+            named=named,
+            given=given_out,
+        )
         return _doubted(one, named, said)
     return replace(one, sheet=named)
 
 
 def _doubted(one: Handed, sheet: str, doubt: str) -> Handed:
-    return replace(one, sheet=sheet, doubt=f"{one.doubt} {doubt}".lstrip())
+    return replace(one, sheet=sheet, doubt=sentences(one.doubt, doubt))
 
 
 def _once_each(handed: Sequence[Handed]) -> list[Handed]:
@@ -324,7 +339,9 @@ def _once_each(handed: Sequence[Handed]) -> list[Handed]:
         *others, last = sorted(files, key=lambda one: (one.file.form != "", natural(one.file.stem)))
         if others:
             left = ", ".join(other.file.path for other in others)
-            said = f"{len(files)} files were handed in; the last by name is marked, not {left}."
+            said = message(
+                "{count} files were handed in; the last by name is marked, not {others}.", count=len(files), others=left
+            )
             last = replace(last, notices=(*last.notices, said))
         kept.append(last)
     return kept
@@ -337,8 +354,10 @@ def _said_if_twice(handed: Sequence[Handed]) -> list[Handed]:
     said = []
     for one in handed:
         others = [path for path in same[_folded(one.id)] if one.id and path != one.file.path]
-        notice = (f"The id {one.id!r} is also in {', '.join(others)}.",) if others else ()
-        said.append(replace(one, notices=(*one.notices, *notice)))
+        if others:
+            notice = message("The id {id} is also in {files}.", id=repr(one.id), files=", ".join(others))
+            one = replace(one, notices=(*one.notices, notice))
+        said.append(one)
     return said
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from symattn.errors import InputError, offered
+from symattn.languages import message
 from symattn.marking.policy import POLICIES, Policy
 from symattn.marking.report import Given, Notice, Report
 from symattn.marking.scheme import Scheme, read_scheme
@@ -49,7 +50,7 @@ class Result:
 
     @cached_property
     def marks(self) -> tuple[Given, ...]:
-        return tuple(Given(**{**given, "parts": tuple(given["parts"])}) for given in self.report["marks"])
+        return tuple(Given(**{**given, "parts": tuple(given["parts"]), "why": None}) for given in self.report["marks"])
 
     @cached_property
     def mistakes(self) -> tuple[Mistake, ...]:
@@ -147,12 +148,16 @@ class Row:
 def counted(rows: Iterable[Row]) -> list[str]:
     """How many rows have which status: "11 marked", "1 broken"."""
     statuses = [row.status for row in rows]
-    return [f"{statuses.count(status)} {status}" for status in STATUSES if status in statuses]
+    return [
+        message("{count} {status}", count=statuses.count(status), status=message(status))
+        for status in STATUSES
+        if status in statuses
+    ]
 
 
 def _placed(where: str, notice: Notice) -> str:
     place = ", ".join(filter(None, (where, notice.part)))
-    return f"{place}: {notice.says}" if place else notice.says
+    return message("{place}: {notice}", place=place, notice=notice.says) if place else notice.says
 
 
 # ------------------------------------------------------------------------------------------------ settings

@@ -6,7 +6,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 
-from symattn.document import Block, Document, Heading, Inlines, ItemList, Paragraph, Quoted, Strong, Table, Words
+from symattn.document import (
+    Block,
+    Document,
+    Heading,
+    Inlines,
+    ItemList,
+    Paragraph,
+    Quoted,
+    Strong,
+    Table,
+    Words,
+    in_turn,
+    sentence,
+)
 from symattn.grading.record import Mistake, Result, Row, counted
 from symattn.grading.statistics import (
     FEWEST,
@@ -18,6 +31,7 @@ from symattn.grading.statistics import (
     two_places,
     variance,
 )
+from symattn.languages import message, sentences
 from symattn.misconceptions import SLIPS, misconceptions
 
 
@@ -32,8 +46,9 @@ def summary_document(title: str, terms: str, rows: Sequence[Row]) -> Document:
 
 
 def _policy(terms: str, rows: Sequence[Row]) -> Paragraph:
-    submissions = "; ".join(counted(rows))
-    return Paragraph((Words("Policy: "), Words(Quoted(terms)), Words(f" · Submissions: {submissions}")))
+    policy = sentence("Policy: {policy}", policy=Quoted(terms))
+    submissions = sentence("Submissions: {counts}", counts="; ".join(counted(rows)))
+    return Paragraph((*policy, Words(" · "), *submissions))
 
 
 # ------------------------------------------------------------------------------------------------ marks and steps
@@ -83,10 +98,12 @@ def _mistakes(marked: Sequence[Row]) -> Iterator[Block]:
     """Each mistake that was made: what, where, by how many; the commonest first."""
     yield _heading("Mistakes")
     made: dict[tuple[str, int, str], list[int]] = {}
+    uncertain = False
     for student, row in enumerate(marked):
         for number, result in enumerate(row.results, 1):
             for mistake in result.mistakes:
                 made.setdefault((_called(mistake), number, mistake.step), []).append(student)
+                uncertain |= mistake.kind != "slip" and sum(map(bool, mistake.ids)) > 1
     if not made:
         yield _said("None.")
         return
@@ -100,7 +117,7 @@ def _mistakes(marked: Sequence[Row]) -> Iterator[Block]:
         (
             (
                 name,
-                f"Question {number}, {step}" if several else step,
+                message("Question {number}, {step}", number=number, step=step) if several else step,
                 len(set(students)),
                 percent(Fraction(len(set(students)), len(marked))),
                 len(students),
@@ -108,19 +125,27 @@ def _mistakes(marked: Sequence[Row]) -> Iterator[Block]:
             for (name, number, step), students in places
         ),
     )
-    if any(" or " in name for name in whole):
+    if uncertain:
         yield _said("Mistakes with an or between them could not be told apart by what was written.")
 
 
 def _called(mistake: Mistake) -> str:
     """A mistake in words and by its id: "not scaled (C1)"; slips that cannot be told apart are slips and no more."""
     if mistake.kind == "slip" and len(mistake.ids) > 1:
-        return "slip"
-    known = " or ".join(f"{_names().get(id, id)} ({id})" for id in mistake.ids if id)
-    return known or _KINDS.get(mistake.kind, mistake.kind)
+        return message("slip")
+    said, *others = [
+        message("{mistake} ({id})", mistake=message(_names().get(id, id)), id=id) for id in mistake.ids if id
+    ] or [_KINDS.get(mistake.kind, message(mistake.kind))]
+    for other in others:
+        said = message("{mistakes} or {mistake}", mistakes=said, mistake=other)
+    return said
 
 
-_KINDS = {"unknown": "not recognised", "shape": "another shape", "answer": "a wrong answer"}
+_KINDS = {
+    "unknown": message("not recognised"),
+    "shape": message("another shape"),
+    "answer": message("a wrong answer"),
+}
 
 
 @cache
@@ -139,8 +164,12 @@ def _variants(marked: Sequence[Row]) -> Iterator[Block]:
         return
     yield _heading("Variants")
     yield _said(
-        f"A variant that at least {FEWEST} students had is marked with * if its mean is more than a quarter of a "
-        "standard deviation off that of all, and a step of it is named if its facility differs by more than 15 points."
+        message(
+            "A variant that at least {fewest} students had is marked with * if its mean is more than a quarter of a "
+            "standard deviation off that of all, and a step of it is named if its facility differs by more than 15 "
+            "points.",
+            fewest=FEWEST,
+        )
     )
     for number, results in families:
         yield from _family(number, results)
@@ -162,34 +191,42 @@ def _family(number: int, results: Sequence[Result]) -> Iterator[Block]:
                 spread.count,
                 two_places(spread.mean),
                 _signed(difference),
-                " · ".join(steps),
+                _apart(steps),
             )
         )
         if off:
-            easier = "easier" if difference > 0 else "harder"
-            offers.append(
-                (
-                    Words(Quoted(name)),
-                    Words(f" was {easier}. {_signed(-difference)} for each who had it would level the means."),
-                )
-            )
+            text = "{variant} was harder. {marks} for each who had it would level the means."
+            if difference > 0:
+                text = "{variant} was easier. {marks} for each who had it would level the means."
+            offers.append(sentence(text, variant=Quoted(name), marks=_signed(-difference)))
     yield _table((_named(number, results), "Students", "Mean", "Off the mean of all", "Steps that are off"), rows)
     means = variance([mean([r.total for r in own]) for own in siblings.values()])
     within = _pooled([[r.total for r in own] for own in siblings.values()])
-    yield _said(
-        f"Variance of the variants' means: {two_places(means)}; of the marks within a variant: "
-        f"{two_places(within) if within is not None else 'not known, for nobody shared one'}."
-    )
+    text = "Variance of the variants' means: {means}; of the marks within a variant: {within}."
+    if within is None:
+        text = (
+            "Variance of the variants' means: {means}; of the marks within a variant: not known, for nobody shared one."
+        )
+    yield _said(message(text, means=two_places(means), within=two_places(within) if within is not None else ""))
     if offers:
         yield ItemList(tuple(offers))
         yield _said("Nothing has been adjusted.")
+
+
+def _apart(items: Sequence[str]) -> str:
+    """a · b · c."""
+    said, *others = items or [""]
+    for item in others:
+        said = message("{items} · {item}", items=said, item=item)
+    return said
 
 
 def _steps_off(own: Sequence[Result], results: Sequence[Result]) -> Iterator[str]:
     for step in _lines(own):
         (got, of), (all_got, all_of) = _sums(own, step), _sums(results, step)
         if of and all_of and facility_is_off(Fraction(got, of), Fraction(all_got, all_of), len(own)):
-            yield f"{step} ({percent(Fraction(got, of))}, all {percent(Fraction(all_got, all_of))})"
+            own_share, whole = percent(Fraction(got, of)), percent(Fraction(all_got, all_of))
+            yield message("{step} ({share}, all {whole})", step=step, share=own_share, whole=whole)
 
 
 def _pooled(groups: Sequence[Sequence[int]]) -> Fraction | None:
@@ -210,23 +247,23 @@ def _by_hand(rows: Sequence[Row]) -> Iterator[Block]:
     """What a person still has to do."""
     broken = [(row, [row.reason, *row.notices]) for row in rows if row.status == "broken"]
     missing = [(row, list[str]()) for row in rows if row.status == "missing"]
-    unread = ["An answer has to be read."]
+    unread = [message("An answer has to be read.")]
     seen = [
         (row, [*filter(None, [row.reason]), *(unread if _to_read(row) else []), *row.said])
         for row in rows
         if row.has_marks
     ]
     lists = (
-        ("Broken", "Handed in, and not marked.", broken),
-        ("Missing", "In the class list, and nothing handed in.", missing),
-        ("To look at", "Marked, but somebody should see it.", [(row, said) for row, said in seen if said]),
+        (message("Broken"), "Handed in, and not marked.", broken),
+        (message("Missing"), "In the class list, and nothing handed in.", missing),
+        (message("To look at"), "Marked, but somebody should see it.", [(row, said) for row, said in seen if said]),
     )
     for title, meaning, listed in lists:
         if listed:
-            yield _heading(f"{title}: {len(listed)}")
+            yield _heading(message("{title}: {count}", title=title, count=len(listed)))
             yield _said(meaning)
             yield ItemList(
-                tuple((Strong(Quoted(_whose(row))), Words(f" {' '.join(said)}".rstrip())) for row, said in listed)
+                tuple(in_turn([(Strong(Quoted(_whose(row))),), (Words(sentences(*said)),)]) for row, said in listed)
             )
 
 
@@ -251,7 +288,9 @@ def _questions(marked: Sequence[Row]) -> Iterator[tuple[int, list[Result]]]:
 
 def _named(number: int, results: Sequence[Result]) -> str:
     titles = dict.fromkeys(result.title for result in results)
-    return f"{number}. {next(iter(titles))}" if len(titles) == 1 else f"Question {number}"
+    if len(titles) > 1:
+        return message("Question {number}", number=number)
+    return message("{number}. {title}", number=number, title=message(next(iter(titles))))
 
 
 def _heading(text: str) -> Heading:

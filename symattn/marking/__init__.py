@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from symattn.attempt import BLANK, Attempt, Grid, Said, Unreadable
 from symattn.derivation import Derivation
 from symattn.exact import Matrix, Value
+from symattn.languages import message, sentences
 from symattn.marking.answers import mark_answer
 from symattn.marking.award import Awarding
 from symattn.marking.diagnosis import PRIOR, Diagnosis, diagnosed
@@ -82,8 +83,11 @@ def _precision(report: Report) -> Iterator[Notice]:
     """At most one mark a question for everything that was rounded too early or to too few places (3.5)."""
     rounded = [v for v in report.verdicts if "precision" in v.flags]
     if rounded:
-        wanted = "exact values" if _exact(report.question) else f"{_places(report.question)} places"
-        says = f"Numerically right, but the question asks for {wanted}."
+        if _exact(report.question):
+            says = message("Numerically right, but the question asks for exact values.")
+        else:
+            places = _places(report.question)
+            says = message("Numerically right, but the question asks for {places} places.", places=places)
         yield Notice(rounded[0].part, "precision", says, report.policy.precision)
 
 
@@ -211,10 +215,14 @@ class Sitting:
         name, i, j, right, value = reading.given
         if not self.upright:
             i, j = j, i
-        says = f"Entry ({i + 1}, {j + 1}) of {name} is {_plain(right)} and was read as {_plain(value)}."
+        says = message(
+            "Entry ({row}, {column}) of {matrix} is {right} and was read as {read}.",
+            row=i + 1, column=j + 1, matrix=name, right=_plain(right), read=_plain(value),
+        )  # fmt: skip
+        besides = message("Everything else is marked on what was read.")
         shown = next(part for part, step in self.steps.items() if step in reading.decisive)
-        event = Event(number, shown, name, "misread", (Candidate("misread", "A14", says),), ())
-        return event, Notice("", "misread", f"{says} Everything else is marked on what was read.", policy.misread)
+        event = Event(number, shown, name, "misread", (Candidate("misread", "A14", says, sentence=True),), ())
+        return event, Notice("", "misread", sentences(says, besides), policy.misread, number, besides)
 
     def _unread(self) -> Iterator[Notice]:
         for part in self.steps:
@@ -222,11 +230,15 @@ class Sitting:
             if isinstance(said, Unreadable):
                 yield Notice(part, "reading", said.complaint)
             elif said is not None and not isinstance(said, Grid):
-                yield Notice(part, "reading", "A matrix was expected here.")
+                yield Notice(part, "reading", message("A matrix was expected here."))
             elif isinstance(said, Grid):
                 for i, j, entry in said.cells():
                     if entry.complaint:
-                        yield Notice(part, "reading", f"Entry ({i + 1}, {j + 1}) cannot be read: {entry.complaint}")
+                        says = message(
+                            "Entry ({row}, {column}) cannot be read: {complaint}",
+                            row=i + 1, column=j + 1, complaint=entry.complaint,
+                        )  # fmt: skip
+                        yield Notice(part, "reading", says)
 
 
 def _likelihood(candidate: Candidate) -> int:

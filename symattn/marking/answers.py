@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -31,14 +30,15 @@ from symattn.errors import InputError, ReadError, SymattnError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, divide, from_sympy, has_symbols
 from symattn.exact.reading import decide_reading, read
 from symattn.exact.values import RATIONAL
+from symattn.languages import counted, message
 from symattn.marking.diagnosis import LAST_RESORT
 from symattn.marking.policy import Policy
-from symattn.marking.report import Candidate, Event, Flag, Given, Kind, Notice, State, Verdict, Way
+from symattn.marking.report import Candidate, Event, Flag, Given, Kind, Notice, State, Verdict, Way, Why
 from symattn.marking.trace import Accepts
 from symattn.misconceptions import COUNTING, SLIPS, misconceptions, slips
 from symattn.misconceptions.mask import offset, one_later, other_half, queries_hidden
 from symattn.ops.attention import Keep
-from symattn.problems.counts import ITEMS, polynomial
+from symattn.problems.counted import ITEMS, polynomial
 from symattn.problems.properties import RULES
 from symattn.question import (
     Answer,
@@ -46,8 +46,10 @@ from symattn.question import (
     ChoiceAnswer,
     EntriesAnswer,
     FormulaAnswer,
+    Lesser,
     Mark,
     MatrixAnswer,
+    OneLess,
     OrderAnswer,
     Part,
     PropertyAnswer,
@@ -71,9 +73,6 @@ PROVED = ("exact", "interval", "modular", "formal", "to 200 digits", "rounding")
 
 LARGEST_POWER = 10_000
 """The largest number that a student's own exponents may be where powers are multiplied out."""
-
-REASON = "reason"
-"""What a mark is for that only a person can give."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,33 +108,29 @@ def mark_answer(
 # ------------------------------------------------------------------------------------------------ marks
 
 
-def accuracy(mark: Mark, accepted: Sequence[Sequence[bool]]) -> tuple[int, str]:
+def accuracy(mark: Mark, accepted: Sequence[Sequence[bool]]) -> tuple[int, Why]:
     """How many of the marks a matrix earns, given which of its entries are accepted row by row, and why.
 
-    `mark.what` says how they are shared ("one for each row", "all entries; A1 for two thirds of them", "one less for
-    every wrong number"); if it says nothing, as many marks as rows are one for each row, and others are in proportion,
-    rounded down.  Nothing right earns nothing in any case.  Cells that were not asked for are left out.
+    `mark.rule` says how they are shared; without one, as many marks as rows are one for each row if nothing else is
+    said of them, and others are in proportion, rounded down.  Nothing right earns nothing in any case.  Cells that were
+    not asked for are left out.
     """
     rows = [row for row in accepted if row]
     right, of = sum(map(sum, rows)), sum(map(len, rows))
-    wrong, why = of - right, f"{right} of {of} right"
+    wrong, why = of - right, Why("right", right, of)
     if not right:
         return 0, why
     if not wrong:
         return mark.number, why
-    if less := _ONE_LESS.search(mark.what):
-        return max(0, mark.number - ceil(Fraction(wrong, 2 if less[1] else 1))), why
-    if lesser := next((share for words, share in _LESSER.items() if words in mark.what), None):
-        return mark.number // 2 if right >= lesser * of else 0, why
-    if _BY_ROW.search(mark.what) or (not mark.what and 1 < mark.number == len(rows)):
+    match mark.rule:
+        case OneLess(each):
+            return max(0, mark.number - ceil(Fraction(wrong, each))), why
+        case Lesser(share):
+            return mark.number // 2 if right >= share * of else 0, why
+    if mark.rule == "rows" or (mark.rule is None and not mark.what and 1 < mark.number == len(rows)):
         whole = sum(map(all, rows))
-        return mark.number * whole // len(rows), f"{whole} of {len(rows)} rows right"
+        return mark.number * whole // len(rows), Why("rows", whole, len(rows))
     return mark.number * right // of, why
-
-
-_ONE_LESS = re.compile(r"\bone less for (?:each|every) (two )?")
-_LESSER = {"A1 for two thirds": Fraction(2, 3), "all four; A1 for three": Fraction(3, 4)}
-_BY_ROW = re.compile(r"\b(?:row|token)s?\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +143,7 @@ class _Outcome:
     rows: Sequence[Sequence[bool]]
     method: bool = False
     pending: bool = False
-    earned: Callable[[Mark], tuple[int, str]] | None = None
+    earned: Callable[[Mark], tuple[int, Why]] | None = None
     said: bool = True
 
 
@@ -157,13 +152,17 @@ def _marks(part: Part, outcome: _Outcome, policy: Policy, ticked: bool) -> Itera
     needs_method = any(mark.code == "M" for mark in part.marks) and not policy.independent_accuracy
     for k, mark in enumerate(part.marks):
         pending = outcome.pending
-        if mark.what == REASON:
+        given, why = 0, cast(Why | None, None)
+        if mark.rule == "reason":
             pending = outcome.said and not ticked
-            given, why = (mark.number, "reason seen") if ticked else (0, "to be read" if pending else "")
+            if ticked:
+                given, why = mark.number, Why("reason seen")
+            elif pending:
+                why = Why("to be read")
         elif mark.code == "M":
-            given, why = (mark.number, "method seen") if shown else (0, "method not seen")
+            given, why = (mark.number, Why("method seen")) if shown else (0, Why("method not seen"))
         elif mark.code == "A" and needs_method and not shown:
-            given, why = 0, "no accuracy without method"
+            why = Why("no method")
         elif outcome.earned is not None:
             given, why = outcome.earned(mark)
         else:
@@ -173,7 +172,7 @@ def _marks(part: Part, outcome: _Outcome, policy: Policy, ticked: bool) -> Itera
 
 def _share_of_rows(part: Part, k: int, rows: Sequence[Sequence[bool]]) -> Sequence[Sequence[bool]]:
     """The rows that the mark is for, where several marks of a kind share them in order."""
-    alike = [i for i, mark in enumerate(part.marks) if mark.code == part.marks[k].code and mark.what != REASON]
+    alike = [i for i, mark in enumerate(part.marks) if mark.code == part.marks[k].code and mark.rule != "reason"]
     if len(rows) < len(alike):
         return rows
     position, count = alike.index(k), len(alike)
@@ -233,7 +232,10 @@ class _Judge:
             case RubricAnswer(points), Text() as text:
                 return self._rubric(len(points), text)
             case answer, _:
-                says = f"Here {_ASKED[type(answer)]} was asked for, and {_CAME[type(said)]} was given."
+                says = message(
+                    "Here {asked} was asked for, and {given} was given.",
+                    asked=_ASKED[type(answer)], given=_CAME[type(said)],
+                )  # fmt: skip
                 self._note("reading", says)
                 return self._nothing("unreadable", Entry(complaint=says))
 
@@ -255,13 +257,13 @@ class _Judge:
         self.events.append(Event(number, name, name, kind, tuple(candidates), places))
         return number
 
-    def _note(self, kind: NoticeKind, says: str) -> None:
-        self.notices.append(Notice(self.part.name, kind, says))
+    def _note(self, kind: NoticeKind, says: str, event: int | None = None) -> None:
+        self.notices.append(Notice(self.part.name, kind, says, event=event))
 
     def _ask_for_method(self) -> None:
         """Somebody should look for the method where one thing was asked and is wrong."""
         if not self.ticked and any(mark.code == "M" for mark in self.part.marks):
-            self._note("method", "The method shows in the working only, which a person has to see.")
+            self._note("method", message("The method shows in the working only, which a person has to see."))
 
     def _whole(self, right: bool, written: str, candidates: Sequence[Candidate] = ()) -> None:
         """The verdict on an answer that is one thing and no number, with its event if it is wrong."""
@@ -275,7 +277,7 @@ class _Judge:
         if grid.empty:
             return self._nothing("missing")
         if grid.shape != right.shape and grid.shape == right.shape[::-1] and self._reads_turned(right, grid):
-            self._note("layout", "The matrix was written transposed; it is marked so.")
+            self._note("layout", message("The matrix was written transposed; it is marked so."))
             grid = grid.T
         if grid.shape != right.shape:
             return self._other_shape(right, grid)
@@ -302,7 +304,7 @@ class _Judge:
 
     def _other_shape(self, right: Matrix, grid: Grid) -> _Outcome:
         (m, n), (rows, columns) = right.shape, grid.shape
-        says = f"the matrix is {rows}×{columns} and must be {m}×{n}"
+        says = message("the matrix is {shape} and must be {expected}", shape=f"{rows}×{columns}", expected=f"{m}×{n}")
         within = {(i, j): entry for i, j, entry in grid.cells() if i < m and j < n and not entry.blank}
         cells = [cell for cell, entry in within.items() if entry.readable]
         event = self._event("shape", [Candidate("shape", "", says)], cells)
@@ -328,7 +330,7 @@ class _Judge:
     def _number(self, cell: Cell, entry: Entry, right: Value, follows: Value | None = None) -> Verdict:
         """The verdict on one number, as yet without an event."""
         name, (i, j) = self.part.name, cell
-        where = f"Entry ({i + 1}, {j + 1})" if isinstance(self.part.answer, MatrixAnswer) else "The answer"
+        an_entry = isinstance(self.part.answer, MatrixAnswer)
         if entry.blank:
             return _verdict(name, cell, "missing", written=entry, right=right)
         try:
@@ -341,10 +343,25 @@ class _Judge:
                     return _verdict(name, cell, "follows", written=entry, right=right, compared=follows, way="written",
                                     proof=own_proof, flags=own_flags)  # fmt: skip
         except ReadError as error:
-            self._note("reading", f"{where} cannot be read: {error}")
+            if an_entry:
+                says = message(
+                    "Entry ({row}, {column}) cannot be read: {complaint}", row=i + 1, column=j + 1, complaint=error.said
+                )
+            else:
+                says = message("The answer cannot be read: {complaint}", complaint=error.said)
+            self._note("reading", says)
             return _verdict(name, cell, "unreadable", written=entry, right=right)
-        if proof not in PROVED:
-            self._note("human", f"{where} was neither proved right nor wrong ({proof}); a person has to look at it.")
+        if proof not in PROVED and an_entry:
+            says = message(
+                "Entry ({row}, {column}) was neither proved right nor wrong ({proof}); a person has to look at it.",
+                row=i + 1, column=j + 1, proof=proof,
+            )  # fmt: skip
+            self._note("human", says)
+        elif proof not in PROVED:
+            says = message(
+                "The answer was neither proved right nor wrong ({proof}); a person has to look at it.", proof=proof
+            )
+            self._note("human", says)
         state: State = "correct" if accepted else "wrong"
         return _verdict(name, cell, state, written=entry, right=right, proof=proof, flags=flags)
 
@@ -367,18 +384,18 @@ class _Judge:
 
     def _following(self, right: Matrix, grid: Grid) -> Mapping[Cell, Value]:
         """What follows from the student's own answers where the marks say that it may."""
-        said = " ".join(mark.what for mark in self.part.marks)
+        follows = {mark.follows for mark in self.part.marks}
         if self.policy.follow_through == "never":
             return {}
-        if "follows the shading" in said:
+        if "shading" in follows:
             return self._shaded(right)
-        if "follow-through" not in said or self.policy.follow_through == "between parts":
+        if not follows & {"sum", "quotient"} or self.policy.follow_through == "between parts":
             return {}
         counts = [x for x in right if isinstance(x, RATIONAL) and x]
         own = [entry.value for (entry, *_) in grid.rows[:-1] if isinstance(entry.value, RATIONAL)]
         if right.shape != (len(counts), 1) or not own or len(own) + 1 < len(counts):  # only the end of a column may
             return {}
-        last = sum(own) if "to the sum" in said else divide(counts[-1] * own[-1], counts[-2])
+        last = sum(own) if "sum" in follows else divide(counts[-1] * own[-1], counts[-2])
         return {(len(own), 0): last}
 
     def _shaded(self, right: Matrix) -> Mapping[Cell, Value]:
@@ -414,9 +431,11 @@ class _Judge:
         """The slips that make this entry of the right one."""
         if right is NEGATIVE_INFINITY or has_symbols(right) or entry.value is None:
             return []
-        made = [("A1", -right, "the sign is wrong")]
+        made: list[tuple[str, Value, str]] = [("A1", -right, message("the sign is wrong"))]
         made += [(s.slip.id, s.value, s.says) for s in slips(Derivation({"_": Matrix.of([[right]])}), "_", 0, 0)]
-        made += [("", divide(1, right), "the reciprocal was written")] if decide(right, 0).equal is False else []
+        made += (
+            [("", divide(1, right), message("the reciprocal was written"))] if decide(right, 0).equal is False else []
+        )
         found = [Candidate("slip", id, says) for id, value, says in made if self._fits(entry, value)]
         return [c for c in found if c.id not in LAST_RESORT] or found
 
@@ -434,16 +453,18 @@ class _Judge:
     def _shape(self, right: Shape | None, own: Shape | None) -> _Outcome:
         right, own = _plain_shape(right), _plain_shape(own)
         turned = right is not None and own == right[::-1] and own != right
-        says = [Candidate("answer", "", "rows and columns are exchanged")] if turned else []
+        says = [Candidate("answer", "", message("rows and columns are exchanged"))] if turned else []
         self._whole(own == right, f"{own[0]}×{own[1]}" if own else "not defined", says)
         return _Outcome([[own == right]], own == right)
 
     def _one_option(self, answer: ChoiceAnswer, ticks: Sequence[int]) -> _Outcome:
         names = ", ".join(map(_letter, ticks))
         if len(ticks) > 1:
-            says = f"{len(ticks)} options are ticked ({names}), where one was asked for"
-            self._note("reading", f"{says}.")
+            says = message(
+                "{count} options are ticked ({options}), where one was asked for", count=len(ticks), options=names
+            )
             event = self._event("answer", [Candidate("answer", "", says)])
+            self._note("reading", message("{remark}.", remark=says), event)
             self._verdict("wrong", written=Entry(names), proof="exact", flags=("contradiction",), event=event)
             return _Outcome([[False]])
         right = set(ticks) <= answer.right
@@ -462,12 +483,12 @@ class _Judge:
             self._verdict("correct" if rows[-1][0] else "wrong", (k, 0), written=written, proof="exact", event=event)
         hits = len(right.intersection(ticks))
 
-        def earned(mark: Mark) -> tuple[int, str]:
-            if _ONE_LESS.search(mark.what) or right == set(ticks):
+        def earned(mark: Mark) -> tuple[int, Why]:
+            if isinstance(mark.rule, OneLess) or right == set(ticks):
                 return accuracy(mark, rows)
             misses = len(ticks) - hits
             number = mark.number * max(0, hits - misses) // len(right) if right else 0
-            return number, f"{hits} of {len(right)} ticked, {misses} wrongly"
+            return number, Why("ticks", hits, len(right), misses)
 
         return _Outcome(rows, self._overlaps(right, ticks), earned=earned)
 
@@ -511,14 +532,15 @@ class _Judge:
         right = complete and not inversions
         turned = complete and ranks == sorted(ranks, reverse=True) and len(groups) > 1
         written = " < ".join(" = ".join(group) for group in own)
-        self._whole(right, written, [Candidate("answer", "", "the order is reversed")] if turned else [])
+        self._whole(right, written, [Candidate("answer", "", message("the order is reversed"))] if turned else [])
 
-        def earned(mark: Mark) -> tuple[int, str]:
+        def earned(mark: Mark) -> tuple[int, Why]:
             if right:
-                return mark.number, "right order"
-            if "one exchange of neighbours" in mark.what:
-                return (mark.number // 2, "one exchange") if complete and inversions == 1 else (0, "wrong order")
-            if _ONE_LESS.search(mark.what):
+                return mark.number, Why("right order")
+            if mark.rule == "one exchange":
+                near = complete and inversions == 1
+                return (mark.number // 2, Why("one exchange")) if near else (0, Why("wrong order"))
+            if isinstance(mark.rule, OneLess):
                 kept = min(_longest_ordered(ranks), len(rank) - 1)
                 return accuracy(mark, [[k < kept for k in range(len(rank))]])
             at = {label: k for k, label in reversed(list(enumerate(said)))}
@@ -536,17 +558,21 @@ class _Judge:
         written = Entry("; ".join(f"{name} = {_rows_text(grid)}" for name, grid in grids.items()))
         unread = [(name, i, j, e) for name, grid in grids.items() for i, j, e in grid.cells() if e.complaint]
         for name, i, j, entry in unread:
-            self._note("reading", f"Entry ({i + 1}, {j + 1}) of {name} cannot be read: {entry.complaint}")
+            says = message(
+                "Entry ({row}, {column}) of {matrix} cannot be read: {complaint}",
+                row=i + 1, column=j + 1, matrix=name, complaint=entry.complaint,
+            )  # fmt: skip
+            self._note("reading", says)
         claims = [_claim(answer, own) for own in _row_by_row(answer, grids)]
-        says = next((says for holds, says in claims if not holds), "")
+        wrong = next((says for holds, says in claims if not holds), "")
         undecided = any(holds is None for holds, _ in claims)
         right = all(holds for holds, _ in claims)
         if undecided:
-            self._note("human", f"This was neither proved right nor wrong: {says}")
+            self._note("human", message("This was neither proved right nor wrong: {claim}", claim=wrong))
         if unread and not right:
             self._verdict("unreadable", written=written)
         else:
-            event = None if right else self._event("answer", [Candidate("answer", "", says)])
+            event = None if right else self._event("answer", [Candidate("answer", "", wrong, sentence=True)])
             self._verdict("correct" if right else "wrong", written=written, proof="exact", event=event)
         rows = [[bool(holds)] for holds, _ in claims]
         method = self._enough(sum(map(sum, rows)), len(rows))
@@ -566,8 +592,13 @@ class _Judge:
         if said.points is None and not said.text.strip():
             return self._nothing("missing")
         if said.points is None:
-            self._note("human", f"The text has to be read by a person, who gives up to {points} points.")
-            return _Outcome([[False] * points], pending=True, earned=lambda mark: (0, "to be read"))
+            says = counted(
+                "The text has to be read by a person, who gives up to {n} point.",
+                "The text has to be read by a person, who gives up to {n} points.",
+                n=points,
+            )
+            self._note("human", says)
+            return _Outcome([[False] * points], pending=True, earned=lambda mark: (0, Why("to be read")))
         given = max(0, min(points, said.points))
         return _Outcome([[k < given for k in range(points)]], given > 0)
 
@@ -661,17 +692,21 @@ def _rearranged(right: Matrix) -> Iterator[tuple[str, str, Matrix]]:
     """A whole matrix written wrongly in one way: slip, how, and what it looks like."""
     rows, columns = right.shape
     if rows == columns:
-        yield "", "rows and columns are exchanged", right.T
+        yield "", message("rows and columns are exchanged"), right.T
     if not any(x is NEGATIVE_INFINITY for x in right):
-        yield "A1", "every sign is wrong", right.map(lambda x: -x)
+        yield "A1", message("every sign is wrong"), right.map(lambda x: -x)
     for i, k in combinations(range(rows), 2):
-        yield "", f"rows {i + 1} and {k + 1} are exchanged", _exchanged(right, i, k)
+        yield "", message("rows {one} and {other} are exchanged", one=i + 1, other=k + 1), _exchanged(right, i, k)
     for i, k in combinations(range(columns), 2):
-        yield "", f"columns {i + 1} and {k + 1} are exchanged", _exchanged(right.T, i, k).T
+        yield (
+            "",
+            message("columns {one} and {other} are exchanged", one=i + 1, other=k + 1),
+            _exchanged(right.T, i, k).T,
+        )
     values = list(right)
     a, b = values[0], next((x for x in values if x != values[0]), values[0])
     if a != b and all(x in (a, b) for x in values):
-        yield "", "the two values are exchanged", right.map(lambda x: b if x == a else a)
+        yield "", message("the two values are exchanged"), right.map(lambda x: b if x == a else a)
 
 
 def _exchanged(matrix: Matrix, i: int, k: int) -> Matrix:
@@ -686,8 +721,8 @@ def _diagnosed(answer: ChoiceAnswer, k: int) -> list[Candidate]:
     if id in misconceptions():
         return [Candidate("misconception", id)]
     if id in SLIPS:
-        return [Candidate("slip", id, SLIPS[id].name)]
-    return [Candidate("answer", id, COUNTING[id].name)] if id in COUNTING else []
+        return [Candidate("slip", id, message(SLIPS[id].name))]
+    return [Candidate("answer", id, message(COUNTING[id].name))] if id in COUNTING else []
 
 
 def _shadings(answer: CellsAnswer, own: frozenset[Cell]) -> Iterator[Candidate]:
@@ -701,9 +736,9 @@ def _shadings(answer: CellsAnswer, own: frozenset[Cell]) -> Iterator[Candidate]:
         if pattern and own == {(i, j) for i, row in enumerate(pattern) for j, seen in enumerate(row) if not seen}:
             yield Candidate("misconception", id)
     if own == {cell for cell, shaded in _places(answer) if not shaded}:
-        yield Candidate("answer", "", "what is hidden and what is seen are exchanged")
+        yield Candidate("answer", "", message("what is hidden and what is seen are exchanged"))
     if own == {(j, i) for i, j in answer.cells}:
-        yield Candidate("answer", "", "queries and keys are exchanged")
+        yield Candidate("answer", "", message("queries and keys are exchanged"))
 
 
 # ------------------------------------------------------------------------------------------------ properties
@@ -724,11 +759,13 @@ def _claim(answer: PropertyAnswer, grids: Mapping[str, Grid]) -> tuple[bool | No
     whole_powers = answer.parameters["base"] != "e"  # these are multiplied out
     for name, grid in grids.items():
         for i, j, entry in grid.cells():
-            where, value = f"Entry ({i + 1}, {j + 1}) of {name}", entry.value
+            value, place = entry.value, {"row": i + 1, "column": j + 1, "matrix": name}
+            if value is None and not entry.readable and entry.complaint:
+                return False, message("Entry ({row}, {column}) of {matrix} cannot be read.", **place)
             if value is None and not entry.readable:
-                return False, f"{where} {'cannot be read' if entry.complaint else 'is empty'}."
+                return False, message("Entry ({row}, {column}) of {matrix} is empty.", **place)
             if value is None or (whole_powers and isinstance(value, RATIONAL) and abs(Fraction(value)) > LARGEST_POWER):
-                return None, f"{where} is too large to be worked out."
+                return None, message("Entry ({row}, {column}) of {matrix} is too large to be worked out.", **place)
     own = {
         name: Matrix.of([cast(Value, entry.value) for entry in row] for row in grid.rows)
         for name, grid in grids.items()
@@ -736,9 +773,9 @@ def _claim(answer: PropertyAnswer, grids: Mapping[str, Grid]) -> tuple[bool | No
     try:
         verdict = RULES[answer.rule](answer.parameters, own)
     except UndecidedError as error:
-        return None, str(error)
+        return None, error.said
     except InputError as error:  # a number that cannot be worked with, such as an exponent that is too large
-        return False, str(error)
+        return False, error.said
     return verdict.holds, verdict.says
 
 
@@ -793,25 +830,25 @@ def _longest_ordered(ranks: Sequence[int]) -> int:
 
 
 _ASKED: Mapping[type, str] = {
-    MatrixAnswer: "a matrix",
-    FormulaAnswer: "a number or a formula",
-    ShapeAnswer: "a shape",
-    ChoiceAnswer: "a choice",
-    CellsAnswer: "a shaded grid",
-    OrderAnswer: "an order",
-    PropertyAnswer: "a matrix",
-    RubricAnswer: "a text",
-    WordAnswer: "a name",
+    MatrixAnswer: message("a matrix"),
+    FormulaAnswer: message("a number or a formula"),
+    ShapeAnswer: message("a shape"),
+    ChoiceAnswer: message("a choice"),
+    CellsAnswer: message("a shaded grid"),
+    OrderAnswer: message("an order"),
+    PropertyAnswer: message("a matrix"),
+    RubricAnswer: message("a text"),
+    WordAnswer: message("a name"),
 }
 _CAME: Mapping[type, str] = {
-    Entry: "a number",
-    Grid: "a matrix",
-    Grids: "several matrices",
-    Ticked: "a choice",
-    Shaded: "a shaded grid",
-    Shaped: "a shape",
-    Ordered: "an order",
-    Text: "a text",
+    Entry: message("a number"),
+    Grid: message("a matrix"),
+    Grids: message("several matrices"),
+    Ticked: message("a choice"),
+    Shaded: message("a shaded grid"),
+    Shaped: message("a shape"),
+    Ordered: message("an order"),
+    Text: message("a text"),
 }
 
 __all__ = ["Marked", "accuracy", "mark_answer"]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
+from typing import Literal
 
 from symattn.attempt import Entry
 from symattn.derivation import Step
@@ -14,10 +15,11 @@ from symattn.errors import UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, decide, has_symbols
 from symattn.exact.values import RATIONAL
 from symattn.fairness.features import product_counts
+from symattn.languages import Message, message
 from symattn.marking.answers import accuracy
 from symattn.marking.diagnosis import LONGEST_GAP, Diagnosis
 from symattn.marking.policy import Policy
-from symattn.marking.report import Given, Notice
+from symattn.marking.report import Given, Notice, Why
 from symattn.marking.scheme import Line
 from symattn.marking.script import values_of
 from symattn.marking.trace import Judged, Mistake
@@ -68,16 +70,16 @@ class Awarding:
             elif mark.code == "B":
                 found.append(self._independent(line, mark, rows))
             else:
-                number, words = accuracy(mark, [[self._counts(j, line) for j in row] for row in rows])
+                number, counted = accuracy(mark, [[self._counts(j, line) for j in row] for row in rows])
                 if blamed is not None:
-                    number, words = 0, "wrong method"
+                    number, counted = 0, Why("wrong method")
                 elif has_method and not method and not self.policy.independent_accuracy:
-                    number, words = 0, "no accuracy without method"
+                    number, counted = 0, Why("no method")
                 else:
                     earned, (number, said) = number, self._vetoed(line, mark, number, cells)
-                    words = words if number == earned else f"{words}, but a mark is withheld"
+                    counted = replace(counted, withheld=number != earned)
                     notices += said
-                found.append(Given(line.parts, "A", number, mark.number, words))
+                found.append(Given(line.parts, "A", number, mark.number, counted))
         return found, notices
 
     def _rows(self, line: Line) -> list[list[Judged]]:
@@ -121,16 +123,16 @@ class Awarding:
         before = set[str]().union(*(self.trace.script.depends(self.trace.script.d[name]) for name in own))
         return any(name in same & before for mistake in self.trace.mistakes for name in mistake.charged)
 
-    def _method(self, line: Line, cells: Sequence[Judged]) -> tuple[bool, str]:
+    def _method(self, line: Line, cells: Sequence[Judged]) -> tuple[bool, Why]:
         if any(part in self.ticked for part in line.parts):
-            return True, "method seen"
+            return True, Why("method seen")
         if self._blamed(line) is not None:
-            return False, "wrong method"
+            return False, Why("wrong method")
         if self._repeated(line):
-            return (True, "lost once already") if self.policy.repeat_penalty == "once" else (False, "wrong method")
+            return (True, Why("lost already")) if self.policy.repeat_penalty == "once" else (False, Why("wrong method"))
         accepted = sum(1 for judged in cells if self._shows_method(judged, line))
         needed = max(1, ceil(self.policy.threshold * len(cells)))
-        return accepted >= needed, f"{accepted} of {len(cells)} entries"
+        return accepted >= needed, Why("entries", accepted, len(cells))
 
     def _shows_method(self, judged: Judged, line: Line) -> bool:
         if judged.state == "correct":
@@ -150,11 +152,11 @@ class Awarding:
 
     def _independent(self, line: Line, mark: Mark, rows: Sequence[Sequence[Judged]]) -> Given:
         """B marks: for shapes, a matrix of the right shape with something in it; for anything else, right entries."""
-        if mark.what == "shapes":
+        if mark.rule == "shapes":
             shaped = any(j.state not in ("missing",) for row in rows for j in row) and not any(
                 self.steps[part] in self.trace.misshapen for part in line.parts
             )
-            return Given(line.parts, "B", mark.number if shaped else 0, mark.number, "shapes")
+            return Given(line.parts, "B", mark.number if shaped else 0, mark.number, Why("shapes"))
         number, why = accuracy(mark, [[self._counts(j, line) for j in row] for row in rows])
         return Given(line.parts, "B", number, mark.number, why)
 
@@ -167,10 +169,11 @@ class Awarding:
             return number, notices
         if number == mark.number and any(self._inappropriate(self.steps[part]) for part in line.parts):
             number = mark.number - 1
-            notices.append(Notice(line.parts[0], "veto", "Weights of a token must lie between 0 and 1 and sum to 1."))
-        if (why := self._easier(line)) and number > (half := (mark.number + 1) // 2):
+            says = message("Weights of a token must lie between 0 and 1 and sum to 1.")
+            notices.append(Notice(line.parts[0], "veto", says))
+        if (easier := self._easier(line)) and number > (half := (mark.number + 1) // 2):
             number = half
-            notices.append(Notice(line.parts[0], "veto", f"Easier than intended: {why}. At most half of the marks."))
+            notices.append(Notice(line.parts[0], "veto", easier))
         return number, notices
 
     def _inappropriate(self, name: str) -> bool:
@@ -184,8 +187,8 @@ class Awarding:
         lines, entries = (weights.rows, grid.rows) if step.op.along == "rows" else (weights.T.rows, grid.T.rows)
         return any(_no_weights(row, written) for row, written in zip(lines, entries, strict=True))
 
-    def _easier(self, line: Line) -> str:
-        """Why what follows from the mistakes is easier than the question; "" if it is not."""
+    def _easier(self, line: Line) -> Message | None:
+        """That what follows from the mistakes is easier than the question, and why; None if it is not."""
         script, carried = self.trace.script, self.trace.unrounded  # rounding alone makes nothing easier
         own = {self.steps[part] for part in line.parts}
         before = own.union(*(script.depends(script.d[name]) for name in own))
@@ -194,13 +197,15 @@ class Awarding:
                 continue
             right, seen = values_of(step.result), values_of(carried[step.name])
             if step.name == "V" and all(x == 0 for x in seen) and any(x != 0 for x in right):
-                return "the values became 0"
+                return message("Easier than intended: the values became 0. At most half of the marks.")
             if isinstance(step.op, Softmax) and right.shape == seen.shape and step.op.along == "rows":
                 for row, other in zip(right.rows, seen.rows, strict=True):
-                    if _trivial(other) and not _trivial(row):
-                        return f"weights became {_trivial(other)}"
+                    if (trivial := _trivial(other)) and not _trivial(row):
+                        return _TRIVIAL[trivial]
         load, other_load = self._loads(before)
-        return "there is less to work out" if other_load < DIMINISHED * load else ""
+        if other_load < DIMINISHED * load:
+            return message("Easier than intended: there is less to work out. At most half of the marks.")
+        return None
 
     def _loads(self, steps: set[str]) -> tuple[float, float]:
         """The loads of the products after the first mistake: of the question, and of what follows from the script."""
@@ -246,10 +251,12 @@ class Awarding:
         whole = sum(total(line.marks) for line in self.lines)
         credit = floor(self.policy.no_working * whole + Fraction(1, 2)) if right else 0
         none = [
-            Given(line.parts, mark.code, 0, mark.number, "no working") for line in self.lines for mark in line.marks
+            Given(line.parts, mark.code, 0, mark.number, Why("no working"))
+            for line in self.lines
+            for mark in line.marks
         ]
         parts = tuple(part for line in self.lines for part in line.parts)
-        return [*none, Given(parts, "N", credit, 0, "a right answer without working")] if credit else none
+        return [*none, Given(parts, "N", credit, 0, Why("answer alone"))] if credit else none
 
     def _human(self) -> Iterator[Notice]:
         """What a person has to look at."""
@@ -257,14 +264,14 @@ class Awarding:
         part_of = {step: part for part, step in self.steps.items()}
         for step in script.d:
             if step.name in script.written and script.gap(step) > LONGEST_GAP:
-                says = "More than two steps were left out before this one; only the answer itself was marked."
+                says = message("More than two steps were left out before this one; only the answer itself was marked.")
                 yield Notice(part_of.get(step.name, step.name), "human", says)
         for (name, i, j), judged in self.trace.judged.items():
-            where = f"Entry ({i + 1}, {j + 1})"
-            if judged.accepted and judged.proof.startswith("equal to"):
-                yield Notice(part_of.get(name, name), "human", f"{where} is {judged.proof}.")
-            elif judged.state == "wrong" and judged.proof == "undecided":
-                says = f"{where} was neither proved right nor wrong ({judged.proof}); a person has to look at it."
+            if judged.state == "wrong" and judged.proof == "undecided":
+                says = message(
+                    "Entry ({row}, {column}) was neither proved right nor wrong ({proof}); a person has to look at it.",
+                    row=i + 1, column=j + 1, proof=message("undecided"),
+                )  # fmt: skip
                 yield Notice(part_of.get(name, name), "human", says)
 
 
@@ -283,7 +290,7 @@ def _no_weights(row: Sequence[Value], written: Sequence[Entry]) -> bool:
         return False
 
 
-def _trivial(row: Sequence[Value]) -> str:
+def _trivial(row: Sequence[Value]) -> Literal["", "one-hot", "uniform"]:
     """Whether weights need no arithmetic: all on one token, or all alike among those seen."""
     if any(x is NEGATIVE_INFINITY for x in row):
         return ""
@@ -294,5 +301,10 @@ def _trivial(row: Sequence[Value]) -> str:
         return "uniform"
     return ""
 
+
+_TRIVIAL = {
+    "one-hot": message("Easier than intended: weights became one-hot. At most half of the marks."),
+    "uniform": message("Easier than intended: weights became uniform. At most half of the marks."),
+}
 
 __all__ = ["Awarding"]

@@ -27,6 +27,7 @@ from symattn.exact import (
     square_root,
 )
 from symattn.exact.values import RATIONAL
+from symattn.languages import message
 from symattn.marking.script import Script, values_of
 from symattn.marking.trace import Trace
 from symattn.misconceptions.base import COPY, Instead, scopes
@@ -77,7 +78,7 @@ def _layouts(script: Script) -> Iterator[Reading]:
     one_sided = frozenset(name for name, grid in turned.written.items() if _one_sided(grid))
     if not one_sided or not all(turned.fitting(name) for name in turned.written):
         return
-    says = "The whole script is in the transposed layout (tokens the other way); it is marked in that layout."
+    says = message("The whole script is in the transposed layout (tokens the other way); it is marked in that layout.")
     yield Reading(turned, "layout", says, frozenset(), shows=one_sided)
 
 
@@ -177,7 +178,7 @@ def _scaled_scores(script: Script, within: Within) -> Iterator[Reading]:
         return step.with_op(COPY) if step.stem == "S'" else None
 
     lines = _stems(script.d, within, "S", "S'")
-    yield from _method(script, change, lines, "The scores were scaled in the same line as their product.")
+    yield from _method(script, change, lines, message("The scores were scaled in the same line as their product."))
 
 
 def _scaled_factors(
@@ -200,15 +201,19 @@ def _scaled_factors(
 
 
 def _scaled_queries(script: Script, within: Within) -> Iterator[Reading]:
-    yield from _scaled_factors(script, within, ("Q",), lambda x: x, "The queries were scaled instead of the scores.")
+    yield from _scaled_factors(
+        script, within, ("Q",), lambda x: x, message("The queries were scaled instead of the scores.")
+    )
 
 
 def _scaled_keys(script: Script, within: Within) -> Iterator[Reading]:
-    yield from _scaled_factors(script, within, ("K",), lambda x: x, "The keys were scaled instead of the scores.")
+    yield from _scaled_factors(
+        script, within, ("K",), lambda x: x, message("The keys were scaled instead of the scores.")
+    )
 
 
 def _scaled_both(script: Script, within: Within) -> Iterator[Reading]:
-    says = "Queries and keys were both scaled, by the root of the divisor, instead of the scores."
+    says = message("Queries and keys were both scaled, by the root of the divisor, instead of the scores.")
     yield from _scaled_factors(script, within, ("Q", "K"), square_root, says)
 
 
@@ -253,7 +258,7 @@ def _masked_first(script: Script, within: Within) -> Iterator[Reading]:
             return step.with_operands(scale.name)
         return None
 
-    says = "The scores were masked before they were scaled."
+    says = message("The scores were masked before they were scaled.")
     before = _stems(script.d, within, *BEFORE_MASK)
     yield from _method(script, in_one("S'"), before, says)
     yield from _method(script, in_one("S"), before, says)
@@ -278,7 +283,7 @@ def _transposed_scores(script: Script, within: Within) -> Iterator[Reading]:
             return step.with_operands(*operands)
         return step.with_op(step.op.turn()).with_operands(*(operands[::-1] if step.op.reverses else operands))
 
-    says = (
+    says = message(
         "Keys stand in rows and queries in columns in the scores, and the softmax goes along columns: the same weights."
     )
     across = {step.name for step in script.d if any(o.name in block for o in step.operands)} - block
@@ -331,7 +336,7 @@ def _shifted(script: Script) -> Iterator[Reading]:
         steps = tuple(
             replace(step, result=shifts[step.name], pinned=True) if step.name in shifts else step for step in script.d
         )
-        says = "The same number was subtracted from every score of a token; the weights stay the same."
+        says = message("The same number was subtracted from every score of a token; the weights stay the same.")
         decisive = frozenset((*shifts, *(softmaxes[name] for name in shifts)))
         yield Reading(replace(script, d=replace(script.d, steps=steps)), "method", says, decisive)
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Annotated, Literal
 
 from symattn.errors import InputError, offered
+from symattn.languages import message
 from symattn.typed import Absent, Between
 
 FollowThrough = Literal["everywhere", "between parts", "flagged", "never"]
@@ -49,12 +50,14 @@ POLICIES: Mapping[str, Policy] = MappingProxyType(
     {
         policy.name: policy
         for policy in (
-            Policy("ecf", "ECF-uni: follow-through everywhere, one penalty a mistake", independent_accuracy=True),
-            Policy("ib", "IB: follow-through between parts, none inside a part", follow_through="between parts"),
-            Policy("uk", "UK-A: accuracy needs method, follow-through where the scheme flags it",
+            Policy("ecf", message("ECF-uni: follow-through everywhere, one penalty a mistake"),
+                   independent_accuracy=True),
+            Policy("ib", message("IB: follow-through between parts, none inside a part"),
+                   follow_through="between parts"),
+            Policy("uk", message("UK-A: accuracy needs method, follow-through where the scheme flags it"),
                    follow_through="flagged", precision=1),
-            Policy("strict", "strict: correct answers only", follow_through="never", implied_accuracy=False),
-            Policy("formative", "formative: no marks, diagnosis only", marks=False),
+            Policy("strict", message("strict: correct answers only"), follow_through="never", implied_accuracy=False),
+            Policy("formative", message("formative: no marks, diagnosis only"), marks=False),
         )
     }
 )  # fmt: skip

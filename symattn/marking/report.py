@@ -57,13 +57,14 @@ Kind = Literal["misconception", "slip", "misread", "shape", "rounding", "unknown
 class Candidate:
     """One explanation of an event.
 
-    `id` is that of the misconception or the slip ("C1", "A2"); `says` how it was done here, in one sentence in plain
-    words (slips), "" for misconceptions, whose name and feedback the catalogue has.
+    `id` is that of the misconception or the slip ("C1", "A2"); `says` how it was done here, in plain words (slips), a
+    clause or else a whole `sentence`; "" for misconceptions, whose name and feedback the catalogue has.
     """
 
     kind: Kind
     id: str
     says: str = ""
+    sentence: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +84,36 @@ class Event:
     entries: tuple[tuple[str, int, int], ...] = ()
 
 
+Reason = Literal[
+    "entries", "right", "rows", "ticks",
+    "method seen", "method not seen", "wrong method", "lost already", "no method", "shapes", "no working",
+    "answer alone", "reason seen", "to be read", "right order", "one exchange", "wrong order",
+]  # fmt: skip
+"""Why a line has its marks.  Counted are entries that show the method, entries that are right, rows that are, and
+options that were ticked rightly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Why a line has the marks that it has: the reason, and what was counted for it.
+
+    `wrong` is how many options were ticked wrongly; `withheld` says that a mark was withheld besides.
+    """
+
+    reason: Reason
+    right: int = 0
+    of: int = 0
+    wrong: int = 0
+    withheld: bool = False
+
+    @property
+    def counts(self) -> bool:
+        return self.reason in ("entries", "right", "rows", "ticks")
+
+
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Marks of one code for one line of the scheme: how many were given of how many, and why in a few words.
+    """Marks of one code for one line of the scheme: how many were given of how many, and why, None if that is plain.
 
     N stands for no working: a share of all the marks for a right answer with nothing before it; it is given instead of
     the others, `of` 0.
@@ -95,20 +123,26 @@ class Given:
     code: Literal["M", "A", "B", "N"]
     given: int
     of: int
-    why: str = ""
+    why: Why | None = None
     pending: bool = False
     """Somebody has to read the answer first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something a person should look at, or a reduction: part ("" for the whole question), kind, one sentence."""
+    """Something a person should look at, or a reduction: part ("" for the whole question), kind, one sentence.
+
+    `event` is the number of the event that it is about, None if there is none: where the event is told, only `besides`
+    remains to be said.
+    """
 
     part: str
     kind: Literal["veto", "human", "precision", "misread", "method", "layout", "reading", "no working"]
     says: str
     marks: int = 0
     """Taken off the total: 1 for a misread number, 0 for what is said only."""
+    event: int | None = None
+    besides: str = ""
 
 
 @dataclass(frozen=True)
@@ -143,4 +177,17 @@ class Report:
         return {(v.i, v.j): v for v in self.verdicts if v.part == part}
 
 
-__all__ = ["Candidate", "Event", "Flag", "Given", "Kind", "Notice", "Report", "State", "Verdict", "Way"]
+__all__ = [
+    "Candidate",
+    "Event",
+    "Flag",
+    "Given",
+    "Kind",
+    "Notice",
+    "Reason",
+    "Report",
+    "State",
+    "Verdict",
+    "Way",
+    "Why",
+]

@@ -19,13 +19,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, cast
 
 from symattn.errors import InputError
 from symattn.files import toml
 from symattn.marking.policy import POLICIES, Policy, policy
-from symattn.question import Mark, Marks, Part, Question, ShapeAnswer, marks_text
+from symattn.question import Lesser, Mark, Marks, OneLess, Part, Question, Rule, ShapeAnswer, marks_text
 from symattn.typed import Key, NotEmpty, OneOf, OrOne, Place, ReadBy, Some, read
 
 Code = Literal["M", "A", "B"]
@@ -122,10 +123,28 @@ def _with(lines: list[Line], stated: StatedLine) -> list[Line]:
     found = known.get(first) or next(line for line in lines if line.parts[0].partition(".")[0] == first)
     marks = found.marks if stated.marks is None else stated.marks
     if stated.accuracy is not None:
-        marks = tuple(replace(m, what=stated.accuracy) if m.code == "A" else m for m in marks)
+        marks = tuple(
+            replace(m, what=stated.accuracy, rule=_RULES.get(stated.accuracy)) if m.code == "A" else m for m in marks
+        )
     names = ("follow", "flagged", "seen", "group")
     other = {name: value for name in names if (value := getattr(stated, name)) is not None}
     return [replace(line, marks=marks, **other) if line is found else line for line in lines]
+
+
+_RULES: Mapping[str, Rule] = {
+    "one for each row": "rows",
+    "one for every row": "rows",
+    "two for every row": "rows",
+    "one for every token": "rows",
+    "one less for every wrong number": OneLess(),
+    "one less for every wrong entry": OneLess(),
+    "one less for every wrong tick": OneLess(),
+    "one less for every two wrong numbers": OneLess(each=2),
+    "one less for every two wrong entries": OneLess(each=2),
+    "all entries; A1 for two thirds of them": Lesser(Fraction(2, 3)),
+    "all four; A1 for three": Lesser(Fraction(3, 4)),
+}
+"""How a scheme may say that accuracy marks are earned; anything else is told to markers and changes no mark."""
 
 
 def read_scheme(text: str, where: str = "The mark scheme") -> Scheme:

@@ -22,6 +22,7 @@ from symattn.exact.floats import Format, nearest_float
 from symattn.exact.intervals import INFINITY, MOST_DIGITS, ONE, ZERO, Interval, interval_ring
 from symattn.exact.rounding import MODES
 from symattn.exact.values import NEGATIVE_INFINITY, NegativeInfinity
+from symattn.languages import message
 from symattn.marking.policy import Rounding
 from symattn.ops import (
     Mask,
@@ -589,7 +590,7 @@ def _reach(unit: Fraction, rounding: Rounding) -> Fraction:
 
 
 def _undecided(digits: int | None) -> str:
-    return f"undecided to {digits} digits" if digits else "undecided"
+    return message("undecided to {digits} digits", digits=digits) if digits else "undecided"
 
 
 __all__ = ["Box", "Window", "cell", "holds", "meet", "width", "window"]

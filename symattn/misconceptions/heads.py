@@ -174,8 +174,6 @@ def pooled(how: Literal["mean", "sum", "max"]) -> Change:
 
 # ------------------------------------------------------------------------------------------ the entries
 
-SIDE_BY_SIDE = "Put the outputs of the heads side by side"
-
 MISCONCEPTIONS = (
     Misconception(
         "C11",
@@ -245,7 +243,7 @@ MISCONCEPTIONS = (
         pooled("mean"),
         exactly="C = (Z_1 + … + Z_h)/h",
         tell="It is only as wide as one head, so that W_O does not fit.",
-        feedback=f"{SIDE_BY_SIDE}: they are not averaged.",
+        feedback="Put the outputs of the heads side by side: they are not averaged.",
         source="diegoantognini/pyGAT #31",
         prior="medium",
     ),
@@ -256,7 +254,7 @@ MISCONCEPTIONS = (
         pooled("sum"),
         exactly="C = Z_1 + … + Z_h",
         tell="It is only as wide as one head, so that W_O does not fit.",
-        feedback=f"{SIDE_BY_SIDE}: they are not added up.",
+        feedback="Put the outputs of the heads side by side: they are not added up.",
         source="diegoantognini/pyGAT #31",
         prior="medium",
     ),
@@ -267,7 +265,7 @@ MISCONCEPTIONS = (
         pooled("max"),
         exactly="C is the entry-by-entry maximum of Z_1, …, Z_h",
         tell="It is only as wide as one head, so that W_O does not fit.",
-        feedback=f"{SIDE_BY_SIDE}: all of them count, and not the largest alone.",
+        feedback="Put the outputs of the heads side by side: all of them count, and not the largest alone.",
         source="broadinstitute/CellCap #40",
         prior="low",
     ),

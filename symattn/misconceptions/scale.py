@@ -69,8 +69,6 @@ def _first_row_scaled(of: Op, scores: Matrix) -> Matrix:
 
 # ------------------------------------------------------------------------------------------ the entries
 
-DIVISOR = "The scores are divided by $@scale(S')$"
-
 MISCONCEPTIONS = (
     Misconception(
         "C1",
@@ -91,7 +89,7 @@ MISCONCEPTIONS = (
         divided_by("d_k", root=False),
         exactly="S' = S/d_k",
         tell="The scores are √d_k times too small.",
-        feedback=f"{DIVISOR}, and not by the number of features of a key.",
+        feedback="The scores are divided by $@scale(S')$, and not by the number of features of a key.",
         source="delzac/cntkx #10; charliezchen #2 chose 1/d_k on purpose, which may be declared",
         prior="high",
         core=True,
@@ -103,7 +101,8 @@ MISCONCEPTIONS = (
         divided_by("d_model", root=True),
         exactly="S' = S/√d_model",
         tell="The ratio to the right scores is √(d_k/d_model).",
-        feedback=f"{DIVISOR}: what counts is the width of a key, and not that of the input.",
+        feedback="The scores are divided by $@scale(S')$: what counts is the width of a key, and not that of the "
+        "input.",
         source="note 000; omihub777 #11, FareedKhan #3, Graylab #12, dfdx #171, aladdinpersson #65",
         prior="high",
         core=True,
@@ -127,7 +126,7 @@ MISCONCEPTIONS = (
         divided_by("n", root=True),
         exactly="S' = S/√n",
         tell="Invisible where n = d_k.",
-        feedback=f"{DIVISOR}: the divisor does not depend on the number of tokens.",
+        feedback="The scores are divided by $@scale(S')$: the divisor does not depend on the number of tokens.",
         source="phlippe/uvadlc_notebooks #72 (a reader took d_k for the sequence length)",
         prior="medium",
         core=True,
@@ -139,7 +138,7 @@ MISCONCEPTIONS = (
         divided_by("n", root=False),
         exactly="S' = S/n",
         tell="The same as C2 where n = d_k.",
-        feedback=f"{DIVISOR}: the divisor does not depend on the number of tokens.",
+        feedback="The scores are divided by $@scale(S')$: the divisor does not depend on the number of tokens.",
         source="phlippe/uvadlc_notebooks #72",
         prior="low",
     ),
@@ -150,7 +149,8 @@ MISCONCEPTIONS = (
         divided_by("d_model", root=False),
         exactly="S' = S/d_model",
         tell="The ratio to the right scores is √d_k/d_model.",
-        feedback=f"{DIVISOR}: what counts is the width of a key, and not that of the input.",
+        feedback="The scores are divided by $@scale(S')$: what counts is the width of a key, and not that of the "
+        "input.",
         source="omihub777 #11",
         prior="low",
     ),
@@ -173,7 +173,7 @@ MISCONCEPTIONS = (
         divided_by("d_v", root=True),
         exactly="S' = S/√d_v",
         tell="Invisible where d_v = d_k.",
-        feedback=f"{DIVISOR}: what counts is the width of a key, and not that of a value.",
+        feedback="The scores are divided by $@scale(S')$: what counts is the width of a key, and not that of a value.",
         source="juho-lee/set_transformer #18",
         prior="low",
         core=True,

@@ -11,6 +11,7 @@ from symattn.derivation import Derivation
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, exact
 from symattn.exact.values import RATIONAL, text
+from symattn.languages import Message, message
 from symattn.misconceptions.base import followed
 from symattn.ops import Add, MatMul, SumOver
 
@@ -137,7 +138,7 @@ def _slips(d: Derivation, name: str, i: int, j: int, result: Matrix) -> Iterator
         factors = list(zip(first.rows[i], (row[j] for row in second.rows), strict=True))
         for id, value, says in _of_terms(right, factors):
             yield slipped(id, value, says)
-        yield from (slipped("A6", x, f"{where} was taken") for x, where in _neighbours(result, i, j))
+        yield from (slipped("A6", x, says) for x, says in _neighbours(result, i, j))
         for changed, says in _copies(first, second, result, i, j):
             yield slipped("A7", changed[i, j], says, changed)
         yield from (slipped("A12", x, says) for x, says in _mediant([a * b for a, b in factors]))
@@ -153,35 +154,40 @@ def _slips(d: Derivation, name: str, i: int, j: int, result: Matrix) -> Iterator
 
 def _of_terms(right: Value, factors: list[tuple[Value, Value]]) -> Iterator[tuple[str, Value, str]]:
     """What can go wrong with one product of a dot product, or with its sign."""
-    yield "A1", -right, "the sign of the result was lost"
+    yield "A1", -right, message("the sign of the result was lost")
     for a, b in factors:
-        term, said = a * b, f"{_text(a)}·{_text(b)}"
+        term = a * b
+        product = f"{_text(a)}·{_text(b)}"
+
+        def taken(factors: str, product: str = product) -> Message:
+            return message("{product} was taken as {taken}", product=product, taken=factors)
+
         if isinstance(a, RATIONAL) and isinstance(b, RATIONAL) and a < 0 and b < 0:
-            yield "A13", right - 2 * term, f"{said} was subtracted instead of added"
+            yield "A13", right - 2 * term, message("{product} was subtracted instead of added", product=product)
         else:
-            yield "A1", right - 2 * term, f"the term {said} has the wrong sign"
-        yield "A2", right - term, f"the term {said} was dropped"
-        yield "A3", right + term, f"the term {said} was added twice"
+            yield "A1", right - 2 * term, message("the term {product} has the wrong sign", product=product)
+        yield "A2", right - term, message("the term {product} was dropped", product=product)
+        yield "A3", right + term, message("the term {product} was added twice", product=product)
         if not (isinstance(a, RATIONAL) and isinstance(b, RATIONAL)):
             continue
         for wrong_a, wrong_b in ((a, b + 1), (a, b - 1), (a + 1, b), (a - 1, b)):
             if a and b and isinstance(a if b == wrong_b else b, int):
-                yield "A4", right - term + wrong_a * wrong_b, f"{said} was taken as {_text(wrong_a)}·{_text(wrong_b)}"
-        yield "A5", right - term + a + b, f"{said} was taken as {_text(a)} + {_text(b)}"
+                yield "A4", right - term + wrong_a * wrong_b, taken(f"{_text(wrong_a)}·{_text(wrong_b)}")
+        yield "A5", right - term + a + b, taken(f"{_text(a)} + {_text(b)}")
         if 0 in (a, b):
-            yield "A11", right + a + b, f"{said} was taken as {_text(a + b)}"
+            yield "A11", right + a + b, taken(_text(a + b))
         elif 1 in (a, b):
-            yield "A11", right - term + 1, f"{said} was taken as 1"
+            yield "A11", right - term + 1, taken("1")
 
 
 def _neighbours(result: Matrix, i: int, j: int) -> Iterator[tuple[Value, str]]:
     """The other entries of the column and of the row."""
     for k in range(result.shape[0]):
         if k != i:
-            yield result[k, j], f"row {k + 1} instead of row {i + 1}"
+            yield result[k, j], message("row {taken} instead of row {right} was taken", taken=k + 1, right=i + 1)
     for k in range(result.shape[1]):
         if k != j:
-            yield result[i, k], f"column {k + 1} instead of column {j + 1}"
+            yield result[i, k], message("column {taken} instead of column {right} was taken", taken=k + 1, right=j + 1)
 
 
 def _copies(
@@ -191,12 +197,18 @@ def _copies(
     for k, x in enumerate(first.rows[i]):
         for copy in _miscopied(first.rows[i], k):
             row = {(i, c): result[i, c] + (copy - x) * second[k, c] for c in range(result.shape[1])}
-            yield row, f"entry {k + 1} of row {i + 1} was copied as {_text(copy)} instead of {_text(x)}"
+            yield row, message(
+                "entry {entry} of row {row} was copied as {copy} instead of {right}",
+                entry=k + 1, row=i + 1, copy=_text(copy), right=_text(x),
+            )  # fmt: skip
     column = [row[j] for row in second.rows]
     for k, x in enumerate(column):
         for copy in _miscopied(column, k):
             down = {(r, j): result[r, j] + first[r, k] * (copy - x) for r in range(result.shape[0])}
-            yield down, f"entry {k + 1} of column {j + 1} was copied as {_text(copy)} instead of {_text(x)}"
+            yield down, message(
+                "entry {entry} of column {column} was copied as {copy} instead of {right}",
+                entry=k + 1, column=j + 1, copy=_text(copy), right=_text(x),
+            )  # fmt: skip
 
 
 def _miscopied(line: tuple[Value, ...] | list[Value], k: int) -> Iterator[Value]:
@@ -213,7 +225,10 @@ def _mediant(terms: list[Value]) -> Iterator[tuple[Value, str]]:
     if len(added) > 1 and len(added) == sum(1 for x in terms if not _equal(x, 0)) and _any_fraction(added):
         above, below = sum(x.numerator for x in added), sum(x.denominator for x in added)
         said = " + ".join(f"{_text(x)}" for x in added)
-        yield exact(Fraction(above, below)), f"{said} was taken as {_minus(above)}/{below}"
+        yield (
+            exact(Fraction(above, below)),
+            message("{sum} was taken as {taken}", sum=said, taken=f"{_minus(above)}/{below}"),
+        )
 
 
 def _any_fraction(values: list[int | Fraction]) -> bool:
@@ -226,10 +241,14 @@ def _of_digits(right: int) -> Iterator[tuple[str, Value, str]]:
     for k in range(len(digits) - 1):
         other = digits[:k] + digits[k + 1] + digits[k] + digits[k + 2 :]
         if other[0] != "0":
-            yield "A8", sign * int(other), f"digits {k + 1} and {k + 2} changed places"
+            yield (
+                "A8",
+                sign * int(other),
+                message("digits {first} and {second} changed places", first=k + 1, second=k + 2),
+            )
     for by, id in ((10, "A9"), (1, "A10")):
-        yield id, right + by, f"the result is {by} too large"
-        yield id, right - by, f"the result is {by} too small"
+        yield id, right + by, message("the result is {by} too large", by=by)
+        yield id, right - by, message("the result is {by} too small", by=by)
 
 
 # ------------------------------------------------------------------------------------------ values

@@ -11,6 +11,7 @@ from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Value, has_symbols
 from symattn.exact.floats import FORMATS, Format, nearest_float
 from symattn.formula import Call, Formula, Fraction, Name, Negative, Product, Sum, number
+from symattn.languages import message
 from symattn.ops.linear import Hadamard
 
 
@@ -114,7 +115,7 @@ class ToFloat(Op):
 
     @property
     def title(self) -> str:
-        return f"Round to {self.format.name}"
+        return message("Round to {format}", format=self.format.name)
 
     def shape(self, *shapes: Shape) -> Shape:
         return shapes[0]

@@ -31,6 +31,7 @@ from symattn.exact.bridge import value_at
 from symattn.exact.intervals import Interval, IntervalRing
 from symattn.exact.real import in_decimals
 from symattn.formula import ONE, ZERO, Call, Formula, Fraction, Name, Negative, Number, Power, Product, Root, Sum
+from symattn.languages import counted
 
 RoundingMethod = Literal["nearest", "largest-remainder", "truncate"]
 
@@ -51,12 +52,17 @@ class Round(Op):
 
     @property
     def title(self) -> str:
-        how = {
-            "nearest": "Round",
-            "largest-remainder": "Round by largest remainder",
-            "truncate": "Cut off",
-        }[self.method]
-        return f"{how} to {self.places} decimal place{'s' * (self.places != 1)}"
+        match self.method:
+            case "nearest":
+                return counted("Round to {n} decimal place", "Round to {n} decimal places", n=self.places)
+            case "largest-remainder":
+                return counted(
+                    "Round by largest remainder to {n} decimal place",
+                    "Round by largest remainder to {n} decimal places",
+                    n=self.places,
+                )
+            case "truncate":
+                return counted("Cut off to {n} decimal place", "Cut off to {n} decimal places", n=self.places)
 
     def shape(self, *shapes: Shape) -> Shape:
         return shapes[0]

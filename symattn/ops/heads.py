@@ -32,7 +32,7 @@ class Part(RuleOp):
 
     @property
     def title(self) -> str:
-        return self.of.capitalize()
+        return "Rows" if self.of == "rows" else "Columns"
 
     @property
     def indices(self) -> range:

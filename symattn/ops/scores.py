@@ -79,19 +79,23 @@ class Bias(RuleOp):
         return "Mask" if self.slope is None else "Bias"
 
     @property
+    def _name(self) -> str:
+        return "mask" if self.slope is None else "bias"
+
+    @property
     def sign(self) -> Name:
         """What the matrix is called."""
-        return Name(self.title.lower())
+        return Name(self._name)
 
     def shape(self, *shapes: Shape) -> Shape:
         if shapes[0] != self.values.shape:
             rows, columns = self.values.shape
-            raise ShapeError(f"the {self.title.lower()} is {rows}×{columns} and must fit the scores;")
+            raise ShapeError(f"the {self._name} is {rows}×{columns} and must fit the scores;")
         return shapes[0]
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         if isinstance(i, str) or isinstance(j, str):
-            return A.sum(operands[0][i, j], A.named(self.title.lower(), i, j))
+            return A.sum(operands[0][i, j], A.named(self._name, i, j))
         return A.sum(operands[0][i, j], A.number(self.values[i, j]))
 
     def turn(self) -> Self:
@@ -139,7 +143,7 @@ class OverSum(RuleOp):
 
     @property
     def title(self) -> str:
-        return f"Over the sum of the {self.along[:-1]}"
+        return "Over the sum of the row" if self.along == "rows" else "Over the sum of the column"
 
     def shape(self, *shapes: Shape) -> Shape:
         return shapes[0]

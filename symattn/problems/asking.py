@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from fractions import Fraction
 from functools import reduce
 from importlib import resources
 from typing import Any, Literal, TypeVar
@@ -20,6 +21,7 @@ from symattn.document import (
     Math,
     Paragraph,
     Sentence,
+    Table,
     listing,
     places_of,
     sentence,
@@ -28,11 +30,11 @@ from symattn.errors import InputError
 from symattn.exact import Matrix, Value
 from symattn.explanation.page import rows_of
 from symattn.explanation.wording import Wording
-from symattn.formula import Formula, ListOf, Name, Relation, Scope, read_formula, written
+from symattn.formula import Blank, CellKind, Formula, ListOf, Name, Relation, Scope, read_formula, written
 from symattn.languages import filled, message
 from symattn.notation import Notation, load_notation
 from symattn.problems.base import Spec
-from symattn.question import ChoiceAnswer, Option
+from symattn.question import ChoiceAnswer, Mark, MatrixAnswer, Option, Part
 from symattn.typed import read
 
 MATRICES = ("X", "W_Q", "W_K", "W_V", "Q", "K", "V", "S", "A", "Z")
@@ -147,6 +149,31 @@ def no_sizes(spec: Spec) -> None:
 
 
 @dataclass(frozen=True)
+class Line:
+    """A line of a table: what is asked for, its value, and how that comes about."""
+
+    what: Inlines
+    value: int | Fraction
+    how: Inlines
+
+
+def table_part(
+    name: str, title: Inlines, asked: Inlines, heads: tuple[Inlines, Inlines], lines: Sequence[Line], *marks: Mark,
+    kind: CellKind = "exponential",
+) -> Part:  # fmt: skip
+    """A part with a table whose second column is to be filled in."""
+    blank: Inlines = (Math(Blank(kind)),)
+    return Part(
+        name=name,
+        title=title,
+        ask=(Paragraph(asked), Table(heads, tuple((line.what, blank) for line in lines), row_heads=True)),
+        key=(Table(heads, tuple((line.what, line.how) for line in lines), row_heads=True),),
+        answer=MatrixAnswer(Matrix([[line.value] for line in lines])),
+        marks=marks,
+    )
+
+
+@dataclass(frozen=True)
 class Offer:
     """One option of a choice, with the sentence of the key that says why it is right or wrong."""
 
@@ -174,6 +201,7 @@ def choices_key(offers: Sequence[Offer], several: bool = False) -> tuple[Block, 
 
 __all__ = [
     "LETTERS",
+    "Line",
     "Offer",
     "Prose",
     "bank",
@@ -183,5 +211,6 @@ __all__ = [
     "no_sizes",
     "prose",
     "series",
+    "table_part",
     "tokens_are_rows",
 ]

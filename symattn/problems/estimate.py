@@ -20,6 +20,7 @@ from symattn.document import FillIn, FillIns, Inlines, ItemList, Math, Paragraph
 from symattn.errors import SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare
 from symattn.formula import Infinity, ListOf, Negative
+from symattn.languages import message
 from symattn.ops import Softmax
 from symattn.problems.asking import (
     LETTERS,
@@ -170,7 +171,7 @@ class InOrder:
                 ItemList(lines),
             ),
             answer=OrderAnswer(tuple((letter,) for letter in letters)),
-            marks=(Mark("B", 2, "B1 for one exchange of neighbours"),),
+            marks=(Mark("B", 2, "B1 for one exchange of neighbours", "one exchange"),),
         )
 
     def holds(self, part: Part) -> bool:
@@ -505,7 +506,7 @@ _LIMITS: list[Literal["cold", "hot"]] = ["cold", "hot"]
 def _reasoned(part: Part) -> Part:
     """The part with a line for the reason, and a mark for it."""
     room = (Paragraph((Words("Give a reason in one sentence."),)), WorkingSpace(16, ruled=True))
-    return replace(part, ask=(*part.ask, *room), marks=(*part.marks, Mark("B", 1, "reason")))
+    return replace(part, ask=(*part.ask, *room), marks=(*part.marks, Mark("B", 1, message("reason"), "reason")))
 
 
 def make(content: Content) -> Question:

@@ -172,7 +172,7 @@ def _grid(
     printed = wording if problem.exact else Wording(problem.derivation, problem.notation, problem.places)
     show = wording.number if all(isinstance(x, int) for x in matrix) else printed.number
     filled = tuple(((i, j), show(matrix[i, j])) for i in range(rows) for j in range(columns) if (i, j) not in cells)
-    return AnswerGrid(wording.name(name), rows, columns, cell_kind(step, problem.exact), filled)
+    return AnswerGrid(wording.name(name), rows, columns, cell_kind(step, problem.exact), filled, step=name)
 
 
 def _completed(

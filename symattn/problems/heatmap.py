@@ -10,20 +10,17 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
 from itertools import combinations
 from types import MappingProxyType
 from typing import ClassVar, Literal
 
 from symattn.dice import pick, sample, shuffled, whole
-from symattn.document import Block, HeatMap, Inlines, Math, Words
+from symattn.document import Inlines, Math, Words
 from symattn.errors import SelfCheckError
-from symattn.exact import Matrix, Value, compare
+from symattn.exact import Matrix, compare
 from symattn.explanation.diagrams_weights import BOUNDS, level
-from symattn.formula import Formula, Text
-from symattn.languages import capitalised, message
 from symattn.ops import Mask, Softmax
-from symattn.ops.attention import Keep, blocks, causal, padding, window
+from symattn.ops.attention import Keep, causal
 from symattn.problems.asking import (
     LETTERS,
     Offer,
@@ -33,131 +30,32 @@ from symattn.problems.asking import (
     choices_key,
     no_sizes,
     prose,
-    series,
     tokens_are_rows,
 )
 from symattn.problems.base import Family, ProblemType, Spec
-from symattn.question import ChoiceAnswer, Mark, Part, Question
-
-Rows = tuple[tuple[int, ...], ...]
-
-RANGES = (
-    "0",
-    message("{low} to {high}", low="0", high="0.2"),
-    message("{low} to {high}", low="0.2", high="0.4"),
-    message("{low} to {high}", low="0.4", high="0.7"),
-    message("{low} to {high}", low="0.7", high="1"),
+from symattn.problems.pictures import (
+    MASKS,
+    PICTURE,
+    RANGES,
+    Rows,
+    clear_scores,
+    keep_of,
+    legend,
+    levels,
+    misprinted,
+    picture,
+    row_levels,
+    scale,
+    weights_under,
 )
-"""What the levels of a picture stand for."""
-MARGIN = Fraction(1, 50)
+from symattn.question import ChoiceAnswer, Mark, OneLess, Part, Question
 
 ITEMS: Mapping[str, tuple[str, ...]] = {
     "starter": ("mask", "statements"),
     "standard": ("matrix", "mask", "head", "head", "statements"),
     "long": ("matrix", "mask", "head", "head", "statements", "matrix", "statements"),
 }
-MATRIX, PICTURE = 3, 4  # tokens in a question on numbers, and in one on the picture alone
-
-
-# ------------------------------------------------------------------------------------------------ pictures
-
-
-def is_clear(weight: Value) -> bool:
-    """Whether a weight is 0, or away from 0 and from every bound."""
-    return weight == 0 or all(
-        compare(weight, bound - MARGIN) < 0 or compare(bound + MARGIN, weight) < 0 for bound in (0, *BOUNDS)
-    )
-
-
-def levels(weights: Matrix) -> Rows:
-    return tuple(tuple(map(level, row)) for row in weights.rows)
-
-
-def picture(weights: Matrix, say: Prose) -> HeatMap:
-    found = levels(weights)
-    n, m = weights.shape
-    rows = series(
-        message("row {row}: {levels}", row=i, levels=", ".join(map(str, row))) for i, row in enumerate(found, 1)
-    )
-    return HeatMap(
-        found,
-        message("Weights by level, from 0, white, to 4, black. {rows}.", rows=capitalised(rows)),
-        row_labels=tuple(say.formula(f"q_{i + 1}") for i in range(n)),
-        column_labels=tuple(say.formula(f"k_{j + 1}") for j in range(m)),
-    )
-
-
-def scale() -> HeatMap:
-    description = message("Levels 0 to 4 stand for: {ranges}.", ranges=series(RANGES))
-    labels: tuple[Formula, ...] = tuple(map(Text, RANGES))
-    return HeatMap(((0, 1, 2, 3, 4),), description, column_labels=labels)
-
-
-def legend(say: Prose) -> tuple[Block, ...]:
-    return (
-        say.paragraph(
-            "In every picture the row is the query and the column is the key. A cell shows the range of the weight:"
-        ),
-        scale(),
-        say.paragraph("A white cell is exactly 0, and no other weight is where two ranges meet."),
-    )
-
-
-# ------------------------------------------------------------------------------------------------ weights
-
-
-MASKS: Mapping[str, tuple[str, Callable[[int], Keep]]] = MappingProxyType(
-    {
-        "none": ("No mask.", lambda n: ((True,) * n,) * n),
-        "causal": ("Causal mask: no token sees a later one.", lambda n: causal(n, n)),
-        "window": ("Local window: each token sees itself and the one before.", lambda n: window(n, n, 2)),
-        "padding": ("Padding mask: the last token is padding.", lambda n: padding(n, n, n - 1)),
-        "blocks": ("Block mask: two blocks of two tokens.", lambda n: blocks((n // 2, n - n // 2))),
-    }
-)
-
-
-def _keep(mask: str, tokens: int = PICTURE) -> Keep:
-    return MASKS[mask][1](tokens)
-
-
-def _weights(scores: Rows, keep: Keep) -> Matrix:
-    return Softmax().apply(Mask(keep).apply(Matrix(scores)))
-
-
-@cache
-def _row_levels(scores: tuple[int, ...]) -> tuple[int, ...]:
-    """The levels of the weights of visible scores; none where a weight is not clear.  Rows come again and again."""
-    weights = Softmax().apply(Matrix([scores])).rows[0]
-    return tuple(map(level, weights)) if all(map(is_clear, weights)) else ()
-
-
-def _clear_scores(rng: random.Random, keep: Keep) -> Rows:
-    """Scores whose weights are clear under the mask, row by row."""
-    rows = []
-    for kept in keep:
-        while True:
-            row = tuple(whole(rng, -2, 3) for _ in kept)
-            visible = tuple(s for s, seen in zip(row, kept, strict=True) if seen)
-            if max(visible) - min(visible) <= 3 and _row_levels(visible):
-                break
-        rows.append(row)
-    return tuple(rows)
-
-
-def _misprinted(A: Matrix, part: Part) -> str:
-    """What is wrong with the levels printed, compared with the ends of their ranges."""
-    shown = [block for block in part.ask if isinstance(block, HeatMap)]
-    ends = ((0, 0), (0, BOUNDS[0]), (BOUNDS[0], BOUNDS[1]), (BOUNDS[1], BOUNDS[2]), (BOUNDS[2], 1 + MARGIN))
-    for row, cells in zip(A.rows, shown[0].levels, strict=True):
-        for weight, cell in zip(row, cells, strict=True):
-            low, high = ends[cell]
-            inside = (
-                weight == 0 if not cell else compare(weight - MARGIN, low) > 0 and compare(weight + MARGIN, high) < 0
-            )
-            if not (inside or (cell == 4 and weight == 1)):
-                return f"the weight {weight} is not well inside the range {RANGES[cell]}"
-    return ""
+MATRIX = 3  # tokens in a question on numbers
 
 
 # ------------------------------------------------------------------------------------------------ which matrix
@@ -185,7 +83,7 @@ class WhichMatrix:
         others = [name for k, name in enumerate(("columns", "unmasked", "triangle")) if k != number // 4 % 3]
         wrong = ["transposed", *others]
         while True:
-            scores = _clear_scores(rng, causal(MATRIX, MATRIX))
+            scores = clear_scores(rng, causal(MATRIX, MATRIX))
             shown = _variants(scores)
             patterns = [levels(shown[name]) for name in ("right", *wrong)]
             two_apart = all(_differences(p, q) >= 2 for p, q in combinations(patterns, 2))
@@ -214,21 +112,21 @@ class WhichMatrix:
         shown = _variants(self.scores)
         same = [name for name in self.options if levels(shown[name]) == levels(shown["right"])]
         sums = all(sum(row[1:], row[0]) == 1 for row in shown["right"].rows)
-        return _misprinted(shown["right"], part) or ("" if same == ["right"] and sums else f"{same} look alike")
+        return misprinted(shown["right"], part) or ("" if same == ["right"] and sums else f"{same} look alike")
 
 
 def _variants(scores: Rows) -> dict[str, Matrix]:
     """The right weights with a causal mask, and what misreadings and misconceptions give instead."""
     n = len(scores)
     keep = causal(n, n)
-    right = _weights(scores, keep)
+    right = weights_under(scores, keep)
     later: Keep = tuple(zip(*keep, strict=True))
     return {
         "right": right,
         "transposed": right.T,
         "columns": Softmax("columns").apply(Mask(keep).apply(Matrix(scores))),
-        "unmasked": _weights(scores, _keep("none", n)),
-        "triangle": _weights(scores, later),
+        "unmasked": weights_under(scores, keep_of("none", n)),
+        "triangle": weights_under(scores, later),
     }
 
 
@@ -252,10 +150,10 @@ class WhichMask:
     @classmethod
     def draw(cls, rng: random.Random, number: int) -> WhichMask:
         mask = list(MASKS)[(number - 1) % len(MASKS)]
-        return cls("mask", mask, _clear_scores(rng, _keep(mask)))
+        return cls("mask", mask, clear_scores(rng, keep_of(mask)))
 
     def part(self, say: Prose) -> Part:
-        keep = _keep(self.mask)
+        keep = keep_of(self.mask)
         offers = []
         for name, (title, other) in MASKS.items():
             if name != self.mask:
@@ -265,14 +163,14 @@ class WhichMask:
             else:
                 why = say("the white cells are exactly those that it hides.")
             offers.append(Offer((Words(title),), why, right=name == self.mask))
-        ask = (say.paragraph("Which mask was used?"), picture(_weights(self.scores, keep), say), choices(offers))
+        ask = (say.paragraph("Which mask was used?"), picture(weights_under(self.scores, keep), say), choices(offers))
         return Part("", (Words("Which mask"),), ask, choices_key(offers), choice(offers), (Mark("B", 1),))
 
     def trouble(self, part: Part) -> str:
-        A = _weights(self.scores, _keep(self.mask))
+        A = weights_under(self.scores, keep_of(self.mask))
         white = [[weight != 0 for weight in row] for row in A.rows]
-        fitting = [name for name in MASKS if [list(row) for row in _keep(name)] == white]
-        return _misprinted(A, part) or ("" if fitting == [self.mask] else f"the masks {fitting} fit")
+        fitting = [name for name in MASKS if [list(row) for row in keep_of(name)] == white]
+        return misprinted(A, part) or ("" if fitting == [self.mask] else f"the masks {fitting} fit")
 
 
 def _unlike(keep: Keep, other: Keep, say: Prose) -> Inlines:
@@ -332,7 +230,7 @@ class WhichHead:
     def trouble(self, part: Part) -> str:
         """The pattern recognised from the weights by what it says."""
         fitting = [pattern for pattern, fits in _RECOGNISED.items() if fits(self.weights)]
-        return _misprinted(self.weights, part) or ("" if fitting == [self.pattern] else f"the patterns {fitting} fit")
+        return misprinted(self.weights, part) or ("" if fitting == [self.pattern] else f"the patterns {fitting} fit")
 
 
 def _head(rng: random.Random, name: str, is_causal: bool) -> Rows:
@@ -451,8 +349,8 @@ class WhichStatements:
     @classmethod
     def draw(cls, rng: random.Random, number: int) -> WhichStatements:
         while True:
-            scores = _clear_scores(rng, _keep("none"))
-            A = tuple(map(_row_levels, scores))
+            scores = clear_scores(rng, keep_of("none"))
+            A = tuple(map(row_levels, scores))
             most = [_about_most(rng, A, i) for i in sample(rng, range(PICTURE), 2)]
             cells = [(i, j) for i in range(PICTURE) for j in range(i) if A[i][j] != A[j][i]]
             made: list[Statement] = [statement for statement in most if statement]
@@ -472,7 +370,7 @@ class WhichStatements:
 
     @property
     def weights(self) -> Matrix:
-        return _weights(self.scores, _keep("none"))
+        return weights_under(self.scores, keep_of("none"))
 
     def part(self, say: Prose) -> Part:
         A = self.weights
@@ -484,12 +382,13 @@ class WhichStatements:
             choices(offers, several=True),
         )
         answer, key = choice(offers, several=True), choices_key(offers, several=True)
-        return Part("", (Words("True statements"),), ask, key, answer, (Mark("B", 3, "one less for each wrong tick"),))
+        marks = (Mark("B", 3, "one less for each wrong tick", OneLess()),)
+        return Part("", (Words("True statements"),), ask, key, answer, marks)
 
     def trouble(self, part: Part) -> str:
         A = self.weights
         wrong = [statement for statement in self.statements if statement.holds(A) != statement.true]
-        return _misprinted(A, part) or (f"the statement {wrong[0]} is not so" if wrong else "")
+        return misprinted(A, part) or (f"the statement {wrong[0]} is not so" if wrong else "")
 
 
 def _about_most(rng: random.Random, A: Rows, i: int) -> Statement | None:

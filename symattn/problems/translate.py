@@ -259,7 +259,8 @@ def _token_part(token: int, there: Wording) -> Part:
 def _matrix_part(letter: str, name: str, there: Wording, other: Problem) -> Part:
     step, answer = other.derivation[name], MatrixAnswer.of(other.derivation, name)
     prompt = Paragraph(sentence("Write {matrix} with its values as it stands there.", matrix=there.name(name)))
-    ask: tuple[Block, ...] = (prompt, AnswerGrid(there.name(name), *answer.value.shape, cell_kind(step, other.exact)))
+    grid = AnswerGrid(there.name(name), *answer.value.shape, cell_kind(step, other.exact), step=name)
+    ask: tuple[Block, ...] = (prompt, grid)
     key = (prompt, _shown(name, there))
     word = there.notation.named(name).word or step.op.title
     return Part(letter, (Words(word),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))

@@ -11,6 +11,7 @@ from symattn.exact.reading import typed
 from symattn.marking.report import Candidate, Event, Report, Verdict
 from symattn.misconceptions import SLIPS, misconceptions
 from symattn.question import Json
+from symattn.reports import words
 
 
 def report_json(report: Report) -> dict[str, Json]:
@@ -40,7 +41,7 @@ def report_json(report: Report) -> dict[str, Json]:
                 "code": given.code,
                 "given": given.given,
                 "of": given.of,
-                "why": given.why,
+                "why": words.why(given.why),
                 "pending": given.pending,
             }
             for given in report.marks

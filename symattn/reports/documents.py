@@ -24,11 +24,15 @@ from symattn.document import (
     Strong,
     Table,
     Words,
+    in_turn,
+    listing,
+    sentence,
 )
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decimal_text, has_symbols
 from symattn.explanation.page import rows_of
 from symattn.formula import NOTHING, Formula, Marked, MatrixOf, Relation, Row, Text, decimal, number
 from symattn.formula.width import width
+from symattn.languages import sentences
 from symattn.marking.report import Event, Report, Verdict
 from symattn.misconceptions import COUNTING, SLIPS, misconceptions
 from symattn.ops import Mask, MatMul, Scale, Softmax
@@ -93,7 +97,7 @@ def _document(
         blocks.append(Box(words.NOTES, (ItemList(tuple(map(remarked, remarks))),)))
     for position, one in enumerate(told, 1):
         if len(told) > 1:
-            named = (Words(words.question_number(position)), Words(one.report.question.title))
+            named = sentence("Question {number}. {title}", number=position, title=one.report.question.title)
             blocks.append(Heading(named, 1, _total([one.report])))
         blocks += _question(one)
     title = words.FEEDBACK if reader == "student" else words.MARKING
@@ -104,9 +108,9 @@ def _document(
 
 
 def _head(reports: Sequence[Report], name: str, student: str, sheet: str) -> Iterator[Block]:
-    fields = [(words.STUDENT, student), (words.SHEET, sheet)]
     whose: list[Inlines] = [(Strong(Quoted(name)),)] * bool(name)
-    whose += [(Words(f"{label} "), Words(Quoted(value))) for label, value in fields if value]
+    whose += [sentence("student ID {id}", id=Quoted(student))] * bool(student)
+    whose += [sentence("sheet {sheet}", sheet=Quoted(sheet))] * bool(sheet)
     between = (Words(words.BETWEEN),)
     yield Paragraph(tuple(x for k, one in enumerate(whose) for x in (*between * bool(k), *one)), _total(reports))
     if len(reports) > 1:
@@ -116,7 +120,7 @@ def _head(reports: Sequence[Report], name: str, student: str, sheet: str) -> Ite
     says = [words.marked_by(title) for title in dict.fromkeys(report.policy.title for report in reports)]
     if pending := sum(map(_pending, reports)):
         says.append(words.wait_for_a_person(pending))
-    yield Paragraph((Words(" ".join(says)),))
+    yield Paragraph((Words(sentences(*says)),))
 
 
 def _total(reports: Sequence[Report]) -> str:
@@ -135,14 +139,13 @@ def _legend(told: Sequence[Told]) -> Iterator[Block]:
     used = {verdict.state for one in told for verdict in one.report.verdicts}
     parts = [words.SIGNS[state] for state in words.SIGNS if state in used]
     if any(verdict.state == "wrong" and verdict.event is not None for one in told for verdict in one.report.verdicts):
-        sign, says = words.SIGNS["wrong"]
-        parts[parts.index((sign, says))] = (sign, f"{says}, {words.NUMBERED}")
+        parts[parts.index(words.SIGNS["wrong"])] = words.NUMBERED
     if any(isinstance(part.answer, EntriesAnswer) for one in told for part in one.report.question.parts):
         parts.append(words.PRINTED)
     if parts:
-        content: list[Words | Strong] = []
+        content: list[Inline] = []
         for sign, says in parts:
-            content += [Words(words.BETWEEN), Strong(sign), Words(f" {says}")]
+            content += [Words(words.BETWEEN), *sentence("{sign} {meaning}", sign=Strong(sign), meaning=says)]
         yield Paragraph(tuple(content[1:]))
 
 
@@ -154,8 +157,8 @@ def _question(told: Told) -> Iterator[Block]:
         yield Box(words.FIRST, (Paragraph(_where_to_look(told)), *_practice(told)))
     yield Heading(_words(words.AS_READ), 2)
     yield from _script(told.lines, told.report.policy.marks)
-    if remarks := [(*line.label, Words(": "), *line.remarks) for line in told.lines if line.remarks]:
-        yield ItemList(tuple(remarks))
+    if lines := [line for line in told.lines if line.remarks]:
+        yield ItemList(tuple(sentence("{line}: {remarks}", line=one.label, remarks=one.remarks) for one in lines))
     if marks := tuple(told.marks()):
         heads = [_words(words.LINE), *(label for label, _ in marks), _words(words.TOTAL)]
         given = _words_of([words.MARKS, *(text for _, text in marks), _total([told.report])])
@@ -191,18 +194,22 @@ def _where_to_look(told: Told) -> Inlines:
         if report.pending:
             return _words(words.TO_BE_READ)
         if empty:
-            return _words(f"{words.NOTHING_WRONG} {words.empty_lines(empty)}")
+            return _words(sentences(words.NOTHING_WRONG, words.empty_lines(empty)))
         return _words(words.NOTHING_WRONG if open_ or some else words.ALL_RIGHT)
     if first.kind == "misread" or not first.part:
-        return _words(words.GIVENS.format(number=first.number + 1))
-    before, after = words.BEGIN_WITH, words.begun(first.number + 1)
+        return _words(words.compare_givens(first.number + 1))
+    number = first.number + 1
     if step := told.left_out(first):
-        return (Words(before), *step, Words(words.BEGIN_LEFT_OUT + after))
+        return sentence("Begin with {step}, which is not written (mistake {number}).", step=step, number=number)
     cells = [(i, j) for part, i, j in first.entries if part == first.part]
-    where = told.where(first.part, cells)
-    rest = f" {words.REST_FOLLOWS}" if _rest_follows(told, first) else ""
-    place = (Words(", "), Strong(where)) if where else ()
-    return (Words(before), *told.label(first.part), *place, Words(after + rest))
+    line, where = told.label(first.part), told.where(first.part, cells)
+    if where:
+        begin = sentence(
+            "Begin with {line}, {place} (mistake {number}).", line=line, place=Strong(where), number=number
+        )
+    else:
+        begin = sentence("Begin with {line} (mistake {number}).", line=line, number=number)
+    return in_turn([begin, _words(words.REST_FOLLOWS)]) if _rest_follows(told, first) else begin
 
 
 def _practice(told: Told) -> Iterator[Paragraph]:
@@ -212,7 +219,7 @@ def _practice(told: Told) -> Iterator[Paragraph]:
     kind, op = _DRILLS.get(step.stem if step else "", ("", MatMul))
     if step and kind and isinstance(step.op, op):
         command = f"symattn worksheet --problem drills --option step={kind}"
-        yield Paragraph((Words(words.PRACTICE), Code(command), Words(".")))
+        yield Paragraph(sentence("More of this step alone, to practise: {command}.", command=Code(command)))
 
 
 _DRILLS: Mapping[str, tuple[str, type[Op]]] = {
@@ -248,7 +255,10 @@ def _for_the_teacher(told: Told) -> Iterator[Block]:
         yield Heading(_words(words.MISTAKES), 2)
         yield ItemList(tuple(_event(told, event) for event in told.report.events))
         if codes := _catalogued(told.report.events):
-            yield Paragraph((Words(words.LOOK_UP), Code(f"symattn list misconceptions {' '.join(codes)}"), Words(".")))
+            command = Code(f"symattn list misconceptions {' '.join(codes)}")
+            yield Paragraph(
+                sentence("Exactly what was done, and how to tell it from similar mistakes: {command}.", command=command)
+            )
     rows = [row for line in told.lines for row in _compared_with_key(told, line)]
     if rows:
         yield Heading(_words(words.DETAIL), 2)
@@ -267,16 +277,32 @@ def _catalogued(events: Iterable[Event]) -> list[str]:
 
 def _event(told: Told, event: Event) -> Inlines:
     """A mistake in full: its kind, where it is charged and seen, every explanation, every entry."""
-    start = (Strong(words.mistake(event.number + 1)), Words(f"{words.BETWEEN}{words.KINDS[event.kind]}"))
-    charged = (Words(f", {words.CHARGED}"), Words(Quoted(event.step))) if event.step else ()
+    kind, step, explanation = words.KINDS[event.kind], Quoted(event.step), told.explained(event)
     parts = list(dict.fromkeys(part for part, _, _ in event.entries)) or [event.part] * bool(event.part)
-    seen: list[Inline] = []
+    places: Inlines = ()
     for part in parts:
-        where = told.where(part, [(i, j) for name, i, j in event.entries if name == part])
-        before = "; " if seen else f", {words.SHOWN_AT}"
-        seen += [Words(before), Words(Quoted(part)), Words(f", {where}" if where else "")]
-    shown = tuple(seen)
-    return (*start, *charged, *shown, Words(": "), *told.explained(event))
+        place = _place(part, told.where(part, [(i, j) for name, i, j in event.entries if name == part]))
+        places = sentence("{places}; {place}", places=places, place=place) if places else place
+    match bool(step), bool(places):
+        case True, True:
+            says = sentence(
+                "{kind}, charged to {step}, seen at {places}: {explanation}",
+                kind=kind, step=step, places=places, explanation=explanation,
+            )  # fmt: skip
+        case True, False:
+            says = sentence("{kind}, charged to {step}: {explanation}", kind=kind, step=step, explanation=explanation)
+        case False, True:
+            says = sentence(
+                "{kind}, seen at {places}: {explanation}", kind=kind, places=places, explanation=explanation
+            )
+        case _:
+            says = sentence("{kind}: {explanation}", kind=kind, explanation=explanation)
+    return (Strong(words.mistake(event.number + 1)), Words(words.BETWEEN), *says)
+
+
+def _place(part: str, where: str) -> Inlines:
+    """A part by its name, and perhaps a place in it."""
+    return sentence("{part}, {place}", part=Quoted(part), place=where) if where else (Words(Quoted(part)),)
 
 
 def _compared_with_key(told: Told, line: Line) -> Iterator[list[Inlines]]:
@@ -287,9 +313,10 @@ def _compared_with_key(told: Told, line: Line) -> Iterator[list[Inlines]]:
         unequal = (verdict for verdict in verdicts.values() if verdict.state != "correct" or verdict.flags)
         yield from (_compared(told, verdict) for verdict in unequal)
     elif isinstance(answer, RubricAnswer) or not all(verdict.accepted for verdict in verdicts.values()):
-        proofs = ", ".join(dict.fromkeys(verdict.proof for verdict in verdicts.values() if verdict.proof))
+        proofs = dict.fromkeys(verdict.proof for verdict in verdicts.values() if verdict.proof)
         dash = _words(words.SIGNS["missing"][0])
-        yield [line.label, line.answer, dash, _words(proofs) if proofs else dash, _key(answer)]
+        how = listing([_words(words.proof(proof)) for proof in proofs], last="") or dash
+        yield [line.label, line.answer, dash, how, _key(answer)]
 
 
 def _key(answer: Answer) -> Inlines:
@@ -311,11 +338,10 @@ def _numbers(matrix: Matrix) -> tuple[tuple[Formula, ...], ...]:
 def _compared(told: Told, verdict: Verdict) -> list[Inlines]:
     """A row: where, what was written, what it was compared with and how, the key."""
     sign, says = words.SIGNS[verdict.state]
-    where = told.where(verdict.part, [(verdict.i, verdict.j)])
-    entry: Inlines = (Words(Quoted(verdict.part)), Words(f", {where}" if where else ""))
+    entry = _place(verdict.part, told.where(verdict.part, [(verdict.i, verdict.j)]))
     written: Inlines = (Math(Marked(NOTHING if verdict.written.blank else as_read(verdict.written), sign, says)),)
     same = verdict.way == "key" or verdict.compared is verdict.right
-    how = ", ".join(filter(None, (words.WAYS[verdict.way], verdict.proof)))
+    how = words.how(verdict.way, verdict.proof)
     key = _words(words.SAME_AS_KEY) if same and verdict.right is not None else _value(told, verdict, verdict.right)
     return [entry, written, _value(told, verdict, verdict.compared), _words(how), key]
 

@@ -5,20 +5,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, TypeVar
 
 from symattn.attempt import Entry, Grid, Grids, Remark, Said, Shaded, Text, Ticked
 from symattn.derivation import Derivation
-from symattn.document import Inlines, Math, Quoted, Strong, Words
+from symattn.document import Inlines, Math, Quoted, Strong, Words, in_turn, listing, sentence
 from symattn.explanation.wording import Wording
 from symattn.formula import NOTHING, Dots, Formula, Marked, MatrixOf, Relation, read_formula
 from symattn.formula import Text as FormulaText
 from symattn.formula.width import width
-from symattn.marking.report import Candidate, Event, Given, Report, Verdict, Way
+from symattn.languages import capitalised, message
+from symattn.marking.report import Candidate, Event, Flag, Given, Notice, Report, Verdict, Way
 from symattn.misconceptions import SLIPS, WrongDerivation, misconceptions, whole
 from symattn.notation import load_notation
 from symattn.problems.remarks import feedback
@@ -92,7 +92,7 @@ class Told:
         if self._step(part) is not None:
             formulas = self._equations(part, said, verdicts)
         answer = () if formulas else self._answer(part)
-        return Line(part, self.label(part), formulas, answer, marks_text(self._given(part)), sentences(remarks))
+        return Line(part, self.label(part), formulas, answer, marks_text(self._given(part)), in_turn(remarks))
 
     def label(self, part: str) -> Inlines:
         """What a part is called on the page; where several are called so, with its name."""
@@ -100,7 +100,7 @@ class Told:
             return self._step_name(part)
         title = self._parts[part].title
         alike = sum(1 for other in self.report.question.parts if other.title == title)
-        return (*title, Words(" ("), Words(Quoted(part)), Words(")")) if alike > 1 else title
+        return sentence("{title} ({part})", title=title, part=Quoted(part)) if alike > 1 else title
 
     def asked(self, part: str) -> Answer | None:
         """What is asked for in a part; none for a line that nobody asked for."""
@@ -134,7 +134,7 @@ class Told:
             case Text(text) if isinstance(answer, RubricAnswer) and text.strip():
                 sign = () if said.points is not None else (Math(Marked(NOTHING, *words.UNREAD)),)
                 shown = short(text, LONGEST if self.reader == "student" else LONGEST_TO_READ)
-                return _spaced([(Words("“"), Words(shown), Words("”")), sign])
+                return _spaced([sentence("“{text}”", text=shown), sign])
             case _ if not verdicts:
                 return (Math(Marked(NOTHING, *words.SIGNS["missing"])),)
             case _:
@@ -203,7 +203,7 @@ class Told:
             return Dots("cell") if body == FormulaText("") else body
         sign, says = words.SIGNS[verdict.state]
         if verdict.state == "wrong" and verdict.event is not None:
-            sign, says = sign + _lowered(verdict.event + 1), words.WRONG_BECAUSE.format(number=verdict.event + 1)
+            sign, says = sign + _lowered(verdict.event + 1), words.wrong_because(verdict.event + 1)
         return Marked(body, sign, says)
 
     def _sign(self, verdict: Verdict | None) -> Inlines:
@@ -232,14 +232,17 @@ class Told:
         """Why marks were not given, where the signs do not say it already."""
         verdicts = self._verdicts(part).values()
         missing, single = all(verdict.state == "missing" for verdict in verdicts), len(verdicts) == 1
-        codes: dict[str, dict[str, None]] = {}
+        codes: dict[str, list[str]] = {}
         for given in self._given(part):
-            counted = re.match(r"\d+ of \d+ ", given.why) or given.pending
-            plain = given.why in words.PLAIN or (missing and given.why not in words.TOLD_OF_MISSING)
-            if given.why and given.given < given.of and not plain and not (single and counted):
-                codes.setdefault(given.why, {})[given.code] = None
+            why = given.why
+            if why is None or given.given >= given.of or why.reason == "no working":  # this is told once, in the notes
+                continue
+            empty = missing and (why.reason != "wrong method" or why.withheld)
+            if not empty and not (single and (why.counts or given.pending)):
+                lost = codes.setdefault(words.why(why), [])
+                lost += [given.code] * (given.code not in lost)
         if codes:
-            yield (Words("; ".join(f"{words.listed([*lost])}: {why}" for why, lost in codes.items()) + "."),)
+            yield (Words(words.reasons(codes)),)
 
     # -- mistakes
 
@@ -254,7 +257,7 @@ class Told:
             if event.part == part:
                 yield self.mistake(event)
             elif any(name == part for name, _, _ in event.entries) and not self._follows(part, event):
-                yield (Words(words.SAME_MISTAKE.format(number=event.number + 1)),)
+                yield (Words(words.same_mistake(event.number + 1)),)
 
     def _follows(self, part: str, event: Event) -> bool:
         """Whether what a mistake spoilt in a part was accepted, as what follows from it."""
@@ -263,11 +266,12 @@ class Told:
 
     def mistake(self, event: Event) -> Inlines:
         """One sentence for one mistake: number, place, what it was, and what to do about it."""
-        start: list[Words | Strong | Math] = [Strong(words.mistake(event.number + 1))]
+        number = Strong(words.mistake(event.number + 1))
+        told = in_turn([self._way_here(event), self.explained(event)])
         cells = [(i, j) for part, i, j in event.entries if part == event.part]
         if where := self.where(event.part, cells):
-            start.append(Words(f" ({where})"))
-        return (*start, Words(": "), *self._way_here(event), *self.explained(event))
+            return sentence("{mistake} ({place}): {explanation}", mistake=number, place=where, explanation=told)
+        return sentence("{mistake}: {explanation}", mistake=number, explanation=told)
 
     def where(self, part: str, cells: Collection[Cell]) -> str:
         """Places of a part in words; "" where there are none, or it is one thing."""
@@ -283,19 +287,19 @@ class Told:
 
     def _way_here(self, event: Event) -> Inlines:
         step = self.left_out(event)
-        return (Words(words.LEFT_OUT), *step, Words(words.LEFT_OUT_END)) if step else ()
+        return sentence("It was made on the way here, in {step}, which was not written.", step=step) if step else ()
 
     def explained(self, event: Event) -> Inlines:
         """What it was: its names, all of them where several fit, and what to do about it."""
         if not event.candidates or not (told := self._candidates(event)):
             return (Words(self._unexplained(event)),)
         shown, rest = (told, []) if self.reader == "teacher" else (told[:MOST_FITS], told[MOST_FITS:])
-        names = [f"“{name}”" for name, _ in shown if name] + [words.MORE_FIT.format(count=len(rest))] * bool(rest)
+        names = [words.quoted(name) for name, _ in shown if name] + [words.more_fit(len(rest))] * bool(rest)
         if len(told) == 1:
             [(name, says)] = told
-            return (Words(f"{name}. "), *says) if name else says
+            return sentence("{name}. {advice}", name=name, advice=says) if name else says
         several = [(Words(words.fits(names)),)] if len(names) > 1 else []
-        return sentences([*several, *(_advice(name, says) for name, says in shown)])
+        return in_turn([*several, *(_advice(name, says) for name, says in shown)])
 
     def _candidates(self, event: Event) -> list[tuple[str, Inlines]]:
         """The explanations that may be told: each a name, and what to do."""
@@ -305,17 +309,17 @@ class Told:
     def _candidate(self, event: Event, candidate: Candidate) -> tuple[str, Inlines]:
         known = misconceptions().get(candidate.id)
         if known is not None:
-            name, says = words.capital(known.name), self._feedback(event, candidate.id)
+            name, says = capitalised(message(known.name)), self._feedback(event, candidate.id)
         elif candidate.id in SLIPS and candidate.kind != "misread":
             slip = SLIPS[candidate.id]
-            name, says = words.capital(slip.name), (Words(slip.feedback),)
+            name, says = capitalised(message(slip.name)), (Words(slip.feedback),)
         elif candidate.kind == "misread" or not self._gives_away(event, candidate):
-            name, says = "", (Words(_sentence(candidate.says)),)
+            name, says = "", (Words(_sentence(candidate)),)
         else:
             name, says = "", ()
         if self.reader == "teacher" and name:
-            how = (Words(_sentence(candidate.says)),) if candidate.says else says
-            return f"{candidate.id} {name}", how
+            how = (Words(_sentence(candidate)),) if candidate.says else says
+            return message("{code} {name}", code=candidate.id, name=name), how
         return name, says
 
     def _gives_away(self, event: Event, candidate: Candidate) -> bool:
@@ -348,22 +352,21 @@ class Told:
     def _following(self, part: str) -> Iterator[Inlines]:
         verdicts = self._verdicts(part)
         ways: dict[Way, list[Cell]] = {}
-        flags: dict[str, list[Cell]] = {}
+        flags: dict[Flag, list[Cell]] = {}
         for cell, verdict in verdicts.items():
             if verdict.state == "follows":
                 ways.setdefault(verdict.way, []).append(cell)
             for flag in verdict.flags:
                 if words.FLAGS[flag]:
-                    flags.setdefault(words.FLAGS[flag], []).append(cell)
+                    flags.setdefault(flag, []).append(cell)
         if any(event.part == part for event in self.report.events):
             ways.pop("event", None)  # it has been told
         for way, cells in ways.items():
-            before, after = words.CONSISTENT[way]
-            sources = () if way in words.WITHOUT_SOURCES else self._sources(part)
-            own = words.OWN[self.reader] if sources else ""
-            yield (Words(self._at(cells, verdicts, before + own)), *sources, Words(f"{after}."))
-        for says, cells in flags.items():
-            yield (Words(self._at(cells, verdicts, says) + "."),)
+            whole, at_places = CONSISTENT[self.reader][way]
+            where, lines = self._at(cells, verdicts), self._sources(part)
+            yield sentence(at_places, place=where, lines=lines) if where else sentence(whole, lines=lines)
+        for flag, cells in flags.items():
+            yield (Words(words.about(self._at(cells, verdicts), words.FLAGS[flag])),)
         states = {verdict.state for verdict in verdicts.values()}
         answer = self.asked(part)
         if self.reader == "student" and isinstance(answer, ChoiceAnswer | CellsAnswer) and states != {"missing"}:
@@ -373,25 +376,21 @@ class Told:
         """How many right options or cells were not marked; which ones would be the key."""
         count = sum(1 for v in verdicts if v.state == "wrong" and v.written.blank)
         if count and isinstance(answer, ChoiceAnswer):
-            yield (Words(words.ONE_OPTION_MISSING if count == 1 else words.OPTIONS_MISSING.format(count=count)),)
+            yield (Words(words.options_missing(count)),)
         elif count:
-            yield (Words(words.ONE_CELL_MISSING if count == 1 else words.CELLS_MISSING.format(count=count)),)
+            yield (Words(words.cells_missing(count)),)
 
-    def _at(self, cells: list[Cell], verdicts: Collection[Cell], says: str) -> str:
-        """A sentence about all entries, or about some: "Row 2 is …"."""
-        if len(cells) == len(verdicts):
-            return words.capital(says)
-        return f"{words.capital(places(cells, verdicts))}: {says}"
+    def _at(self, cells: list[Cell], verdicts: Collection[Cell]) -> str:
+        """The places that a remark is about, "" where it is about all of them."""
+        return "" if len(cells) == len(verdicts) else capitalised(places(cells, verdicts))
 
     def _noticed(self, part: str) -> Iterator[Inlines]:
         """Notices about a part; a student is spared what only a person can decide."""
         told: list[str] = []
-        mistakes = {_sentence(c.says) for event in self.report.events for c in event.candidates if event.part == part}
         for notice in self.report.notices:
-            if notice.part == part and _sentence(notice.says) not in mistakes:
+            if notice.part == part:
                 human = notice.kind == "human" and self.reader == "student"
-                says = words.FOR_A_PERSON if human else notice.says
-                told.append(words.taken_off(notice.marks, says) if notice.marks else says)
+                told += _left_to_say(notice, words.FOR_A_PERSON if human else "")
         yield from ((Words(says),) for says in dict.fromkeys(told))
 
     def notes(self) -> Iterator[Inlines]:
@@ -400,19 +399,15 @@ class Told:
         for event in self.report.events:
             if event.part not in known:
                 yield self.mistake(event)
-        told = [notice for notice in self.report.notices if notice.part not in known]
-        misread = {c.says for event in self.report.events for c in event.candidates if c.kind == "misread"}
-        for notice in told:
-            says = notice.says
-            for known_already in misread:  # the event has said it
-                says = says.removeprefix(known_already).strip()
-            if says or notice.marks:
-                yield (Words(words.taken_off(notice.marks, says) if notice.marks else says),)
-        if any(given.why == words.NO_WORKING for given in self.report.marks):
+        for notice in self.report.notices:
+            if notice.part not in known:
+                yield from ((Words(says),) for says in _left_to_say(notice))
+        if any(given.why and given.why.reason == "no working" for given in self.report.marks):
             yield (Words(words.WITHOUT_WORKING),)
         for given in self.report.marks:
             if given.code == "N":
-                yield (Strong(f"N{given.given}"), Words(f": {given.why}."))
+                code, why = Strong(f"N{given.given}"), words.why(given.why)
+                yield sentence("{mark}: {reason}.", mark=code, reason=why)
         yield from map(remarked, self.report.attempt.remarks)
 
     # -- names
@@ -473,8 +468,7 @@ class Told:
                 if operand.name in d.givens or operand.name in found:
                     continue
                 (found if self._is_written(operand.name) else to_do).append(operand.name)
-        names = [Math(wording.name(name)) for name in dict.fromkeys(found)]
-        return _joined([(name,) for name in names]) if names else (Words(words.LINES_BEFORE),)
+        return listing([(Math(wording.name(name)),) for name in dict.fromkeys(found)]) or (Words(words.LINES_BEFORE),)
 
 
 # ------------------------------------------------------------------------------------------------ marks and places
@@ -482,8 +476,9 @@ class Told:
 
 def remarked(remark: Remark) -> Inlines:
     """Where something was noticed in what was handed in, and what."""
-    where = (Words(short(remark.where)), Words(": ")) if remark.where else ()
-    return (*where, Words(remark.says))
+    if not remark.where:
+        return (Words(remark.says),)
+    return sentence("{place}: {remark}", place=short(remark.where), remark=remark.says)
 
 
 def marks_text(given: Sequence[Given]) -> str:
@@ -520,10 +515,42 @@ def places(cells: Collection[Cell], everything: Collection[Cell]) -> str:
 
 # ------------------------------------------------------------------------------------------------ pieces
 
-
-def sentences(parts: Iterable[Inlines]) -> Inlines:
-    """Sentences one after the other."""
-    return _spaced(parts)
+CONSISTENT: Mapping[Reader, Mapping[Way, tuple[str, str]]] = {
+    "student": {
+        "key": ("Consistent with your {lines}.", "{place}: consistent with your {lines}."),
+        "written": ("Consistent with your {lines}.", "{place}: consistent with your {lines}."),
+        "unrounded": (
+            "Consistent with your {lines} before rounding.", "{place}: consistent with your {lines} before rounding.",
+        ),
+        "window": (
+            "Consistent with your {lines} as it was rounded.",
+            "{place}: consistent with your {lines} as it was rounded.",
+        ),
+        "event": (
+            "Consistent with the mistake that was made before.",
+            "{place}: consistent with the mistake that was made before.",
+        ),
+        "other way": ("Right by another way of working.", "{place}: right by another way of working."),
+    },
+    "teacher": {
+        "key": ("Consistent with the student's {lines}.", "{place}: consistent with the student's {lines}."),
+        "written": ("Consistent with the student's {lines}.", "{place}: consistent with the student's {lines}."),
+        "unrounded": (
+            "Consistent with the student's {lines} before rounding.",
+            "{place}: consistent with the student's {lines} before rounding.",
+        ),
+        "window": (
+            "Consistent with the student's {lines} as it was rounded.",
+            "{place}: consistent with the student's {lines} as it was rounded.",
+        ),
+        "event": (
+            "Consistent with the mistake that was made before.",
+            "{place}: consistent with the mistake that was made before.",
+        ),
+        "other way": ("Right by another way of working.", "{place}: right by another way of working."),
+    },
+}  # fmt: skip
+"""What is said of entries that follow from others, by reader: of a whole line, and of some places in it."""
 
 
 def _spaced(parts: Iterable[Inlines]) -> Inlines:
@@ -535,23 +562,25 @@ def _listed(formulas: Iterable[Formula]) -> Inlines:
     return tuple(x for k, f in enumerate(formulas) for x in ((Words(", "), Math(f)) if k else (Math(f),)))
 
 
-def _joined(items: Sequence[Inlines]) -> Inlines:
-    """a, b and c."""
-    first, *others = items
-    found: Inlines = first
-    for k, item in enumerate(others, 2):
-        found = (*found, Words(words.AND if k == len(items) else ", "), *item)
-    return found
-
-
 def _advice(name: str, says: Inlines) -> Inlines:
     """What to do about one of several explanations."""
-    return (Words(f"{name}: "), *says) if name and says else says
+    return sentence("{name}: {advice}", name=name, advice=says) if name and says else says
 
 
-def _sentence(text: str) -> str:
-    text = words.capital(text.strip())
-    return text if text.endswith((".", "!", "?")) else f"{text}."
+def _sentence(candidate: Candidate) -> str:
+    """An explanation as a whole sentence."""
+    if candidate.sentence:
+        return candidate.says
+    return message("{remark}.", remark=capitalised(candidate.says))
+
+
+def _left_to_say(notice: Notice, instead: str = "") -> Iterator[str]:
+    """What a notice says, or what is said instead, and the marks it costs; less what its event has said already."""
+    says = instead or (notice.says if notice.event is None else notice.besides)
+    if notice.marks:
+        yield words.taken_off(notice.marks, says)
+    elif says:
+        yield says
 
 
 def _lowered(number: int) -> str:
@@ -565,4 +594,4 @@ def _letter(k: int) -> str:
     return chr(ord("A") + k) if 0 <= k < 26 else str(k + 1)
 
 
-__all__ = ["Line", "Reader", "Told", "marks_text", "places", "remarked", "sentences"]
+__all__ = ["Line", "Reader", "Told", "marks_text", "places", "remarked"]

@@ -22,6 +22,7 @@ from typing import Any
 from symattn.attempt import Remark
 from symattn.errors import InputError
 from symattn.files import toml
+from symattn.languages import Message, message
 from symattn.question import ChoiceAnswer, PropertyAnswer, Question, RubricAnswer
 from symattn.submissions import labels
 from symattn.submissions.blocks import page
@@ -107,7 +108,8 @@ def read_data(data: Mapping[str, Any], questions: Sequence[Question]) -> Paper:
     if isinstance(answers, Mapping):
         _read_answers(paper, answers, "answers.")
     else:
-        paper.remarks.append(Remark("answers", f"It is {_kind(answers)}, where a table of parts was expected."))
+        says = message("It is {kind}, where a table of parts was expected.", kind=_kind(answers))
+        paper.remarks.append(Remark("answers", says))
     for key in ("question", "questions"):
         _read_questions(paper, data.get(key, {}), key)
     if len(questions) == 1:
@@ -150,10 +152,15 @@ def _read_answers(paper: Paper, answers: Mapping[str, Any], where: str) -> None:
         elif len(paper.written) == 1:
             _put(paper.written[0], key, value, f"{where}{key}")
         elif number < 0 or not isinstance(value, Mapping):
-            says = f"It is not told which question {key!r} belongs to; write [answers.q1], [answers.q2] and so on."
+            says = message(
+                "It is not told which question {name} belongs to; write [answers.q1], [answers.q2] and so on.",
+                name=repr(key),
+            )
             paper.remarks.append(Remark(f"{where}{key}", says))
         else:
-            says = f"There is no question {number + 1}; the paper has {len(paper.written)}."
+            says = message(
+                "There is no question {number}; the paper has {count}.", number=number + 1, count=len(paper.written)
+            )
             paper.remarks.append(Remark(f"{where}{key}", says))
 
 
@@ -165,14 +172,17 @@ def _read_extras(written: Written, data: Mapping[str, Any]) -> None:
         if part:
             written.methods.append(part)
         else:
-            written.remark("methods", f"There is no part {name!r} in this question.")
+            written.remark("methods", message("There is no part {name} in this question.", name=repr(name)))
     points = data.get("points", {})
     for name, number in points.items() if isinstance(points, Mapping) else ():
         part = written.names.find(name)
         if part and len(str(number)) < 4 and str(number).isdecimal():
             written.points[part] = int(number)
         else:
-            written.remark("points", f"{name!r} with {number!r} is no part with a whole number of points.")
+            says = message(
+                "{name} with {points} is no part with a whole number of points.", name=repr(name), points=repr(number)
+            )
+            written.remark("points", says)
 
 
 def _put(written: Written, name: str, value: Any, where: str) -> None:
@@ -180,15 +190,21 @@ def _put(written: Written, name: str, value: Any, where: str) -> None:
     part = next((part for part in written.question.parts if part.name == named), None)
     raw = _raw(value, letters=part is not None and isinstance(part.answer, ChoiceAnswer))
     if raw is None:
-        written.remark(where, f"Found {_kind(value)}, where a matrix, a number or a text was expected.")
+        says = message("Found {kind}, where a matrix, a number or a text was expected.", kind=_kind(value))
+        written.remark(where, says)
     elif part is None and not isinstance(raw, Cells) and isinstance(raw, Several):
-        written.remark(where, f"{name!r} is no part of the question; there are {', '.join(written.names.parts)}.")
+        written.remark(where, _no_part(name, written))
     elif part is not None and isinstance(part.answer, PropertyAnswer) and name in part.answer.model:
         written.put(name, Several({name: raw}) if not isinstance(raw, Several) else raw, where)
     elif part is not None and isinstance(part.answer, RubricAnswer) and isinstance(raw, Cells):
         written.put(name, Line("\n".join(" ".join(row) for row in raw.rows)), where)
     elif not written.put(name, raw, where) and not raw.blank:
-        written.remark(where, f"{name!r} is no part of the question; there are {', '.join(written.names.parts)}.")
+        written.remark(where, _no_part(name, written))
+
+
+def _no_part(name: str, written: Written) -> Message:
+    parts = ", ".join(written.names.parts)
+    return message("{name} is no part of the question; there are {parts}.", name=repr(name), parts=parts)
 
 
 def _raw(value: Any, letters: bool = False) -> Raw | None:
@@ -220,9 +236,9 @@ def _text(value: object) -> str:
 def _kind(value: object) -> str:
     match value:
         case list():
-            return "a list" if _flat([value]) else "a list of lists"
+            return message("a list") if _flat([value]) else message("a list of lists")
         case Mapping():
-            return "a table"
+            return message("a table")
     return repr(str(value)[:40])
 
 
@@ -309,13 +325,14 @@ def _read_long(paper: Paper, columns: Mapping[str, int], rows: list[list[str]]) 
         question = _question(cell.get("question") or "1")
         places = [cell.get(name, "") or "1" for name in ("row", "column")]
         if not 0 <= question < len(paper.written) or not all(x.isdecimal() and 0 < int(x[:4]) <= 64 for x in places):
-            says = f"{', '.join(row)[:60]!r} names no question, row and column, counted from 1."
+            says = message("{text} names no question, row and column, counted from 1.", text=repr(", ".join(row)[:60]))
             paper.remarks.append(Remark(cell["part"], says))
             continue
         i, j = (int(x[:4]) for x in places)
         here = entries.setdefault((question, cell["part"]), {})
         if here.get((i, j), cell["answer"]) != cell["answer"]:
-            paper.written[question].remark(f"{cell['part']}[{i},{j}]", "It was answered twice; the last answer counts.")
+            says = message("It was answered twice; the last answer counts.")
+            paper.written[question].remark(f"{cell['part']}[{i},{j}]", says)
         here[i, j] = cell["answer"]
     for (question, part), found in entries.items():
         high, wide = (max(place[axis] for place in found) for axis in (0, 1))
@@ -349,7 +366,7 @@ def _read_blocks(paper: Paper, rows: list[list[str]]) -> None:
         elif part:
             matrix.append(tuple(_without_tail(row)))
         else:
-            says = f"{', '.join(cells)[:60]!r} stands below no part's name."
+            says = message("{text} stands below no part's name.", text=repr(", ".join(cells)[:60]))
             paper.remarks.append(Remark("CSV", says))
         begins = not part or not cells
 
@@ -396,7 +413,8 @@ def read_latex(text: str, questions: Sequence[Question]) -> Paper:
             where = f"line {line + shift}"
             cells = Cells(matrix.rows, matrix.factor)
             if matrix.name and not written.put(_last_word(matrix.name, written), cells, where):
-                written.remark(where, f"{matrix.name[:40]!r} is no part of the question and no step of it.")
+                says = message("{name} is no part of the question and no step of it.", name=repr(matrix.name[:40]))
+                written.remark(where, says)
     return paper
 
 

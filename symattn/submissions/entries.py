@@ -23,6 +23,7 @@ from symattn.exact.intervals import enclose
 from symattn.exact.reading import LONGEST_TEXT, Reading, read
 from symattn.exact.tree import OverBudget, Product
 from symattn.exact.values import RATIONAL, NegativeInfinity, has_symbols
+from symattn.languages import message
 
 LONGEST_SIZE = 1000
 """Digits of a factor: as a fraction e^(-10^12) would have as many as that."""
@@ -53,7 +54,10 @@ def entry(text: str, decimal_mark: str = ".", *, symbols: bool = False, factor: 
 def noticed(text: str, decimal_mark: str = ".", *, symbols: bool = False, factor: Reading | None = None) -> Noticed:
     """As `entry`, and told whether two values stood in one box."""
     if len(text) > LONGEST_TEXT:
-        says = f"The answer has {len(text)} characters; at most {LONGEST_TEXT} can be read as one number."
+        says = message(
+            "The answer has {length} characters; at most {most} can be read as one number.",
+            length=len(text), most=LONGEST_TEXT,
+        )  # fmt: skip
         return Noticed(Entry(text[:LONGEST_TEXT], complaint=says))
     shown = visible(text).strip()
     source = undecorated(without_crossed_out(shown))
@@ -62,8 +66,11 @@ def noticed(text: str, decimal_mark: str = ".", *, symbols: bool = False, factor
     *before, last = _ALTERNATIVES.split(source)
     chosen, differs = _last_of_chain(shown, last, decimal_mark, symbols)
     if before:
-        return Noticed(_scaled(chosen, factor), f"Two values stand in one box ({_short(shown)}); the last one counts.")
-    remark = f"The two sides of {_short(shown)} are not equal; the last one counts." if differs else ""
+        remark = message("Two values stand in one box ({text}); the last one counts.", text=_short(shown))
+        return Noticed(_scaled(chosen, factor), remark)
+    if not differs:
+        return Noticed(_scaled(chosen, factor))
+    remark = message("The two sides of {text} are not equal; the last one counts.", text=_short(shown))
     return Noticed(_scaled(chosen, factor), remark)
 
 
@@ -248,7 +255,7 @@ def _read_with(shown: str, source: str, mark: str, symbols: bool) -> Entry:
         reading = read(source, mark, symbols=symbols)
         value = reading.evaluate()
     except ReadError as error:
-        return Entry(shown, complaint=str(error), pointer=error.pointer)
+        return Entry(shown, complaint=error.said, pointer=error.pointer)
     except OverBudget:
         value = None
     return Entry(shown, reading, value, _unit(reading))
@@ -275,7 +282,7 @@ def _scaled(written: Entry, factor: Reading | None) -> Entry:
             if unit is not None and scale is not None
         ]
     except (ReadError, InputError) as error:
-        return Entry(written.text, complaint=str(error), pointer=pointer_of(error))
+        return Entry(written.text, complaint=error.said, pointer=pointer_of(error))
     except OverBudget:
         return Entry(written.text, reading)
     return Entry(written.text, reading, value, sum(off, Fraction(0)) or None)
@@ -290,7 +297,7 @@ def _size(value: Value) -> Fraction:
     around = enclose(value, 25)
     high = max(around.low.copy_abs(), around.high.copy_abs())
     if high.adjusted() > LONGEST_SIZE:
-        raise InputError("The common factor is too large to be multiplied in.")
+        raise InputError(message("The common factor is too large to be multiplied in."))
     return Fraction(high) if high.adjusted() > -LONGEST_SIZE else Fraction(1, 10**LONGEST_SIZE)
 
 

@@ -8,6 +8,7 @@ from itertools import chain
 
 from symattn.attempt import Remark, Submission
 from symattn.errors import InputError
+from symattn.languages import message
 from symattn.question import Question
 from symattn.submissions.blocks import page
 from symattn.submissions.data import (
@@ -67,7 +68,9 @@ def read_submission(
     if mark == AUTO:
         mark = decimal_mark_of(chain.from_iterable(written.numbers() for written in paper.written))
         if mark == AUTO:
-            says = "Decimals are written with points and with commas; each was read in the one way that it can be."
+            says = message(
+                "Decimals are written with points and with commas; each was read in the one way that it can be."
+            )
             remarks.append(Remark("", says))
     attempts = tuple(written.attempt(mark) for written in paper.written)
     return Submission(source, attempts, paper.sheet, paper.name, paper.student, tuple(remarks))

@@ -14,7 +14,7 @@ from functools import cache, cached_property, lru_cache
 from symattn.attempt import Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked, Unreadable
 from symattn.document import AnswerGrid, Choices, FillIn, FillIns, Table, all_blocks
 from symattn.identity import is_identity
-from symattn.languages import ENGLISH, languages
+from symattn.languages import ENGLISH, languages, message
 from symattn.question import (
     ChoiceAnswer,
     FormulaAnswer,
@@ -499,7 +499,9 @@ def _more_tables(paper: Paper, sheet: Sheet) -> None:
         matrix = Cells(tuple(tuple(cells[i][1:]) for i in lines))
         written, where = paper.written[question], sheet.page.where(block.start)
         if not written.put(cells[0][0], matrix, where) and not matrix.blank:
-            written.remark(where, f"The table {cells[0][0]!r} belongs to no part of the question.")
+            written.remark(
+                where, message("The table {name} belongs to no part of the question.", name=repr(cells[0][0]))
+            )
 
 
 def _own_matrices(paper: Paper, sheet: Sheet) -> None:
@@ -564,7 +566,7 @@ def _lost_headings(paper: Paper, sheet: Sheet) -> None:
             and place not in sheet.headed
             and slot.part.name not in paper.written[slot.question].parts
         ):
-            says = "Its heading is not in the file, so nothing that was written below it could be found."
+            says = message("Its heading is not in the file, so nothing that was written below it could be found.")
             paper.written[slot.question].remark(slot.part.name, says)
 
 

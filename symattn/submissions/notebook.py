@@ -15,6 +15,7 @@ from typing import Any, Literal
 from symattn.attempt import Attempt, Remark
 from symattn.errors import InputError
 from symattn.explanation.program import Variables, identifier, variables
+from symattn.languages import message
 from symattn.question import MatrixAnswer, PropertyAnswer, Question
 from symattn.submissions import blocks as md
 from symattn.submissions.code import Code, printed, read_code
@@ -113,7 +114,10 @@ def read_notebook(text: str, questions: Sequence[Question], decimal_mark: str = 
     paper = read_page(sheet)
     if book.language.lower() not in ("python", "ipython", "python3"):
         language = book.language[:40]
-        says = f"Its code is in {language!r}, and only Python is read. Answers in tables and boxes count alone."
+        says = message(
+            "Its code is in {language}, and only Python is read. Answers in tables and boxes count alone.",
+            language=repr(language),
+        )
         paper.remarks.append(Remark("", says))
         return paper
     code = _Program(book, sheet, "," if decimal_mark == "," else ".")
@@ -121,7 +125,10 @@ def read_notebook(text: str, questions: Sequence[Question], decimal_mark: str = 
     for question, (written, more) in enumerate(zip(paper.written, code.paper.written, strict=True)):
         for part, number in code.not_shown(question):
             if part not in written.parts and part not in more.parts:
-                says = f"It is computed in cell {number}, and the result is not in the file. Run the cell and save it."
+                says = message(
+                    "It is computed in cell {cell}, and the result is not in the file. Run the cell and save it.",
+                    cell=number,
+                )
                 more.remark(part, says)
         written.parts = {**more.parts, **written.parts}
         written.more = {**more.more, **written.more}
@@ -157,7 +164,7 @@ class _Program:
             number = self.sheet.page.cells[block.start]
             code = read_code(block.text)
             if code is None:
-                says = "It cannot be read as Python, so nothing in it counts."
+                says = message("It cannot be read as Python, so nothing in it counts.")
                 self.paper.remarks.append(Remark(f"cell {number}", says))
             else:
                 self.cell(code, number, place, self.book.cells[number - 1].outputs)

@@ -30,6 +30,7 @@ from symattn.document import AnswerGrid, Table, all_blocks
 from symattn.errors import ReadError, SymattnError
 from symattn.exact import Matrix, decide, has_symbols
 from symattn.exact.reading import Reading, read
+from symattn.languages import message
 from symattn.question import (
     CellsAnswer,
     ChoiceAnswer,
@@ -155,7 +156,7 @@ class Written:
         if isinstance(before, Several) and isinstance(raw, Several):
             raw = Several({**before.matrices, **raw.matrices})
         elif before is not None and before != raw:
-            self.remark(where, f"{target} was answered twice; the last answer counts.")
+            self.remark(where, message("{part} was answered twice; the last answer counts.", part=target))
         into[target] = raw
 
     def remark(self, where: str, says: str, pointer: str = "") -> None:
@@ -295,11 +296,12 @@ class _Reader:
         cells = raw if isinstance(raw, Cells) else _cells(raw.text, size)
         text = " ".join(cells.texts()).strip() if isinstance(raw, Cells) else raw.text
         if len(cells.rows) > LARGEST or max(map(len, cells.rows), default=0) > LARGEST:
-            return self.unreadable(where, text, f"a matrix of at most {LARGEST}×{LARGEST} entries")
+            most = message("a matrix of at most {shape} entries", shape=f"{LARGEST}×{LARGEST}")
+            return self.unreadable(where, text, most)
         try:
             factor = read(undecorated(cells.factor), "," if self.mark == "," else ".") if cells.factor else None
         except ReadError as error:
-            expected = f"a number as the common factor in front ({cells.factor})"
+            expected = message("a number as the common factor in front ({factor})", factor=cells.factor)
             return self.unreadable(where, text, expected, error.pointer)
         before = len(self.written.remarks)
         rows = [
@@ -314,11 +316,12 @@ class _Reader:
             return None
         if isinstance(raw, Line) and grid.shape == (1, 1) != size and not grid[0, 0].readable:
             del self.written.remarks[before:]  # it is no matrix at all
-            return self.unreadable(where, text, "a matrix")
+            return self.unreadable(where, text, message("a matrix"))
         return grid
 
     def unreadable(self, where: str, text: str, expected: str, pointer: str = "") -> Unreadable:
-        said = Unreadable(text, f"Found {_short(text)}, where {expected} was expected.")
+        says = message("Found {text}, where {expected} was expected.", text=_short(text), expected=expected)
+        said = Unreadable(text, says)
         self.written.remark(where, said.complaint, pointer)
         return said
 
@@ -336,7 +339,9 @@ class _Reader:
                 continue
             rows[i][j] = BLANK
             if (i, j) in printed and entry.value is not None and self.differs(part.answer.step, i, j, entry):
-                says = f"{_short(entry.text)} stands where a number was printed; the printed one holds."
+                says = message(
+                    "{text} stands where a number was printed; the printed one holds.", text=_short(entry.text)
+                )
                 self.written.remark(f"{part.name}[{i + 1},{j + 1}]", says)
         own = Grid(tuple(map(tuple, rows)))
         return None if own.empty else own
@@ -410,7 +415,8 @@ def shape(text: str) -> Shaped | Unreadable:
         return Shaped(None)
     found = _SHAPE.fullmatch(written.replace("rows", "").replace("columns", "").strip())
     if not found:
-        return Unreadable(text, f'Found {_short(text)}, where a shape such as 3×4, or "not defined", was expected.')
+        says = message('Found {text}, where a shape such as 3×4, or "not defined", was expected.', text=_short(text))
+        return Unreadable(text, says)
     rows, columns = (
         int(size) if size.isdecimal() and len(size) < 10 else re.sub(r"[{}]", "", size) for size in found.groups()
     )
@@ -434,7 +440,10 @@ def ticked(text: str, options: int) -> Ticked | Unreadable:
     words = re.findall(r"\w+", _filler().sub(" ", visible(undecorated(text)))[:200])
     chosen = [letter for word in words for letter in ([word] if word.upper() in letters else word)]
     if not chosen or any(letter.upper() not in letters for letter in chosen):
-        return Unreadable(text, f"Found {_short(text)}, where letters from A to {letters[-1]} were expected.")
+        says = message(
+            "Found {text}, where letters from A to {last} were expected.", text=_short(text), last=letters[-1]
+        )
+        return Unreadable(text, says)
     return Ticked(frozenset(letters.index(letter.upper()) for letter in chosen))
 
 
@@ -468,7 +477,8 @@ def shaded(raw: Raw, size: Shape) -> Shaded | Unreadable:
         return _at_places(text, pairs, size) if len(pairs) == len(cells.rows) else _no_cells(text, size)
     marks = {(i, j): _mark(mark) for i, row in enumerate(cells.rows if cells else ()) for j, mark in enumerate(row)}
     if strange := next((mark for mark in marks.values() if mark not in SHADED | WHITE), ""):
-        return Unreadable(text, f"Found {_short(strange)} in a cell, where x or nothing was expected.")
+        says = message("Found {text} in a cell, where x or nothing was expected.", text=_short(strange))
+        return Unreadable(text, says)
     return Shaded(frozenset(place for place, mark in marks.items() if mark in SHADED))
 
 
@@ -484,8 +494,11 @@ def _at_places(text: str, pairs: Iterable[Iterable[str]], size: Shape) -> Shaded
 
 
 def _no_cells(text: str, size: Shape) -> Unreadable:
-    expected = f"a grid of {size[0]}×{size[1]} cells, or places such as (1, 2)"
-    return Unreadable(text, f"Found {_short(text)}, where {expected}, was expected.")
+    says = message(
+        "Found {text}, where a grid of {shape} cells, or places such as (1, 2), was expected.",
+        text=_short(text), shape=f"{size[0]}×{size[1]}",
+    )  # fmt: skip
+    return Unreadable(text, says)
 
 
 _BETWEEN = re.compile(r"\s*([<>≤≥=~,;|→≈\s])[\s|]*")
@@ -504,7 +517,10 @@ def ordered(text: str, labels: list[str]) -> Ordered | Unreadable:
     if len(found) == 1 and len(line) > 1 and all(len(label) == 1 for label in labels):
         found, signs = list(line), [","] * (len(line) - 1)
     if not all(label.casefold() in by_name for label in found) or (">" in signs and "<" in signs):
-        return Unreadable(text, f"Found {_short(text)}, where {', '.join(labels)} were expected in some order.")
+        says = message(
+            "Found {text}, where {labels} were expected in some order.", text=_short(text), labels=", ".join(labels)
+        )
+        return Unreadable(text, says)
     groups: list[list[str]] = []
     for sign, label in zip(["", *signs], found, strict=True):
         if sign and sign in "=~≈":

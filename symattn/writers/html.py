@@ -435,7 +435,7 @@ def _css_string(words: str) -> str:
 
 def _page_number() -> str:
     """What a style sheet writes at the foot of a page."""
-    parts = re.split("([\ue000\ue001])", say("page {1} of {2}", "\ue000", "\ue001"))
+    parts = re.split("([\ue000\ue001])", say("page {page} of {count}", page="\ue000", count="\ue001"))
     counters = {"\ue000": "counter(page)", "\ue001": "counter(pages)"}
     return " ".join(counters.get(part) or _css_string(part) for part in parts if part)
 
@@ -450,7 +450,7 @@ def _body(document: Document, screen: _Screen) -> str:
     if document.subtitle:
         parts.append(f'<p class="subtitle" dir="auto">{escaped(document.subtitle)}</p>')
     if document.fields:
-        items = tuple(FillIn((Words(say("{1}:", name)),), 34) for name in document.fields)
+        items = tuple(FillIn((Words(say("{label}:", label=name)),), 34) for name in document.fields)
         parts.append(_fill_ins(items, screen))
     head = "\n".join(parts)
     if any(isinstance(block, Solved) for block in all_blocks(document.blocks)):
@@ -467,7 +467,8 @@ def _blocks(blocks: Iterable[Block], screen: _Screen) -> str:
 def _block(block: Block, screen: _Screen) -> str:
     page = screen.page
     match block:
-        case Heading(content, level, marks):
+        case Heading(level=level, marks=marks):
+            content = block.whole
             screen.heading = _heard(content)
             name = f"h{min(6, level + screen.level)}"
             return f"<{name}>{_text(content)}{_marks(marks)}</{name}>"
@@ -693,7 +694,7 @@ def _grid_table(grid: AnswerGrid, page: Page) -> str:
     def cell(i: int, j: int) -> str:
         if (i, j) in filled_in:
             return f"<td>{_cell_of(filled_in[i, j])}</td>"
-        label = say("{1}, row {2}, column {3}", name, _heard(before[i]), _heard(above[j]))
+        label = say("{name}, row {row}, column {column}", name=name, row=_heard(before[i]), column=_heard(above[j]))
         return f"<td>{_square(label) if grid.shade else _entry(label)}</td>"
 
     rows = [
@@ -735,7 +736,10 @@ def _fill_in(item: FillIn, page: Page) -> str:
         boxes = (f"<span>{escaped(c)}</span>" for c in (*value, *[""] * (item.boxes - len(value))))
         place = f'<span class="characters">{"".join(boxes)}</span>'
     elif common.has_character_boxes(item):
-        boxes = (_entry(say("{1}, box {2} of {3}", label, k, item.boxes)) for k in range(1, item.boxes + 1))
+        boxes = (
+            _entry(say("{label}, box {box} of {count}", label=label, box=k, count=item.boxes))
+            for k in range(1, item.boxes + 1)
+        )
         place = f'<span class="characters">{"".join(boxes)}</span>'
     elif item.value:
         wide = f"{common.line_width(item, page)}mm"

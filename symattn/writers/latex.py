@@ -141,7 +141,7 @@ def _hyphenation(language: str) -> str:
 
 def _page_words() -> str:
     """Page 1 of 3, in the language of the page, with #1 and #2 for the numbers."""
-    return re.sub(r"\\#([12])", r"#\1", escaped(say("page {1} of {2}", "#1", "#2")))
+    return re.sub(r"\\#([12])", r"#\1", escaped(say("page {page} of {count}", page="#1", count="#2")))
 
 
 # --- whole folders --------------------------------------------------------------------------------------

@@ -190,7 +190,7 @@ class Blocks:
     def heading(self, heading: Heading) -> str:
         narrow = self.line < self.page.line
         command = "stephead" if narrow else "section*" if heading.level <= 1 else "subsection*"
-        return f"\\{command}{{{self.text(heading.content)}{_marks(heading.marks)}}}"
+        return f"\\{command}{{{self.text(heading.whole)}{_marks(heading.marks)}}}"
 
     def together(self, group: Together) -> str:
         above = _ABOVE_HEADING[min(2, common.level_of_first_heading(group))]

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Literal
 
-from symattn.document import Block, Choices, Heading, Inlines, Solved, Together, Words, all_blocks, spans
+from symattn.document import Block, Choices, Heading, Solved, Together, all_blocks
 from symattn.writers.latex_blocks import Blocks, environment
 from symattn.writers.latex_text import escaped
 
-_QUESTION = re.compile(r"\D{0,30}\d+\.\s+")  # "1. ", "Question 1. "
-_PART = re.compile(r"\([a-z]+\)\s+")
 _MARKS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
 class ExamBlocks(Blocks):
-    """Headings with a number become questions and parts, which the class counts itself."""
+    """Headings of questions and parts become the class's own, which it counts itself."""
 
     def body(self, blocks: Sequence[Block]) -> str:
         return "\n\n".join(filter(None, self._pieces(blocks)))
@@ -54,7 +53,7 @@ class ExamBlocks(Blocks):
         yield from closed(0)
 
     def _numbered(self, command: str, heading: Heading, marks: str) -> str:
-        title = self.text(_without_number(heading.content))
+        title = self.text(heading.content)
         codes = "" if not heading.marks or heading.marks.startswith("[") else f" \\quad({escaped(heading.marks)})"
         return f"\\{command}{f'[{marks}]' if marks else ''} \\textbf{{{title}}}{codes}\\nopagebreak"
 
@@ -94,22 +93,9 @@ def _headed(block: Block) -> tuple[Heading | None, tuple[Block, ...]]:
             return None, ()
 
 
-def _kind(heading: Heading) -> str:
-    match tuple(spans(heading.content)):
-        case (Words(text), *_) if _QUESTION.match(text) and heading.level <= 1:
-            return "question"
-        case (Words(text), *_) if _PART.match(text):
-            return "part"
-        case _:
-            return ""
-
-
-def _without_number(content: Inlines) -> Inlines:
-    first, *rest = spans(content)
-    assert isinstance(first, Words)
-    number = _QUESTION.match(first.text) or _PART.match(first.text)
-    assert number is not None
-    return (replace(first, text=first.text[number.end() :]), *rest)
+def _kind(heading: Heading) -> Literal["", "question", "part"]:
+    """What a heading is of; a question that is a chapter of something else is none here."""
+    return "" if heading.of == "question" and heading.level > 1 else heading.of
 
 
 def _has_parts(blocks: Sequence[Block]) -> bool:

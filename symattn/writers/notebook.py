@@ -78,9 +78,9 @@ def _head(document: Document) -> Iterator[Cell]:
 def _where_to_write() -> str:
     """How a notebook is filled in, so that it can be read."""
     return say(
-        "Write the answers into the tables, or into the code below them: computed with NumPy, or as {1}. "
+        "Write the answers into the tables, or into the code below them: computed with NumPy, or as {form}. "
         "Where a table is filled in, the code below it does not count. Run the notebook and save it.",
-        markdown.code(EXACT),
+        form=markdown.code(EXACT),
     )
 
 
@@ -129,7 +129,7 @@ def _parts(blocks: Sequence[Block]) -> Iterator[Program | list[Block]]:
                 section = takewhile(lambda other: not isinstance(other, Heading), blocks[i:])
                 if not any(isinstance(other, Program) for other in section):
                     yield part
-                    yield [Paragraph((Words(say("Working") + ":"),))]
+                    yield [Paragraph((Words(say("{label}:", label=say("Working"))),))]
                     part = []
             case Heading():
                 yield part

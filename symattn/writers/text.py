@@ -489,7 +489,8 @@ def _blocks(blocks: Iterable[Block], width: int) -> list[str]:
 
 def _block(block: Block, width: int) -> str:
     match block:
-        case Heading(content, level, marks):
+        case Heading(level=level, marks=marks):
+            content = block.whole
             title = plain(content)
             if level > 1:
                 return _with_marks(f"── {title} ──", marks, width)

@@ -394,7 +394,7 @@ def _by_rows(line: Formula, room: float) -> list[Formula]:
         return [line]
     lines: list[Formula] = []
     for i, row in enumerate(matrix.rows):
-        label: Formula = matrix.row_labels[i] if matrix.row_labels else Text(say("row {1}", i + 1))
+        label: Formula = matrix.row_labels[i] if matrix.row_labels else Text(say("row {row}", row=i + 1))
         for piece in wrapped(row, room - 8):
             lines.append(Row((label, *(piece.items if isinstance(piece, Row) else (piece,)))))
             label = Text("")
@@ -455,7 +455,7 @@ def _long_word(page: Page) -> int:
 def _page_number() -> str:
     """The words of "page 1 of 9", with the counters of the page in the places of their numbers."""
     numbers = {"\ue000": "#counter(page).display()", "\ue001": "#counter(page).final().first()"}
-    parts = re.split("([\ue000\ue001])", say("page {1} of {2}", *numbers))
+    parts = re.split("([\ue000\ue001])", say("page {page} of {count}", page="\ue000", count="\ue001"))
     return "".join(numbers.get(part) or _words(part) for part in parts if part)
 
 
@@ -473,7 +473,8 @@ def _blocks(blocks: Sequence[Block], page: Page, together: bool = False) -> str:
 
 def _block(block: Block, page: Page) -> str:
     match block:
-        case Heading(content, level, marks):
+        case Heading(level=level, marks=marks):
+            content = block.whole
             # An empty heading is no heading: PDF/UA refuses it.
             words = text.plain(content).strip()
             return f"#heading(level: {level})[{_text(content)}{_marks(marks)}]" if words else _marks(marks)

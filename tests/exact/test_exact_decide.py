@@ -67,6 +67,7 @@ def test_comparison_agrees_with_mpmath(a, b):
         assert order == 0
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(positive_sums, positive_sums)
 def test_sympy_agrees_where_it_can_decide(a, b):

@@ -8,7 +8,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from functools import reduce
 from operator import getitem
@@ -17,6 +16,7 @@ from pathlib import Path
 import pypdf
 import pytest
 from bench import two_writers
+from waiting import until
 from wrong_values import spoilt, without
 
 import symattn
@@ -133,6 +133,7 @@ def test_the_same_seed_gives_the_same_bytes_and_a_secret_others(finished, tmp_pa
     assert b"nobody" not in (tmp_path / "s" / "exam.json").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_run_without_seed_is_frozen_and_continued_without_one(tmp_path):
     path = exam(tmp_path, students=4)
     first, _ = made(path, tmp_path / "out", seed=None)
@@ -257,14 +258,11 @@ def start(folder: Path, out: str) -> subprocess.Popen[bytes]:
 @pytest.mark.slow
 def test_killed_ten_times_and_run_again_the_folder_is_the_same(tmp_path):
     exam(tmp_path, students=150)
-    begin = time.monotonic()
     assert start(tmp_path, "whole").wait() == 0
-    whole = time.monotonic() - begin
-    rng = random.Random(9)
     killed = 0
-    for _ in range(10):
+    for count in sorted(random.Random(9).sample(range(len(contents(tmp_path / "whole"))), 10)):
         process = start(tmp_path, "cut")
-        time.sleep(whole * (0.15 + 0.8 * rng.random()) * 0.5)
+        until(lambda: process.poll() is not None or two_writers.files_in(tmp_path / "cut") >= count)  # noqa: B023
         if process.poll() is None:
             process.send_signal(signal.SIGKILL)
             killed += 1
@@ -278,7 +276,7 @@ def test_killed_ten_times_and_run_again_the_folder_is_the_same(tmp_path):
 @pytest.mark.slow
 def test_two_runs_in_one_folder_killed_or_not_leave_one_whole_exam(tmp_path):
     two_writers.prepared(tmp_path)
-    rng, whole = random.Random(3), two_writers.run_for(tmp_path)
+    rng, whole = random.Random(3), two_writers.files_of_a_run(tmp_path)
     for number in range(3):
         folder = tmp_path / str(number)
         folder.mkdir()
@@ -311,6 +309,7 @@ def test_half_a_page_is_made_anew(tmp_path):
     assert contents(tmp_path / "out") == before
 
 
+@pytest.mark.slow
 def test_pages_of_one_exam_are_not_taken_for_those_of_another(tmp_path):
     """The overview and the keys of one run stood beside another's `exam.json`, and a further run kept them."""
     path = exam(tmp_path, SMALL, 3)
@@ -345,6 +344,7 @@ def test_an_exam_of_former_times_without_hashes_goes_on(tmp_path):
 # ------------------------------------------------------------------------------------------------ secrets
 
 
+@pytest.mark.slow
 def test_a_resit_with_the_same_secret_and_questions_has_other_variants(tmp_path):
     secret = tmp_path / "key"
     secret.write_bytes(b"nobody knows this one")

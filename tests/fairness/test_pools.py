@@ -4,7 +4,8 @@ Everything is worked out again by NumPy, by loops of its own; the misconceptions
 """
 
 from collections import Counter
-from itertools import combinations, islice
+from itertools import chain, combinations, count, cycle, islice
+from types import SimpleNamespace
 
 import numpy as np
 import oracles
@@ -146,6 +147,23 @@ def test_relabelled_keys_are_those_of_the_relabelled_variants():
         content = chosen.draw(spec, dice.rng(1), 1, chosen.family(spec, dice.rng("family")))
         for key, made in islice(chosen.relabellings(content, spec, dice.rng(2)), 8):
             assert Counter(chosen.key(made())) == Counter(key)
+
+
+def test_where_all_draws_are_too_much_like_another_variant_the_least_alike_is_kept(monkeypatch):
+    """Draws of keys by hand: aaaa, and then for ever aabb, abbb and aaab, which share a half, a quarter and more."""
+    drawn = chain(["aaaa"], cycle(["aabb", "abbb", "aaab"]))
+    of_its_own = SimpleNamespace(
+        family=lambda spec, rng: None, draw=lambda *given: {"key": next(drawn), "number": next(numbers)},
+        key=lambda content: tuple(content["key"]), relabellings=None, complaint=lambda content, family: "",
+        make=lambda content: content,
+    )  # fmt: skip
+    numbers, tally = count(), Tally()
+    monkeypatch.setattr("symattn.pool.problem_type", lambda name: of_its_own)
+    monkeypatch.setattr("symattn.pool.prove", lambda question, chosen: None)
+    spec = SimpleNamespace(type="", level="standard", given=False)
+    kept = [content["key"] for content in islice(pool(spec, Dice.seeded(1), tally, overlap=0.1), 2)]
+    assert kept == ["aaaa", "abbb"]
+    assert tally.alike == [0.25]
 
 
 def test_sharing_is_counted_position_by_position():

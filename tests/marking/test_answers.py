@@ -39,21 +39,24 @@ from symattn.exact.reading import read
 from symattn.marking.answers import Marked, accuracy, folded, mark_answer
 from symattn.marking.policy import POLICIES, Policy
 from symattn.misconceptions import SLIPS, misconceptions
-from symattn.problems.counts import ITEMS, polynomial
+from symattn.problems.counted import ITEMS, polynomial
 from symattn.question import (
     Answer,
     CellsAnswer,
     ChoiceAnswer,
     EntriesAnswer,
     FormulaAnswer,
+    Lesser,
     Mark,
     MatrixAnswer,
+    OneLess,
     Option,
     OrderAnswer,
     Part,
     PropertyAnswer,
     Question,
     RubricAnswer,
+    Rule,
     ShapeAnswer,
     StepAnswer,
     WordAnswer,
@@ -116,25 +119,33 @@ NINE_FIVE = [[True, True, True], [True, True, False], [False, False, False]]
 @pytest.mark.parametrize(
     ("mark", "accepted", "expected"),
     [
-        (Mark("A", 2, "all entries; A1 for two thirds of them"), [[True] * 3] * 3, 2),
-        (Mark("A", 2, "all entries; A1 for two thirds of them"), NINE_SIX, 1),
-        (Mark("A", 2, "all entries; A1 for two thirds of them"), NINE_FIVE, 0),
-        (Mark("A", 3, "one for each row"), NINE_SIX, 2),
-        (Mark("A", 3, "one for every token"), NINE_FIVE, 1),
+        (Mark("A", 2, "all entries; A1 for two thirds of them", Lesser(F(2, 3))), [[True] * 3] * 3, 2),
+        (Mark("A", 2, "all entries; A1 for two thirds of them", Lesser(F(2, 3))), NINE_SIX, 1),
+        (Mark("A", 2, "all entries; A1 for two thirds of them", Lesser(F(2, 3))), NINE_FIVE, 0),
+        (Mark("A", 3, "one for each row", "rows"), NINE_SIX, 2),
+        (Mark("A", 3, "one for every token", "rows"), NINE_FIVE, 1),
         (Mark("A", 3), NINE_FIVE, 1),
         (Mark("A", 1), NINE_SIX, 0),
         (Mark("A", 1), [[True] * 3] * 3, 1),
         (Mark("A", 4), NINE_SIX, 2),
-        (Mark("A", 4, "two for every row"), [[True, True], [True, False]], 2),
+        (Mark("A", 4, "two for every row", "rows"), [[True, True], [True, False]], 2),
         (Mark("A", 2, "all the entries that are missing, in equal parts"), [[True, True], [True, False]], 1),
-        (Mark("A", 2, "all four; A1 for three"), [[True], [True], [False], [True]], 1),
-        (Mark("A", 2, "all four; A1 for three"), [[True], [False], [False], [True]], 0),
-        (Mark("A", 3, "one less for every wrong number, with follow-through to the sum"), [[True]] * 4 + [[False]], 2),
-        (Mark("B", 4, "one less for every two wrong numbers"), [[True, False]] * 2 + [[True, False]], 2),
-        (Mark("B", 4, "one less for every two wrong numbers"), [[False, False]] * 6, 0),
-        (Mark("B", 2, "one less for every wrong tick or missing one"), [[True], [False], [False], [False]], 0),
-        (Mark("B", 3, "one less for each line that must be moved"), [[False]], 0),
-        (Mark("A", 3, "one for each row"), [[True], [], [False]], 1),
+        (Mark("A", 2, "all four; A1 for three", Lesser(F(3, 4))), [[True], [True], [False], [True]], 1),
+        (Mark("A", 2, "all four; A1 for three", Lesser(F(3, 4))), [[True], [False], [False], [True]], 0),
+        (
+            Mark("A", 3, "one less for every wrong number, with follow-through to the sum", OneLess(), "sum"),
+            [[True]] * 4 + [[False]],
+            2,
+        ),
+        (Mark("B", 4, "one less for every two wrong numbers", OneLess(2)), [[True, False]] * 2 + [[True, False]], 2),
+        (Mark("B", 4, "one less for every two wrong numbers", OneLess(2)), [[False, False]] * 6, 0),
+        (
+            Mark("B", 2, "one less for every wrong tick or missing one", OneLess()),
+            [[True], [False], [False], [False]],
+            0,
+        ),
+        (Mark("B", 3, "one less for each line that must be moved", OneLess()), [[False]], 0),
+        (Mark("A", 3, "one for each row", "rows"), [[True], [], [False]], 1),
         (Mark("A", 2), [], 0),
     ],
 )
@@ -142,24 +153,21 @@ def test_marks_as_the_scheme_shares_them(mark: Mark, accepted: Sequence[Sequence
     assert accuracy(mark, accepted)[0] == expected
 
 
-WHATS = (
-    "",
-    "one for each row",
-    "two for every row",
-    "all entries; A1 for two thirds of them",
-    "all four; A1 for three",
-    "one less for every two wrong numbers",
-    "one less for every wrong tick",
-    "all the entries that are missing, in equal parts",
-)
+def test_words_say_for_what_marks_are_and_never_how_they_are_earned() -> None:
+    for words in ("one fewer for every wrong number", "one less for every wrong number", "one for each row", "reason"):
+        assert accuracy(Mark("A", 3, words), NINE_FIVE) == accuracy(Mark("A", 3, "work"), NINE_FIVE)
+        assert accuracy(Mark("A", 9, words, OneLess()), NINE_FIVE)[0] == 5
+
+
+RULES: tuple[Rule | None, ...] = (None, "rows", Lesser(F(2, 3)), Lesser(F(3, 4)), OneLess(2), OneLess())
 rows_of_bools = st.lists(st.lists(st.booleans(), min_size=1, max_size=4), min_size=1, max_size=5)
 
 
-@given(st.sampled_from(WHATS), st.integers(1, 6), rows_of_bools, st.data())
+@given(st.sampled_from(RULES), st.integers(1, 6), rows_of_bools, st.data())
 def test_all_marks_for_all_entries_only_and_never_fewer_for_more(
-    what: str, number: int, rows: list[list[bool]], data: st.DataObject
+    rule: Rule | None, number: int, rows: list[list[bool]], data: st.DataObject
 ) -> None:
-    mark = Mark("A", number, what)
+    mark = Mark("A", number, rule=rule)
     earned, _ = accuracy(mark, rows)
     assert 0 <= earned <= number
     assert (earned == number) == all(map(all, rows))
@@ -171,7 +179,7 @@ def test_all_marks_for_all_entries_only_and_never_fewer_for_more(
 
 
 def test_accuracy_needs_method_unless_it_is_independent() -> None:
-    answer, marks = MatrixAnswer(Matrix([[1, 2], [3, 4]])), (Mark("M", 1), Mark("A", 2, "one for each row"))
+    answer, marks = MatrixAnswer(Matrix([[1, 2], [3, 4]])), (Mark("M", 1), Mark("A", 2, "one for each row", "rows"))
     said = grid([["1", "2"], ["9", ""]])
     strict_half = replace(ECF, threshold=F(3, 4))
     assert given_marks(marked(answer, said, *marks)) == [1, 1]
@@ -191,7 +199,7 @@ def test_several_marks_of_a_kind_share_the_rows_in_order() -> None:
 
 def test_a_reason_is_for_a_person_to_read() -> None:
     answer = ChoiceAnswer((Option((), True), Option(())))
-    marks = (Mark("B", 1), Mark("B", 1, "reason"))
+    marks = (Mark("B", 1), Mark("B", 1, "reason", "reason"))
     right = marked(answer, Ticked(frozenset({0})), *marks)
     assert given_marks(right) == [1, 0]
     assert [given.pending for given in right.marks] == [False, True]
@@ -367,8 +375,10 @@ def test_blank_and_unreadable_entries_are_no_events() -> None:
 
 
 def test_a_table_may_follow_its_own_numbers_to_the_sum() -> None:
-    what = "one less for every wrong number, with follow-through to the sum"
-    answer, marks = MatrixAnswer(Matrix([[96], [36], [36], [32], [200]])), (Mark("M", 1), Mark("A", 3, what))
+    answer, marks = (
+        MatrixAnswer(Matrix([[96], [36], [36], [32], [200]])),
+        (Mark("M", 1), Mark("A", 3, "", OneLess(), "sum")),
+    )
     said = grid([["96"], ["38"], ["36"], ["32"], ["202"]])
     found = marked(answer, said, *marks)
     assert states(found) == ["correct", "wrong", "correct", "correct", "follows"]
@@ -376,7 +386,7 @@ def test_a_table_may_follow_its_own_numbers_to_the_sum() -> None:
     for policy in ("strict", "ib"):
         assert given_marks(marked(answer, said, *marks, policy=POLICIES[policy])) == [1, 1]
     bytes_ = MatrixAnswer(Matrix([[100], [400]]))
-    marks = (Mark("M", 1), Mark("A", 1, "both, the bytes with follow-through"))
+    marks = (Mark("M", 1), Mark("A", 1, "both, the bytes with follow-through", follows="quotient"))
     assert states(marked(bytes_, grid([["50"], ["200"]]), *marks)) == ["wrong", "follows"]
     assert states(marked(bytes_, grid([["x"], ["200"]]), *marks)) == ["unreadable", "wrong"]
 
@@ -385,7 +395,7 @@ def test_a_mask_may_follow_the_students_own_shading() -> None:
     shading = part_of(CellsAnswer((2, 2), frozenset({(0, 1)})), Mark("B", 1), name="shade")
     matrix = part_of(
         MatrixAnswer(Matrix.of([[0, NEGATIVE_INFINITY], [0, 0]])),
-        Mark("B", 1, "follows the shading, marks as stated"),
+        Mark("B", 1, "follows the shading, marks as stated", follows="shading"),
         name="mask",
     )
     question = question_of(shading, matrix)
@@ -525,7 +535,7 @@ def test_several_options_are_marked_in_proportion() -> None:
     for ticks, (proportion, less, method) in expected.items():
         said = Ticked(frozenset(ticks))
         assert given_marks(marked(answer, said, Mark("B", 4))) == [proportion]
-        assert given_marks(marked(answer, said, Mark("B", 2, "one less for every wrong tick"))) == [less]
+        assert given_marks(marked(answer, said, Mark("B", 2, "one less for every wrong tick", OneLess()))) == [less]
         assert given_marks(marked(answer, said, Mark("M", 1), Mark("A", 1))) == [method, int(ticks == (0, 1))]
         found = marked(answer, said, Mark("B", 4))
         assert ("C1" in named(found)) == (2 in ticks)
@@ -542,7 +552,7 @@ def later(n: int) -> frozenset[tuple[int, int]]:
 @pytest.mark.parametrize("n", [3, 4, 5])
 def test_wrong_shadings_of_a_causal_mask_are_named(n: int) -> None:
     everything = frozenset(itertools.product(range(n), repeat=2))
-    answer, marks = CellsAnswer((n, n), later(n)), (Mark("M", 1), Mark("A", n, "one for each row"))
+    answer, marks = CellsAnswer((n, n), later(n)), (Mark("M", 1), Mark("A", n, "one for each row", "rows"))
     diagonal = frozenset((i, i) for i in range(n))
     earlier = frozenset((j, i) for i, j in later(n))
     assert given_marks(marked(answer, Shaded(later(n)), *marks)) == [1, n]
@@ -575,7 +585,9 @@ def test_padding_hidden_by_rows_is_named() -> None:
 
 
 def test_a_cell_more_is_recognised_as_nothing_in_particular() -> None:
-    found = marked(CellsAnswer((3, 3), later(3)), Shaded(later(3) | {(2, 0), (7, 7)}), Mark("A", 3, "one for each row"))
+    found = marked(
+        CellsAnswer((3, 3), later(3)), Shaded(later(3) | {(2, 0), (7, 7)}), Mark("A", 3, "one for each row", "rows")
+    )
     assert [event.kind for event in found.events] == ["unknown"]
     assert found.events[0].entries == (("a", 2, 0), ("a", 7, 7))
     consistent(found)
@@ -610,9 +622,9 @@ def test_orders_of_single_labels_by_brute_force(labels: str) -> None:
     near = exchanges(right)
     for order in itertools.permutations(right):
         said = Ordered(tuple((label,) for label in order))
-        lines = marked(answer, said, Mark("B", 3, "one less for each line that must be moved"))
+        lines = marked(answer, said, Mark("B", 3, "one less for each line that must be moved", OneLess()))
         assert given_marks(lines) == [max(0, 3 - moves(order, right))]
-        rows = marked(answer, said, Mark("B", 2, "B1 for one exchange of neighbours"))
+        rows = marked(answer, said, Mark("B", 2, "B1 for one exchange of neighbours", "one exchange"))
         assert given_marks(rows) == [2 if order == right else int(order in near)]
         pairs = sum(order.index(a) < order.index(b) for a, b in itertools.pairwise(right))
         share = marked(answer, said, Mark("B", 6))
@@ -633,13 +645,13 @@ def test_equal_labels_stand_in_any_order_and_others_are_not_equal() -> None:
 def test_labels_left_out_repeated_or_unknown_are_wrong(order: str) -> None:
     answer = OrderAnswer((("A",), ("B",), ("C",), ("D",)))
     said = Ordered(tuple((label,) for label in order if label != " "))
-    for mark in (Mark("B", 3, "one less for each line that must be moved"), Mark("B", 3), Mark("A", 1)):
+    for mark in (Mark("B", 3, "one less for each line that must be moved", OneLess()), Mark("B", 3), Mark("A", 1)):
         found = marked(answer, said, mark)
         assert states(found) == ["wrong"]
         assert given_marks(found)[0] < mark.number
-    assert given_marks(marked(answer, said, Mark("B", 2, "B1 for one exchange of neighbours"))) == [0]
+    assert given_marks(marked(answer, said, Mark("B", 2, "B1 for one exchange of neighbours", "one exchange"))) == [0]
     three = OrderAnswer((("A",), ("B",), ("C",)))
-    assert given_marks(marked(three, said, Mark("B", 3, "one less for each line that must be moved")))[0] < 3
+    assert given_marks(marked(three, said, Mark("B", 3, "one less for each line that must be moved", OneLess())))[0] < 3
 
 
 # ------------------------------------------------------------------------------------------------ properties
@@ -649,7 +661,7 @@ SCORES = PropertyAnswer(
     {"base": "e", "weights": [["1/3", "2/3"], ["1/4", "3/4"]]},
     {"S": Matrix([[0, "ln(2)"], [0, "ln(3)"]])},
 )
-BY_ROW = (Mark("M", 1), Mark("A", 2, "one for each row"))
+BY_ROW = (Mark("M", 1), Mark("A", 2, "one for each row", "rows"))
 
 
 @given(st.lists(st.fractions(-5, 5, max_denominator=6), min_size=2, max_size=2), st.booleans())
@@ -792,11 +804,11 @@ anything: st.SearchStrategy[Said | None] = st.one_of(
     st.builds(Unreadable, st.just("?"), st.just("Nothing can be made of this.")),
 )
 SCHEMES = (
-    (Mark("M", 1), Mark("A", 2, "one for each row")),
-    (Mark("B", 2, "one less for every wrong tick"), Mark("B", 1, "reason")),
-    (Mark("M", 1), Mark("A", 1, "both, the bytes with follow-through")),
-    (Mark("B", 1, "follows the shading, marks as stated"),),
-    (Mark("B", 3, "with follow-through to the sum"),),
+    (Mark("M", 1), Mark("A", 2, "one for each row", "rows")),
+    (Mark("B", 2, "one less for every wrong tick", OneLess()), Mark("B", 1, "reason", "reason")),
+    (Mark("M", 1), Mark("A", 1, "both, the bytes with follow-through", follows="quotient")),
+    (Mark("B", 1, "follows the shading, marks as stated", follows="shading"),),
+    (Mark("B", 3, "with follow-through to the sum", follows="sum"),),
     (),
 )
 
@@ -904,12 +916,13 @@ def everything_is_earned(question: Question, policy: Policy) -> None:
             assert set(states(found)) <= {"correct"}, (question.title, part.name)
             assert found.events == () == found.notices
             for mark, earned in zip(part.marks, found.marks, strict=True):
-                assert earned.pending == (mark.what == "reason")
+                assert earned.pending == (mark.rule == "reason")
                 assert earned.given == (0 if earned.pending else mark.number)
             seen = mark_answer(part, said, question, policy, method=True)
             assert sum(given_marks(seen)) == total(part.marks)
 
 
+@pytest.mark.covering(most=16)
 @pytest.mark.parametrize("policy", ["ecf", "ib", "uk", "strict"])
 def test_the_key_earns_every_mark(drawn: list[Question], policy: str) -> None:
     for question in drawn:

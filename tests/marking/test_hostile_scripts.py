@@ -47,6 +47,7 @@ def marked_and_reported(asked: Question, attempt: Attempt, policy: str) -> Repor
     return report
 
 
+@pytest.mark.covering(most=3)
 @every_kind
 def test_nothing_earns_nothing_the_key_everything_and_what_is_spoilt_is_marked(name):
     asked, rng = question(name, 1), Random(name)

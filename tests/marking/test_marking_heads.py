@@ -119,6 +119,7 @@ def test_what_is_right_in_sympy_is_right(orientation, mask):
     assert report.total == report.available > 0, shown(report)
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("way", ON_THE_WAY)
 @pytest.mark.parametrize("heads", [(1,), (2,), (1, 2)])
 def test_another_way_in_one_head_or_in_all(heads, way):
@@ -144,6 +145,7 @@ def test_all_queries_scaled_at_once(orientation):
 # ------------------------------------------------------------------------------------------------ wrong
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize(("heads", "orientation"), [((1,), "rows"), ((2,), "columns"), ((1, 2), "rows")])
 @pytest.mark.parametrize("belief", WRONG)
 def test_a_belief_is_one_event_in_however_many_heads(belief, heads, orientation):
@@ -160,6 +162,7 @@ def test_a_belief_is_one_event_in_however_many_heads(belief, heads, orientation)
 PAIRS = [("T2", "C1"), ("C1", "T2"), ("C1", "C4"), ("C4", "X1"), ("X6", "O1"), ("O1", "X1"), ("X1", "X6"), ("O1", "T2")]
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_two_beliefs_in_two_heads_are_two_events(first, second):
     q = question()
@@ -204,6 +207,7 @@ NAMES = {
 }
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("step", NAMES)
 def test_what_students_call_the_lines_of_a_head(step):
     names = Names(question())

@@ -170,6 +170,7 @@ def test_exam_papers(data: st.DataObject, names: tuple[str, ...]) -> None:
     assert (found.sheet, found.name, found.student) == (identity(list(names)), "Bo", "3")
 
 
+@pytest.mark.covering(most=8)
 @pytest.mark.parametrize("notation", NOTATIONS)
 @pytest.mark.parametrize("name", TYPES)
 def test_a_blank_worksheet_holds_no_answer(name: str, notation: str) -> None:
@@ -179,6 +180,7 @@ def test_a_blank_worksheet_holds_no_answer(name: str, notation: str) -> None:
     assert not found.remarks
 
 
+@pytest.mark.slow
 def test_a_blank_paper_holds_no_answer() -> None:
     for names in PAPERS:
         questions, page = exam(names)

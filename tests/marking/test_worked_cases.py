@@ -35,9 +35,13 @@ class Case:
     """One file: the question, the script by part, and the tables of what is expected by their first heading."""
 
     title: str
-    question: Question
+    problem: str
     script: dict[str, Grid]
     expected: dict[str, Table] = field(default_factory=dict)
+
+    @property
+    def question(self) -> Question:
+        return question(self.problem)
 
     def policies(self) -> list[tuple[Policy, int, int]]:
         """Every policy with the marks under it and those there are."""
@@ -61,7 +65,7 @@ def case(path: Path) -> Case:
     problem = re.search(r"^Problem: (.*)$", before, re.MULTILINE)
     assert problem, f"{path.name} does not say which problem it is about."
     grids = {head[0]: grid([row[1:] for row in rows]) for head, *rows in tables(script)}
-    return Case(title, question(problem[1]), grids, {head[0].split()[0]: rows for head, *rows in tables(expected)})
+    return Case(title, problem[1], grids, {head[0].split()[0]: rows for head, *rows in tables(expected)})
 
 
 def tables(text: str) -> list[Table]:

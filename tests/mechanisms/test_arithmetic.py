@@ -197,6 +197,7 @@ def test_activations_of_decimals(function):
     assert np.abs(array(d.last.result) - expected).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_what_exact_arithmetic_gives_up_names_the_other_two():
     with pytest.raises(OutgrownError, match=r"arithmetic = .*auto"):
         derive("encoder", **block(Random(2), 3, 4, 6, 2), heads=2, blocks=2)
@@ -261,6 +262,7 @@ def derivation(name: str) -> Derivation:
     return made(name).problem.derivation
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("name", SHEETS)
 def test_worksheets_have_an_ordinary_softmax_and_ask_for_decimals(name):
     sheet = made(name)
@@ -299,6 +301,7 @@ def test_a_belief_carried_on_is_one_event(name):
         assert wrong.misconception.id in found[0]
 
 
+@pytest.mark.slow
 def test_auto_asks_for_exact_values_as_far_as_they_go():
     sheet = made("encoder_block", "auto")
     first = next(step for step in sheet.problem.steps if in_decimals(numbers(step.result)))

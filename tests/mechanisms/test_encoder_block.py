@@ -74,6 +74,7 @@ CASES = [
 ]
 
 
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize(("heads", "function", "place", "extras", "base"), CASES)
 @pytest.mark.parametrize("seed", range(2))
 def test_blocks_are_those_of_pytorch(heads, function, place, extras, base, seed):

@@ -73,6 +73,7 @@ def test_all_are_listed():
         assert chosen.title in listed
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_two_worksheets_differ_and_are_as_much_work(name):
     one, other = made(name)
@@ -84,6 +85,7 @@ def test_two_worksheets_differ_and_are_as_much_work(name):
         assert all(part.ask and part.key for part in sheet.question.parts)
 
 
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_worksheet_and_key_in_every_format(name):
     sheet = made(name)[0]
@@ -191,6 +193,7 @@ NO_WAY_BACK = {
 """Mechanisms that are gradients themselves, or have a step through which none is known."""
 
 
+@pytest.mark.covering(most=12)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_with_letters_for_sizes_every_step_is_the_same_once_they_are_numbers(name):
     chosen, settings = mechanism(name), Settings.read(mechanism(name).defaults)
@@ -246,6 +249,7 @@ def random_matrix(shape: tuple[int, int], rng: Random) -> Matrix:
 # ------------------------------------------------------------------------------------------------ marked
 
 
+@pytest.mark.covering(most=5)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_the_key_earns_everything_in_every_form(name):
     question = made(name)[0].question
@@ -255,6 +259,7 @@ def test_the_key_earns_everything_in_every_form(name):
         assert report.total == report.available > 0, form
 
 
+@pytest.mark.covering(most=8)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_the_key_filled_into_the_worksheet_earns_everything(name):
     sheet = made(name)[1]
@@ -264,6 +269,7 @@ def test_the_key_filled_into_the_worksheet_earns_everything(name):
     assert report.total == report.available > 0
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_belief_carried_on_is_one_event(name):
     question = made(name)[0].question
@@ -349,6 +355,7 @@ def test_tokens_as_columns_are_the_transpose(name):
     assert {step.name: step.result.T for step in turned} == {step.name: step.result for step in d}
 
 
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_letters_give_the_numbers(name):
     """Every line in letters, with numbers put in for them, is the line in numbers: an entry of each, by SymPy."""
@@ -395,6 +402,7 @@ def in_numbers(chosen: Mechanism, settings: Settings, sizes: Mapping[str, int], 
             continue
 
 
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_letters_on_the_command_line(name):
     sizes = ",".join(f"{letter}={size}" for letter, size in small(name).items())

@@ -758,6 +758,7 @@ def test_what_a_variant_cannot_show_is_exactly_what_is_said(name):
     assert sorted(said, key=str) == sorted(due, key=str)
 
 
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize("name", [name for name in PAGES if name not in LONG])
 def test_every_common_wrong_answer_looks_wrong(name):
     """No row of a table begins with the right line as it would be printed, and "right all the same" only stands where

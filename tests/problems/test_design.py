@@ -192,6 +192,7 @@ def test_every_rule_is_used():
 # ------------------------------------------------------------------------------------------------ the type
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("level", ["starter", "standard", "long"])
 def test_variants_keep_their_promises(level):
     keeps_its_promises(TYPE, 200 if level == "standard" else 60, level=level)

@@ -61,6 +61,7 @@ def test_every_answer_against_sympy(stated):
             assert (grid.rows, grid.columns) == part.answer.value.shape
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("level", ["starter", "standard", "long"])
 def test_promises(level):
     keeps_its_promises(TYPE, 25, level=level)

@@ -30,6 +30,7 @@ def softmax(scores):
     return powers / powers.sum(axis=1, keepdims=True)
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("what", WHATS)
 def test_the_key_is_right_and_a_wrong_entry_is_found(what):
     question = sheet(what).question

@@ -38,6 +38,7 @@ def solutions(d, blanks):
     return sympy.solve(linear, list(wanted.values()), dict=True), wanted
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize(
     "stated",
     [
@@ -136,6 +137,7 @@ def test_options_out_of_range(options, said):
         next(contents(TYPE, 1, options=options))
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize(
     "stated",
     [

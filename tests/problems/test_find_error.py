@@ -60,6 +60,7 @@ def script_of(question):
     return script
 
 
+@pytest.mark.slow
 def test_scripts_against_numpy():
     seen = Counter()
     for question in questions(TYPE, 25):
@@ -111,6 +112,7 @@ def test_mistakes_and_steps_take_turns():
     assert places == dict.fromkeys(range(OPTIONS), 8)
 
 
+@pytest.mark.slow
 def test_nothing_that_is_offered_besides_writes_the_same_line():
     for question in questions(TYPE, 20, settings={"mask": "causal"}):
         (error,), d = question.content.errors, question.problem.derivation
@@ -122,6 +124,7 @@ def test_nothing_that_is_offered_besides_writes_the_same_line():
                 assert wrong.value(error.step) != written
 
 
+@pytest.mark.slow
 def test_two_errors_are_two_lines():
     for question in questions(TYPE, 6, options={"errors": 2}, settings={"mask": "causal"}):
         steps = [error.step for error in question.content.errors]

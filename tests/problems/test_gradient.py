@@ -51,6 +51,7 @@ def answers(d, parts):
     return found
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("what", WHATS)
 def test_the_key_is_right_and_a_wrong_entry_is_found(what):
     question = sheet(what)

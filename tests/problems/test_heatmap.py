@@ -8,7 +8,8 @@ from problem_laws import contents, is_written, keeps_its_promises, questions, re
 
 from symattn.document import HeatMap
 from symattn.errors import SelfCheckError
-from symattn.problems.heatmap import MASKS, PATTERNS, RANGES, TYPE, WRONG
+from symattn.problems.heatmap import PATTERNS, TYPE, WRONG
+from symattn.problems.pictures import MASKS, RANGES
 from symattn.question import ChoiceAnswer
 
 KEEP = {
@@ -132,6 +133,7 @@ def test_no_statement_comes_twice():
         assert len(set(texts)) == len(texts)
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("level", ["starter", "standard", "long"])
 def test_variants_keep_their_promises(level):
     keeps_its_promises(TYPE, 200 if level == "standard" else 60, level=level)

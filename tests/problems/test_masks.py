@@ -16,7 +16,8 @@ from symattn.exact import NEGATIVE_INFINITY, decimal_text
 from symattn.explanation import question_document
 from symattn.identity import identity
 from symattn.ops.attention import causal, padding
-from symattn.problems.masks import KINDS, PICTURED, PICTURES, STYLES, TEXTS, TYPE, keep_of, prefix
+from symattn.problems.mask_kinds import KINDS, PICTURED, PICTURES, STYLES, keep_of, prefix
+from symattn.problems.masks import TEXTS, TYPE
 from symattn.question import CellsAnswer, ChoiceAnswer, EntriesAnswer, MatrixAnswer
 from symattn.writers import FORMATS
 
@@ -169,6 +170,7 @@ def test_words_are_as_many_as_tokens():
         assert len(content.tokens) == len(content.scores[0])
 
 
+@pytest.mark.slow
 def test_two_hundred_contents_are_proved_and_come_back_from_json():
     seen = set()
     for number in range(1, 201):

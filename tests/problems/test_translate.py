@@ -86,6 +86,7 @@ def test_keys_stand_everywhere_equally_often():
         assert places == dict.fromkeys(range(OPTIONS), 4)
 
 
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("into", notations())
 @pytest.mark.parametrize("notation", ["standard", "columns", "note-002"])
 def test_between_all_notations(notation, into):
@@ -98,6 +99,7 @@ def test_between_all_notations(notation, into):
         is_written(question)
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("stated", [{}, {"mechanism": "attention", "settings": {"mask": "causal"}}])
 def test_promises(stated):
     keeps_its_promises(TYPE, 3, **stated)

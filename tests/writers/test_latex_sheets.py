@@ -202,6 +202,7 @@ def uprights(page: PageObject) -> list[float]:
     return [float(high) / 72 * 25.4 for high in lines]
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.usefixtures("tex")
 @pytest.mark.parametrize("lines", range(18, 43, 4))
 def test_a_frame_to_write_in_goes_on_on_the_next_page(lines: int) -> None:

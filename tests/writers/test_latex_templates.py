@@ -133,17 +133,31 @@ def test_questions_are_counted_by_the_class() -> None:
     assert "\n\\printanswers" not in source
 
 
+def heading(label: str, title: str, level: int, marks: str) -> Heading:
+    return Heading((Words(title),), level, marks, (Words(label),), "question" if level == 1 else "part")
+
+
+def test_words_that_look_like_a_number_make_no_question() -> None:
+    """A heading is what it is made as: a lemma's number, or a letter in brackets, counts nothing."""
+    source = for_exam(sheet(Heading((Words("Lemma 1. Masks"),)), Heading((Words("(a) remark"),), 2)))
+    body = source.partition("\\makesheettitle")[2]
+    assert not re.search(r"\\(?:question|part)\b", body)
+    assert "Lemma 1. Masks" in body
+
+
 def test_parts_carry_the_marks_of_their_question() -> None:
     source = for_exam(sheet(
-        Together((Heading((Words("Question 1. Masks"),), 1, "[5]"), Paragraph((Words("Given."),)))),
-        Heading((Words("(a) First"),), 2, "M1 A2"),
+        Together((heading("Question 1.", "Masks", 1, "[5]"), Paragraph((Words("Given."),)))),
+        heading("(a)", "First", 2, "M1 A2"),
         Paragraph((Words("Do it."),)),
-        Heading((Words("(b) Second"),), 2, "[2]"),
-        Heading((Words("Question 2. Shapes"),), 1, "[4]"),
+        heading("(b)", "Second", 2, "[2]"),
+        heading("Question 2.", "Shapes", 1, "[4]"),
         Heading((Words("Data sheet"),), 1),
-        Heading((Words("Question 1. Masks"),), 1),
+        heading("Question 1.", "Masks", 1, ""),
     ))  # fmt: skip
     body = source.partition("\\makesheettitle")[2]
+    assert "\\textbf{Masks}" in body  # the class counts, so that no number stands before it
+    assert not re.search(r"textbf\{(?:Question|\()", body)
     commands = re.findall(
         r"\\(?:question|part)(?:\[\d+\])?(?= )|\\(?:begin|end)\{(?:questions|parts)\}|\\section\*", body
     )
@@ -162,7 +176,7 @@ SOLVED = Solved(
 
 
 def test_solutions_are_those_of_the_class() -> None:
-    blocks = (Heading((Words("1. Scores"),), 1, "[2]"), SOLVED, Solved((), (), (), (Paragraph((Words("after"),)),)))
+    blocks = (heading("1.", "Scores", 1, "[2]"), SOLVED, Solved((), (), (), (Paragraph((Words("after"),)),)))
     key = for_exam(sheet(*blocks, solutions="key"))
     assert "\n\\printanswers" in key
     assert re.search(r"\\ifprintanswers\\else\nasked words.*?\\fi\n\\begin\{solution\}.*worked words", key, re.DOTALL)

@@ -110,6 +110,7 @@ def paper(name: str) -> tuple[str, str]:
     return markdown(made.worksheet), markdown(made.key)
 
 
+@pytest.mark.covering(most=12)
 @pytest.mark.parametrize("name", list(problem_types()))
 def test_every_problem_type_keeps_its_rows(name: str, reader: str) -> None:
     together = "\n\n".join(source.partition("\n---\n")[2] for source in paper(name))

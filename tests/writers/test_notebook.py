@@ -84,6 +84,7 @@ def test_every_document_is_a_valid_notebook(name: str) -> None:
     assert complaints(EVERYTHING[name]) == []
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("name", list(mechanisms()))
 def test_every_mechanism_is_a_notebook_that_runs(name: str) -> None:
     for document in (made(name).worksheet, made(name).key, derive_again(name)):
@@ -96,6 +97,7 @@ def derive_again(name: str) -> Document:
     return derivation_document(made(name).problem)
 
 
+@pytest.mark.covering(most=5)
 @pytest.mark.parametrize("name", list(problem_types()))
 def test_every_problem_type_is_a_notebook_that_runs(name: str) -> None:
     for document in (of_type(name).worksheet, of_type(name).key):
@@ -121,6 +123,7 @@ def test_every_key_runs_in_a_python_of_its_own() -> None:
     subprocess.run([sys.executable, "-I", "-c", script], input=json.dumps(notebooks), text=True, check=True)
 
 
+@pytest.mark.slow
 def test_the_bytes_are_the_same_under_every_hash_seed() -> None:
     script = (
         "from symattn.api import derive; from symattn.sheets import render; import hashlib\n"
@@ -245,6 +248,7 @@ def test_variants_agree(name: str, orientation: str) -> None:
     run(*program(derive(mechanism, **givens, **chosen, orientation=orientation).derivation))
 
 
+@pytest.mark.covering(most=5)
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 @pytest.mark.parametrize("name", list(DRAWN))
 def test_drawn_variants_agree(name: str, orientation: str) -> None:
@@ -406,6 +410,7 @@ def exam(names: tuple[str, ...], layout: Layout = "matrix") -> tuple[Document, D
     return paper(spec, Copy(0, "X"), questions), key(spec, "X", questions)
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("names", EXAMS, ids=str)
 def test_exam_papers_and_keys_are_notebooks_that_run(names: tuple[str, ...], layout: Layout) -> None:

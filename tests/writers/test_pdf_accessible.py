@@ -60,6 +60,7 @@ LOOKS = [
 ]
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (" pt" in name)) for name in EVERYTHING]
 )

@@ -42,6 +42,7 @@ def test_every_format_writes_every_document(name: str, format: str) -> None:
 SLOW_IN_TEX = {"pictures", *LARGE}
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.usefixtures("tex")
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW_IN_TEX)) for name in EVERYTHING]
@@ -66,6 +67,7 @@ def test_both_engines_print_every_formula() -> None:
     assert pdf.write_pdf(page).startswith(b"%PDF")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tex")
 def test_latex_is_reproducible() -> None:
     source = FORMATS["latex"].write(ALL)

@@ -116,6 +116,7 @@ def test_ruled_lines_are_8_millimetres_apart(size: int, engine: str) -> None:
 # --- large print -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("name", [name for name in {**EXAMS, **LARGE} if not re.match("hostile|outside", name)])
 def test_nothing_stands_in_the_margins(name: str) -> None:
     for page in pages(pdf.write_pdf({**EXAMS, **LARGE}[name])):
@@ -149,6 +150,7 @@ def test_text_without_pages_knows_no_sizes(format: str) -> None:
     assert len({FORMATS[format].write(replace(EXAM, look=Look(text_size=size))) for size in SIZES}) == 1
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("recipe", ["", "symattn exam --seed 7"])
 def test_every_page_names_the_sheet_and_its_number(size: int, recipe: str, engine: str) -> None:

@@ -85,7 +85,7 @@ QUESTIONS: tuple[Block, ...] = (
         Display((Row((equal("X", X), equal("W", W))),)),
     )),
     Together((
-        Heading((Words("(a) Queries "), Math(n("Q"))), 2, "[6]"),
+        Heading((Words("Queries "), Math(n("Q"))), 2, "[6]", (Words("(a)"),), "part"),
         Paragraph(words("Work out every entry of Q. Show the products of the first row as you multiply."), "[4]"),
         WorkingSpace(24, ruled=True),
         AnswerGrid(n("Q"), 3, 4, filled=(((0, 0), n(3)), ((1, 2), n(-2)), ((2, 3), HALF))),
