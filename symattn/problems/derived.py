@@ -9,7 +9,6 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from statistics import median
-from typing import get_args
 
 from symattn.derivation import Derivation
 from symattn.dice import shuffled
@@ -20,7 +19,7 @@ from symattn.exact.approximate import approximate
 from symattn.explanation.parts import givens, instructions
 from symattn.explanation.wording import Wording
 from symattn.fairness import draw
-from symattn.fairness.family import Band, Level, SoftmaxKind, balanced, draw_givens
+from symattn.fairness.family import Band, balanced, draw_givens
 from symattn.fairness.features import features, work
 from symattn.fairness.relabel import TOKENS, permuted
 from symattn.fairness.separation import Separation, separation
@@ -40,8 +39,6 @@ CYCLE = 36  # after so many variants the positions of the largest weights come a
 RELABELLINGS = 40  # other orders of a variant that are tried where its key is too much like another one
 SIBLINGS = 60  # drawn until one is as much work as the others; after so many, the nearest will do
 PARENTS = 6  # drawn to find out what no variant of a family can show
-LEVELS: tuple[Level, ...] = get_args(Level)
-SOFTMAX: tuple[SoftmaxKind, ...] = get_args(SoftmaxKind)
 LONG, FEW = 24, 3  # of derivations with more steps, which take long to draw, fewer parents, and twice as many siblings
 
 
@@ -87,7 +84,7 @@ def family(spec: Spec, rng: random.Random) -> Family:
     n, m = sizes["n"], sizes.get("m", sizes["n"])
     aimed = n == m and spec.level == "standard" and spec.softmax == "e" and settings.mask not in (None, "none")
     argmax = balanced(rng, CYCLE, n, mask_keep(settings.mask, n, m)) if aimed else []
-    band = Band.of(features(parents[0]), _level(spec))
+    band = Band.of(features(parents[0]), spec.level)
     unavoidable = frozenset.intersection(*(separation(d).troubles() for d in parents))
     return Family(band, tuple(map(tuple, argmax)), unavoidable=unavoidable)
 
@@ -136,9 +133,9 @@ def _parents(spec: Spec, rng: random.Random) -> list[Derivation]:
     found: list[Derivation] = []
     band: Band | None = None
     for _ in range(PARENTS):
-        drawn = draw_givens(chosen, settings, sizes, _level(spec), _softmax(spec), rng, None, band)
+        drawn = draw_givens(chosen, settings, sizes, spec.level, spec.softmax, rng, None, band)
         found.append(chosen.run(drawn, settings))
-        band = band or Band.of(features(found[0]), _level(spec))
+        band = band or Band.of(features(found[0]), spec.level)
     return found
 
 
@@ -147,7 +144,7 @@ def _sibling(spec: Spec, rng: random.Random, number: int, family: Family) -> dic
     chosen, settings, sizes = mechanism(spec.mechanism), spec.chosen_settings(), spec.chosen_sizes()
 
     def drawn(positions: Sequence[int] | None) -> dict[str, Matrix]:
-        return draw_givens(chosen, settings, sizes, _level(spec), _softmax(spec), rng, positions, family.band)
+        return draw_givens(chosen, settings, sizes, spec.level, spec.softmax, rng, positions, family.band)
 
     if family.argmax:
         try:
@@ -155,14 +152,6 @@ def _sibling(spec: Spec, rng: random.Random, number: int, family: Family) -> dic
         except InputError:
             pass
     return drawn(None)
-
-
-def _level(spec: Spec) -> Level:
-    return spec.level
-
-
-def _softmax(spec: Spec) -> SoftmaxKind:
-    return spec.softmax
 
 
 Rows = tuple[tuple[int | str, ...], ...]

@@ -382,14 +382,8 @@ class WhichStatements:
             choices(offers, several=True),
         )
         answer, key = choice(offers, several=True), choices_key(offers, several=True)
-        return Part(
-            "",
-            (Words("True statements"),),
-            ask,
-            key,
-            answer,
-            (Mark("B", 3, "one less for each wrong tick", OneLess()),),
-        )
+        marks = (Mark("B", 3, "one less for each wrong tick", OneLess()),)
+        return Part("", (Words("True statements"),), ask, key, answer, marks)
 
     def trouble(self, part: Part) -> str:
         A = self.weights
