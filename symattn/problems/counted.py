@@ -13,12 +13,12 @@ from symattn.problems.asking import bank
 
 @dataclass(frozen=True)
 class Item:
-    """Something to be written in letters; `how` is it part by part, `wrong` what miscounting makes of it.
+    """Something to be written in letters: `how` is it part by part, `wrong` what miscounting makes of it.
 
     Each of these is a misconception, the formula as typed, and what it means.
     """
 
-    text: str
+    ask: str
     how: str
     wrong: tuple[tuple[str, str, str], ...]
     bias: bool = False
@@ -55,16 +55,15 @@ class Published:
 
 @dataclass(frozen=True)
 class Bank:
-    """What `counts.toml` has; `block` says what an encoder block consists of."""
+    """What `counts.toml` has."""
 
-    block: str
     items: Mapping[str, Item]
     crossovers: Mapping[str, Crossover]
     models: Mapping[str, Published]
 
 
-BANK = bank(Bank, "counts")
-ITEMS, CROSSOVERS, MODELS = BANK.items, BANK.crossovers, BANK.models
+_BANK = bank(Bank, "counts")
+ITEMS, CROSSOVERS, MODELS = _BANK.items, _BANK.crossovers, _BANK.models
 
 
 @dataclass(frozen=True)

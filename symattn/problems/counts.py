@@ -33,7 +33,7 @@ from symattn.misconceptions import COUNTING
 from symattn.notation import load_notation
 from symattn.problems.asking import Line, Offer, Prose, choice, choices, choices_key, table_part
 from symattn.problems.base import Family, ProblemType, Spec
-from symattn.problems.counted import BANK, CROSSOVERS, ITEMS, LETTERS, MODELS, count_of, language_model, polynomial
+from symattn.problems.counted import CROSSOVERS, ITEMS, LETTERS, MODELS, count_of, language_model, polynomial
 from symattn.problems.shapes import output_weights
 from symattn.question import Answer, FormulaAnswer, Mark, MatrixAnswer, OneLess, Part, Question
 
@@ -270,7 +270,6 @@ def _digits(count: int) -> str:
 
 def _polynomial(name: str, k: int, say: Prose) -> Part:
     item, value = ITEMS[name], polynomial(name)
-    what = say(item.text, block=say(BANK.block))
     wrong = tuple(
         (
             *((Words(f"{diagnosis} "),) if diagnosis else ()),
@@ -281,7 +280,7 @@ def _polynomial(name: str, k: int, say: Prose) -> Part:
     return Part(
         name=f"letters {k}",
         title=(Words("In letters"),),
-        ask=(say.paragraph("Write a formula in letters that counts {what}.", what=what), _blank(say("Count:"))),
+        ask=(say.paragraph(item.ask), _blank(say("Count:"))),
         key=(Display((Relation((read_formula(item.how), _shown(value)), ("=",)),)), ItemList(wrong)),
         answer=FormulaAnswer(value),
         marks=(Mark("B", 1),),

@@ -156,10 +156,10 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
     )
 
 
-Stated = TypeVar("Stated", bound=str)
+T = TypeVar("T", bound=str)
 
 
-def _stated(spec: Spec, option: str, what: str, known: Sequence[Stated]) -> Stated | None:
+def _stated(spec: Spec, option: str, what: str, known: Sequence[T]) -> T | None:
     """What an option chooses of what there is; None where it is left open."""
     stated = TYPE.option(spec, option)
     if not stated:

@@ -395,7 +395,7 @@ def _table(content: Content, say: Prose) -> Part:
 def _fault(content: Content, say: Prose) -> Part:
     fault, lines = FAULTS[content.fault], content.lines
     right = Offer(
-        say("Line {line}: {why}.", line=fault.breaks, why=say(fault.why)),
+        say("Line {line}: {why}", line=fault.breaks, why=say(fault.why)),
         say(
             "The fault stands in line {line}, which should be {formula}.",
             line=fault.line,
@@ -433,7 +433,7 @@ def _excuse(k: int, say: Prose, fault: Fault) -> Offer:
         why = message(reached, line=k, broken=fault.breaks)
     planted = "The fault stands here, but this line has a shape all the same." if k == fault.line else ""
     excuse = say(BANK.excuses[k - 1])
-    return Offer(say("Line {line}: {why}.", line=k, why=excuse), (Words(sentences(why, planted)),))
+    return Offer(say("Line {line}: {why}", line=k, why=excuse), (Words(sentences(why, planted)),))
 
 
 # ------------------------------------------------------------------------------------------------ proving

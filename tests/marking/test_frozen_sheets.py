@@ -6,7 +6,6 @@ That every type comes out of it as it went in is tested with the types (tests/pr
 import hashlib
 import json
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
@@ -127,12 +126,13 @@ def test_a_question_that_comes_out_otherwise_is_refused(three):
 
 def test_answers_that_come_out_otherwise_of_the_same_content_are_refused(three, monkeypatch):
     """What a later version might do: the content is what it was, and the question has other answers."""
-    make = problem_types()["full"].make
+    full = problem_types()["full"]
 
     def otherwise(content):
-        given = {**content["given"], "V": [[x + 1 for x in row] for row in content["given"]["V"]]}
-        return replace(make({**content, "given": given}), content=content)
+        frozen = full.freeze(content)
+        given = {**frozen["given"], "V": [[x + 1 for x in row] for row in frozen["given"]["V"]]}
+        return replace(full.make(full.thaw({**frozen, "given": given}, "")), content=content)
 
-    monkeypatch.setattr(symattn.sheets, "problem_type", lambda name: SimpleNamespace(make=otherwise))
+    monkeypatch.setattr(symattn.sheets, "problem_type", lambda name: replace(full, make=otherwise))
     with pytest.raises(InputError, match="comes out otherwise than it was frozen"):
         thaw_sheets(freeze_sheets(three), "set.json")[three[0].name]
