@@ -481,8 +481,8 @@ def test_german_and_french_as_they_are_spoken():
 
 def test_speech_is_english_again_afterwards():
     with speaking("de"):
-        assert say("row {1}", 2) == "Zeile 2"
-    assert say("row {1}", 2) == "row 2"
+        assert say("row {row}", row=2) == "Zeile 2"
+    assert say("row {row}", row=2) == "row 2"
 
 
 # ------------------------------------------------------------------------------------------------ on a terminal
