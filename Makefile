@@ -4,18 +4,18 @@ PYTHON ?= python3
 help:            ## this list
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: +##/ -/; s/:[^#]*## / - /'
 
-check:           ## format, lint, types, layers, fast tests
+check:           ## format, lint, types, layers, the fast suite
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m mypy
 	lint-imports
-	$(PYTHON) -m pytest -m "not slow"
-
-test:            ## every test
 	$(PYTHON) -m pytest
 
+test:            ## every test
+	$(PYTHON) -m pytest -m ""
+
 thorough:        ## every test with other random examples each time, ten times as many where it does not say how many (hours)
-	$(PYTHON) -m pytest --hypothesis-profile thorough
+	$(PYTHON) -m pytest -m "" --hypothesis-profile thorough
 
 format:          ## put the code in form
 	$(PYTHON) -m ruff format .
@@ -34,13 +34,20 @@ fonts:           ## make the fonts that are shipped anew, with fontTools and Deb
 pages:           ## look at every example, problem type and mechanism in every format (half an hour)
 	$(PYTHON) tests/every_page.py
 
-messages:        ## find every sentence that pages say, for translators: symattn/languages/en.toml
+messages:        ## bring the language files up to date with the sources, and say how much is translated
 	$(PYTHON) tests/messages.py
 
 bench:           ## worksheets per second, beside what the machine could do
 	$(PYTHON) tests/bench/throughput.py
 
+mutants:         ## plant one fault after the other and see whether the fast suite finds each (an hour)
+	$(PYTHON) tests/bench/mutants.py
+
+release:         ## everything that a release needs: every message in every language, every test, the wheel
+	$(PYTHON) tests/messages.py --all
+	$(MAKE) test wheel
+
 wheel:           ## build the wheel and the source distribution
 	$(PYTHON) -m pip wheel --no-deps --wheel-dir dist .
 
-.PHONY: help check test thorough format samples pages fonts messages bench wheel
+.PHONY: help check test thorough format samples pages fonts messages bench mutants release wheel

@@ -10,11 +10,10 @@ from typing import Any, cast, get_args
 
 from symattn import exact
 from symattn.derivation import Derivation, Step
-from symattn.description import settings_of
+from symattn.description import refuse_idle
 from symattn.document import DEFAULT_LOOK, Document, Look, Solutions
 from symattn.errors import InputError, nearest, offered
 from symattn.exact import AnyMatrix, Decision, Matrix, Size, to_sympy
-from symattn.exact.outside import listed
 from symattn.examples import examples, load_example
 from symattn.explanation import (
     Conventions,
@@ -162,7 +161,7 @@ class Solution:
         return make_sheet(self.problem, self.detail)
 
     def text(self, form: str = "text") -> str:
-        """The derivation in one format: text, latex, markdown, html, notebook, typst; `InputError` for others."""
+        """The derivation in one format that is text (`symattn list formats`); `InputError` for others."""
         if form in ("pdf", "latex-pdf"):
             raise InputError(f"{form} is not text; use write(path).")
         [form] = check_formats([form])
@@ -241,7 +240,7 @@ def derive(
     file = source_file(source, givens, settings.get("orientation", own), steps, gradients)
     _refuse_unknown_given(file, givens)
     if file.name in mechanisms():
-        _refuse_idle(file.name, settings)
+        refuse_idle(file.name, settings)
     stated = [*givens, *(["steps"] if steps else []), *(["gradients"] if gradients else [])]
     if stated and (isinstance(source, Mapping) or file.name in examples() or str(source).endswith(".toml")):
         what = "givens" if givens else "steps"
@@ -259,16 +258,16 @@ def derive(
 
 def _refuse_unknown_given(file: ProblemFile, given: Iterable[str]) -> None:
     """`InputError` for a name that is no setting, and that no matrix has which the problem starts from."""
-    name, own = file.data.get("mechanism", "self_attention"), list(file.data.get("given", {}))
-    upstream = {gradient(of) for of in custom.upstreams(file.data.get("gradient", ()), file.places)}
-    if name != "custom":
-        chosen = mechanism(name)
+    own = list(file.given)
+    upstream = {gradient(of) for of in custom.upstreams(file.gradients, file.places)}
+    if file.mechanism != "custom":
+        chosen = mechanism(file.mechanism)
         unknown = (one for one in given if not chosen.has_given(one) and one not in upstream)
         _refuse_unknown(derive, unknown, chosen.shapes(Settings()))
     elif file.name != "custom":
         _refuse_unknown(derive, (one for one in given if one not in own), own)
     else:  # all matrices came as keywords, and what no step uses is none
-        used = {*custom.operand_names(file.data["step"]), *upstream}
+        used = {*custom.operand_names(file.steps), *upstream}
         for one in own:
             if one not in used:
                 tail = offered(one, (*used, *_words(derive)), f"the steps use {', '.join(sorted(used))}")
@@ -281,14 +280,6 @@ def _refuse_unknown(function: Callable[..., object], unknown: Iterable[str], mat
         known = [*matrices, *_words(function)]
         what = "setting and no given matrix" if matrices else "setting"
         raise InputError(f"There is no {what} {name!r}; {offered(name, known)}")
-
-
-def _refuse_idle(name: str, stated: Mapping[str, object]) -> None:
-    """`InputError` for a setting that changes no step of a mechanism: it would have been passed over in silence."""
-    own, default = settings_of(name), Settings()
-    for one, value in stated.items():
-        if one not in own and listed(value) not in (None, "none", getattr(default, one)):
-            raise InputError(f"{name} has no setting {one!r}; {offered(one, own, 'its own are {}')}")
 
 
 def _words(function: Callable[..., object]) -> list[str]:
@@ -415,9 +406,9 @@ def worksheet(
     how pretty weights come out ("e", "base 2", "base 3", "equal").  `exact=False` asks for decimals, to so many
     `places`.
 
-    Written are `forms` (latex, markdown, pdf, html, notebook, text, typst, latex-pdf) of the `solutions` blank, partly,
-    worked, key; `layout` and `conventions` (full, bare, none) say how they are set, `together` puts all sheets in one
-    file, `overview` all of them side by side on a page.  The same arguments give the same worksheets, byte for byte.
+    Written are `forms` (`symattn list formats`) of the `solutions` blank, partly, worked, key; `layout` and
+    `conventions` (full, bare, none) say how they are set, `together` puts all sheets in one file, `overview` all of
+    them side by side on a page.  The same arguments give the same worksheets, byte for byte.
 
     `InputError` for what is unknown or out of range, or where sizes leave nothing worth setting; `SelfCheckError` if a
     key did not survive being worked out by a second route, and then nothing is written.
@@ -565,7 +556,9 @@ def make_recipe(
     said = {key: value for key, value in stated.items() if value is not None}
     if name:
         said["mechanism"] = name
-    return Recipe(problem_type(problem).spec({**said, "settings": settings or {}}), seed)
+    spec = problem_type(problem).spec({**said, "settings": settings or {}})
+    refuse_idle(spec.mechanism, settings or {})
+    return Recipe(spec, seed)
 
 
 def stem_of(recipe: Recipe) -> str:

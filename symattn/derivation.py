@@ -18,7 +18,7 @@ from typing import Any, Literal, Self, TypeAlias, TypeVar
 
 from symattn.algebra import FORMULAS, VALUES, Algebra, Entries, Index
 from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError, offered
-from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value, has_symbols
+from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value, has_symbols, matrix
 from symattn.exact.carry import Arithmetic, carried
 from symattn.formula import Formula
 
@@ -336,8 +336,6 @@ class Derivation:
             self.value(name)
             if name not in self.givens:
                 raise InputError(f"There is no given {name!r}; {_known(name, 'the givens are', self.givens)}")
-        from symattn.exact import matrix
-
         start = {name: matrix(givens.get(name, given)) for name, given in self.givens.items()}
         result = replace(self, givens=start, steps=())
         for step in self.steps:

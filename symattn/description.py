@@ -14,10 +14,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations
 from textwrap import indent
+from typing import Any
 
 from symattn.derivation import Derivation
 from symattn.errors import InputError, offered
 from symattn.exact import Matrix, Size
+from symattn.exact.outside import listed
 from symattn.explanation.wording import Wording
 from symattn.fairness.draw import draw
 from symattn.mechanisms import Mechanism, Settings, custom, mechanism, mechanisms
@@ -129,13 +131,13 @@ def describe(name: str) -> Description:
 def _of_mechanism(name: str) -> Description:
     chosen = mechanism(name)
     settings = Settings.read(chosen.defaults)
-    listed = {**chosen.givens, **chosen.optional}
+    shapes = {**chosen.givens, **chosen.optional}
     d, sizes = in_letters(chosen, settings)
     return Description(
         name,
         chosen.title,
         _about(sys.modules.get(f"symattn.mechanisms.{name}")),
-        tuple(Given(one, (_size(r), _size(c)), one in chosen.optional) for one, (r, c) in listed.items()),
+        tuple(Given(one, (_size(r), _size(c)), one in chosen.optional) for one, (r, c) in shapes.items()),
         tuple(_setting(one, settings) for one in settings_of(name)),
         tuple(_steps(d)),
         Example(_python(chosen), f"symattn worksheet {name} --seed {SEED} --format markdown"),
@@ -165,6 +167,14 @@ def settings_of(name: str) -> tuple[str, ...]:
     general = (one for one in ABOUT if one not in NOT_OF_ALL and one not in INDEPENDENT)
     own = {one for one in general if _matters(chosen, settings, WITH.get(one, one))}
     return tuple(one for one in ABOUT if one in chosen.uses or one in INDEPENDENT or one in own)
+
+
+def refuse_idle(name: str, stated: Mapping[str, object]) -> None:
+    """`InputError` for a setting that changes no step of a mechanism: it would be passed over in silence."""
+    default = Settings()
+    changed = [one for one, value in stated.items() if listed(value) not in (None, "none", getattr(default, one))]
+    if idle := [one for one in changed if one not in settings_of(name)]:
+        raise InputError(f"{name} has no setting {idle[0]!r}; {offered(idle[0], settings_of(name), 'its own are {}')}")
 
 
 def _matters(chosen: Mechanism, settings: Settings, name: str) -> bool:
@@ -254,7 +264,7 @@ def _of_custom() -> Description:
 # ------------------------------------------------------------------------------------------------ problem types
 
 
-def _of_problem(chosen: ProblemType) -> Description:
+def _of_problem(chosen: ProblemType[Any, Any]) -> Description:
     call = f'[sheet] = symattn.worksheet(problem="{chosen.name}", seed={SEED})'
     return Description(
         chosen.name,

@@ -6,18 +6,13 @@ reads markup in it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from symattn.formula import CellKind, Formula, MatrixOf
-
-
-class Quoted(str):
-    """Somebody's own words, a student's or a teacher's: they stand as they are in every language."""
-
-    __slots__ = ()
+from symattn.languages import PLACES
+from symattn.languages import Quoted as Quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +59,13 @@ class Sentence:
     def said(self, template: str) -> Inlines:
         """This sentence by a template of its language."""
         standing = dict(self.places)
-        parts = _PLACES.split(template)
+        parts = PLACES.split(template)
         return joined(x for part in parts if part for x in standing.get(part, (Words(part),)))
 
     @property
     def english(self) -> Inlines:
         return self.said(self.plural if self.plural and self.n != 1 else self.template)
 
-
-_PLACES = re.compile(r"(\$[^$]*\$|\{\w+\})")
 
 Span = Words | Strong | Code | Math
 Inline = Span | Sentence
@@ -398,16 +391,16 @@ class Diagram:
     """A bottom-up data-flow figure: `layers` from top to bottom, arrows point up, or to a neighbour in the layer.
 
     An edge runs from the first of two boxes to the second.  Boxes stand in the order given, unless they are `free` to
-    be exchanged within their layer.  `description` says in words what the figure shows; where it was made from the
-    boxes (`figure_words.described`), `what` is the figure in short, and it can be made again in another language.
+    be exchanged within their layer.  `description` says in words what the figure shows; with a `title` it is made of
+    that and of the figure's own words (`figure_words.described`), in any language.
     """
 
     layers: tuple[DiagramLayer, ...]
     edges: tuple[tuple[Place, Place], ...]
-    description: str
+    description: str = ""
     frames: tuple[DiagramFrame, ...] = ()
     free: bool = False
-    what: str = ""
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)

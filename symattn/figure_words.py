@@ -36,7 +36,7 @@ def described(diagram: Diagram, what: str) -> Diagram:
     for frame in diagram.frames:
         boxes = _listed(short[place] for place in frame.boxes)
         sentences.append(say("In a frame, {frame}: {boxes}.", frame=_spoken(frame.label), boxes=boxes))
-    return replace(diagram, description=" ".join(sentences), what=what)
+    return replace(diagram, title=what, description=" ".join(sentences))
 
 
 def _boxes(diagram: Diagram) -> Iterable[tuple[Place, Formula]]:

@@ -7,18 +7,32 @@ The ready ones are `notations/*.toml`; a user's own file has the same form.  For
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 from symattn.derivation import Style
 from symattn.errors import InputError, ReadError, offered
 from symattn.files import read_toml
 from symattn.formula import Formula, Name, Scope, read_formula
+from symattn.typed import Between, Check, Key, OrOne, Place, ReadBy, read
+
+
+def _check_formula(text: str) -> None:
+    read_formula(text, Scope(sizes=dict.fromkeys(("n", "m", "d_model", "d_k", "d_v"), 2)))
+
+
+def _check_rows(table: Sequence[Sequence[str]]) -> None:
+    if len({len(row) for row in table}) > 1:
+        raise InputError("rows of equally many texts were expected.")
+
+
+FormulaText = Annotated[str, Check(_check_formula)]
+Texts = Annotated[tuple[str, ...], OrOne()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +42,9 @@ class MatrixNames:
     The row's index is i, the entry's are i and j; `weighted` also has t, the token it is worked out for.
     """
 
-    matrix: str
-    row: str = ""
-    entry: str = ""
+    matrix: FormulaText
+    row: FormulaText = ""
+    entry: FormulaText = ""
     word: str = ""
 
 
@@ -45,14 +59,18 @@ class Item:
 
     id: str = ""
     text: str = ""
-    math: tuple[str, ...] = ()
-    lead: tuple[str, ...] = ()  # before the formula; with `repeat`, the first one, the second one, …, then the last
-    steps: tuple[str, ...] = ()
-    table: tuple[tuple[str, ...], ...] = ()
+    math: Texts = ()
+    lead: Texts = ()  # before the formula; with `repeat`, the first one, the second one, …, then the last
+    steps: Texts = ()
+    table: Annotated[tuple[Texts, ...], Check(_check_rows)] = ()
     diagram: str = ""
     repeat: str = ""
-    needs: tuple[str, ...] = ()
+    needs: Texts = ()
     only: Literal["", "as-written", "corrected"] = ""
+
+    def __post_init__(self) -> None:
+        if sum(map(bool, (self.text, self.math, self.steps, self.table, self.diagram))) != 1:
+            raise InputError("an item has exactly one of text, math, steps, table and diagram.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +83,9 @@ class Section:
     label: str = ""
     title: str = ""
     items: tuple[Item, ...] = ()
-    covers: tuple[str, ...] = ()
+    covers: Texts = ()
     repeat: str = ""
-    needs: tuple[str, ...] = ()
+    needs: Texts = ()
     only: Literal["", "as-written", "corrected"] = ""
 
 
@@ -89,9 +107,9 @@ class Notation:
 
     name: str
     title: str
-    names: Mapping[str, MatrixNames]
+    names: Annotated[Mapping[str, MatrixNames], ReadBy(_names)]
     settings: Mapping[str, object] = field(default_factory=dict)
-    letters: Mapping[str, str] = field(default_factory=dict)
+    letters: Mapping[str, FormulaText] = field(default_factory=dict)
     product: Literal["", "×", "·"] = ""
     softmax: str = "softmax"
     shapes: Literal["under", "beside", "index", "none"] = "none"
@@ -102,9 +120,9 @@ class Notation:
     nested: bool = False
     list_separator: Literal["", ",", ";"] = ""
     numbers: Literal["exact", "shortest"] = "exact"
-    decimals: int = 4
+    decimals: Annotated[int, Between(0, 50)] = 4
     first_index: Literal[0, 1] = 1
-    sections: tuple[Section, ...] = ()
+    sections: Annotated[tuple[Section, ...], Key("section")] = ()
 
     @property
     def style(self) -> Style:
@@ -138,6 +156,35 @@ def _default_names(role: str) -> MatrixNames:
     return names
 
 
+def _names(data: Any, place: Place) -> dict[str, MatrixNames]:
+    named = read(Mapping[str, object], data, place)
+    return {role: _named(role, stated, place.at(role)) for role, stated in named.items()}
+
+
+def _named(role: str, stated: Any, place: Place) -> MatrixNames:
+    """What is not said follows from the name of the matrix, and that from its role."""
+    default = _default_names(role)
+    if isinstance(stated, str):
+        stated = {"matrix": stated}
+    if not isinstance(stated, Mapping):
+        raise place.wrong(stated, "a text or a table")
+    names = read(MatrixNames, {"matrix": default.matrix, **stated}, place)
+    guessed = _from_matrix(names.matrix) or default
+    return replace(names, row=names.row or guessed.row, entry=names.entry or guessed.entry)
+
+
+def _from_matrix(matrix: str) -> MatrixNames | None:
+    """Row and entry names that go with a matrix name: W^Q gives w^Q_i and w^Q_{i,j}."""
+    try:
+        name = read_formula(matrix)
+    except ReadError:
+        return None
+    if not isinstance(name, Name) or len(name.base) != 1 or name.sub:
+        return None
+    small = matrix.replace(name.base, name.base.lower(), 1)
+    return MatrixNames(matrix, f"{small}_i", f"{small}_{{i,j}}")
+
+
 @cache
 def notations() -> tuple[str, ...]:
     """The names of the ready notations."""
@@ -168,164 +215,6 @@ def _from_file(path: Path) -> Notation:
 
 def read_notation(data: Mapping[str, Any], where: str) -> Notation:
     """A notation from the contents of its file; what is not given is as in the standard notation."""
-    known = {f.name for f in fields(Notation)} - {"sections"} | {"section"}
-    if unknown := sorted(set(data) - known):
-        raise InputError(
-            f"The notation {where} has {unknown[0]!r}; {offered(unknown[0], sorted(known), '{} are known')}"
-        )
-    values = {key: value for key, value in data.items() if key not in ("names", "section", "letters")}
-    values.setdefault("name", where)
-    values.setdefault("title", where)
-    for key, allowed in _ALLOWED.items():
-        if key in values and (type(values[key]) is not type(allowed[0]) or values[key] not in allowed):
-            choices = ", ".join(repr(a) for a in allowed)
-            tail = offered(values[key], map(str, allowed), f"one of {choices} was expected")
-            raise InputError(f"In the notation {where}, {key} is {values[key]!r}; {tail}")
-    for key, kind, what in _TABLES:
-        if not isinstance(data.get(key, kind()), kind):
-            raise InputError(f"In the notation {where}, {key} is {data[key]!r}; {what} was expected.")
-    for key in ("name", "title", "softmax"):
-        _text(values, key, f"In the notation {where}")
-    letters = data.get("letters", {})
-    names = {} if where == "standard" else dict(load_notation("standard").names)
-    names |= {role: _names(role, given, where) for role, given in data.get("names", {}).items()}
-    for role in letters:
-        letter = _text(letters, role, f"In the notation {where}, letters")
-        _check_formula(letter, f"the letter for {role}", where)
-    sections = tuple(_section(s, where) for s in data.get("section", ()))
-    return Notation(**values, names=MappingProxyType(names), letters=MappingProxyType(dict(letters)), sections=sections)
-
-
-_TABLES = (
-    ("names", dict, "a table"),
-    ("letters", dict, "a table"),
-    ("settings", dict, "a table"),
-    ("section", list, "a list of tables"),
-)
-_ALLOWED: dict[str, tuple[object, ...]] = {
-    "product": ("", "×", "·"),
-    "shapes": ("under", "beside", "index", "none"),
-    "shape_style": ("tuple", "cross"),
-    "bracket": ("[", "("),
-    "separator": ("", ",", ";"),
-    "row_end": ("", ",", ";"),
-    "list_separator": ("", ",", ";"),
-    "nested": (True, False),
-    "numbers": ("exact", "shortest"),
-    "decimals": tuple(range(51)),
-    "first_index": (0, 1),
-}
-
-
-def _names(role: str, given: object, where: str) -> MatrixNames:
-    if isinstance(given, str):
-        given = {"matrix": given}
-    if not isinstance(given, Mapping) or not set(given) <= {"matrix", "row", "entry", "word"}:
-        raise InputError(f"In the notation {where}, the names of {role} are a table of matrix, row, entry and word.")
-    at = f"In the notation {where}, names.{role}"
-    default = _default_names(role)
-    matrix = _text(given, "matrix", at, default.matrix)
-    guessed = _from_matrix(matrix) or default
-    names = MatrixNames(
-        matrix,
-        _text(given, "row", at, guessed.row),
-        _text(given, "entry", at, guessed.entry),
-        _text(given, "word", at),
-    )
-    for text in (names.matrix, names.row, names.entry):
-        _check_formula(text, f"a name of {role}", where)
-    return names
-
-
-def _from_matrix(matrix: str) -> MatrixNames | None:
-    """Row and entry names that go with a matrix name: W^Q gives w^Q_i and w^Q_{i,j}."""
-    try:
-        name = read_formula(matrix)
-    except ReadError:
-        return None
-    if not isinstance(name, Name) or len(name.base) != 1 or name.sub:
-        return None
-    small = matrix.replace(name.base, name.base.lower(), 1)
-    return MatrixNames(matrix, f"{small}_i", f"{small}_{{i,j}}")
-
-
-def _check_formula(text: str, what: str, where: str) -> None:
-    try:
-        read_formula(text, Scope(sizes=dict.fromkeys(("n", "m", "d_model", "d_k", "d_v"), 2)))
-    except ReadError as error:
-        raise InputError(f"In the notation {where}, {what} cannot be read. {error}") from error
-
-
-def _section(data: Any, where: str) -> Section:
-    if not isinstance(data, Mapping) or not isinstance(data.get("items", []), list):
-        raise InputError(f"In the notation {where}, a section is a table whose items are a list of tables.")
-    known = {f.name for f in fields(Section)}
-    if unknown := sorted(set(data) - known):
-        raise InputError(
-            f"In the notation {where}, a section has {unknown[0]!r}; "
-            + offered(unknown[0], sorted(known), "{} are known")
-        )
-    at = f"In the notation {where}, a section"
-    return Section(
-        label=_text(data, "label", at),
-        title=_text(data, "title", at),
-        items=tuple(_item(i, where) for i in data.get("items", ())),
-        covers=_texts(data, "covers", at),
-        repeat=_text(data, "repeat", at),
-        needs=_texts(data, "needs", at),
-        only=_only(data, at),
-    )
-
-
-def _item(data: Any, where: str) -> Item:
-    if not isinstance(data, Mapping):
-        raise InputError(f"In the notation {where}, an item of a section is {data!r}; a table was expected.")
-    known = {f.name for f in fields(Item)}
-    if unknown := sorted(set(data) - known):
-        tail = offered(unknown[0], sorted(known), "{} are known")
-        raise InputError(f"In the notation {where}, an item has {unknown[0]!r}; {tail}")
-    if sum(key in data for key in ("text", "math", "steps", "table", "diagram")) != 1:
-        raise InputError(f"In the notation {where}, an item has exactly one of text, math, steps, table and diagram.")
-    at = f"In the notation {where}, an item"
-    return Item(
-        id=_text(data, "id", at),
-        text=_text(data, "text", at),
-        math=_texts(data, "math", at),
-        lead=_texts(data, "lead", at),
-        steps=_texts(data, "steps", at),
-        table=_table(data.get("table", []), at),
-        diagram=_text(data, "diagram", at),
-        repeat=_text(data, "repeat", at),
-        needs=_texts(data, "needs", at),
-        only=_only(data, at),
-    )
-
-
-def _text(data: Mapping[str, Any], key: str, at: str, default: str = "") -> str:
-    value = data.get(key, default)
-    if not isinstance(value, str):
-        raise InputError(f"{at}: {key} is {value!r}; a text was expected.")
-    return value
-
-
-def _texts(data: Mapping[str, Any], key: str, at: str) -> tuple[str, ...]:
-    """A text, or several in a list."""
-    value = data.get(key, [])
-    listed = [value] if isinstance(value, str) else value
-    if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
-        raise InputError(f"{at}: {key} is {value!r}; a text or a list of texts was expected.")
-    return tuple(listed)
-
-
-def _only(data: Mapping[str, Any], at: str) -> Literal["", "as-written", "corrected"]:
-    only = data.get("only", "")
-    if only not in ("", "as-written", "corrected"):
-        raise InputError(f"{at}: only is {only!r}; as-written or corrected was expected.")
-    return cast(Literal["", "as-written", "corrected"], only)
-
-
-def _table(rows: object, at: str) -> tuple[tuple[str, ...], ...]:
-    whole = isinstance(rows, list) and all(isinstance(row, list) for row in rows)
-    if not isinstance(rows, list) or not whole or len({len(row) for row in rows}) > 1:
-        raise InputError(f"{at}: table is {rows!r}; rows of equally many texts were expected.")
-    return tuple(_texts({"table": row}, "table", at) for row in rows)
+    stated = read(Notation, {"name": where, "title": where, "names": {}, **data}, f"{where}.toml")
+    usual = {} if where == "standard" else load_notation("standard").names
+    return replace(stated, names=MappingProxyType({**usual, **stated.names}))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from symattn.dice import Dice
 from symattn.document import AnswerGrid, all_blocks
@@ -15,7 +15,7 @@ from symattn.fairness import self_check
 from symattn.formula.width import width
 from symattn.identity import digest, identity
 from symattn.problems import ProblemType, Spec, problem_type
-from symattn.question import Content, EntriesAnswer, Question, StepAnswer
+from symattn.question import EntriesAnswer, Question, StepAnswer
 
 ENOUGH_DRAWS, MOST_DRAWS = 100, 1000
 """For one variant: after the first so many, the one least like the others will do; after the second, there is none."""
@@ -59,7 +59,7 @@ def pool(spec: Spec, dice: Dice, tally: Tally | None = None, overlap: float | No
     while True:
         number = len(seen) + 1
         enough = ENOUGH_DRAWS if number <= ROOMY else ENOUGH_DRAWS // CROWDED
-        best: tuple[float, tuple[str, ...], Content] | None = None
+        best: tuple[float, tuple[str, ...], Any] | None = None
         for attempt in range(MOST_DRAWS):
             if best and (best[0] <= most or attempt >= enough):
                 break
@@ -72,7 +72,7 @@ def pool(spec: Spec, dice: Dice, tally: Tally | None = None, overlap: float | No
                 if others:
                     least, key, made = min(others, key=lambda f: f[0])
                     found = (least, key, made())
-            if identity(found[2]) in seen:
+            if identity(chosen.freeze(found[2])) in seen:
                 tally.refuse("the same as another")
             elif best and found[0] >= best[0]:
                 tally.refuse("a key too much like another one")
@@ -87,7 +87,7 @@ def pool(spec: Spec, dice: Dice, tally: Tally | None = None, overlap: float | No
             tally.alike.append(overlapping)
         question = chosen.make(content)
         prove(question, chosen)
-        seen.add(identity(content))
+        seen.add(identity(question.frozen))
         keys.append(key)
         yield question
 
@@ -110,12 +110,12 @@ def shared(one: Sequence[str], other: Sequence[str]) -> float:
 # ------------------------------------------------------------------------------------------------ proving
 
 
-def prove(question: Question, chosen: ProblemType) -> None:
+def prove(question: Question, chosen: ProblemType[Any, Any]) -> None:
     """Every variant proves itself before it is written; `SelfCheckError` says what does not hold."""
     if question.problem is not None:
         self_check(question.problem.derivation)
-    frozen = json.loads(json.dumps(question.content))
-    if digest(list(chosen.make(frozen).entries())) != digest(list(question.entries())):
+    again = chosen.make(chosen.thaw(question.frozen, "A variant"))
+    if digest(list(again.entries())) != digest(list(question.entries())):
         raise SelfCheckError(f"A variant of {question.type} does not come out of its frozen form as it went in.")
     for part in question.parts:
         for block in all_blocks(part.ask):

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
 
 from symattn.derivation import Derivation
-from symattn.errors import InputError, ReadError, offered
+from symattn.errors import InputError, ReadError
 from symattn.exact import AnyMatrix, Matrix, Outline, Size, exact, is_symbolic, matrix
 from symattn.exact.outside import listed
 from symattn.exact.reading import read
@@ -21,30 +21,81 @@ from symattn.mechanisms import Settings, custom, mechanism, mechanisms
 from symattn.mechanisms.backward import gradient
 from symattn.notation import MatrixNames, Notation, load_notation
 from symattn.problem import Erratum, Problem
+from symattn.typed import Absent, Between, Key, OrOne, Place, ReadBy, Rest
+from symattn.typed import read as read_data
 
 SETTINGS = frozenset(f.name for f in fields(Settings))
-KEYS = {
-    "title", "mechanism", "notation", "given", "ask", "step", "introduction", "assume", "miniature", "as_written",
-    "corrected", "erratum", "source", "seed", "gradient",
-}  # fmt: skip
-ASK = {"steps", "exact", "places"}
 NOTHING: Mapping[str, str] = MappingProxyType({})
 OF_CUSTOM = frozenset({"arithmetic"})
 """The settings of a program of steps, which say all else themselves."""
+
+Stated = Annotated[Mapping[str, Any], Rest(Settings)]
+Tables = tuple[Mapping[str, Any], ...]
+
+
+def _mechanism(data: object, place: Place) -> str:
+    if not isinstance(data, str):
+        raise place.wrong(data, f"one of {', '.join(mechanisms())} or custom")
+    if data != "custom":
+        mechanism(data)  # says what there is
+    return data
+
+
+def _notation(data: object, place: Place) -> str | Path:
+    if not isinstance(data, str | Path):
+        raise place.wrong(data, "the name of a notation or of a .toml file")
+    load_notation(data)  # says what is wrong with it
+    return data
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What is asked for: which steps (all, where none is named), exact or with so many places."""
+
+    steps: tuple[str, ...] = ()
+    exact: bool = True
+    places: Annotated[int, Between(0, 50)] | None = None
+
+
+@dataclass(frozen=True)
+class Assume:
+    """What is assumed of letters."""
+
+    positive: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Mode:
+    """What holds as written or corrected only: settings, names of matrices, more steps."""
+
+    names: Mapping[str, MatrixNames] = field(default_factory=dict)
+    steps: Annotated[Tables, Key("step")] = ()
+    settings: Stated = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class ProblemFile:
     """What a problem file says, read and checked but not worked out."""
 
-    name: str
-    data: Mapping[str, Any]
-    places: Mapping[str, str] = field(default_factory=dict)
+    name: Annotated[str, Absent()] = ""
+    mechanism: Annotated[str, ReadBy(_mechanism)] = "self_attention"
+    title: str = ""
+    notation: Annotated[str | Path, ReadBy(_notation)] = "standard"
+    given: Mapping[str, Any] = field(default_factory=dict)
+    ask: Ask = Ask()
+    steps: Annotated[Tables, Key("step")] = ()
+    gradients: Annotated[Tables, Key("gradient")] = ()
+    introduction: Annotated[tuple[str, ...], OrOne()] = ()
+    assume: Assume = Assume()
+    miniature: Mapping[str, Any] | None = None
+    as_written: Mode = Mode()
+    corrected: Mode = Mode()
+    errata: Annotated[tuple[Erratum, ...], Key("erratum")] = ()
+    source: str = ""
+    seed: int = 1
+    settings: Stated = field(default_factory=dict)
+    places: Annotated[Mapping[str, str], Absent()] = field(default_factory=dict)
     """What the tables of steps and of gradients are called, where they came from Python and not from a file."""
-
-    @property
-    def title(self) -> str:
-        return str(self.data.get("title", self.name))
 
     def problem(
         self,
@@ -62,49 +113,44 @@ class ProblemFile:
         `symbolic` replaces the givens by named entries (or by shapes alone, where `sizes` has letters);
         `miniature` takes the small numbers that stand for a note that has none.
         """
-        own = load_notation(self.data.get("notation", "standard"))
-        mode = self.data.get("corrected" if corrected else "as_written", {})
+        own = load_notation(self.notation)
+        mode = self.corrected if corrected else self.as_written
         if miniature:  # smaller numbers may go with fewer heads
-            mode = {**mode, **{key: value for key, value in self._small.items() if key in SETTINGS}}
-        if notation is None and "names" in mode:
-            own = replace(own, names={**own.names, **_names(mode["names"])})
+            small = {key: value for key, value in self._small.items() if key in SETTINGS}
+            mode = replace(mode, settings={**mode.settings, **small})
+        if notation is None:
+            own = replace(own, names={**own.names, **mode.names})
         used = notation or own
         chosen = self._settings(mode, used, notation is not None, settings or {})
-        derivation, name = self._derive(mode, chosen, symbolic, sizes or {}, miniature)
-        ask = self.data.get("ask", {})
-        for step in ask.get("steps", ()):
-            derivation[step]  # names what there is, if there is no such step
+        with custom.located(self.name if self.name.endswith(".toml") else ""):
+            derivation, name = self._derive(mode, chosen, symbolic, sizes or {}, miniature)
+            for step in self.ask.steps:
+                derivation[step]  # names what there is, if there is no such step
         return Problem(
             title=self.title,
             mechanism=name,
             derivation=derivation,
             notation=used,
-            asked=tuple(ask.get("steps", ())),
-            exact=bool(ask.get("exact", True)),
-            places=int(ask.get("places", used.decimals)),
-            introduction=_texts(self.data.get("introduction", ())),
-            errata=tuple(_erratum(e) for e in self.data.get("erratum", ())) if notation is None else (),
+            asked=self.ask.steps,
+            exact=self.ask.exact,
+            places=used.decimals if self.ask.places is None else self.ask.places,
+            introduction=self.introduction,
+            errata=self.errata if notation is None else (),
             corrected=corrected or notation is not None,
         )
 
     @property
     def _small(self) -> Mapping[str, Any]:
         """The miniature: givens, and settings of its own."""
-        if "miniature" not in self.data:
+        if self.miniature is None:
             raise InputError(f"{self.name} has no miniature; it has numbers of its own, or none at all.")
-        small: Mapping[str, Any] = self.data["miniature"]
-        return small
+        return self.miniature
 
-    def _settings(
-        self, mode: Mapping[str, Any], notation: Notation, foreign: bool, over: Mapping[str, object]
-    ) -> Settings:
+    def _settings(self, mode: Mode, notation: Notation, foreign: bool, over: Mapping[str, object]) -> Settings:
         """The notation's way of going about it, then the file's own, then what the mode and the caller say."""
-        own = {key: self.data[key] for key in SETTINGS if key in self.data}
-        own |= {key: mode[key] for key in SETTINGS if key in mode}
         layout = {"by", "order", "scores", "orientation"} if foreign else set()
-        stated = {key: value for key, value in own.items() if key not in layout}
-        name = self.data.get("mechanism", "self_attention")
-        if name == "custom":
+        stated = {key: value for key, value in {**self.settings, **mode.settings}.items() if key not in layout}
+        if self.mechanism == "custom":
             for key in (*stated, *over):
                 if key not in OF_CUSTOM:
                     raise InputError(
@@ -112,24 +158,22 @@ class ProblemFile:
                         f"{', '.join(OF_CUSTOM)} can be set."
                     )
             return Settings.read({**stated, **over})
-        chosen = mechanism(name)
+        chosen = mechanism(self.mechanism)
         return Settings.read({**chosen.defaults, **chosen.layout(notation.settings), **stated, **over})
 
     def _derive(
         self,
-        mode: Mapping[str, Any],
+        mode: Mode,
         settings: Settings,
         symbolic: bool,
         sizes: Mapping[str, Size],
         miniature: bool,
     ) -> tuple[Derivation, str]:
-        name = str(self.data.get("mechanism", "self_attention"))
-        given = self.data.get("given", {})
+        name, given = self.mechanism, self.given
         if miniature:
             given = {key: value for key, value in self._small.items() if key not in SETTINGS}
-        gradients = self.data.get("gradient", ())
-        upstream = {gradient(of) for of in custom.upstreams(gradients, self.places)}
-        positive = frozenset(self.data.get("assume", {}).get("positive", ()))
+        upstream = {gradient(of) for of in custom.upstreams(self.gradients, self.places)}
+        positive = frozenset(self.assume.positive)
         if name != "custom" and (
             unknown := [key for key in given if not mechanism(name).has_given(key) and key not in upstream]
         ):
@@ -138,12 +182,12 @@ class ProblemFile:
         if name == "custom":
             if symbolic or sizes:
                 raise InputError("A custom problem uses the givens it has; put symbols among them.")
-            steps = [*self.data.get("step", ()), *mode.get("step", ())]
-            d = custom.run(givens, steps, arithmetic=settings.arithmetic, gradients=gradients, places=self.places)
+            steps = [*self.steps, *mode.steps]
+            d = custom.run(givens, steps, arithmetic=settings.arithmetic, gradients=self.gradients, places=self.places)
             return d, name
         chosen = mechanism(name)
-        own = load_notation(self.data.get("notation", "standard")).settings.get("orientation", "rows")
-        givens = _turned(givens, str(self.data.get("orientation", own)), settings)
+        own = load_notation(self.notation).settings.get("orientation", "rows")
+        givens = _turned(givens, str(self.settings.get("orientation", own)), settings)
         if sizes and not symbolic and any(isinstance(given, Matrix) for given in givens.values()):
             raise InputError(f"{self.name} has numbers: to choose its sizes, have it in letters as well (--symbolic).")
         aside = {key: given for key, given in givens.items() if key in upstream - set(chosen.shapes(settings))}
@@ -156,7 +200,7 @@ class ProblemFile:
         derivation = chosen.run(givens, settings, staged=symbolic or bool(sizes))
         if aside:
             derivation = replace(derivation, givens={**derivation.givens, **aside})
-        return custom.differentiated(derivation, gradients, self.places), name
+        return custom.differentiated(derivation, self.gradients, self.places), name
 
 
 def read_problem_file(path: Path) -> ProblemFile:
@@ -166,57 +210,8 @@ def read_problem_file(path: Path) -> ProblemFile:
 
 def problem_file(data: Mapping[str, Any], name: str, places: Mapping[str, str] = NOTHING) -> ProblemFile:
     """What a problem file says, from its contents; `name` and `places` are what errors call it and its tables."""
-    if unknown := sorted(set(data) - KEYS - SETTINGS):
-        raise InputError(f"{name} has {unknown[0]!r}; {offered(unknown[0], sorted(KEYS | SETTINGS), '{} are known')}")
-    for key in ("given", "ask", "miniature", "as_written", "corrected"):
-        if not isinstance(data.get(key, {}), Mapping):
-            raise InputError(f"In {name}, {key} is {data[key]!r}; a table was expected.")
-    for key in ("mechanism", "title", "source"):
-        if not isinstance(data.get(key, ""), str):
-            raise InputError(f"In {name}, {key} is {data[key]!r}; a text was expected{_hint(key)}.")
-    introduction = data.get("introduction", "")
-    if not isinstance(introduction, str) and not _is_texts(introduction):
-        raise InputError(f"In {name}, introduction is {introduction!r}; a text or a list of texts was expected.")
-    for key in ("as_written", "corrected"):
-        _check_mode(data.get(key, {}), f"In {name}, {key}")
-    for key in ("step", "gradient", "erratum"):
-        _check_tables(data.get(key, []), places.get(key, f"In {name}, {key}"))
-    assume = data.get("assume", {})
-    if not isinstance(assume, Mapping) or not _is_texts(assume.get("positive", [])):
-        raise InputError(f'In {name}, assume is {assume!r}; {{positive = ["a", …]}} was expected.')
-    for erratum in data.get("erratum", ()):
-        _erratum(erratum)
-    ask = data.get("ask", {})
-    if not _is_texts(ask.get("steps", [])):
-        raise InputError(f"In {name}, ask.steps is {ask['steps']!r}; a list of names was expected.")
-    if not isinstance(ask.get("exact", True), bool):
-        raise InputError(f"In {name}, ask.exact is {ask['exact']!r}; true or false was expected.")
-    if unknown := sorted(set(ask) - ASK):
-        raise InputError(f"In {name}, [ask] has {unknown[0]!r}; {offered(unknown[0], sorted(ASK), '{} are known')}")
-    digits = ask.get("places", 4)
-    if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= 50:
-        raise InputError(f"In {name}, ask.places is {digits!r}; a number of decimal places from 0 to 50 was expected.")
-    return ProblemFile(name, data, places)
-
-
-def _check_mode(mode: Mapping[str, Any], where: str) -> None:
-    """What holds in one mode only: settings, names of matrices, more steps."""
-    if unknown := sorted(set(mode) - SETTINGS - {"names", "step"}):
-        raise InputError(f"{where} has {unknown[0]!r}; names, step and the settings are known there.")
-    _check_tables(mode.get("step", []), f"{where}.step")
-    names = mode.get("names", {})
-    known = {f.name for f in fields(MatrixNames)}
-    if not isinstance(names, Mapping):
-        raise InputError(f"{where}.names is {names!r}; a table of matrices was expected.")
-    for role, said in names.items():
-        told = isinstance(said, Mapping) and "matrix" in said and set(said) <= known
-        if not told or not all(isinstance(text, str) for text in said.values()):
-            raise InputError(f"{where}.names.{role} is {said!r}; texts for matrix, row, entry and word were expected.")
-
-
-def _check_tables(listed: object, where: str) -> None:
-    if not isinstance(listed, list) or not all(isinstance(table, Mapping) for table in listed):
-        raise InputError(f"{where} is {listed!r}; a list of tables was expected.")
+    file = read_data(ProblemFile, data, name)
+    return replace(file, name=name, title=file.title or name, places=places)
 
 
 def read_given(name: str, value: object, positive: frozenset[str] = frozenset()) -> AnyMatrix:
@@ -265,35 +260,6 @@ def _turned(givens: Mapping[str, AnyMatrix], written: str, settings: Settings) -
     if written == settings.orientation:
         return dict(givens)
     return {name: given.T for name, given in givens.items()}
-
-
-def _hint(key: str) -> str:
-    return f" ({', '.join(mechanisms())} or custom)" if key == "mechanism" else ""
-
-
-def _is_texts(given: object) -> bool:
-    return isinstance(given, list) and all(isinstance(x, str) for x in given)
-
-
-def _erratum(data: object) -> Erratum:
-    known = {f.name for f in fields(Erratum)}
-    required = ("id", "kind", "as_written", "corrected")
-    if isinstance(data, Mapping) and (unknown := sorted(set(data) - known)):
-        raise InputError(f"An erratum has {unknown[0]!r}; {offered(unknown[0], sorted(known), '{} are known')}")
-    texts = isinstance(data, Mapping) and all(isinstance(value, str) for value in data.values())
-    if not isinstance(data, Mapping) or not texts or not set(required) <= set(data):
-        raise InputError(
-            f"An erratum is {data!r}; texts for {', '.join(required)}, perhaps why, at, patch, were expected."
-        )
-    return Erratum(**data)
-
-
-def _names(data: Mapping[str, Any]) -> dict[str, MatrixNames]:
-    return {role: MatrixNames(**names) for role, names in data.items()}
-
-
-def _texts(given: object) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(map(str, given)) if isinstance(given, list | tuple) else ()
 
 
 __all__ = ["ProblemFile", "problem_file", "read_given", "read_problem_file"]

@@ -1,7 +1,7 @@
 """A question: what is printed, what is asked in it, what the answers are, and what they are worth.
 
-Problem types make questions from their *content*: everything that was drawn, as plain JSON, so that an exam can be
-frozen and made again without a random number.
+Problem types make questions from their *content*: everything that was drawn, a frozen dataclass that can be written
+as plain JSON, so that an exam can be frozen and made again without a random number.
 """
 
 from __future__ import annotations
@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 from symattn.derivation import Derivation
 from symattn.document import Block, Inlines
 from symattn.errors import InputError
 from symattn.exact import Matrix, Value
 from symattn.problem import Problem
+from symattn.typed import plain
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 Content = Mapping[str, Json]
@@ -234,22 +236,28 @@ class Question:
 
     `introduction` says on paper what is to be done; `given` is printed above the parts on paper and key alike; `after`
     stands in the key below them: checks, common wrong answers, collisions.  `conventions` go into the paper's
-    conventions box, each said once.  `content` is what it was made from; `features` say how hard it is, with `load`
-    among them (rules.md 4.6) where numbers are to be worked out; `positions` name what must be balanced over a pool
-    (where the key stands, where the largest weights).
+    conventions box, each said once.  `content` is what it was made from, of the kind that its problem type has;
+    `features` say how hard it is, with `load` among them (rules.md 4.6) where numbers are to be worked out; `positions`
+    name what must be balanced over a pool (where the key stands, where the largest weights).
     """
 
     type: str
     title: str
     given: tuple[Block, ...]
     parts: tuple[Part, ...]
-    content: Content
+    content: Any
     problem: Problem | None = None
     introduction: tuple[Block, ...] = ()
     conventions: tuple[Inlines, ...] = ()
     after: tuple[Block, ...] = ()
     features: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     positions: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @cached_property
+    def frozen(self) -> Content:
+        """What it was made from, as JSON."""
+        frozen: Content = plain(self.content)
+        return frozen
 
     @property
     def marks(self) -> int:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from symattn.dice import Dice
 from symattn.document import DEFAULT_LOOK, Document, Look, Solutions
@@ -33,6 +33,7 @@ from symattn.problems import Spec, problem_type
 from symattn.problems.full import question as full_question
 from symattn.question import Content, Json, Question
 from symattn.settings import ABOUT
+from symattn.typed import Absent, Place, read
 from symattn.version import VERSION
 from symattn.writers import FORMATS, html, latex, markdown
 
@@ -150,7 +151,7 @@ def sheets(recipe: Recipe, count: int) -> Iterator[Sheet]:
     """
     command = recipe.command()
     for number, question in enumerate(islice(pool(recipe.spec, Dice.seeded(recipe.seed)), count), 1):
-        yield Sheet(question, identity(question.content), command, number)
+        yield Sheet(question, identity(question.frozen), command, number)
 
 
 def make_sheet(problem: Problem, detail: Detail | None = None) -> Sheet:
@@ -189,20 +190,20 @@ class _Frozen:
     id: str
     content: Content
     hash: str
-    command: str = ""
+    command: Annotated[str, Absent()] = ""
 
 
 def _is_variant(sheet: Sheet) -> bool:
-    return "type" in sheet.question.content
+    return "type" in sheet.question.frozen
 
 
 def _frozen(sheet: Sheet) -> _Frozen:
-    return _Frozen(sheet.name, sheet.question.content, _hash(sheet.question), sheet.command)
+    return _Frozen(sheet.name, sheet.question.frozen, _hash(sheet.question), sheet.command)
 
 
 def _hash(question: Question) -> str:
     """Of what a question is made from and of its answers, as the hash of a variant in `exam.json`."""
-    return digest([question.content, list(question.entries())])
+    return digest([question.frozen, list(question.entries())])
 
 
 def _sealed(sheets: Sequence[_Frozen]) -> str:
@@ -233,7 +234,8 @@ def thaw_sheets(text: str, where: str | Path) -> Mapping[str, Question]:
         raise InputError(f"{where} was changed after it was written (its hash does not fit).")
     if form != FROZEN_FORMAT:
         raise InputError(f"{where} has the format {form}; this version of symattn reads {FROZEN_FORMAT}.")
-    return ThawedSheets([_Frozen(s["id"], s["content"], s["hash"]) for s in listed], str(where), software)
+    frozen = read(tuple[_Frozen, ...], listed, Place(str(where)).at("sheets"))
+    return ThawedSheets(frozen, str(where), software)
 
 
 class ThawedSheets(Mapping[str, Question]):
@@ -247,7 +249,8 @@ class ThawedSheets(Mapping[str, Question]):
     def __getitem__(self, id: str) -> Question:
         if id not in self._made:
             frozen = self._sheets[id]
-            question = problem_type(str(frozen.content["type"])).make(frozen.content)
+            chosen = problem_type(str(frozen.content["type"]))
+            question = chosen.make(chosen.thaw(frozen.content, f"{self._where}, sheet {id}"))
             if _hash(question) != frozen.hash:
                 raise InputError(
                     f"Sheet {id} of {self._where} comes out otherwise than it was frozen: it was made by "

@@ -27,7 +27,7 @@ from symattn.marking.report import Report
 from symattn.misconceptions import WrongDerivation, misconceptions, replayed
 from symattn.pool import pool
 from symattn.problems import Spec, problem_type
-from symattn.question import Content, Question, StepAnswer
+from symattn.question import Question, StepAnswer
 from symattn.submissions.entries import entry, grid
 
 Outcome = Literal["found", "collided", "missed", "invisible", "undefined"]
@@ -150,7 +150,7 @@ class _Tried:
     broken_pairs: list[str] = field(default_factory=list)
 
 
-def _variant(type: str, content: Content, number: int) -> _Tried:
+def _variant(type: str, content: object, number: int) -> _Tried:
     """Everything tried on one variant."""
     question, tried = problem_type(type).make(content), _Tried()
     assert question.problem is not None

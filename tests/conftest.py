@@ -1,8 +1,19 @@
-"""Hypothesis for the whole tree: slow machines are not failures, and a run tries the same examples every time.
+"""What the fast suite takes, and hypothesis for the whole tree.
 
-So a change is judged by what it changed and not by luck; `make thorough` looks for new failures, at random and longer.
+`pytest` alone runs the fast suite: what is not `slow`.  `make test` runs everything.
+
+Slow machines are not failures, and a run tries the same examples every time, so that a change is judged by what it
+changed and not by luck; `make thorough` looks for new failures, at random and longer.
 """
 
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from zlib import crc32
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -10,3 +21,42 @@ settings.register_profile(
 )
 settings.register_profile("thorough", settings.get_profile("symattn"), max_examples=400, derandomize=False)
 settings.load_profile("symattn")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave to the whole suite what the fast one does not take of a test."""
+    functions = [item for item in items if isinstance(item, pytest.Function) and not item.get_closest_marker("slow")]
+    for (_, name), group in itertools.groupby(functions, lambda item: (item.path, item.originalname)):
+        cases = list(group)
+        if mark := cases[0].get_closest_marker("covering"):
+            kept = few(name, list(covering(cases)), mark.kwargs.get("most"))
+            for case in cases:
+                if case not in kept:
+                    case.add_marker(pytest.mark.slow)
+
+
+def covering(cases: Sequence[pytest.Function]) -> Iterator[pytest.Function]:
+    """So few cases of a test that every value of every parameter comes, in as many combinations as may be.
+
+    Each time the case with the most values that have not come yet; of several, the one whose values came least often.
+    """
+    values = {case: set(values_of(case)) for case in cases}
+    came, missing = Counter[tuple[str, str]](), set[tuple[str, str]]().union(*values.values())
+    while missing:
+        best = max(cases, key=lambda case: (len(values[case] & missing), -sum(came[value] for value in values[case])))
+        came.update(values[best])
+        missing -= values[best]
+        yield best
+
+
+def values_of(case: pytest.Function) -> Iterator[tuple[str, str]]:
+    return ((name, repr(value)) for name, value in case.callspec.params.items())
+
+
+def few(name: str | None, cases: list[pytest.Function], most: int | None) -> list[pytest.Function]:
+    """At most so many cases, spread evenly; another test begins elsewhere, so that together they see more values."""
+    if most is None or len(cases) <= most:
+        return cases
+    begin = crc32(str(name).encode()) % len(cases)
+    return [cases[(begin + k * len(cases) // most) % len(cases)] for k in range(most)]

@@ -22,12 +22,13 @@ from symattn.problem_file import problem_file
 from symattn.writers import FORMATS
 
 
+@pytest.mark.covering(most=7)
 @pytest.mark.parametrize("notation", [None, *notations()])
 @pytest.mark.parametrize("corrected", [True, False], ids=["corrected", "as-written"])
 @pytest.mark.parametrize("symbolic", [False, True], ids=["numbers", "letters"])
 @pytest.mark.parametrize("example", examples())
 def test_every_example_in_every_notation_in_every_format(example, corrected, symbolic, notation):
-    if symbolic and load_example(example).data["mechanism"] == "custom":
+    if symbolic and load_example(example).mechanism == "custom":
         pytest.skip("a custom problem has letters of its own")
     solution = derive(example, corrected=corrected, symbolic=symbolic, notation=notation)
     document = solution.document
@@ -57,6 +58,7 @@ def drawn(name: str) -> dict[str, Matrix]:
     return dict(draw(chosen, Settings.read({**chosen.defaults, **chosen.drawn}), sizes, random.Random(1)).givens)
 
 
+@pytest.mark.covering(most=12)
 @pytest.mark.parametrize(("name", "notation", "by", "orientation"), list(every_way()))
 def test_every_mechanism_in_every_notation_makes_a_worksheet_and_a_key(name, notation, by, orientation):
     chosen = mechanism(name)
@@ -69,6 +71,7 @@ def test_every_mechanism_in_every_notation_makes_a_worksheet_and_a_key(name, not
     assert FORMATS["text"].write(page).strip()
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("entries", ["auto", "all", "first-row", "none", ((0, 0), (1, 2), (99, 99))])
 @pytest.mark.parametrize("places", [None, 0, 4, 30])
 def test_every_amount_of_detail(entries, places):

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from click.shell_completion import BashComplete
 from click.testing import CliRunner
+from waiting import GUARD
 from wrong_values import without_caret
 
 import symattn
@@ -41,7 +42,7 @@ def process(*arguments: object, cwd: Path, **environment: str) -> subprocess.Com
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
     return subprocess.run(
         [sys.executable, "-m", "symattn", *map(str, arguments)], cwd=cwd, capture_output=True, text=True,
-        env={**os.environ, "PYTHONPATH": path, "PYTHONUTF8": "1", **environment}, timeout=60, check=False,
+        env={**os.environ, "PYTHONPATH": path, "PYTHONUTF8": "1", **environment}, timeout=GUARD, check=False,
     )  # fmt: skip
 
 
@@ -87,6 +88,7 @@ def test_pdf_is_a_pdf(folder):
     assert [page[:5] for page in pages] == [b"%PDF-"] * 2
 
 
+@pytest.mark.slow
 def test_four_together_are_two_files_and_their_frozen_set(folder):
     assert run("worksheet", "-n", 4, "--seed", 7, "--format", "text", "--together", "--out", "o").exit_code == 0
     stem = "o/self-attention-7"
@@ -103,6 +105,7 @@ def test_quiet_prints_nothing(folder):
     assert len(files(folder)) == 3
 
 
+@pytest.mark.slow
 def test_without_a_seed_one_is_taken_and_named(folder):
     names = [run("worksheet", "--format", "text", "--out", str(i)).output for i in range(2)]
     assert names[0].replace("0/", "", 1) != names[1].replace("1/", "", 1)
@@ -118,6 +121,7 @@ OPTIONS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
 def test_the_recipe_in_the_footer_makes_the_same_sheet(folder, options):
     first = run("worksheet", "--seed", 5, "--format", "text,latex,markdown,typst", "--out", "a", *options)
@@ -136,6 +140,7 @@ def test_the_recipe_in_the_footer_makes_the_same_sheet(folder, options):
         assert (folder / "a" / name).read_bytes() == (folder / "b" / name).read_bytes(), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mechanisms())
 def test_every_mechanism_makes_sheets_that_its_recipe_makes_again(folder, name):
     assert run("worksheet", name, "--seed", 2, "--format", "text", "--out", "a").exit_code == 0
@@ -148,6 +153,7 @@ def test_every_mechanism_makes_sheets_that_its_recipe_makes_again(folder, name):
     ]
 
 
+@pytest.mark.slow
 def test_the_same_recipe_gives_the_same_bytes_in_every_format(folder):
     forms = ",".join(f for f in formats() if f != "latex-pdf")  # TeX is compiled in the writers' tests
     for out in ("a", "b"):
@@ -160,6 +166,7 @@ def test_the_same_recipe_gives_the_same_bytes_in_every_format(folder):
         assert (folder / "a" / name).read_bytes() == (folder / "b" / name).read_bytes(), name
 
 
+@pytest.mark.slow
 def test_another_process_with_another_hash_seed_gives_the_same_bytes(folder):
     for seed in ("1", "2"):
         done = process(
@@ -170,6 +177,7 @@ def test_another_process_with_another_hash_seed_gives_the_same_bytes(folder):
         assert (folder / "1" / name).read_bytes() == (folder / "2" / name).read_bytes(), name
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("source", [*examples(), "problem.toml"])
 @pytest.mark.parametrize("kind", ["derivation", "worksheet", "key"])
 def test_examples_and_files_are_derived(folder, source, kind):
@@ -183,6 +191,7 @@ def test_examples_and_files_are_derived(folder, source, kind):
     assert files(folder / "o") == [f"{stem}.md", f"{stem}.tex", "symattn.sty"]
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize(
     "options",
     [
@@ -272,8 +281,8 @@ def test_help_waits_for_nothing_heavy(arguments, tmp_path):
         "sys.exit(f'imported: {heavy}' if heavy else 0)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        [sys.executable, "-c", code, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=GUARD,
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -287,7 +296,7 @@ def test_numbers_alone_need_no_sympy(tmp_path):
         "sys.exit('sympy was loaded' if 'sympy' in sys.modules else 0)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=GUARD, check=False,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
@@ -347,7 +356,11 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "words"), WRONG, ids=[" ".join(a) for a, _ in WRONG])
+@pytest.mark.covering(most=5)
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [pytest.param(a, words, id=" ".join(a), marks=[pytest.mark.slow] * ("500" in a)) for a, words in WRONG],
+)
 def test_what_is_wrong_is_one_sentence_and_exit_code_2_and_nothing_is_written(folder, arguments, words):
     result = run(*arguments)
     assert result.exit_code == 2, result.output
@@ -359,6 +372,7 @@ def test_what_is_wrong_is_one_sentence_and_exit_code_2_and_nothing_is_written(fo
     assert files(folder) == []
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize(
     "arguments",
     [["worksheet", "--scale", "sqrt("], ["derive", "nothing.toml"], ["worksheet", "selfish"], ["list", "things"]],
@@ -402,6 +416,7 @@ def test_a_file_in_the_way_is_one_line_and_the_rest_is_as_it_was(folder):
     assert files(folder) == []
 
 
+@pytest.mark.slow
 def test_an_interruption_leaves_no_files_behind(folder, monkeypatch):
     from symattn import sheets
 
@@ -446,6 +461,7 @@ def test_after_an_interruption_it_is_said_whether_the_same_command_continues(fol
     assert (folder / "o/exam/exam.json").read_bytes() == frozen
 
 
+@pytest.mark.slow
 def test_writing_again_replaces_what_is_there(folder):
     for _ in range(2):
         assert run("worksheet", "--seed", 1, "--format", "text", "--out", "o").exit_code == 0
@@ -457,13 +473,14 @@ def test_a_reader_that_goes_away_is_no_error(folder):
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     command = f"{shlex.quote(sys.executable)} -m symattn derive note-000 --entries all --format text,latex | head -1"
     done = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {command}"], cwd=folder, capture_output=True, text=True, timeout=60,
+        ["bash", "-c", f"set -o pipefail; {command}"], cwd=folder, capture_output=True, text=True, timeout=GUARD,
         env={**os.environ, "PYTHONPATH": path, "PYTHONUTF8": "1"}, check=False,
     )  # fmt: skip
     assert done.returncode == 0
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_output_that_is_no_terminal_has_no_colours_and_no_bars(folder):
     done = process("worksheet", "-n", 3, "--seed", 1, "--format", "text", cwd=folder)
     assert done.returncode == 0
@@ -471,6 +488,7 @@ def test_output_that_is_no_terminal_has_no_colours_and_no_bars(folder):
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mask", [[[1, 0, 1], [1, 1, 0], [0, 1, 1]], ((True, False, True),) * 2 + ((False, True, True),)]
 )
@@ -492,6 +510,16 @@ def test_a_mask_that_is_written_badly(mask, tmp_path, monkeypatch):
     assert not any(tmp_path.iterdir())
 
 
+def test_as_many_places_as_are_asked_for(folder):
+    assert run("worksheet", "attention", "--seed", 1, "--decimal", "--places", 2, "--format", "text").exit_code == 0
+    key = (folder / "output/attention-1-01-key.txt").read_text(encoding="utf-8")
+    assert "--places 2" in key
+    decimals = re.findall(r"≈ −?\d\.(\d+)$", key, re.MULTILINE)
+    assert decimals
+    assert {len(digits) for digits in decimals} == {2}
+
+
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize(
     "settings",
     [{"stop_at": "A"}, {"rounding": {"places": 1, "ties": "up"}}, {"rounding": {"places": 2, "method": "truncate"}}],

@@ -312,6 +312,7 @@ def test_without_a_mask_permuting_the_tokens_permutes_the_outputs(problem, rando
     assert moved == Matrix.of(output.rows[i] for i in queries)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.data())
 def test_masking_is_softmax_and_then_renormalising(data):
@@ -354,6 +355,7 @@ def test_what_a_causal_token_sees_does_not_depend_on_the_future(problem, other):
 # ------------------------------------------------------------------------------------------------ the op's own shape
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(strategies.problems())
 def test_every_result_has_the_shape_that_its_op_foretells(problem):

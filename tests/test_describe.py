@@ -35,6 +35,7 @@ def run(program: str) -> tuple[Solution, str]:
     return names["d"], printed.getvalue()  # type: ignore[return-value]
 
 
+@pytest.mark.covering(most=16)
 @pytest.mark.parametrize("name", [*MECHANISMS, "custom"])
 def test_the_example_runs_as_it_is(name):
     solution, printed = run(symattn.describe(name).example.python)
@@ -103,6 +104,12 @@ IDLE = [
 def test_a_setting_that_would_change_nothing_is_refused(name, given, stated):
     with pytest.raises(InputError, match=f"{name} has no setting '{next(iter(stated))}'; its own are arithmetic, "):
         symattn.derive(name, **given, **stated)
+
+
+@pytest.mark.parametrize(("name", "stated"), [("layer_norm", {"mask": "causal"}), ("attention", {"order": "KVQ"})])
+def test_worksheets_refuse_it_too(name, stated):
+    with pytest.raises(InputError, match=f"{name} has no setting '{next(iter(stated))}'; its own are arithmetic, "):
+        symattn.worksheet(name, seed=7, **stated)
 
 
 def test_a_setting_that_says_how_it_is_in_any_case_is_none_to_refuse():

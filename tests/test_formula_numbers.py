@@ -1,11 +1,12 @@
 """Exact values as formulas: what they look like, and that they still are the value."""
 
+import re
 from fractions import Fraction as Ratio
 
 import oracles
 import pytest
 import sympy
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from symattn.errors import InputError
@@ -64,12 +65,15 @@ def test_decimals_with_a_sign(digits, right):
 
 @settings(max_examples=200)
 @given(st.fractions(max_denominator=2000))
+@example(Ratio(1, 2))
+@example(Ratio(-1, 20))
 def test_the_shortest_decimal_is_the_value_and_no_shorter_one_is(q):
     digits = shortest(q.numerator if q.denominator == 1 else q)
     terminates = set(sympy.primefactors(q.denominator)) <= {2, 5}
     assert (digits is not None) == terminates
     if digits is not None:
         assert Ratio(digits) == q
+        assert re.fullmatch(r"-?\d+(\.\d+)?", digits), digits  # 0.5, and not .5
         places = len(digits.partition(".")[2])
         assert places == 0 or (q * 10 ** (places - 1)).denominator != 1
 

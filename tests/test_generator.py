@@ -53,6 +53,7 @@ def check(name: str, givens: dict, mask: str | None, scale: float, activation: s
     assert name == "weighted_values" or np.isfinite(found["Z"]).all()
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("name", ["self_attention", "causal_self_attention", "attention"])
 @pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: "-".join(map(str, sizes.values())))
 def test_no_variant_is_degenerate(name, sizes):
@@ -109,6 +110,7 @@ def test_the_hidden_scores_of_a_causal_variant_have_both_signs(by):
         assert hidden.min() < 0 < hidden.max()
 
 
+@pytest.mark.slow
 def test_after_an_activation_nothing_is_degenerate_either():
     chosen, settings = mechanism("self_attention"), Settings(activation="relu")
     for seed in range(20):
@@ -121,6 +123,7 @@ def test_after_an_activation_nothing_is_degenerate_either():
         )
 
 
+@pytest.mark.slow
 def test_sizes_that_leave_no_room_are_an_error_that_says_why():
     chosen = mechanism("attention")
     with pytest.raises(InputError, match=r"No variant of attention with .*worth setting"):
@@ -178,6 +181,7 @@ def thirty():
     return worksheet(n=30, seed=5)
 
 
+@pytest.mark.slow
 def test_thirty_sheets_are_thirty_different_ones(thirty):
     assert len({s.name for s in thirty}) == 30
     assert len({str(s.problem.givens) for s in thirty}) == 30
@@ -186,10 +190,12 @@ def test_thirty_sheets_are_thirty_different_ones(thirty):
         assert sheet.worksheet.sheet == sheet.key.sheet == sheet.name
 
 
+@pytest.mark.slow
 def test_the_first_sheets_do_not_depend_on_how_many_are_asked_for(thirty):
     assert worksheet(n=3, seed=5) == thirty[:3]
 
 
+@pytest.mark.slow
 def test_seeds_and_settings_give_different_sheets(thirty):
     one = {s.name for s in thirty}
     assert not one & {s.name for s in worksheet(n=3, seed=2)}
@@ -197,11 +203,13 @@ def test_seeds_and_settings_give_different_sheets(thirty):
     assert not one & {s.name for s in worksheet("causal_self_attention", n=3, seed=5)}
 
 
+@pytest.mark.slow
 def test_more_sheets_than_there_are_is_an_error():
     with pytest.raises(InputError, match="more draws gave none"):
         worksheet("attention", n=100, sizes={"n": 1, "m": 1, "d_k": 1, "d_v": 1})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["self_attention", "causal_self_attention", "attention", "weighted_values"])
 def test_the_key_holds_what_numpy_gives(name):
     for sheet in worksheet(name, n=5, seed=3):
@@ -218,6 +226,7 @@ def test_the_key_holds_what_numpy_gives(name):
             assert isinstance(exact, int) or f"{x:.4f}" in page or f"{x:.1f}".rstrip("0") in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["text", "latex", "markdown", "typst"])
 def test_no_answer_stands_on_the_worksheet(form):
     for sheet in worksheet(n=3, seed=4):
@@ -232,6 +241,7 @@ def test_names_of_files_come_from_the_recipe():
     assert stem_of(make_recipe("causal_self_attention", {}, seed=7)) == "causal-self-attention-7"
 
 
+@pytest.mark.slow
 def test_a_recipe_gives_the_same_bytes_each_time():
     recipe = make_recipe("self_attention", {"mask": "causal"}, seed=9)
     for form in ("text", "latex", "markdown", "typst"):

@@ -123,6 +123,7 @@ def formulas(document: Document) -> Counter[str]:
 # ------------------------------------------------------------------------------------------------ Falk's scheme
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_in_every_scheme_the_factors_make_the_product(name: str) -> None:
     made = sheet(name)
@@ -139,6 +140,7 @@ def test_in_every_scheme_the_factors_make_the_product(name: str) -> None:
             np.testing.assert_allclose(numbers(left) @ numbers(above), numbers(inside), rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.covering(most=9)
 @pytest.mark.parametrize("name", MECHANISMS)
 @pytest.mark.parametrize("layout", ["falk", "columns"])
 def test_a_layout_changes_no_entry(name: str, layout: str) -> None:
@@ -149,6 +151,7 @@ def test_a_layout_changes_no_entry(name: str, layout: str) -> None:
     assert formulas(usual)
 
 
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_boxes_of_every_product_stand_in_a_scheme_that_shows_what_is_given(name: str) -> None:
     made = sheet(name)
@@ -196,7 +199,7 @@ def test_letters_are_multiplied_in_a_scheme_by_name() -> None:
 def test_what_is_missing_from_a_faded_example_is_in_no_factor() -> None:
     """Entries of a given matrix may be blank as well: then its numbers stand in no scheme."""
     [made] = symattn.worksheet("attention", problem="faded", seed=3, options={"backwards": True})
-    blanks = made.question.content["blanks"]
+    blanks = made.question.frozen["blanks"]
     assert isinstance(blanks, dict)
     for scheme in schemes(made.document(layout="falk")):
         for factor in (scheme.left, scheme.above):
@@ -221,6 +224,7 @@ def flat(blocks: Blocks) -> list[Block]:
     return found
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_columns_hold_every_part_in_its_order(name: str) -> None:
     made = sheet(name)
@@ -246,6 +250,7 @@ def test_steps_stand_at_the_left_and_their_working_at_the_right(name: str) -> No
         assert right or len(left) > 1
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("problem", list(problem_types()))
 def test_every_problem_type_in_every_layout(problem: str) -> None:
     """A layout moves things and loses none: the same boxes, choices and tables, with the same headings."""

@@ -34,6 +34,7 @@ def found(document: Document, kind: type) -> list[object]:
     return [block for block in all_blocks(document.blocks) if isinstance(block, kind)]
 
 
+@pytest.mark.slow
 def test_products_stand_in_schemes_on_papers_and_keys() -> None:
     page, answers, _ = exam("falk")
     assert len(found(page, Falk)) == 2  # scores and output
@@ -55,10 +56,11 @@ def test_what_is_frozen_of_the_questions_knows_no_layout() -> None:
     assert len(questions) == 1
 
 
+@pytest.mark.slow
 def test_conventions_may_be_bare_and_never_left_out() -> None:
     bare, full = (exam("matrix", conventions)[0] for conventions in ("bare", "full"))
     assert bare != full
     with pytest.raises(InputError, match="conventions is 'none'; an exam says them: full or bare was expected"):
         exam("matrix", "none")
-    with pytest.raises(InputError, match=r"In midterm.toml, layout is 'fancy'; one of matrix, falk, columns"):
+    with pytest.raises(InputError, match=r"midterm.toml: layout is 'fancy'; one of matrix, falk, columns"):
         exam("fancy")

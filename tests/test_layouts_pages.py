@@ -53,6 +53,7 @@ def texts(document: Document) -> list[str]:
     return [page.extract_text() for page in PdfReader(io.BytesIO(write_pdf(document))).pages]
 
 
+@pytest.mark.covering(most=2)
 def test_boxes_stay_with_what_is_asked_and_space_for_working_comes_after_them(sheet: Sheet) -> None:
     blocks = sheet.document().blocks
     starts = [k for k, block in enumerate(blocks) if isinstance(block, Heading) and block.marks]

@@ -35,6 +35,7 @@ serve(lambda settings: answer)
 COMMAND = (sys.executable, "-c", PROGRAM)
 
 
+@pytest.mark.slow
 @posix
 def test_what_never_ends_is_ended_by_its_own_processor_time():
     worker = Worker(COMMAND, None, 1)
@@ -67,6 +68,7 @@ def test_what_stands_still_is_ended_in_the_end():
     worker.end()
 
 
+@pytest.mark.slow
 @posix
 def test_after_a_loss_the_next_job_is_done():
     kept = Kept(COMMAND, 1)
@@ -107,6 +109,7 @@ def refusal(*arguments: object) -> str:
     return result.output
 
 
+@pytest.mark.slow
 @posix
 def test_check_of_what_never_ends_is_a_sentence(folder, monkeypatch):
     """Whatever may hang in marking: here the marker itself is made to."""
@@ -210,6 +213,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_with_wrong_values(folder, command):
     """Used, or refused in a sentence: an exception that nobody raised on purpose would come out of `invoke`."""

@@ -98,6 +98,7 @@ def test_the_encoder_of_note_003():
     assert solution.steps[-1].name == "N2"
 
 
+@pytest.mark.slow
 def test_the_encoder_of_note_003_is_that_of_pytorch():
     torch = pytest.importorskip("torch")
     solution = derive("note-003-encoder")
@@ -208,6 +209,7 @@ def test_note_003_says_where_its_empty_sections_are_filled(name):
     assert f"note-003-{name}" not in derive("note-003", corrected=False).text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OURS)
 def test_each_can_be_set_as_a_worksheet(name):
     solution = derive(name, miniature=name == "note-001-feed-forward")
@@ -259,6 +261,7 @@ def test_the_miniature_of_the_hand_over():
 # ------------------------------------------------------------------------------------------------ layouts and settings
 
 
+@pytest.mark.slow
 def test_a_notation_that_goes_token_by_token_is_used_for_heads_matrix_by_matrix():
     [sheet] = worksheet("multi_head_attention", notation="note-003", seed=3)
     steps = [step.name for step in sheet.problem.derivation]

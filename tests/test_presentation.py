@@ -143,7 +143,7 @@ def test_an_exam_file_says_the_look(tmp_path):
     path = tmp_path / "exam.toml"
     data = {"paper": "letter", "decimal_sign": "comma", "transpose": "T", "question": [{"type": "masks"}]}
     assert exam_spec(data, path).look == Look(paper="letter", decimal=",", transpose="T")
-    with pytest.raises(InputError, match=r"In exam\.toml, brackets is 'angle'; one of square, round was expected"):
+    with pytest.raises(InputError, match=r"exam\.toml: brackets is 'angle'; one of square, round was expected"):
         exam_spec({"brackets": "angle", "question": [{"type": "masks"}]}, path)
 
 

@@ -37,6 +37,7 @@ def used(tree: ast.AST) -> Iterator[tuple[int, str]]:
                 yield from ((node.lineno, a.value) for a in arguments if isinstance(a, ast.Constant))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(TESTS.rglob("*.py")), ids=lambda path: path.stem)
 def test_no_test_uses_a_private_name(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -47,6 +48,7 @@ def test_no_test_uses_a_private_name(path):
         assert name in own or name not in private(), f"{path.name}, line {line}: {name}"
 
 
+@pytest.mark.slow
 def test_private_names_are_found():
     assert len(private()) > 500
     tree = ast.parse("from symattn.cli.lists import _misconception\nx._working\nmonkeypatch.setattr(y, '_refuse', 1)")

@@ -63,6 +63,7 @@ def test_there_are_commands_and_files_to_run() -> None:
     assert len(PAGES) >= 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_command(command: str, folder: Path) -> None:
     if command.startswith("symattn grade"):
@@ -130,12 +131,17 @@ def test_every_page_is_linked_from_the_readme_and_has_its_contents() -> None:
         assert listed == sections, page
 
 
-def test_the_tables_name_every_problem_type_and_mechanism() -> None:
-    text = PAGES[Path("docs/worksheets.md")]
-    named = {name for row in re.findall(r"^\|(.*?)\|", text, re.MULTILINE) for name in re.findall(r"`([\w-]+)`", row)}
-    in_rows = set(re.findall(r"`(\w+)`", text))
-    assert set(problem_types()) <= named
-    assert set(mechanisms()) <= in_rows
+def test_the_tables_name_problem_types_and_mechanisms_that_there_are() -> None:
+    """Those that are not there are in docs/reference.md, which is made: who adds one has no table to fill in."""
+    types, chosen = PAGES[Path("docs/worksheets.md")].split("## Types of problem")[1].split("## Mechanisms")
+    named = re.findall(r"^\| `([\w-]+)` \|", types, re.MULTILINE)
+    worked_out = [
+        name for row in re.findall(r"^\|(.*?)\|", chosen, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)
+    ]
+    assert named
+    assert worked_out
+    assert set(named) <= set(problem_types())
+    assert set(worked_out) <= set(mechanisms())
 
 
 def test_the_readme_says_that_there_is_no_licence_yet() -> None:

@@ -118,6 +118,7 @@ def carried(derivation: Derivation, name: str, i: int, j: int, value: object) ->
     return replace(replayed, steps=tuple(replace(s, pinned=False) for s in replayed))
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("name", ["S", "S'", "M", "A", "Z"])
 def test_an_error_is_found_where_it_was_made_also_if_everything_follows_from_it(name):
     derivation = worksheet("causal_self_attention", seed=2)[0].problem.derivation

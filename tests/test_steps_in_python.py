@@ -14,6 +14,7 @@ from wrong_values import dumps
 import symattn
 from symattn.errors import InputError, ReadError, ShapeError
 from symattn.examples import load_example
+from symattn.typed import plain
 
 QK = {"Q": [[1, 0], [2, 1]], "K": [[1, 0], [0, 1]]}
 SCORES = {"name": "S", "op": "matmul", "of": ["Q", "K^T"]}
@@ -72,7 +73,7 @@ def test_every_op_comes_out_as_from_a_file(tmp_path):
 
 @pytest.mark.parametrize("name", ["note-002", "note-004"])
 def test_the_contents_of_a_file_as_a_dict(name):
-    data = json.loads(json.dumps(dict(load_example(name).data)))
+    data = json.loads(json.dumps(plain(load_example(name))))
     assert symattn.derive(data).text() == symattn.derive(name).text()
     assert symattn.derive(data, corrected=False).text() == symattn.derive(name, corrected=False).text()
 
@@ -145,11 +146,11 @@ def test_a_dict_names_its_own_keys():
     custom = {"mechanism": "custom", "given": QK}
     for data, says in (
         ({**custom, "step": [SCORES, {**WEIGHTS, "of": "T"}]}, "step[1]: Step 'A': There is no matrix 'T'"),
-        ({**custom, "step": [3]}, "step is [3]; a list of tables was expected."),
+        ({**custom, "step": [3]}, "source: step 1 is 3; a table was expected."),
         ({**custom, "steps": [SCORES]}, "source has 'steps'; did you mean step?"),
-        ({"mechanism": "atention"}, "There is no mechanism 'atention'; did you mean attention?"),
+        ({"mechanism": "atention"}, "source: mechanism: There is no mechanism 'atention'; did you mean attention?"),
         ({"mechanism": "attention", "gven": QK}, "source has 'gven'; did you mean given?"),
-        ({"mechanism": "attention", "given": 5}, "In source, given is 5; a table was expected."),
+        ({"mechanism": "attention", "given": 5}, "source: given is 5; a table was expected."),
     ):
         with pytest.raises(InputError) as error:
             symattn.derive(data)

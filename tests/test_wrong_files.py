@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,15 +13,16 @@ from wrong_values import WRONG, dumps, mutations, places, spoilt
 
 import symattn
 from symattn.errors import SymattnError
-from symattn.exam.spec import HEAD, LOOK, SHARED, exam_spec
+from symattn.exam.spec import ExamFile, exam_spec
 from symattn.explanation import derivation_document
 from symattn.languages import read_catalogue
 from symattn.marking import mark
 from symattn.marking.policy import Policy
-from symattn.marking.scheme import read_scheme
+from symattn.marking.scheme import Scheme, read_scheme
 from symattn.notation import Notation, read_notation
-from symattn.problem_file import KEYS, SETTINGS, problem_file
+from symattn.problem_file import ProblemFile, problem_file
 from symattn.submissions import read_submission
+from symattn.typed import keys
 from symattn.writers import text
 
 QKV = {"Q": [[1, 0], [0, 1]], "K": [[1, 0], [0, 1]], "V": [[1], [2]]}
@@ -139,13 +139,14 @@ def right():
 
 _asked: list[Any] = []
 
+KEYS = set(keys(ProblemFile))
 READERS: Mapping[str, tuple[Callable[[dict[str, Any]], None], dict[str, Any], set[str]]] = {
-    "problem": (derived, PROBLEM, KEYS | SETTINGS),
-    "problem as written": (as_written, PROBLEM, KEYS | SETTINGS),
+    "problem": (derived, PROBLEM, KEYS),
+    "problem as written": (as_written, PROBLEM, KEYS),
     "steps": (derived, CUSTOM, KEYS),
-    "exam": (exam, EXAM, {*HEAD, *LOOK, *SHARED, "instructions", "class", "question"}),
-    "notation": (notation, NOTATION, {f.name for f in fields(Notation)} | {"section"}),
-    "scheme": (scheme, SCHEME, {"policy", "settings", "line"}),
+    "exam": (exam, EXAM, set(keys(ExamFile))),
+    "notation": (notation, NOTATION, set(keys(Notation))),
+    "scheme": (scheme, SCHEME, set(keys(Scheme))),
     "language": (language, LANGUAGE, set()),
     "answers": (answers, ANSWERS, {"answers", "question", "methods", "points", "name", "sheet"}),
 }
@@ -209,12 +210,12 @@ NO_SIZES = [value for value in WRONG if not (type(value) is int and 1 <= value <
 @pytest.mark.parametrize("value", NO_SIZES, ids=lambda value: repr(value)[:20])
 def test_a_size_that_is_none_is_refused_before_anything_is_drawn(value):
     question = {"type": "full", "mechanism": "attention", "sizes": {"n": value}}
-    with pytest.raises(SymattnError, match=r"question 1: The size n is .*; a whole number from 1 to 10000"):
+    with pytest.raises(SymattnError, match=r"question 1, sizes\.n is .*; a whole number from 1 to 10000"):
         exam_spec({"question": [question]}, Path("exam.toml"))
 
 
 @pytest.mark.parametrize("number", ["inf", "-inf", "nan"])
 def test_a_setting_that_is_no_number_is_refused(number):
     data = tomllib.loads(dumps(PROBLEM) + f"epsilon = {number}\n")
-    with pytest.raises(SymattnError, match=r"epsilon is -?(inf|nan); that is not a number\."):
+    with pytest.raises(SymattnError, match=r"epsilon is -?(inf|nan); a number was expected\."):
         problem_file(data, "x.toml").problem()

@@ -16,13 +16,13 @@ import symattn
 from symattn.cli import main
 from symattn.cli.lists import catalogues
 from symattn.errors import InputError, nearest, offered
-from symattn.exam.spec import HEAD, LOOK, SHARED, exam_spec
+from symattn.exam.spec import ExamFile, exam_spec
 from symattn.examples import examples, load_example
 from symattn.explanation import CONVENTIONS, DIAGRAMS, LAYOUTS, known_choice
 from symattn.grading.source import papers
 from symattn.languages import SIGNS, catalogue, languages, read_catalogue
 from symattn.marking.policy import POLICIES, policy
-from symattn.marking.scheme import read_scheme
+from symattn.marking.scheme import Scheme, read_scheme
 from symattn.mechanisms import Settings, custom, mechanism, mechanisms
 from symattn.mechanisms.base import CHOICES, mask_keep
 from symattn.misconceptions import misconception, misconceptions
@@ -31,13 +31,15 @@ from symattn.ops import OPS
 from symattn.presentation import CHOICES as OF_A_LOOK
 from symattn.presentation import make_look
 from symattn.problem import Erratum
-from symattn.problem_file import KEYS, problem_file
+from symattn.problem_file import ProblemFile, problem_file
 from symattn.problems import Spec, problem_type, problem_types
 from symattn.sheets import SOLUTIONS, check_formats, check_solutions, formats
+from symattn.typed import keys
 
 LETTERS = string.ascii_lowercase + string.digits
 MASKS = ("causal", "padding", "window", "prefix", "blocks", "hidden", "additive")
-ENGLISH = {"language": {"code": "en", "name": "English", "plural": "one if n == 1"}}
+HEADER = 'msgid ""\nmsgstr "Language: xx\\nX-Language-Name: Mine\\nPlural-Forms: nplurals=2; plural=n != 1;\\n"\n'
+SIGN = '\nmsgctxt "sign"\nmsgid "{}"\nmsgstr "x"'
 ATTENTION = {"Q": [[1, 0]], "K": [[1, 0]], "V": [[1, 2]]}
 SETTINGS = [f.name for f in fields(Settings)]
 SOLVED = symattn.derive("attention", **ATTENTION)
@@ -81,7 +83,7 @@ CATALOGUES: dict[str, tuple[Iterable[object], Callable[[str], object]]] = {
     "policies": (POLICIES, policy),
     "notations": (notations(), load_notation),
     "keys of notations": (
-        [f.name for f in fields(Notation) if f.name != "sections"],  # which is section in a file
+        keys(Notation),
         lambda name: read_notation({name: 1}, "mine"),
     ),
     "formats of a text": ([f for f in formats() if "pdf" not in f], SOLVED.text),
@@ -89,20 +91,19 @@ CATALOGUES: dict[str, tuple[Iterable[object], Callable[[str], object]]] = {
     "formats": (formats(), lambda name: check_formats([name])),
     "solutions": (SOLUTIONS, lambda name: check_solutions([name])),
     "languages": (languages(), catalogue),
-    "tables of languages": (("language", "signs", "messages"), lambda n: read_catalogue({**ENGLISH, n: {}}, "x.toml")),
-    "signs of languages": (SIGNS, lambda name: read_catalogue({**ENGLISH, "signs": {name: "x"}}, "x.toml")),
+    "signs of languages": (SIGNS, lambda n: read_catalogue(HEADER + SIGN.format(n), "x.po")),
     "diagrams": (DIAGRAMS, SOLVED.diagram),
     "steps": ([step.name for step in SOLVED.steps], lambda name: SOLVED.derivation[name]),
     "ops": (OPS, lambda name: custom.run({"X": [[1]]}, [{"name": "Y", "op": name, "operands": ["X"]}])),
-    "keys of problem files": ((*KEYS, *SETTINGS), lambda name: problem_file({name: 1}, "problem.toml")),
-    "keys of exam files": ((*HEAD, *LOOK, *SHARED, "question"), lambda n: exam_spec({n: 1}, Path("exam.toml"))),
+    "keys of problem files": (keys(ProblemFile), lambda name: problem_file({name: 1}, "problem.toml")),
+    "keys of exam files": (keys(ExamFile), lambda n: exam_spec({n: 1}, Path("exam.toml"))),
     "keys of exam questions": (
         (*SETTINGS, "points", "title", "level", "softmax", "sizes", "notation", "exact", "places", "given", "items"),
         lambda name: exam_spec({"question": [{"type": "choice", name: 1}]}, Path("exam.toml")),
     ),
     "sizes on the command line": (("d_model", "d_ff", "d_out"), lambda name: cli("worksheet", "--size", f"{name}=2")),
     "keys of errata": ([f.name for f in fields(Erratum)], _erratum),
-    "keys of schemes": (("policy", "settings", "line"), lambda name: read_scheme(f'"{name}" = 1')),
+    "keys of schemes": (keys(Scheme), lambda name: read_scheme(f'"{name}" = 1')),
     "what a page may be told": ((*OF_A_LOOK, "language"), lambda name: make_look(**{name: "x"})),
     "layouts": (LAYOUTS, lambda name: known_choice("layout", name, LAYOUTS)),
     "conventions": (CONVENTIONS, lambda name: known_choice("conventions", name, CONVENTIONS)),

@@ -216,7 +216,7 @@ def catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
         from symattn.languages import catalogue
         from symattn.languages import languages as found
 
-        return {code: catalogue(code).name for code in found()}
+        return {code: catalogue(code).about for code in found()}
 
     def diagrams() -> Mapping[str, str]:
         from symattn.explanation import DIAGRAMS

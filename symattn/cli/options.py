@@ -160,7 +160,7 @@ settings_options = together(
 
 look_options = together(
     [
-        option("--language", group=PAGE, metavar="NAME|FILE", help="en, de, fr, es, zh, or your own language file."),
+        option("--language", group=PAGE, metavar="NAME|FILE", help="en, de, fr, es, zh, or your own .po file."),
         option("--text-size", group=PAGE, type=click.Choice(["11", "18", "24"]),
                help="In points; 18 and 24 are large print."),
         option("--paper", group=PAGE, type=click.Choice(["a4", "letter"]), help="A4 or US letter."),

@@ -26,7 +26,6 @@ from symattn.cli.options import (
 from symattn.cli.progress import HOW_TO_GO_ON, progress
 from symattn.cli.reading import read_list, read_look, read_options, read_settings, read_sizes
 from symattn.errors import InputError
-from symattn.settings import ABOUT
 
 if TYPE_CHECKING:
     from symattn.explanation import Conventions, Layout
@@ -179,15 +178,15 @@ _OTHERWISE_IN_EXAMS = {
 
 def _in_exam(option: click.Parameter, file: str) -> str:
     """Where an exam file says what an option says of single worksheets."""
-    from symattn.exam.spec import HEAD, LOOK, SHARED
-    from symattn.problems import Spec
+    from symattn.exam.spec import ExamFile, QuestionTable
+    from symattn.typed import keys
 
     name = option.name or ""
     key = _OTHERWISE_IN_EXAMS.get(name, name)
     if name == "options":
         return f"in an exam it stands in a [[question]] of {file}, as NAME = VALUE"
-    if key in (*HEAD, *LOOK, *SHARED):
+    if key in keys(ExamFile):
         return f"in an exam it stands at the top of {file}, as {key} = …"
-    if key in ABOUT or key in Spec.__dataclass_fields__:
+    if key in keys(QuestionTable):
         return f"in an exam it stands in a [[question]] of {file}, as {key} = …"
     return "an exam has no such choice"

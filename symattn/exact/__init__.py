@@ -3,6 +3,7 @@
 from symattn.exact.bridge import from_sympy, to_sympy
 from symattn.exact.decide import Decision, compare, decide, is_zero, sign
 from symattn.exact.matrix import AnyMatrix, Matrix, Outline, Size, matrix
+from symattn.exact.reading import read
 from symattn.exact.real import Real
 from symattn.exact.rounding import (
     decimal_text,
@@ -57,6 +58,7 @@ __all__ = [
     "logarithm",
     "matrix",
     "power",
+    "read",
     "rounded",
     "sign",
     "significant_text",

@@ -9,9 +9,10 @@ from decimal import Overflow
 from typing import Any
 
 from symattn.errors import InputError
-from symattn.exact.intervals import FIRST_DIGITS, MOST_DIGITS, enclose
+from symattn.exact.intervals import FIRST_DIGITS, LEAST_DIGITS, MOST_DIGITS, enclose
 from symattn.exact.real import Real
-from symattn.exact.rounding import significant_text
+from symattn.exact.rounding import LONGEST_WHOLE, significant_text
+from symattn.exact.upward import upward
 from symattn.exact.values import (
     RATIONAL,
     Exponent,
@@ -27,6 +28,7 @@ from symattn.exact.values import (
 )
 
 DIGITS = 17  # what a float can hold
+DIGITS_OF_REALS = 12  # of a number known by intervals, in plain text
 
 
 def approximate(value: Value) -> float:
@@ -86,8 +88,19 @@ def nearest_float(value: Value) -> float:
     return near or 0.0  # not -0.0
 
 
-def no_fraction(value: Value) -> InputError:
-    return InputError(f"{text(value)} is written with roots or powers of e and is no Fraction; float() is near it.")
+def text_of_real(v: Real) -> str:
+    """Its first digits, in plain text; of one with more than anybody writes, the power of ten."""
+    low, high = interval = enclose(v, LEAST_DIGITS)
+    if not interval.bounded:
+        return "≈10^…"
+    if interval.sign is None:
+        return "≈0"
+    if abs(high.adjusted()) > LONGEST_WHOLE or abs(low.adjusted()) > LONGEST_WHOLE:
+        return f"≈10^{high.adjusted()}"
+    return f"{significant_text(v, DIGITS_OF_REALS)}…"
+
+
+upward.nearest_float, upward.text_of_real = nearest_float, text_of_real
 
 
 def _expression(expr: Any, known: dict[Any, float]) -> float:
@@ -126,4 +139,4 @@ def _exponent(a: Exponent) -> float:
     return sum(c * math.sqrt(r) for r, c in a)
 
 
-__all__ = ["approximate", "nearest_float", "no_fraction"]
+__all__ = ["approximate", "nearest_float"]

@@ -8,23 +8,21 @@ from typing import Any, cast
 
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import values
+from symattn.exact.decide import is_zero
+from symattn.exact.expressions import of_float, tree_of
 from symattn.exact.intervals import LEAST_DIGITS, enclose
 from symattn.exact.real import Function, Real, real
 from symattn.exact.tree import (
-    Apply,
     Budget,
     ExactRing,
     MinusInfinity,
     Node,
-    Number,
     OutsideTheClass,
     OverBudget,
-    Power,
-    Product,
     Ring,
     Symbol,
-    Total,
 )
+from symattn.exact.upward import upward
 from symattn.exact.values import ExpSum, NegativeInfinity, Quotient, Value
 
 BUDGET = 50_000
@@ -69,8 +67,6 @@ def _float(v: Real) -> Any:
     """Rounded once, whatever the size; 0 where it is that to 200 digits."""
     import sympy
 
-    from symattn.exact.decide import is_zero
-
     if is_zero(v):
         return sympy.Integer(0)
     for digits in (LEAST_DIGITS, 2 * LEAST_DIGITS, 8 * LEAST_DIGITS):
@@ -96,43 +92,10 @@ def from_sympy(expr: Any) -> Value:
     try:
         return ExactRing(Budget(BUDGET), closed=True)(tree_of(expr))
     except (OutsideTheClass, OverBudget, UndecidedError):
-        return expr.xreplace({x: to_sympy(_of_float(x)) for x in expr.atoms(sympy.Float)})
+        return expr.xreplace({x: to_sympy(of_float(x)) for x in expr.atoms(sympy.Float)})
 
 
-def tree_of(expr: Any) -> Node:
-    """A SymPy expression as a tree; what no ring knows is refused as outside the class."""
-    import sympy
-
-    if expr.is_Rational:
-        return Number(values.tidy(Fraction(int(expr.p), int(expr.q))))
-    if expr.is_Float:
-        return Number(_of_float(expr))
-    if expr.is_Add:
-        return Total(tuple(map(tree_of, expr.args)))
-    if expr.is_Mul:
-        return Product(tuple(map(tree_of, expr.args)))
-    if expr is sympy.E:
-        return Apply("e", ())
-    if expr is sympy.pi:
-        return Apply("pi", ())
-    if expr is sympy.S.NegativeInfinity:
-        return MinusInfinity()
-    if isinstance(expr, sympy.exp):
-        return Power(Apply("e", ()), tree_of(expr.exp))
-    if expr.is_Pow:
-        return Power(tree_of(expr.base), tree_of(expr.exp))
-    if expr.is_Symbol:  # x_{11} is x_11, as it is when it is read
-        return Symbol(expr.name.replace("{", "").replace("}", ""))
-    name = _FUNCTIONS.get(type(expr).__name__)
-    if name is None:
-        raise OutsideTheClass(f"The expression {expr} cannot be evaluated here.")
-    return Apply(name, tuple(map(tree_of, expr.args)))
-
-
-_FUNCTIONS = {
-    "log": "ln", "tanh": "tanh", "erf": "erf", "sin": "sin", "cos": "cos", "Max": "max", "Min": "min", "Abs": "abs"
-}  # fmt: skip
-"""SymPy's functions, and what they are called in trees."""
+upward.from_sympy, upward.to_sympy = from_sympy, to_sympy
 
 
 def value_at(expr: Any, symbol: Any, x: Value) -> Value:
@@ -181,9 +144,3 @@ class _At(Ring[Value]):
         if isinstance(node, Symbol) and node.name == self.name:
             return self.x
         return super().other(node)
-
-
-def _of_float(x: Any) -> values.Rational:
-    """The shortest decimal that is this float; of a Float of another precision, the digits it prints."""
-    shortest = repr(float(x)) if x._prec == 53 else str(x)
-    return values.tidy(Fraction(shortest))

@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeAlias
 
 from symattn.errors import InputError, OutgrownError, UndecidedError, UndefinedError
 from symattn.exact import values
+from symattn.exact.expressions import tree_of
 from symattn.exact.intervals import (
     FIRST_DIGITS,
     LINE,
@@ -51,6 +52,7 @@ from symattn.exact.tree import (
     by_exponentials,
     is_node,
 )
+from symattn.exact.upward import upward
 from symattn.exact.values import (
     RATIONAL,
     ExpSum,
@@ -159,6 +161,9 @@ def sign(v: Value, *, budget: Budget | None = None) -> int:
         if known is not None:
             return known
     raise UndecidedError(f"The sign of {values.text(v)} is not known even with {digits} digits.")
+
+
+upward.decide, upward.sign = decide, sign
 
 
 def _without_largest_unit(v: ExpSum) -> ExpSum:
@@ -309,8 +314,6 @@ def _as_operand(v: Operand) -> Operand:
     if not is_symbolic(v):
         return v
     import sympy
-
-    from symattn.exact.bridge import tree_of
 
     powers = [x.exp for x in v.atoms(sympy.Pow) if x.exp.is_Integer]
     if v.has(sympy.Symbol) and max(powers, default=0) <= 4 and v.count_ops() < 200:

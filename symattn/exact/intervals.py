@@ -24,6 +24,7 @@ from typing import NamedTuple, cast
 
 from symattn.errors import InputError, UndefinedError
 from symattn.exact import values
+from symattn.exact.expressions import tree_of
 from symattn.exact.real import Real
 from symattn.exact.tree import (
     Apply,
@@ -36,6 +37,7 @@ from symattn.exact.tree import (
     Symbol,
     is_node,
 )
+from symattn.exact.upward import upward
 from symattn.exact.values import Exponent, ExpSum, NegativeInfinity, Quotient, Rational, Value
 from symattn.languages import message
 
@@ -80,6 +82,9 @@ def enclose(value: Value, digits: int) -> Interval:
     return interval_ring(digits).enclose(value)
 
 
+upward.enclose = enclose
+
+
 def is_defined(number: Value | Node) -> bool:
     """Whether intervals show that every root, logarithm and quotient in a value or a tree is defined.
 
@@ -122,8 +127,6 @@ class IntervalRing(Ring[Interval]):
             return self.real(value)
         if isinstance(value, NegativeInfinity):
             raise InputError("−∞ cannot be enclosed between two numbers.")
-        from symattn.exact.bridge import tree_of
-
         try:
             return self(tree_of(value))
         except OutsideTheClass as error:

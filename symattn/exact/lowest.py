@@ -21,6 +21,7 @@ from math import gcd, isqrt, lcm
 from typing import NamedTuple
 
 from symattn.exact.intervals import enclose
+from symattn.exact.upward import upward
 from symattn.exact.values import (
     Exponent,
     ExpSum,
@@ -110,6 +111,9 @@ def cofactors(a: ExpSum, b: ExpSum) -> tuple[Rational | ExpSum, Rational | ExpSu
             sums = sums * ExpSum.of({((), theirs[0] if theirs[0] != own[0] else 1, missing): 1})
         results.append(sums)
     return results[0], results[1]
+
+
+upward.cofactors, upward.lowest = cofactors, lowest
 
 
 # ------------------------------------------------------------------------------------ roots, contents and units

@@ -8,6 +8,8 @@ from operator import index as whole
 from typing import TYPE_CHECKING, Any, overload
 
 from symattn.errors import InputError, OutsideError, ReadError
+from symattn.exact.approximate import nearest_float
+from symattn.exact.bridge import to_sympy
 from symattn.exact.lowest import lowest
 from symattn.exact.outside import listed
 from symattn.exact.rounding import decimal_text
@@ -129,8 +131,6 @@ class Matrix:
         """The same matrix in SymPy, exactly."""
         import sympy
 
-        from symattn.exact.bridge import to_sympy
-
         return sympy.ImmutableMatrix([[to_sympy(x) for x in row] for row in self.rows])
 
     def decimals(self, places: int) -> tuple[tuple[str, ...], ...]:
@@ -230,8 +230,6 @@ def _said(index: int | slice) -> str:
 
 
 def _float(x: Value, i: int, j: int) -> float:
-    from symattn.exact.approximate import nearest_float
-
     try:
         return nearest_float(x)
     except InputError as error:

@@ -27,6 +27,7 @@ from typing import Literal, NamedTuple, NoReturn
 
 from symattn.errors import InputError, ReadError, UndecidedError, UndefinedError
 from symattn.exact.decide import Decision, decide, decide_tree
+from symattn.exact.expressions import tree_of
 from symattn.exact.intervals import is_defined
 from symattn.exact.tree import (
     Apply,
@@ -45,6 +46,7 @@ from symattn.exact.tree import (
     Symbol,
     Total,
 )
+from symattn.exact.upward import upward
 from symattn.exact.values import Rational, Value, has_symbols, is_symbolic, tidy
 from symattn.languages import message
 
@@ -146,6 +148,9 @@ def read(text: str, decimal_mark: str = ".", *, symbols: bool = False) -> Readin
     return _of_two(with_powers, _Parser(text, decimal_mark, symbols, powers=False))
 
 
+upward.read = read
+
+
 def _of_two(with_powers: _Parser, with_products: _Parser) -> Reading:
     """The reading of a text with 2e-3 in it: with powers of ten, or with products with e; the other as an alternative.
 
@@ -203,8 +208,6 @@ def typed(value: Value) -> str:
     ('-1/2', True)
     """
     if is_symbolic(value):
-        from symattn.exact.bridge import tree_of
-
         return _echo(tree_of(value), 0)
     return str(value)
 

@@ -17,6 +17,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from weakref import WeakValueDictionary
 
+from symattn.exact.upward import upward
+
 if TYPE_CHECKING:
     from symattn.exact.intervals import Interval
 
@@ -67,9 +69,7 @@ class Real:
         return -self + other if _is_number(other) else NotImplemented
 
     def __pow__(self, exponent: Any) -> Any:
-        from symattn.exact.values import power
-
-        return power(self, exponent) if _is_number(exponent) else NotImplemented
+        return upward.power(self, exponent) if _is_number(exponent) else NotImplemented
 
     __radd__ = __add__
     __rmul__ = __mul__
@@ -80,9 +80,7 @@ class Real:
             return True
         if not (isinstance(other, Real) or _is_number(other)):
             return NotImplemented
-        from symattn.exact.decide import decide
-
-        return decide(self, other).equal is True
+        return upward.decide(self, other).equal is True
 
     __hash__ = object.__hash__
 
@@ -90,9 +88,7 @@ class Real:
         return real, (self.function, *self.operands)
 
     def __repr__(self) -> str:
-        from symattn.exact.values import text
-
-        return text(self)
+        return upward.text(self)
 
 
 _known: WeakValueDictionary[tuple[Any, ...], Real] = WeakValueDictionary()
@@ -137,17 +133,11 @@ def _hashable(x: Any) -> Any:
     """An operand as it is kept: a quotient by its two parts, for it has no hash."""
     if isinstance(x, Real) or type(x) in RATIONAL:
         return x
-    from symattn.exact.values import Quotient
-
-    return real("quotient", x.numerator, x.denominator) if isinstance(x, Quotient) else x
+    return real("quotient", x.numerator, x.denominator) if type(x).__hash__ is None else x
 
 
 def _is_number(x: object) -> bool:
-    if isinstance(x, Real) or type(x) in RATIONAL:
-        return True
-    from symattn.exact.values import has_symbols, is_finite, is_symbolic
-
-    return is_finite(x) or (is_symbolic(x) and not has_symbols(x))
+    return isinstance(x, Real) or type(x) in RATIONAL or upward.is_number(x)
 
 
 # ------------------------------------------------------------------------------------ where the class ends

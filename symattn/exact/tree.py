@@ -16,6 +16,7 @@ from typing import Any, Generic, TypeAlias, TypeGuard, TypeVar
 
 from symattn.errors import OutgrownError, SymattnError, UndefinedError
 from symattn.exact import values
+from symattn.exact.upward import upward
 from symattn.exact.values import (
     NEGATIVE_INFINITY,
     RATIONAL,
@@ -388,10 +389,8 @@ class ExactRing(Ring[Value]):
         return self._open(symbol)
 
     def require_sign(self, v: Value) -> int:
-        from symattn.exact.decide import sign
-
         self.budget.spend(1 if isinstance(v, RATIONAL) else 50)
-        return sign(v, budget=self.budget)
+        return upward.sign(v, budget=self.budget)
 
     def _root(self, a: Value) -> Value:
         if not is_finite(a):
@@ -438,12 +437,10 @@ class ExactRing(Ring[Value]):
 
         Numbers near 0 are as bad: 1 + e^(-10^12) differs from 1 only after 10^12 places.
         """
-        from symattn.exact.intervals import enclose
-
         if isinstance(a, NegativeInfinity) or values.has_symbols(a):
             return
         self._require_modest_numbers(a)
-        low, high = enclose(a, 12)
+        low, high = upward.enclose(a, 12)
         if max(low.adjusted(), high.adjusted()) >= digits or not (low.is_finite() and high.is_finite()):
             raise OverBudget("The number is too large for the functions that leave the class of exact numbers.")
         if (low > 0 or high < 0) and max(low.adjusted(), high.adjusted()) < -FARTHEST_OUTSIDE:
@@ -505,15 +502,13 @@ def _storeys(v: Any) -> int:
 def _of_sympy(function: str, arguments: tuple[Value, ...]) -> Value:
     import sympy
 
-    from symattn.exact.bridge import from_sympy, to_sympy
-
     named: dict[str, Any] = {
         "ln": sympy.log, "tanh": sympy.tanh, "erf": sympy.erf, "sin": sympy.sin, "cos": sympy.cos, "sqrt": sympy.sqrt,
         "max": sympy.Max, "min": sympy.Min, "abs": sympy.Abs,
     }  # fmt: skip
     if function == "pi":
         return sympy.pi
-    return from_sympy(named[function](*map(to_sympy, arguments)))
+    return upward.from_sympy(named[function](*map(upward.to_sympy, arguments)))
 
 
 def _swapped(v: Finite) -> Finite:

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeGuard, TypeVar
 from symattn.errors import InputError, OutgrownError, UndefinedError
 from symattn.exact.outside import listed
 from symattn.exact.real import Real, in_decimals, kept_short, real
+from symattn.exact.upward import upward
 from symattn.languages import message
 
 if TYPE_CHECKING:
@@ -44,7 +45,6 @@ RATIONAL = (int, Fraction)  # for isinstance: a tuple is four times as fast as a
 UNIT: Key = ((), 1, ())
 TRIAL_LIMIT = 2160  # trial division up to here tells every radicand up to 2160³ ≈ 10¹⁰ apart
 LONGEST_EXPONENT = 10_000  # of a Decimal: beyond it the fraction would not be a number one can write down
-DIGITS_OF_REALS = 12  # of a number known by intervals, in plain text
 MOST_BITS = 1_000_000  # of a power that is worked out: a third of a million digits
 MOST_TERMS = 30_000  # of a sum, those below its roots counted as often as they would be written: some 500 pages
 MOST_PAIRS_OF_SHORT = 5_000  # where decimals go on instead
@@ -146,21 +146,15 @@ class ExpSum:
     __rmul__ = __mul__
 
     def _sympy_(self) -> Any:
-        from symattn.exact.bridge import to_sympy
-
-        return to_sympy(self)
+        return upward.to_sympy(self)
 
     def __float__(self) -> float:
         """The nearest float."""
-        from symattn.exact.approximate import nearest_float
-
-        return nearest_float(self)
+        return upward.nearest_float(self)
 
     def as_integer_ratio(self) -> NoReturn:
         """What `Fraction` asks numbers of other types (from Python 3.14 on): rational ones are `int` or `Fraction`."""
-        from symattn.exact.approximate import no_fraction
-
-        raise no_fraction(self)
+        raise _no_fraction(self)
 
     def __repr__(self) -> str:
         return text(self)
@@ -199,9 +193,7 @@ class Quotient:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, (int, Fraction, ExpSum, Quotient)):
             return NotImplemented
-        from symattn.exact.decide import decide
-
-        return decide(self, other).equal is True
+        return upward.decide(self, other).equal is True
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -209,9 +201,7 @@ class Quotient:
         if isinstance(other, Quotient):
             if _same(self.denominator, other.denominator):
                 return Quotient.of(self.numerator + other.numerator, self.denominator)
-            from symattn.exact.lowest import cofactors
-
-            p, q = cofactors(self.denominator, other.denominator)
+            p, q = upward.cofactors(self.denominator, other.denominator)
             return Quotient.of(self.numerator * p + other.numerator * q, self.denominator * p)
         if isinstance(other, (int, Fraction, ExpSum)):
             return Quotient.of(self.numerator + other * self.denominator, self.denominator)
@@ -242,21 +232,15 @@ class Quotient:
     __rmul__ = __mul__
 
     def _sympy_(self) -> Any:
-        from symattn.exact.bridge import to_sympy
-
-        return to_sympy(self)
+        return upward.to_sympy(self)
 
     def __float__(self) -> float:
         """The nearest float."""
-        from symattn.exact.approximate import nearest_float
-
-        return nearest_float(self)
+        return upward.nearest_float(self)
 
     def as_integer_ratio(self) -> NoReturn:
         """What `Fraction` asks numbers of other types (from Python 3.14 on): rational ones are `int` or `Fraction`."""
-        from symattn.exact.approximate import no_fraction
-
-        raise no_fraction(self)
+        raise _no_fraction(self)
 
     def __repr__(self) -> str:
         return text(self)
@@ -335,17 +319,13 @@ def divide(a: Value, b: Value) -> Value:
     if isinstance(a, Real) or isinstance(b, Real):
         return a if b == 1 else 0 if is_zero_for_sure(a) else real("quotient", a, b)
     if is_symbolic(a) or is_symbolic(b):
-        from symattn.exact.bridge import from_sympy, to_sympy
-
-        return from_sympy(to_sympy(a) / to_sympy(b))
+        return upward.from_sympy(upward.to_sympy(a) / upward.to_sympy(b))
     above, below = numerator_of(a), denominator_of(a)
     over, under = numerator_of(b), denominator_of(b)
     if _same(below, under):
         return Quotient.of(above, over)
     if isinstance(below, ExpSum) and isinstance(under, ExpSum):
-        from symattn.exact.lowest import cofactors
-
-        p, q = cofactors(below, under)
+        p, q = upward.cofactors(below, under)
         return Quotient.of(above * p, over * q)
     return Quotient.of(above * under, below * over)
 
@@ -361,9 +341,7 @@ def square_root(a: Value) -> Value:
     if is_symbolic(a):
         import sympy
 
-        from symattn.exact.bridge import from_sympy
-
-        return from_sympy(sympy.sqrt(a))
+        return upward.from_sympy(sympy.sqrt(a))
     sign = _known_sign(a)
     if sign == -1:
         raise UndefinedError(
@@ -396,9 +374,7 @@ def exponential(a: Value) -> Value:
         return real("exp", a)
     import sympy
 
-    from symattn.exact.bridge import from_sympy, to_sympy
-
-    return from_sympy(sympy.exp(to_sympy(a)))
+    return upward.from_sympy(sympy.exp(upward.to_sympy(a)))
 
 
 def power(base: Value, exponent: Value) -> Value:
@@ -420,9 +396,7 @@ def power(base: Value, exponent: Value) -> Value:
         return exponential(unit * exponent)
     if isinstance(base, Real) or isinstance(exponent, Real) or _goes_on_in_decimals(base, exponent):
         return exponential(logarithm(base) * exponent)
-    from symattn.exact.bridge import from_sympy, to_sympy
-
-    return from_sympy(to_sympy(base) ** to_sympy(exponent))
+    return upward.from_sympy(upward.to_sympy(base) ** upward.to_sympy(exponent))
 
 
 def logarithm(a: Value) -> Value:
@@ -440,9 +414,7 @@ def logarithm(a: Value) -> Value:
         return real("ln", a)
     import sympy
 
-    from symattn.exact.bridge import to_sympy
-
-    result: Expr = sympy.log(to_sympy(a))
+    result: Expr = sympy.log(upward.to_sympy(a))
     return result
 
 
@@ -466,9 +438,7 @@ def exact(x: object) -> Value:
     if isinstance(x, ExpSum | Quotient | Real | NegativeInfinity):
         return x
     if isinstance(x, str):
-        from symattn.exact.reading import read
-
-        return read(x).value
+        return upward.read(x).value
     if isinstance(x, float):
         return _from_decimal(Decimal(repr(float(x))))
     if isinstance(x, Decimal):
@@ -479,9 +449,7 @@ def exact(x: object) -> Value:
     if kind == "f" and getattr(x, "shape", None) == ():
         return _from_decimal(Decimal(str(x)))
     if is_symbolic(x):
-        from symattn.exact.bridge import from_sympy
-
-        return from_sympy(x)
+        return upward.from_sympy(x)
     if getattr(x, "shape", None) == () and isinstance(number := listed(x), int | float):  # a tensor of one number
         return exact(number)
     raise InputError(
@@ -522,6 +490,11 @@ def is_finite(v: Value) -> TypeGuard[Finite]:
 
 def is_value(x: object) -> TypeGuard[Value]:
     return isinstance(x, int | Fraction | ExpSum | Quotient | Real | NegativeInfinity) or is_symbolic(x)
+
+
+def is_number(x: Any) -> bool:
+    """Whether x is a real number: no −∞, and no expression with symbols."""
+    return is_finite(x) or isinstance(x, Real) or (is_symbolic(x) and not has_symbols(x))
 
 
 def is_zero_for_sure(v: Value) -> bool:
@@ -729,9 +702,7 @@ def _known_sign(v: Value) -> int | None:
         return -1
     if has_symbols(v):
         return 1 if v.is_positive else -1 if v.is_negative else 0 if v.is_zero else None
-    from symattn.exact.decide import sign
-
-    return sign(v)
+    return upward.sign(v)
 
 
 def logarithm_of_unit(base: Value) -> Rational | ExpSum | None:
@@ -782,9 +753,7 @@ def _rational_power(base: Finite | Real, exponent: Rational) -> Value:
             return tidy(Fraction(above, below))
     if in_decimals():
         return real("power", base, exponent)
-    from symattn.exact.bridge import to_sympy
-
-    result: Expr = to_sympy(base) ** to_sympy(exponent)
+    result: Expr = upward.to_sympy(base) ** upward.to_sympy(exponent)
     return result
 
 
@@ -848,41 +817,28 @@ def _shown(x: object) -> str:
     return shown if len(shown) <= 60 else shown[:57] + "..."
 
 
+def _no_fraction(value: Value) -> InputError:
+    return InputError(f"{text(value)} is written with roots or powers of e and is no Fraction; float() is near it.")
+
+
 # ------------------------------------------------------------------------------------ plain text
 
 
 def text(v: Value) -> str:
     """v in plain text, for messages: 2·√3·e^(1/2) + 1."""
     if isinstance(v, Quotient):
-        from symattn.exact.lowest import lowest
-
-        v = lowest(v)
+        v = upward.lowest(v)
     if isinstance(v, Quotient):
         return f"{_bracketed(v.numerator)}/({text(v.denominator)})"
     if isinstance(v, RATIONAL):
         return _digits(v)
     if isinstance(v, Real):
-        return _real_text(v)
+        return upward.text_of_real(v)
     if not isinstance(v, ExpSum):
         return str(v)
     signed = [("- " if c < 0 else "+ ") + _term_text(key, absolute(c)) for key, c in v.terms.items()]
     joined = " ".join(signed)
     return joined[2:] if joined[0] == "+" else "-" + joined[2:]
-
-
-def _real_text(v: Real) -> str:
-    """Its first digits; of one with more than anybody writes, the power of ten."""
-    from symattn.exact.intervals import LEAST_DIGITS, enclose
-    from symattn.exact.rounding import LONGEST_WHOLE, significant_text
-
-    low, high = interval = enclose(v, LEAST_DIGITS)
-    if not interval.bounded:
-        return "≈10^…"
-    if interval.sign is None:
-        return "≈0"
-    if abs(high.adjusted()) > LONGEST_WHOLE or abs(low.adjusted()) > LONGEST_WHOLE:
-        return f"≈10^{high.adjusted()}"
-    return f"{significant_text(v, DIGITS_OF_REALS)}…"
 
 
 def _term_text(key: Key, c: Rational) -> str:
@@ -909,3 +865,6 @@ def _digits(q: Rational) -> str:
     if isinstance(q, int):
         return f"(an integer of about {int(q.bit_length() * 0.30103) + 1} digits)"
     return f"{_digits(q.numerator)}/{_digits(q.denominator)}"
+
+
+upward.is_number, upward.power, upward.text = is_number, power, text

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from symattn.dice import Dice
 from symattn.document import Document, Paragraph, Quoted, Words
@@ -30,6 +30,7 @@ from symattn.problems import problem_type
 from symattn.question import Content, Json, Question
 from symattn.sheets import check_formats, render, suffix
 from symattn.spreadsheet import csv_lines
+from symattn.typed import read
 from symattn.version import VERSION
 from symattn.writers import latex
 
@@ -67,7 +68,8 @@ class Exam:
         """A question made from its frozen variant; `InputError` if this version of the software makes another one."""
         if (number, variant) not in self.made:
             frozen, asked = self.pools[number][variant], self.spec.questions[number]
-            question = problem_type(asked.spec.type).make(frozen.content)
+            chosen, where = problem_type(asked.spec.type), f"{FROZEN}, variant {frozen.id} of question {number + 1}"
+            question = chosen.make(chosen.thaw(frozen.content, where))
             if tuple(question.entries()) != frozen.answers:
                 raise InputError(
                     f"Variant {frozen.id} of question {number + 1} comes out otherwise than it was frozen: "
@@ -122,13 +124,73 @@ def make_exam(spec: ExamSpec, dice: Dice, on_variant: Callable[[Question], None]
 
 
 def _frozen(question: Question) -> Variant:
-    content = json.loads(json.dumps(question.content))
+    content = question.frozen
     return Variant(
         identity(content), content, tuple(question.entries()), dict(question.features), dict(question.positions)
     )
 
 
 # ------------------------------------------------------------------------------------------------ freezing
+
+
+@dataclass(frozen=True)
+class FrozenVariant:
+    """A variant as it stands in `exam.json`."""
+
+    id: str
+    content: Mapping[str, object]
+    answers: tuple[str, ...]
+    features: Mapping[str, float]
+    positions: Mapping[str, str]
+    hash: str
+
+    @property
+    def variant(self) -> Variant:
+        content = cast(Content, self.content)
+        return Variant(self.id, content, self.answers, self.features, self.positions)
+
+
+@dataclass(frozen=True)
+class FrozenQuestion:
+    """A question with all its variants."""
+
+    type: str
+    points: int | None
+    variants: tuple[FrozenVariant, ...]
+
+
+@dataclass(frozen=True)
+class FrozenPaper:
+    """A paper: a variant of every question, by name."""
+
+    id: str
+    variants: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FrozenStudent:
+    """Somebody of the class list, and the paper that was given out."""
+
+    name: str
+    id: str
+    seat: str
+    paper: str
+
+
+@dataclass(frozen=True)
+class FrozenExam:
+    """What stands in `exam.json`."""
+
+    format: int
+    software: str
+    title: str
+    recipe: str
+    key: str
+    exam: Mapping[str, object]
+    questions: tuple[FrozenQuestion, ...]
+    papers: tuple[FrozenPaper, ...]
+    students: tuple[FrozenStudent, ...]
+    hash: str
 
 
 def freeze(exam: Exam, dice: Dice) -> str:
@@ -176,10 +238,10 @@ def thaw(text: str, spec: ExamSpec, dice: Dice | None, where: Path) -> Exam:
     """The exam of an `exam.json`; `InputError` if it is another exam's, was changed, or cannot be read."""
     elsewhere = f"choose another folder with --out, or remove {where.parent} to make the exam anew"
     data = _whole(text, where, elsewhere)
-    if data["recipe"] != _recipe(spec):
+    if data.recipe != _recipe(spec):
         raise InputError(f"{where} holds an exam made from another exam file or class list; {elsewhere}.")
     fitting = [dice, _own(dice, spec)] if dice else []  # formerly a secret was not mixed with what the exam is
-    if dice and not any(hmac.compare_digest(data["key"], _fingerprint(one)) for one in fitting):
+    if dice and not any(hmac.compare_digest(data.key, _fingerprint(one)) for one in fitting):
         raise InputError(f"{where} was made from another seed or secret; {elsewhere}.")
     return _exam(data, spec)
 
@@ -190,11 +252,11 @@ def thawed(text: str, where: Path) -> tuple[Exam, str]:
     The exam file and the class list that it was made from may be gone.
     """
     data = _whole(text, where, "the file that symattn worksheet wrote was expected")
-    students = tuple(Student(s["name"], s["id"], s["seat"]) for s in data["students"])
-    return _exam(data, exam_spec(data["exam"], where, students)), str(data["hash"])
+    students = tuple(Student(s.name, s.id, s.seat) for s in data.students)
+    return _exam(data, exam_spec(data.exam, where, students)), data.hash
 
 
-def _whole(text: str, where: Path, otherwise: str) -> dict[str, Any]:
+def _whole(text: str, where: Path, otherwise: str) -> FrozenExam:
     """The contents of an `exam.json` that nobody changed."""
     try:
         data = json.loads(text)
@@ -204,21 +266,17 @@ def _whole(text: str, where: Path, otherwise: str) -> dict[str, Any]:
         raise InputError(f"{where} is not a frozen exam; {otherwise}.") from error
     if not whole:
         raise InputError(f"{where} was changed after it was written (its hash does not fit); {otherwise}.")
-    if data["format"] != FORMAT:
+    if data.get("format", FORMAT) != FORMAT:
         raise InputError(f"{where} has the format {data['format']}; this version of symattn reads {FORMAT}.")
-    return cast(dict[str, Any], data)
+    return read(FrozenExam, data, str(where))
 
 
-def _exam(data: Mapping[str, Any], spec: ExamSpec) -> Exam:
-    pools = tuple(tuple(_variant(v) for v in question["variants"]) for question in data["questions"])
+def _exam(data: FrozenExam, spec: ExamSpec) -> Exam:
+    pools = tuple(tuple(v.variant for v in question.variants) for question in data.questions)
     at = [{v.id: k for k, v in enumerate(variants)} for variants in pools]
-    papers = tuple(tuple(at[q][name] for q, name in enumerate(p["variants"])) for p in data["papers"])
-    names = {p["id"]: k for k, p in enumerate(data["papers"])}
-    return Exam(spec, pools, papers, tuple(names[s["paper"]] for s in data["students"]))
-
-
-def _variant(data: Mapping[str, Any]) -> Variant:
-    return Variant(data["id"], data["content"], tuple(data["answers"]), data["features"], data["positions"])
+    papers = tuple(tuple(at[q][name] for q, name in enumerate(p.variants)) for p in data.papers)
+    names = {p.id: k for k, p in enumerate(data.papers)}
+    return Exam(spec, pools, papers, tuple(names[s.paper] for s in data.students))
 
 
 def _recipe(spec: ExamSpec) -> str:

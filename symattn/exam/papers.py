@@ -320,7 +320,7 @@ def _about(question: Question) -> Box:
         items.append(sentence("Difficulty: {features}", features=_parted(features)))
     if places := [sentence("{position} {value}", position=n, value=Quoted(x)) for n, x in question.positions.items()]:
         items.append(sentence("Positions: {positions}", positions=_parted(places)))
-    items.append(sentence("Content hash {hash}.", hash=Quoted(digest(question.content)[:16])))
+    items.append(sentence("Content hash {hash}.", hash=Quoted(digest(question.frozen)[:16])))
     return Box("About this variant", (ItemList(tuple(items)),))
 
 

@@ -8,21 +8,35 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from symattn.dice import shuffled
 from symattn.errors import InputError
 from symattn.files import read_text
+from symattn.presentation import TEXT_SIZES
+from symattn.typed import Digits, Filled, Key, Matching, OneOf, Place, read
+
+_NUMBERED = r"(\d{1,4})\s*[-/.:,]\s*(\d{1,4})"
+_LETTERED = r"([A-Za-z])\s*-?\s*(\d{1,4})"
 
 
 @dataclass(frozen=True, slots=True)
 class Student:
-    """One line of the class list; `place` is (row, column) of the seat, where the list names it."""
+    """One line of the class list."""
 
-    name: str
-    id: str
-    seat: str = ""
-    place: tuple[int, int] | None = None
-    text_size: int = 0
+    name: str = ""
+    id: Filled = ""
+    seat: Annotated[str, Matching(f"{_NUMBERED}|{_LETTERED}", "a row and a column such as 3-12 or C12")] = ""
+    text_size: Annotated[int, Key("text size"), Digits(), OneOf(lambda: TEXT_SIZES)] = 0
+
+    @property
+    def place(self) -> tuple[int, int] | None:
+        """The row and the column of the seat, where the list names it: 3-12 is (3, 12), and so is C12."""
+        if found := re.fullmatch(_NUMBERED, self.seat):
+            return int(found[1]), int(found[2])
+        if found := re.fullmatch(_LETTERED, self.seat):
+            return ord(found[1].upper()) - ord("A") + 1, int(found[2])
+        return None
 
 
 _COLUMNS = {
@@ -33,7 +47,7 @@ _COLUMNS = {
 }
 
 
-def read_class(path: Path, text_sizes: Sequence[int]) -> tuple[Student, ...]:
+def read_class(path: Path) -> tuple[Student, ...]:
     """The students of a CSV file: a line of headings with at least name and id, then one line each.
 
     Columns are parted by commas, semicolons or tabs.  A seat is a row and a column: 3-12, or C12.
@@ -45,12 +59,11 @@ def read_class(path: Path, text_sizes: Sequence[int]) -> tuple[Student, ...]:
         lines = list(csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True))
     except csv.Error as error:
         raise InputError(f"The class list {path.name} cannot be read as CSV: {error}.") from error
-    lines_with_numbers = [(k, line) for k, line in enumerate(lines, 1) if any(cell.strip() for cell in line)]
-    if not lines_with_numbers:
+    numbered = [(k, line) for k, line in enumerate(lines, 1) if any(cell.strip() for cell in line)]
+    if not numbered:
         raise InputError(f"The class list {path.name} is empty; a line of headings with name and id was expected.")
-    (_, head), *rest = lines_with_numbers
-    columns = _columns(head, path.name)
-    students = [_student(line, columns, f"{path.name}, line {k}", text_sizes) for k, line in rest]
+    columns = _columns(numbered[0][1], path.name)
+    students = [_student(line, columns, Place(path.name).at("line", k)) for k, line in numbered[1:]]
     if not students:
         raise InputError(f"The class list {path.name} names no students.")
     for what, values in (("id", [s.id for s in students]), ("seat", [s.seat for s in students if s.seat])):
@@ -72,28 +85,12 @@ def _columns(head: Sequence[str], where: str) -> dict[str, int]:
     return found
 
 
-def _student(line: Sequence[str], columns: Mapping[str, int], where: str, sizes: Sequence[int]) -> Student:
-    def cell(column: str) -> str:
-        position = columns.get(column, len(line))
-        return " ".join(line[position].split()) if position < len(line) else ""
-
-    if not cell("id"):
-        raise InputError(f"{where}: {cell('name') or 'the student'} has no id.")
-    size = cell("text size")
-    if size and (size not in map(str, sizes)):
-        raise InputError(f"{where}: the text size is {size}; one of {', '.join(map(str, sizes))} was expected.")
-    return Student(cell("name"), cell("id"), cell("seat"), _place(cell("seat"), where), int(size or 0))
-
-
-def _place(seat: str, where: str) -> tuple[int, int] | None:
-    """3-12 → (3, 12); C12 → (3, 12)."""
-    if not seat:
-        return None
-    if found := re.fullmatch(r"(\d{1,4})\s*[-/.:,]\s*(\d{1,4})", seat):
-        return int(found[1]), int(found[2])
-    if found := re.fullmatch(r"([A-Za-z])\s*-?\s*(\d{1,4})", seat):
-        return ord(found[1].upper()) - ord("A") + 1, int(found[2])
-    raise InputError(f"{where}: the seat is {seat!r}; a row and a column such as 3-12 or C12 were expected.")
+def _student(line: Sequence[str], columns: Mapping[str, int], place: Place) -> Student:
+    cells = {column: " ".join(line[k].split()) if k < len(line) else "" for column, k in columns.items()}
+    student = read(Student, {column: cell for column, cell in cells.items() if cell}, place)
+    if not student.id:
+        raise place.says(f"{student.name or 'the student'} has no id.")
+    return student
 
 
 # ------------------------------------------------------------------------------------------------ who gets what

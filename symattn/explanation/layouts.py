@@ -172,7 +172,7 @@ def in_schemes(question: Question) -> Question:
 
 def _schemes(question: Question, part: Part) -> Schemes | None:
     """Of the derivation that a part is about, in the notation of its question."""
-    problem, content = question.problem, question.content
+    problem, content = question.problem, question.frozen
     own: Derivation | None = part.answer.derivation if isinstance(part.answer, MatrixAnswer) else None
     if own is None:
         return Schemes(Wording(problem.derivation, problem.notation), problem.exact) if problem else None

@@ -18,7 +18,7 @@ from symattn.derivation import RuleOp, Shape, Step
 from symattn.errors import InputError, ReadError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Rational, Real, Value, is_symbolic, tree
 from symattn.exact.approximate import approximate
-from symattn.exact.bridge import tree_of
+from symattn.exact.expressions import tree_of
 from symattn.exact.reading import read
 from symattn.exact.rounding import significant_text
 from symattn.ops import Activation, Add, Hadamard, Mask, MatMul, Part, Round, Scale, Softmax, Stack, SumOver, Transpose

@@ -152,7 +152,7 @@ class _Boxes:
 
 def _boxes(question: Question, part: Part) -> _Boxes | None:
     """Those of a part that is answered by a matrix of numbers; None if there is no grid for it."""
-    problem, content = question.problem, question.content
+    problem, content = question.problem, question.frozen
     derivation, step = problem.derivation if problem else Derivation({}), ""
     match part.answer:
         case StepAnswer(step) | EntriesAnswer(step, _):

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from symattn.derivation import Called, Derivation
 from symattn.errors import InputError, UndefinedError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Size, Value, is_symbolic
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Size, Value, decimal_text, is_symbolic
 from symattn.mechanisms import Mechanism, Settings
 from symattn.mechanisms.drawing import LARGEST_SHOWN, is_small
 from symattn.ops import Mask, MatMul, Softmax
@@ -271,8 +271,6 @@ def _float(x: Value) -> float:
         return float(x)
     if is_symbolic(x):
         return float(x)
-    from symattn.exact import decimal_text
-
     return float(decimal_text(x, 9))
 
 

@@ -24,6 +24,7 @@ from symattn.exact.values import (
     Quotient,
     Rational,
     Value,
+    exact,
     is_symbolic,
     of_exponent,
     terms_of,
@@ -200,8 +201,6 @@ def _shifted(terms: Mapping[Key, Rational], least: Exponent, factor: int) -> dic
 
 def _expression(value: object, names: Names) -> Formula:
     import sympy
-
-    from symattn.exact import exact
 
     expr: sympy.Expr = value
 

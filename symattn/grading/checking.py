@@ -90,7 +90,7 @@ class Marking:
         }
 
     def text(self, form: str = "text", reader: Reader = "student") -> str:
-        """The marking as text in one format: text, markdown, html, latex, typst, json."""
+        """The marking in json, or in one format that is text (`symattn list formats`)."""
         if form == "json":
             return json.dumps(self.json(), ensure_ascii=False, indent=1) + "\n"
         if form.endswith("pdf"):

@@ -85,7 +85,7 @@ def _recipe(mechanism: str, stated: dict[str, list[str]]) -> Recipe:
     return Recipe(chosen.spec(said), int(one["seed"]))
 
 
-def _option(chosen: ProblemType, name: str, text: str) -> Json:
+def _option(chosen: ProblemType[Any, Any], name: str, text: str) -> Json:
     """An option's value, as `option_text` writes it."""
     default = chosen.options[name][0] if name in chosen.options else ""
     value: Json = text if isinstance(default, str) else json.loads(text)

@@ -193,12 +193,13 @@ class Terms:
             return None
         every = set[str]().union(*map(_names, (question, *others)))
         for line in self.scheme.lines:
-            if unknown := sorted(_about(line) - every):
+            if unknown := sorted(set(line.parts) - every):
                 raise InputError(
                     f"The mark scheme has the part {unknown[0]!r}, and no question has such a part; "
                     + offered(unknown[0], sorted(every), "the parts are {}")
                 )
-        return replace(self.scheme, lines=tuple(line for line in self.scheme.lines if _about(line) <= _names(question)))
+        names = _names(question)
+        return replace(self.scheme, lines=tuple(line for line in self.scheme.lines if names.issuperset(line.parts)))
 
     def json(self) -> dict[str, Json]:
         policy = {key: str(x) if isinstance(x, Fraction) else x for key, x in asdict(self.policy).items()}
@@ -224,12 +225,6 @@ def _names(question: Question) -> set[str]:
     """The parts of a question; where a step is asked token by token (S.1, S.2), the step as well."""
     names = {part.name for part in question.parts}
     return names | {name.partition(".")[0] for name in names}
-
-
-def _about(line: Mapping[str, Any]) -> set[str]:
-    """The parts that a line of a scheme is about."""
-    stated = line["part"]
-    return set(stated) if isinstance(stated, list) else {stated}
 
 
 __all__ = ["FOR_A_PERSON", "Mistake", "Result", "Row", "Status", "Terms", "counted", "line_name"]

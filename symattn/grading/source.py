@@ -89,9 +89,9 @@ def _plain(sheet: str) -> str:
 
 def of_question(question: Question, sheet: str = "") -> Papers:
     """One question as a sheet of its own."""
-    name = sheet or identity(question.content)
+    name = sheet or identity(question.frozen)
     paper = Paper((name,), lambda: [question])
-    return Papers(question.title, "this problem", digest(dict(question.content)), {name: paper})
+    return Papers(question.title, "this problem", digest(question.frozen), {name: paper})
 
 
 def papers(

@@ -1,112 +1,118 @@
-"""Languages of a page: catalogues of messages, whose source is English.
+"""Languages of a page: gettext catalogues of messages, whose source is English.
 
-A catalogue is a TOML file, `<code>.toml` in this folder or a user's own:
+A catalogue is a .po file, `<code>.po` in this folder or a user's own, as Poedit, Weblate and other translators' tools
+read and write them:
 
-    [language]
-    code = "de"
-    name = "Deutsch"
-    plural = "one if n == 1"
+    msgid ""
+    msgstr ""
+    "Language: de\n"
+    "X-Language-Name: Deutsch\n"
+    "Plural-Forms: nplurals=2; plural=(n != 1);\n"
 
-    [signs]
-    and = " und "
+    msgctxt "sign"
+    msgid "decimal"
+    msgstr ","
 
-    [messages.worksheet]
-    "Fill in every box." = "Fülle alle Kästchen aus."
-    "This paper has {1} questions." = {one = "… {1} Frage.", other = "… {1} Fragen."}
+    msgid "Every {line} of {matrix} sums to 1."
+    msgstr "Jede {line} von {matrix} hat die Summe 1."
 
-{1}, {2}, … stand for numbers in the order of the English sentence, {a}, {b}, … for formulas and whatever else is not
-translated, {word}, {word2}, … for words that are messages themselves.  Plural forms are those of CLDR, by the first
-number or by the one that `plural = "{2}"` names.  A message without a translation stays English.  Signs that are not
-given are those of English.
+A name in braces is a place, and so is a formula between dollar signs; a translation has the same ones, in any order.
+A message without a translation stays English.  `make messages` brings the files up to date with the sources and says
+how much of each language is there.
 """
 
 from __future__ import annotations
 
+import gettext
 import re
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+
+import polib
 
 from symattn.errors import InputError, offered
-from symattn.files import read_toml
+from symattn.files import read_text
 from symattn.languages.messages import (
-    PLACE,
+    PLACES,
     Message,
+    Quoted,
     capitalised,
     counted,
     filled,
     in_context,
     listed,
     message,
-    places,
     sentences,
 )
 
-PLURALS: Mapping[str, tuple[str, ...]] = {
-    "one if n == 1": ("one", "other"),
-    "one if n < 2": ("one", "other"),
-    "other": ("other",),
-}
-"""The rules of CLDR that a language may name, with the forms that each has."""
+SIGNS: Mapping[str, str] = {"decimal": ".", "open": "“", "close": "”", "space": " "}
+"""In decimals; round what is quoted; between sentences."""
 
-SIGNS: Mapping[str, str] = {
-    "colon": ":",
-    "semicolon": ";",
-    "stop": ".",
-    "space": " ",
-    "comma": ", ",
-    "and": " and ",
-    "decimal": ".",
-    "open": "“",
-    "close": "”",
-    "left": "(",
-    "right": ")",
-}
-"""After a label, after a clause, at the end of a sentence, between sentences, between things listed; in decimals; round
-what is quoted; round a remark."""
-
-PLACEHOLDER = re.compile(r"\{(\w+)\}")
-Translation = str | Mapping[str, str]
+Key = tuple[str, str]
+"""A message's context, "" for most, and its text in English, the singular of two."""
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """The messages of one language with their translations."""
+    """The messages of one language with their translations, each in all its plural forms."""
 
     code: str
     name: str
-    plural: str = "one if n == 1"
-    messages: Mapping[str, Translation] = field(default_factory=dict)
+    messages: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)
+    form: Callable[[int], int] = field(default=lambda n: 0)
+    """Which of the plural forms goes with a number."""
     signs: Mapping[str, str] = field(default_factory=lambda: SIGNS)
+    asked: int = 0
+    """How many messages the file has, with those that wait for a translation."""
 
-    def template(self, message: str, values: Mapping[str, str]) -> str | None:
-        """The translation with its placeholders, in the plural form that its number asks for; None if there is none."""
-        translation = self.messages.get(message)
-        if translation is None or isinstance(translation, str):
-            return translation
-        counted = translation.get("plural", "") or f"{{{_first_number(message)}}}"
-        return translation[self._form(values.get(counted.strip("{}"), ""))]
+    @property
+    def about(self) -> str:
+        """The language's own name, with how much of it is there."""
+        if len(self.messages) == self.asked:
+            return self.name
+        return f"{self.name} ({len(self.messages):,} of {self.asked:,} messages; the rest is in English)"
 
-    def _form(self, number: str) -> str:
-        """The plural form: what is no whole number, such as a list of numbers, has the form `other`."""
-        if self.plural == "one if n < 2":
-            return "one" if number in ("0", "1") else "other"
-        return "one" if self.plural == "one if n == 1" and number == "1" else "other"
+    def template(self, text: str, context: str = "", n: int = 1) -> str | None:
+        """The translation with its places; None if there is none.  What stands round a text in blanks stays."""
+        core = text.strip()
+        forms = self.messages.get((context, core))
+        if forms is None:
+            return None
+        said = forms[self.form(n)] if len(forms) > 1 else forms[0]
+        return said if core == text else text.replace(core, said, 1)
 
-    def say(self, message: str, *values: object) -> str:
-        """The message in this language, with values for {1}, {2}, …; in English if there is no translation."""
-        named = {str(k): str(value) for k, value in enumerate(values, 1)}
-        return PLACEHOLDER.sub(lambda found: named.get(found[1], found[0]), self.template(message, named) or message)
+    def text(self, text: str, missing: dict[str, None] | None = None) -> str:
+        """A text in this language: a message by its template, anything else as it stands in the catalogue.
+
+        What has no translation stays English, and its template is put into `missing`.
+        """
+        if isinstance(text, Quoted) or self.code == ENGLISH:
+            return text
+        if not isinstance(text, Message):
+            said = self.template(text)
+            if said is None and missing is not None and _WORD.search(text):
+                missing[text.strip()] = None
+            return text if said is None else said
+        n = text.values.get("n", 1) if text.plural else 1
+        assert isinstance(n, int)
+        said = self.template(text.template, text.context, n)
+        if said is None and missing is not None and _WORD.search(text.template):
+            missing[text.template.strip()] = None
+        values = {
+            name: self.text(value, missing if isinstance(value, Message) else None) if isinstance(value, str) else value
+            for name, value in text.values.items()
+        }
+        made = filled(text.english() if said is None else said, values)
+        return made[:1].upper() + made[1:] if text.capital else made
 
 
-def _first_number(message: str) -> str:
-    return next((name for name in PLACEHOLDER.findall(message) if name.isdigit()), "")
+_WORD = re.compile(r"[A-Za-z]{2}")
 
 
 # --- files ----------------------------------------------------------------------------------------------
@@ -118,89 +124,91 @@ ENGLISH = "en"
 def languages() -> tuple[str, ...]:
     """The codes of the ready languages, English among them."""
     folder = resources.files(__name__)
-    return tuple(sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")))
+    return tuple(sorted({ENGLISH, *(f.name.removesuffix(".po") for f in folder.iterdir() if f.name.endswith(".po"))}))
 
 
 @cache
 def catalogue(language: str) -> Catalogue:
-    """A language by its code, or by the path of a user's own file; `InputError` says what is wrong with it, and where.
-
-    >>> catalogue("en").say("page {1} of {2}", 1, 3)
-    'page 1 of 3'
-    """
+    """A language by its code, or by the path of a user's own file; `InputError` says what is wrong, and where."""
+    if language == ENGLISH:
+        return Catalogue(ENGLISH, "English")
     if language in languages():
-        text = (resources.files(__name__) / f"{language}.toml").read_text(encoding="utf-8")
-        return read_catalogue(tomllib.loads(text), f"{language}.toml")
+        text = (resources.files(__name__) / f"{language}.po").read_text(encoding="utf-8")
+        return read_catalogue(text, f"{language}.po")
     path = Path(language)
-    if path.suffix != ".toml":
-        tail = offered(language, languages(), "there are {}, or a .toml file")
+    if path.suffix != ".po":
+        tail = offered(language, languages(), "there are {}, or a .po file")
         raise InputError(f"There is no language {language!r}; {tail}")
-    return read_catalogue(read_toml(path, f"language file {path}"), str(path))
+    return read_catalogue(read_text(path, f"language file {path}"), str(path))
 
 
-def read_catalogue(data: Mapping[str, Any], where: str) -> Catalogue:
-    """A catalogue from the contents of its file, every message checked; empty translations are left out."""
-    head, groups = data.get("language"), data.get("messages", {})
-    if not isinstance(head, dict) or not all(isinstance(head.get(key), str) for key in ("code", "name", "plural")):
-        raise InputError(f"{where}: a table [language] with the texts code, name and plural was expected.")
-    if head["plural"] not in PLURALS:
-        rules = ", ".join(map(repr, PLURALS))
-        raise InputError(f"{where}: plural is {head['plural']!r}; one of {rules} was expected.")
-    if unknown := sorted(set(data) - {"language", "signs", "messages"}):
-        tail = offered(unknown[0], ("language", "signs", "messages"), "the tables {} are known")
-        raise InputError(f"{where} has {unknown[0]!r}; {tail}")
-    signs = data.get("signs", {})
-    for table in (groups, signs):
-        if not isinstance(table, dict):
-            raise InputError(f"{where}: {table!r} came where a table was expected.")
-    if wrong := [name for name, sign in signs.items() if name not in SIGNS or not isinstance(sign, str)]:
-        tail = offered(wrong[0] if wrong[0] not in SIGNS else None, SIGNS, "{} are known")
-        raise InputError(f"{where}: the sign {wrong[0]!r} is unknown or no text; {tail}")
-    messages = dict(_messages(groups))
-    for said, translation in messages.items():
-        if trouble := _trouble(said, translation, PLURALS[head["plural"]]):
-            raise InputError(f"{where}: {said!r}: {trouble}")
-    known = {said: translation for said, translation in messages.items() if translation}
-    return Catalogue(head["code"], head["name"], head["plural"], known, {**SIGNS, **signs})
+def read_catalogue(text: str, where: str) -> Catalogue:
+    """A catalogue from the text of its file, every message checked; what is empty or marked as fuzzy is left out."""
+    if not text.strip():
+        raise InputError(f"{where} is empty; a gettext catalogue was expected.")
+    try:
+        file = polib.pofile(text)
+    except (OSError, ValueError) as error:
+        line = re.search(r"line (\d+)", str(error))
+        raise InputError(
+            f"{where} is no gettext catalogue{f': line {line[1]} cannot be read' if line else ''}."
+        ) from None
+    head = file.metadata
+    for name in ("Language", "X-Language-Name", "Plural-Forms"):
+        if not head.get(name):
+            raise InputError(
+                f"{where}: its header has no {name!r}; Language, X-Language-Name and Plural-Forms are needed."
+            )
+    count, form = _plural(head["Plural-Forms"], where)
+    messages: dict[Key, tuple[str, ...]] = {}
+    signs = dict(SIGNS)
+    asked = [entry for entry in file if not entry.obsolete and entry.msgctxt != "sign"]
+    for entry in file:
+        if entry.obsolete or entry.fuzzy or not (entry.msgstr or any(entry.msgstr_plural.values())):
+            continue
+        if entry.msgctxt == "sign":
+            if entry.msgid not in SIGNS:
+                tail = offered(entry.msgid, SIGNS, "{} are known")
+                raise InputError(f"{where}, line {entry.linenum}: there is no sign {entry.msgid!r}; {tail}")
+            signs[entry.msgid] = entry.msgstr
+            continue
+        forms = tuple(entry.msgstr_plural.get(k, "") for k in range(count)) if entry.msgid_plural else (entry.msgstr,)
+        if trouble := _trouble(entry, forms):
+            raise InputError(f"{where}, line {entry.linenum}: {entry.msgid!r}: {trouble}")
+        messages[entry.msgctxt or "", entry.msgid.strip()] = tuple(map(str.strip, forms))
+    return Catalogue(head["Language"], head["X-Language-Name"], messages, form, signs, len(asked))
 
 
-_FORMS = {"one", "other", "plural"}
+def _plural(rule: str, where: str) -> tuple[int, Callable[[int], int]]:
+    """How many plural forms there are, and which goes with a number."""
+    found = re.fullmatch(r"\s*nplurals\s*=\s*(\d+)\s*;\s*plural\s*=\s*([^;]+);?\s*", rule)
+    try:
+        if not found:
+            raise ValueError
+        return int(found[1]), gettext.c2py(found[2])
+    except ValueError:
+        raise InputError(
+            f"{where}: Plural-Forms is {rule!r}; something like 'nplurals=2; plural=(n != 1);' was expected."
+        ) from None
 
 
-def _messages(group: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The messages of all groups; a table of plural forms is told from a group by the names in it."""
-    for key, value in group.items():
-        if isinstance(value, dict) and not (value and set(value) <= _FORMS):
-            yield from _messages(value)
-        else:
-            yield key, value
+def _trouble(entry: polib.POEntry, forms: tuple[str, ...]) -> str:
+    """What is wrong with a translation, "" if nothing is: each place must come as often as in English.
+
+    In a plural form, the number may be a word.
+    """
+    if not all(forms):
+        return f"{len(forms)} plural forms were expected."
+    expected = Counter(PLACES.findall(entry.msgid_plural or entry.msgid))
+    for form in forms:
+        found = Counter(PLACES.findall(form))
+        if found != expected and not (entry.msgid_plural and found + Counter(["{n}"]) == expected):
+            return f"the translation has the places {_names(found)}; {_names(expected)} were expected."
+    return ""
 
 
-def _trouble(message: str, translation: object, forms: Sequence[str]) -> str:
-    """What is wrong with a translation, "" if nothing is."""
-    if isinstance(translation, str):
-        return _wrong_placeholders(message, translation) if translation else ""
-    if not isinstance(translation, dict) or not all(isinstance(text, str) for text in translation.values()):
-        return "a text was expected, or a table of plural forms."
-    texts = {form: text for form, text in translation.items() if form != "plural"}
-    if set(texts) != set(forms):
-        return f"the plural forms are {', '.join(texts) or 'none'}; {', '.join(forms)} were expected."
-    counted = translation.get("plural", f"{{{_first_number(message)}}}")
-    if counted not in re.findall(r"\{\d+\}", message):
-        return f"the plural is that of {counted}, which is no number in the message."
-    return next(filter(None, (_wrong_placeholders(message, text, counted) for text in texts.values())), "")
-
-
-def _wrong_placeholders(message: str, translation: str, counted: str = "") -> str:
-    """Which placeholders differ: each must come as often as in English; in a plural form, the number may be a word."""
-    expected, found = (sorted(PLACEHOLDER.findall(text)) for text in (message, translation))
-    if found in (expected, [name for name in expected if f"{{{name}}}" != counted]):
-        return ""
-    return f"the translation has the placeholders {_listed(found)}; {_listed(expected)} were expected."
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(f"{{{name}}}" for name in names) or "none"
+def _names(places: Counter[str]) -> str:
+    return ", ".join(sorted(places.elements())) or "none"
 
 
 # --- the language of the moment -------------------------------------------------------------------------
@@ -219,33 +227,23 @@ def speaking(language: str) -> Iterator[None]:
         _LANGUAGE.reset(token)
 
 
-def say(template: str, /, **values: object) -> str:
-    """The message in the language that is spoken, with what stands in its places.
+def say(text: str, /, **values: object) -> str:
+    """A message in the language that is spoken; with values, a template and what stands in its places, said already.
 
-    >>> say("row {row}", row=2), say(message("row {row}", row=2))
-    ('row 2', 'row 2')
+    >>> say("row {row}", row=2)
+    'row 2'
     """
-    standing: Mapping[str, object] = values
-    if isinstance(template, Message):
-        standing = template.values
-        template = template.english()
-    named = dict.fromkeys(places(template))
-    return catalogue(_LANGUAGE.get()).say(numbered(template), *(standing[name] for name in named))
-
-
-def numbered(template: str) -> str:
-    """A template as catalogues have it, its places numbered in order: "row {row}" is "row {1}"."""
-    numbers = {name: str(k) for k, name in enumerate(dict.fromkeys(places(template)), 1)}
-    return PLACE.sub(lambda found: f"{{{numbers[found[1]]}}}", template)
+    known = catalogue(_LANGUAGE.get())
+    return filled(known.template(text) or text, values) if values else known.text(text)
 
 
 __all__ = [
     "ENGLISH",
-    "PLACEHOLDER",
-    "PLURALS",
+    "PLACES",
     "SIGNS",
     "Catalogue",
     "Message",
+    "Quoted",
     "capitalised",
     "catalogue",
     "counted",

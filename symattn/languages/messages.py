@@ -11,9 +11,18 @@ place may be a message itself, a number, or any text; only messages are translat
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-PLACE = re.compile(r"\{([A-Za-z_]\w*)\}")
+PLACES = re.compile(r"(\$[^$]*\$|\{\w+\})")
+"""A place of a template: a name in braces, or a formula between dollar signs."""
+
+_NAME = re.compile(r"\{(\w+)\}")
+
+
+class Quoted(str):
+    """Somebody's own words, a student's or a teacher's: they stand as they are in every language."""
+
+    __slots__ = ()
 
 
 class Message(str):
@@ -98,12 +107,7 @@ def sentences(*parts: str) -> str:
 
 def filled(template: str, values: Mapping[str, object]) -> str:
     """A template with its places filled, those that have a value."""
-    return PLACE.sub(lambda found: str(values.get(found[1], found[0])), template) if "{" in template else template
-
-
-def places(template: str) -> Iterator[str]:
-    """The names of a template's places, in order."""
-    return (found[1] for found in PLACE.finditer(template))
+    return _NAME.sub(lambda found: str(values.get(found[1], found[0])), template) if "{" in template else template
 
 
 def _made(
@@ -117,14 +121,14 @@ def _made(
 
 
 __all__ = [
-    "PLACE",
+    "PLACES",
     "Message",
+    "Quoted",
     "capitalised",
     "counted",
     "filled",
     "in_context",
     "listed",
     "message",
-    "places",
     "sentences",
 ]

@@ -38,7 +38,7 @@ from symattn.marking.trace import Accepts
 from symattn.misconceptions import COUNTING, SLIPS, misconceptions, slips
 from symattn.misconceptions.mask import offset, one_later, other_half, queries_hidden
 from symattn.ops.attention import Keep
-from symattn.problems.counts import ITEMS, polynomial
+from symattn.problems.counted import ITEMS, polynomial
 from symattn.problems.properties import RULES
 from symattn.question import (
     Answer,
@@ -441,7 +441,7 @@ class _Judge:
 
     def _miscounts(self, entry: Entry) -> Iterator[Candidate]:
         """The misconceptions about counting that give this formula, where one was asked for in letters."""
-        names = self.question.content.get("polynomials") if self.question.type == "counts" else None
+        names = self.question.frozen.get("polynomials") if self.question.type == "counts" else None
         for name in names if isinstance(names, list) else ():
             if isinstance(self.part.answer, FormulaAnswer) and self.part.answer.value == polynomial(str(name)):
                 for id, typed, means in ITEMS[str(name)].wrong:

@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Literal
+from typing import Annotated, Literal
 
 from symattn.errors import InputError, offered
 from symattn.languages import message
+from symattn.typed import Absent, Between
 
 FollowThrough = Literal["everywhere", "between parts", "flagged", "never"]
 Rounding = Literal["nearest", "truncate", "largest-remainder"]
+Share = Annotated[Fraction, Between(0, 1, 'a share such as "3/5",')]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +31,18 @@ class Policy:
     evidence.  `marks`: false for a diagnosis without marks.
     """
 
-    name: str
-    title: str
+    name: Annotated[str, Absent()]
+    title: Annotated[str, Absent()]
     follow_through: FollowThrough = "everywhere"
     independent_accuracy: bool = False
-    threshold: Fraction = Fraction(1, 2)
+    threshold: Share = Fraction(1, 2)
     implied_accuracy: bool = True
-    misread: int = 1
-    precision: int = 0
+    misread: Annotated[int, Between(0)] = 1
+    precision: Annotated[int, Between(0)] = 0
     repeat_penalty: Literal["once", "each"] = "once"
-    no_working: Fraction = Fraction(3, 5)
+    no_working: Share = Fraction(3, 5)
     rounding: Rounding = "nearest"
-    widest_window: int = 10
+    widest_window: Annotated[int, Between(0)] = 10
     marks: bool = True
 
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from functools import cache
 from types import MappingProxyType
 
+from symattn.additions import added, modules
 from symattn.errors import InputError, offered
 from symattn.mechanisms.base import Mechanism, Rounding, Settings
+
+__path__ += added("mechanisms")
 
 
 @cache
 def mechanisms() -> MappingProxyType[str, Mechanism]:
     """Every mechanism by its name."""
-    modules = (importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__))
-    listed = sorted((m.MECHANISM for m in modules if hasattr(m, "MECHANISM")), key=lambda m: m.name)
+    found = modules(__name__, __path__)
+    listed = sorted((m.MECHANISM for m in found if hasattr(m, "MECHANISM")), key=lambda m: m.name)
     return MappingProxyType({m.name: m for m in listed})
 
 

@@ -9,8 +9,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import reduce
+from itertools import permutations
 from operator import add
-from typing import Literal, get_args
+from typing import Annotated, Literal, TypeAlias
 
 from symattn.algebra import size_in_sympy
 from symattn.derivation import Derivation, Op, Operand, Step, column_of, row_of, symbols, transposed
@@ -25,6 +26,8 @@ from symattn.ops.attention import Keep, MaskStyle, blocks, both, causal, padding
 from symattn.ops.entrywise import RoundingMethod
 from symattn.ops.scores import Bias, Hardmax, OverSum, SoftCap, Temperature, alibi, alibi_slope
 from symattn.ops.turning import turned
+from symattn.typed import Between, Digits, Matching, Place, ReadBy, choices
+from symattn.typed import read as read_data
 
 SIZE_NAMES = ("n", "m", "h", "g", "d_model", "d_k", "d_v", "d_ff")
 
@@ -33,12 +36,58 @@ SIZE_NAMES = ("n", "m", "h", "g", "d_model", "d_k", "d_v", "d_ff")
 class Rounding:
     """Rounding of the weights as a step; what follows is worked out from the rounded values."""
 
-    places: int
+    places: Annotated[int, Between(0, 50)]
     method: RoundingMethod = "nearest"
     ties: Literal["even", "up", "down"] = "even"
 
     def op(self, along: Literal["rows", "columns"]) -> Round:
         return Round(self.places, self.method, self.ties, along)
+
+
+def _stated(given: object, place: Place) -> object:
+    given = listed(given)
+    if isinstance(given, float) and not math.isfinite(given):
+        raise place.wrong(given, "a number")
+    return given
+
+
+def read_number(given: object, place: Place) -> Value:
+    given = _stated(given, place)
+    try:
+        return exact(given)
+    except InputError as error:
+        unread = isinstance(given, str)
+        raise (
+            place.says(f"{given!r} cannot be used: {error}") if unread else place.wrong(given, "a number")
+        ) from error
+
+
+def _base(given: object, place: Place) -> Value | Literal["e"]:
+    if given == "e":
+        return "e"
+    base = read_number(given, place)
+    if not is_symbolic(base) and (sign(base) <= 0 or base == 1):
+        raise place.wrong(given, "a positive number other than 1")
+    return base
+
+
+def _mask(given: object, place: Place) -> object:
+    """Rows that are given may be those of an array, 1.0 and 0.0."""
+    rows = _stated(given, place)
+    if not isinstance(rows, list):
+        return rows
+    return [[x if x not in (0, 1) else int(bool(x)) for x in row] if isinstance(row, list) else row for row in rows]
+
+
+Stated: TypeAlias = Annotated[object, ReadBy(_stated)]
+Number: TypeAlias = Annotated[Value, ReadBy(read_number)]
+Base: TypeAlias = Annotated[Value | Literal["e"], ReadBy(_base)]
+MaskRows: TypeAlias = Annotated[object, ReadBy(_mask)]
+FunctionName: TypeAlias = Annotated[str, Matching(r"[A-Za-zσφ]\w{0,20}", "a name such as identity, relu or f")]
+FirstPosition: TypeAlias = Annotated[int, Digits(), Between(0, 1)]
+Feature: TypeAlias = Literal["elu+1", "relu", "square", "identity"]
+Empty: TypeAlias = Literal["undefined", "zero"]
+ORDERS = "|".join(map("".join, permutations("QKV")))
 
 
 @dataclass(frozen=True)
@@ -49,38 +98,38 @@ class Settings:
     """
 
     arithmetic: Arithmetic = "exact"
-    scale: object = "sqrt(d_k)"
-    mask: object = None
+    scale: Stated = "sqrt(d_k)"
+    mask: MaskRows = None
     mask_style: MaskStyle = "additive"
-    base: Value | Literal["e"] = "e"
+    base: Base = "e"
     orientation: Literal["rows", "columns"] = "rows"
     by: Literal["matrix", "token"] = "matrix"
     scores: Literal["row", "column"] = "row"
-    activation: str = "identity"
-    order: str = "QKV"
+    activation: FunctionName = "identity"
+    order: Annotated[str, Matching(ORDERS, "the letters Q, K, V in some order")] = "QKV"
     rounding: Rounding | None = None
     stop_at: str = ""
-    heads: int = 1
-    kv_heads: int = 0
+    heads: Annotated[int, Digits(), Between(1, 128)] = 1
+    kv_heads: Annotated[int, Digits(), Between(0, 128)] = 0
     split: Literal["consecutive", "interleaved"] = "consecutive"
-    empty: Literal["undefined", "zero"] = "undefined"
+    empty: Empty = "undefined"
     weights: Literal["softmax", "sum", "hardmax"] = "softmax"
-    cap: Value | None = None
-    temperature: Value | None = None
+    cap: Number | None = None
+    temperature: Number | None = None
     bias: str = ""
-    feature: Literal["elu+1", "relu", "square", "identity"] = "elu+1"
-    position: str = "none"
-    wavelength: Value = 10000
-    angles: object = None
-    first_position: int = 0
+    feature: Feature = "elu+1"
+    position: Literal["none", "sinusoidal", "sinusoidal-halves", "learned", "rotary", "rotary-halves"] = "none"
+    wavelength: Number = 10000
+    angles: Stated = None
+    first_position: FirstPosition = 0
     embedding: Literal["plain", "scaled"] = "plain"
     norm: Literal["layer", "rms", "none"] = "layer"
     norm_place: Literal["post", "pre"] = "post"
-    epsilon: Value = 0
+    epsilon: Number = 0
     variance: Literal["population", "sample"] = "population"
-    function: str = ""
-    blocks: int = 1
-    tile: int = 2
+    function: Literal["", "relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid", "identity"] = ""
+    blocks: Annotated[int, Digits(), Between(1, 6)] = 1
+    tile: Annotated[int, Digits(), Between(1, 64)] = 2
 
     @property
     def plain_scores(self) -> bool:
@@ -94,74 +143,20 @@ class Settings:
         return self.kv_heads or self.heads
 
     @classmethod
-    def read(cls, given: Mapping[str, object]) -> Settings:
+    def read(cls, given: Mapping[str, object], where: str | Place = "") -> Settings:
         """Settings from a problem file or from keyword arguments; `InputError` names what is wrong."""
-        known = {f.name for f in fields(cls)}
-        if unknown := sorted(set(given) - known):
-            raise InputError(
-                f"There is no setting {unknown[0]!r}; {offered(unknown[0], sorted(known), 'the settings are {}')}"
-            )
-        values = {name: listed(value) for name, value in given.items() if value is not None}
-        for name, value in values.items():
-            if isinstance(value, float) and not math.isfinite(value):
-                raise InputError(f"{name} is {value}; that is not a number.")
-        for name, allowed in CHOICES.items():
-            if name in values and values[name] not in allowed:
-                raise InputError(
-                    f"{name} is {values[name]!r}; {offered(values[name], allowed, 'one of {} was expected')}"
-                )
-        if isinstance(rounding := values.get("rounding"), Mapping):
-            values["rounding"] = _rounding(rounding)
-        elif rounding is not None and not isinstance(rounding, Rounding):
-            raise InputError(f"rounding is {rounding!r}; a table with places and method was expected.")
-        if "base" in values and values["base"] != "e":
-            values["base"] = _base(values["base"])
-        if "order" in values and sorted(str(values["order"])) != ["K", "Q", "V"]:
-            raise InputError(f"order is {values['order']!r}; the letters Q, K, V in some order were expected.")
-        if isinstance(rows := values.get("mask"), list):  # which arrays may have as 1.0 and 0.0
-            values["mask"] = [[_seen(x) for x in row] if isinstance(row, list) else row for row in rows]
-        for name in ("activation", "stop_at", "bias"):
-            if name in values and not isinstance(values[name], str):
-                raise InputError(f"{name} is {values[name]!r}; a name was expected.")
-        function = values.get("activation")
-        if isinstance(function, str) and not re.fullmatch(r"[A-Za-zσφ]\w{0,20}", function):
-            raise InputError(f"activation is {function!r}; a name such as identity, relu or f was expected.")
-        for name, (low, high) in _COUNTS.items():
-            number = values.get(name, low)
-            if isinstance(number, str) and number.isdecimal() and len(number) < 9:  # as it is typed on the command line
-                number = values[name] = int(number)
-            if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
-                raise InputError(f"{name} is {number!r}; a whole number from {low} to {high} was expected.")
-        for name in _NUMBERS:
-            if name in values:
-                values[name] = _number(name, values[name])
-        heads, groups = int(str(values.get("heads", 1))), int(str(values.get("kv_heads", 0)))
-        if groups and heads % groups:
-            raise InputError(f"{heads} heads cannot share {groups} key and value heads evenly.")
-        return cls(**values)  # type: ignore[arg-type]
+        known = sorted(f.name for f in fields(cls))
+        for name in given:
+            if name not in known:
+                raise InputError(f"There is no setting {name!r}; {offered(name, known, 'the settings are {}')}")
+        settings = read_data(cls, {name: value for name, value in given.items() if value is not None}, where)
+        if settings.heads % settings.groups:
+            raise InputError(f"{settings.heads} heads cannot share {settings.kv_heads} key and value heads evenly.")
+        return settings
 
 
-CHOICES: Mapping[str, tuple[str, ...]] = {
-    "arithmetic": get_args(Arithmetic),
-    "mask_style": ("additive", "keep", "block", "multiplicative"),
-    "orientation": ("rows", "columns"),
-    "by": ("matrix", "token"),
-    "scores": ("row", "column"),
-    "split": ("consecutive", "interleaved"),
-    "empty": ("undefined", "zero"),
-    "weights": ("softmax", "sum", "hardmax"),
-    "feature": ("elu+1", "relu", "square", "identity"),
-    "position": ("none", "sinusoidal", "sinusoidal-halves", "learned", "rotary", "rotary-halves"),
-    "embedding": ("plain", "scaled"),
-    "norm": ("layer", "rms", "none"),
-    "norm_place": ("post", "pre"),
-    "variance": ("population", "sample"),
-    "function": ("", "relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid", "identity"),
-}
+CHOICES = choices(Settings)
 """The settings that take one of a few words."""
-
-_COUNTS = {"heads": (1, 128), "kv_heads": (0, 128), "first_position": (0, 1), "blocks": (1, 6), "tile": (1, 64)}
-_NUMBERS = ("cap", "temperature", "wavelength", "epsilon")
 
 SCORES = frozenset({"empty", "weights", "cap", "temperature", "bias"})
 """What every mechanism with scores may be told."""
@@ -175,41 +170,6 @@ HEADS = frozenset({"heads", "kv_heads", "split"})
 NORM = frozenset({"norm", "norm_place", "epsilon", "variance"})
 NOT_OF_ALL = SCORES | BY_TOKEN | POSITIONS | HEADS | NORM | {"feature", "function", "blocks", "tile"}
 """The settings that not every mechanism has."""
-
-
-def _rounding(given: Mapping[str, object]) -> Rounding:
-    if unknown := sorted(set(given) - {"places", "method", "ties"}):
-        tail = offered(unknown[0], ("places", "method", "ties"), "{} are known")
-        raise InputError(f"rounding has {unknown[0]!r}; {tail}")
-    places, method, ties = given.get("places"), given.get("method", "nearest"), given.get("ties", "even")
-    if isinstance(places, bool) or not isinstance(places, int) or not 0 <= places <= 50:
-        raise InputError(f"rounding.places is {places!r}; a number of decimal places from 0 to 50 was expected.")
-    if method not in ("nearest", "largest-remainder", "truncate"):
-        tail = offered(method, ("nearest", "largest-remainder", "truncate"), "one of {} was expected")
-        raise InputError(f"rounding.method is {method!r}; {tail}")
-    if ties not in ("even", "up", "down"):
-        raise InputError(
-            f"rounding.ties is {ties!r}; {offered(ties, ('even', 'up', 'down'), 'one of {} was expected')}"
-        )
-    return Rounding(places, method, ties)
-
-
-def _seen(x: object) -> object:
-    return x if x not in (0, 1) else int(bool(x))
-
-
-def _base(given: object) -> Value:
-    base = _number("base", given)
-    if not is_symbolic(base) and (sign(base) <= 0 or base == 1):
-        raise InputError(f"base is {given!r}; a positive number other than 1 was expected.")
-    return base
-
-
-def _number(setting: str, given: object) -> Value:
-    try:
-        return exact(given)
-    except InputError as error:
-        raise InputError(f"The {setting} {given!r} cannot be used: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -611,7 +571,7 @@ def _alibi(bias: str, scope: Scope, shape: tuple[Size, Size]) -> Bias:
     slopes = listed.split(",")
     if len(slopes) != scope.of:
         raise InputError(f"bias is {bias!r}; a slope for every head, and so {scope.of} of them, were expected.")
-    return alibi(_number("bias", slopes[head - 1].strip()), rows, columns)
+    return alibi(read_number(slopes[head - 1].strip(), Place().at("bias")), rows, columns)
 
 
 def weights_op(settings: Settings) -> Op:
@@ -690,7 +650,7 @@ def scale_op(spec: object, sizes: Mapping[str, Size]) -> Scale | None:
     if spec is None or (isinstance(spec, str) and spec.strip().lower() in ("", "none")):
         return None
     if not isinstance(spec, str):
-        return Scale(_divisor(_number("scale", spec), spec))
+        return Scale(_divisor(read_number(spec, Place().at("scale")), spec))
     of = re.sub(r"\bd_x\b", "d_model", spec.strip())
     used = [name for name in SIZE_NAMES if re.search(rf"\b{name}\b", of)]
     if missing := [name for name in used if name not in sizes]:

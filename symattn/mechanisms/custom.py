@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import MISSING, dataclass, fields
 from types import MappingProxyType
+from typing import Annotated, Any, Literal, TypeAlias, get_origin, get_type_hints
 
 from symattn.derivation import Derivation, Op, Operand
 from symattn.errors import InputError, ReadError, offered
@@ -17,7 +19,20 @@ from symattn.exact.floats import FORMATS
 from symattn.exact.reading import read
 from symattn.formula import read_formula
 from symattn.mechanisms.backward import backward, seeded
-from symattn.mechanisms.base import Settings, mask_op, scale_op
+from symattn.mechanisms.base import (
+    Base,
+    Empty,
+    FirstPosition,
+    FunctionName,
+    MaskRows,
+    Number,
+    Rounding,
+    Settings,
+    Stated,
+    mask_op,
+    read_number,
+    scale_op,
+)
 from symattn.mechanisms.positional_encoding import angles, positions
 from symattn.ops import (
     OPS,
@@ -31,52 +46,196 @@ from symattn.ops import (
     Scale,
     Sinusoids,
     Softmax,
-    Stack,
-    SumOver,
     ToFloat,
 )
-from symattn.ops.gradient import SoftmaxGradient, SoftmaxJacobian
-from symattn.ops.jacobian import InfinityNorm, Slope
-from symattn.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
+from symattn.ops.attention import MaskStyle
+from symattn.ops.gradient import SoftmaxGradient
+from symattn.ops.jacobian import Slope
+from symattn.ops.normalisation import Rescale, Standardise
 from symattn.ops.online import Exponentials
-from symattn.ops.scores import FeatureMap, Over, SoftCap, Temperature
+from symattn.ops.scores import SoftCap, Temperature
+from symattn.typed import Between, NotEmpty, OneOf, OrOne, Place, ReadBy, keys
+from symattn.typed import read as read_data
 
 LONGEST_NAME = 60
-PARAMETERS: dict[str, tuple[str, ...]] = {
-    "scale": ("by", "written"),
-    "mask": ("mask", "style"),
-    "softmax": ("along", "base", "empty"),
-    "softmax_jacobian": ("along",),
-    "softmax_gradient": ("along", "base"),
-    "temperature": ("by",),
-    "soft_cap": ("cap",),
-    "over_sum": ("along", "empty"),
-    "hardmax": ("along", "empty"),
-    "feature_map": ("feature",),
-    "over": ("along",),
-    "cross_entropy": ("along",),
-    "round": ("places", "method", "ties"),
-    "activation": ("function",),
-    "slope": ("function",),
-    "norm": ("along",),
-    "sum": ("over",),
-    "mean": ("over",),
-    "mean_square": ("over",),
-    "variance": ("of", "over"),
-    "standardise": ("epsilon",),
-    "rescale": ("epsilon",),
-    "stack": ("along",),
-    "part": ("first", "count", "every", "of"),
-    "running_maximum": ("along",),
-    "exponentials": ("along", "base"),
-    "accumulate": ("along",),
-    "exp": ("base",),
-    "multiple": ("by",),
-    "float": ("format",),
-    "sinusoids": ("wavelength", "angles", "first_position", "layout"),
-    "positions": ("formula", "first_position"),
-    "rotate": ("wavelength", "angles", "first_position", "layout"),
+Count = Annotated[int, Between(1)]
+
+
+def _positive(given: object, place: Place) -> Value:
+    number = read_number(given, place)
+    if sign(number) <= 0:
+        raise place.wrong(given, "a positive number")
+    return number
+
+
+Positive: TypeAlias = Annotated[Value, ReadBy(_positive, expected="a positive number")]
+
+
+# ------------------------------------------------------------------------------------------------ what ops are told
+
+
+@dataclass(frozen=True)
+class AlongWithBase:
+    along: Literal["rows", "columns"] = "rows"
+    base: Base = "e"
+
+
+@dataclass(frozen=True)
+class OfSoftmax(AlongWithBase):
+    empty: Empty = "undefined"
+
+
+@dataclass(frozen=True)
+class OfScale:
+    by: Annotated[object, ReadBy(lambda given, place: given, expected="the number that it divides by")]
+    written: str = ""
+
+
+@dataclass(frozen=True)
+class OfMask:
+    mask: MaskRows = "causal"
+    style: MaskStyle = "additive"
+
+
+@dataclass(frozen=True)
+class OfTemperature:
+    by: Positive
+
+
+@dataclass(frozen=True)
+class OfSoftCap:
+    cap: Positive
+
+
+@dataclass(frozen=True)
+class OfActivation:
+    function: FunctionName = "f"
+
+
+@dataclass(frozen=True)
+class OfSlope:
+    function: Literal["tanh", "sigmoid", "relu"] = "tanh"
+
+
+@dataclass(frozen=True)
+class WithEpsilon:
+    epsilon: Number = 0
+
+
+@dataclass(frozen=True)
+class OfPart:
+    first: Count = 1
+    count: Count = 1
+    every: Count = 1
+    of: Literal["columns", "rows"] = "columns"
+
+
+@dataclass(frozen=True)
+class WithBase:
+    base: Base = "e"
+
+
+@dataclass(frozen=True)
+class OfMultiple:
+    by: Number = 1
+
+
+@dataclass(frozen=True)
+class OfFloat:
+    format: Annotated[str, OneOf(lambda: FORMATS)] = next(iter(FORMATS))
+
+
+@dataclass(frozen=True)
+class OfWaves:
+    wavelength: Number = 10000
+    angles: Stated = None
+    first_position: FirstPosition = 0
+    layout: Literal["pairs", "halves"] = "pairs"
+
+
+@dataclass(frozen=True)
+class OfPositions:
+    formula: Annotated[tuple[str, ...], OrOne(), NotEmpty()]
+    first_position: FirstPosition = 0
+
+
+@dataclass(frozen=True)
+class Before:
+    """What an op follows: the derivation so far, the step's name and its operands."""
+
+    derivation: Derivation
+    name: str
+    operands: Sequence[Operand]
+
+    @property
+    def shape(self) -> tuple[Size, Size]:
+        """That of the first operand."""
+        return self.derivation.then(self.name, OPS["transpose"](), self.operands[0]).last.result.shape[::-1]
+
+
+def _scale(told: OfScale, before: Before) -> Scale:
+    by, d = told.by, before.derivation
+    keys = next((name for name in ("K", "Q") if name in d), None)
+    sizes = {"d_k": d.value(keys).shape[1]} if keys else {}
+    if isinstance(by, str) and not told.written and "d_k" in by and "d_k" in sizes:
+        made = scale_op(by, sizes)
+        assert made is not None
+        return made
+    divisor: Value = read(by, symbols=True).value if isinstance(by, str) else exact(by)
+    made = scale_op(divisor, {})
+    assert made is not None
+    if told.written:
+        read_formula(told.written)  # a ReadError here, and not when it is printed
+    return Scale(made.divisor, told.written)
+
+
+def _mask(told: OfMask, before: Before) -> Op:
+    mask = mask_op(Settings(mask=told.mask, mask_style=told.style), *before.shape)
+    if mask is None:
+        raise InputError(f"Step {before.name!r} is a mask, but its mask is none.")
+    return mask
+
+
+def _waves(kind: type[Sinusoids] | type[Rotate], told: OfWaves, before: Before) -> Op:
+    """Sinusoids, or a rotation, for tokens as rows: as many positions and features as the operand has."""
+    settings = Settings(wavelength=told.wavelength, angles=told.angles, first_position=told.first_position)
+    rows, width = before.shape
+    return kind(angles(settings, width), positions(settings, rows), told.layout)
+
+
+def _positional(told: OfPositions, before: Before) -> Op:
+    """Positions by a formula, or by several in turn."""
+    rows, width = before.shape
+    if not isinstance(width, int):
+        raise InputError(f"Step {before.name!r}: the number of features must be a number, not {width}.")
+    return Positional(told.formula, positions(Settings(first_position=told.first_position), rows), width)
+
+
+TOLD: Mapping[str, tuple[type, Callable[[Any, Before], Op]]] = {
+    "scale": (OfScale, _scale),
+    "mask": (OfMask, _mask),
+    "softmax": (OfSoftmax, lambda told, _: Softmax(told.along, told.base, told.empty)),
+    "softmax_gradient": (AlongWithBase, lambda told, _: SoftmaxGradient(told.along, told.base)),
+    "temperature": (OfTemperature, lambda told, _: Temperature(told.by)),
+    "soft_cap": (OfSoftCap, lambda told, _: SoftCap(told.cap)),
+    "round": (Rounding, lambda told, _: Round(told.places, told.method, told.ties)),
+    "activation": (OfActivation, lambda told, _: Activation(told.function)),
+    "slope": (OfSlope, lambda told, _: Slope(told.function)),
+    "standardise": (WithEpsilon, lambda told, _: Standardise(told.epsilon)),
+    "rescale": (WithEpsilon, lambda told, _: Rescale(told.epsilon)),
+    "part": (OfPart, lambda told, _: Part(told.first - 1, told.count, told.every, told.of)),
+    "exponentials": (AlongWithBase, lambda told, _: Exponentials(told.along, told.base)),
+    "exp": (WithBase, lambda told, _: Exponential(told.base)),
+    "multiple": (OfMultiple, lambda told, _: Multiple(told.by)),
+    "float": (OfFloat, lambda told, _: ToFloat(FORMATS[told.format])),
+    "sinusoids": (OfWaves, lambda told, before: _waves(Sinusoids, told, before)),
+    "rotate": (OfWaves, lambda told, before: _waves(Rotate, told, before)),
+    "positions": (OfPositions, _positional),
 }
+"""What a step says besides its name, op and operands, and the op that it makes; of other ops, their own fields."""
+
+
+# ------------------------------------------------------------------------------------------------ steps
 
 
 def run(
@@ -97,6 +256,8 @@ def run(
     epsilon;  norm: along;  stack: along;  part: first, count, every, of;  exp: base;  multiple: by;  float: format;
     sinusoids, rotate: wavelength, angles, first_position, layout;  positions: formula (or several, in turn) of the
     position p, the group k of features and the width d, first_position.
+
+    What is not in this list needs the fields of its class.
 
     sinusoids and positions make a matrix as large as their operand, which is nothing but a measure.
 
@@ -122,7 +283,7 @@ def _followed(d: Derivation, step: Mapping[str, object], place: str) -> Derivati
         raise InputError(f"{place} has a name of {len(name)} characters; {LONGEST_NAME} are enough.")
     if not isinstance(op, str) or op not in OPS:
         raise InputError(f"Step {name!r} has the op {op!r}; {offered(op, OPS, 'one of {} was expected')}")
-    known = {"name", "op", "operands", "of", "section", *PARAMETERS.get(op, ())}
+    known = {"name", "op", "operands", "of", "section", *_parameters(op)}
     if unknown := sorted(set(step) - known):
         raise InputError(
             f"Step {name!r} ({op}) has {unknown[0]!r}; {offered(unknown[0], sorted(known), '{} are known')}"
@@ -135,7 +296,7 @@ def _followed(d: Derivation, step: Mapping[str, object], place: str) -> Derivati
         raise InputError(f'Step {name!r} needs operands: a list of names such as ["Q", "K^T"].')
     used = [_operand(o, name) for o in operands]
     try:
-        made = _op(op, step, d, used)
+        made = _op(op, step, Before(d, name, used))
     except ReadError as error:
         raise ReadError(f"Step {name!r} ({op}): {error}", error.text, error.position) from error
     return d.then(name, made, *used[: None if made.arity else 0], section=str(step.get("section", "")))
@@ -144,7 +305,7 @@ def _followed(d: Derivation, step: Mapping[str, object], place: str) -> Derivati
 def _with_operands(step: Mapping[str, object], op: str) -> Mapping[str, object]:
     """The step with operands, where it has them by their shorter name; `of` says something else of some ops."""
     of = step.get("of")
-    if of is None or (isinstance(of, str) and "of" in PARAMETERS.get(op, ())):
+    if of is None or (isinstance(of, str) and "of" in _parameters(op)):
         return step
     if "operands" in step:
         raise InputError(f"Step {step['name']!r} has operands and of, which mean the same; one of them was expected.")
@@ -226,150 +387,34 @@ def _operand(text: str, step: str) -> Operand:
     return Operand(name, turned, row)
 
 
-def _op(op: str, step: Mapping[str, object], d: Derivation, operands: Sequence[Operand]) -> Op:
-    name = step["name"]
-    match op:
-        case "scale":
-            return _scale(step, d)
-        case "mask":
-            shape = _shape(d, step, operands)
-            settings = Settings.read({"mask_style": step.get("style", "additive"), "mask": step.get("mask", "causal")})
-            mask = mask_op(settings, *shape)
-            if mask is None:
-                raise InputError(f"Step {name!r} is a mask, but its mask is none.")
-            return mask
-        case "softmax" | "over_sum" | "hardmax":
-            along = _choice(step, "along", ("rows", "columns"))
-            settings = Settings.read({"base": step.get("base", "e"), "empty": step.get("empty", "undefined")})
-            if op == "softmax":
-                return Softmax(along, settings.base, settings.empty)  # type: ignore[arg-type]
-            return OPS[op](along, settings.empty)  # type: ignore[call-arg]
-        case "over":
-            return Over(_choice(step, "along", ("rows", "columns")))  # type: ignore[arg-type]
-        case "temperature":
-            return Temperature(_number(step, "by"))
-        case "soft_cap":
-            return SoftCap(_number(step, "cap"))
-        case "feature_map":
-            return FeatureMap(Settings.read({"feature": step.get("feature", "elu+1")}).feature)
-        case "softmax_jacobian":
-            return SoftmaxJacobian(_choice(step, "along", ("rows", "columns")))  # type: ignore[arg-type]
-        case "softmax_gradient":
-            along = _choice(step, "along", ("rows", "columns"))
-            return SoftmaxGradient(along, Settings.read({"base": step.get("base", "e")}).base)  # type: ignore[arg-type]
-        case "round":
-            rounding = Settings.read({"rounding": {k: step[k] for k in ("places", "method", "ties") if k in step}})
-            assert rounding.rounding is not None
-            return Round(rounding.rounding.places, rounding.rounding.method, rounding.rounding.ties)
-        case "activation":
-            return Activation(Settings.read({"activation": step.get("function", "f")}).activation)
-        case "slope":
-            return Slope(_choice(step, "function", ("tanh", "sigmoid", "relu")))  # type: ignore[arg-type]
-        case "norm":
-            return InfinityNorm(_choice(step, "along", ("rows", "columns")))  # type: ignore[arg-type]
-        case "mean":
-            return Mean(_choice(step, "over", ("columns", "rows")))  # type: ignore[arg-type]
-        case "mean_square":
-            return MeanSquare(_choice(step, "over", ("columns", "rows")))  # type: ignore[arg-type]
-        case "variance":
-            of, over = (_choice(step, key, allowed) for key, allowed in _VARIANCE.items())
-            return Variance(of, over)  # type: ignore[arg-type]
-        case "standardise" | "rescale":
-            epsilon = Settings.read({"epsilon": step.get("epsilon", 0)}).epsilon
-            return Standardise(epsilon) if op == "standardise" else Rescale(epsilon)
-        case "sum":
-            return SumOver(_choice(step, "over", ("rows", "columns")))  # type: ignore[arg-type]
-        case "part":
-            first, count, every = (_count(step, key) for key in ("first", "count", "every"))
-            return Part(first - 1, count, every, _choice(step, "of", ("columns", "rows")))  # type: ignore[arg-type]
-        case "stack":
-            return Stack(_choice(step, "along", ("rows", "columns")))  # type: ignore[arg-type]
-        case "exp":
-            return Exponential(Settings.read({"base": step.get("base", "e")}).base)
-        case "multiple":
-            return Multiple(exact(step.get("by", 1)))
-        case "float":
-            return ToFloat(FORMATS[_choice(step, "format", tuple(FORMATS))])
-        case "sinusoids" | "rotate":
-            return _waves(op, step, _shape(d, step, operands))
-        case "positions":
-            return _positional(step, _shape(d, step, operands))
-        case "running_maximum" | "accumulate" | "cross_entropy":
-            return OPS[op](_choice(step, "along", ("rows", "columns")))  # type: ignore[call-arg]
-        case "exponentials":
-            along = _choice(step, "along", ("rows", "columns"))
-            return Exponentials(along, Settings.read({"base": step.get("base", "e")}).base)  # type: ignore[arg-type]
-    return OPS[op]()
+def _op(op: str, step: Mapping[str, object], before: Before) -> Op:
+    stated = {key: value for key, value in step.items() if key in _parameters(op) and value is not None}
+    place = Place(f"Step {before.name!r}")
+    if op not in TOLD:
+        return _by_fields(op, stated, place)
+    kind, make = TOLD[op]
+    return make(read_data(kind, stated, place), before)
 
 
-def _shape(d: Derivation, step: Mapping[str, object], operands: Sequence[Operand]) -> tuple[Size, Size]:
-    """The shape of the first operand."""
-    return d.then(str(step["name"]), OPS["transpose"](), operands[0]).last.result.shape[::-1]
+def _parameters(op: str) -> Sequence[str]:
+    """What a step says beside its name, op and operands: what is listed above, else the fields of the operation."""
+    return keys(TOLD[op][0]) if op in TOLD else [own.name for own in fields(OPS[op])]  # type: ignore[arg-type]
 
 
-def _waves(op: str, step: Mapping[str, object], shape: tuple[Size, Size]) -> Op:
-    """Sinusoids, or a rotation, for tokens as rows: as many positions and features as the operand has."""
-    given = {key: step[key] for key in ("wavelength", "angles", "first_position") if key in step}
-    settings, own_layout = Settings.read(given), _choice(step, "layout", ("pairs", "halves"))
-    kind = Sinusoids if op == "sinusoids" else Rotate
-    return kind(angles(settings, shape[1]), positions(settings, shape[0]), own_layout)  # type: ignore[arg-type]
-
-
-def _positional(step: Mapping[str, object], shape: tuple[Size, Size]) -> Op:
-    """Positions by a formula, or by several in turn."""
-    formula = step.get("formula")
-    formulas = [formula] if isinstance(formula, str) else formula
-    if not isinstance(formulas, list) or not formulas or not all(isinstance(one, str) for one in formulas):
-        raise InputError(
-            f"Step {step['name']!r}: formula is {formula!r}; one of the position p, such as sin(p/10000^(2*k/d)), or a "
-            "list of them was expected."
-        )
-    settings = Settings.read({key: step[key] for key in ("first_position",) if key in step})
-    rows, width = shape
-    if not isinstance(width, int):
-        raise InputError(f"Step {step['name']!r}: the number of features must be a number, not {width}.")
-    return Positional(tuple(formulas), positions(settings, rows), width)
-
-
-_VARIANCE = {"of": ("population", "sample"), "over": ("columns", "rows")}
-
-
-def _choice(step: Mapping[str, object], key: str, allowed: tuple[str, ...]) -> str:
-    value = step.get(key, allowed[0])
-    if value not in allowed:
-        tail = offered(value, allowed, f"{', '.join(allowed[:-1])} or {allowed[-1]} was expected")
-        raise InputError(f"Step {step['name']!r}: {key} is {value!r}; {tail}")
-    return str(value)
-
-
-def _number(step: Mapping[str, object], key: str) -> Value:
-    number = exact(step.get(key, 0))
-    if sign(number) <= 0:
-        raise InputError(f"Step {step['name']!r}: {key} is {number}; a positive number was expected.")
-    return number
-
-
-def _count(step: Mapping[str, object], key: str) -> int:
-    """A whole number from 1, which it is where nothing is said."""
-    number = step.get(key, 1)
-    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-        raise InputError(f"Step {step['name']!r}: {key} is {number!r}; a whole number from 1 was expected.")
-    return number
-
-
-def _scale(step: Mapping[str, object], d: Derivation) -> Scale:
-    by, written = step.get("by"), str(step.get("written", ""))
-    if by is None:
-        raise InputError(f"Step {step['name']!r} scales: by, the number that it divides by, is missing.")
-    keys = next((name for name in ("K", "Q") if name in d), None)
-    sizes = {"d_k": d.value(keys).shape[1]} if keys else {}
-    if isinstance(by, str) and not written and "d_k" in by and "d_k" in sizes:
-        made = scale_op(by, sizes)
-        assert made is not None
-        return made
-    divisor: Value = read(by, symbols=True).value if isinstance(by, str) else exact(by)
-    made = scale_op(divisor, {})
-    assert made is not None
-    if written:
-        read_formula(written)  # a ReadError here, and not when it is printed
-    return Scale(made.divisor, written)
+def _by_fields(op: str, stated: Mapping[str, object], place: Place) -> Op:
+    """An operation from its fields: one of a few words, a text, a whole number, or any number."""
+    kind = OPS[op]
+    said: dict[str, Any] = {}
+    try:
+        hints = get_type_hints(kind)
+    except NameError:  # a type that is imported for type checkers alone, such as a SymPy expression
+        hints = {}
+    for own in fields(kind):  # type: ignore[arg-type]
+        hint = hints.get(own.name, str if isinstance(own.default, str) else None)
+        if own.name in stated:
+            read_as_data = hint in (str, int) or get_origin(hint) is Literal
+            value = stated[own.name]
+            said[own.name] = read_data(hint, value, place.at(own.name)) if read_as_data else exact(value)
+        elif own.default is MISSING and own.default_factory is MISSING:
+            raise place.lacks(own.name, "it")
+    return kind(**said)

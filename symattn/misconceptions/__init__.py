@@ -6,45 +6,28 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from types import MappingProxyType
 
+from symattn.additions import added, modules
 from symattn.derivation import Derivation
 from symattn.errors import InputError, offered
 from symattn.misconceptions.base import MatrixwiseDerivation, Misconception, WrongDerivation
-from symattn.misconceptions.block import BLOCK
 from symattn.misconceptions.counting import COUNTING, Miscount
-from symattn.misconceptions.gradient import GRADIENT
-from symattn.misconceptions.heads import HEADS
-from symattn.misconceptions.incremental import INCREMENTAL
 from symattn.misconceptions.layout import whole
-from symattn.misconceptions.mask import MASK
-from symattn.misconceptions.output import OUTPUT
-from symattn.misconceptions.position import POSITION
-from symattn.misconceptions.projection import PROJECTION
-from symattn.misconceptions.recurrence import RECURRENCE
-from symattn.misconceptions.rounding import ROUNDING
-from symattn.misconceptions.scale import SCALE
-from symattn.misconceptions.scores import SCORES
 from symattn.misconceptions.slips import SLIPS, Slip, Slipped, misread, slips
-from symattn.misconceptions.softmax import SOFTMAX
+
+__path__ += added("misconceptions")
+
+FAMILIES = (
+    "projection", "scores", "scale", "mask", "softmax", "output", "heads", "block", "rounding", "position",
+    "incremental", "recurrence", "gradient",
+)  # fmt: skip
+"""The order of the catalogue; other modules of the folder follow."""
 
 
 @cache
 def misconceptions() -> Mapping[str, Misconception]:
     """Every misconception by its id, in the order of the catalogue."""
-    families = (
-        PROJECTION,
-        SCORES,
-        SCALE,
-        MASK,
-        SOFTMAX,
-        OUTPUT,
-        HEADS,
-        BLOCK,
-        ROUNDING,
-        POSITION,
-        INCREMENTAL,
-        RECURRENCE,
-        GRADIENT,
-    )
+    found = {module.__name__.rpartition(".")[2]: module for module in modules(__name__, __path__)}
+    families = (getattr(found[name], "MISCONCEPTIONS", ()) for name in dict.fromkeys((*FAMILIES, *found)))
     return MappingProxyType({m.id: m for family in families for m in family})
 
 

@@ -45,7 +45,8 @@ class Misconception:
     that it spoils and `exactly` what is done there, for tokens as rows.  `tell` says how it differs from its
     look-alikes, `feedback` is one sentence to the student, with matrices as `$@name(Q)$` and the divisor as
     `$@scale(S')$`, in the notation's own signs, and with {rows}, {row}, {columns}, {column} for words that turn with
-    the orientation.  `source` is where it has been seen.  A `core` one must be visible in every exam variant.
+    the orientation.  `source` is where it has been seen.  A `core` one must be visible in every exam variant.  A name
+    that speaks of rows or columns has `turned_name` beside it, for tokens as columns.
     """
 
     id: str
@@ -58,6 +59,7 @@ class Misconception:
     source: str
     prior: Prior
     core: bool = False
+    turned_name: str = ""
 
     def on(self, derivation: Derivation) -> WrongDerivation | None:
         """What this belief makes of a derivation in numbers; None where it has no place in it.

@@ -184,7 +184,7 @@ def norm_not_used(d: Derivation) -> Rewritten | None:
 
 # ------------------------------------------------------------------------------------------ the entries
 
-BLOCK = (
+MISCONCEPTIONS = (
     Misconception(
         "B1",
         "the residual forgotten",
@@ -312,4 +312,4 @@ BLOCK = (
     ),
 )
 
-__all__ = ["BLOCK"]
+__all__ = ["MISCONCEPTIONS"]

@@ -118,7 +118,7 @@ def _entrywise(combine: Callable[..., Value], *matrices: Matrix) -> Matrix:
 
 # ------------------------------------------------------------------------------------------------ the entries
 
-GRADIENT = (
+MISCONCEPTIONS = (
     Misconception(
         "D1",
         "only the diagonal of the Jacobian",

@@ -174,7 +174,7 @@ def pooled(how: Literal["mean", "sum", "max"]) -> Change:
 
 # ------------------------------------------------------------------------------------------ the entries
 
-HEADS = (
+MISCONCEPTIONS = (
     Misconception(
         "C11",
         "divided by the root of the keys' width of all heads",
@@ -197,6 +197,7 @@ HEADS = (
         source="FuxiCTR #30, hyunwoongko/transformer #15",
         prior="high",
         core=True,
+        turned_name="heads read off column by column",
     ),
     Misconception(
         "H2",
@@ -209,6 +210,7 @@ HEADS = (
         source="jsbaan/transformer-from-scratch #6, ajhalthor #4",
         prior="high",
         core=True,
+        turned_name="heads put together column by column",
     ),
     Misconception(
         "H3",

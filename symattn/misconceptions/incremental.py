@@ -72,7 +72,7 @@ def _first_alone(of: Op, scores: Matrix) -> Matrix:
 
 # ------------------------------------------------------------------------------------------ the entries
 
-INCREMENTAL = (
+MISCONCEPTIONS = (
     Misconception(
         "F1",
         "sums so far not rescaled",

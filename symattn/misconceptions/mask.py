@@ -145,7 +145,7 @@ def _places(keep: Keep) -> list[tuple[int, int]]:
 
 # ------------------------------------------------------------------------------------------ the entries
 
-MASK = (
+MISCONCEPTIONS = (
     Misconception(
         "M1",
         "mask ignored",
@@ -251,6 +251,7 @@ MASK = (
         feedback="Hide keys, which are {columns} of the scores: hiding a {row} hides a query.",
         source="lsdefine #16; a masked row becomes uniform with −10^9: apex #1390",
         prior="low",
+        turned_name="columns masked instead of rows",
     ),
     Misconception(
         "M10",

@@ -95,7 +95,7 @@ def _first_output_repeated(of: Op, a: Matrix, v: Matrix) -> Matrix:
 
 OWN_WEIGHT = "Value j is scaled by the weight that query i gives to token j."
 
-OUTPUT = (
+MISCONCEPTIONS = (
     Misconception(
         "O1",
         "Aᵀ V",

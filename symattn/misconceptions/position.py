@@ -148,7 +148,7 @@ def turned_after_scores(d: Derivation) -> Rewritten | None:
 
 # ------------------------------------------------------------------------------------------ the entries
 
-POSITION = (
+MISCONCEPTIONS = (
     Misconception(
         "E1",
         "position added after the projection",

@@ -118,7 +118,7 @@ def _first_row_biased(_: Op, a: Matrix, bias: Matrix) -> Matrix:
 
 # ------------------------------------------------------------------------------------------ the entries
 
-PROJECTION = (
+MISCONCEPTIONS = (
     Misconception(
         "P1",
         "rows of W used: X Wᵀ",
@@ -130,6 +130,7 @@ PROJECTION = (
         "$@name(W_Q)$.",
         source="column and row conventions disputed in probml/pml2-book #228",
         prior="high",
+        turned_name="columns of W used: Wᵀ X",
     ),
     Misconception(
         "P2",
@@ -222,6 +223,7 @@ PROJECTION = (
         feedback="Every {row} of $@name(X)$ is multiplied by $@name(W_Q)$: each token has a query of its own.",
         source="diagram of note 000",
         prior="medium",
+        turned_name="one column copied to all",
     ),
     Misconception(
         "P9b",
@@ -255,5 +257,6 @@ PROJECTION = (
         feedback="Add the bias to every {row}, not to the first one only.",
         source="experience",
         prior="medium",
+        turned_name="bias added to one column only",
     ),
 )

@@ -109,7 +109,7 @@ def _largest_sum(of: Op, a: Matrix) -> Matrix:
 
 # ------------------------------------------------------------------------------------------ the entries
 
-RECURRENCE = (
+MISCONCEPTIONS = (
     Misconception(
         "U1",
         "function left out",

@@ -33,7 +33,7 @@ def short_e(d: Derivation) -> Rewritten | None:
     return {"A": place[0].with_op(replace(place[1], base=Fraction(27, 10)))}
 
 
-ROUNDING = (
+MISCONCEPTIONS = (
     Misconception(
         "R2",
         "rounded early and carried on",

@@ -69,7 +69,7 @@ def _first_row_scaled(of: Op, scores: Matrix) -> Matrix:
 
 # ------------------------------------------------------------------------------------------ the entries
 
-SCALE = (
+MISCONCEPTIONS = (
     Misconception(
         "C1",
         "not scaled",
@@ -188,5 +188,6 @@ SCALE = (
         feedback="Every entry of $@name(S)$ is divided by $@scale(S')$.",
         source="experience",
         prior="low",
+        turned_name="only the first column scaled",
     ),
 )

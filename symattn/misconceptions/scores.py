@@ -78,7 +78,7 @@ def _first_row_repeated(of: Op, q: Matrix, k: Matrix) -> Matrix:
 
 # ------------------------------------------------------------------------------------------ the entries
 
-SCORES = (
+MISCONCEPTIONS = (
     Misconception(
         "T1",
         "Q K, not transposed",

@@ -173,7 +173,7 @@ def _next(values: list[Value]) -> list[Value]:
 
 # ------------------------------------------------------------------------------------------ the entries
 
-SOFTMAX = (
+MISCONCEPTIONS = (
     Misconception(
         "X1",
         "softmax over columns",
@@ -185,6 +185,7 @@ SOFTMAX = (
         source="vision-transformer #1 (confirmed), llms-from-scratch-rs PR #30, PyTorch-NLP #2",
         prior="high",
         core=True,
+        turned_name="softmax over rows",
     ),
     Misconception(
         "X2",
@@ -356,5 +357,6 @@ SOFTMAX = (
         feedback="Divide by the sum of the same {row}.",
         source="experience",
         prior="low",
+        turned_name="the next column's denominator",
     ),
 )

@@ -1,5 +1,6 @@
 """The vocabulary of steps, and their names for problem files."""
 
+from symattn.additions import added, modules
 from symattn.derivation import Op
 from symattn.ops.arithmetic import Divide, Exponential, Opposite, SquareRoot, Subtract, ToFloat
 from symattn.ops.attention import Mask, Softmax, blocks, causal, padding, window
@@ -16,49 +17,12 @@ from symattn.ops.position import Multiple, Rotate, RotateBack, Sinusoids
 from symattn.ops.positional import Positional
 from symattn.ops.scores import Bias, FeatureMap, Hardmax, Over, OverSum, SoftCap, Temperature
 
-OPS: dict[str, type[Op]] = {
-    "matmul": MatMul,
-    "transpose": Transpose,
-    "add": Add,
-    "hadamard": Hadamard,
-    "sum": SumOver,
-    "scale": Scale,
-    "stack": Stack,
-    "mask": Mask,
-    "softmax": Softmax,
-    "softmax_jacobian": SoftmaxJacobian,
-    "softmax_gradient": SoftmaxGradient,
-    "round": Round,
-    "activation": Activation,
-    "part": Part,
-    "cross_entropy": CrossEntropy,
-    "temperature": Temperature,
-    "soft_cap": SoftCap,
-    "over_sum": OverSum,
-    "hardmax": Hardmax,
-    "feature_map": FeatureMap,
-    "over": Over,
-    "slope": Slope,
-    "norm": InfinityNorm,
-    "mean": Mean,
-    "variance": Variance,
-    "mean_square": MeanSquare,
-    "standardise": Standardise,
-    "rescale": Rescale,
-    "running_maximum": RunningMaximum,
-    "exponentials": Exponentials,
-    "accumulate": Accumulate,
-    "subtract": Subtract,
-    "divide": Divide,
-    "opposite": Opposite,
-    "exp": Exponential,
-    "sqrt": SquareRoot,
-    "multiple": Multiple,
-    "float": ToFloat,
-    "sinusoids": Sinusoids,
-    "rotate": Rotate,
-    "positions": Positional,
-}
+__path__ += added("ops")
+
+OPS: dict[str, type[Op]] = dict(
+    sorted((name, op) for module in modules(__name__, __path__) for name, op in getattr(module, "OPS", {}).items())
+)
+"""By their names in problem files, which their modules give them."""
 
 __all__ = [
     "OPS",

@@ -170,4 +170,13 @@ def _stretched_shape(rule: str, first: Shape, second: Shape) -> Shape:
     return rows, columns
 
 
+OPS = {
+    "subtract": Subtract,
+    "divide": Divide,
+    "opposite": Opposite,
+    "exp": Exponential,
+    "sqrt": SquareRoot,
+    "float": ToFloat,
+}
+
 __all__ = ["Divide", "DivisorGradient", "Exponential", "Opposite", "SquareRoot", "Subtract", "ToFloat"]

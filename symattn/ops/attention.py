@@ -215,3 +215,6 @@ def blocks(sizes: Sequence[int]) -> Keep:
 def both(one: Keep, other: Keep) -> Keep:
     """What two masks let through."""
     return tuple(tuple(a and b for a, b in zip(*rows, strict=True)) for rows in zip(one, other, strict=True))
+
+
+OPS = {"mask": Mask, "softmax": Softmax}

@@ -266,4 +266,7 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
 )
 """Every activation that has values, by its name in settings."""
 
+
+OPS = {"round": Round, "activation": Activation}
+
 __all__ = ["FUNCTIONS", "Activation", "Function", "Round", "RoundingMethod"]

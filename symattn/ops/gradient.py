@@ -521,6 +521,8 @@ def _alike(*shapes: Shape) -> Shape:
     return shapes[0]
 
 
+OPS = {"softmax_jacobian": SoftmaxJacobian, "softmax_gradient": SoftmaxGradient}
+
 __all__ = [
     "SLOPES",
     "ActivationGradient",

@@ -55,4 +55,6 @@ class Part(RuleOp):
         return Call(Name(f"{self.of if self.count > 1 else self.of[:-1]} {which}"), operands)
 
 
+OPS = {"part": Part}
+
 __all__ = ["Part"]

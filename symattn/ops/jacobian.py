@@ -113,4 +113,6 @@ def _largest(sizes: Sequence[Value]) -> Value:
     return largest
 
 
+OPS = {"slope": Slope, "norm": InfinityNorm}
+
 __all__ = ["InfinityNorm", "Slope", "Sloped"]

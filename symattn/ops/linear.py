@@ -206,4 +206,14 @@ def _broadcast(rule: str, first: Shape, second: Shape) -> Shape:
     return sizes[0], sizes[1]
 
 
+OPS = {
+    "matmul": MatMul,
+    "transpose": Transpose,
+    "add": Add,
+    "hadamard": Hadamard,
+    "sum": SumOver,
+    "scale": Scale,
+    "stack": Stack,
+}
+
 __all__ = ["Add", "Hadamard", "MatMul", "Scale", "Stack", "SumOver", "Transpose"]

@@ -114,4 +114,6 @@ def _least_exponent(total: ExpSum) -> Rational:
     return min(a.get(1, 0) for a in exponents) if all(a.keys() <= {1} for a in exponents) else 0
 
 
+OPS = {"cross_entropy": CrossEntropy}
+
 __all__ = ["CrossEntropy", "written_logarithm"]

@@ -252,4 +252,6 @@ def _over(x: Value, root: Value) -> Value:
     return divide(x, root)
 
 
+OPS = {"mean": Mean, "variance": Variance, "mean_square": MeanSquare, "standardise": Standardise, "rescale": Rescale}
+
 __all__ = ["Mean", "MeanSquare", "Rescale", "Standardise", "Variance"]

@@ -111,4 +111,6 @@ def _own(along: Along, view: View, i: Index, j: Index) -> Formula:
     return view.entry(i, 0) if along == "rows" else view.entry(0, j)
 
 
+OPS = {"running_maximum": RunningMaximum, "exponentials": Exponentials, "accumulate": Accumulate}
+
 __all__ = ["Accumulate", "Exponentials", "RunningMaximum"]

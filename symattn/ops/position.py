@@ -302,6 +302,8 @@ def _cosine_and_sine(radians: Value) -> tuple[Value, Value]:
     return from_sympy(sympy.cos(angle)), from_sympy(sympy.sin(angle))
 
 
+OPS = {"multiple": Multiple, "sinusoids": Sinusoids, "rotate": Rotate}
+
 __all__ = [
     "Angle",
     "Degrees",

@@ -77,4 +77,6 @@ def _braced(text: str) -> str:
     return re.sub(r"\^\(([^()]*)\)", r"^{\1}", text)
 
 
+OPS = {"positions": Positional}
+
 __all__ = ["Positional"]

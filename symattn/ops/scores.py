@@ -291,6 +291,15 @@ class Over(RuleOp):
         return Fraction(*operands)
 
 
+OPS = {
+    "temperature": Temperature,
+    "soft_cap": SoftCap,
+    "over_sum": OverSum,
+    "hardmax": Hardmax,
+    "feature_map": FeatureMap,
+    "over": Over,
+}
+
 __all__ = [
     "Bias",
     "Feature",

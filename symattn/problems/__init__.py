@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from functools import cache
 from types import MappingProxyType
+from typing import Any
 
+from symattn.additions import added, modules
 from symattn.errors import InputError, offered
 from symattn.problems.base import ProblemType, Spec
 
+__path__ += added("problems")
+
 
 @cache
-def problem_types() -> MappingProxyType[str, ProblemType]:
-    modules = (importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__))
-    types = [m.TYPE for m in modules if hasattr(m, "TYPE")]
+def problem_types() -> MappingProxyType[str, ProblemType[Any, Any]]:
+    """Every problem type by its name."""
+    types = [m.TYPE for m in modules(__name__, __path__) if hasattr(m, "TYPE")]
     return MappingProxyType({t.name: t for t in types})
 
 
-def problem_type(name: str) -> ProblemType:
+def problem_type(name: str) -> ProblemType[Any, Any]:
     """The problem type of that name; `InputError` lists those there are."""
     if name not in problem_types():
         raise InputError(f"There is no problem type {name!r}; {offered(name, problem_types())}")

@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from fractions import Fraction
+from functools import reduce
+from importlib import resources
+from typing import Any, Literal, TypeVar
 
 from symattn.derivation import Derivation
-from symattn.document import Block, Choices, Display, Inlines, ItemList, Math, Paragraph, Sentence, Words, places_of
+from symattn.document import (
+    Block,
+    Choices,
+    Display,
+    Inlines,
+    ItemList,
+    Math,
+    Paragraph,
+    Sentence,
+    Table,
+    listing,
+    places_of,
+    sentence,
+)
 from symattn.errors import InputError
 from symattn.exact import Matrix, Value
 from symattn.explanation.page import rows_of
 from symattn.explanation.wording import Wording
-from symattn.formula import Formula, ListOf, Name, Relation, Scope, read_formula, written
-from symattn.languages import filled
+from symattn.formula import Blank, CellKind, Formula, ListOf, Name, Relation, Scope, read_formula, written
+from symattn.languages import filled, message
 from symattn.notation import Notation, load_notation
 from symattn.problems.base import Spec
-from symattn.question import ChoiceAnswer, Option
+from symattn.question import ChoiceAnswer, Mark, MatrixAnswer, Option, Part
+from symattn.typed import read
 
 MATRICES = ("X", "W_Q", "W_K", "W_V", "Q", "K", "V", "S", "A", "Z")
 _ROW = re.compile(r"([xqkvaz])_(\w)")
@@ -29,7 +47,8 @@ class Prose:
     """Sentences in the signs of a notation.
 
     `say("The score $s_{1,2}$ is $found$.", found=…)`: between dollar signs stand formulas, in which Q, W_Q, q_2, a_i
-    and s_{1,2} are written as the notation has them, and words stand for what is handed in.
+    and s_{1,2} are written as the notation has them, and words stand for what is handed in.  {row} is a number, a text
+    or a sentence that is handed in; numbers and texts may stand in formulas too: $q_{row}$.
     """
 
     def __init__(self, notation: Notation) -> None:
@@ -38,9 +57,9 @@ class Prose:
         self.number = self.wording.number
         self.values = self.wording.values
 
-    def __call__(self, text: str, **shown: Formula | str | int) -> Inlines:
-        words = {name: x for name, x in shown.items() if isinstance(x, str | int)}
-        formulas = {name: x for name, x in shown.items() if not isinstance(x, str | int)}
+    def __call__(self, text: str, **shown: Formula | Inlines | str | int) -> Inlines:
+        words = {name: x for name, x in shown.items() if isinstance(x, str | int | tuple)}
+        formulas = {name: x for name, x in shown.items() if not isinstance(x, str | int | tuple)}
         written = {
             f"${part}$": (Math(self.formula(filled(part, words), **formulas)),) for part in text.split("$")[1::2]
         }
@@ -49,8 +68,12 @@ class Prose:
     def formula(self, text: str, **shown: Formula) -> Formula:
         return self._in_signs(read_formula(text, Scope(first=self.notation.first_index)), shown)
 
-    def paragraph(self, text: str, **shown: Formula | str | int) -> Paragraph:
+    def paragraph(self, text: str, **shown: Formula | Inlines | str | int) -> Paragraph:
         return Paragraph(self(text, **shown))
+
+    def formulas(self, texts: Sequence[str], last: Literal["", "and"] = "") -> Inlines:
+        """Formulas in a sentence: x_2, x_1, x_3, or k_1 and k_2."""
+        return listing([(Math(self.formula(text)),) for text in texts], last)
 
     def equation(self, name: str, value: Matrix) -> Formula:
         """name = its values."""
@@ -105,10 +128,49 @@ def tokens_are_rows(spec: Spec) -> None:
         )
 
 
+K = TypeVar("K")
+
+
+def bank(kind: type[K], name: str) -> K:
+    """What stands in the file `name`.toml of this folder."""
+    text = resources.files("symattn.problems").joinpath(f"{name}.toml").read_text(encoding="utf-8")
+    return read(kind, tomllib.loads(text), f"{name}.toml")
+
+
+def series(items: Iterable[str]) -> str:
+    """a; b; c."""
+    return reduce(lambda before, item: message("{items}; {item}", items=before, item=item), items)
+
+
 def no_sizes(spec: Spec) -> None:
     """`InputError` for sizes where a problem type has its own."""
     if spec.sizes:
         raise InputError(f"The problem type {spec.type} has sizes of its own; {', '.join(spec.sizes)} cannot be set.")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a table: what is asked for, its value, and how that comes about."""
+
+    what: Inlines
+    value: int | Fraction
+    how: Inlines
+
+
+def table_part(
+    name: str, title: Inlines, asked: Inlines, heads: tuple[Inlines, Inlines], lines: Sequence[Line], *marks: Mark,
+    kind: CellKind = "exponential",
+) -> Part:  # fmt: skip
+    """A part with a table whose second column is to be filled in."""
+    blank: Inlines = (Math(Blank(kind)),)
+    return Part(
+        name=name,
+        title=title,
+        ask=(Paragraph(asked), Table(heads, tuple((line.what, blank) for line in lines), row_heads=True)),
+        key=(Table(heads, tuple((line.what, line.how) for line in lines), row_heads=True),),
+        answer=MatrixAnswer(Matrix([[line.value] for line in lines])),
+        marks=marks,
+    )
 
 
 @dataclass(frozen=True)
@@ -133,8 +195,22 @@ def choices(offers: Sequence[Offer], several: bool = False) -> Choices:
 def choices_key(offers: Sequence[Offer], several: bool = False) -> tuple[Block, ...]:
     """The same with the right ones ticked, and a sentence for each."""
     ticked = frozenset(i for i, o in enumerate(offers) if o.right)
-    reasons = tuple((Words(f"{LETTERS[i]}: "), *o.why) for i, o in enumerate(offers))
+    reasons = tuple(sentence("{letter}: {reason}", letter=LETTERS[i], reason=o.why) for i, o in enumerate(offers))
     return (Choices(tuple(o.text for o in offers), several, ticked), ItemList(reasons))
 
 
-__all__ = ["LETTERS", "Offer", "Prose", "choice", "choices", "choices_key", "no_sizes", "prose", "tokens_are_rows"]
+__all__ = [
+    "LETTERS",
+    "Line",
+    "Offer",
+    "Prose",
+    "bank",
+    "choice",
+    "choices",
+    "choices_key",
+    "no_sizes",
+    "prose",
+    "series",
+    "table_part",
+    "tokens_are_rows",
+]

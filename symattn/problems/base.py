@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from math import isqrt
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from symattn.errors import InputError, offered
 from symattn.mechanisms import Settings, mechanism
 from symattn.mechanisms.base import mask_keep, scale_op
 from symattn.notation import load_notation
 from symattn.question import Content, Json, Question
+from symattn.typed import Between, Place, plain, read
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 LARGEST_SIZE = 10_000
-LEVELS = ("starter", "standard", "long")
-SOFTMAX = ("e", "base 2", "base 3", "equal")
 DEFAULT_SIZES: Mapping[str, int] = {"n": 3, "m": 3, "d_model": 5, "d_k": 4, "d_v": 2}
 """All different but for n and m, and d_k a square: then wrong ways give other answers than the right one."""
 
@@ -30,8 +29,21 @@ SIZES: Mapping[str, Mapping[str, int]] = {
 """What each level takes where no sizes are stated (rules.md 4.8)."""
 
 
-@dataclass(frozen=True)
-class Spec:
+@dataclass(frozen=True, kw_only=True)
+class Shared:
+    """What all questions of an exam may have in common."""
+
+    mechanism: str = ""
+    sizes: Mapping[str, Annotated[int, Between(1, LARGEST_SIZE)]] = field(default_factory=lambda: NOTHING)
+    notation: str = "standard"
+    level: Literal["starter", "standard", "long"] = "standard"
+    softmax: Literal["e", "base 2", "base 3", "equal"] = "e"
+    exact: bool = True
+    places: Annotated[int, Between(0, 50)] = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec(Shared):
     """What is wanted of a problem type; field by field, what a question in an exam file may say.
 
     `settings` are those of `symattn.mechanisms.Settings` that are stated, `options` the problem type's own, `given`
@@ -40,14 +52,7 @@ class Spec:
     """
 
     type: str = "full"
-    mechanism: str = ""
     settings: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
-    sizes: Mapping[str, int] = field(default_factory=lambda: NOTHING)
-    notation: str = "standard"
-    level: str = "standard"
-    softmax: str = "e"
-    exact: bool = True
-    places: int = 4
     given: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
     options: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
 
@@ -79,24 +84,31 @@ class Spec:
         if unknown := [name for name in self.sizes if name not in {*DEFAULT_SIZES, *chosen.letters}]:
             known = dict.fromkeys((*DEFAULT_SIZES, *chosen.letters))
             raise InputError(f"There is no size {unknown[0]!r}; {offered(unknown[0], known, 'the sizes are {}')}")
-        for name, size in self.sizes.items():
-            if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= LARGEST_SIZE:
-                raise InputError(f"The size {name} is {size!r}; a whole number from 1 to {LARGEST_SIZE} was expected.")
         usual = {**SIZES[self.level], **chosen.default_sizes, **stated}
         return {name: size for name, size in usual.items() if name in chosen.letters}
 
 
+C = TypeVar("C")
+"""The content of a variant: a frozen dataclass of the problem type's own."""
+F = TypeVar("F")
+"""What the variants of one family share: a band of difficulty, positions to be balanced."""
+
 Key = tuple[str, ...]
-Relabellings = Callable[[Content, "Spec", random.Random], Iterator[tuple[Key, Callable[[], Content]]]]
+Relabellings = Callable[[C, Spec, random.Random], Iterator[tuple[Key, Callable[[], C]]]]
 
 Family = Content
-"""What the variants of one family share, as JSON: a band of difficulty, positions to be balanced."""
+"""A family in JSON."""
+
+
+def _no_family(spec: Spec, rng: random.Random) -> Any:
+    return {}
 
 
 @dataclass(frozen=True)
-class ProblemType:
+class ProblemType(Generic[C, F]):
     """One way of asking.
 
+    `content` is the dataclass of what a variant is made from; an exam keeps that as JSON, with the fields for keys.
     `draw` makes the content of a variant, everything that is random; `make` makes the question of it and draws
     nothing, so that a frozen variant comes out the same for ever.  `family` fixes what all variants of a pool share.
     `complaint` says why a content may not be set, "" if it may; `prove` raises `SelfCheckError` if the key is wrong.
@@ -109,35 +121,33 @@ class ProblemType:
 
     name: str
     title: str
-    draw: Callable[[Spec, random.Random, int, Family], Content]
-    make: Callable[[Content], Question]
-    family: Callable[[Spec, random.Random], Family] = lambda spec, rng: {}
-    complaint: Callable[[Content, Family], str] = lambda content, family: ""
+    draw: Callable[[Spec, random.Random, int, F], C]
+    make: Callable[[C], Question]
+    content: type[C] = dict  # type: ignore[assignment]  # JSON, where a type has no dataclass
+    family: Callable[[Spec, random.Random], F] = _no_family
+    complaint: Callable[[C, F], str] = lambda content, family: ""
     prove: Callable[[Question], None] = lambda question: None
-    key: Callable[[Content], Key] | None = None
-    relabellings: Relabellings | None = None
+    key: Callable[[C], Key] | None = None
+    relabellings: Relabellings[C] | None = None
     options: Mapping[str, tuple[Json, str]] = field(default_factory=lambda: NOTHING)
     defaults: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: NOTHING)
 
-    def spec(self, stated: Mapping[str, Any]) -> Spec:
+    def freeze(self, content: C) -> Content:
+        """A content as JSON."""
+        frozen: Content = plain(content)
+        return frozen
+
+    def thaw(self, frozen: Content, where: str) -> C:
+        """The content that was frozen; `InputError` begins with `where` it came from."""
+        return read(self.content, frozen, where)
+
+    def spec(self, stated: Mapping[str, Any], where: str | Place = "") -> Spec:
         """What was stated, over this type's own choices; `InputError` names what is unknown or out of range."""
-        known = {f.name for f in fields(Spec)}
-        if unknown := sorted(set(stated) - known):
-            raise InputError(f"A question has no {unknown[0]!r}; {offered(unknown[0], sorted(known), 'it has {}')}")
-        for name, expected in _STATED.items():
-            value = stated.get(name, expected())
-            if not isinstance(value, expected) or (expected is int and isinstance(value, bool)):
-                raise InputError(f"{name} is {value!r}; {_KINDS[expected]} was expected.")
-        if not 0 <= stated.get("places", 0) <= 50:
-            raise InputError(f"places is {stated['places']}; a number of decimal places from 0 to 50 was expected.")
+        read(Spec, stated, where)
         preset = self._preset(stated.get("options", NOTHING))
         chosen = {**preset.get("settings", NOTHING), **stated.get("settings", NOTHING)}
-        spec = replace(Spec(type=self.name), **{**self.defaults, **preset, **stated, "settings": chosen})
-        for name, allowed in (("level", LEVELS), ("softmax", SOFTMAX)):
-            if getattr(spec, name) not in allowed:
-                tail = offered(getattr(spec, name), allowed, "one of {} was expected")
-                raise InputError(f"{name} is {getattr(spec, name)!r}; {tail}")
+        spec = read(Spec, {**self.defaults, **preset, **stated, "type": self.name, "settings": chosen})
         usual = "attention" if spec.level == "starter" else "self_attention"
         spec = replace(spec, mechanism=mechanism(spec.mechanism or usual).name)
         if preset and spec.mechanism != preset["mechanism"]:
@@ -149,9 +159,7 @@ class ProblemType:
             if name not in self.options:
                 tail = offered(name, self.options, "its options are: {}")
                 raise InputError(f"The problem type {self.name} has no option {name!r}; {tail}")
-            if type(value) is not type(self.options[name][0]):
-                kind = _KINDS[type(self.options[name][0])]
-                raise InputError(f"The option {name} of {self.name} is {value!r}; {kind} was expected.")
+            read(_OPTION[type(self.options[name][0])], value, f"The option {name} of {self.name}")
         settings, sizes = spec.chosen_settings(), spec.chosen_sizes()
         if "d_k" in sizes:
             scale_op(settings.scale, sizes)
@@ -174,10 +182,4 @@ class ProblemType:
         return spec.options.get(name, self.options[name][0])
 
 
-_STATED: Mapping[str, type] = {
-    "mechanism": str, "level": str, "softmax": str, "exact": bool, "places": int, "sizes": dict, "given": dict,
-    "settings": dict, "options": dict,
-}  # fmt: skip
-_KINDS: dict[type, str] = {
-    int: "a whole number", str: "a text", bool: "true or false", list: "a list", dict: "a table"
-}  # fmt: skip
+_OPTION: Mapping[type, Any] = {int: int, str: str, bool: bool, list: tuple[object, ...]}

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, cast
+from typing import Literal
 
 from symattn.derivation import Derivation, Step, Style
 from symattn.dice import sample, shuffled
-from symattn.document import Inlines, Math, Paragraph, Words
+from symattn.document import Inlines, Math, Paragraph, Words, sentence
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, decimal_text
 from symattn.exact.approximate import approximate
@@ -22,7 +23,7 @@ from symattn.explanation.wording import Wording, terminates
 from symattn.fairness.separation import LEAST, Separation
 from symattn.formula import Formula, Name, Relation, decimal, shortest
 from symattn.formula.width import width
-from symattn.misconceptions import Misconception, misconception, misconceptions
+from symattn.misconceptions import Misconception, misconceptions
 from symattn.misconceptions.base import Instead
 from symattn.misconceptions.slips import SLIPS, slips
 from symattn.ops import MatMul
@@ -30,9 +31,11 @@ from symattn.ops.turning import turned, turned_step
 from symattn.problem import Problem
 from symattn.problems import derived
 from symattn.problems.asking import LETTERS, Offer, choice, choices, choices_key, tokens_are_rows
-from symattn.problems.base import Family, ProblemType, Spec
-from symattn.problems.ways import WAYS, Way, carried_out
-from symattn.question import ChoiceAnswer, Content, Json, Mark, OneLess, Part, Question
+from symattn.problems.base import ProblemType, Spec
+from symattn.problems.derived import numbers
+from symattn.problems.remarks import diagnosis
+from symattn.problems.ways import BY_ID, WAYS, Way, carried_out
+from symattn.question import ChoiceAnswer, Mark, OneLess, Part, Question
 
 FIRST = ("A", "Z", "S'", "S", "formula", "M", "V", "Q", "K")
 """What is asked about where there is not room for everything."""
@@ -59,55 +62,100 @@ Row = tuple[Value, ...]
 # ------------------------------------------------------------------------------------------------ drawing
 
 
+@dataclass(frozen=True)
+class Family(derived.Family):
+    """What derivations share, and where the right options stand, item by item and variant by variant."""
+
+    places: tuple[tuple[int, ...], ...] = ()
+
+
 def family(spec: Spec, rng: random.Random) -> Family:
-    """What derivations share, and where the right options stand."""
-    return {
-        "derivation": cast(Json, derived.family(spec, rng)),
-        "places": cast(Json, [balanced_places(rng, WRONG[spec.level] + 1) for _ in range(MOST_ITEMS)]),
-    }
+    shared = derived.family(spec, rng)
+    places = tuple(balanced_places(rng, WRONG[spec.level] + 1) for _ in range(MOST_ITEMS))
+    return Family(**vars(shared), places=places)
 
 
-def balanced_places(rng: random.Random, options: int) -> list[int]:
+def balanced_places(rng: random.Random, options: int) -> tuple[int, ...]:
     """Where the right one of so many options stands, variant by variant: each place once in every `options`."""
-    return [place for _ in range(BLOCKS) for place in shuffled(rng, range(options))]
+    return tuple(place for _ in range(BLOCKS) for place in shuffled(rng, range(options)))
+
+
+# ------------------------------------------------------------------------------------------------ content
+
+
+@dataclass(frozen=True)
+class RowItem:
+    """One token's row of a step is to be found.
+
+    Of the `options`, "" is the right one; others are the misconceptions that lead to them, or slips as "A2 1 5": the
+    slip, the entry of the row, its value.
+    """
+
+    kind: Literal["row"]
+    step: str
+    token: int
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FormulaItem:
+    """The formula of a step is to be found; "" is the right one, the others are misconceptions."""
+
+    kind: Literal["formula"]
+    step: str
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class WaysItem:
+    """The ways of working out a step that give its result are to be found, all of them."""
+
+    kind: Literal["ways"]
+    step: str
+    options: tuple[str, ...]
+
+
+Item = RowItem | FormulaItem | WaysItem
+
+
+@dataclass(frozen=True)
+class Content(derived.Content):
+    """A derivation, and what is asked of it."""
+
+    several: bool
+    items: tuple[Item, ...]
 
 
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
-    count = TYPE.option(spec, "items")
+    count, several = TYPE.option(spec, "items"), TYPE.option(spec, "several")
     if not 1 <= count <= MOST_ITEMS:
         raise InputError(f"The option items of choice is {count}; a number from 1 to {MOST_ITEMS} was expected.")
-    if TYPE.option(spec, "several"):
+    if several:
         tokens_are_rows(spec)
     for _ in range(REDRAWN):
-        content = derived.content(spec, rng, number, cast(Family, family["derivation"]))
-        found = derived.made(content).separation
-        drawn = (
-            _several(found, count, number, rng)
-            if TYPE.option(spec, "several")
-            else _items(found, spec, number, rng, family)
-        )
-        if drawn is not None:
-            return {**content, "several": TYPE.option(spec, "several"), "items": cast(Json, drawn)}
+        drawn = derived.content(spec, rng, number, family)
+        found = derived.made(drawn).separation
+        items = _several(found, count, number, rng) if several else _items(found, spec, number, rng, family)
+        if items is not None:
+            return Content(**vars(drawn), several=several, items=tuple(items))
     raise InputError(f"No variant of {spec.mechanism} with these sizes gives enough different wrong options.")
 
 
-def _items(
-    found: Separation, spec: Spec, number: int, rng: random.Random, family: Family
-) -> list[dict[str, Json]] | None:
+def _items(found: Separation, spec: Spec, number: int, rng: random.Random, family: Family) -> list[Item] | None:
     """The items of a variant; None if one of them has too few wrong options on a side of the right one."""
-    places = cast("list[list[int]]", family["places"])
     wrong = WRONG[spec.level]
     there = {step.name for step in found.derivation if isinstance(step.result, Matrix)}
     slots = [slot for slot in FIRST if slot in there or (slot == "formula" and there.issuperset(FORMULAS))]
     count = TYPE.option(spec, "items")
     kinds = sorted((slots[k % len(slots)] for k in range(count)), key=ORDER.index)
-    items: list[dict[str, Json]] = []
+    items: list[Item] = []
     for k, kind in enumerate(kinds):
-        place = places[k][(number - 1) % len(places[k])]
+        place = family.places[k][(number - 1) % len(family.places[k])]
+        item: Item | None
         if kind == "formula":
             item = _formula_item(found, FORMULAS[(number + kinds[:k].count(kind)) % 2], place, wrong, rng)
         else:
-            asked = [i["token"] for i in items if (i["kind"], i["step"]) == ("row", kind)]
+            asked = [i.token for i in items if isinstance(i, RowItem) and i.step == kind]
             item = _row_item(found, kind, number + k, asked, place, wrong, rng)
         if item is None:
             return None
@@ -115,12 +163,12 @@ def _items(
     return items
 
 
-def _formula_item(found: Separation, name: str, place: int, wrong: int, rng: random.Random) -> dict[str, Json] | None:
+def _formula_item(found: Separation, name: str, place: int, wrong: int, rng: random.Random) -> FormulaItem | None:
     rules = [m.id for m, _ in rewritten(found.derivation, name)]
     if len(rules) < wrong:
         return None
     options = sample(rng, rules, wrong)
-    return {"kind": "formula", "step": name, "options": cast(Json, [*options[:place], "", *options[place:]])}
+    return FormulaItem("formula", name, (*options[:place], "", *options[place:]))
 
 
 def rewritten(d: Derivation, name: str) -> Iterator[tuple[Misconception, Step]]:
@@ -140,14 +188,14 @@ def _formula(step: Step) -> Formula:
 
 
 def _row_item(
-    found: Separation, name: str, turn: int, asked: Sequence[Json], place: int, wrong: int, rng: random.Random
-) -> dict[str, Json] | None:
+    found: Separation, name: str, turn: int, asked: Sequence[int], place: int, wrong: int, rng: random.Random
+) -> RowItem | None:
     """One token's row of a step; the token takes turns, but for those whose row gives too few wrong options."""
-    tokens = len(_by_token(found.derivation, cast(Matrix, found.derivation.value(name))))
+    tokens = len(_by_token(found.derivation, numbers(found.derivation.value(name))))
     for shift in range(tokens):
         token = (turn + shift) % tokens
         if token not in asked and (options := _options(found, name, token, place, wrong, rng)) is not None:
-            return {"kind": "row", "step": name, "token": token, "options": cast(Json, options)}
+            return RowItem("row", name, token, tuple(options))
     return None
 
 
@@ -172,11 +220,13 @@ def _options(found: Separation, name: str, token: int, place: int, wrong: int, r
 
 def _candidates(found: Separation, name: str, token: int, rng: random.Random) -> Iterator[tuple[str, Row]]:
     """What people write there: first those who go wrong at this very step, then others, then slips."""
-    shape = found.derivation.value(name).shape
-    wrongs = [w for w in found.wrongs if w.first is not None and isinstance(w.value(name), Matrix)]
-    fitting = [w for w in wrongs if w.derivation.value(name).shape == shape]
-    if not any(x is NEGATIVE_INFINITY for x in cast(Matrix, found.derivation.value(name))):
-        fitting = [w for w in fitting if not any(x is NEGATIVE_INFINITY for x in cast(Matrix, w.value(name)))]
+    right = numbers(found.derivation.value(name))
+    written = [(w, w.value(name)) for w in found.wrongs if w.first is not None]
+    fitting = [
+        w
+        for w, value in written
+        if isinstance(value, Matrix) and value.shape == right.shape and (_hides(right) or not _hides(value))
+    ]
     own = [w for w in fitting if w.first == name]
     for group in (
         [w for w in own if w.misconception.prior != "low"],
@@ -185,8 +235,12 @@ def _candidates(found: Separation, name: str, token: int, rng: random.Random) ->
     ):
         yield from ((w.misconception.id, row_of(w.derivation, name, token)) for w in shuffled(rng, group))
     step = found.derivation[name]
-    if isinstance(step.op, MatMul) and all(isinstance(x, int) for x in cast(Matrix, step.result)):
+    if isinstance(step.op, MatMul) and all(isinstance(x, int) for x in right):
         yield from shuffled(rng, list(_slips(found.derivation, name, token)))
+
+
+def _hides(matrix: Matrix) -> bool:
+    return any(x is NEGATIVE_INFINITY for x in matrix)
 
 
 def _slips(d: Derivation, name: str, token: int) -> Iterator[tuple[str, Row]]:
@@ -205,7 +259,7 @@ def _by_token(d: Derivation, matrix: Matrix) -> tuple[Row, ...]:
 
 def row_of(d: Derivation, name: str, token: int) -> Row:
     """What belongs to a token (from 0)."""
-    return _by_token(d, cast(Matrix, d.value(name)))[token]
+    return _by_token(d, numbers(d.value(name)))[token]
 
 
 def _size(row: Row) -> tuple[float, ...]:
@@ -231,10 +285,10 @@ def _exactly(rows: Sequence[Row]) -> bool:
     return all(isinstance(x, int | Fraction) or x is NEGATIVE_INFINITY for row in rows for x in row)
 
 
-def _several(found: Separation, count: int, number: int, rng: random.Random) -> list[dict[str, Json]] | None:
+def _several(found: Separation, count: int, number: int, rng: random.Random) -> list[Item] | None:
     """Ways of working out a step, two or three of which are right."""
     steps = [name for name in ("S", "S'", "A", "Z") if name in found.derivation][:count]
-    items: list[dict[str, Json]] = []
+    items: list[Item] = []
     for k, name in enumerate(steps):
         ways = [w for w in WAYS if w.step == name and w.suits(found.derivation)]
         right = [w.id for w in ways if w.right]
@@ -243,13 +297,13 @@ def _several(found: Separation, count: int, number: int, rng: random.Random) -> 
         if many < 1 or len(wrong) < WAYS_SHOWN - many:
             return None
         chosen = sample(rng, right, many) + sample(rng, wrong, WAYS_SHOWN - many)
-        items.append({"kind": "ways", "step": name, "options": cast(Json, shuffled(rng, chosen))})
+        items.append(WaysItem("ways", name, tuple(shuffled(rng, chosen))))
     return items
 
 
 def _fails(way: Way, d: Derivation) -> bool:
     """Whether a wrong way shows to be wrong in this variant, by enough to be seen."""
-    result, right = carried_out(way, d), cast(Matrix, d.value(way.step))
+    result, right = carried_out(way, d), numbers(d.value(way.step))
     if result is None or result.shape != right.shape:
         return True
     return any(_apart(a, b) for a, b in zip(result.rows, right.rows, strict=True))
@@ -262,12 +316,12 @@ def make(content: Content) -> Question:
     problem = derived.problem_of(content, TYPE.title)
     found = derived.made(content).separation
     wording = Wording(found.derivation, problem.notation)
-    several = bool(content["several"])
+    several = content.several
     parts: list[Part] = []
-    for number, item in enumerate(cast("list[dict[str, Any]]", content["items"])):
-        prompt, offers = _MAKERS[item["kind"]](item, found, wording, problem)
+    for number, item in enumerate(content.items):
+        prompt, offers = _asked(item, found, wording, problem)
         marks = (Mark("B", 2, "one less for every wrong tick", OneLess()),) if several else (Mark("B", 1),)
-        title = step_title(found.derivation[item["step"]], wording)
+        title = step_title(found.derivation[item.step], wording)
         ask = (Paragraph(prompt), choices(offers, several))
         key = (Paragraph(prompt), *choices_key(offers, several))
         parts.append(Part("abcdefghijkl"[number], title, ask, key, choice(offers, several), marks))
@@ -297,32 +351,43 @@ _SEVERAL = "Tick every option that gives the right result, whichever way it goes
 Made = tuple[Inlines, list[Offer]]
 
 
-def _row_offers(item: Mapping[str, Any], found: Separation, wording: Wording, problem: Problem) -> Made:
-    name, token, d = item["step"], item["token"], found.derivation
+def _asked(item: Item, found: Separation, wording: Wording, problem: Problem) -> Made:
+    match item:
+        case RowItem():
+            return _row_offers(item, found, wording, problem)
+        case FormulaItem():
+            return _formula_offers(item, found, wording)
+        case WaysItem():
+            return _way_offers(item, wording)
+
+
+def _row_offers(item: RowItem, found: Separation, wording: Wording, problem: Problem) -> Made:
+    name, token, d = item.step, item.token, found.derivation
     key = row_of(d, name, token)
     wrongs = {w.misconception.id: w for w in found.wrongs}
-    known = dict(_slips(d, name, token)) if any(" " in id for id in item["options"]) else {}
+    known = dict(_slips(d, name, token)) if any(" " in id for id in item.options) else {}
     rows = [
         key if not id else known[id] if id in known else row_of(wrongs[id].derivation, name, token)
-        for id in item["options"]
+        for id in item.options
     ]
     exact = all(map(_whole, rows)) or (problem.exact and _exactly(rows))
     offers = []
-    for id, row in zip(item["options"], rows, strict=True):
+    for id, row in zip(item.options, rows, strict=True):
         numbers = [wording.number(x) if exact else _decimal(x, wording, problem.places) for x in row]
         text: Inlines = (Math(wording.grid([numbers])),)
         if not id:
-            offers.append(Offer(text, (Words("right: "), *_derived(d[name], token, wording)), True))
+            offers.append(Offer(text, _derived(d[name], token, wording), True))
         elif id in known:
             slip = SLIPS[id.partition(" ")[0]]
-            offers.append(Offer(text, (Words(f"{slip.id} {slip.name}. {slip.feedback}"),), False, slip.id))
+            why = sentence("{code} {name}. {feedback}", code=slip.id, name=slip.name, feedback=slip.feedback)
+            offers.append(Offer(text, why, False, slip.id))
         else:
-            m = wrongs[id].misconception
-            said = (*wording.in_signs(f"{id} {m.name}. "), *derived.feedback(wrongs[id], wording))
-            offers.append(Offer(text, said, False, id))
-    line = "row" if d.orientation == "rows" else "column"
-    prompt = (Words(f"Which of these is {line} {token + 1} of "), Math(wording.name(name)), Words("?"))
-    return prompt, offers
+            offers.append(Offer(text, diagnosis(wrongs[id], wording), False, id))
+    texts = {
+        "rows": "Which of these is row {token} of {matrix}?",
+        "columns": "Which of these is column {token} of {matrix}?",
+    }
+    return sentence(texts[d.orientation], token=token + 1, matrix=wording.name(name)), offers
 
 
 def _decimal(value: Value, wording: Wording, places: int) -> Formula:
@@ -336,49 +401,40 @@ def _decimal(value: Value, wording: Wording, places: int) -> Formula:
 
 
 def _derived(step: Step, token: int, wording: Wording) -> Inlines:
-    """How the first entry of the right row comes about, and by which rule."""
+    """Why the right row is right: how its first entry comes about, and by which rule."""
     i, j = (token, 0) if wording.orientation == "rows" else (0, token)
-    matrix = cast(Matrix, step.result)
+    matrix = numbers(step.result)
     rule = Relation((wording.name(step.name), wording.rule(step)), ("=",))
     entry = Relation(
         (wording.entry(step.name, i, j), wording.working(step, i, j), wording.number(matrix[i, j])), ("=", "=")
     )
     if width(entry) > LINE / 2:
-        return (Math(rule), Words("."))
-    return (Math(rule), Words(", so "), Math(entry), Words("; the others likewise."))
+        return sentence("right: {rule}.", rule=rule)
+    return sentence("right: {rule}, so {entry}; the others likewise.", rule=rule, entry=entry)
 
 
-def _formula_offers(item: Mapping[str, Any], found: Separation, wording: Wording, problem: Problem) -> Made:
-    name, d = item["step"], found.derivation
+def _formula_offers(item: FormulaItem, found: Separation, wording: Wording) -> Made:
+    name, d = item.step, found.derivation
     steps = {m.id: step for m, step in rewritten(d, name)}
     wrongs = {w.misconception.id: w for w in found.wrongs}
     offers = []
-    for id in item["options"]:
+    for id in item.options:
         step = steps[id] if id else d[name]
         text: Inlines = (Math(wording.rule(step)),)
         if not id:
             offers.append(Offer(text, (Words("right."),), True))
         else:
-            said = (Words(f"{id} {misconception(id).name}. "), *derived.feedback(wrongs[id], wording))
-            offers.append(Offer(text, said, False, id))
-    return (Words("Which formula gives "), Math(wording.name(name)), Words("?")), offers
+            offers.append(Offer(text, diagnosis(wrongs[id], wording), False, id))
+    return sentence("Which formula gives {matrix}?", matrix=wording.name(name)), offers
 
 
-def _way_offers(item: Mapping[str, Any], found: Separation, wording: Wording, problem: Problem) -> Made:
-    ways = {way.id: way for way in WAYS}
-    offers = [
-        Offer(
-            wording.inlines(ways[id].text, {}),
-            wording.inlines(("right: " if ways[id].right else "wrong: ") + ways[id].why, {}),
-            ways[id].right,
-            ways[id].diagnosis,
-        )
-        for id in item["options"]
-    ]
-    return (Words("Which of these give "), Math(wording.name(item["step"])), Words("?")), offers
-
-
-_MAKERS = {"row": _row_offers, "formula": _formula_offers, "ways": _way_offers}
+def _way_offers(item: WaysItem, wording: Wording) -> Made:
+    offers = []
+    for way in (BY_ID[id] for id in item.options):
+        verdict = "right: {reason}" if way.right else "wrong: {reason}"
+        why = sentence(verdict, reason=wording.inlines(way.why, {}))
+        offers.append(Offer(wording.inlines(way.text, {}), why, way.right, way.diagnosis))
+    return sentence("Which of these give {matrix}?", matrix=wording.name(item.step)), offers
 
 
 # ------------------------------------------------------------------------------------------------ proving
@@ -387,23 +443,23 @@ _MAKERS = {"row": _row_offers, "formula": _formula_offers, "ways": _way_offers}
 def prove(question: Question) -> None:
     """One option is right (or exactly the ways that give the result), and all options differ by what counts."""
     assert question.problem is not None
-    found = derived.made(question.content).separation
-    for part, item in zip(question.parts, cast("list[dict[str, Any]]", question.content["items"]), strict=True):
+    content: Content = question.content
+    found = derived.made(content).separation
+    for part, item in zip(question.parts, content.items, strict=True):
         assert isinstance(part.answer, ChoiceAnswer)
         texts = [option.text for option in part.answer.options]
         if any(a == b for i, a in enumerate(texts) for b in texts[:i]):
             raise SelfCheckError(f"Two options of part {part.name} are alike.")
-        if item["kind"] == "ways":
-            right = frozenset(i for i, id in enumerate(item["options"]) if _gives(id, found.derivation))
+        if isinstance(item, WaysItem):
+            right = frozenset(i for i, id in enumerate(item.options) if _gives(BY_ID[id], found.derivation))
         else:
-            right = frozenset({item["options"].index("")})
+            right = frozenset({item.options.index("")})
         if right != part.answer.right or not right:
             raise SelfCheckError(f"The key of part {part.name} ticks other options than those that are right.")
 
 
-def _gives(id: str, d: Derivation) -> bool:
-    way = next(way for way in WAYS if way.id == id)
-    result, right = carried_out(way, d), cast(Matrix, d.value(way.step))
+def _gives(way: Way, d: Derivation) -> bool:
+    result, right = carried_out(way, d), numbers(d.value(way.step))
     if result is None or result.shape != right.shape:
         return False
     return all(decide(a, b).equal is True for a, b in zip(result, right, strict=True))
@@ -414,6 +470,7 @@ TYPE = ProblemType(
     title="Multiple choice",
     draw=draw,
     make=make,
+    content=Content,
     family=family,
     complaint=derived.complaint,
     prove=prove,
@@ -425,4 +482,4 @@ TYPE = ProblemType(
     defaults={"mechanism": "attention"},
 )
 
-__all__ = ["TYPE", "balanced_places", "rewritten", "row_of"]
+__all__ = ["TYPE", "Content", "balanced_places", "rewritten", "row_of"]

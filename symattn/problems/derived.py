@@ -5,69 +5,82 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from statistics import median
-from typing import Any, cast
+from typing import get_args
 
 from symattn.derivation import Derivation
 from symattn.dice import shuffled
-from symattn.document import Block, Heading, Inlines, ItemList, Math, Paragraph, Strong, Table, Words, spans
+from symattn.document import Block, Heading, Paragraph, Words
 from symattn.errors import InputError
-from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, exact
+from symattn.exact import AnyMatrix, Matrix
 from symattn.exact.approximate import approximate
-from symattn.explanation.parts import checks, givens, instructions
+from symattn.explanation.parts import givens, instructions
 from symattn.explanation.wording import Wording
 from symattn.fairness import draw
 from symattn.fairness.family import Band, Level, SoftmaxKind, balanced, draw_givens
 from symattn.fairness.features import features, work
 from symattn.fairness.relabel import TOKENS, permuted
 from symattn.fairness.separation import Separation, separation
-from symattn.formula import Formula
-from symattn.formula.width import width
-from symattn.languages import filled
 from symattn.mechanisms import Settings, mechanism, mechanisms
 from symattn.mechanisms.base import mask_keep
-from symattn.misconceptions import WrongDerivation
 from symattn.misconceptions.layout import whole
 from symattn.notation import load_notation
 from symattn.ops import Mask, Scale
 from symattn.ops.turning import turned
 from symattn.problem import Problem
 from symattn.problem_file import read_given
-from symattn.problems.base import Family, Spec
-from symattn.question import Content, Json
+from symattn.problems.base import Spec
+from symattn.question import Json
+from symattn.typed import plain, read
 
 CYCLE = 36  # after so many variants the positions of the largest weights come again
 RELABELLINGS = 40  # other orders of a variant that are tried where its key is too much like another one
 SIBLINGS = 60  # drawn until one is as much work as the others; after so many, the nearest will do
 PARENTS = 6  # drawn to find out what no variant of a family can show
+LEVELS: tuple[Level, ...] = get_args(Level)
+SOFTMAX: tuple[SoftmaxKind, ...] = get_args(SoftmaxKind)
 LONG, FEW = 24, 3  # of derivations with more steps, which take long to draw, fewer parents, and twice as many siblings
 
 
 # ------------------------------------------------------------------------------------------------ drawing
 
 
-def family(spec: Spec, rng: random.Random) -> Family:
-    """What siblings share: the band of difficulty, the positions, and the misconceptions that none of them can show.
+@dataclass(frozen=True)
+class Family:
+    """What siblings share: a band of difficulty, or how much work they are; the misconceptions that none can show.
 
-    Empty where variants are not generated backwards: with numbers of the teacher's own, with weights given, or (on the
+    `argmax` has the columns of the largest weights, variant by variant.  A family without band and work is none: its
+    variants are drawn forwards and not compared.
+    """
+
+    band: Band | None = None
+    argmax: tuple[tuple[int, ...], ...] = ()
+    work: float | None = None
+    unavoidable: frozenset[str] = frozenset()
+
+
+def family(spec: Spec, rng: random.Random) -> Family:
+    """The family of a pool.
+
+    None where variants are not generated backwards: with numbers of the teacher's own, with weights given, or (on the
     standard level) with sizes that have no room for a family; these are drawn forwards.
     """
     if spec.given:
-        return {}
+        return Family()
     if not _backwards(spec):
         return _judged_family(spec, rng)
     if "A" in mechanism(spec.mechanism).givens:
-        return {}
+        return Family()
     for last in (False, False, True):
         try:
             parents = _parents(spec, rng)
             break
         except InputError:  # no such sizes, or a first variant that has no siblings
             if last and (spec.level, spec.softmax) == ("standard", "e"):
-                return {}
+                return Family()
             if last:
                 raise
     settings, sizes = spec.chosen_settings(), spec.chosen_sizes()
@@ -75,13 +88,8 @@ def family(spec: Spec, rng: random.Random) -> Family:
     aimed = n == m and spec.level == "standard" and spec.softmax == "e" and settings.mask not in (None, "none")
     argmax = balanced(rng, CYCLE, n, mask_keep(settings.mask, n, m)) if aimed else []
     band = Band.of(features(parents[0]), _level(spec))
-    patterns: Json = [[_json(x) for x in row] for row in band.patterns]
     unavoidable = frozenset.intersection(*(separation(d).troubles() for d in parents))
-    return {
-        "band": {**asdict(band), "patterns": patterns},
-        "argmax": [list(positions) for positions in argmax],
-        "unavoidable": list[Json](sorted(unavoidable)),
-    }
+    return Family(band, tuple(map(tuple, argmax)), unavoidable=unavoidable)
 
 
 def _backwards(spec: Spec) -> bool:
@@ -100,7 +108,7 @@ def _judged_family(spec: Spec, rng: random.Random) -> Family:
     several = PARENTS if len(parents[0].steps) <= LONG else FEW
     parents += [chosen.run(draw(chosen, settings, sizes, rng).givens, settings) for _ in range(several - 1)]
     unavoidable = frozenset.intersection(*(_on_the_way(separation(d).troubles()) for d in parents[: several // 2]))
-    return {"work": median(map(work, parents)), "unavoidable": list[Json](sorted(unavoidable))}
+    return Family(work=median(map(work, parents)), unavoidable=unavoidable)
 
 
 def _on_the_way(troubles: frozenset[str]) -> frozenset[str]:
@@ -108,10 +116,9 @@ def _on_the_way(troubles: frozenset[str]) -> frozenset[str]:
     return frozenset(trouble for trouble in troubles if "≈" not in trouble)
 
 
-def _like(spec: Spec, rng: random.Random, family: Family) -> Mapping[str, Matrix]:
-    """One sibling whose work is as much as that of the others."""
+def _like(spec: Spec, rng: random.Random, wanted: float) -> Mapping[str, Matrix]:
+    """One sibling that is as much work as the others."""
     chosen, settings, sizes = mechanism(spec.mechanism), spec.chosen_settings(), spec.chosen_sizes()
-    wanted = cast(float, family["work"])
     drawn = [draw(chosen, settings, sizes, rng).givens]
     for _ in range(SIBLINGS):
         d = chosen.run(drawn[-1], settings)
@@ -138,73 +145,97 @@ def _parents(spec: Spec, rng: random.Random) -> list[Derivation]:
 def _sibling(spec: Spec, rng: random.Random, number: int, family: Family) -> dict[str, Matrix]:
     """One sibling, its largest weights where the balance over the pool wants them, if there is one with them there."""
     chosen, settings, sizes = mechanism(spec.mechanism), spec.chosen_settings(), spec.chosen_sizes()
-    argmax, band = cast("list[list[int]]", family["argmax"]), _band(family["band"])
-    for positions in [argmax[(number - 1) % len(argmax)], None] if argmax else [None]:
+
+    def drawn(positions: Sequence[int] | None) -> dict[str, Matrix]:
+        return draw_givens(chosen, settings, sizes, _level(spec), _softmax(spec), rng, positions, family.band)
+
+    if family.argmax:
         try:
-            return draw_givens(chosen, settings, sizes, _level(spec), _softmax(spec), rng, positions, band)
+            return drawn(family.argmax[(number - 1) % len(family.argmax)])
         except InputError:
-            if positions is None:
-                raise
-    raise AssertionError("the last of the positions is none")
-
-
-def _band(given: Any) -> Band:
-    patterns = tuple(tuple(exact(x) for x in row) for row in given["patterns"])
-    return Band(**{**given, "patterns": patterns})
+            pass
+    return drawn(None)
 
 
 def _level(spec: Spec) -> Level:
-    return cast(Level, spec.level)
+    return spec.level
 
 
 def _softmax(spec: Spec) -> SoftmaxKind:
-    return cast(SoftmaxKind, spec.softmax)
+    return spec.softmax
 
 
-def content(spec: Spec, rng: random.Random, number: int, family: Family) -> dict[str, Json]:
-    """The numbers of one variant, with everything that is needed to work them out again, as JSON."""
+Rows = tuple[tuple[int | str, ...], ...]
+"""A matrix as JSON: whole numbers as numbers, everything else as text that reads back exactly."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """The numbers of one variant, with everything that is needed to work them out again.
+
+    `settings` are in the words of a problem file, those that are not the default.  A type that asks otherwise than
+    line by line adds fields of its own.
+    """
+
+    type: str
+    mechanism: str
+    settings: Mapping[str, Json]
+    notation: str
+    exact: bool
+    places: int
+    given: Mapping[str, Rows]
+
+
+def content(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
+    """A variant of a family."""
     settings, chosen = spec.chosen_settings(), mechanism(spec.mechanism)
     given: Mapping[str, AnyMatrix]
     if spec.given:
         given = {name: read_given(name, rows) for name, rows in spec.given.items()}
-    elif "work" in family:
-        given = _like(spec, rng, family)
-    elif family:
+    elif family.work is not None:
+        given = _like(spec, rng, family.work)
+    elif family.band is not None:
         given = _sibling(spec, rng, number, family)
     else:
         given = draw(chosen, settings, spec.chosen_sizes(), rng).givens
-    return {
-        "type": spec.type,
-        "mechanism": chosen.name,
-        "settings": frozen_settings(settings),
-        "notation": spec.notation,
-        "exact": spec.exact,
-        "places": spec.places,
-        "given": {name: frozen(m) for name, m in given.items() if isinstance(m, Matrix)},
-    }
+    return Content(
+        type=spec.type,
+        mechanism=chosen.name,
+        settings=frozen_settings(settings),
+        notation=spec.notation,
+        exact=spec.exact,
+        places=spec.places,
+        given={name: frozen(m) for name, m in given.items() if isinstance(m, Matrix)},
+    )
 
 
 def complaint(content: Content, family: Family) -> str:
-    """Why a variant hides a mistake that its siblings show; "" if it does not.
-
-    Types that share more than the numbers' family keep that under "derivation".
-    """
-    shared = cast(Family, family.get("derivation", family))
-    if not shared:
+    """Why a variant hides a mistake that its siblings show; "" if it does not."""
+    if family.band is None and family.work is None:
         return ""
     troubles = made(content).separation.troubles()
-    if "work" in shared:
+    if family.work is not None:
         troubles = _on_the_way(troubles)
-    avoidable = troubles - set(cast("list[str]", shared.get("unavoidable", [])))
+    avoidable = troubles - family.unavoidable
     return f"misconceptions hidden: {', '.join(sorted(avoidable))}" if avoidable else ""
 
 
 # ------------------------------------------------------------------------------------------------ freezing
 
 
-def frozen(matrix: Matrix) -> Json:
-    """A matrix as JSON: whole numbers as numbers, everything else as text that reads back exactly."""
-    return [[x if isinstance(x, int) else _text(x) for x in row] for row in matrix.rows]
+def frozen(matrix: Matrix) -> Rows:
+    return tuple(tuple(x if isinstance(x, int) else _text(x) for x in row) for row in matrix.rows)
+
+
+def thawed(given: Mapping[str, Rows]) -> dict[str, Matrix]:
+    """Given matrices by name."""
+    return {name: numbers(read_given(name, [list(row) for row in rows])) for name, rows in given.items()}
+
+
+def numbers(matrix: AnyMatrix | None) -> Matrix:
+    """A matrix whose entries are known, as those of everything drawn are."""
+    assert isinstance(matrix, Matrix)
+    return matrix
 
 
 def frozen_settings(settings: Settings) -> dict[str, Json]:
@@ -219,15 +250,16 @@ def frozen_settings(settings: Settings) -> dict[str, Json]:
 
 def _json(value: object) -> Json:
     if isinstance(value, str) and value.lstrip().startswith("["):
-        return cast(Json, json.loads(value))  # a mask by rows, as it is typed on the command line
+        rows: Json = json.loads(value)  # a mask by rows, as it is typed on the command line
+        return rows
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, Matrix):
-        return frozen(value)
+        return [list(row) for row in frozen(value)]
     if isinstance(value, list | tuple):
         return [_json(int(x) if isinstance(x, bool) else x) for x in value]
-    if hasattr(value, "__dataclass_fields__"):
-        return {f.name: _json(getattr(value, f.name)) for f in fields(cast(Any, value))}
+    if is_dataclass(value):
+        return {f.name: _json(getattr(value, f.name)) for f in fields(value)}
     return _text(value)
 
 
@@ -248,19 +280,16 @@ class Made:
 
 def made(content: Content) -> Made:
     """A content worked out; the last few are remembered, for a variant is judged, set and proved in turn."""
-    numbers = {key: content[key] for key in ("mechanism", "settings", "notation", "exact", "places", "given")}
-    return _made(json.dumps(numbers))
+    return _made(json.dumps(plain(Content("", *(getattr(content, f.name) for f in fields(Content)[1:])))))
 
 
 @lru_cache(maxsize=8)
 def _made(text: str) -> Made:
-    content = json.loads(text)
-    chosen = mechanism(content["mechanism"])
-    given = {name: read_given(name, rows) for name, rows in content["given"].items()}
-    derivation = chosen.run(given, Settings.read(content["settings"]))
-    notation = load_notation(content["notation"])
-    exact, places = content["exact"], content["places"]
-    return Made(Problem(chosen.title, chosen.name, derivation, notation, exact=exact, places=places))
+    content = read(Content, json.loads(text))
+    chosen = mechanism(content.mechanism)
+    derivation = chosen.run(thawed(content.given), Settings.read(content.settings))
+    notation = load_notation(content.notation)
+    return Made(Problem(chosen.title, chosen.name, derivation, notation, exact=content.exact, places=content.places))
 
 
 def problem_of(content: Content, title: str = "") -> Problem:
@@ -287,7 +316,7 @@ def _texts(content: Content) -> dict[str, list[list[str]]]:
     together = whole(problem.derivation)
     d = together if together.orientation == "rows" else turned(together)
     roles = {step.role for step in problem.asked_steps}
-    weights = d.value("A").rows if "A" in d else ()  # type: ignore[union-attr]
+    weights = numbers(d.value("A")).rows if "A" in d else ()
     found: dict[str, list[list[str]]] = {}
     for step in d:
         if step.role not in roles or isinstance(step.op, Scale | Mask) or not isinstance(step.result, Matrix):
@@ -349,10 +378,10 @@ def _permuted(
     shapes: Mapping[str, tuple[str, str]],
     orders: Mapping[str, list[int]],
 ) -> Content:
-    return {**content, "given": {name: frozen(m) for name, m in permuted(given, shapes, orders).items()}}
+    return replace(content, given={name: frozen(m) for name, m in permuted(given, shapes, orders).items()})
 
 
-# ------------------------------------------------------------------------------------------------ for the key
+# ------------------------------------------------------------------------------------------------ for the question
 
 
 def measured(problem: Problem) -> dict[str, float]:
@@ -384,123 +413,6 @@ def positions(problem: Problem) -> dict[str, str]:
     except InputError:
         return {}
     return {"largest weights": " ".join(str(j + 1) for j in found)} if found else {}
-
-
-def remarks(problem: Problem, wording: Wording, found: Separation) -> tuple[Block, ...]:
-    """Below a key: check lines, common wrong answers with their diagnosis, and what this variant cannot tell apart."""
-    blocks: list[Block] = []
-    together = Wording(found.derivation, problem.notation)  # token by token, misconceptions are told by matrix
-    if lines := checks(problem, wording):
-        blocks += [Heading((Words("Checks"),), 1), ItemList(tuple(lines))]
-    shown = [w for w in found.wrongs if w.value(w.first or "") is not None and _usual(w)]
-    shown = [w for w in shown if _looks_wrong(w, together, problem.places)]
-    if shown:
-        blocks.append(Heading((Words("Common wrong answers"),), 1))
-        for step in found.derivation:
-            if here := [w for w in shown if w.first == step.name]:
-                blocks.append(wrong_answers(here, together, problem.places))
-    if lines := _hidden(found, together):
-        blocks += [Heading((Words("What this variant cannot show"),), 1), ItemList(tuple(lines))]
-    return tuple(blocks)
-
-
-def _looks_wrong(wrong: WrongDerivation, wording: Wording, places: int) -> bool:
-    """Whether what is written first differs from the right line as it is printed, which may be rounded."""
-    assert wrong.first is not None
-    right = wrong.right.value(wrong.first)
-    return _shown(wrong.value(wrong.first), wording, places) != _shown(right, wording, places)
-
-
-def _usual(wrong: WrongDerivation) -> bool:
-    return wrong.misconception.core or wrong.misconception.prior != "low"
-
-
-def wrong_answers(wrongs: list[WrongDerivation], wording: Wording, places: int) -> Table:
-    """Misconceptions that show at the same step: what is written there, what comes of it in the end, what it means."""
-    first, last = wrongs[0].first, wrongs[0].right.last.name
-    assert first is not None
-    shown = [[_written(wrong, step, wording, places) for step in dict.fromkeys((first, last))] for wrong in wrongs]
-    widths = [max(_width(cell) for cell in column) for column in zip(*shown, strict=True)]
-    if sum(widths) > MATRICES:  # what comes of it is left out where it would leave no room for words
-        last, shown = first, [cells[:1] for cells in shown]
-    header: list[Inlines] = [(Words("If "), Math(wording.name(first)), Words(" is"))]
-    if first != last:
-        header.append((Words("then "), Math(wording.name(last)), Words(" is")))
-    header.append((Words("Diagnosis and feedback"),))
-    rows = []
-    for wrong, cells in zip(wrongs, shown, strict=True):
-        m = wrong.misconception
-        said = (Strong(m.id), *wording.in_signs(f" {m.name}. "), *feedback(wrong, wording))
-        rows.append((*cells, said))
-    return Table(tuple(header), tuple(rows))
-
-
-MATRICES = 24.0
-"""What the matrices of a table of wrong answers may take of a line of 38 em; the rest is for the diagnosis."""
-
-
-def _width(cell: Inlines) -> float:
-    return sum(width(part.formula) for part in spans(cell) if isinstance(part, Math))
-
-
-def _written(wrong: WrongDerivation, step: str, wording: Wording, places: int) -> Inlines:
-    matrix = wrong.value(step)
-    if not isinstance(matrix, Matrix):
-        return (Words("not defined" if wrong.undefined else "too long to write"),)
-    if matrix == wrong.right.value(step):
-        return (Words("right all the same"),)
-    if any(x is not NEGATIVE_INFINITY and not abs(approximate(x)) < LARGEST_WRITTEN for x in matrix):
-        return (Words("too long to write"),)
-    return (Math(_shown(matrix, wording, places)),)
-
-
-LARGEST_WRITTEN = 1e9
-"""What a wrong answer in the key stays below: e to the power of scores of hundreds is nothing that anybody writes."""
-
-
-def _shown(matrix: AnyMatrix | None, wording: Wording, places: int) -> Formula:
-    """Whole numbers as they are, others as decimals."""
-    assert isinstance(matrix, Matrix)
-    whole = all(isinstance(x, int) for x in matrix)
-    return wording.values(matrix) if whole else wording.rounded(matrix, min(places, 3))
-
-
-def feedback(wrong: WrongDerivation, wording: Wording) -> Inlines:
-    """The sentence to the student, in the problem's own signs."""
-    rows = wording.orientation == "rows"
-    words = {"row": "row", "rows": "rows", "column": "column", "columns": "columns"}
-    turned = {"row": "column", "rows": "columns", "column": "row", "columns": "rows"}
-    text = filled(wrong.misconception.feedback, words if rows else turned)
-    return wording.inlines(text[:1].upper() + text[1:] if text[:1].isascii() else text, {})  # ε stays as it is
-
-
-def _hidden(found: Separation, wording: Wording) -> list[Inlines]:
-    """What cannot be seen, or cannot be told apart, in words; `last` is the line that ends the derivation."""
-    by_id = {w.misconception.id: w for w in found.wrongs}
-
-    def called(step: str | None) -> Math:
-        assert step is not None
-        return Math(wording.name(step))
-
-    def name(id: str) -> Inlines:
-        return wording.in_signs(f"{id} {by_id[id].misconception.name}")
-
-    def usual(*ids: str) -> bool:
-        return all(_usual(by_id[id]) for id in ids) or any(by_id[id].misconception.core for id in ids)
-
-    last = called(found.derivation.last.name)
-    lines: list[Inlines] = [(*name(id), Words(" changes nothing here.")) for id in found.invisible if usual(id)]
-    for id in filter(usual, found.silent):
-        lines.append((*name(id), Words(" shows at "), called(by_id[id].first), Words(", but the last line, "), last,
-                      Words(", comes out right.")))  # fmt: skip
-    for c in found.collisions:
-        if usual(c.one, c.other):
-            parts = (Words("; they part at "), called(c.parts)) if c.parts else (Words("; they never part"),)
-            lines.append((Words(f"{c.one} and {c.other} write the same at "), called(c.at), *parts, Words(".")))
-    for one, other in found.merged:
-        if usual(one, other):
-            lines.append((Words(f"{one} and {other} end in the same "), last, Words(".")))
-    return lines
 
 
 def given(problem: Problem, wording: Wording, only: tuple[str, ...] = ()) -> tuple[Block, ...]:

@@ -3,33 +3,38 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from fractions import Fraction
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import ceil
-from typing import cast
 
 from symattn.derivation import Derivation, Index, Operand, Step, View
 from symattn.dice import sample, shuffled
-from symattn.document import AnswerGrid, Block, Display, Inlines, Math, Paragraph, Words, WorkingSpace
+from symattn.document import AnswerGrid, Block, Display, Inlines, Math, Paragraph, Words, WorkingSpace, sentence
 from symattn.errors import InputError, SelfCheckError
-from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value
+from symattn.exact import AnyMatrix, Matrix
 from symattn.explanation.page import rows_of
 from symattn.explanation.parts import conventions, mask_shown, wording_of
 from symattn.explanation.steps import HANDWRITING, LINE, Detail, cell_kind, entries, step_title, working_height
 from symattn.explanation.wording import Wording
 from symattn.formula import Formula, Relation
 from symattn.formula.width import fold
-from symattn.ops import Add, Hadamard, Mask, MatMul, Scale, Softmax, Stack, SumOver, Transpose
+from symattn.ops import Add, Hadamard, MatMul, Softmax, SumOver, Transpose
 from symattn.problem import Problem
 from symattn.problems import derived
-from symattn.problems.base import Family, ProblemType, Spec
-from symattn.question import Content, EntriesAnswer, Json, Mark, MatrixAnswer, Part, Question
-
-Cell = tuple[str, int, int]
-"""A matrix, and an entry of it (from 0)."""
-
-Blanks = Mapping[str, tuple[tuple[int, int], ...]]
+from symattn.problems.base import ProblemType, Spec
+from symattn.problems.derived import numbers
+from symattn.problems.determined import (
+    LINEAR,
+    Blanks,
+    Cell,
+    Place,
+    cells_of,
+    equation_of,
+    result_of,
+    undetermined,
+    value_at,
+)
+from symattn.question import EntriesAnswer, Json, Mark, MatrixAnswer, Part, Question
 
 BACKWARDS: Mapping[str, int] = {"starter": 1, "standard": 2, "long": 3}
 """How many entries are blank in each given matrix that is to be recovered."""
@@ -40,9 +45,16 @@ TRIES = 400
 # ------------------------------------------------------------------------------------------------ drawing
 
 
-def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
-    content = derived.content(spec, rng, number, family)
-    problem = derived.problem_of(content)
+@dataclass(frozen=True)
+class Content(derived.Content):
+    """A derivation, and the entries that are blank in it."""
+
+    blanks: Blanks
+
+
+def draw(spec: Spec, rng: random.Random, number: int, family: derived.Family) -> Content:
+    drawn = derived.content(spec, rng, number, family)
+    problem = derived.problem_of(drawn)
     share, fade = TYPE.option(spec, "share"), TYPE.option(spec, "fade")
     if not 1 <= share <= 100:
         raise InputError(f"The option share of faded is {share}; a percentage from 1 to 100 was expected.")
@@ -51,13 +63,13 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
     for _ in range(TRIES):
         if fade:
             last = chosen[-1 - line % len(chosen) :]
-            blanks = {step.name: _cells(step) for step in last}
+            blanks = {step.name: cells_of(step) for step in last}
         else:
             blanks = _backwards(d, BACKWARDS[spec.level], rng) if TYPE.option(spec, "backwards") else {}
             told = [step.name for step in d if any(operand.name in blanks for operand in step.operands)]
             blanks |= {step.name: _some(step, share, line, d, rng) for step in chosen if step.name not in told}
         if not undetermined(d, blanks):
-            return {**content, "blanks": cast(Json, {name: [list(c) for c in cells] for name, cells in blanks.items()})}
+            return Content(**vars(drawn), blanks=blanks)
     raise InputError(f"No blanks of {spec.mechanism} with these sizes are determined by what is printed.")
 
 
@@ -70,27 +82,16 @@ def _chosen(problem: Problem, names: Sequence[Json]) -> list[Step]:
     return [step for step in problem.steps if not names or step.role in names]
 
 
-def _result(step: Step) -> Matrix:
-    if not isinstance(step.result, Matrix):
-        raise InputError(f"A faded example needs numbers; of {step.name} only the shape is known.")
-    return step.result
-
-
-def _cells(step: Step) -> tuple[tuple[int, int], ...]:
-    rows, columns = _result(step).shape
-    return tuple((i, j) for i in range(rows) for j in range(columns))
-
-
 def _some(step: Step, share: int, line: int, d: Derivation, rng: random.Random) -> tuple[tuple[int, int], ...]:
     """About so many of its entries: all of one token's, as many as that leaves of the others, evenly by token.
 
     The token with everything blank takes turns from variant to variant, so that every variant asks for as much.
     """
     by_token: dict[int, list[tuple[int, int]]] = {}
-    for i, j in _cells(step):
+    for i, j in cells_of(step):
         by_token.setdefault(i if d.orientation == "rows" else j, []).append((i, j))
     tokens = list(by_token.values())
-    count = max(1, ceil(len(_cells(step)) * share / 100))
+    count = max(1, ceil(len(cells_of(step)) * share / 100))
     whole = tokens[line % len(tokens)] if len(tokens[0]) <= count else []
     rest = [shuffled(rng, cells) for cells in tokens if cells is not whole]
     others = [cell for cells in zip(*rest, strict=True) for cell in cells] if rest else []
@@ -109,192 +110,9 @@ def _backwards(d: Derivation, count: int, rng: random.Random) -> dict[str, tuple
     names = dict.fromkeys(["Q", "K"] if "Q" in d.givens else factors)
     found = {}
     for name in names:
-        matrix = d.value(name)
-        assert isinstance(matrix, Matrix)
-        rows, columns = matrix.shape
+        rows, columns = numbers(d.value(name)).shape
         found[name] = tuple(sorted(sample(rng, [(i, j) for i in range(rows) for j in range(columns)], count)))
     return found
-
-
-# ------------------------------------------------------------------------------------------------ determined or not
-
-
-def undetermined(d: Derivation, blanks: Blanks) -> set[Cell]:
-    """The blanks that do not follow from the printed entries.
-
-    What is known grows until nothing is added: by systems of linear equations over the rationals, of which only
-    the unknowns that have a single value count; through a softmax forwards, by its sum rule, and backwards from the
-    ratios of its weights.  Values are the true ones, so that every system has a solution, and only the coefficients
-    decide whether it is the only one.
-    """
-    unknown = {(name, i, j) for name, cells in blanks.items() for i, j in cells}
-    before = None
-    while unknown and unknown != before:
-        before = set(unknown)
-        equations = [e for step in d for e in _equations(d, step, unknown)]
-        unknown -= _solved(equations)
-        for step in d:
-            if isinstance(step.op, Softmax):
-                for line in _lines(d, step):
-                    unknown -= _by_softmax(line, unknown)
-            elif not isinstance(step.op, _LINEAR):
-                unknown -= _forwards(d, step, unknown)
-    return unknown
-
-
-Equation = dict[Cell, Value]
-"""The coefficients of the unknowns in a linear equation."""
-
-_LINEAR = (MatMul, Scale, Add, Hadamard, SumOver, Stack, Transpose, Mask)
-
-
-def _equations(d: Derivation, step: Step, unknown: set[Cell]) -> Iterator[Equation]:
-    """One for every entry of a step that is linear in the unknowns."""
-    if isinstance(step.op, _LINEAR):
-        for i, j in _cells(step):
-            if equation := _equation(d, step, i, j, unknown):
-                yield equation
-
-
-def _equation(d: Derivation, step: Step, i: int, j: int, unknown: set[Cell]) -> Equation | None:
-    """The terms of an entry less the entry itself; None if it is not linear, empty where all is known.
-
-    A scaled score is counted in units of 1/√d_k, so that an irrational divisor leaves the coefficients rational.
-    """
-    own = (step.name, i, j)
-    if _result(step)[i, j] is NEGATIVE_INFINITY:
-        return {own: 1} if own in unknown else {}  # what the mask hides is −∞, whatever is known
-    equation: Equation = {own: -1} if own in unknown else {}
-    for factors in _terms(d, step, i, j):
-        blank = [cell for cell in factors if cell in unknown]
-        if len(blank) > 1:
-            return None
-        for cell in blank:
-            weight: Value = 1
-            for other in factors:
-                weight = weight if other == cell else weight * _value(d, other)
-            equation[cell] = equation.get(cell, 0) + weight
-    return {cell: c for cell, c in equation.items() if c != 0}
-
-
-def _terms(d: Derivation, step: Step, i: int, j: int) -> Iterator[tuple[Cell, ...]]:
-    """The products of entries that an entry of a linear step is the sum of."""
-    views = [_Place(d, operand) for operand in step.operands]
-    match step.op:
-        case MatMul():
-            left, right = views
-            yield from ((left(i, k), right(k, j)) for k in range(left.columns))
-        case Hadamard():
-            yield tuple(view.stretched(i, j) for view in views)
-        case Add():
-            yield from ((view.stretched(i, j),) for view in views)
-        case SumOver(over):
-            (view,) = views
-            ways = range(view.rows if over == "rows" else view.columns)
-            yield from ((view(k, j) if over == "rows" else view(i, k),) for k in ways)
-        case Stack(along):
-            for view in views:
-                size = view.rows if along == "rows" else view.columns
-                position = i if along == "rows" else j
-                if position < size:
-                    yield ((view(i, j)),)
-                    return
-                i, j = (i - size, j) if along == "rows" else (i, j - size)
-        case Transpose():
-            yield (views[0](j, i),)
-        case _:
-            yield (views[0](i, j),)
-
-
-class _Place:
-    """Where the entries of an operand stand in the matrix that it is taken from."""
-
-    def __init__(self, d: Derivation, operand: Operand) -> None:
-        self.operand = operand
-        matrix = operand.of(d.value(operand.name))
-        assert isinstance(matrix, Matrix)
-        self.rows, self.columns = matrix.shape
-
-    def __call__(self, i: int, j: int) -> Cell:
-        if self.operand.transposed:
-            i, j = j, i
-        row, column = self.operand.row, self.operand.column
-        return self.operand.name, i if row is None else row, j if column is None else column
-
-    def stretched(self, i: int, j: int) -> Cell:
-        return self(0 if self.rows == 1 else i, 0 if self.columns == 1 else j)
-
-
-def _value(d: Derivation, cell: Cell) -> Value:
-    name, i, j = cell
-    matrix = d.value(name)
-    assert isinstance(matrix, Matrix)
-    return matrix[i, j]
-
-
-def _solved(equations: Iterable[Equation]) -> set[Cell]:
-    """The unknowns that have one value only: alone in an equation, or in a row of the reduced echelon form."""
-    listed = [e for e in equations if e]
-    found = {cell for e in listed if len(e) == 1 for cell in e}
-    rows: list[tuple[Cell, dict[Cell, Fraction]]] = []
-    for e in listed:
-        if all(isinstance(c, int | Fraction) for c in e.values()):
-            _reduce_by(rows, {cell: Fraction(cast(int, c)) for cell, c in e.items()})
-    return found | {pivot for pivot, row in rows if len(row) == 1}
-
-
-def _reduce_by(rows: list[tuple[Cell, dict[Cell, Fraction]]], new: dict[Cell, Fraction]) -> None:
-    """Gauss and Jordan: every pivot stands in its own row alone; `rows` gets one more, or stays."""
-    for pivot, row in rows:
-        if pivot in new:
-            _subtract(new, row, new[pivot])
-    if not new:
-        return
-    pivot = next(iter(new))
-    scale = new[pivot]
-    new = {cell: c / scale for cell, c in new.items()}
-    for _, row in rows:
-        if pivot in row:
-            _subtract(row, new, row[pivot])
-    rows.append((pivot, new))
-
-
-def _subtract(row: dict[Cell, Fraction], other: Mapping[Cell, Fraction], times: Fraction) -> None:
-    for cell, c in other.items():
-        rest = row.get(cell, Fraction(0)) - times * c
-        if rest:
-            row[cell] = rest
-        else:
-            row.pop(cell, None)
-
-
-def _lines(derivation: Derivation, step: Step) -> Iterator[list[tuple[Cell, Cell, bool]]]:
-    """The lines that a softmax goes along: of every entry its weight, its score, and whether it is hidden."""
-    assert isinstance(step.op, Softmax)
-    result, source = _result(step), step.operands[0]
-    cells = [[(i, j) for j in range(result.shape[1])] for i in range(result.shape[0])]
-    place = _Place(derivation, source)
-    for line in cells if step.op.along == "rows" else zip(*cells, strict=True):
-        yield [((step.name, i, j), place(i, j), result[i, j] == 0) for i, j in line]
-
-
-def _by_softmax(line: list[tuple[Cell, Cell, bool]], unknown: set[Cell]) -> set[Cell]:
-    weights = [weight for weight, _, _ in line]
-    scores = [score for _, score, hidden in line if not hidden]
-    found = {weight for weight, score, hidden in line if hidden and score not in unknown}
-    if all(score not in unknown for _, score, _ in line):
-        found |= set(weights)
-    if len(missing := [weight for weight in weights if weight in unknown]) == 1:
-        found |= set(missing)  # they sum to 1
-    if all(weight not in unknown for weight in weights) and any(score not in unknown for score in scores):
-        found |= set(scores)  # the ratio of two weights gives the difference of their scores
-    return found & unknown
-
-
-def _forwards(d: Derivation, step: Step, unknown: set[Cell]) -> set[Cell]:
-    """All of a step that is not linear, once all that it starts from is known."""
-    sources = {operand.name for operand in step.operands}
-    return set() if any(name in sources for name, _, _ in unknown) else {(step.name, i, j) for i, j in _cells(step)}
 
 
 # ------------------------------------------------------------------------------------------------ making
@@ -303,7 +121,7 @@ def _forwards(d: Derivation, step: Step, unknown: set[Cell]) -> set[Cell]:
 def make(content: Content) -> Question:
     problem = derived.problem_of(content, TYPE.title)
     wording, d = wording_of(problem), problem.derivation
-    blanks = blanks_of(content)
+    blanks = content.blanks
     printed: list[Formula] = []
     parts: list[Part] = []
     recovered = [name for name in d.givens if name in blanks]
@@ -321,7 +139,7 @@ def make(content: Content) -> Question:
     return Question(
         type=TYPE.name,
         title=problem.title,
-        introduction=(Paragraph((Words(_instructions(problem)),)),),
+        introduction=(Paragraph(_instructions(problem)),),
         given=derived.given(problem, wording, shown) if shown else (),
         parts=tuple(parts),
         content=content,
@@ -332,14 +150,13 @@ def make(content: Content) -> Question:
     )
 
 
-def blanks_of(content: Content) -> dict[str, tuple[tuple[int, int], ...]]:
-    stored = cast("dict[str, list[list[int]]]", content["blanks"])
-    return {name: tuple((i, j) for i, j in cells) for name, cells in stored.items()}
-
-
-def _instructions(problem: Problem) -> str:
-    form = "exact values" if problem.exact else f"decimals with {problem.places} places"
-    return f"Some entries of this derivation are missing. Fill in every empty box; give {form}."
+def _instructions(problem: Problem) -> Inlines:
+    if problem.exact:
+        return sentence("Some entries of this derivation are missing. Fill in every empty box; give exact values.")
+    return sentence(
+        "Some entries of this derivation are missing. Fill in every empty box; give decimals with {places} places.",
+        places=problem.places,
+    )
 
 
 def _printed(step: Step, wording: Wording) -> list[Formula]:
@@ -365,9 +182,9 @@ def _completed(
     rule = Relation((wording.name(step.name), wording.rule(step, shapes=True)), ("=",))
     height = min(working_height(step, problem.derivation), HANDWRITING * (1 + len(cells)))
     room = (WorkingSpace(height),) if isinstance(step.op, _WORKED) else ()
-    grid = _grid(step.name, _result(step), cells, step, problem, wording)
+    grid = _grid(step.name, result_of(step), cells, step, problem, wording)
     ask = (*way, *mask_shown(step, wording), Display((rule,)), *room, grid)
-    key = (*entries(step, wording, Detail(cells, problem.places)), _values(step.name, _result(step), wording))
+    key = (*entries(step, wording, Detail(cells, problem.places)), _values(step.name, result_of(step), wording))
     method = (Mark("M", 1),) if isinstance(step.op, MatMul | Softmax) else ()
     marks = (*method, Mark("A", max(1, len(cells) // 3), "all the entries that are missing, in equal parts"))
     return Part(step.name, step_title(step, wording), ask, key, EntriesAnswer(step.name, cells), marks)
@@ -385,12 +202,12 @@ def _values(name: str, matrix: Matrix, wording: Wording) -> Display:
 def _recover(name: str, cells: tuple[tuple[int, int], ...], blanks: Blanks, problem: Problem, wording: Wording) -> Part:
     """A given matrix some of whose entries are missing, with a product that tells them."""
     d = problem.derivation
-    matrix = d.value(name)
-    assert isinstance(matrix, Matrix)
+    matrix = numbers(d.value(name))
     products = [step for step in d if any(operand.name == name for operand in step.operands)]
     lines = [line for step in products if step.name not in blanks for line in _printed(step, wording)]
-    letter = wording.notation.named(name).word
-    title: Inlines = (Words(f"{letter} " if letter else ""), Math(wording.name(name)))
+    word = wording.notation.named(name).word
+    symbol = wording.name(name)
+    title = sentence("{word} {symbol}", word=word, symbol=symbol) if word else (Math(symbol),)
     say = Paragraph((Words("Work backwards: the product is known, and some entries of a factor are not."),))
     stand_in = Step(name, Transpose(), (Operand(name),), matrix)
     grid = _grid(name, matrix, cells, stand_in, problem, wording)
@@ -406,29 +223,29 @@ def _equation_lines(
     d = wording.derivation
     hidden = {(n, i, j) for n, listed in blanks.items() for i, j in listed}
     left = [(name, i, j) for i, j in cells]
-    places = [(step, i, j) for step in products if isinstance(step.op, _LINEAR) for i, j in _cells(step)]
+    places = [(step, i, j) for step in products if isinstance(step.op, LINEAR) for i, j in cells_of(step)]
     lines: dict[Formula, None] = {}
     for most in (1, 2, len(cells)):  # first what a single equation tells, then what several do together
         for step, i, j in places:
-            used = set(_equation(d, step, i, j, hidden) or {})
+            used = set(equation_of(d, step, i, j, hidden) or {})
             if used and used <= set(left) and len(used) <= most and (step.name, i, j) not in used:
                 views = [_with_names(operand, hidden, wording) for operand in step.operands]
-                value = wording.number(_value(d, (step.name, i, j)))
+                value = wording.number(value_at(d, (step.name, i, j)))
                 equation = (wording.entry(step.name, i, j), step.op.working(i, j, *views), value)
                 lines[Relation(equation, ("=", "="))] = None
                 if most == 1:
                     hidden -= used
                     left = [cell for cell in left if cell not in used]
-    values = [
-        Relation((wording.entry(*cell), wording.number(_value(d, cell))), ("=",))
+    values: list[Formula] = [
+        Relation((wording.entry(*cell), wording.number(value_at(d, cell))), ("=",))
         for cell in ((name, i, j) for i, j in cells)
     ]
-    return (Display(tuple(lines)), Display(tuple(rows_of(cast("list[Formula]", values)))))
+    return (Display(tuple(lines)), Display(tuple(rows_of(values))))
 
 
 def _with_names(operand: Operand, hidden: set[Cell], wording: Wording) -> View:
     """An operand with its missing entries by name and the others as numbers."""
-    view, place = wording.view(operand), _Place(wording.derivation, operand)
+    view, place = wording.view(operand), Place(wording.derivation, operand)
 
     def entry(i: Index, j: Index) -> Formula:
         cell = place(int(i), int(j))
@@ -443,20 +260,21 @@ def _with_names(operand: Operand, hidden: set[Cell], wording: Wording) -> View:
 def prove(question: Question) -> None:
     """Every blank follows from what is printed; a given one that is changed alone contradicts a printed product."""
     assert question.problem is not None
-    d, blanks = question.problem.derivation, blanks_of(question.content)
+    content: Content = question.content
+    d, blanks = question.problem.derivation, content.blanks
     if left := undetermined(d, blanks):
         name, i, j = min(left)
         raise SelfCheckError(f"Nothing that is printed tells entry ({i + 1}, {j + 1}) of {name}.")
     for name in (name for name in d.givens if name in blanks):
         for i, j in blanks[name]:
             other = d.replay(givens={name: _changed(d.value(name), i, j)})
-            if all(_result(other[step.name]) == step.result for step in d if step.name not in blanks):
+            if all(result_of(other[step.name]) == step.result for step in d if step.name not in blanks):
                 raise SelfCheckError(f"Entry ({i + 1}, {j + 1}) of {name} may be changed without any printed one.")
 
 
 def _changed(matrix: AnyMatrix, i: int, j: int) -> Matrix:
-    assert isinstance(matrix, Matrix)
-    return Matrix.of([x + ((r, c) == (i, j)) for c, x in enumerate(row)] for r, row in enumerate(matrix.rows))
+    known = numbers(matrix)
+    return Matrix.of([x + ((r, c) == (i, j)) for c, x in enumerate(row)] for r, row in enumerate(known.rows))
 
 
 TYPE = ProblemType(
@@ -464,6 +282,7 @@ TYPE = ProblemType(
     title="Faded example: fill in the blanks",
     draw=draw,
     make=make,
+    content=Content,
     family=derived.family,
     complaint=derived.complaint,
     prove=prove,
@@ -476,4 +295,4 @@ TYPE = ProblemType(
     },
 )
 
-__all__ = ["TYPE", "blanks_of", "undetermined"]
+__all__ = ["TYPE", "Content"]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import random
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, cast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from symattn.derivation import Derivation, Step
 from symattn.dice import pick, shuffled
@@ -23,6 +22,8 @@ from symattn.document import (
     Paragraph,
     Words,
     WorkingSpace,
+    in_turn,
+    sentence,
 )
 from symattn.errors import InputError, SelfCheckError, UndefinedError
 from symattn.exact import Matrix
@@ -40,20 +41,61 @@ from symattn.ops import MatMul
 from symattn.problem import Problem
 from symattn.problems import derived
 from symattn.problems.asking import LETTERS, Offer, choice, choices, choices_key
-from symattn.problems.base import Family, ProblemType, Spec
+from symattn.problems.base import ProblemType, Spec
 from symattn.problems.choice import balanced_places, rewritten
-from symattn.question import ChoiceAnswer, Content, Json, Mark, MatrixAnswer, Part, Question, WordAnswer
+from symattn.problems.derived import numbers
+from symattn.problems.remarks import diagnosis
+from symattn.question import ChoiceAnswer, Mark, MatrixAnswer, Part, Question, WordAnswer
 
 OPTIONS = 5
-SLIP = "slip"
+SLIP: Literal["slip"] = "slip"
 PARENTS = 3
 REDRAWN = 60
 MOST_ERRORS = 2
 
-Planted = dict[str, Json]
-"""What is wrong with a line: {"id": "C2", "step": "S'"}, or for a slip besides its entry, kind and value:
-{"id": "slip", "step": "S", "i": 0, "j": 1, "kind": "A2", "value": "3"}.
-"""
+
+@dataclass(frozen=True)
+class PlantedSlip:
+    """A slip in one entry of a line: its kind, such as A2, and the wrong value."""
+
+    id: Literal["slip"]
+    step: str
+    i: int
+    j: int
+    kind: str
+    value: str
+
+    def made(self, d: Derivation) -> Slipped:
+        """The slip in a script."""
+        listed = slips(d, self.step, self.i, self.j)
+        return next(s for s in listed if (s.slip.id, str(s.value)) == (self.kind, self.value))
+
+
+@dataclass(frozen=True)
+class PlantedMistake:
+    """A misconception by which a line is wrong."""
+
+    id: str
+    step: str
+
+
+Planted = PlantedSlip | PlantedMistake
+
+
+@dataclass(frozen=True)
+class Content(derived.Content):
+    """A derivation, what is wrong with which of its lines, and what is offered for each of them."""
+
+    errors: tuple[Planted, ...]
+    offered: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Family(derived.Family):
+    """What derivations share, what is planted in turn, and where the right options stand."""
+
+    plants: tuple[str, ...] = ()
+    places: tuple[tuple[int, ...], ...] = ()
 
 
 # ------------------------------------------------------------------------------------------------ what can be planted
@@ -105,13 +147,13 @@ def _floats(matrix: Matrix) -> list[float]:
 
 def slip_steps(d: Derivation) -> list[str]:
     """The products of whole numbers, in which a slip is one among many terms."""
-    return [s.name for s in d if isinstance(s.op, MatMul) and all(isinstance(x, int) for x in cast(Matrix, s.result))]
+    return [s.name for s in d if isinstance(s.op, MatMul) and all(isinstance(x, int) for x in numbers(s.result))]
 
 
 def plantable_slips(found: Separation, step: str) -> list[Slipped]:
     """Slips that spoil one entry, which no misconception explains."""
     d = found.derivation
-    rows, columns = cast(Matrix, d.value(step)).shape
+    rows, columns = numbers(d.value(step)).shape
     listed = [s for i in range(rows) for j in range(columns) for s in slips(d, step, i, j) if len(s.entries) == 1]
     return [s for s in listed if not explanations(found, step, s.on(d))]
 
@@ -120,7 +162,6 @@ def plantable_slips(found: Separation, step: str) -> list[Slipped]:
 
 
 def family(spec: Spec, rng: random.Random) -> Family:
-    """What derivations share, what is planted in turn, and where the right options stand."""
     shared = derived.family(spec, rng)
     by_step: dict[str, list[str]] = {}
     for k in range(PARENTS):
@@ -138,29 +179,26 @@ def family(spec: Spec, rng: random.Random) -> Family:
     plants = [
         queue[turn] for turn in range(max(map(len, queues))) for queue in shuffled(rng, queues) if turn < len(queue)
     ]
-    return {
-        "derivation": cast(Json, shared),
-        "plants": cast(Json, plants),
-        "places": cast(Json, [balanced_places(rng, OPTIONS) for _ in range(MOST_ERRORS)]),
-    }
+    places = tuple(balanced_places(rng, OPTIONS) for _ in range(MOST_ERRORS))
+    return Family(**vars(shared), plants=tuple(plants), places=places)
 
 
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
     count = TYPE.option(spec, "errors")
     if not 1 <= count <= MOST_ERRORS:
         raise InputError(f"The option errors of find-error is {count}; 1 or {MOST_ERRORS} was expected.")
-    plants, places = cast("list[str]", family["plants"]), cast("list[list[int]]", family["places"])
+    plants = family.plants
     for attempt in range(REDRAWN * len(plants)):
-        content = derived.content(spec, rng, number, cast(Family, family["derivation"]))
+        drawn = derived.content(spec, rng, number, family)
         first = (number - 1 + attempt // REDRAWN) % len(plants)
         wanted = [plants[first]]
         if count > 1:
             wanted.append(pick(rng, [plant for plant in plants if _step_of(plant) != _step_of(wanted[0])]))
-        if errors := _plant(derived.problem_of(content).derivation, wanted, rng):
-            where = [place[(number - 1) % len(place)] for place in places]
-            offered = _offered(content, errors, where, rng)
+        if errors := _plant(derived.problem_of(drawn).derivation, wanted, rng):
+            where = [place[(number - 1) % len(place)] for place in family.places]
+            offered = _offered(drawn, errors, where, rng)
             if offered is not None:
-                return {**content, "errors": cast(Json, errors), "offered": cast(Json, offered)}
+                return Content(**vars(drawn), errors=tuple(errors), offered=tuple(offered))
     raise InputError(f"No mistake can be planted in {spec.mechanism} with these numbers so that it is unique.")
 
 
@@ -179,28 +217,25 @@ def _plant(d: Derivation, wanted: Sequence[str], rng: random.Random) -> list[Pla
             if step not in slip_steps(script) or not (listed := plantable_slips(found, step)):
                 return None
             slip = pick(rng, listed)
-            where: Planted = {"i": slip.i, "j": slip.j, "kind": slip.slip.id, "value": str(slip.value)}
-            errors.append({"id": SLIP, "step": step, **where})
+            errors.append(PlantedSlip(SLIP, step, slip.i, slip.j, slip.slip.id, str(slip.value)))
         else:
             wrong = plantable(found).get(plant)
             if wrong is None or wrong.first != step:
                 return None
-            errors.append({"id": plant, "step": step})
+            errors.append(PlantedMistake(plant, step))
         script = with_error(script, errors[-1])
     return errors
 
 
-def with_error(d: Derivation, error: Mapping[str, Any]) -> Derivation:
+def with_error(d: Derivation, error: Planted) -> Derivation:
     """The script of someone who makes this mistake: its line pinned, what follows from it worked out."""
-    if error["id"] == SLIP:
-        listed = slips(d, error["step"], error["i"], error["j"])
-        slip = next(s for s in listed if (s.slip.id, str(s.value)) == (error["kind"], error["value"]))
-        return slip.on(d)
-    wrong = misconception(error["id"]).on(d)
+    if isinstance(error, PlantedSlip):
+        return error.made(d).on(d)
+    wrong = misconception(error.id).on(d)
     assert wrong is not None
-    value = wrong.value(error["step"])
+    value = wrong.value(error.step)
     assert value is not None
-    return d.replay(pinned={**_pinned(d), error["step"]: value})
+    return d.replay(pinned={**_pinned(d), error.step: value})
 
 
 def _pinned(d: Derivation) -> dict[str, object]:
@@ -208,16 +243,16 @@ def _pinned(d: Derivation) -> dict[str, object]:
 
 
 def _offered(
-    content: Content, errors: Sequence[Planted], places: Sequence[int], rng: random.Random
-) -> list[list[str]] | None:
+    drawn: derived.Content, errors: Sequence[Planted], places: Sequence[int], rng: random.Random
+) -> list[tuple[str, ...]] | None:
     """What may have been done: two things at the step itself and others elsewhere, so that no step is given away."""
-    script, found = whole(derived.problem_of(content).derivation), derived.made(content).separation
-    planted = [str(error["step"]) for error in errors]
+    script, found = whole(derived.problem_of(drawn).derivation), derived.made(drawn).separation
+    planted = [error.step for error in errors]
     others = [w for w in found.wrongs if w.first is not None and _usual(w.misconception)]
     elsewhere = [w.misconception.id for w in others if w.first not in planted and w.misconception.at not in planted]
-    lists: list[list[str]] = []
+    lists: list[tuple[str, ...]] = []
     for error, place in zip(errors, places, strict=False):
-        step, own = str(error["step"]), str(error["id"])
+        step, own = error.step, error.id
         beside = at_step(script, step).wrongs
         script = with_error(script, error)
         value = script.value(step)
@@ -229,7 +264,7 @@ def _offered(
         if len(wrong) < OPTIONS - 1:
             return None
         wrong = shuffled(rng, wrong)
-        lists.append([*wrong[:place], own, *wrong[place:]])
+        lists.append((*wrong[:place], own, *wrong[place:]))
     return lists
 
 
@@ -239,19 +274,19 @@ def _offered(
 def make(content: Content) -> Question:
     problem = derived.problem_of(content, TYPE.title)
     problem = replace(problem, derivation=whole(problem.derivation))
-    errors = cast("list[dict[str, Any]]", content["errors"])
+    errors = content.errors
     scripts = [problem.derivation]
     for error in errors:
         scripts.append(with_error(scripts[-1], error))
     wording, found = wording_of(problem), derived.made(content).separation
     parts: list[Part] = []
     letters = iter("abcdefgh")
-    for k, (error, offered) in enumerate(zip(errors, cast("list[list[str]]", content["offered"]), strict=True)):
-        which = "" if len(errors) == 1 else ("first ", "second ")[k]
-        parts.append(_which(next(letters), which, problem.derivation[error["step"]], wording))
-        parts.append(_what(next(letters), which, error, offered, scripts[k], found, wording))
-    parts.append(_right(next(letters), errors[0]["step"], len(errors) > 1, wording, problem))
-    parts.append(_output(next(letters), errors[0]["step"], len(errors) > 1, wording, problem))
+    for k, (error, offered) in enumerate(zip(errors, content.offered, strict=True)):
+        words = ONLY_LINE if len(errors) == 1 else LINES[k]
+        parts.append(_which(next(letters), words, problem.derivation[error.step], wording))
+        parts.append(_what(next(letters), words, error, offered, scripts[k], found, wording))
+    parts.append(_right(next(letters), errors[0].step, len(errors) > 1, wording, problem))
+    parts.append(_output(next(letters), errors[0].step, len(errors) > 1, wording, problem))
     return Question(
         type=TYPE.name,
         title=problem.title,
@@ -263,7 +298,7 @@ def make(content: Content) -> Question:
         conventions=conventions(problem, wording),
         features=derived.measured(problem),
         positions={
-            "wrong step": " ".join(str(error["step"]) for error in errors),
+            "wrong step": " ".join(error.step for error in errors),
             **{f"key {p.name}": LETTERS[min(p.answer.right)] for p in parts if isinstance(p.answer, ChoiceAnswer)},
         },
     )
@@ -282,7 +317,7 @@ def _script(script: Derivation, problem: Problem) -> tuple[Block, ...]:
     wording = Wording(script, problem.notation)
     blocks: list[Block] = []
     for step in script:
-        result = cast(Matrix, step.result)
+        result = numbers(step.result)
         name = wording.name(step.name)
         equation = Relation((name, wording.values(result)), ("=",))
         if problem.exact and width(equation) <= LINE:
@@ -298,26 +333,62 @@ def _script(script: Derivation, problem: Problem) -> tuple[Block, ...]:
 
 
 def _entry_equations(step: Step, wording: Wording) -> Iterator[Formula]:
-    for i, row in enumerate(cast(Matrix, step.result).rows):
+    for i, row in enumerate(numbers(step.result).rows):
         for j, x in enumerate(row):
             yield Relation((wording.entry(step.name, i, j), wording.number(x)), ("=",))
 
 
-def _which(letter: str, which: str, step: Step, wording: Wording) -> Part:
+@dataclass(frozen=True)
+class LineWords:
+    """How a wrong line is spoken of, which may be one of two."""
+
+    title: str
+    asked: str
+    answer: str
+    what_title: str
+    what: str
+
+
+ONLY_LINE = LineWords(
+    "The wrong line",
+    "The wrong line gives the value of",
+    "The wrong line is that of {matrix}.",
+    "What was done",
+    "What was done in the wrong line?",
+)
+LINES = (
+    LineWords(
+        "The first wrong line",
+        "The first wrong line gives the value of",
+        "The first wrong line is that of {matrix}.",
+        "What was done, first line",
+        "What was done in the first wrong line?",
+    ),
+    LineWords(
+        "The second wrong line",
+        "The second wrong line gives the value of",
+        "The second wrong line is that of {matrix}.",
+        "What was done, second line",
+        "What was done in the second wrong line?",
+    ),
+)
+
+
+def _which(letter: str, words: LineWords, step: Step, wording: Wording) -> Part:
     name = wording.name(step.name)
     word = wording.word(step)
-    ask = (FillIns((FillIn((Words(f"The {which}wrong line gives the value of"),), 30),)),)
-    key = (Paragraph((Words(f"The {which}wrong line is that of "), Math(name), Words("."))),)
+    ask = (FillIns((FillIn((Words(words.asked),), 30),)),)
+    key = (Paragraph(sentence(words.answer, matrix=name)),)
     names = [written(name)] if isinstance(name, Name) else []
     first, *others = dict.fromkeys([*names, *([word] if word else []), step.name][:2])
     answer = WordAnswer(first, tuple(others))
-    return Part(letter, (Words(f"The {which}wrong line"),), ask, key, answer, (Mark("B", 1),))
+    return Part(letter, (Words(words.title),), ask, key, answer, (Mark("B", 1),))
 
 
 def _what(
     letter: str,
-    which: str,
-    error: Mapping[str, Any],
+    words: LineWords,
+    error: Planted,
     offered: Sequence[str],
     before: Derivation,
     found: Separation,
@@ -326,32 +397,30 @@ def _what(
     wrongs = {w.misconception.id: w for w in found.wrongs}
     offers = []
     for id in offered:
-        right = id == error["id"]
+        right = id == error.id
         if id == SLIP:
-            why: Inlines = _slip_said(error, before, wording) if right else (Words("more than one entry is wrong."),)
-            offers.append(
-                Offer((Words("A slip in one entry; the rule was right."),), why, right, str(error.get("kind", "")))
-            )
+            offers.append(_slip_offer(error, before, wording))
             continue
         w = wrongs[id]
         if right:
-            why = (*wording.in_signs(f"right: {id} {w.misconception.name}. "), *derived.feedback(w, wording))
+            why = sentence("right: {diagnosis}", diagnosis=diagnosis(w, wording))
         else:
-            name = Math(wording.name(w.first or w.misconception.at))
-            why = (Words(f"{id} would spoil "), name, Words(" first, and in another way."))
+            name = wording.name(w.first or w.misconception.at)
+            why = sentence("{code} would spoil {matrix} first, and in another way.", code=id, matrix=name)
         offers.append(Offer(_done(w, found.derivation, wording), why, right, id))
-    prompt = Paragraph((Words(f"What was done in the {which}wrong line?"),))
-    title: Inlines = (Words("What was done" + (f", {which.strip()} line" if which else "")),)
-    return Part(
-        letter, title, (prompt, choices(offers)), (prompt, *choices_key(offers)), choice(offers), (Mark("B", 1),)
-    )
+    prompt, title = Paragraph((Words(words.what),)), (Words(words.what_title),)
+    ask, key = (prompt, choices(offers)), (prompt, *choices_key(offers))
+    return Part(letter, title, ask, key, choice(offers), (Mark("B", 1),))
 
 
-def _slip_said(error: Mapping[str, Any], before: Derivation, wording: Wording) -> Inlines:
-    listed = slips(before, error["step"], error["i"], error["j"])
-    slip = next(s for s in listed if (s.slip.id, str(s.value)) == (error["kind"], error["value"]))
-    entry = Math(wording.entry(error["step"], error["i"], error["j"]))
-    return (Words(f"right: {slip.slip.id} {slip.slip.name}. In "), entry, Words(f" {slip.says}."))
+def _slip_offer(error: Planted, before: Derivation, wording: Wording) -> Offer:
+    text: Inlines = (Words("A slip in one entry; the rule was right."),)
+    if not isinstance(error, PlantedSlip):
+        return Offer(text, (Words("more than one entry is wrong."),))
+    slip, entry = error.made(before), wording.entry(error.step, error.i, error.j)
+    right = "right: {code} {name}. In {entry} {how}."
+    why = sentence(right, code=slip.slip.id, name=slip.slip.name, entry=entry, how=slip.says)
+    return Offer(text, why, True, error.kind)
 
 
 def _done(w: WrongDerivation, d: Derivation, wording: Wording) -> Inlines:
@@ -360,16 +429,14 @@ def _done(w: WrongDerivation, d: Derivation, wording: Wording) -> Inlines:
     step = next((step for other, step in rewritten(d, m.at) if other.id == m.id), None) if m.at in d else None
     if step is not None:
         return (Math(Relation((wording.name(step.name), wording.rule(step)), ("=",))),)
-    turned = {"row": "column", "column": "row"} if d.orientation == "columns" else {}
-    said = re.sub("row|column", lambda found: turned.get(found[0], found[0]), m.name)
-    return (Math(wording.name(w.first or m.at)), *wording.in_signs(f": {said}"))
+    what = (m.turned_name if d.orientation == "columns" else "") or m.name
+    return sentence("{matrix}: {what}", matrix=wording.name(w.first or m.at), what=wording.in_signs(what))
 
 
 def _right(letter: str, wrong: str, several: bool, wording: Wording, problem: Problem) -> Part:
-    words = (
-        "Write down the right value of the first wrong line." if several else "Write down the right value of that line."
-    )
-    ask = (Paragraph((Words(f"{words} Show how it is worked out."),)), WorkingSpace(70))
+    of_first = "Write down the right value of the first wrong line. Show how it is worked out."
+    of_that = "Write down the right value of that line. Show how it is worked out."
+    ask = (Paragraph((Words(of_first if several else of_that),)), WorkingSpace(70))
     key = worked(problem.derivation[wrong], wording, Detail(places=problem.places))
     answer = MatrixAnswer.of(problem.derivation, wrong)
     return Part(letter, (Words("The right line"),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))
@@ -379,10 +446,9 @@ def _output(letter: str, wrong: str, several: bool, wording: Wording, problem: P
     last = problem.derivation.last
     answer = MatrixAnswer.of(problem.derivation, last.name)
     words = "Carry on from there to the output."
-    if not several:
-        words += " If the output itself is the wrong line, it is enough to write it once."
+    once = "If the output itself is the wrong line, it is enough to write it once."
     grid = AnswerGrid(wording.name(last.name), *answer.value.shape, cell_kind(last, problem.exact), step=last.name)
-    ask = (Paragraph((Words(words),)), WorkingSpace(70), grid)
+    ask = (Paragraph(in_turn(((Words(words),), () if several else (Words(once),)))), WorkingSpace(70), grid)
     names = [step.name for step in problem.derivation]
     following = problem.derivation.steps[names.index(wrong) + 1 :]
     key = tuple(block for step in following for block in worked(step, wording, Detail("none", problem.places)))
@@ -397,22 +463,20 @@ def _output(letter: str, wrong: str, several: bool, wording: Wording, problem: P
 def prove(question: Question) -> None:
     """Every line but the planted ones follows from those above, by a second route; and one explanation fits each."""
     assert question.problem is not None
-    script = question.problem.derivation
-    for error in cast("list[dict[str, Any]]", question.content["errors"]):
-        found = at_step(script, error["step"])
+    script, content = question.problem.derivation, question.content
+    assert isinstance(content, Content)
+    for error in content.errors:
+        found = at_step(script, error.step)
         script = with_error(script, error)
-        value = script.value(error["step"])
-        assert isinstance(value, Matrix)
-        if value == found.derivation.value(error["step"]):
-            raise SelfCheckError(f"The mistake {error['id']} cannot be seen in {error['step']}.")
-        expected = [] if error["id"] == SLIP else [error["id"]]
-        if (fitting := explanations(found, error["step"], script)) != expected:
-            raise SelfCheckError(f"The mistake {error['id']} in {error['step']} is explained by {fitting}.")
+        if script.value(error.step) == found.derivation.value(error.step):
+            raise SelfCheckError(f"The mistake {error.id} cannot be seen in {error.step}.")
+        expected = [] if isinstance(error, PlantedSlip) else [error.id]
+        if (fitting := explanations(found, error.step, script)) != expected:
+            raise SelfCheckError(f"The mistake {error.id} in {error.step} is explained by {fitting}.")
     for k, step in enumerate(script):
         above = {**script.givens, **{earlier.name: earlier.result for earlier in script.steps[:k]}}
         self_check(Derivation(above, (step,), orientation=script.orientation))
-    wrong = {error["step"] for error in cast("list[dict[str, Any]]", question.content["errors"])}
-    if {step.name for step in script if step.pinned} != wrong:
+    if {step.name for step in script if step.pinned} != {error.step for error in content.errors}:
         raise SelfCheckError("The script has other wrong lines than those that were planted.")
 
 
@@ -421,6 +485,7 @@ TYPE = ProblemType(
     title="Find the error",
     draw=draw,
     make=make,
+    content=Content,
     family=family,
     complaint=derived.complaint,
     prove=prove,
@@ -429,4 +494,4 @@ TYPE = ProblemType(
     defaults={"mechanism": "attention"},
 )
 
-__all__ = ["SLIP", "TYPE", "explanations", "plantable", "with_error"]
+__all__ = ["SLIP", "TYPE", "Content", "explanations", "plantable", "with_error"]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from symattn.derivation import Matrix, Op, Outline, Step
-from symattn.document import Block, Math, Paragraph, Words
+from symattn.document import Block, Paragraph, Words, sentence
 from symattn.explanation import Detail
 from symattn.explanation.parts import asked, conventions, introduction, wording_of, worked
 from symattn.explanation.steps import step_title
@@ -20,16 +20,17 @@ from symattn.ops.gradient import SoftmaxGradient
 from symattn.problem import Problem
 from symattn.problems import derived
 from symattn.problems.base import ProblemType
-from symattn.question import Answer, Content, Lesser, Mark, Marks, Part, Question, ShapeAnswer, StepAnswer, share
+from symattn.problems.remarks import remarks
+from symattn.question import Answer, Lesser, Mark, Marks, Part, Question, ShapeAnswer, StepAnswer, share
 
 
-def make(content: Content) -> Question:
+def make(content: derived.Content) -> Question:
     made = derived.made(content)
     return question(made.problem, content, made.separation)
 
 
 def question(
-    problem: Problem, content: Content, found: Separation | None = None, detail: Detail | None = None
+    problem: Problem, content: object, found: Separation | None = None, detail: Detail | None = None
 ) -> Question:
     """A problem with room for every step that is asked, and its key; of a step without numbers, its shape is asked."""
     wording = wording_of(problem)
@@ -56,7 +57,7 @@ def question(
         content=content,
         problem=problem,
         conventions=conventions(problem, wording),
-        after=derived.remarks(problem, wording, found or separation(problem.derivation)),
+        after=remarks(problem, wording, found or separation(problem.derivation)),
         features=derived.measured(problem),
         positions=derived.positions(problem),
     )
@@ -71,7 +72,7 @@ def _shape(step: Step, wording: Wording) -> tuple[Block, ...]:
     if isinstance(step.result, Matrix):
         return ()
     rows, columns = map(wording.size, step.result.shape)
-    return (Paragraph((Words("The shape is "), Math(Shape(rows, columns, "cross")), Words("."))),)
+    return (Paragraph(sentence("The shape is {shape}.", shape=Shape(rows, columns, "cross"))),)
 
 
 ONCE = "What has the same shape for every token or head is asked once."
@@ -190,6 +191,7 @@ TYPE = ProblemType(
     title="Full derivation in answer boxes",
     draw=derived.content,
     make=make,
+    content=derived.Content,
     family=derived.family,
     complaint=derived.complaint,
     key=derived.key,

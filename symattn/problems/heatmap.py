@@ -8,26 +8,19 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
+from itertools import combinations
 from types import MappingProxyType
-from typing import Any, cast
+from typing import ClassVar, Literal
 
 from symattn.dice import pick, sample, shuffled, whole
-from symattn.document import (
-    Block,
-    HeatMap,
-    Inlines,
-    Math,
-    Words,
-)
+from symattn.document import Inlines, Math, Words
 from symattn.errors import SelfCheckError
-from symattn.exact import Matrix, Value, compare
+from symattn.exact import Matrix, compare
 from symattn.explanation.diagrams_weights import BOUNDS, level
-from symattn.formula import Formula
 from symattn.ops import Mask, Softmax
-from symattn.ops.attention import Keep, blocks, causal, padding, window
+from symattn.ops.attention import Keep, causal
 from symattn.problems.asking import (
     LETTERS,
     Offer,
@@ -40,193 +33,212 @@ from symattn.problems.asking import (
     tokens_are_rows,
 )
 from symattn.problems.base import Family, ProblemType, Spec
-from symattn.question import ChoiceAnswer, Content, Mark, OneLess, Part, Question
-
-Drawn = dict[str, Any]
-Item = Mapping[str, Any]
-
-RANGES = ("0", "0 to 0.2", "0.2 to 0.4", "0.4 to 0.7", "0.7 to 1")
-MARGIN = Fraction(1, 50)
+from symattn.problems.pictures import (
+    MASKS,
+    PICTURE,
+    RANGES,
+    Rows,
+    clear_scores,
+    keep_of,
+    legend,
+    levels,
+    misprinted,
+    picture,
+    row_levels,
+    scale,
+    weights_under,
+)
+from symattn.question import ChoiceAnswer, Mark, OneLess, Part, Question
 
 ITEMS: Mapping[str, tuple[str, ...]] = {
     "starter": ("mask", "statements"),
     "standard": ("matrix", "mask", "head", "head", "statements"),
     "long": ("matrix", "mask", "head", "head", "statements", "matrix", "statements"),
 }
-MATRIX, PICTURE = 3, 4  # tokens in a question on numbers, and in one on the picture alone
+MATRIX = 3  # tokens in a question on numbers
 
 
-# ------------------------------------------------------------------------------------------------ levels
+# ------------------------------------------------------------------------------------------------ which matrix
 
-
-def is_clear(weight: Value) -> bool:
-    """Whether a weight is 0, or away from 0 and from every bound."""
-    return weight == 0 or all(
-        compare(weight, bound - MARGIN) < 0 or compare(bound + MARGIN, weight) < 0 for bound in (0, *BOUNDS)
-    )
-
-
-def levels(weights: Matrix) -> tuple[tuple[int, ...], ...]:
-    return tuple(tuple(map(level, row)) for row in weights.rows)
-
-
-def picture(weights: Matrix, say: Prose) -> HeatMap:
-    found = levels(weights)
-    n, m = weights.shape
-    words = "; ".join(f"row {i}: {', '.join(map(str, row))}" for i, row in enumerate(found, 1))
-    return HeatMap(
-        found,
-        f"Weights by level, from 0, white, to 4, black. {words.capitalize()}.",
-        row_labels=tuple(say.formula(f"q_{i + 1}") for i in range(n)),
-        column_labels=tuple(say.formula(f"k_{j + 1}") for j in range(m)),
-    )
-
-
-def scale(say: Prose) -> HeatMap:
-    labels: tuple[Formula, ...] = tuple(say.formula(f'"{text}"') for text in RANGES)
-    return HeatMap(((0, 1, 2, 3, 4),), f"Levels 0 to 4 stand for: {'; '.join(RANGES)}.", column_labels=labels)
-
-
-def legend(say: Prose) -> tuple[Block, ...]:
-    return (
-        say.paragraph(
-            "In every picture the row is the query and the column is the key. A cell shows the range of the weight:"
-        ),
-        scale(say),
-        say.paragraph("A white cell is exactly 0, and no other weight is where two ranges meet."),
-    )
-
-
-# ------------------------------------------------------------------------------------------------ masks
-
-
-MASKS: Mapping[str, tuple[str, Callable[[int], Keep]]] = MappingProxyType(
-    {
-        "none": ("No mask", lambda n: ((True,) * n,) * n),
-        "causal": ("Causal mask: no token sees a later one", lambda n: causal(n, n)),
-        "window": ("Local window: each token sees itself and the one before", lambda n: window(n, n, 2)),
-        "padding": ("Padding mask: the last token is padding", lambda n: padding(n, n, n - 1)),
-        "blocks": ("Block mask: two blocks of two tokens", lambda n: blocks((n // 2, n - n // 2))),
-    }
-)
-
-
-def _weights(scores: Sequence[Sequence[int]], keep: Keep) -> Matrix:
-    return Softmax().apply(Mask(keep).apply(Matrix(scores)))
-
-
-@cache
-def _row_levels(scores: tuple[int, ...]) -> tuple[int, ...]:
-    """The levels of the weights of visible scores; none where a weight is not clear.  Rows come again and again."""
-    weights = Softmax().apply(Matrix([scores])).rows[0]
-    return tuple(map(level, weights)) if all(map(is_clear, weights)) else ()
-
-
-def _clear_scores(rng: random.Random, keep: Keep) -> list[list[int]]:
-    """Scores whose weights are clear under the mask, row by row."""
-    rows = []
-    for kept in keep:
-        while True:
-            row = [whole(rng, -2, 3) for _ in kept]
-            visible = tuple(s for s, seen in zip(row, kept, strict=True) if seen)
-            if max(visible) - min(visible) <= 3 and _row_levels(visible):
-                break
-        rows.append(row)
-    return rows
-
-
-# ------------------------------------------------------------------------------------------------ drawing
-
-
-def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
-    tokens_are_rows(spec)
-    no_sizes(spec)
-    items: list[Drawn] = []
-    for turn, kind in enumerate(ITEMS[spec.level]):
-        place = number - 1 + turn * (1 + number // 4)
-        match kind:
-            case "matrix":
-                items.append({"kind": kind, **_draw_matrix(rng, place)})
-            case "mask":
-                mask = list(MASKS)[(number - 1) % len(MASKS)]
-                items.append({"kind": kind, "mask": mask, "scores": _clear_scores(rng, MASKS[mask][1](PICTURE))})
-            case "head":
-                pattern = list(PATTERNS)[(number - 1 + turn * (1 + (number - 1) // 5 % 2)) % len(PATTERNS)]
-                items.append({"kind": kind, "pattern": pattern, "parts": _head(rng, pattern, rng.random() < 0.5)})
-            case "statements":
-                items.append({"kind": kind, **_draw_statements(rng)})
-    return {"type": spec.type, "notation": spec.notation, "items": cast("Any", items)}
-
-
-# -- which matrix
-
-WRONG = {
-    "transposed": ("O1", "its rows are the columns of the picture"),
-    "columns": ("X1", "its columns sum to 1 instead of its rows"),
-    "unmasked": ("M1", "it has weights above the diagonal, where the picture is white"),
-    "triangle": ("M2", "it hides the earlier tokens, and the picture the later ones"),
+WRONG: Mapping[str, tuple[str, str]] = {
+    "transposed": ("O1", "its rows are the columns of the picture."),
+    "columns": ("X1", "its columns sum to 1 instead of its rows."),
+    "unmasked": ("M1", "it has weights above the diagonal, where the picture is white."),
+    "triangle": ("M2", "it hides the earlier tokens, and the picture the later ones."),
 }
 
 
-def _variants(scores: Sequence[Sequence[int]]) -> dict[str, Matrix]:
+@dataclass(frozen=True)
+class WhichMatrix:
+    """Which of four matrices is shown."""
+
+    kind: Literal["matrix"]
+    scores: Rows
+    options: tuple[str, ...]
+
+    load: ClassVar = 6
+
+    @classmethod
+    def draw(cls, rng: random.Random, number: int) -> WhichMatrix:
+        others = [name for k, name in enumerate(("columns", "unmasked", "triangle")) if k != number // 4 % 3]
+        wrong = ["transposed", *others]
+        while True:
+            scores = clear_scores(rng, causal(MATRIX, MATRIX))
+            shown = _variants(scores)
+            patterns = [levels(shown[name]) for name in ("right", *wrong)]
+            two_apart = all(_differences(p, q) >= 2 for p, q in combinations(patterns, 2))
+            if two_apart and len({*patterns[0][2]}) > 1:
+                wrong = shuffled(rng, wrong)
+                return cls("matrix", scores, (*wrong[: number % 4], "right", *wrong[number % 4 :]))
+
+    def part(self, say: Prose) -> Part:
+        shown = _variants(self.scores)
+        offers = []
+        for name in self.options:
+            text = (Math(say.wording.rounded(shown[name], 2)),)
+            if name == "right":
+                offers.append(Offer(text, say("every entry lies in the range of its cell."), right=True))
+            else:
+                diagnosis, why = WRONG[name]
+                offers.append(Offer(text, say(why), diagnosis=diagnosis))
+        ask = (
+            say.paragraph("Which of these matrices (rounded to two places) is shown?"),
+            picture(shown["right"], say),
+            choices(offers),
+        )
+        return Part("", (Words("Which matrix"),), ask, choices_key(offers), choice(offers), (Mark("B", 2),))
+
+    def trouble(self, part: Part) -> str:
+        shown = _variants(self.scores)
+        same = [name for name in self.options if levels(shown[name]) == levels(shown["right"])]
+        sums = all(sum(row[1:], row[0]) == 1 for row in shown["right"].rows)
+        return misprinted(shown["right"], part) or ("" if same == ["right"] and sums else f"{same} look alike")
+
+
+def _variants(scores: Rows) -> dict[str, Matrix]:
     """The right weights with a causal mask, and what misreadings and misconceptions give instead."""
     n = len(scores)
-    keep, all_seen = causal(n, n), MASKS["none"][1](n)
-    right = _weights(scores, keep)
+    keep = causal(n, n)
+    right = weights_under(scores, keep)
     later: Keep = tuple(zip(*keep, strict=True))
     return {
         "right": right,
         "transposed": right.T,
         "columns": Softmax("columns").apply(Mask(keep).apply(Matrix(scores))),
-        "unmasked": _weights(scores, all_seen),
-        "triangle": _weights(scores, later),
+        "unmasked": weights_under(scores, keep_of("none", n)),
+        "triangle": weights_under(scores, later),
     }
 
 
-def _draw_matrix(rng: random.Random, number: int) -> Drawn:
-    wrong = [
-        "transposed",
-        *(name for k, name in enumerate(("columns", "unmasked", "triangle")) if k != number // 4 % 3),
-    ]
-    while True:
-        scores = _clear_scores(rng, causal(MATRIX, MATRIX))
-        shown = _variants(scores)
-        patterns = [levels(shown[name]) for name in ("right", *wrong)]
-        two_apart = all(_differences(p, q) >= 2 for i, p in enumerate(patterns) for q in patterns[:i])
-        if two_apart and len({*patterns[0][2]}) > 1:
-            wrong = shuffled(rng, wrong)
-            return {"scores": scores, "options": [*wrong[: number % 4], "right", *wrong[number % 4 :]]}
-
-
-def _differences(p: Sequence[Sequence[int]], q: Sequence[Sequence[int]]) -> int:
+def _differences(p: Rows, q: Rows) -> int:
     return sum(a != b for r, s in zip(p, q, strict=True) for a, b in zip(r, s, strict=True))
 
 
-# -- which head
+# ------------------------------------------------------------------------------------------------ which mask
+
+
+@dataclass(frozen=True)
+class WhichMask:
+    """Which mask was used."""
+
+    kind: Literal["mask"]
+    mask: str
+    scores: Rows
+
+    load: ClassVar = 4
+
+    @classmethod
+    def draw(cls, rng: random.Random, number: int) -> WhichMask:
+        mask = list(MASKS)[(number - 1) % len(MASKS)]
+        return cls("mask", mask, clear_scores(rng, keep_of(mask)))
+
+    def part(self, say: Prose) -> Part:
+        keep = keep_of(self.mask)
+        offers = []
+        for name, (title, other) in MASKS.items():
+            if name != self.mask:
+                why = _unlike(keep, other(PICTURE), say)
+            elif name == "none":
+                why = say("no cell is white.")
+            else:
+                why = say("the white cells are exactly those that it hides.")
+            offers.append(Offer((Words(title),), why, right=name == self.mask))
+        ask = (say.paragraph("Which mask was used?"), picture(weights_under(self.scores, keep), say), choices(offers))
+        return Part("", (Words("Which mask"),), ask, choices_key(offers), choice(offers), (Mark("B", 1),))
+
+    def trouble(self, part: Part) -> str:
+        A = weights_under(self.scores, keep_of(self.mask))
+        white = [[weight != 0 for weight in row] for row in A.rows]
+        fitting = [name for name in MASKS if [list(row) for row in keep_of(name)] == white]
+        return misprinted(A, part) or ("" if fitting == [self.mask] else f"the masks {fitting} fit")
+
+
+def _unlike(keep: Keep, other: Keep, say: Prose) -> Inlines:
+    """A cell by which another mask is ruled out."""
+    i, j = next((i, j) for i, row in enumerate(keep) for j, seen in enumerate(row) if seen != other[i][j])
+    if keep[i][j]:
+        return say("it would hide $a_{{row},{column}}$, which is not white.", row=i + 1, column=j + 1)
+    return say("it would show $a_{{row},{column}}$, which is white.", row=i + 1, column=j + 1)
+
+
+# ------------------------------------------------------------------------------------------------ which head
 
 PATTERNS: Mapping[str, str] = MappingProxyType(
     {
-        "previous": "Previous token: each token attends mostly to the one before it (the first one to itself)",
-        "first": "First token: each token attends mostly to the first one",
-        "itself": "Itself: each token attends mostly to itself",
-        "uniform": "Uniform: each token attends to all tokens alike",
-        "causal mean": "Causal mean: each token attends alike to itself and all earlier ones",
+        "previous": "Previous token: each token attends mostly to the one before it (the first one to itself).",
+        "first": "First token: each token attends mostly to the first one.",
+        "itself": "Itself: each token attends mostly to itself.",
+        "uniform": "Uniform: each token attends to all tokens alike.",
+        "causal mean": "Causal mean: each token attends alike to itself and all earlier ones.",
     }
 )
-
-
 TARGETS: Mapping[str, Callable[[int], int]] = MappingProxyType(
     {"previous": lambda i: max(i - 1, 0), "first": lambda i: 0, "itself": lambda i: i}
 )
 
 
-def _head(rng: random.Random, name: str, is_causal: bool) -> list[list[int]]:
-    """The rows of a head, each as parts of its own sum."""
+@dataclass(frozen=True)
+class WhichHead:
+    """Which pattern a head has; its rows are given as parts of their own sums."""
+
+    kind: Literal["head"]
+    pattern: str
+    parts: Rows
+
+    load: ClassVar = 4
+
+    @classmethod
+    def draw(cls, rng: random.Random, number: int) -> WhichHead:
+        pattern = list(PATTERNS)[number % len(PATTERNS)]
+        return cls("head", pattern, _head(rng, pattern, rng.random() < 0.5))
+
+    @property
+    def weights(self) -> Matrix:
+        return Matrix([[Fraction(part, sum(row)) for part in row] for row in self.parts])
+
+    def part(self, say: Prose) -> Part:
+        A = self.weights
+        offers = []
+        for name, words in PATTERNS.items():
+            right = name == self.pattern
+            why = say("this is what the picture shows.") if right else _unlike_head(A, name, say)
+            offers.append(Offer((Words(words),), why, right))
+        asked = say.paragraph("This picture shows one head. Which pattern does it have?")
+        ask = (asked, picture(A, say), choices(offers))
+        return Part("", (Words("Which head"),), ask, choices_key(offers), choice(offers), (Mark("B", 1),))
+
+    def trouble(self, part: Part) -> str:
+        """The pattern recognised from the weights by what it says."""
+        fitting = [pattern for pattern, fits in _RECOGNISED.items() if fits(self.weights)]
+        return misprinted(self.weights, part) or ("" if fitting == [self.pattern] else f"the patterns {fitting} fit")
+
+
+def _head(rng: random.Random, name: str, is_causal: bool) -> Rows:
     n = PICTURE
     if name == "uniform":
-        return [[1] * n for _ in range(n)]
+        return ((1,) * n,) * n
     if name == "causal mean":
-        return [[int(j <= i) for j in range(n)] for i in range(n)]
+        return tuple(tuple(int(j <= i) for j in range(n)) for i in range(n))
     rows = []
     for i in range(n):
         target = TARGETS[name](i)
@@ -235,102 +247,8 @@ def _head(rng: random.Random, name: str, is_causal: bool) -> list[list[int]]:
         for j in others:
             row[j] = whole(rng, 2, 3)
         row[target] = 40 - sum(row)
-        rows.append(row)
-    return rows
-
-
-# -- which statements
-
-
-def _draw_statements(rng: random.Random) -> Drawn:
-    """An unmasked picture and five statements, two or three true; false ones come of reading columns as rows."""
-    keep = MASKS["none"][1](PICTURE)
-    while True:
-        scores = _clear_scores(rng, keep)
-        A = tuple(_row_levels(tuple(row)) for row in scores)
-        made = [_about_most(rng, A, i) for i in sample(rng, range(PICTURE), 2)]
-        cells = [(i, j) for i in range(PICTURE) for j in range(i) if A[i][j] != A[j][i]]
-        if len(cells) < 3 or any(statement is None for statement in made):
-            continue
-        for i, j in sample(rng, cells, 2):
-            i, j = pick(rng, [(i, j), (j, i)])
-            said = pick(rng, [A[i][j], A[j][i]])
-            made.append({"says": "range", "cell": [i, j], "level": said, "true": said == A[i][j]})
-        used = [set(cast("list[int]", m["cell"])) for m in made[2:] if m]
-        left = [cell for cell in cells if set(cell) not in used]
-        i, j = pick(rng, left)
-        i, j = pick(rng, [(i, j), (j, i)])
-        made.append({"says": "greater", "cell": [i, j], "true": A[i][j] > A[j][i]})
-        if 2 <= sum(bool(m and m["true"]) for m in made) <= 3:
-            return {"scores": scores, "statements": made}
-
-
-def _about_most(rng: random.Random, A: Sequence[Sequence[int]], i: int) -> Drawn | None:
-    """x_i attends most to x_j: true by the row, false by the column; None where the picture leaves one open."""
-    row, column = A[i], [line[i] for line in A]
-    if row.count(max(row)) > 1 or column.count(max(column)) > 1:
-        return None
-    right, wrong = row.index(max(row)), column.index(max(column))
-    if right == wrong:
-        return None
-    said = pick(rng, [right, wrong])
-    return {"says": "most", "cell": [i, said], "true": said == right}
-
-
-# ------------------------------------------------------------------------------------------------ parts
-
-
-def _matrix_part(item: Item, say: Prose) -> Part:
-    shown = _variants(item["scores"])
-    offers = []
-    for name in item["options"]:
-        text = (Math(say.wording.rounded(shown[name], 2)),)
-        if name == "right":
-            offers.append(Offer(text, say("every entry lies in the range of its cell."), right=True))
-        else:
-            diagnosis, why = WRONG[name]
-            offers.append(Offer(text, say(f"{why}."), diagnosis=diagnosis))
-    ask = (
-        say.paragraph("Which of these matrices (rounded to two places) is shown?"),
-        picture(shown["right"], say),
-        choices(offers),
-    )
-    return Part("", (Words("Which matrix"),), ask, choices_key(offers), choice(offers), (Mark("B", 2),))
-
-
-def _mask_part(item: Item, say: Prose) -> Part:
-    keep = MASKS[item["mask"]][1](PICTURE)
-    offers = []
-    for name, (title, other) in MASKS.items():
-        why = (
-            say(_SHOWN["none" if name == "none" else "mask"])
-            if name == item["mask"]
-            else _unlike(keep, other(PICTURE), say)
-        )
-        offers.append(Offer((Words(f"{title}."),), why, right=name == item["mask"]))
-    ask = (say.paragraph("Which mask was used?"), picture(_weights(item["scores"], keep), say), choices(offers))
-    return Part("", (Words("Which mask"),), ask, choices_key(offers), choice(offers), (Mark("B", 1),))
-
-
-_SHOWN = {"none": "no cell is white.", "mask": "the white cells are exactly those that it hides."}
-
-
-def _unlike(keep: Keep, other: Keep, say: Prose) -> Inlines:
-    """A cell by which another mask is ruled out."""
-    i, j = next((i, j) for i, row in enumerate(keep) for j, seen in enumerate(row) if seen != other[i][j])
-    cell = f"$a_{{{i + 1},{j + 1}}}$"
-    return say(f"it would hide {cell}, which is not white." if keep[i][j] else f"it would show {cell}, which is white.")
-
-
-def _head_part(item: Item, say: Prose) -> Part:
-    A = _parts(item["parts"])
-    offers = []
-    for name, words in PATTERNS.items():
-        right = name == item["pattern"]
-        why = say("this is what the picture shows.") if right else _unlike_head(A, name, say)
-        offers.append(Offer((Words(f"{words}."),), why, right))
-    ask = (say.paragraph("This picture shows one head. Which pattern does it have?"), picture(A, say), choices(offers))
-    return Part("", (Words("Which head"),), ask, choices_key(offers), choice(offers), (Mark("B", 1),))
+        rows.append(tuple(row))
+    return tuple(rows)
 
 
 def _unlike_head(A: Matrix, pattern: str, say: Prose) -> Inlines:
@@ -338,130 +256,18 @@ def _unlike_head(A: Matrix, pattern: str, say: Prose) -> Inlines:
     n = A.shape[0]
     if pattern in TARGETS:
         i = next(i for i in range(n) if level(A[i, TARGETS[pattern](i)]) < 4)
-        return say(f"then $a_{{{i + 1},{TARGETS[pattern](i) + 1}}}$ would be the darkest of its row, and it is not.")
+        darkest = "then $a_{{row},{column}}$ would be the darkest of its row, and it is not."
+        return say(darkest, row=i + 1, column=TARGETS[pattern](i) + 1)
     seen = [n if pattern == "uniform" else i + 1 for i in range(n)]
     i = next(
         i
         for i in range(n)
         if len({level(a) for a in A.rows[i][: seen[i]]}) > 1 or any(map(level, A.rows[i][seen[i] :]))
     )
-    alike = f"then the visible cells of row $q_{i + 1}$ would be alike"
-    return say(f"{alike}." if seen[i] == n else f"{alike} and those after $k_{seen[i]}$ white.")
-
-
-def _parts(rows: Sequence[Sequence[int]]) -> Matrix:
-    return Matrix([[Fraction(part, sum(row)) for part in row] for row in rows])
-
-
-def _statements_part(item: Item, say: Prose) -> Part:
-    A = _weights(item["scores"], MASKS["none"][1](PICTURE))
-    offers = []
-    for s in cast("list[Drawn]", item["statements"]):
-        (i, j), right = s["cell"], bool(s["true"])
-        here, there = (f"a_{{{a + 1},{b + 1}}}" for a, b in ((i, j), (j, i)))
-        match s["says"]:
-            case "most":
-                best = max(range(PICTURE), key=lambda k: level(A[i, k]))
-                text = say(f"$x_{i + 1}$ attends most to $x_{j + 1}$.")
-                why = say(f"the darkest cell of the row of $q_{i + 1}$ is in the column of $k_{best + 1}$.")
-            case "range":
-                text = say(f"${here}$ lies in the range {RANGES[s['level']]}.")
-                why = say(
-                    f"${here}$ is in the row of $q_{i + 1}$ and the column of $k_{j + 1}$: {RANGES[level(A[i, j])]}."
-                )
-            case _:
-                text = say(f"${here} > {there}$")
-                why = say(
-                    f"the first lies in the range {RANGES[level(A[i, j])]}, the second in {RANGES[level(A[j, i])]}."
-                )
-        offers.append(Offer(text, why, right))
-    ask = (
-        say.paragraph("No mask was used here. Tick every statement that is true."),
-        picture(A, say),
-        scale(say),
-        choices(offers, several=True),
-    )
-    answer = choice(offers, several=True)
-    key = choices_key(offers, several=True)
-    return Part(
-        "", (Words("True statements"),), ask, key, answer, (Mark("B", 3, "one less for each wrong tick", OneLess()),)
-    )
-
-
-def make(content: Content) -> Question:
-    say = prose(str(content["notation"]))
-    makers = {"matrix": _matrix_part, "mask": _mask_part, "head": _head_part, "statements": _statements_part}
-    items = cast("list[Item]", content["items"])
-    parts = [makers[item["kind"]](item, say) for item in items]
-    return Question(
-        type=TYPE.name,
-        title="Read a picture of weights",
-        introduction=(say.paragraph("Answer from the pictures alone."),),
-        given=legend(say),
-        parts=tuple(replace(part, name=letter) for letter, part in zip("abcdefgh", parts, strict=False)),
-        content=content,
-        conventions=(say("Tokens are rows: row $i$ of a picture has the weights of token $i$, and sums to 1."),),
-        features={"load": float(sum(_LOAD[item["kind"]] for item in items))},
-        positions=_positions(items, parts),
-    )
-
-
-_LOAD = {"matrix": 6, "mask": 4, "head": 4, "statements": 7}
-
-
-def _positions(items: Sequence[Item], parts: Sequence[Part]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for item, part in zip(items, parts, strict=True):
-        if isinstance(part.answer, ChoiceAnswer) and not part.answer.several:
-            found[item["kind"]] = found.get(item["kind"], "") + LETTERS[min(part.answer.right)]
-    return found
-
-
-# ------------------------------------------------------------------------------------------------ proving
-
-
-def prove(question: Question) -> None:
-    """Every picture is clear, and its answer is the only one that agrees with the weights it was drawn from."""
-    for item, part in zip(cast("list[Item]", question.content["items"]), question.parts, strict=True):
-        trouble = _PROOFS[item["kind"]](item, part)
-        if trouble:
-            raise SelfCheckError(f"Part {part.name} of a question on pictures: {trouble}.")
-
-
-def _prove_picture(A: Matrix, part: Part) -> str:
-    """The levels printed, against the ends of their ranges."""
-    shown = [block for block in part.ask if isinstance(block, HeatMap)]
-    ends = ((0, 0), (0, BOUNDS[0]), (BOUNDS[0], BOUNDS[1]), (BOUNDS[1], BOUNDS[2]), (BOUNDS[2], 1 + MARGIN))
-    for row, cells in zip(A.rows, shown[0].levels, strict=True):
-        for weight, cell in zip(row, cells, strict=True):
-            low, high = ends[cell]
-            inside = (
-                weight == 0 if not cell else compare(weight - MARGIN, low) > 0 and compare(weight + MARGIN, high) < 0
-            )
-            if not (inside or (cell == 4 and weight == 1)):
-                return f"the weight {weight} is not well inside the range {RANGES[cell]}"
-    return ""
-
-
-def _prove_matrix(item: Item, part: Part) -> str:
-    shown = _variants(item["scores"])
-    same = [name for name in item["options"] if levels(shown[name]) == levels(shown["right"])]
-    sums = all(sum(row[1:], row[0]) == 1 for row in shown["right"].rows)
-    return _prove_picture(shown["right"], part) or ("" if same == ["right"] and sums else f"{same} look alike")
-
-
-def _prove_mask(item: Item, part: Part) -> str:
-    A = _weights(item["scores"], MASKS[item["mask"]][1](PICTURE))
-    white = [[weight != 0 for weight in row] for row in A.rows]
-    fitting = [name for name, (_, keep) in MASKS.items() if [list(row) for row in keep(PICTURE)] == white]
-    return _prove_picture(A, part) or ("" if fitting == [item["mask"]] else f"the masks {fitting} fit")
-
-
-def _prove_head(item: Item, part: Part) -> str:
-    """The pattern recognised from the weights by what it says."""
-    A = _parts(item["parts"])
-    fitting = [pattern for pattern, fits in _RECOGNISED.items() if fits(A)]
-    return _prove_picture(A, part) or ("" if fitting == [item["pattern"]] else f"the patterns {fitting} fit")
+    if seen[i] == n:
+        return say("then the visible cells of row $q_{row}$ would be alike.", row=i + 1)
+    alike = "then the visible cells of row $q_{row}$ would be alike and those after $k_{last}$ white."
+    return say(alike, row=i + 1, last=seen[i])
 
 
 def _mostly(A: Matrix, target: Callable[[int], int]) -> bool:
@@ -472,42 +278,200 @@ _RECOGNISED: Mapping[str, Callable[[Matrix], bool]] = {
     "previous": lambda A: _mostly(A, lambda i: max(i - 1, 0)),
     "first": lambda A: _mostly(A, lambda i: 0),
     "itself": lambda A: _mostly(A, lambda i: i),
-    "uniform": lambda A: len({Fraction(cast("Any", a)) for a in A}) == 1,
+    "uniform": lambda A: all(a == A[0, 0] for a in A),
     "causal mean": lambda A: all(A[i, j] == (Fraction(1, i + 1) if j <= i else 0) for i in range(4) for j in range(4)),
 }
 
 
-def _prove_statements(item: Item, part: Part) -> str:
-    A = _weights(item["scores"], MASKS["none"][1](PICTURE))
-    wrong = [s for s in item["statements"] if _is_true(s, A) != s["true"]]
-    return _prove_picture(A, part) or (f"the statement {wrong[0]} is not so" if wrong else "")
+# ------------------------------------------------------------------------------------------------ which statements
 
 
-def _is_true(statement: Drawn, A: Matrix) -> bool:
-    """A statement decided by the weights themselves, not by their levels."""
-    i, j = statement["cell"]
-    match statement["says"]:
-        case "most":
-            return all(compare(A[i, j], A[i, k]) > 0 for k in range(PICTURE) if k != j)
-        case "range":
-            low, high = (0, *BOUNDS)[statement["level"] - 1], (*BOUNDS, 1)[statement["level"] - 1]
-            return compare(low, A[i, j]) < 0 < compare(high, A[i, j])
-        case _:
-            return compare(A[i, j], A[j, i]) > 0
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """That a token attends most to another, that a weight lies in a range, or that it is above its mirror image."""
+
+    says: Literal["most", "range", "greater"]
+    cell: tuple[int, int]
+    level: int = 0
+    true: bool
+
+    def text(self, say: Prose) -> Inlines:
+        i, j = self.cell
+        match self.says:
+            case "most":
+                return say("$x_{row}$ attends most to $x_{column}$.", row=i + 1, column=j + 1)
+            case "range":
+                lies = "$a_{{row},{column}}$ lies in the range {range}."
+                return say(lies, row=i + 1, column=j + 1, range=RANGES[self.level])
+            case "greater":
+                return say("$a_{{row},{column}} > a_{{column},{row}}$", row=i + 1, column=j + 1)
+
+    def why(self, A: Matrix, say: Prose) -> Inlines:
+        i, j = self.cell
+        match self.says:
+            case "most":
+                best = max(range(PICTURE), key=lambda k: level(A[i, k]))
+                darkest = "the darkest cell of the row of $q_{row}$ is in the column of $k_{column}$."
+                return say(darkest, row=i + 1, column=best + 1)
+            case "range":
+                where = "$a_{{row},{column}}$ is in the row of $q_{row}$ and the column of $k_{column}$: {range}."
+                return say(where, row=i + 1, column=j + 1, range=RANGES[level(A[i, j])])
+            case "greater":
+                first, second = (RANGES[level(A[cell])] for cell in ((i, j), (j, i)))
+                return say("the first lies in the range {first}, the second in {second}.", first=first, second=second)
+
+    def holds(self, A: Matrix) -> bool:
+        """Decided by the weights themselves, not by their levels."""
+        i, j = self.cell
+        match self.says:
+            case "most":
+                return all(compare(A[i, j], A[i, k]) > 0 for k in range(PICTURE) if k != j)
+            case "range":
+                low, high = (0, *BOUNDS)[self.level - 1], (*BOUNDS, 1)[self.level - 1]
+                return compare(low, A[i, j]) < 0 < compare(high, A[i, j])
+            case "greater":
+                return compare(A[i, j], A[j, i]) > 0
 
 
-_PROOFS: Mapping[str, Callable[[Item, Part], str]] = {
-    "matrix": _prove_matrix,
-    "mask": _prove_mask,
-    "head": _prove_head,
-    "statements": _prove_statements,
-}
+@dataclass(frozen=True)
+class WhichStatements:
+    """Which of five statements on an unmasked picture are true.
+
+    Two or three of them are; false ones come of reading columns as rows.
+    """
+
+    kind: Literal["statements"]
+    scores: Rows
+    statements: tuple[Statement, ...]
+
+    load: ClassVar = 7
+
+    @classmethod
+    def draw(cls, rng: random.Random, number: int) -> WhichStatements:
+        while True:
+            scores = clear_scores(rng, keep_of("none"))
+            A = tuple(map(row_levels, scores))
+            most = [_about_most(rng, A, i) for i in sample(rng, range(PICTURE), 2)]
+            cells = [(i, j) for i in range(PICTURE) for j in range(i) if A[i][j] != A[j][i]]
+            made: list[Statement] = [statement for statement in most if statement]
+            if len(cells) < 3 or len(made) < len(most):
+                continue
+            used = []
+            for i, j in sample(rng, cells, 2):
+                i, j = pick(rng, [(i, j), (j, i)])
+                said = pick(rng, [A[i][j], A[j][i]])
+                made.append(Statement(says="range", cell=(i, j), level=said, true=said == A[i][j]))
+                used.append({i, j})
+            i, j = pick(rng, [cell for cell in cells if set(cell) not in used])
+            i, j = pick(rng, [(i, j), (j, i)])
+            made.append(Statement(says="greater", cell=(i, j), true=A[i][j] > A[j][i]))
+            if 2 <= sum(statement.true for statement in made) <= 3:
+                return cls("statements", scores, tuple(made))
+
+    @property
+    def weights(self) -> Matrix:
+        return weights_under(self.scores, keep_of("none"))
+
+    def part(self, say: Prose) -> Part:
+        A = self.weights
+        offers = [Offer(s.text(say), s.why(A, say), s.true) for s in self.statements]
+        ask = (
+            say.paragraph("No mask was used here. Tick every statement that is true."),
+            picture(A, say),
+            scale(),
+            choices(offers, several=True),
+        )
+        answer, key = choice(offers, several=True), choices_key(offers, several=True)
+        return Part(
+            "",
+            (Words("True statements"),),
+            ask,
+            key,
+            answer,
+            (Mark("B", 3, "one less for each wrong tick", OneLess()),),
+        )
+
+    def trouble(self, part: Part) -> str:
+        A = self.weights
+        wrong = [statement for statement in self.statements if statement.holds(A) != statement.true]
+        return misprinted(A, part) or (f"the statement {wrong[0]} is not so" if wrong else "")
+
+
+def _about_most(rng: random.Random, A: Rows, i: int) -> Statement | None:
+    """x_i attends most to x_j: true by the row, false by the column; None where the picture leaves one open."""
+    row, column = A[i], [line[i] for line in A]
+    if row.count(max(row)) > 1 or column.count(max(column)) > 1:
+        return None
+    right, wrong = row.index(max(row)), column.index(max(column))
+    if right == wrong:
+        return None
+    said = pick(rng, [right, wrong])
+    return Statement(says="most", cell=(i, said), true=said == right)
+
+
+# ------------------------------------------------------------------------------------------------ the question
+
+Item = WhichMatrix | WhichMask | WhichHead | WhichStatements
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a variant is made from."""
+
+    type: str
+    notation: str
+    items: tuple[Item, ...]
+
+
+def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
+    tokens_are_rows(spec)
+    no_sizes(spec)
+    items: list[Item] = []
+    for turn, kind in enumerate(ITEMS[spec.level]):
+        match kind:
+            case "matrix":
+                items.append(WhichMatrix.draw(rng, number - 1 + turn * (1 + number // 4)))
+            case "mask":
+                items.append(WhichMask.draw(rng, number))
+            case "head":
+                items.append(WhichHead.draw(rng, number - 1 + turn * (1 + (number - 1) // 5 % 2)))
+            case "statements":
+                items.append(WhichStatements.draw(rng, number))
+    return Content(spec.type, spec.notation, tuple(items))
+
+
+def make(content: Content) -> Question:
+    say = prose(content.notation)
+    parts = [item.part(say) for item in content.items]
+    return Question(
+        type=TYPE.name,
+        title=TYPE.title,
+        introduction=(say.paragraph("Answer from the pictures alone."),),
+        given=legend(say),
+        parts=tuple(replace(part, name=letter) for letter, part in zip("abcdefgh", parts, strict=False)),
+        content=content,
+        conventions=(say("Tokens are rows: row $i$ of a picture has the weights of token $i$, and sums to 1."),),
+        features={"load": float(sum(item.load for item in content.items))},
+        positions=_positions(content.items, parts),
+    )
+
+
+def _positions(items: Sequence[Item], parts: Sequence[Part]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for item, part in zip(items, parts, strict=True):
+        if isinstance(part.answer, ChoiceAnswer) and not part.answer.several:
+            found[item.kind] = found.get(item.kind, "") + LETTERS[min(part.answer.right)]
+    return found
+
+
+def prove(question: Question) -> None:
+    """Every picture is clear, and its answer is the only one that agrees with the weights it was drawn from."""
+    content: Content = question.content
+    for item, part in zip(content.items, question.parts, strict=True):
+        if trouble := item.trouble(part):
+            raise SelfCheckError(f"Part {part.name} of a question on pictures: {trouble}.")
 
 
 TYPE = ProblemType(
-    name="heatmap",
-    title="Read a picture of weights",
-    draw=draw,
-    make=make,
-    prove=prove,
+    name="heatmap", title="Read a picture of weights", draw=draw, make=make, content=Content, prove=prove
 )

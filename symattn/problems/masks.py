@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from fractions import Fraction
-from itertools import combinations
-from typing import cast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal, TypeVar
 
 from symattn.derivation import Derivation
 from symattn.dice import pick, sample, whole
@@ -24,156 +23,97 @@ from symattn.document import (
     Together,
     Words,
     WorkingSpace,
+    sentence,
 )
 from symattn.errors import InputError, SelfCheckError, offered
 from symattn.exact import NEGATIVE_INFINITY, Matrix
 from symattn.explanation.steps import Detail, cell_kind, entries
 from symattn.explanation.wording import Wording
 from symattn.formula import Dots, Formula, MatrixOf, Name, Number, Relation
+from symattn.languages import counted, listed, message, sentences
 from symattn.notation import load_notation
 from symattn.ops import Mask, Softmax
-from symattn.ops.attention import Keep, MaskStyle, blocks, causal, padding, window
+from symattn.ops.attention import Keep, MaskStyle
 from symattn.problem import Problem
 from symattn.problem_file import read_given
-from symattn.problems.asking import Offer, choice, choices, choices_key, tokens_are_rows
+from symattn.problems.asking import Offer, bank, choice, choices, choices_key, series, tokens_are_rows
 from symattn.problems.base import Family, ProblemType, Spec
-from symattn.question import (
-    CellsAnswer,
-    Content,
-    EntriesAnswer,
-    Json,
-    Mark,
-    MatrixAnswer,
-    Part,
-    Question,
+from symattn.problems.mask_kinds import (
+    FEWEST,
+    KINDS,
+    MOST,
+    PICTURED,
+    PICTURES,
+    STYLES,
+    Kind,
+    drawn_parameters,
+    keep_of,
+    rule,
 )
+from symattn.problems.mask_scores import TRIES, Scores, telling_scores
+from symattn.question import CellsAnswer, EntriesAnswer, Mark, MatrixAnswer, Part, Question
 
-KINDS = ("causal", "padding", "window", "prefix", "blocks", "cross")
-STYLES: tuple[MaskStyle, ...] = ("additive", "keep", "block")
 TOKENS: Mapping[str, int] = {"starter": 3, "standard": 4, "long": 5}
 ASKED: Mapping[str, int] = {"starter": 1, "standard": 2, "long": 2}
-FEWEST, MOST = 3, 6
-LARGEST_SUM = 20  # of the powers in a row, in lowest terms
-APART = 0.05  # what two wrong answers must differ by in some weight (rules.md 4.8)
-TRIES = 2000
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What `masks.toml` has."""
+
+    texts: tuple[str, ...]
+
 
 TEXTS: Mapping[int, tuple[str, ...]] = {
-    1: ("Yes", "Look", "Thanks", "Listen", "Soon", "Welcome"),
-    2: ("Birds sing", "Snow melts", "Rivers flow", "Bells ring", "Bread rises", "Stars shine", "Kettles boil"),
-    3: (
-        "The rain stopped",
-        "Leaves turn red",
-        "We walked home",
-        "The train left",
-        "Cats chase mice",
-        "Bees make honey",
-    ),
-    4: (
-        "She opened the window",
-        "The kettle is boiling",
-        "They planted a tree",
-        "He found his keys",
-        "Our bus was late",
-        "The baker sold bread",
-    ),
-    5: (
-        "The students opened their books",
-        "A small boat crossed over",
-        "We painted the old fence",
-        "The clock on it stopped",
-        "Many birds fly south early",
-    ),
-    6: (
-        "The library closes early on Fridays",
-        "She put the cup back down",
-        "The children built a snow castle",
-        "He reads the paper every morning",
-    ),
+    size: tuple(texts) for size, texts in groupby(bank(Texts, "masks").texts, key=lambda text: len(text.split()))
 }
+"""Short sentences by their number of words."""
 PAD = "[pad]"
 
-LOGS: Mapping[str, Fraction] = {
-    "-ln(2)": Fraction(1, 2),
-    "0": Fraction(1),
-    "ln(2)": Fraction(2),
-    "ln(3)": Fraction(3),
-    "ln(4)": Fraction(4),
-}
-"""Scores whose powers of e are rational."""
+# ------------------------------------------------------------------------------------------------ content
 
 
-# ------------------------------------------------------------------------------------------------ kinds of masks
+@dataclass(frozen=True)
+class Reading:
+    """A square mask of another kind in numbers, and the query whose keys are to be read off it."""
+
+    kind: Kind
+    parameters: tuple[int, ...]
+    query: int
+    style: MaskStyle
+    at: int
 
 
-def keep_of(kind: str, parameters: Sequence[int], rows: int, columns: int) -> Keep:
-    """Which keys each query sees; `parameters` are what the kind leaves open."""
-    match kind, parameters:
-        case "causal" | "cross", ():
-            return causal(rows, columns)
-        case "padding", (real,):
-            return padding(rows, columns, real)
-        case "window", (width,):
-            return window(rows, columns, width)
-        case "prefix", (length,):
-            return prefix(rows, length)
-        case "blocks", sizes:
-            return blocks(sizes)
-    raise InputError(f"There is no mask {kind!r} with {list(parameters)}; the kinds are {', '.join(KINDS)}.")
+@dataclass(frozen=True)
+class Drawing:
+    """A picture, and three others whose sentences are wrong."""
+
+    right: str
+    wrong: tuple[str, ...]
+    at: int
 
 
-def prefix(tokens: int, length: int) -> Keep:
-    """Every token sees the first `length` tokens; from there on it is causal (Raffel et al. 2020, section 3.2.1)."""
-    return tuple(tuple(j < length or j <= i for j in range(tokens)) for i in range(tokens))
+@dataclass(frozen=True)
+class Content:
+    """What a variant is made from."""
 
+    type: str
+    notation: str
+    exact: bool
+    places: int
+    kind: Kind
+    parameters: tuple[int, ...]
+    style: MaskStyle
+    base: Literal["e"] | int
+    tokens: tuple[str, ...]
+    scores: Scores
+    asked: tuple[int, ...]
+    read: Reading
+    drawn: Drawing
 
-def _parameters(kind: str, tokens: int, rng: random.Random) -> tuple[int, ...]:
-    match kind:
-        case "padding":
-            return (whole(rng, 2, tokens - 1),)
-        case "window" | "prefix":
-            return (whole(rng, 2, max(2, tokens - 2)),)
-        case "blocks":
-            first = whole(rng, 2, tokens - 2) if tokens > FEWEST else whole(rng, 1, 2)
-            return (first, tokens - first)
-    return ()
-
-
-def rule(kind: str, parameters: Sequence[int], rows: int, columns: int) -> str:
-    """What the mask is for, in words from which it can be drawn."""
-    match kind, parameters:
-        case "causal", ():
-            return "The mask is causal: no token sees a later one."
-        case "padding", (real,):
-            hidden = "token is" if columns - real == 1 else f"{columns - real} tokens are"
-            return (
-                f"The last {hidden} padding. No token sees padding; the rows of the padding itself are kept, "
-                "and nobody reads their output."
-            )
-        case "window", (width,):
-            before = "the token before it" if width == 2 else f"the {width - 1} tokens before it"
-            return f"The mask is a local window of width {width}: a token sees itself and {before}, and nothing else."
-        case "prefix", (length,):
-            return (
-                f"The first {length} tokens are a prompt (a prefix): every token sees all of them. "
-                "Besides, a token sees itself and every earlier one, and no others."
-            )
-        case "blocks", (first, _):
-            parts = " and ".join(map(_span, ((1, first), (first + 1, columns))))
-            return f"Two texts stand in one row of tokens: {parts}. A token sees its own text and nothing of the other."
-    cached = columns - rows
-    return (
-        f"There are {columns} keys but only {rows} queries: the first {_few(cached)} in the cache, and query i is "
-        f"token {cached} + i. A query sees its own token and every earlier one."
-    )
-
-
-def _span(span: tuple[int, int]) -> str:
-    first, last = span
-    return f"token {first}" if first == last else f"tokens {first} to {last}"
-
-
-def _few(number: int) -> str:
-    return "token is" if number == 1 else f"{number} tokens are"
+    @property
+    def keep(self) -> Keep:
+        return keep_of(self.kind, self.parameters, len(self.scores), len(self.tokens))
 
 
 # ------------------------------------------------------------------------------------------------ drawing
@@ -183,16 +123,9 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
     tokens_are_rows(spec)
     if spec.given:
         raise InputError("The problem type masks draws its own scores; leave given out.")
-    stated, style = str(TYPE.option(spec, "kind")), str(TYPE.option(spec, "style"))
-    if stated and stated not in KINDS:
-        tail = offered(stated, KINDS, "{} or nothing for all were expected")
-        raise InputError(f"The mask {stated!r} is not known; {tail}")
-    if style and style not in STYLES:
-        tail = offered(style, STYLES, "{} or nothing for all were expected")
-        raise InputError(f"The style {style!r} is not known; {tail}")
     round_, turn = divmod(number - 1, len(KINDS))
-    kind = stated or KINDS[turn]
-    style = style or STYLES[(round_ + turn) % len(STYLES)]
+    kind = _stated(spec, "kind", "mask", KINDS) or KINDS[turn]
+    style = _stated(spec, "style", "style", STYLES) or STYLES[(round_ + turn) % len(STYLES)]
     columns = spec.sizes.get("m" if kind == "cross" else "n", spec.sizes.get("n", TOKENS[spec.level]))
     if not FEWEST <= columns <= MOST:
         raise InputError(f"Masks are drawn for {FEWEST} to {MOST} tokens; {columns} came.")
@@ -201,118 +134,63 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
         rows = spec.sizes["n"] if {"n", "m"} <= set(spec.sizes) else columns - 1
         if not 2 <= rows < columns:
             raise InputError(f"A mask of kind cross has at least 2 queries and more keys; {rows} and {columns} came.")
-    parameters = _parameters(kind, columns, rng)
+    parameters = drawn_parameters(kind, columns, rng)
     keep = keep_of(kind, parameters, rows, columns)
     suited = [i for i, row in enumerate(keep) if 2 <= sum(row) < columns]  # with something to hide and to weigh
-    asked = sorted(sample(rng, suited, 1 if columns == FEWEST else ASKED[spec.level]))
+    asked = tuple(sorted(sample(rng, suited, 1 if columns == FEWEST else ASKED[spec.level])))
     logs = spec.softmax == "e" and bool(TYPE.option(spec, "logs"))
-    return {
-        "type": spec.type,
-        "notation": spec.notation,
-        "exact": spec.exact,
-        "places": spec.places,
-        "kind": kind,
-        "parameters": list(parameters),
-        "style": style,
-        "base": int(spec.softmax[-1]) if spec.softmax.startswith("base") else "e",
-        "tokens": list(_words(kind, parameters, columns, rng)),
-        "scores": cast("list[Json]", _scores(keep, asked, spec.softmax, logs, rng)),
-        "asked": list(asked),
-        "read": _reading(kind, columns, number, rng),
-        "drawn": _drawing(number, rng),
-    }
+    return Content(
+        type=spec.type,
+        notation=spec.notation,
+        exact=spec.exact,
+        places=spec.places,
+        kind=kind,
+        parameters=parameters,
+        style=style,
+        base=int(spec.softmax[-1]) if spec.softmax.startswith("base") else "e",
+        tokens=_words(kind, parameters, columns, rng),
+        scores=telling_scores(keep, asked, spec.softmax, logs, rng),
+        asked=asked,
+        read=_reading(kind, columns, number, rng),
+        drawn=_drawing(number, rng),
+    )
 
 
-def _words(kind: str, parameters: Sequence[int], tokens: int, rng: random.Random) -> list[str]:
+Stated = TypeVar("Stated", bound=str)
+
+
+def _stated(spec: Spec, option: str, what: str, known: Sequence[Stated]) -> Stated | None:
+    """What an option chooses of what there is; None where it is left open."""
+    stated = TYPE.option(spec, option)
+    if not stated:
+        return None
+    for name in known:
+        if name == stated:
+            return name
+    tail = offered(stated, known, "{} or nothing for all were expected")
+    raise InputError(f"The {what} {stated!r} is not known; {tail}")
+
+
+def _words(kind: Kind, parameters: Sequence[int], tokens: int, rng: random.Random) -> tuple[str, ...]:
     """A short sentence, one word a token; two for a mask with blocks; filled up with padding."""
     if kind == "blocks":
-        return [word for size in parameters for word in pick(rng, TEXTS[size]).split()]
+        return tuple(word for size in parameters for word in pick(rng, TEXTS[size]).split())
     real = parameters[0] if kind == "padding" else tokens
-    return [*pick(rng, TEXTS[real]).split(), *[PAD] * (tokens - real)]
-
-
-def _scores(keep: Keep, asked: Sequence[int], softmax: str, logs: bool, rng: random.Random) -> list[list[str]]:
-    """Scaled scores of which masking mistakes show: hidden ones of every sign (rules.md 2.4, D4), no two rows equal."""
-    for _ in range(TRIES):
-        rows = [_row(seen, i in asked, softmax, logs, rng) for i, seen in enumerate(keep)]
-        hidden = [
-            _sign(x) for row, seen in zip(rows, keep, strict=True) for x, s in zip(row, seen, strict=True) if not s
-        ]
-        signs = {_sign(rows[i][j]) for i in asked for j, s in enumerate(keep[i]) if not s}
-        if len({tuple(row) for row in rows}) < len(rows) or signs == {1}:
-            continue
-        if len(set(hidden)) == 3 or len(hidden) < 3:
-            return rows
-    raise InputError("No scores were found under which every mistake with this mask would show.")
-
-
-def _row(seen: Sequence[bool], asked: bool, softmax: str, logs: bool, rng: random.Random) -> list[str]:
-    choices_: Sequence[str] = list(LOGS) if logs else [str(x) for x in (-1, 0, 1, 2)]
-    for _ in range(TRIES):
-        row = [pick(rng, choices_) for _ in seen]
-        if softmax == "equal":
-            row = [row[0] if s else x for x, s in zip(row, seen, strict=True)]
-        if not asked or _pretty(row, seen, softmax, logs):
-            return row
-    raise InputError(f"No row of scores gives pretty weights with softmax = {softmax!r} here.")
-
-
-def _pretty(row: Sequence[str], seen: Sequence[bool], softmax: str, logs: bool) -> bool:
-    """Whether weights are worth working out: mistakes show, of a small sum, not all equal unless that is wished for."""
-    visible = [x for x, s in zip(row, seen, strict=True) if s]
-    if not _telling(row, seen, float(softmax[-1]) if softmax.startswith("base") else math.e):
-        return False
-    if softmax == "equal":
-        return True
-    if len(set(visible)) < 2:
-        return False
-    if softmax == "e" and not logs:
-        return True
-    powers = [LOGS[x] if logs else Fraction(int(softmax[-1])) ** int(x) for x in visible]
-    total = sum(powers) / min(powers)
-    small = total.denominator * total <= LARGEST_SUM
-    return small and (logs or all(_terminates(p / sum(powers)) for p in powers))
-
-
-def _telling(row: Sequence[str], seen: Sequence[bool], base: float) -> bool:
-    """Whether no mask (M1), 0 for −∞ (M4) and masking after softmax (M5) give three other rows of weights."""
-    powers = [float(LOGS[x]) if x in LOGS else base ** int(x) for x in row]
-    unmasked = _shares(powers)
-    answers = [
-        _shares([p if s else 0.0 for p, s in zip(powers, seen, strict=True)]),
-        unmasked,
-        _shares([p if s else 1.0 for p, s in zip(powers, seen, strict=True)]),
-        [w if s else 0.0 for w, s in zip(unmasked, seen, strict=True)],
-    ]
-    return all(max(abs(x - y) for x, y in zip(a, b, strict=True)) >= APART for a, b in combinations(answers, 2))
-
-
-def _shares(powers: Sequence[float]) -> list[float]:
-    return [power / sum(powers) for power in powers]
-
-
-def _terminates(x: Fraction) -> bool:
-    return bool(10**12 % x.denominator == 0)
-
-
-def _sign(score: str) -> int:
-    return -1 if score.startswith("-") else 0 if score == "0" else 1
+    return (*pick(rng, TEXTS[real]).split(), *[PAD] * (tokens - real))
 
 
 # ---------------------------------------------------------------------------- reading a mask: what may be drawn
 
 
-def _reading(other: str, tokens: int, number: int, rng: random.Random) -> Json:
-    """A square mask of another kind in numbers, and a query at which every way of misreading it shows."""
-    kinds = [kind for kind in KINDS if kind not in (other, "cross", "blocks")]
+def _reading(other: Kind, tokens: int, number: int, rng: random.Random) -> Reading:
+    """One in which every way of misreading shows."""
+    kinds: list[Kind] = [kind for kind in KINDS if kind not in (other, "cross", "blocks")]
     for _ in range(TRIES):
         kind = pick(rng, kinds)
-        parameters = _parameters(kind, tokens, rng)
+        parameters = drawn_parameters(kind, tokens, rng)
         query = whole(rng, 0, tokens - 1)
         if len(_readings(keep_of(kind, parameters, tokens, tokens), query)) >= 4:
-            style = STYLES[number % len(STYLES)]
-            at = (number - 1) % 4
-            return {"kind": kind, "parameters": list(parameters), "query": query, "style": style, "at": at}
+            return Reading(kind, parameters, query, STYLES[number % len(STYLES)], at=(number - 1) % 4)
     raise InputError(f"No mask of {tokens} tokens can be misread in three ways.")
 
 
@@ -321,46 +199,33 @@ def _readings(keep: Keep, query: int) -> list[tuple[frozenset[int], str, str]]:
 
     The first is right; none comes twice.
     """
-    n = len(keep)
+    n, row = len(keep), query + 1
     right = frozenset(j for j in range(n) if keep[query][j])
     found = [
-        (right, "", f"Row {query + 1} belongs to query {query + 1}; it sees the keys that are not hidden there."),
+        (right, "", message("Row {row} belongs to query {row}; it sees the keys that are not hidden there.", row=row)),
         (
             frozenset(j for j in range(n) if keep[j][query]),
             "M9",
-            f"That is column {query + 1}: the queries that see key {query + 1}.",
+            message("That is column {column}: the queries that see key {column}.", column=row),
         ),
         (frozenset(range(n)) - right, "M2", "Those are the hidden ones: the marks were taken the other way round."),
-        (right - {query}, "M3", f"The diagonal is not hidden: token {query + 1} sees itself."),
-        (right | {max(right) + 1}, "M6", f"Token {max(right) + 2} is hidden from token {query + 1}."),
+        (right - {query}, "M3", message("The diagonal is not hidden: token {token} sees itself.", token=row)),
+        (
+            right | {max(right) + 1},
+            "M6",
+            message("Token {token} is hidden from token {query}.", token=max(right) + 2, query=row),
+        ),
     ]
-    listed: list[tuple[frozenset[int], str, str]] = []
+    different: list[tuple[frozenset[int], str, str]] = []
     for keys, diagnosis, why in found:
-        if keys and max(keys) < n and all(keys != other for other, *_ in listed):
-            listed.append((keys, diagnosis, why))
-    return listed
+        if keys and max(keys) < n and all(keys != other for other, *_ in different):
+            different.append((keys, diagnosis, why))
+    return different
 
 
-Sees = Callable[[int, int], bool]
-
-PICTURES: Mapping[str, tuple[Sees, str, str]] = {
-    "causal": (lambda i, j: j <= i, "A token sees itself and all earlier tokens.", ""),
-    "future": (lambda i, j: j >= i, "A token sees itself and all later tokens.", "M2"),
-    "others": (lambda i, j: j < i, "A token sees all earlier tokens, but not itself.", "M3"),
-    "ahead": (lambda i, j: j <= i + 1, "A token sees itself, all earlier tokens and the next one.", "M6"),
-    "window": (lambda i, j: i - 1 <= j <= i, "A token sees itself and the token before it.", ""),
-    "prefix": (lambda i, j: j < 2 or j <= i, "A token sees the first two tokens, itself and all earlier ones.", ""),
-    "padding": (lambda i, j: j < 3, "Every token sees the first three tokens and no others.", ""),
-    "blocks": (lambda i, j: (i < 2) == (j < 2), "The first two tokens see each other, and so do the last three.", ""),
-}
-"""Masks of five tokens, no two alike: who sees whom, the same in words, the misconception that draws it."""
-PICTURED = 5
-
-
-def _drawing(number: int, rng: random.Random) -> Json:
-    """One of the pictures, with three other sentences to tell it from."""
+def _drawing(number: int, rng: random.Random) -> Drawing:
     right, *wrong = sample(rng, list(PICTURES), 4)
-    return {"right": right, "wrong": cast("list[Json]", wrong), "at": number % 4}
+    return Drawing(right, tuple(wrong), at=number % 4)
 
 
 # ------------------------------------------------------------------------------------------------ the question
@@ -369,81 +234,71 @@ def _drawing(number: int, rng: random.Random) -> Json:
 def make(content: Content) -> Question:
     problem = _problem(content)
     wording = Wording(problem.derivation, problem.notation)
-    mask = problem["M"].op
-    assert isinstance(mask, Mask)
-    keep = mask.keep
+    keep = content.keep
+    mask = Mask(keep, content.style)
     parts = (_shading(mask), _matrix(mask), _weights(content, problem, wording), _read(content), _picture(content))
     return Question(
         type=TYPE.name,
         title=TYPE.title,
         introduction=(Paragraph((Words("Draw the mask, write it down, and work out weights under it."),)),),
-        given=tuple(_given(content, wording)),
+        given=_given(content, wording),
         parts=parts,
         content=content,
         problem=problem,
-        conventions=_conventions(content["base"], wording),
+        conventions=_conventions(content, wording),
         features={
-            "load": float(sum(sum(keep[i]) for i in _asked(content)) + len(keep) * len(keep[0])),
+            "load": float(sum(sum(keep[i]) for i in content.asked) + len(keep) * len(keep[0])),
             "hidden": float(sum(not x for row in keep for x in row)),
         },
         positions={
-            "mask": str(content["kind"]),
-            "reading": str(cast("Mapping[str, Json]", content["read"])["at"]),
-            "picture": str(cast("Mapping[str, Json]", content["drawn"])["at"]),
+            "mask": content.kind,
+            "reading": str(content.read.at),
+            "picture": str(content.drawn.at),
         },
     )
 
 
 def _problem(content: Content) -> Problem:
-    scores = read_given("S'", content["scores"])
-    assert isinstance(scores, Matrix)
-    parameters = tuple(cast("list[int]", content["parameters"]))
-    keep = keep_of(str(content["kind"]), parameters, *scores.shape)
-    style, base = cast(MaskStyle, content["style"]), content["base"]
-    derivation = Derivation({"S'": scores}).then("M", Mask(keep, style, str(content["kind"])), "S'")
-    derivation = derivation.then("A", Softmax(base="e" if base == "e" else cast(int, base)), "M")
+    scores = read_given("S'", content.scores)
+    derivation = Derivation({"S'": scores}).then("M", Mask(content.keep, content.style, content.kind), "S'")
     return Problem(
         title="Masks",
         mechanism="",
-        derivation=derivation,
-        notation=load_notation(str(content["notation"])),
+        derivation=derivation.then("A", Softmax(base=content.base), "M"),
+        notation=load_notation(content.notation),
         asked=("A",),
-        exact=bool(content["exact"]),
-        places=cast(int, content["places"]),
+        exact=content.exact,
+        places=content.places,
     )
 
 
-def _asked(content: Content) -> list[int]:
-    return cast("list[int]", content["asked"])
-
-
-_MARKS: Mapping[str, str] = {
+_MARKS: Mapping[MaskStyle, str] = {
     "additive": "The mask has 0 for seen and −∞ for hidden; it is added to the scores.",
     "keep": "The mask has 1 for seen and 0 for hidden.",
     "block": "The mask has 1 for hidden and 0 for seen.",
 }
 
 
-def _conventions(base: Json, wording: Wording) -> tuple[Inlines, ...]:
-    written = wording.read("e") if base == "e" else Number(str(base))
+def _conventions(content: Content, wording: Wording) -> tuple[Inlines, ...]:
+    base = wording.read("e") if content.base == "e" else Number(str(content.base))
     return (
         wording.inlines("Row $i$ of scores, mask and weights belongs to query $i$, column $j$ to key $j$.", {}),
         (Words("A hidden score is −∞ before softmax, so its weight is exactly 0."),),
-        (Words("Softmax goes along each row, with base "), Math(written), Words(".")),
+        sentence("Softmax goes along each row, with base {base}.", base=base),
     )
 
 
-def _given(content: Content, wording: Wording) -> Iterator[Block]:
-    tokens = cast("list[str]", content["tokens"])
+def _given(content: Content, wording: Wording) -> tuple[Block, ...]:
     scores = wording.derivation.value("S'")
-    assert isinstance(scores, Matrix)
-    rows, columns = scores.shape
-    said = rule(str(content["kind"]), tuple(cast("list[int]", content["parameters"])), rows, columns)
+    rows, columns = len(content.scores), len(content.tokens)
     header: tuple[Inlines, ...] = ((Words("Token"),), *((Math(Number(str(j + 1))),) for j in range(columns)))
-    yield Together((Table(header, (((Words("Word"),), *((Words(Quoted(w)),) for w in tokens)),), row_heads=True),))
-    yield Paragraph((Words(said),))
-    yield Paragraph((Words("The scaled scores are"),))
-    yield Display((Relation((wording.name("S'"), wording.values(scores)), ("=",)),))
+    words = ((Words("Word"),), *((Words(Quoted(word)),) for word in content.tokens))
+    return (
+        Together((Table(header, (words,), row_heads=True),)),
+        Paragraph((Words(rule(content.kind, content.parameters, rows, columns)),)),
+        Paragraph((Words("The scaled scores are"),)),
+        Display((Relation((wording.name("S'"), wording.values(scores)), ("=",)),)),
+    )
 
 
 def _labels(count: int) -> tuple[Formula, ...]:
@@ -465,17 +320,18 @@ def _shading(mask: Mask) -> Part:
         ),
         key=(
             Display((Relation((Name("mask"), shaded), ("=",)),)),
-            Paragraph((Words(f"Hidden keys: {_listed(hidden, rows)}."),)),
+            Paragraph((Words(_hidden_keys(hidden, rows)),)),
         ),
         answer=CellsAnswer((rows, columns), hidden),
         marks=(Mark("M", 1, "the right kind of mask"), Mark("A", 1, "every cell")),
     )
 
 
-def _listed(cells: frozenset[tuple[int, int]], rows: int) -> str:
-    """The keys of every query: "query 1: 2, 3; query 2: 3; query 3: none"."""
-    keys = [", ".join(str(j + 1) for k, j in sorted(cells) if k == i) or "none" for i in range(rows)]
-    return "; ".join(f"query {i}: {listed}" for i, listed in enumerate(keys, 1))
+def _hidden_keys(cells: frozenset[tuple[int, int]], rows: int) -> str:
+    """Hidden keys: query 1: 2, 3; query 2: 3; query 3: none."""
+    keys = [", ".join(str(j + 1) for k, j in sorted(cells) if k == i) or message("none") for i in range(rows)]
+    listed = series(message("query {query}: {keys}", query=i, keys=listed) for i, listed in enumerate(keys, 1))
+    return message("Hidden keys: {keys}.", keys=listed)
 
 
 def _matrix(mask: Mask) -> Part:
@@ -510,23 +366,28 @@ def _weights(content: Content, problem: Problem, wording: Wording) -> Part:
     step = problem["A"]
     assert isinstance(step.result, Matrix)
     rows, columns = step.result.shape
-    asked = _asked(content)
+    asked = content.asked
     cells = tuple((i, j) for i in asked for j in range(columns))
     rest = tuple(((i, j), Dots("cell")) for i in range(rows) if i not in asked for j in range(columns))
     kind = cell_kind(step, problem.exact)
     name = wording.name("A")
-    named = " and ".join(str(i + 1) for i in asked)
-    worth = "rows" if len(asked) > 1 else "row"
+    what = counted(
+        "Mask the scores and work out row {rows} of the weights.",
+        "Mask the scores and work out rows {rows} of the weights.",
+        n=len(asked),
+        rows=listed([str(i + 1) for i in asked]),
+    )
     detail = Detail(entries=cells, places=None if problem.exact and kind == "fraction" else problem.places)
-    form = "Give exact values." if problem.exact else f"Give decimals with {problem.places} places."
-    if rest:
-        form += " Rows with dots are not asked for."
+    form = "Give exact values."
+    if not problem.exact:
+        form = message("Give decimals with {places} places.", places=problem.places)
+    dots = "Rows with dots are not asked for." if rest else ""
     lines = [block for block in entries(step, wording, detail) if not isinstance(block, Paragraph)]
     return Part(
         name="weights",
-        title=(Words("Weights "), Math(name)),
+        title=sentence("Weights {name}", name=name),
         ask=(
-            Paragraph((Words(f"Mask the scores and work out {worth} {named} of the weights. {form}"),)),
+            Paragraph((Words(sentences(what, form, dots)),)),
             WorkingSpace(14 * len(asked)),
             AnswerGrid(name, rows, columns, kind, rest),
         ),
@@ -541,22 +402,21 @@ def _weights(content: Content, problem: Problem, wording: Wording) -> Part:
 
 
 def _read(content: Content) -> Part:
-    drawn = cast("Mapping[str, Json]", content["read"])
-    n = len(cast("list[str]", content["tokens"]))
-    style, query = cast(MaskStyle, drawn["style"]), cast(int, drawn["query"])
-    keep = keep_of(str(drawn["kind"]), tuple(cast("list[int]", drawn["parameters"])), n, n)
+    drawn, n = content.read, len(content.tokens)
+    keep = keep_of(drawn.kind, drawn.parameters, n, n)
     right, *wrong = [
         Offer((Words(_tokens(keys)),), (Words(why),), not diagnosis, diagnosis)
-        for keys, diagnosis, why in _readings(keep, query)
+        for keys, diagnosis, why in _readings(keep, drawn.query)
     ]
-    at = cast(int, drawn["at"])
-    offers = [*wrong[:3][:at], right, *wrong[:3][at:]]
+    offers = wrong[:3]
+    offers.insert(drawn.at, right)
+    asked = message("Which tokens does token {token} see under this mask?", token=drawn.query + 1)
     return Part(
         name="read",
         title=(Words("Another mask in numbers"),),
         ask=(
-            Paragraph((Words(f"{_MARKS[style]} Which tokens does token {query + 1} see under this mask?"),)),
-            Display((Relation((Name("mask"), Mask(keep, style).matrix()), ("=",)),)),
+            Paragraph((Words(sentences(_MARKS[drawn.style], asked)),)),
+            Display((Relation((Name("mask"), Mask(keep, drawn.style).matrix()), ("=",)),)),
             choices(offers),
         ),
         key=choices_key(offers),
@@ -566,21 +426,19 @@ def _read(content: Content) -> Part:
 
 
 def _tokens(keys: frozenset[int]) -> str:
-    listed = [str(j + 1) for j in sorted(keys)]
-    if len(listed) == 1:
-        return f"token {listed[0]}"
-    return f"tokens {', '.join(listed[:-1])} and {listed[-1]}"
+    tokens = listed([str(j + 1) for j in sorted(keys)])
+    return counted("token {tokens}", "tokens {tokens}", n=len(keys), tokens=tokens)
 
 
 def _picture(content: Content) -> Part:
-    drawn = cast("Mapping[str, Json]", content["drawn"])
-    right, wrong, at = str(drawn["right"]), cast("list[str]", drawn["wrong"]), cast(int, drawn["at"])
-    sees = PICTURES[right][0]
-    offers = [_pictured(name, right) for name in (*wrong[:at], right, *wrong[at:])]
+    drawn = content.drawn
+    sees = PICTURES[drawn.right][0]
+    offers = [_pictured(name, drawn.right) for name in drawn.wrong]
+    offers.insert(drawn.at, _pictured(drawn.right, drawn.right))
     levels = tuple(tuple(0 if sees(i, j) else 4 for j in range(PICTURED)) for i in range(PICTURED))
     hidden = frozenset((i, j) for i, row in enumerate(levels) for j, level in enumerate(row) if level)
     labels = _labels(PICTURED)
-    picture = HeatMap(levels, f"Hidden keys: {_listed(hidden, PICTURED)}.", row_labels=labels, column_labels=labels)
+    picture = HeatMap(levels, _hidden_keys(hidden, PICTURED), row_labels=labels, column_labels=labels)
     return Part(
         name="picture",
         title=(Words("A mask drawn"),),
@@ -601,7 +459,12 @@ def _pictured(name: str, right: str) -> Offer:
     if name == right:
         return Offer((Words(says),), (Words("Every cell agrees."),), True)
     i, j = next((i, j) for i in range(PICTURED) for j in range(PICTURED) if sees(i, j) != drawn(i, j))
-    why = f"Then token {i + 1} would {'see' if sees(i, j) else 'not see'} token {j + 1}; the picture says otherwise."
+    if sees(i, j):
+        why = message("Then token {query} would see token {key}; the picture says otherwise.", query=i + 1, key=j + 1)
+    else:
+        why = message(
+            "Then token {query} would not see token {key}; the picture says otherwise.", query=i + 1, key=j + 1
+        )
     return Offer((Words(says),), (Words(why),), False, diagnosis if right == "causal" else "")
 
 
@@ -613,7 +476,7 @@ def prove(question: Question) -> None:
     shade, matrix = question.parts[0].answer, question.parts[1].answer
     assert isinstance(weights, Matrix) and isinstance(scores, Matrix)
     assert isinstance(shade, CellsAnswer) and isinstance(matrix, MatrixAnswer)
-    hidden_mark = {"additive": NEGATIVE_INFINITY, "keep": 0, "block": 1}[str(question.content["style"])]
+    hidden_mark = {"additive": NEGATIVE_INFINITY, "keep": 0, "block": 1}[question.content.style]
     for i in range(weights.shape[0]):
         for j in range(weights.shape[1]):
             hidden = (i, j) in shade.cells
@@ -631,6 +494,7 @@ TYPE = ProblemType(
     title="Masks: draw them, write them, use them, read them",
     draw=draw,
     make=make,
+    content=Content,
     prove=prove,
     options={
         "kind": ("", f"the mask: {', '.join(KINDS)}; all of them in turn if left out"),

@@ -6,19 +6,19 @@ The proof is marked by a rubric, or its lines are put in order; the instance is 
 from __future__ import annotations
 
 import random
-from typing import Any, cast
+from dataclasses import dataclass
 
 from symattn.dice import shuffled
-from symattn.document import Block, Box, FillIn, FillIns, Inlines, ItemList, Paragraph, Words, WorkingSpace
+from symattn.document import Block, Box, FillIn, FillIns, Inlines, ItemList, Paragraph, Words, WorkingSpace, sentence
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
 from symattn.problems.asking import LETTERS, Prose, no_sizes, prose, tokens_are_rows
 from symattn.problems.base import Family, ProblemType, Spec
-from symattn.problems.theorems import THEOREMS, Direct, Task, Theorem
+from symattn.problems.instances_of_weights import Temperature
+from symattn.problems.theorems import INSTANCES, THEOREMS, AnInstance, Direct, Task, Theorem
 from symattn.question import (
     Answer,
     ChoiceAnswer,
-    Content,
     FormulaAnswer,
     Mark,
     MatrixAnswer,
@@ -30,38 +30,42 @@ from symattn.question import (
 )
 
 
+@dataclass(frozen=True)
+class Content:
+    """A theorem, its instance, and the lines of its proof as they are given to be put in order, if they are."""
+
+    type: str
+    notation: str
+    theorem: str
+    instance: AnInstance
+    lines: tuple[int, ...]
+
+
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
     tokens_are_rows(spec)
     no_sizes(spec)
-    theorem = _chosen(TYPE.option(spec, "theorem"), number)
+    name = _chosen(TYPE.option(spec, "theorem"), number)
     turn = (number - 1 + (number - 1) // len(THEOREMS)) % 4
     wrong = shuffled(rng, [1, 2, 3])
-    instance = {**theorem.draw(rng), "order": [*wrong[:turn], 0, *wrong[turn:]]}
-    lines = list(range(len(theorem.proof)))
+    instance = INSTANCES[name].drawn(rng, (*wrong[:turn], 0, *wrong[turn:]))
+    lines = list(range(len(THEOREMS[name].proof)))
     while (given := shuffled(rng, lines)) == lines:
         pass
-    return {
-        "type": spec.type,
-        "notation": spec.notation,
-        "theorem": theorem.id,
-        "instance": instance,
-        "lines": cast("Any", given if TYPE.option(spec, "lines") else []),
-    }
+    return Content(spec.type, spec.notation, name, instance, tuple(given) if TYPE.option(spec, "lines") else ())
 
 
-def _chosen(name: str, number: int) -> Theorem:
+def _chosen(name: str, number: int) -> str:
     if not name:
-        return list(THEOREMS.values())[(number - 1) % len(THEOREMS)]
+        return list(THEOREMS)[(number - 1) % len(THEOREMS)]
     if name not in THEOREMS:
         raise InputError(f"There is no theorem {name!r}; there are {', '.join(THEOREMS)}.")
-    return THEOREMS[name]
+    return name
 
 
 def make(content: Content) -> Question:
-    theorem, say = THEOREMS[str(content["theorem"])], prose(str(content["notation"]))
-    lines = cast("list[int]", content["lines"])
-    given, *tasks = theorem.instance(cast("dict[str, Any]", content["instance"]), say)
-    proof = _in_order(theorem, lines, say) if lines else _proof(theorem, say)
+    theorem, say = THEOREMS[content.theorem], prose(content.notation)
+    given, *tasks = content.instance.tasks(say)
+    proof = _in_order(theorem, content.lines, say) if content.lines else _proof(theorem, say)
     return Question(
         type=TYPE.name,
         title=theorem.title,
@@ -72,15 +76,15 @@ def make(content: Content) -> Question:
         ),
         content=content,
         introduction=(Paragraph((Words("Prove the theorem, then check it with numbers. Give exact values."),)),),
-        conventions=_conventions(theorem, say),
+        conventions=_conventions(content, say),
         features={"load": float(len(theorem.points) + sum(map(_size, tasks)))},
         positions=_positions(tasks),
     )
 
 
-def _conventions(theorem: Theorem, say: Prose) -> tuple[Inlines, ...]:
+def _conventions(content: Content, say: Prose) -> tuple[Inlines, ...]:
     lines = [say("Tokens are rows; softmax goes along each row, with base $e$.")]
-    if theorem.id == "temperature":
+    if isinstance(content.instance, Temperature):
         lines.append(say("Softmax with the temperature $T$ is softmax of the scores divided by $T$."))
     return tuple(lines)
 
@@ -97,13 +101,16 @@ def _proof(theorem: Theorem, say: Prose) -> Part:
     return Part("a", (Words("Proof"),), room, key, RubricAnswer(points), marks, marking)
 
 
-def _in_order(theorem: Theorem, lines: list[int], say: Prose) -> Part:
-    shown = tuple((Words(f"{LETTERS[place]}: "), *say(theorem.proof[line])) for place, line in enumerate(lines))
+def _in_order(theorem: Theorem, lines: tuple[int, ...], say: Prose) -> Part:
+    shown = tuple(
+        sentence("{letter}: {line}", letter=LETTERS[place], line=say(theorem.proof[line]))
+        for place, line in enumerate(lines)
+    )
     right = [LETTERS[lines.index(line)] for line in range(len(lines))]
     ask = say.paragraph("Here is a proof with its lines out of order. Write down their letters in the right order.")
     boxes = FillIns((FillIn((Words("Order:"),), boxes=len(lines)),))
     key: tuple[Block, ...] = (
-        Paragraph((Words(f"The order is {', '.join(right)}."),)),
+        say.paragraph("The order is {order}.", order=", ".join(right)),
         ItemList(tuple(map(say, theorem.proof)), ordered=True),
     )
     marks = (Mark("B", 3, "one less for each line that must be moved", OneLess()),)
@@ -134,12 +141,11 @@ def _positions(tasks: list[Task]) -> dict[str, str]:
 
 def prove(question: Question) -> None:
     """The answers of the instance once more, without the theorem; every choice has exactly one right option."""
-    theorem = THEOREMS[str(question.content["theorem"])]
-    direct = theorem.direct(cast("dict[str, Any]", question.content["instance"]))
-    for part, value in zip(question.parts[1:], direct, strict=True):
+    content: Content = question.content
+    for part, value in zip(question.parts[1:], content.instance.direct(), strict=True):
         if not _agrees(part.answer, value):
             raise SelfCheckError(
-                f"Part {part.name} of the theorem {theorem.id} is {part.answer}; directly, it is {value}."
+                f"Part {part.name} of the theorem {content.theorem} is {part.answer}; directly, it is {value}."
             )
 
 
@@ -161,6 +167,7 @@ TYPE = ProblemType(
     title="Explain and prove",
     draw=draw,
     make=make,
+    content=Content,
     prove=prove,
     options={
         "theorem": ("", f"which theorem; all in turn where none is named: {', '.join(THEOREMS)}"),

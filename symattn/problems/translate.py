@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import cast
+from dataclasses import dataclass, replace
 
 from symattn.derivation import Derivation, Operand, transposed
 from symattn.dice import pick, shuffled
-from symattn.document import AnswerGrid, Block, Display, FillIn, FillIns, Heading, Inlines, Math, Paragraph, Words
+from symattn.document import (
+    AnswerGrid,
+    Block,
+    Display,
+    FillIn,
+    FillIns,
+    Heading,
+    Inlines,
+    Math,
+    Paragraph,
+    Words,
+    in_turn,
+    sentence,
+)
 from symattn.errors import InputError, SelfCheckError
-from symattn.exact import Matrix
 from symattn.explanation.parts import conventions, equation, mask_shown, wording_of
 from symattn.explanation.steps import LINE, cell_kind
 from symattn.explanation.wording import Wording
@@ -24,9 +35,10 @@ from symattn.ops.turning import turned
 from symattn.problem import Problem
 from symattn.problems import derived
 from symattn.problems.asking import LETTERS, Offer, choice, choices, choices_key
-from symattn.problems.base import Family, ProblemType, Spec
+from symattn.problems.base import ProblemType, Spec
 from symattn.problems.choice import balanced_places
-from symattn.question import ChoiceAnswer, Content, Json, Mark, MatrixAnswer, Part, Question, ShapeAnswer
+from symattn.problems.derived import numbers
+from symattn.question import ChoiceAnswer, Mark, MatrixAnswer, Part, Question, ShapeAnswer
 
 CLASSES = (("X", "W_Q", "W_K", "W_V"), ("Q", "K", "V", "A"), ("S", "S'", "A", "Z"))
 """Matrices that are mistaken for one another."""
@@ -43,16 +55,33 @@ OPTIONS = 4
 # ------------------------------------------------------------------------------------------------ drawing
 
 
+@dataclass(frozen=True)
+class Family(derived.Family):
+    """What derivations share, and where the right options stand, choice by choice and variant by variant."""
+
+    places: tuple[tuple[int, ...], ...] = ()
+
+
 def family(spec: Spec, rng: random.Random) -> Family:
-    """What derivations share, and where the right options stand."""
-    return {
-        "derivation": cast(Json, derived.family(spec, rng)),
-        "places": cast(Json, [balanced_places(rng, OPTIONS) for _ in range(2)]),
-    }
+    return Family(**vars(derived.family(spec, rng)), places=tuple(balanced_places(rng, OPTIONS) for _ in range(2)))
+
+
+@dataclass(frozen=True)
+class Content(derived.Content):
+    """A derivation, the notation to write it in, and what is asked of it.
+
+    `names` are offered for the matrix `role`, and `products` (see `PRODUCTS`) for the scores; one `token` is written.
+    """
+
+    into: str
+    names: tuple[str, ...]
+    role: str
+    products: tuple[int, ...]
+    token: int
 
 
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
-    content = derived.content(spec, rng, number, cast(Family, family["derivation"]))
+    drawn = derived.content(spec, rng, number, family)
     settings = spec.chosen_settings()
     if settings.activation != "identity" or settings.rounding:
         raise InputError("A derivation to be translated has neither an activation nor rounded weights.")
@@ -60,28 +89,25 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
     if into == spec.notation:
         raise InputError(f"The option into of translate is {into!r}, which is the notation that one starts from.")
     target = load_notation(into)
-    d = whole(derived.problem_of(content).derivation)
+    d = whole(derived.problem_of(drawn).derivation)
     other = translated(d, target)
-    tokens = len(cast(Matrix, d.value("S")).rows if d.orientation == "rows" else cast(Matrix, d.value("S")).T.rows)
+    tokens = numbers(d.value("S")).shape[0 if d.orientation == "rows" else 1]
     named = _named(d, load_notation(spec.notation), other, target)
     if not named:
         raise InputError(f"Between the notations {spec.notation} and {into} there are no names to be told apart.")
-    places = [place[(number - 1) % len(place)] for place in cast("list[list[int]]", family["places"])]
+    at_name, at_product = (place[(number - 1) % len(place)] for place in family.places)
     role, group = named[(number - 1) % len(named)]
     wrong = shuffled(rng, [name for name in group if name != role])
-    right = other["S"].operands
-    products = shuffled(rng, [k for k, operands in enumerate(PRODUCTS) if operands != right])
-    return {
-        **content,
-        "into": into,
-        "names": cast(Json, [*wrong[: places[0]], role, *wrong[places[0] :]]),
-        "role": role,
-        "products": cast(
-            Json,
-            [*products[: places[1]], PRODUCTS.index(cast("tuple[Operand, Operand]", right)), *products[places[1] :]],
-        ),
-        "token": pick(rng, range(tokens)),
-    }
+    right = next(k for k, operands in enumerate(PRODUCTS) if operands == other["S"].operands)
+    products = shuffled(rng, [k for k in range(len(PRODUCTS)) if k != right])
+    return Content(
+        **vars(drawn),
+        into=into,
+        names=(*wrong[:at_name], role, *wrong[at_name:]),
+        role=role,
+        products=(*products[:at_product], right, *products[at_product:]),
+        token=pick(rng, range(tokens)),
+    )
 
 
 def _named(d: Derivation, source: Notation, other: Derivation, target: Notation) -> list[tuple[str, tuple[str, ...]]]:
@@ -106,16 +132,15 @@ def translated(d: Derivation, target: Notation) -> Derivation:
 def make(content: Content) -> Question:
     problem = derived.problem_of(content, TYPE.title)
     problem = replace(problem, derivation=whole(problem.derivation))
-    target = load_notation(str(content["into"]))
+    target = load_notation(content.into)
     other = replace(problem, derivation=translated(problem.derivation, target), notation=target)
     here, there = wording_of(problem), wording_of(other)
-    token = cast(int, content["token"])
     shaped = "W_Q" if "W_Q" in problem.derivation else "Q"
     parts = (
-        _name_part(cast("list[str]", content["names"]), str(content["role"]), here, there),
-        _product_part(cast("list[int]", content["products"]), there),
+        _name_part(content.names, content.role, here, there),
+        _product_part(content.products, there),
         _shape_part(shaped, here, there),
-        _token_part(token, there, other),
+        _token_part(content.token, there),
         _matrix_part("e", "S", there, other),
         _matrix_part("f", other.derivation.last.name, there, other),
     )
@@ -138,17 +163,27 @@ def make(content: Content) -> Question:
 
 
 def _introduction(problem: Problem, other: Problem) -> Inlines:
-    lie = "rows" if problem.derivation.orientation == "rows" else "columns"
-    there = "rows" if other.derivation.orientation == "rows" else "columns"
-    lying = f"There, tokens are {there}, and here {lie}." if there != lie else f"In both, tokens are {lie}."
-    called = other.notation.title.partition(":")[0]
     step = next((step for step in other.steps if step.name == "Q"), None)
-    product = (Words(" Products there are as in "), Math(equation(step, wording_of(other))), Words(".")) if step else ()
-    return (
-        Words(f"The derivation below is written in one notation. Rewrite it in another one: {called}."),
-        *product,
-        Words(f" {lying} Nothing needs to be worked out again."),
+    return in_turn(
+        (
+            sentence(
+                "The derivation below is written in one notation. Rewrite it in another one: {notation}.",
+                notation=other.notation.title.partition(":")[0],
+            ),
+            sentence("Products there are as in {product}.", product=equation(step, wording_of(other))) if step else (),
+            (Words(_LYING[problem.derivation.orientation, other.derivation.orientation]),),
+            (Words("Nothing needs to be worked out again."),),
+        )
     )
+
+
+_LYING = {
+    ("rows", "rows"): "In both, tokens are rows.",
+    ("columns", "columns"): "In both, tokens are columns.",
+    ("rows", "columns"): "There, tokens are columns, and here rows.",
+    ("columns", "rows"): "There, tokens are rows, and here columns.",
+}
+"""How tokens lie here and there."""
 
 
 def _shown(name: str, wording: Wording) -> Display:
@@ -160,9 +195,9 @@ def _shown(name: str, wording: Wording) -> Display:
 def _name_part(names: Sequence[str], role: str, here: Wording, there: Wording) -> Part:
     offers = []
     for name in names:
-        why: Inlines = (Math(there.name(name)), Words(" there is "), Math(here.name(name)), Words(" here."))
+        why = sentence("{there} there is {here} here.", there=there.name(name), here=here.name(name))
         offers.append(Offer((Math(there.name(name)),), why, name == role))
-    prompt = Paragraph((Words("What is "), Math(here.name(role)), Words(" called there?")))
+    prompt = Paragraph(sentence("What is {matrix} called there?", matrix=here.name(role)))
     title: Inlines = (Words("A name"),)
     return Part("a", title, (prompt, choices(offers)), (prompt, *choices_key(offers)), choice(offers), (Mark("B", 1),))
 
@@ -173,16 +208,15 @@ def _product_part(products: Sequence[int], there: Wording) -> Part:
     offers = []
     for k in products:
         operands = PRODUCTS[k]
-        right = operands == step.operands
+        right, diagnosis = operands == step.operands, ""
         if right:
             why = "right: each score is the product of a query and a key."
         elif operands == other:
             why = "this is the product where tokens lie the other way."
         elif operands == tuple(replace(o, name=_SWAPPED[o.name]) for o in step.operands):
-            why = "this is the transpose: query and key are exchanged."
+            why, diagnosis = "this is the transpose: query and key are exchanged.", "T2"
         else:
-            why = "this compares features, and not tokens."
-        diagnosis = "" if right or operands == other else "T2" if "transpose" in why else "T3"
+            why, diagnosis = "this compares features, and not tokens.", "T3"
         formula = Relation((there.name("S"), there.rule(step.with_operands(*operands))), ("=",))
         offers.append(Offer((Math(formula),), (Words(why),), right, diagnosis))
     prompt = Paragraph((Words("Which product gives the scores there?"),))
@@ -197,31 +231,25 @@ def _shape_part(name: str, here: Wording, there: Wording) -> Part:
     matrix = there.derivation.value(name)
     rows, columns = matrix.shape
     label: Inlines = (Words("Rows × columns:"),)
-    prompt: Inlines = (
-        Words("What is the shape of "),
-        Math(there.name(name)),
-        Words(" there (here: "),
-        Math(here.name(name)),
-        Words(")?"),
+    prompt = sentence(
+        "What is the shape of {there} there (here: {here})?", there=there.name(name), here=here.name(name)
     )
-    key = Paragraph((*prompt, Words(f" {rows}×{columns}, "), Words(_same_or_turned(here, there))))
+    text = _SAME_SHAPE if here.orientation == there.orientation else _TURNED_SHAPE
+    key = Paragraph(in_turn((prompt, sentence(text, shape=f"{rows}×{columns}"))))
     ask = (Paragraph(prompt), FillIns((FillIn(label, 30),)))
     return Part("c", (Words("A shape"),), ask, (key,), ShapeAnswer((rows, columns)), (Mark("B", 1),))
 
 
-def _same_or_turned(here: Wording, there: Wording) -> str:
-    if here.orientation == there.orientation:
-        return "as here: tokens lie the same way."
-    return "with rows and columns exchanged: every matrix is transposed."
+_SAME_SHAPE = "{shape}, as here: tokens lie the same way."
+_TURNED_SHAPE = "{shape}, with rows and columns exchanged: every matrix is transposed."
 
 
-def _token_part(token: int, there: Wording, other: Problem) -> Part:
+def _token_part(token: int, there: Wording) -> Part:
     """One token's query as it stands there: a row or a column."""
-    whole_matrix = there.token("Q", token + 1)
-    assert isinstance(whole_matrix, Matrix)
-    value = whole_matrix if there.orientation == "rows" else whole_matrix.T
+    row = numbers(there.token("Q", token + 1))
+    value = row if there.orientation == "rows" else row.T
     name = there.read(there.notation.named("Q").row, i=token + 1, t=token + 1)
-    prompt = Paragraph((Words(f"Write the query of token {token + 1} as it stands there."),))
+    prompt = Paragraph(sentence("Write the query of token {token} as it stands there.", token=token + 1))
     whole_numbers = all(isinstance(x, int) for x in value)
     grid = AnswerGrid(name, *value.shape, "integer" if whole_numbers else "fraction")
     key = (prompt, Display((Relation((name, there.values(value)), ("=",)),)))
@@ -230,11 +258,9 @@ def _token_part(token: int, there: Wording, other: Problem) -> Part:
 
 def _matrix_part(letter: str, name: str, there: Wording, other: Problem) -> Part:
     step, answer = other.derivation[name], MatrixAnswer.of(other.derivation, name)
-    prompt = Paragraph((Words("Write "), Math(there.name(name)), Words(" with its values as it stands there.")))
-    ask: tuple[Block, ...] = (
-        prompt,
-        AnswerGrid(there.name(name), *answer.value.shape, cell_kind(step, other.exact), step=name),
-    )
+    prompt = Paragraph(sentence("Write {matrix} with its values as it stands there.", matrix=there.name(name)))
+    grid = AnswerGrid(there.name(name), *answer.value.shape, cell_kind(step, other.exact), step=name)
+    ask: tuple[Block, ...] = (prompt, grid)
     key = (prompt, _shown(name, there))
     word = there.notation.named(name).word or step.op.title
     return Part(letter, (Words(word),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))
@@ -246,12 +272,10 @@ def _matrix_part(letter: str, name: str, there: Wording, other: Problem) -> Part
 def prove(question: Question) -> None:
     """The translation worked out from translated givens by the mechanism itself, and compared step by step."""
     problem, content = question.problem, question.content
-    assert problem is not None
-    d = problem.derivation
-    target = load_notation(str(content["into"]))
-    other = translated(d, target)
-    settings = Settings.read(cast("dict[str, object]", content["settings"]))
-    settings = replace(settings, orientation=other.orientation, by="matrix")
+    assert problem is not None and isinstance(content, Content)
+    target = load_notation(content.into)
+    other = translated(problem.derivation, target)
+    settings = replace(Settings.read(content.settings), orientation=other.orientation, by="matrix")
     again = mechanism(problem.mechanism).run(other.givens, settings)
     for step in again:
         if step.name not in other or step.result != other.value(step.name):
@@ -268,6 +292,7 @@ TYPE = ProblemType(
     title="Translate the notation",
     draw=draw,
     make=make,
+    content=Content,
     family=family,
     complaint=derived.complaint,
     prove=prove,

@@ -9,7 +9,8 @@ from typing import Any
 from symattn.document import Paragraph, Words
 from symattn.problems import derived, full
 from symattn.problems.base import NOTHING, ProblemType
-from symattn.question import Content, Question
+from symattn.problems.derived import Content, Family
+from symattn.question import Question
 
 
 @dataclass(frozen=True)
@@ -21,13 +22,13 @@ class Asked:
     preset: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
 
-def variety(name: str, title: str, asked: Mapping[str, Asked]) -> ProblemType:
+def variety(name: str, title: str, asked: Mapping[str, Asked]) -> ProblemType[Content, Family]:
     """The type of that name; the first of what it may ask for is the usual one."""
     told = {one.mechanism: one.told for one in asked.values()}
 
     def make(content: Content) -> Question:
         question = full.make(content)
-        first = Paragraph((Words(told[str(content["mechanism"])]),))
+        first = Paragraph((Words(told[content.mechanism]),))
         return replace(question, type=name, introduction=(first, *question.introduction))
 
     first, *_ = asked
@@ -36,6 +37,7 @@ def variety(name: str, title: str, asked: Mapping[str, Asked]) -> ProblemType:
         title=title,
         draw=derived.content,
         make=make,
+        content=Content,
         family=derived.family,
         complaint=derived.complaint,
         key=derived.key,

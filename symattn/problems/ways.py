@@ -6,7 +6,7 @@ that what is said of it is proved there and not believed.  Tokens are rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -50,14 +50,18 @@ class Numbers:
         assert isinstance(op, Scale)
         return op.divisor
 
+    @property
+    def normalisation(self) -> Softmax:
+        op = self.d["A"].op
+        assert isinstance(op, Softmax)
+        return op
+
     def softmax(self, scores: Matrix) -> Matrix:
-        return self.d["A"].op.apply(scores)
+        return self.normalisation.apply(scores)
 
     def powers(self, scores: Matrix) -> Matrix:
         """b^x of every entry, 0 for what is hidden."""
-        op = self.d["A"].op
-        assert isinstance(op, Softmax)
-        base = op.base
+        base = self.normalisation.base
         return scores.map(lambda x: 0 if x is NEGATIVE_INFINITY else exponential(x) if base == "e" else power(base, x))
 
 
@@ -318,7 +322,7 @@ WAYS: tuple[Way, ...] = (
         True,
         "the matrix of scores transposed, softmax along each column, and the result transposed back",
         "the columns of the transpose are the rows.",
-        lambda n: replace(_softmax(n), along="columns").apply(n.scores.T).T,
+        lambda n: replace(n.normalisation, along="columns").apply(n.scores.T).T,
     ),
     Way(
         "A normalised",
@@ -480,10 +484,6 @@ WAYS: tuple[Way, ...] = (
 )
 
 
-def _softmax(n: Numbers) -> Softmax:
-    op = n.d["A"].op
-    assert isinstance(op, Softmax)
-    return op
+BY_ID: Mapping[str, Way] = {way.id: way for way in WAYS}
 
-
-__all__ = ["WAYS", "Way", "carried_out"]
+__all__ = ["BY_ID", "WAYS", "Way", "carried_out"]

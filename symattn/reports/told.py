@@ -21,7 +21,7 @@ from symattn.languages import capitalised, message
 from symattn.marking.report import Candidate, Event, Flag, Given, Notice, Report, Verdict, Way
 from symattn.misconceptions import SLIPS, WrongDerivation, misconceptions, whole
 from symattn.notation import load_notation
-from symattn.problems.derived import feedback
+from symattn.problems.remarks import feedback
 from symattn.question import (
     Answer,
     CellsAnswer,
@@ -437,7 +437,7 @@ class Told:
             return None
         key = 2 * id(d) + together
         if key not in self._wordings:
-            problem, named = self.report.question.problem, self.report.question.content.get("notation", "standard")
+            problem, named = self.report.question.problem, self.report.question.frozen.get("notation", "standard")
             notation = problem.notation if problem else load_notation(str(named))
             self._wordings[key] = Wording(whole(d) if together else d, notation)
         return self._wordings[key]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from symattn.languages import ENGLISH, catalogue, languages
+from symattn.languages import ENGLISH, catalogue, languages, listed, message
 from symattn.translation import in_language
 
 FIELDS = {"Name": "name", "Student ID": "student", "Student number": "student", "ID": "student"}
@@ -29,7 +29,7 @@ def said(label: str) -> tuple[str, ...]:
 
 
 def pattern(*labels: str) -> str:
-    """A regular expression for any of the labels in any language; a 7 in them stands for any number."""
+    """A regular expression for any of the labels in any language; a 7 in a label stands for any number."""
     ways = dict.fromkeys(way.rstrip(".。") for label in labels for way in said(label))
     return "|".join(re.escape(way).replace("7", r"\d{1,3}") for way in ways)
 
@@ -42,7 +42,7 @@ def question() -> re.Pattern[str]:
     2
     """
     ways = []
-    for label in said("Question 7."):
+    for label in said(message("Question {number}.", number=7)):
         before, _, after = (re.escape(word.strip()) for word in label.rstrip(".。").partition("7"))
         ways.append(before + _BETWEEN + r"(\d{1,3})(?![0-9])" + (_BETWEEN + after if after else ""))
     return re.compile(f"(?i)(?:{'|'.join(ways)})")
@@ -73,9 +73,9 @@ def words(word: str, language: str) -> Iterator[str]:
     >>> list(words("queries", "de")), list(words("nonsense", "de"))
     (['Anfragen (Queries)', 'Anfragen'], [])
     """
-    messages = catalogue(language).messages
-    found = messages.get(word) or messages.get(word[:1].upper() + word[1:])
-    if isinstance(found, str):
+    known = catalogue(language)
+    found = known.template(word) or known.template(word[:1].upper() + word[1:])
+    if found is not None:
         yield found
         if found.endswith(")"):
             yield found.partition(" (")[0]
@@ -83,7 +83,7 @@ def words(word: str, language: str) -> Iterator[str]:
 
 def ands() -> Iterator[str]:
     """What stands between the last two things of a list, in every language."""
-    yield from (re.escape(catalogue(language).signs["and"].strip()) for language in languages())
+    yield from (re.escape(catalogue(language).text(listed(("", ""))).strip()) for language in languages())
 
 
 def in_every_language(meanings: Mapping[str, str]) -> dict[str, str]:

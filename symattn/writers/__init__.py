@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Iterator, Mapping
 from typing import Protocol, cast
 
+from symattn.additions import added, modules
 from symattn.document import Document
 from symattn.formula.nodes import Formula
+
+__path__ += added("writers")
 
 
 class Writer(Protocol):
@@ -24,10 +25,10 @@ class Writer(Protocol):
 
 
 def _found() -> Iterator[tuple[str, Writer]]:
-    for info in pkgutil.iter_modules(__path__):
-        module = importlib.import_module(f"{__name__}.{info.name}")
+    for module in modules(__name__, __path__):
         if hasattr(module, "SUFFIX"):
-            yield info.name, cast(Writer, module)
+            yield module.__name__.rpartition(".")[2], cast(Writer, module)
 
 
 FORMATS: Mapping[str, Writer] = dict(_found())
+"""By the name of the module, with the first line of its docstring as what is said of it."""

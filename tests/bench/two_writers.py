@@ -58,26 +58,35 @@ def prepared(folder: Path) -> None:
         csv.writer(file).writerows([["name", "id"], *([f"Student {k}", f"s{k:03}"] for k in range(1, STUDENTS + 1))])
 
 
-def run_for(folder: Path) -> float:
-    """How many seconds a run takes here and now."""
-    begin = time.monotonic()
+def files_in(folder: Path) -> int:
+    """How many files there are in a folder, while others write to it."""
+    return sum(len(files) for _, _, files in os.walk(folder))
+
+
+def files_of_a_run(folder: Path) -> int:
+    """How many files a run leaves."""
     start(folder, "alone").communicate()
-    taken = time.monotonic() - begin
+    count = files_in(folder / "alone")
     shutil.rmtree(folder / "alone")
-    return taken
+    return count
 
 
-def trial(folder: Path, rng: random.Random, whole: float) -> tuple[list[str], int]:
-    """What is wrong after two runs and a last one, and how many of the two were killed; `whole` is `run_for`."""
+def trial(folder: Path, rng: random.Random, whole: int) -> tuple[list[str], int]:
+    """What is wrong after two runs and a last one, and how many of the two were killed.
+
+    Runs begin and are killed when there are so many files; `whole` is how many a run leaves.
+    """
     events, together = [], rng.random() < 0.5
     for number in (0, 1):
-        begin = 0.0 if together else rng.random() * whole * 0.6
+        begin = 0 if together else rng.randrange(whole * 6 // 10)
         events.append((begin, number, "start"))
         if rng.random() < 0.75:
-            events.append((begin + rng.random() * whole, number, "kill"))
-    clock, runs, killed = time.monotonic(), {}, 0
-    for at, number, what in sorted(events):
-        time.sleep(max(0.0, clock + at - time.monotonic()))
+            events.append((min(begin + rng.randrange(whole), whole - 1), number, "kill"))
+    runs: dict[int, subprocess.Popen[str]] = {}
+    killed = 0
+    for count, number, what in sorted(events, key=lambda event: (event[0], event[2] == "kill")):
+        while files_in(folder / "out") < count and any(run.poll() is None for run in runs.values()):
+            time.sleep(0.002)
         if what == "start":
             runs[number] = start(folder, "out")
         elif runs[number].poll() is None:
@@ -128,7 +137,7 @@ def main() -> None:
             folder = Path(name)
             prepared(folder)
             if number == 1:
-                whole = run_for(folder)
+                whole = files_of_a_run(folder)
             wrong, killed = trial(folder, rng, whole)
         counted["whole" if not wrong else "broken"] += 1
         counted["runs killed"] += killed

@@ -55,6 +55,7 @@ def test_the_sign_of_a_difference_of_1e_60():
         assert compare(a + s * Fraction(1, 10**60), b) == s
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(everything, everything)
 def test_comparison_agrees_with_mpmath(a, b):
@@ -67,6 +68,7 @@ def test_comparison_agrees_with_mpmath(a, b):
         assert order == 0
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(positive_sums, positive_sums)
 def test_sympy_agrees_where_it_can_decide(a, b):

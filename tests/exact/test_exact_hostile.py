@@ -60,6 +60,7 @@ def values_of(reading: Reading) -> list[Value]:
     return found
 
 
+@pytest.mark.slow
 def test_only_promised_errors_leave_what_is_typed(fuzzer: ModuleType) -> None:
     rng = Random(5)
     evaluated, said = 0, list[str]()

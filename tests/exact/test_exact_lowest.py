@@ -37,6 +37,7 @@ def poly(coefficients: list[int]) -> sympy.Poly:
     return sympy.Poly(list(reversed(coefficients)), t)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(polynomials, polynomials, polynomials, exponents, st.fractions(-9, 9, max_denominator=9).filter(bool))
 def test_nothing_is_left_to_cancel(f, g, h, step, factor):

@@ -219,6 +219,7 @@ def test_answers_in_float32_are_the_decimals_that_they_show():
     assert "0.6698" in marking.text()
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("kind", [int, float, bool])
 def test_arrays_are_masks(kind):
     mask = numpy.tril(numpy.ones((3, 3), dtype=kind))
@@ -254,6 +255,7 @@ def test_what_is_no_matrix_is_said_in_a_sentence(given, says):
     assert str(error.value).startswith(says)
 
 
+@pytest.mark.slow
 def test_nothing_of_ours_imports_numpy():
     import subprocess
 

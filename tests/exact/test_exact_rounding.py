@@ -34,6 +34,7 @@ def truth_of(recipe, digits=400) -> Fraction:
     return mp_fraction(in_mpmath(recipe))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(everything, st.integers(5, 60))
 def test_intervals_contain_what_mpmath_computes(recipe, digits):

@@ -72,6 +72,7 @@ def test_ring_laws(a, b, c):
     assert a - a == 0
 
 
+@pytest.mark.slow
 @relaxed
 @given(sums, sums, sums)
 def test_sums_are_canonical(a, b, c):
@@ -81,6 +82,7 @@ def test_sums_are_canonical(a, b, c):
     assert hash(a * b) == hash(b * a)
 
 
+@pytest.mark.slow
 @relaxed
 @given(everything, everything)
 def test_division_undoes_multiplication(a, b):
@@ -108,6 +110,7 @@ def test_exponentials_multiply(a, b):
     assert e(a) * e(-a) == 1
 
 
+@pytest.mark.slow
 @relaxed
 @given(everything)
 def test_values_agree_with_mpmath(recipe):

@@ -8,21 +8,25 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 
 import pypdf
 import pytest
 from bench import two_writers
+from waiting import until
+from wrong_values import spoilt, without
 
 import symattn
 from symattn.dice import Dice
 from symattn.errors import InputError
 from symattn.exam import make_exam, read_exam_file, write_exam
-from symattn.exam.deploy import copies, freeze
+from symattn.exam.deploy import copies, freeze, thawed
 from symattn.exam.students import neighbours, places
-from symattn.identity import is_identity
+from symattn.identity import digest, is_identity
+from symattn.sheets import freeze_sheets
 
 ROOT = Path(symattn.__file__).parent.parent
 EXAM = """
@@ -118,6 +122,7 @@ def test_every_paper_has_all_the_marks_and_its_own_variant_of_every_question(fin
     assert all(result.questions(p)[1].marks == 12 for p in range(6))
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes_and_a_secret_others(finished, tmp_path):
     folder, result, _ = finished
     made(folder / "midterm.toml", tmp_path / "again")
@@ -129,6 +134,7 @@ def test_the_same_seed_gives_the_same_bytes_and_a_secret_others(finished, tmp_pa
     assert b"nobody" not in (tmp_path / "s" / "exam.json").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_run_without_seed_is_frozen_and_continued_without_one(tmp_path):
     path = exam(tmp_path, students=4)
     first, _ = made(path, tmp_path / "out", seed=None)
@@ -141,6 +147,7 @@ def test_a_run_without_seed_is_frozen_and_continued_without_one(tmp_path):
     assert contents(tmp_path / "out") == before
 
 
+@pytest.mark.slow
 def test_a_frozen_exam_is_not_mixed_with_another_one(finished, tmp_path):
     folder, _, _ = finished
     path = exam(tmp_path)
@@ -157,6 +164,7 @@ def test_a_frozen_exam_is_not_mixed_with_another_one(finished, tmp_path):
     assert contents(tmp_path / "out") == before == contents(folder / "out")
 
 
+@pytest.mark.slow
 def test_a_frozen_exam_that_was_changed_is_refused(tmp_path):
     path = exam(tmp_path, students=3)
     made(path, tmp_path / "out")
@@ -169,6 +177,35 @@ def test_a_frozen_exam_that_was_changed_is_refused(tmp_path):
     frozen.write_text("{}", encoding="utf-8")
     with pytest.raises(InputError, match="is not a frozen exam"):
         made(path, tmp_path / "out")
+
+
+def test_what_a_frozen_exam_lacks_or_has_too_much_is_said_with_its_place(finished):
+    folder, _, _ = finished
+    whole = json.loads((folder / "out" / "exam.json").read_text(encoding="utf-8"))
+    del whole["hash"]
+    tables = {"": (), "questions 1": ("questions", 0), "questions 2, variants 1": ("questions", 1, "variants", 0),
+              "papers 1": ("papers", 0), "students 3": ("students", 2)}  # fmt: skip
+    tried = 0
+    for place, at in tables.items():
+        for key in reduce(getitem, at, whole):
+            for wrong in (without(whole, (*at, key)), spoilt(whole, (*at, key), {"a": [None]})):
+                sealed = json.dumps({**wrong, "hash": digest(wrong)})
+                if (key, wrong.get(key)) == ("exam", {"a": [None]}) or key in ("content", "features", "positions"):
+                    continue  # any table
+                with pytest.raises(InputError) as error:
+                    thawed(sealed, Path("exam.json"))
+                said = f"exam.json{': ' if place else ''}{place}"
+                held = f"{said}{', ' if place else ': '}{key}"
+                says = (f"{said} has no {key}; ", f"{held} is ", "exam.json has the format {'a': [None]};")
+                assert str(error.value).startswith(says)
+                tried += 1
+    assert tried > 30
+
+
+def test_a_set_of_worksheets_is_no_exam():
+    sheets = freeze_sheets(symattn.worksheet("attention", n=2))
+    with pytest.raises(InputError, match=r"^exam\.json has 'sheets'; "):
+        thawed(sheets, Path("exam.json"))
 
 
 def test_the_frozen_file_holds_content_answers_features_and_hashes(finished):
@@ -224,14 +261,11 @@ def start(folder: Path, out: str) -> subprocess.Popen[bytes]:
 @pytest.mark.slow
 def test_killed_ten_times_and_run_again_the_folder_is_the_same(tmp_path):
     exam(tmp_path, students=150)
-    begin = time.monotonic()
     assert start(tmp_path, "whole").wait() == 0
-    whole = time.monotonic() - begin
-    rng = random.Random(9)
     killed = 0
-    for _ in range(10):
+    for count in sorted(random.Random(9).sample(range(len(contents(tmp_path / "whole"))), 10)):
         process = start(tmp_path, "cut")
-        time.sleep(whole * (0.15 + 0.8 * rng.random()) * 0.5)
+        until(lambda: process.poll() is not None or two_writers.files_in(tmp_path / "cut") >= count)  # noqa: B023
         if process.poll() is None:
             process.send_signal(signal.SIGKILL)
             killed += 1
@@ -245,7 +279,7 @@ def test_killed_ten_times_and_run_again_the_folder_is_the_same(tmp_path):
 @pytest.mark.slow
 def test_two_runs_in_one_folder_killed_or_not_leave_one_whole_exam(tmp_path):
     two_writers.prepared(tmp_path)
-    rng, whole = random.Random(3), two_writers.run_for(tmp_path)
+    rng, whole = random.Random(3), two_writers.files_of_a_run(tmp_path)
     for number in range(3):
         folder = tmp_path / str(number)
         folder.mkdir()
@@ -278,6 +312,7 @@ def test_half_a_page_is_made_anew(tmp_path):
     assert contents(tmp_path / "out") == before
 
 
+@pytest.mark.slow
 def test_pages_of_one_exam_are_not_taken_for_those_of_another(tmp_path):
     """The overview and the keys of one run stood beside another's `exam.json`, and a further run kept them."""
     path = exam(tmp_path, SMALL, 3)
@@ -299,6 +334,7 @@ def test_the_hashes_beside_an_exam_are_those_of_its_files(finished):
     assert lines == [f"{hashlib.sha256(data).hexdigest()}  {name}" for name, data in sorted(found.items())]
 
 
+@pytest.mark.slow
 def test_an_exam_of_former_times_without_hashes_goes_on(tmp_path):
     path = exam(tmp_path, SMALL, 3)
     made(path, tmp_path / "out")
@@ -312,6 +348,7 @@ def test_an_exam_of_former_times_without_hashes_goes_on(tmp_path):
 # ------------------------------------------------------------------------------------------------ secrets
 
 
+@pytest.mark.slow
 def test_a_resit_with_the_same_secret_and_questions_has_other_variants(tmp_path):
     secret = tmp_path / "key"
     secret.write_bytes(b"nobody knows this one")

@@ -46,6 +46,6 @@ def test_conventions_that_differ_name_their_questions():
 
 
 def test_the_total_stands_with_the_last_part():
-    spec = ExamSpec("An exam", ())
+    spec = ExamSpec("An exam")
     *_, last = (b for b in paper(spec, Copy(0, "AAAA-AAAA"), [QUESTION]).blocks if isinstance(b, Together))
     assert last.blocks[-1] == Paragraph((Words("(Total for Question 1 is 4 marks)"),))

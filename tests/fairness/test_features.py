@@ -91,6 +91,7 @@ def test_the_layout_makes_no_difference(layout, mask):
     assert features(worked_out(givens, mask=mask, **layout)) == features(worked_out(GIVENS, mask=mask))
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(problems())
 def test_any_problem_with_numbers_has_features(problem):

@@ -4,7 +4,8 @@ Everything is worked out again by NumPy, by loops of its own; the misconceptions
 """
 
 from collections import Counter
-from itertools import combinations, islice
+from itertools import chain, combinations, count, cycle, islice
+from types import SimpleNamespace
 
 import numpy as np
 import oracles
@@ -54,7 +55,7 @@ def variants(request):
 @pytest.mark.slow
 def test_all_are_different_and_equally_hard(variants):
     questions, _, _ = variants
-    assert len({identity(q.content) for q in questions}) == 30
+    assert len({identity(q.frozen) for q in questions}) == 30
     loads = [load(*matrices(q)) for q in questions]
     middle = (min(loads) + max(loads)) / 2
     assert max(loads) <= 1.05 * middle
@@ -128,15 +129,17 @@ def test_core_misconceptions_are_visible_and_apart_at_the_output(variants):
         assert separation(q.problem.derivation).nearest >= 0.05
 
 
+@pytest.mark.slow
 def test_the_first_variants_are_the_same_however_many_are_taken_and_seeds_differ():
     spec = problem_type("full").spec({"mechanism": "attention"})
-    few = [identity(q.content) for q in islice(pool(spec, Dice.seeded(3)), 2)]
-    many = [identity(q.content) for q in islice(pool(spec, Dice.seeded(3)), 4)]
-    other = [identity(q.content) for q in islice(pool(spec, Dice.seeded(4)), 4)]
+    few = [identity(q.frozen) for q in islice(pool(spec, Dice.seeded(3)), 2)]
+    many = [identity(q.frozen) for q in islice(pool(spec, Dice.seeded(3)), 4)]
+    other = [identity(q.frozen) for q in islice(pool(spec, Dice.seeded(4)), 4)]
     assert few == many[:2]
     assert not set(many) & set(other)
 
 
+@pytest.mark.slow
 def test_relabelled_keys_are_those_of_the_relabelled_variants():
     """The keys that are permuted and not worked out are what working out gives."""
     for mechanism in ("self_attention", "attention", "causal_self_attention"):
@@ -146,6 +149,23 @@ def test_relabelled_keys_are_those_of_the_relabelled_variants():
         content = chosen.draw(spec, dice.rng(1), 1, chosen.family(spec, dice.rng("family")))
         for key, made in islice(chosen.relabellings(content, spec, dice.rng(2)), 8):
             assert Counter(chosen.key(made())) == Counter(key)
+
+
+def test_where_all_draws_are_too_much_like_another_variant_the_least_alike_is_kept(monkeypatch):
+    """Draws of keys by hand: aaaa, and then for ever aabb, abbb and aaab, which share a half, a quarter and more."""
+    drawn = chain(["aaaa"], cycle(["aabb", "abbb", "aaab"]))
+    of_its_own = SimpleNamespace(
+        family=lambda spec, rng: None, draw=lambda *given: {"key": next(drawn), "number": next(numbers)},
+        key=lambda content: tuple(content["key"]), relabellings=None, complaint=lambda content, family: "",
+        make=lambda content: content,
+    )  # fmt: skip
+    numbers, tally = count(), Tally()
+    monkeypatch.setattr("symattn.pool.problem_type", lambda name: of_its_own)
+    monkeypatch.setattr("symattn.pool.prove", lambda question, chosen: None)
+    spec = SimpleNamespace(type="", level="standard", given=False)
+    kept = [content["key"] for content in islice(pool(spec, Dice.seeded(1), tally, overlap=0.1), 2)]
+    assert kept == ["aaaa", "abbb"]
+    assert tally.alike == [0.25]
 
 
 def test_sharing_is_counted_position_by_position():

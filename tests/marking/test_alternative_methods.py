@@ -252,6 +252,7 @@ def full_marks(q: Question, attempt: Attempt, policy: str) -> None:
     assert report.total == report.available > 0, shown(report)
 
 
+@pytest.mark.covering(most=8)
 @pytest.mark.parametrize("name", [*SETTINGS, *RANDOM])
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 def test_another_way_that_is_right(way, name):
@@ -264,11 +265,13 @@ def test_another_way_that_is_right(way, name):
                 full_marks(q, attempt, policy)
 
 
+@pytest.mark.covering(most=5)
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 def test_every_way_has_been_tried(way):
     assert sum(1 for name in SETTINGS for _ in way(question(name))) > 1
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("mechanism", ["self_attention", "causal_self_attention"])
 @pytest.mark.parametrize("policy", POLICIES)
 def test_percentages_for_weights(mechanism, policy):
@@ -340,6 +343,7 @@ def test_a_single_score_that_became_0_was_not_shifted_where_others_were_not():
 # ------------------------------------------------------------------------------------------------ what nobody asked for
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("mechanism", ["self_attention", "attention"])

@@ -39,7 +39,7 @@ from symattn.exact.reading import read
 from symattn.marking.answers import Marked, accuracy, folded, mark_answer
 from symattn.marking.policy import POLICIES, Policy
 from symattn.misconceptions import SLIPS, misconceptions
-from symattn.problems.counts import ITEMS, polynomial
+from symattn.problems.counted import ITEMS, polynomial
 from symattn.question import (
     Answer,
     CellsAnswer,
@@ -411,6 +411,7 @@ def test_a_mask_may_follow_the_students_own_shading() -> None:
 # ------------------------------------------------------------------------------------------------ formulas
 
 
+@pytest.mark.covering(most=17)
 @pytest.mark.parametrize("name", list(ITEMS))
 def test_formulas_in_letters_are_right_however_they_are_written(name: str) -> None:
     """Witness: SymPy rewrites the polynomial, and says whether what is left is zero."""
@@ -922,6 +923,7 @@ def everything_is_earned(question: Question, policy: Policy) -> None:
             assert sum(given_marks(seen)) == total(part.marks)
 
 
+@pytest.mark.covering(most=16)
 @pytest.mark.parametrize("policy", ["ecf", "ib", "uk", "strict"])
 def test_the_key_earns_every_mark(drawn: list[Question], policy: str) -> None:
     for question in drawn:

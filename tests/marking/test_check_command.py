@@ -123,7 +123,10 @@ def test_settings_of_the_problem(folder):
         (["problem.toml", "right.toml", "--policy", "kind"], "There is no policy 'kind'"),
         (["problem.toml", "right.toml", "--rounding", "up"], "rounding is 'up'"),
         (["problem.toml", "right.toml", "--scheme", "no.toml"], "There is no file no.toml."),
-        (["problem.toml", "right.toml", "--scheme", "problem.toml"], "'mechanism' is not known"),
+        (
+            ["problem.toml", "right.toml", "--scheme", "problem.toml"],
+            "The mark scheme has 'mechanism'; policy, settings, line are known",
+        ),
         (["problem.toml", "right.toml", "--scheme", "other.toml"], "The mark scheme has the part 'T'"),
         (["problem.toml", "right.toml", "--scheme", "ib.toml", "--policy", "uk"], "names the policy ib itself"),
         (["problem.toml", "right.toml", "--format", "pdf"], "pdf is written to a file"),
@@ -154,6 +157,7 @@ def test_what_is_wrong_is_one_sentence(folder, arguments, says):
 # ------------------------------------------------------------------------------------------------ against what
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("kind", ["full", "masks", "drills"])
 def test_a_worksheet_is_made_again_from_its_recipe(folder, kind):
     """From a worksheet, from its key and from the frozen set: the same question, by the name of the sheet."""
@@ -189,6 +193,7 @@ def test_a_worksheet_that_was_changed_is_refused(folder):
     assert "is no recipe that this version of symattn writes" in said(path, path)
 
 
+@pytest.mark.slow
 def test_an_exams_paper_is_checked_against_the_exams_folder(folder):
     (folder / "exam.toml").write_text(
         'variants = 2\n[[question]]\ntype = "full"\nmechanism = "attention"\nlevel = "starter"\nscale = "sqrt(d_k)"\n',

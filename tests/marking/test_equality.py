@@ -26,6 +26,7 @@ def _digits():
         yield
 
 
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_right_answers_in_every_form(kind, form):
@@ -36,6 +37,7 @@ def test_right_answers_in_every_form(kind, form):
         assert decision.equal is True, (written.text, entry.truth, decision)
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("places", [12, 60])
 @pytest.mark.parametrize("miss", NEAR_MISSES)
 @pytest.mark.parametrize("kind", KINDS)

@@ -5,6 +5,8 @@ That every type comes out of it as it went in is tested with the types (tests/pr
 
 import hashlib
 import json
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -90,6 +92,14 @@ def test_an_exam_is_no_set_of_worksheets(tmp_path):
         thaw_sheets((tmp_path / "out" / "exam.json").read_text(encoding="utf-8"), "exam.json")
 
 
+def test_a_sheet_that_lacks_something_is_refused_with_its_number(three):
+    for key in ("id", "content", "hash"):
+        data = json.loads(freeze_sheets(three))
+        del data["sheets"][1][key]
+        with pytest.raises(InputError, match=rf"^set\.json: sheets 2 has no {key}; a (text|table) was expected\.$"):
+            thaw_sheets(sealed(data), "set.json")
+
+
 def test_any_change_is_seen(three):
     text = freeze_sheets(three)
     for old, new in (('"places": 4', '"places": 3'), (three[0].name, three[1].name), ("--seed 7", "--seed 8")):
@@ -113,3 +123,16 @@ def test_a_question_that_comes_out_otherwise_is_refused(three):
     assert thawed[three[0].name].marks == three[0].question.marks
     with pytest.raises(InputError, match=rf"^Sheet {three[1].name} of set\.json comes out otherwise.*symattn 0\.0\.1"):
         thawed[three[1].name]
+
+
+def test_answers_that_come_out_otherwise_of_the_same_content_are_refused(three, monkeypatch):
+    """What a later version might do: the content is what it was, and the question has other answers."""
+    make = problem_types()["full"].make
+
+    def otherwise(content):
+        given = {**content["given"], "V": [[x + 1 for x in row] for row in content["given"]["V"]]}
+        return replace(make({**content, "given": given}), content=content)
+
+    monkeypatch.setattr(symattn.sheets, "problem_type", lambda name: SimpleNamespace(make=otherwise))
+    with pytest.raises(InputError, match="comes out otherwise than it was frozen"):
+        thaw_sheets(freeze_sheets(three), "set.json")[three[0].name]

@@ -14,7 +14,6 @@ import signal
 import statistics
 import subprocess
 import sys
-import time
 import zipfile
 from contextlib import contextmanager
 from fractions import Fraction
@@ -23,6 +22,7 @@ from pathlib import Path
 import pytest
 import sympy
 from click.testing import CliRunner
+from waiting import until
 
 import symattn
 from symattn.attempt import Attempt, Text
@@ -249,6 +249,7 @@ def test_marks_json_has_everything(graded):
 # ------------------------------------------------------------------------------------------------ runs
 
 
+@pytest.mark.slow
 def test_the_same_bytes_whatever_the_number_of_processes_and_from_a_zip(graded, exam, submissions, tmp_path):
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
         for path in submissions.iterdir():
@@ -290,6 +291,7 @@ def test_only_what_is_new_is_marked_and_what_is_gone_goes(graded, exam, submissi
     assert "→" in changes[0]["what"]
 
 
+@pytest.mark.slow
 def test_another_policy_keeps_a_record_of_what_changed(graded, exam, submissions, tmp_path):
     out = shutil.copytree(graded[0], tmp_path / "marked")
     strict = symattn.grade(exam, submissions, out=out, forms=("text",), policy="strict", jobs=2)
@@ -318,15 +320,14 @@ def test_another_policy_keeps_a_record_of_what_changed(graded, exam, submissions
     assert [(run["run"], run["policy"]) for run in runs] == [(1, "ecf"), (2, "strict"), (3, "ecf")]
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_goes_on_and_leaves_the_same_bytes(graded, exam, submissions, tmp_path):
     out = tmp_path / "marked"
     command = [sys.executable, "-m", "symattn", "grade", str(exam), str(submissions), "--out", str(out), "--jobs", "1",
                "--format", "text,markdown", "--for", "both"]  # fmt: skip
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
     process = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.DEVNULL)
-    deadline = time.monotonic() + 300
-    while not list(out.glob(".marks/*.json")) and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.01)
+    until(lambda: list(out.glob(".marks/*.json")) or process.poll() is not None)
     process.kill()
     assert process.wait() == -signal.SIGKILL
     assert not (out / "gradebook.csv").exists()
@@ -340,6 +341,7 @@ def test_a_run_that_was_killed_goes_on_and_leaves_the_same_bytes(graded, exam, s
     assert contents(out) == contents(graded[0])
 
 
+@pytest.mark.slow
 def test_sheets_of_other_terms_that_a_killed_run_left_are_not_taken_for_those_of_these_terms(
     exam, submissions, tmp_path, monkeypatch
 ):
@@ -364,6 +366,7 @@ def test_sheets_of_other_terms_that_a_killed_run_left_are_not_taken_for_those_of
     assert contents(tmp_path / "o") == before
 
 
+@pytest.mark.slow
 def test_while_a_class_is_graded_the_folder_is_its_own(exam, submissions, tmp_path, monkeypatch):
     taken = []
 
@@ -430,6 +433,7 @@ def test_a_submission_that_cannot_be_marked_in_time_is_broken_and_the_rest_is_ma
 # ------------------------------------------------------------------------------------------------ Python
 
 
+@pytest.mark.slow
 def test_in_python_without_a_folder_nothing_is_written(exam, submissions, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     book = symattn.grade(exam, submissions, jobs=2)
@@ -441,6 +445,7 @@ def test_in_python_without_a_folder_nothing_is_written(exam, submissions, tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_templates_of_ones_own_reach_every_process_and_a_changed_one_is_used(exam, submissions, tmp_path):
     folder = tmp_path / "templates"
     folder.mkdir()
@@ -454,6 +459,7 @@ def test_templates_of_ones_own_reach_every_process_and_a_changed_one_is_used(exa
         assert all(path.read_text(encoding="utf-8").startswith(f"{words}: ") for path in written)
 
 
+@pytest.mark.slow
 def test_feedback_is_written_for_the_class_that_is_asked_for(exam, submissions, tmp_path):
     options = ("--out", tmp_path / "o", "--format", "latex", "--latex-class", "exam")
     result = run("grade", exam, submissions, *options)
@@ -463,6 +469,7 @@ def test_feedback_is_written_for_the_class_that_is_asked_for(exam, submissions, 
     assert all("]{exam}" in path.read_text(encoding="utf-8") for path in written)
 
 
+@pytest.mark.slow
 def test_without_marks_the_mistakes_are_still_counted(exam, submissions):
     book = symattn.grade(exam, submissions, policy="formative", jobs=2)
     assert {row.of for row in book.rows} == {0}
@@ -470,6 +477,7 @@ def test_without_marks_the_mistakes_are_still_counted(exam, submissions):
     assert {row["percent"] for row in csv.DictReader(io.StringIO(book.csv(), newline=""))} == {""}
 
 
+@pytest.mark.slow
 def test_a_scheme_of_ones_own(exam, submissions, tmp_path):
     scheme = '[settings]\nprecision = 1\n[[line]]\npart = "S"\nmarks = "M1 A2"\n'
     book = symattn.grade(exam, submissions, scheme=scheme, jobs=2)
@@ -540,6 +548,7 @@ def test_a_folder_with_the_marks_of_another_exam_is_refused(graded, exam, submis
 # ------------------------------------------------------------------------------------------------ papers in Markdown
 
 
+@pytest.mark.slow
 def test_papers_filled_in_with_several_questions_and_one_that_somebody_has_to_read(tmp_path):
     """The paper's own Markdown, filled in; what is said in words is pending until somebody has given points for it."""
     folder = made_exam(tmp_path, 4, 2, RUBRIC)
@@ -611,6 +620,7 @@ def test_three_hundred_submissions_ten_of_them_broken(tmp_path):
     assert "0 of" not in re.sub(r"[1-9]0 of", "", summary)
 
 
+@pytest.mark.slow
 def test_nobody_can_change_the_marks_of_somebody_else(exam, submissions, tmp_path):
     """A file with the id of another inside, at the end of all names, and one with another's sheet in its head."""
     mine = shutil.copytree(submissions, tmp_path / "submissions")

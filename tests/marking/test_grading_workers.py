@@ -1,8 +1,9 @@
 """Processes that crash, hang, babble or cannot start: each is told, and no other job is lost."""
 
+import signal
+import subprocess
 import sys
 import threading
-import time
 
 import pytest
 
@@ -78,13 +79,21 @@ def test_a_process_that_does_not_start_is_an_error_of_the_run():
         done(["a", "b"], settings="refuse")
 
 
-def test_an_error_of_the_caller_ends_all_processes():
+def test_an_error_of_the_caller_ends_all_processes(monkeypatch):
     before = threading.active_count()
-    started = time.monotonic()
+    started = []
+
+    class Noted(subprocess.Popen):
+        def __init__(self, *given, **named):
+            super().__init__(*given, **named)
+            started.append(self)
+
+    monkeypatch.setattr(subprocess, "Popen", Noted)
     with pytest.raises(KeyError), Workers(COMMAND, "go", 2, 3000) as workers:
         workers.do(["a", "hang"], lambda number, answer: {}["no"])
     assert threading.active_count() == before
-    assert time.monotonic() - started < 600
+    assert started
+    assert all(process.returncode == -signal.SIGKILL for process in started)  # none went on to its own end
 
 
 def test_a_worker_lives_until_it_is_ended():

@@ -47,6 +47,7 @@ def marked_and_reported(asked: Question, attempt: Attempt, policy: str) -> Repor
     return report
 
 
+@pytest.mark.slow
 @every_kind
 def test_nothing_earns_nothing_the_key_everything_and_what_is_spoilt_is_marked(name):
     asked, rng = question(name, 1), Random(name)
@@ -56,6 +57,7 @@ def test_nothing_earns_nothing_the_key_everything_and_what_is_spoilt_is_marked(n
     marked_and_reported(asked, next(attempts(asked, rng)), rng.choice(POLICY_NAMES))
 
 
+@pytest.mark.slow
 @given(st.sampled_from(QUICK), st.integers(0, 10**6), st.sampled_from(POLICY_NAMES))
 @settings(max_examples=10)
 def test_any_script_at_all_is_marked(name, seed, policy):
@@ -109,6 +111,7 @@ def test_numbers_and_shapes_in_one_worksheet():
 # ------------------------------------------------------------------------------------------------ symbols
 
 
+@pytest.mark.slow
 def test_what_follows_from_a_wrong_score_in_symbols():
     """Row 2 of the scores has k_3 for k_2; the scaled ones and the masked ones follow from that."""
     asked = symattn.derive("note-004").worksheet().question

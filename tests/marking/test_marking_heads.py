@@ -110,6 +110,7 @@ def text(x: sympy.Expr) -> str:
 # ------------------------------------------------------------------------------------------------ right
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("mask", [None, "causal"])
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 def test_what_is_right_in_sympy_is_right(orientation, mask):
@@ -119,6 +120,7 @@ def test_what_is_right_in_sympy_is_right(orientation, mask):
     assert report.total == report.available > 0, shown(report)
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("way", ON_THE_WAY)
 @pytest.mark.parametrize("heads", [(1,), (2,), (1, 2)])
 def test_another_way_in_one_head_or_in_all(heads, way):
@@ -130,6 +132,7 @@ def test_another_way_in_one_head_or_in_all(heads, way):
     assert [notice for notice in report.notices if notice.kind == "method"], shown(report)
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 def test_all_queries_scaled_at_once(orientation):
     """Before they are shared among the heads, whose scores are then scaled already."""
@@ -144,6 +147,7 @@ def test_all_queries_scaled_at_once(orientation):
 # ------------------------------------------------------------------------------------------------ wrong
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize(("heads", "orientation"), [((1,), "rows"), ((2,), "columns"), ((1, 2), "rows")])
 @pytest.mark.parametrize("belief", WRONG)
 def test_a_belief_is_one_event_in_however_many_heads(belief, heads, orientation):
@@ -160,6 +164,7 @@ def test_a_belief_is_one_event_in_however_many_heads(belief, heads, orientation)
 PAIRS = [("T2", "C1"), ("C1", "T2"), ("C1", "C4"), ("C4", "X1"), ("X6", "O1"), ("O1", "X1"), ("X1", "X6"), ("O1", "T2")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_two_beliefs_in_two_heads_are_two_events(first, second):
     q = question()
@@ -204,6 +209,7 @@ NAMES = {
 }
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("step", NAMES)
 def test_what_students_call_the_lines_of_a_head(step):
     names = Names(question())

@@ -273,6 +273,7 @@ FAIR = [
 ]
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize(("problem", "name"), FAIR)
 def test_p1_the_key_in_every_exact_form_under_every_policy(problem, name):
     q = drawn(problem, name, 1)
@@ -283,6 +284,7 @@ def test_p1_the_key_in_every_exact_form_under_every_policy(problem, name):
                 full(marked(q, attempt, policy))
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("problem", sorted(set(problem_types())))
 def test_p1_every_problem_type(problem):
     q = drawn(problem, "", 2)
@@ -290,6 +292,7 @@ def test_p1_every_problem_type(problem):
         full(marked(q, key_script(q), policy))
 
 
+@pytest.mark.slow
 @given(strategies.problems(exotic=False), st.randoms(use_true_random=False))
 @settings(max_examples=25)
 def test_p1_any_problem_in_any_mixture_of_forms(problem, rng):
@@ -299,6 +302,7 @@ def test_p1_any_problem_in_any_mixture_of_forms(problem, rng):
         full(marked(q, key_script(q, form, rng.choice(".,")), policy))
 
 
+@pytest.mark.slow
 @given(strategies.problems(exotic=True))
 @settings(max_examples=15)
 def test_p1_roots_and_other_bases(problem):
@@ -310,6 +314,7 @@ def test_p1_roots_and_other_bases(problem):
         full(marked(q, key_script(q), policy))
 
 
+@pytest.mark.slow
 @given(variants, st.booleans())
 @settings(max_examples=25)
 def test_p1_weights_and_outputs_not_simplified(variant, shifted):
@@ -322,6 +327,7 @@ def test_p1_weights_and_outputs_not_simplified(variant, shifted):
         full(marked(q, script(q, lines), policy))
 
 
+@pytest.mark.slow
 @given(variants, st.integers(4, 8), st.sampled_from([decimals, lambda places: percent(places - 2)]))
 @settings(max_examples=25)
 def test_p1_decimals_where_they_are_asked_for(variant, places, form):
@@ -331,6 +337,7 @@ def test_p1_decimals_where_they_are_asked_for(variant, places, form):
             full(marked(q, key_script(q, form(places), mark), policy))
 
 
+@pytest.mark.slow
 @given(variants, st.integers(1, 6))
 @settings(max_examples=25)
 def test_p1_decimals_are_no_mistake_where_exact_values_are_asked_for(variant, places):
@@ -343,6 +350,7 @@ def test_p1_decimals_are_no_mistake_where_exact_values_are_asked_for(variant, pl
         assert strict_about_it.total == report.total - 1, shown(strict_about_it)
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("problem", ["full", "faded"])
 @pytest.mark.parametrize("places", [1, 2, 3, 4])
 @given(variant=matrix_wise)
@@ -363,6 +371,7 @@ def _as_written(x: Value, places: int) -> Value:
     return x if x is NEGATIVE_INFINITY or isinstance(x, int) else Fraction(decimals(places)(x))
 
 
+@pytest.mark.slow
 @given(matrix_wise)
 @settings(max_examples=6)
 def test_p1_transposed_throughout(variant):
@@ -443,6 +452,7 @@ def slipped(variant: Variant) -> OneSlip:
     return found
 
 
+@pytest.mark.slow
 @given(variants)
 @settings(max_examples=60)
 def test_p2_a_slip_carried_on_loses_one_mark(variant):
@@ -461,6 +471,7 @@ def test_p2_a_slip_carried_on_loses_one_mark(variant):
     assert 1 <= off <= 1 + sum(allowed.values()), shown(report)
 
 
+@pytest.mark.slow
 @given(variants)
 @settings(max_examples=40)
 def test_p2_no_veto_without_a_reason(variant):
@@ -492,6 +503,7 @@ def impossible(wrong: Derivation) -> bool:
     return bool((weights < -1e-12).any() or (weights > 1 + 1e-12).any() or (abs(weights.sum(axis=1) - 1) > 1e-9).any())
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("seed", range(1, 4))
 def test_p2_a_slip_in_a_faded_example(seed):
     q = drawn("faded", "self_attention", seed % 4 + 1)
@@ -598,6 +610,7 @@ def every_misconception(q: Question) -> int:
 GOLDEN = Path(__file__).with_name("cases") / "g1.toml"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mask", ["none", "causal"])
 def test_p3_every_misconception_on_the_golden_variant(mask):
     assert every_misconception(symattn.derive(str(GOLDEN), mask=mask).worksheet().question) > 30
@@ -610,6 +623,7 @@ def test_p3_every_misconception_in_every_layout(seed, layout):
     assert every_misconception(Variant(10 * seed + layout, layout).question()) > 20
 
 
+@pytest.mark.slow
 @given(variants)
 @settings(max_examples=3)
 def test_p3_every_misconception_on_random_variants(variant):
@@ -623,6 +637,7 @@ def test_p3_every_misconception_on_fair_variants(name, seed):
     assert every_misconception(drawn("full", name, seed)) > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("name", ["self_attention", "causal_self_attention"])
 def test_p3_candidates_make_what_was_written(name, seed):
@@ -658,6 +673,7 @@ def _same_line(a: Page, b: Page) -> bool:
 CARRIED = ("P4", "P8", "T2", "C1", "C2", "C3", "C4", "M1", "M4", "X1", "X2", "X3", "X6", "O1", "O7", "O8")
 
 
+@pytest.mark.covering(most=5)
 @pytest.mark.parametrize("id", CARRIED)
 @pytest.mark.parametrize("places", [3, 4])
 def test_p3_with_every_line_rounded_and_carried_on(places, id):
@@ -675,6 +691,7 @@ def test_p3_with_every_line_rounded_and_carried_on(places, id):
     assert id in ids(mistakes(report)[0]), f"{id}\n{shown(report)}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_p3_misconceptions_in_a_faded_example(seed):
     q = drawn("faded", "causal_self_attention" if seed == 2 else "self_attention", seed)
@@ -702,6 +719,7 @@ def _equal(a: Value, b: Value) -> bool:
     return decide(a, b).equal is not False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
 def test_p3_misconceptions_in_drills(seed):
     q = drawn("drills", "self_attention", seed)
@@ -734,6 +752,7 @@ PAIRS = [
 ]  # fmt: skip
 
 
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("layout", [0, 3])
 @pytest.mark.parametrize("mask", [None, "causal"])
 @pytest.mark.parametrize(("first", "second"), PAIRS)
@@ -766,6 +785,7 @@ def two_misconceptions(q: Question, first: str, second: str) -> None:
     assert (a.step, b.step) == (one.first, two.first), shown(report)
 
 
+@pytest.mark.slow
 @given(variants, st.sampled_from(PAIRS))
 @settings(max_examples=30)
 @example(Variant(23755), ("P8", "X1"))  # the scores are symmetric: no sign that they were transposed
@@ -817,6 +837,7 @@ def wrong_scripts(seed: int, masked: bool) -> tuple[Question, tuple[Attempt, ...
     return q, (key_script(q), *(script(q, writes(w, q), legible) for w in chosen))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", WITH_MARKS)
 @pytest.mark.parametrize("masked", [False, True])
 def test_p5_a_line_left_out_never_earns_more(masked, policy):
@@ -830,6 +851,7 @@ def test_p5_a_line_left_out_never_earns_more(masked, policy):
             assert 0 <= report.total <= total, f"{total} with {part}\n{shown(report)}"
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6))
 @settings(max_examples=40)
 def test_p5_an_entry_left_out_never_earns_more(seed):
@@ -855,6 +877,7 @@ def test_p5_nothing_written_earns_nothing(policy):
 GARBAGE = ["0", "1", "-7", "1/2", "e^2", "0.3", "99 %", "", "?", "1/0", "what", "sqrt(-1)", "10^40", "-∞", "2 1/2", "∞"]
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.sampled_from(GARBAGE))
 @settings(max_examples=20)
 def test_p5_anything_at_all_is_marked_and_never_below_nothing(seed, one):
@@ -873,6 +896,7 @@ def test_p5_anything_at_all_is_marked_and_never_below_nothing(seed, one):
 # ------------------------------------------------------------------------------------------------ P6: policies
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6))
 @settings(max_examples=40)
 def test_p6_ecf_gives_at_least_as_much_as_ib_and_ib_as_strict(seed):
@@ -889,6 +913,7 @@ def test_p6_ecf_gives_at_least_as_much_as_ib_and_ib_as_strict(seed):
     assert totals["ecf"] >= totals["ib"] >= totals["strict"], f"{totals}\n{shown(reports['ecf'])}"
 
 
+@pytest.mark.slow
 @given(variants)
 @settings(max_examples=25)
 def test_p6_for_slips(variant):
@@ -897,6 +922,7 @@ def test_p6_for_slips(variant):
     assert totals["ecf"] >= totals["ib"] >= totals["strict"], totals
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("masked", [False, True])
 def test_formative_gives_the_diagnosis_and_no_marks(masked):
     q, attempts = wrong_scripts(1, masked)
@@ -910,6 +936,7 @@ def test_formative_gives_the_diagnosis_and_no_marks(masked):
 # ------------------------------------------------------------------------------------------------ P7: determinism
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.randoms(use_true_random=False))
 @settings(max_examples=15)
 def test_p7_the_order_of_the_answers_is_nothing(seed, rng):
@@ -958,6 +985,7 @@ def is_decimal(x: Value) -> bool:
     return x is not NEGATIVE_INFINITY and not isinstance(x, int)
 
 
+@pytest.mark.slow
 @given(variants, st.integers(0, 10**6))
 @settings(max_examples=40)
 def test_p8_more_places_of_a_right_decimal_never_cost_a_mark(variant, seed):
@@ -967,6 +995,7 @@ def test_p8_more_places_of_a_right_decimal_never_cost_a_mark(variant, seed):
     more_places(q, key_of(q), rng, places=lambda: rng.randint(1, 5))
 
 
+@pytest.mark.slow
 @given(variants, st.integers(0, 10**6))
 @settings(max_examples=15)
 def test_p8_after_a_mistake_that_was_carried_on_unrounded(variant, seed):
@@ -1006,6 +1035,7 @@ def _texts(rows: Page, places: list[list[int]]) -> Page:
 # ------------------------------------------------------------------------------------------------ P9: other orders
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.sampled_from([0, 3]))
 @settings(max_examples=25)
 def test_p9_tokens_and_features_in_another_order(seed, layout):
@@ -1059,6 +1089,7 @@ def _state(report: Report, part: str, i: int, j: int, layout: int) -> str:
 # ------------------------------------------------------------------------------------------------ P10: auditable
 
 
+@pytest.mark.slow
 @given(variants)
 @settings(max_examples=25)
 def test_p10_every_verdict_has_the_value_it_was_compared_with(variant):

@@ -112,10 +112,12 @@ def mutated(count: int, seed: int) -> None:
     assert found == {"read", "refused"}
 
 
+@pytest.mark.slow
 def test_what_is_whole_is_read():
     assert {taken(*seed) for seed in seeds() if seed[0] in ("markdown", "latex", "notebook") or seed[2][1:]} == {"read"}
 
 
+@pytest.mark.slow
 def test_some_mutated_submissions():
     mutated(100, 1)
 
@@ -170,6 +172,7 @@ LONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", LONG)
 def test_the_time_of_long_files_grows_with_their_length_alone(what):
     """What is quadratic takes minutes here: before, the first one did."""

@@ -171,6 +171,7 @@ def parts(name: str, kind: type) -> list[str]:
     return [part.name for part in question(name).parts if isinstance(part.answer, kind)]
 
 
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize(("written", "options"), [("'B'", {1}), ("'b'", {1}), ("'(B)'", {1}), ("['A', 'C']", {0, 2}),
                                                  ("'A and C'", {0, 2}), ("'AC'", {0, 2})])  # fmt: skip
 def test_choices(written: str, options: set[int]) -> None:
@@ -324,6 +325,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("what", BROKEN, ids=str)
 def test_a_file_that_cannot_be_used_is_refused_in_one_sentence(what: str, tmp_path: Path) -> None:
     content, expected = BROKEN[what]
@@ -353,15 +355,20 @@ def test_encodings(encoding: str, tmp_path: Path) -> None:
     assert found.source == "ada.toml"
 
 
+@cache
 def worksheet() -> str:
     q = question("full")
     return fill(markdown.write(question_document(q, SHEET, "symattn x")), [q], [Attempt({})], name="Ada", student="17")
 
 
+def test_whose_a_worksheet_is_with_its_head_and_without() -> None:
+    test_whose_it_is(worksheet(), "markdown")
+    test_whose_it_is(worksheet().split("---\n", 2)[2], "markdown")
+
+
 @pytest.mark.parametrize(
     ("text", "form"),
     [
-        (worksheet(), "markdown"), (worksheet().split("---\n", 2)[2], "markdown"),
         (f"sheet = '{SHEET}'\nname = 'Ada'\nstudent = 17\n[answers]\nQ = [[1]]", "toml"),
         (json.dumps({"sheet": SHEET, "name": "Ada", "student": "17", "answers": {"Q": [[1]]}}), "json"),
         (f"sheet,{SHEET}\nname,Ada\nstudent,17\n\nQ\n1\n", "csv"),

@@ -32,6 +32,7 @@ def test_thousands_of_answers() -> None:
     assert any("accepted" in outcome for outcome in tally.outcomes)
 
 
+@pytest.mark.slow
 def test_hundreds_of_functions_of_functions() -> None:
     """With exponents of both signs and every size.  Processor time; a limit that is far above what the bench allows."""
     module = fuzzer()

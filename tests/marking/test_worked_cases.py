@@ -35,9 +35,13 @@ class Case:
     """One file: the question, the script by part, and the tables of what is expected by their first heading."""
 
     title: str
-    question: Question
+    problem: str
     script: dict[str, Grid]
     expected: dict[str, Table] = field(default_factory=dict)
+
+    @property
+    def question(self) -> Question:
+        return question(self.problem)
 
     def policies(self) -> list[tuple[Policy, int, int]]:
         """Every policy with the marks under it and those there are."""
@@ -61,7 +65,7 @@ def case(path: Path) -> Case:
     problem = re.search(r"^Problem: (.*)$", before, re.MULTILINE)
     assert problem, f"{path.name} does not say which problem it is about."
     grids = {head[0]: grid([row[1:] for row in rows]) for head, *rows in tables(script)}
-    return Case(title, question(problem[1]), grids, {head[0].split()[0]: rows for head, *rows in tables(expected)})
+    return Case(title, problem[1], grids, {head[0].split()[0]: rows for head, *rows in tables(expected)})
 
 
 def tables(text: str) -> list[Table]:
@@ -114,6 +118,7 @@ def test_the_marks_under_every_policy(given):
         assert (report.total, report.available) == (total, available), shown(report)
 
 
+@pytest.mark.covering(most=3)
 @each_case
 def test_the_marks_of_every_part_by_code(given):
     report = given.report
@@ -209,6 +214,7 @@ def handed_in(values: dict[str, np.ndarray], places: int, *parts: str) -> Attemp
     return Attempt({part: grid(listed) for part, listed in rows.items()})
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("name", ["ecf", "ib", "uk"])
 def test_a_line_left_out_loses_nothing_for_a_mistake_that_was_made_after_it(name):
     """Powers of 10, which the weights show, begin with scaled scores that were right."""
@@ -222,6 +228,7 @@ def test_a_line_left_out_loses_nothing_for_a_mistake_that_was_made_after_it(name
     assert set(lost(report)) == set(lost(whole)) <= {"A", "Z"}, shown(report)
 
 
+@pytest.mark.slow
 def test_nor_for_a_single_wrong_entry_after_it():
     """Whatever it is: the other weights of the row are right, so that the scaled scores were."""
     g1, values = question("g1.toml"), worked_out({})

@@ -45,6 +45,7 @@ def array(matrix: object) -> np.ndarray:
 # ------------------------------------------------------------------------------------------------ the same numbers
 
 
+@pytest.mark.covering(most=42)
 @pytest.mark.parametrize("arithmetic", ["decimal", "auto"])
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_every_line_is_the_exact_one(name, arithmetic):
@@ -127,6 +128,7 @@ def test_encoders_with_softmax_and_layer_norm(blocks, heads, epsilon):
     assert np.abs(np.array(numbers(d.last.result).decimals(12), float) - x).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_attention_of_64_tokens():
     rng = Random(64)
     Q, K, V = (some(rng, 64, 64) for _ in range(3))
@@ -197,6 +199,7 @@ def test_activations_of_decimals(function):
     assert np.abs(array(d.last.result) - expected).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_what_exact_arithmetic_gives_up_names_the_other_two():
     with pytest.raises(OutgrownError, match=r"arithmetic = .*auto"):
         derive("encoder", **block(Random(2), 3, 4, 6, 2), heads=2, blocks=2)
@@ -261,6 +264,7 @@ def derivation(name: str) -> Derivation:
     return made(name).problem.derivation
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("name", SHEETS)
 def test_worksheets_have_an_ordinary_softmax_and_ask_for_decimals(name):
     sheet = made(name)
@@ -270,6 +274,7 @@ def test_worksheets_have_an_ordinary_softmax_and_ask_for_decimals(name):
     assert "Give decimals with 4 places" in blank
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("name", SHEETS)
 def test_the_key_earns_everything_in_every_form(name):
     question = made(name).question
@@ -288,6 +293,7 @@ def test_the_key_filled_into_the_worksheet_earns_everything(name):
     assert report.total == report.available > 0
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("name", SHEETS)
 def test_a_belief_carried_on_is_one_event(name):
     question, asked = made(name).question, [step.name for step in made(name).problem.asked_steps]
@@ -299,6 +305,7 @@ def test_a_belief_carried_on_is_one_event(name):
         assert wrong.misconception.id in found[0]
 
 
+@pytest.mark.slow
 def test_auto_asks_for_exact_values_as_far_as_they_go():
     sheet = made("encoder_block", "auto")
     first = next(step for step in sheet.problem.steps if in_decimals(numbers(step.result)))

@@ -107,6 +107,7 @@ def test_there_and_back(case, way):
     back.agrees(gradient, [name for name in given if name != upstream])
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize(
     "case", CASES[:-1], ids=str
 )  # a soft cap takes long to be written exactly, and is no news here

@@ -12,7 +12,7 @@ import pytest
 from symattn.exact import Matrix, square_root
 from symattn.mechanisms import Settings, mechanism
 from symattn.misconceptions import misconceptions, replayed
-from symattn.misconceptions.block import BLOCK
+from symattn.misconceptions.block import MISCONCEPTIONS as BLOCK
 from tests import oracles
 
 IDS = [f"B{k}" for k in range(1, 12)]
@@ -122,6 +122,7 @@ def test_exchanged_norms_give_the_other_kind_of_block(seed):
         assert np.allclose(oracles.floats(wrong.derivation.last.result), half(a, other), atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["post", "pre"])
 def test_exchanged_norms_in_a_whole_block_give_the_other_block(place):
     chosen, other = mechanism("encoder_block"), "pre" if place == "post" else "post"

@@ -65,6 +65,7 @@ def test_what_is_left_out_is_said_in_every_language(language: str) -> None:
 COMBINATIONS = list(product(("layer", "rms", "none"), ("pre", "post"), ("softmax", "hardmax")))
 
 
+@pytest.mark.covering(most=16)
 @pytest.mark.parametrize(("norm", "place", "weights"), COMBINATIONS)
 @pytest.mark.parametrize("name", ["encoder", "decoder_block"])
 def test_every_combination_can_be_drawn(name: str, norm: str, place: str, weights: str) -> None:
@@ -72,6 +73,7 @@ def test_every_combination_can_be_drawn(name: str, norm: str, place: str, weight
     assert all(abs(approximate(x)) < 50 for step in d if step.stem in ("R1", "R2", "R3", "Y") for x in step.result)
 
 
+@pytest.mark.slow
 def test_a_hopeless_draw_ends_after_a_count() -> None:
     """RMS norm and base 2, exactly: once more than twenty minutes."""
     spec = FULL.spec(

@@ -160,7 +160,10 @@ def test_a_window_that_may_hold_no_number_is_none():
         ({"op": "sqrt", "operands": ["negative"]}, r"'Y' \(SquareRoot\): The square root of -1"),
         ({"op": "divide", "operands": ["A", "zero"]}, r"'Y' \(Divide\): 1 divided by 0 is not defined"),
         ({"op": "float", "operands": ["large"]}, r"'Y' \(ToFloat\): 65520 would be \+∞ in float16, whose largest"),
-        ({"op": "float", "operands": ["A"], "format": "float8"}, "format is 'float8'; float16, bfloat16, float32 or"),
+        (
+            {"op": "float", "operands": ["A"], "format": "float8"},
+            "format is 'float8'; one of float16, bfloat16, float32",
+        ),
         ({"op": "subtract", "operands": ["A", "long"]}, "a difference needs equal shapes"),
         ({"op": "rotate", "operands": ["long"]}, "there must be an even number of them, not 3"),
         ({"op": "positions", "operands": ["A"]}, "'Y': formula is None; one of the position p"),

@@ -74,6 +74,7 @@ CASES = [
 ]
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize(("heads", "function", "place", "extras", "base"), CASES)
 @pytest.mark.parametrize("seed", range(2))
 def test_blocks_are_those_of_pytorch(heads, function, place, extras, base, seed):
@@ -90,6 +91,7 @@ def test_blocks_are_those_of_pytorch(heads, function, place, extras, base, seed)
     assert np.allclose(oracles.floats(d.last.result), expected, atol=1e-10)
 
 
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("norm", ["layer", "rms", "none"])
 @pytest.mark.parametrize("place", ["post", "pre"])
 @pytest.mark.parametrize("function", ["relu", "silu"])
@@ -133,6 +135,7 @@ def test_the_second_half_is_the_block_from_the_output_of_attention_on():
     assert [step.name for step in half] == [step.name for step in whole][-len(half.steps) :]
 
 
+@pytest.mark.slow
 def test_columns_are_rows_turned():
     givens = block_givens(random.Random(4), 2, 2, 2, extras=True)
     settings = {"base": 2, "epsilon": 1}

@@ -75,6 +75,7 @@ KINDS = list(product((2, 3, 4), (1, 2), ("post", "pre"), (0, Fraction(1, 100_000
 """How many tokens and heads, where the norms stand, and ε."""
 
 
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize("seed", range(60))
 def test_softmax_and_norms_in_decimals(seed: int) -> None:
     """Each of the 24 kinds comes at least twice."""

@@ -73,6 +73,7 @@ def test_all_are_listed():
         assert chosen.title in listed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_two_worksheets_differ_and_are_as_much_work(name):
     one, other = made(name)
@@ -84,6 +85,7 @@ def test_two_worksheets_differ_and_are_as_much_work(name):
         assert all(part.ask and part.key for part in sheet.question.parts)
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_worksheet_and_key_in_every_format(name):
     sheet = made(name)[0]
@@ -95,6 +97,7 @@ def test_worksheet_and_key_in_every_format(name):
 # ------------------------------------------------------------------------------------------------ one rule
 
 
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_the_symbolic_derivation_with_the_givens_put_in_is_the_exact_one(name):
     d = derivation(name)
@@ -191,6 +194,7 @@ NO_WAY_BACK = {
 """Mechanisms that are gradients themselves, or have a step through which none is known."""
 
 
+@pytest.mark.covering(most=5)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_with_letters_for_sizes_every_step_is_the_same_once_they_are_numbers(name):
     chosen, settings = mechanism(name), Settings.read(mechanism(name).defaults)
@@ -246,6 +250,7 @@ def random_matrix(shape: tuple[int, int], rng: Random) -> Matrix:
 # ------------------------------------------------------------------------------------------------ marked
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_the_key_earns_everything_in_every_form(name):
     question = made(name)[0].question
@@ -255,6 +260,7 @@ def test_the_key_earns_everything_in_every_form(name):
         assert report.total == report.available > 0, form
 
 
+@pytest.mark.covering(most=5)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_the_key_filled_into_the_worksheet_earns_everything(name):
     sheet = made(name)[1]
@@ -264,6 +270,7 @@ def test_the_key_filled_into_the_worksheet_earns_everything(name):
     assert report.total == report.available > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_belief_carried_on_is_one_event(name):
     question = made(name)[0].question
@@ -343,12 +350,13 @@ def numbers(matrix: object) -> Matrix:
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_tokens_as_columns_are_the_transpose(name):
     chosen, d = mechanism(name), derivation(name)
-    settings = Settings.read(made(name)[0].question.content["settings"])
+    settings = Settings.read(made(name)[0].question.content.settings)
     givens = {given: m.T for given, m in d.givens.items()}
     turned = chosen.run(givens, replace(settings, orientation="columns"))
     assert {step.name: step.result.T for step in turned} == {step.name: step.result for step in d}
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_letters_give_the_numbers(name):
     """Every line in letters, with numbers put in for them, is the line in numbers: an entry of each, by SymPy."""
@@ -395,6 +403,7 @@ def in_numbers(chosen: Mechanism, settings: Settings, sizes: Mapping[str, int], 
             continue
 
 
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_letters_on_the_command_line(name):
     sizes = ",".join(f"{letter}={size}" for letter, size in small(name).items())

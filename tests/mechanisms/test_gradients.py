@@ -295,6 +295,7 @@ def test_cross_entropy(seed: int) -> None:
 FORWARD = {"n": 2, "m": 2, "d_k": 1, "d_v": 1}
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("mask", [None, "causal"])
 def test_sympy_differentiates_attention_to_the_same(mask: str | None) -> None:
     chosen = mechanism("attention_gradient")

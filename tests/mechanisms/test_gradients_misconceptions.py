@@ -15,7 +15,7 @@ from symattn.explanation.wording import Wording
 from symattn.mechanisms import Settings, mechanism
 from symattn.misconceptions import misconception
 from symattn.notation import load_notation
-from symattn.problems.derived import feedback
+from symattn.problems.remarks import feedback
 
 A = [["1/2", "1/4", "1/4"], ["1/5", "2/5", "2/5"]]
 GIVEN: dict[str, Any] = {

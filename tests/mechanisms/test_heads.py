@@ -209,6 +209,7 @@ def test_a_head_in_a_problem_file() -> None:
 # ------------------------------------------------------------------------------------------ random worksheets
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize(
     "settings",
     [{}, {"mask": "causal"}, {"kv_heads": 1}, {"split": "interleaved"}, {"orientation": "columns"}, {"base": 2}],

@@ -15,7 +15,7 @@ from symattn.exact.approximate import approximate
 from symattn.fairness import draw
 from symattn.mechanisms import Settings, mechanism
 from symattn.misconceptions import misconception, misconceptions, replayed
-from symattn.misconceptions.heads import HEADS
+from symattn.misconceptions.heads import MISCONCEPTIONS as HEADS
 
 TWO = Settings.read({"heads": 2})
 
@@ -167,6 +167,7 @@ def variants(count: int, **sizes: int) -> list[tuple[dict[str, Matrix], Derivati
     return found
 
 
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("id", [*BEFORE_W_O, *ALONE])
 def test_a_whole_layer(id: str) -> None:
     for givens, d in variants(3):

@@ -453,6 +453,7 @@ def test_what_comes_of_turning_wrongly() -> None:
     assert misconception("E7").on(one_pair) is None
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("notation", ["standard", "columns", "note-000"])
 def test_what_is_said_to_students_names_what_is_there(notation: str) -> None:
     said, words = set(), {word: word for word in ("row", "rows", "column", "columns")}

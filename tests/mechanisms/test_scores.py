@@ -264,6 +264,7 @@ SHOWN = [
 ]
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("settings", SHOWN, ids=str)
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 def test_what_is_written_out_is_what_comes_of_it(settings, orientation):
@@ -312,6 +313,7 @@ OPS = [
 ]
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("op", OPS, ids=str)
 @given(st.data())
 def test_everything_that_may_be_meant_lies_in_the_window_and_its_ends_are_reached(op, data):
@@ -388,6 +390,7 @@ def capped_weights(q: list[list[int]], k: list[list[int]]) -> np.ndarray:
     return powers / powers.sum(axis=1, keepdims=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mechanism_name", "settings", "said"),
     [

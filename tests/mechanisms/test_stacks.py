@@ -236,6 +236,7 @@ def test_tokens_as_columns_give_the_transpose(chosen: Mechanism) -> None:
         self_check(turned)
 
 
+@pytest.mark.slow
 def test_random_stacks_keep_to_whole_numbers_where_they_are_to_be_exact() -> None:
     s = settings(ENCODER, **ENCODER.drawn | ENCODER.drawn_exactly | {"arithmetic": "exact"})
     for seed in range(3):
@@ -245,6 +246,7 @@ def test_random_stacks_keep_to_whole_numbers_where_they_are_to_be_exact() -> Non
         assert all((floats(step.result) < 0).any() for step in hidden)  # ReLU has something to cut off
 
 
+@pytest.mark.slow
 def test_random_decoder_blocks_that_are_exact_have_norms_that_come_out() -> None:
     s = settings(DECODER, **DECODER.drawn | DECODER.drawn_exactly | {"arithmetic": "exact"})
     for seed in range(3):
@@ -255,6 +257,7 @@ def test_random_decoder_blocks_that_are_exact_have_norms_that_come_out() -> None
         assert np.allclose((normed**2).mean(axis=1), 1)
 
 
+@pytest.mark.covering(most=5)
 @pytest.mark.parametrize(
     "stated", [{}, {"norm_place": "pre"}, {"norm": "rms", "epsilon": "1e-5"}, {"heads": 2}], ids=str
 )

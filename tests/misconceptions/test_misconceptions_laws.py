@@ -34,6 +34,12 @@ def test_an_unknown_misconception_is_answered_with_those_there_are():
     assert misconception("X14b").name == "e^a + e^b = e^(a+b)"
 
 
+def test_a_name_that_speaks_of_rows_or_columns_is_turned_where_tokens_are_columns():
+    for m in misconceptions().values():
+        turned = re.sub("row|column", lambda found: {"row": "column", "column": "row"}[found[0]], m.name)
+        assert (m.turned_name.partition(":")[0] or m.name) == turned.partition(":")[0]  # P1 goes on with a formula
+
+
 def test_only_some_of_them():
     assert [w.misconception.id for w in replayed(worked_out(), ["X1", "M1", "C1"])] == ["X1", "C1"]
 
@@ -114,6 +120,7 @@ def test_where_weights_are_to_be_rounded_so_are_the_wrong_ones():
 # ------------------------------------------------------------------------------------------ layouts
 
 
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 @pytest.mark.parametrize("scores", ["row", "column"])
 @pytest.mark.parametrize(
@@ -139,6 +146,7 @@ def test_any_derivation_gathers_to_the_matrix_wise_one(problem):
     assert whole(problem.run()) == problem.run(by="matrix")
 
 
+@pytest.mark.slow
 @given(strategies.problems(exotic=False))
 @settings(max_examples=25)
 def test_nothing_raises_and_what_is_not_wrong_is_right(problem):

@@ -12,12 +12,12 @@ from numpy_misconceptions import HABITS, Variant, wrong_values
 
 from symattn.mechanisms import Settings, mechanism
 from symattn.misconceptions import misconceptions, replayed
-from symattn.misconceptions.block import BLOCK
-from symattn.misconceptions.gradient import GRADIENT
-from symattn.misconceptions.heads import HEADS
-from symattn.misconceptions.incremental import INCREMENTAL
-from symattn.misconceptions.position import POSITION
-from symattn.misconceptions.recurrence import RECURRENCE
+from symattn.misconceptions.block import MISCONCEPTIONS as BLOCK
+from symattn.misconceptions.gradient import MISCONCEPTIONS as GRADIENT
+from symattn.misconceptions.heads import MISCONCEPTIONS as HEADS
+from symattn.misconceptions.incremental import MISCONCEPTIONS as INCREMENTAL
+from symattn.misconceptions.position import MISCONCEPTIONS as POSITION
+from symattn.misconceptions.recurrence import MISCONCEPTIONS as RECURRENCE
 
 DIVISORS = {"sqrt(d_k)": lambda s: math.sqrt(s["d_k"]), "none": lambda s: None, "3": lambda s: 3.0}
 MASKS = [None, "causal", "padding:2", "window:2:both", "custom"]
@@ -94,6 +94,7 @@ def test_every_step_of_every_misconception(seed, orientation):
         agree(wrong, witness, orientation == "columns")
 
 
+@pytest.mark.slow
 def test_every_misconception_has_been_seen_in_the_variants():
     seen = set()
     for seed in SEEDS:
@@ -103,6 +104,7 @@ def test_every_misconception_has_been_seen_in_the_variants():
     assert seen == set(HABITS)
 
 
+@pytest.mark.covering(most=5)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_first_wrong_step_is_the_first_that_differs(seed):
     givens, settings, witness = variant(seed)

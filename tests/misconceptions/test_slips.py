@@ -83,6 +83,7 @@ def exactly(x) -> sympy.Expr:
     return Matrix([[x]]).sympy()[0, 0]
 
 
+@pytest.mark.slow
 @given(strategies.problems("self_attention", layout={}, exotic=False), st.data())
 @settings(max_examples=40)
 def test_every_slip_keeps_the_law_of_its_kind(problem, data):

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from copy import deepcopy
 from functools import cache
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from symattn.errors import InputError
 from symattn.explanation import question_document
 from symattn.identity import identity
 from symattn.problems import ProblemType, problem_type
-from symattn.question import Content, Question
+from symattn.question import Question
 from symattn.writers import FORMATS
 
 DICE = Dice.seeded(2026)
@@ -25,14 +26,19 @@ AGAIN = 20
 class Drawing:
     """The contents of variants, each drawn when it is first asked for."""
 
-    def __init__(self, chosen: ProblemType, stated: dict[str, object]) -> None:
-        self.chosen, self.spec, self.drawn = chosen, chosen.spec(stated), list[Content]()
+    def __init__(self, chosen: ProblemType[Any, Any], stated: dict[str, object]) -> None:
+        self.chosen, self.spec, self.drawn = chosen, chosen.spec(stated), list[Any]()
         self.family = chosen.family(self.spec, DICE.rng("family"))
 
-    def __getitem__(self, k: int) -> Content:
+    def __getitem__(self, k: int) -> Any:
         for number in range(len(self.drawn) + 1, k + 2):
             self.drawn.append(self.chosen.draw(self.spec, DICE.rng(number), number, self.family))
         return deepcopy(self.drawn[k])
+
+
+def again(chosen: ProblemType[Any, Any], content: Any) -> Any:
+    """The content as it comes out of the JSON of an exam."""
+    return chosen.thaw(json.loads(json.dumps(chosen.freeze(content))), "exam.json")
 
 
 @cache
@@ -40,18 +46,18 @@ def _drawing(name: str, stated: str) -> Drawing:
     return Drawing(problem_type(name), json.loads(stated))
 
 
-def contents(chosen: ProblemType, count: int, **stated: object) -> Iterator[Content]:
+def contents(chosen: ProblemType[Any, Any], count: int, **stated: object) -> Iterator[Any]:
     """The contents of that many variants, drawn once for all tests of a run."""
     drawing = _drawing(chosen.name, json.dumps(stated))
     return (drawing[k] for k in range(count))
 
 
-def questions(chosen: ProblemType, count: int, **stated: object) -> Iterator[Question]:
+def questions(chosen: ProblemType[Any, Any], count: int, **stated: object) -> Iterator[Question]:
     """The same made, from their frozen form."""
-    return (chosen.make(json.loads(json.dumps(content))) for content in contents(chosen, count, **stated))
+    return (chosen.make(again(chosen, content)) for content in contents(chosen, count, **stated))
 
 
-def keeps_its_promises(chosen: ProblemType, count: int = 200, **stated: object) -> None:
+def keeps_its_promises(chosen: ProblemType[Any, Any], count: int = 200, **stated: object) -> None:
     """Different contents, every one proved, the same one again from JSON, names in order, the same ones drawn again.
 
     A variant is judged as soon as it is drawn: what was worked out for it is still remembered then.
@@ -59,15 +65,16 @@ def keeps_its_promises(chosen: ProblemType, count: int = 200, **stated: object) 
     drawn = []
     for content in contents(chosen, count, **stated):
         drawn.append(content)
-        question = chosen.make(json.loads(json.dumps(content)))
+        assert again(chosen, content) == content
+        question = chosen.make(again(chosen, content))
         chosen.prove(question)
         assert question.content == content
         assert list(chosen.make(content).entries()) == list(question.entries())
         assert [part.name for part in question.parts] == list("abcdefghij")[: len(question.parts)]
         assert question.features["load"] > 0
-    assert len({identity(content) for content in drawn}) == count
-    again = Drawing(chosen, stated)
-    assert [again[k] for k in range(min(count, AGAIN))] == drawn[:AGAIN]
+    assert len({identity(chosen.freeze(content)) for content in drawn}) == count
+    anew = Drawing(chosen, stated)
+    assert [anew[k] for k in range(min(count, AGAIN))] == drawn[:AGAIN]
 
 
 def is_written(question: Question) -> None:
@@ -77,7 +84,7 @@ def is_written(question: Question) -> None:
             assert writer.write(document)
 
 
-def refuses_columns_and_sizes(chosen: ProblemType) -> None:
+def refuses_columns_and_sizes(chosen: ProblemType[Any, Any]) -> None:
     with pytest.raises(InputError, match="columns"):
         next(contents(chosen, 1, notation="columns"))
     with pytest.raises(InputError, match="sizes of its own"):

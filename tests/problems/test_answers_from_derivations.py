@@ -29,6 +29,7 @@ def matrix_parts(made):
     return [(question, part) for question in made for part in question.parts if isinstance(part.answer, MatrixAnswer)]
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("name", problem_types())
 def test_the_answer_is_exactly_the_result_of_its_step(name):
     steps = set()
@@ -43,6 +44,7 @@ def test_the_answer_is_exactly_the_result_of_its_step(name):
     assert steps == STEPS.get(name, set())
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("name", STEPS)
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 def test_it_is_laid_out_as_it_is_printed(name, orientation):

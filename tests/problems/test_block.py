@@ -49,7 +49,7 @@ def test_the_key_is_right_and_a_wrong_entry_is_found(what):
 @pytest.mark.parametrize("what", SLOW_LAST)
 def test_what_it_asks_for_is_told_first_and_comes_back_from_json(what):
     question = sheet(what).question
-    again = TYPE.make(json.loads(json.dumps(question.content)))
+    again = TYPE.make(TYPE.thaw(json.loads(json.dumps(question.frozen)), "exam.json"))
     assert list(again.entries()) == list(question.entries())
     text = " ".join(render(question_document(again), "text")[1].decode().split())
     [told] = again.introduction[0].content

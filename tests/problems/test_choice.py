@@ -1,6 +1,7 @@
 """Multiple choice: keys and wrong options by NumPy, places of the key counted, ways carried out by SymPy."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,13 +10,13 @@ from oracles import floats, numpy_attention, sympy_attention
 from problem_laws import contents, is_written, keeps_its_promises, questions
 
 from symattn.derivation import Derivation
-from symattn.document import Math, Words
+from symattn.document import Math, Words, spans
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
 from symattn.formula import Fraction, Infinity, ListOf, Negative
 from symattn.formula import Number as Digits
 from symattn.mechanisms import Settings, mechanism
-from symattn.problems.choice import TYPE, WAYS_SHOWN, balanced_places
+from symattn.problems.choice import TYPE, WAYS_SHOWN, RowItem, balanced_places
 from symattn.problems.ways import WAYS, carried_out
 from symattn.question import ChoiceAnswer
 
@@ -76,12 +77,13 @@ def wrong_ways(q, k, v):
     return found
 
 
+@pytest.mark.slow
 def test_keys_and_wrong_options_against_numpy():
     checked = Counter()
     for question in questions(TYPE, 25):
         q, k, v = (floats(question.problem.derivation.value(name)) for name in "QKV")
         right, wrong = numpy_attention(q, k, v, scale=2), wrong_ways(q, k, v)
-        for item, part in zip(question.content["items"], question.parts, strict=True):
+        for item, part in zip(question.frozen["items"], question.parts, strict=True):
             if item["kind"] != "row":
                 continue
             for id, option in zip(item["options"], part.answer.options, strict=True):
@@ -96,10 +98,11 @@ def test_keys_and_wrong_options_against_numpy():
     assert len(checked) >= 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stated", [{}, {"settings": {"mask": "causal"}}, {"mechanism": "self_attention"}])
 def test_options_are_apart_and_in_order_and_the_right_one_is_not_the_only_whole_one(stated):
     for question in questions(TYPE, 12, **stated):
-        for item, part in zip(question.content["items"], question.parts, strict=True):
+        for item, part in zip(question.frozen["items"], question.parts, strict=True):
             assert len(part.answer.right) == 1
             if item["kind"] != "row" or item["step"] == "M":
                 continue
@@ -120,7 +123,7 @@ def test_options_are_apart_and_in_order_and_the_right_one_is_not_the_only_whole_
 def test_the_key_stands_everywhere_equally_often():
     drawn = list(contents(TYPE, 24))
     for k in range(5):
-        places = Counter(content["items"][k]["options"].index("") for content in drawn)
+        places = Counter(content.items[k].options.index("") for content in drawn)
         assert places == dict.fromkeys(range(4), 6)
 
 
@@ -133,12 +136,14 @@ def test_places_are_balanced_in_every_block():
     assert all(sorted(places[i : i + 4]) == [0, 1, 2, 3] for i in range(0, len(places), 4))
 
 
+@pytest.mark.slow
 def test_no_two_items_ask_the_same():
     for content in contents(TYPE, 6, options={"items": 8}):
-        asked = [(item["kind"], item["step"], item.get("token")) for item in content["items"] if item["kind"] == "row"]
+        asked = [(item.step, item.token) for item in content.items if isinstance(item, RowItem)]
         assert len(set(asked)) == len(asked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "stated",
     [
@@ -174,6 +179,7 @@ def derivation(mask=None) -> Derivation:
     return mechanism("self_attention").run(given, Settings(mask=mask))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mask", [None, "causal"])
 def test_ways_that_are_called_right_are_right_and_the_others_are_not(mask):
     d = derivation(mask)
@@ -199,7 +205,7 @@ def test_the_two_fourth_roots_multiply_to_the_divisor():
 
 def test_several_may_be_right():
     for question in questions(TYPE, 8, options={"several": True}, mechanism="self_attention"):
-        assert [item["step"] for item in question.content["items"]] == ["S", "S'", "A", "Z"]
+        assert [item["step"] for item in question.frozen["items"]] == ["S", "S'", "A", "Z"]
         for part in question.parts:
             assert isinstance(part.answer, ChoiceAnswer)
             assert part.answer.several
@@ -213,7 +219,7 @@ def test_every_wrong_option_says_why():
             reasons = part.key[-1].items
             assert len(reasons) == len(part.answer.options)
             for reason, option in zip(reasons, part.answer.options, strict=True):
-                said = " ".join(x.text for x in reason if isinstance(x, Words))
+                said = " ".join(x.text for x in spans(reason) if isinstance(x, Words))
                 assert ("right" in said) if option.right else (option.diagnosis in said)
 
 
@@ -226,10 +232,10 @@ def test_what_cannot_be_asked():
 
 def test_two_equal_options_are_found():
     content = next(contents(TYPE, 1))
-    item = next(i for i in content["items"] if i["kind"] == "row")
-    twice = {**item, "options": ["", *[i for i in item["options"] if i][:1] * 2]}
+    item = next(i for i in content.items if isinstance(i, RowItem))
+    twice = replace(item, options=("", *[i for i in item.options if i][:1] * 2))
     with pytest.raises(SelfCheckError, match="alike"):
-        TYPE.prove(TYPE.make({**content, "items": [twice]}))
+        TYPE.prove(TYPE.make(replace(content, items=(twice,))))
 
 
 def test_matrices_are_matrices():

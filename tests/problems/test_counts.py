@@ -16,17 +16,8 @@ from symattn.explanation import question_document
 from symattn.identity import identity
 from symattn.misconceptions import COUNTING
 from symattn.problems.asking import prose
-from symattn.problems.counts import (
-    CROSSOVERS,
-    ITEMS,
-    LEVEL_ITEMS,
-    MODELS,
-    TYPE,
-    language_model,
-    operation_lines,
-    parameter_offers,
-    polynomial,
-)
+from symattn.problems.counted import CROSSOVERS, ITEMS, MODELS, language_model, polynomial
+from symattn.problems.counts import LEVEL_ITEMS, TYPE, operation_lines, parameter_offers
 from symattn.writers import FORMATS
 
 
@@ -115,6 +106,7 @@ def test_parameters_by_listing_them(toy, bias, output):
     assert Attention(d, h, width, shared=shared, bias=bias, output=output).parameters == expected
 
 
+@pytest.mark.covering(most=5)
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize(("d", "h"), [(8, 2), (12, 3), (64, 4), (512, 8)])
 def test_parameters_as_pytorch_has_them(d, h, bias):
@@ -244,27 +236,27 @@ def test_options_stand_in_order_and_the_right_one_where_it_is_wanted(bias):
 def test_every_answer(level):
     for number in range(1, 41):
         q = question(number, level=level)
-        toy = q.content["toy"]
-        n, h, width = toy["n"], toy["h"], toy["width"]
+        toy = q.content.toy
+        n, h, width = toy.n, toy.h, toy.width
         c = Counter(n, h, width, h)
         inward = c.done["Q"] + c.done["K"] + c.done["V"]
         expected = [inward, c.done["scores"], c.done["mix"], c.done["O"], sum(c.done.values())]
         assert list(answer(q, "operations").value) == expected
         for _, how, count in operation_lines(Attention(h * width, h, width, n, h))[:-1]:
             assert sympy.Integer(sympy.prod(int(x) for x in how.split("·"))) == count
-        drawn = q.content["scores"]
-        assert answer(q, "scores").value == drawn["h"] * drawn["n"] ** 2
+        drawn = q.content.scores
+        assert answer(q, "scores").value == drawn.h * drawn.n**2
         right = answer(q, "parameters")
         assert right.right == {(number - 1) % 4}
         if level == "starter":
             continue
-        model = MODELS[q.content["cache"]["model"]]
-        tokens, size = q.content["cache"]["n"], q.content["cache"]["bytes"]
+        model = MODELS[q.content.cache.model]
+        tokens, size = q.content.cache.n, q.content.cache.bytes
         numbers = sum(1 for _ in "KV" for _ in range(model.layers) for _ in range(model.shared))
         numbers *= tokens * (model.d // model.h)
         assert list(answer(q, "cache").value) == [numbers, numbers * size]
         assert (model.shared < model.h) == (level == "long")
-        words, positions, d, layers = (q.content["whole"][x] for x in ("words", "positions", "d", "layers"))
+        words, positions, d, layers = (q.frozen["whole"][x] for x in ("words", "positions", "d", "layers"))
         attention, forward = [(d, d), (1, d)] * 4, [(d, 4 * d), (1, 4 * d), (4 * d, d), (1, d)]
         rows = [[(words, d)], [(positions, d)], attention, forward, [(1, d)] * 4]
         counts = [sum(a * b for a, b in shapes) for shapes in rows]
@@ -278,15 +270,16 @@ def test_a_language_model_of_published_size():
     assert language_model(50_257, 1024, 768, 12, shift=False).parameters == 124_439_808 - 25 * 768
 
 
+@pytest.mark.slow
 def test_two_hundred_contents_are_proved_and_come_back_from_json():
     seen = set()
     for number in range(1, 201):
         q = question(number)
-        seen.add(identity(q.content))
+        seen.add(identity(q.frozen))
         TYPE.prove(q)
-        assert list(TYPE.make(json.loads(json.dumps(q.content))).entries()) == list(q.entries())
+        assert list(TYPE.make(TYPE.thaw(json.loads(json.dumps(q.frozen)), "")).entries()) == list(q.entries())
         assert q.marks == 16
-        assert len(set(q.content["polynomials"])) == 2
+        assert len(set(q.content.polynomials)) == 2
     assert len(seen) == 200
 
 
@@ -300,7 +293,7 @@ def test_two_hundred_contents_are_proved_and_come_back_from_json():
 )
 def test_a_wrong_key_is_found(name, changed):
     q = question(1)
-    other = TYPE.make({**q.content, **changed})
+    other = TYPE.make(TYPE.thaw({**q.frozen, **changed}, ""))
     swapped = tuple(o if o.name == name else p for p, o in zip(q.parts, other.parts, strict=True))
     with pytest.raises(SelfCheckError, match=name):
         TYPE.prove(replace(q, parts=swapped))
@@ -308,7 +301,7 @@ def test_a_wrong_key_is_found(name, changed):
 
 def test_a_content_frozen_before_there_were_whole_models_comes_out_as_it_was():
     q = question(1)
-    old = TYPE.make({name: value for name, value in q.content.items() if name != "whole"})
+    old = TYPE.make(TYPE.thaw({name: value for name, value in q.frozen.items() if name != "whole"}, ""))
     assert [part.name for part in old.parts] == [part.name for part in q.parts][:-1]
     assert old.marks == 12
     TYPE.prove(old)

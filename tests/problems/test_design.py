@@ -14,15 +14,17 @@ from problem_laws import contents, is_written, keeps_its_promises, questions, re
 
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix
-from symattn.problems.design import KINDS, TYPE, solution
+from symattn.problems.design import TYPE
+from symattn.problems.design_items import KINDS
 from symattn.problems.properties import RULES, verdict
+from symattn.problems.systems import solution
 from symattn.question import CellsAnswer, ChoiceAnswer, FormulaAnswer, PropertyAnswer
 
 
 def one(kind: str, count: int = 30):
-    """(item, content, question) of questions with that item only."""
+    """(item, content, question) of questions with that item only, the first two as JSON."""
     for question in questions(TYPE, count, options={"items": [kind]}):
-        yield question.content["items"][0], question.content, question
+        yield question.frozen["items"][0], question.frozen, question
 
 
 def floats(matrix: Matrix) -> np.ndarray:
@@ -190,6 +192,7 @@ def test_every_rule_is_used():
 # ------------------------------------------------------------------------------------------------ the type
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["starter", "standard", "long"])
 def test_variants_keep_their_promises(level):
     keeps_its_promises(TYPE, 200 if level == "standard" else 60, level=level)
@@ -242,6 +245,7 @@ def no_inputs_at_all(content):
 )
 def test_what_is_not_unique_or_not_true_does_not_survive(kind, spoil):
     (content,) = contents(TYPE, 1, options={"items": [kind]})
-    spoil(content)
+    frozen = TYPE.freeze(content)
+    spoil(frozen)
     with pytest.raises(SelfCheckError):
-        TYPE.prove(TYPE.make(content))
+        TYPE.prove(TYPE.make(TYPE.thaw(frozen, "spoilt")))

@@ -12,7 +12,7 @@ from problem_laws import contents, is_written, keeps_its_promises, questions
 from symattn.document import AnswerGrid
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix
-from symattn.problems.drills import FORMS, SPREAD, STEPS, TYPE, derivation_of
+from symattn.problems.drills import FORMS, SPREAD, STEPS, TYPE
 from symattn.question import MatrixAnswer
 
 
@@ -46,10 +46,11 @@ def sympy_of(x):
     return -sympy.oo if x is NEGATIVE_INFINITY else Matrix([[x]]).sympy()[0]
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("stated", [{}, {"notation": "columns"}, {"options": {"step": "softmax", "items": 6}}])
 def test_every_answer_against_sympy(stated):
     for question in questions(TYPE, 15, **stated):
-        for item, part in zip(question.content["items"], question.parts, strict=True):
+        for item, part in zip(question.frozen["items"], question.parts, strict=True):
             assert isinstance(part.answer, MatrixAnswer)
             right = witness(item)
             value = part.answer.value.T if stated.get("notation") == "columns" else part.answer.value
@@ -61,6 +62,7 @@ def test_every_answer_against_sympy(stated):
             assert (grid.rows, grid.columns) == part.answer.value.shape
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["starter", "standard", "long"])
 def test_promises(level):
     keeps_its_promises(TYPE, 25, level=level)
@@ -74,19 +76,19 @@ def test_promises_for_a_class_set():
 @pytest.mark.parametrize("step", STEPS)
 def test_one_step_alone(step):
     for question in questions(TYPE, 5, options={"step": step, "items": 4}):
-        assert [item["kind"] for item in question.content["items"]] == [step] * 4
-        items = [json.dumps(item) for item in question.content["items"]]
+        assert [item["kind"] for item in question.frozen["items"]] == [step] * 4
+        items = [json.dumps(item) for item in question.frozen["items"]]
         assert len(set(items)) == 4
 
 
 def test_a_mixed_sheet_has_every_step_once():
     (question,) = questions(TYPE, 1)
-    assert [item["kind"] for item in question.content["items"]] == list(STEPS)
+    assert [item["kind"] for item in question.frozen["items"]] == list(STEPS)
 
 
 def test_softmax_alone_goes_through_every_form_with_rational_weights_where_promised():
     for content in contents(TYPE, 20, options={"step": "softmax", "items": len(FORMS)}):
-        rows = [derivation_of(item, content).last.result for item in content["items"]]
+        rows = [content.derivation(item).last.result for item in content.items]
         for form, row in zip(FORMS, rows, strict=True):
             assert all(isinstance(x, int | Fraction) for x in row) == (form != "powers"), form
             if form.startswith("base"):
@@ -100,7 +102,7 @@ def test_softmax_alone_goes_through_every_form_with_rational_weights_where_promi
 @pytest.mark.parametrize("softmax", ["base 2", "base 3", "equal"])
 def test_the_softmax_that_was_asked_for(softmax):
     for question in questions(TYPE, 5, softmax=softmax):
-        item = next(item for item in question.content["items"] if item["kind"] == "softmax")
+        item = next(item for item in question.frozen["items"] if item["kind"] == "softmax")
         assert item["base"] == (softmax[-1] if softmax.startswith("base") else "e")
 
 
@@ -111,15 +113,15 @@ def test_siblings_take_as_much_work():
 
 def test_scores_to_be_scaled_are_divisible_in_part():
     for content in contents(TYPE, 20, options={"step": "scale", "items": 3}):
-        for item in content["items"]:
-            scaled = np.array(item["given"]["S"]) / np.sqrt(item["d_k"])
+        for item in content.items:
+            scaled = np.array(item.given["S"]) / np.sqrt(item.d_k)
             assert 0 < np.sum(scaled == np.round(scaled)) < scaled.size
 
 
 def test_weights_to_mix_with_are_a_distribution():
     for content in contents(TYPE, 20, options={"step": "output", "items": 3}):
-        for item in content["items"]:
-            weights = floats(derivation_of(item, content).value("A"))
+        for item in content.items:
+            weights = floats(content.derivation(item).value("A"))
             assert np.allclose(weights.sum(axis=1), 1)
             assert np.all(weights > 0)
 

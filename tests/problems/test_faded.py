@@ -1,5 +1,6 @@
 """Faded examples: SymPy solves for the blanks as unknowns, and finds one solution, the right one."""
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -12,7 +13,8 @@ from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
 from symattn.identity import identity
 from symattn.ops import MatMul, Scale, Softmax
-from symattn.problems.faded import TYPE, blanks_of, undetermined
+from symattn.problems.determined import undetermined
+from symattn.problems.faded import TYPE
 from symattn.question import EntriesAnswer, MatrixAnswer
 
 
@@ -36,6 +38,7 @@ def solutions(d, blanks):
     return sympy.solve(linear, list(wanted.values()), dict=True), wanted
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize(
     "stated",
     [
@@ -48,7 +51,7 @@ def solutions(d, blanks):
 )
 def test_blanks_have_one_solution_by_sympy(stated):
     for question in questions(TYPE, 3, **stated):
-        d, blanks = question.problem.derivation, blanks_of(question.content)
+        d, blanks = question.problem.derivation, question.content.blanks
         found, wanted = solutions(d, blanks)
         assert len(found) == 1
         for (name, i, j), symbol in wanted.items():
@@ -97,7 +100,7 @@ def test_a_scaled_score_follows_backwards_also_with_an_irrational_divisor():
 
 def test_answers_are_the_blanks_and_grids_show_the_rest():
     for question in questions(TYPE, 6, options={"backwards": True}):
-        blanks = blanks_of(question.content)
+        blanks = question.content.blanks
         assert sorted(part.name for part in question.parts) == sorted(blanks)
         for part in question.parts:
             grid = next(block for block in part.ask if isinstance(block, AnswerGrid))
@@ -108,23 +111,24 @@ def test_answers_are_the_blanks_and_grids_show_the_rest():
 
 
 def test_every_variant_has_as_many_blanks():
-    counts = {tuple(map(len, blanks_of(content).values())) for content in contents(TYPE, 6)}
+    counts = {tuple(map(len, content.blanks.values())) for content in contents(TYPE, 6)}
     assert len(counts) == 1
 
 
 def test_a_series_fades_from_the_last_step_backwards():
     steps = ["Q", "K", "V", "S", "S'", "A", "Z"]
-    listed = [list(blanks_of(content)) for content in contents(TYPE, 8, options={"fade": True})]
+    listed = [list(content.blanks) for content in contents(TYPE, 8, options={"fade": True})]
     assert [sorted(names, key=steps.index) for names in listed[:7]] == [steps[-k:] for k in range(1, 8)]
     assert listed[7] == listed[0]
 
 
 def test_blanks_only_where_they_are_wanted():
     for content in contents(TYPE, 3, options={"blank": ["S", "A"], "share": 100}):
-        blanks = blanks_of(content)
+        blanks = content.blanks
         assert {name: len(cells) for name, cells in blanks.items()} == {"S": 9, "A": 9}
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize(
     ("options", "said"),
     [({"blank": ["B"]}, "the steps are"), ({"share": 0}, "percentage"), ({"share": 101}, "percentage")],
@@ -134,6 +138,7 @@ def test_options_out_of_range(options, said):
         next(contents(TYPE, 1, options=options))
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize(
     "stated",
     [
@@ -154,10 +159,10 @@ def test_every_layout_is_proved_and_written(stated):
 
 def test_a_blank_that_does_not_follow_is_found():
     (content,) = contents(TYPE, 1)
-    unknown = [[i, j] for i in range(5) for j in range(4)]
-    blanks = {"W_Q": unknown, "Q": [[i, j] for i in range(3) for j in range(4)]}
+    unknown = tuple((i, j) for i in range(5) for j in range(4))
+    blanks = {"W_Q": unknown, "Q": tuple((i, j) for i in range(3) for j in range(4))}
     with pytest.raises(SelfCheckError, match="Nothing that is printed"):
-        TYPE.prove(TYPE.make({**content, "blanks": blanks}))
+        TYPE.prove(TYPE.make(replace(content, blanks=blanks)))
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """Find the error: scripts worked out again by NumPy with one formula wrong, and nothing else."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -54,21 +55,22 @@ def wrong_line(id, q, k, v, s, m, a):
 
 def script_of(question):
     script = question.problem.derivation
-    for error in question.content["errors"]:
+    for error in question.content.errors:
         script = with_error(script, error)
     return script
 
 
+@pytest.mark.slow
 def test_scripts_against_numpy():
     seen = Counter()
     for question in questions(TYPE, 25):
-        (error,) = question.content["errors"]
+        (error,) = question.content.errors
         d = question.problem.derivation
         q, k, v = (floats(d.value(name)) for name in "QKV")
         right = numpy_attention(q, k, v, scale=2)
-        line = wrong_line(error["id"], q, k, v, right["S"], right["M"], right["A"])
+        line = wrong_line(error.id, q, k, v, right["S"], right["M"], right["A"])
         script = {step.name: floats(step.result) for step in script_of(question)}
-        expected, wrong = {}, error["step"]
+        expected, wrong = {}, error.step
         expected["S"] = script["S"] if wrong == "S" else right["S"]
         expected["S'"] = script["S'"] if wrong == "S'" else expected["S"] / 2
         expected["A"] = script["A"] if wrong == "A" else normalised(np.exp(expected["S'"]), 1)
@@ -77,53 +79,57 @@ def test_scripts_against_numpy():
         assert not np.allclose(script[wrong], right[wrong])
         if line is not None:
             assert np.allclose(script[wrong], line), error
-            seen[error["id"]] += 1
-        if error["id"] == SLIP:
+            seen[error.id] += 1
+        if error.id == SLIP:
             assert np.sum(~np.isclose(script[wrong], right[wrong])) == 1
     assert len(seen) >= 10
 
 
+@pytest.mark.slow
 def test_answers_name_the_step_and_give_the_right_values():
     for question in questions(TYPE, 15, mechanism="self_attention"):
-        (error,), d = question.content["errors"], question.problem.derivation
+        (error,), d = question.content.errors, question.problem.derivation
         step, what, line, output = (part.answer for part in question.parts)
         assert isinstance(step, WordAnswer)
-        assert error["step"] in (step.word, *step.accepted)
+        assert error.step in (step.word, *step.accepted)
         assert isinstance(what, ChoiceAnswer)
         assert len(what.options) == OPTIONS
         assert len({option.text for option in what.options}) == OPTIONS
-        assert [question.content["offered"][0][i] for i in what.right] == [error["id"]]
+        assert [question.content.offered[0][i] for i in what.right] == [error.id]
         assert isinstance(line, MatrixAnswer)
-        assert line.value == d.value(error["step"])
+        assert line.value == d.value(error.step)
         assert isinstance(output, MatrixAnswer)
         assert output.value == d.last.result
 
 
+@pytest.mark.slow
 def test_mistakes_and_steps_take_turns():
     drawn = list(contents(TYPE, 40))
-    steps = Counter(content["errors"][0]["step"] for content in drawn)
+    steps = Counter(content.errors[0].step for content in drawn)
     assert set(steps) == {"S", "S'", "A", "Z"}
-    ids = Counter(content["errors"][0]["id"] for content in drawn)
+    ids = Counter(content.errors[0].id for content in drawn)
     assert max(count for id, count in ids.items() if id != SLIP) <= 3
     assert {"C1", "C2", "X1", "O1", "T2"} <= set(ids)
-    places = Counter(content["offered"][0].index(content["errors"][0]["id"]) for content in drawn[:40])
+    places = Counter(content.offered[0].index(content.errors[0].id) for content in drawn[:40])
     assert places == dict.fromkeys(range(OPTIONS), 8)
 
 
+@pytest.mark.slow
 def test_nothing_that_is_offered_besides_writes_the_same_line():
     for question in questions(TYPE, 20, settings={"mask": "causal"}):
-        (error,), d = question.content["errors"], question.problem.derivation
-        written = script_of(question).value(error["step"])
-        for id in question.content["offered"][0]:
-            if id not in (SLIP, error["id"]):
+        (error,), d = question.content.errors, question.problem.derivation
+        written = script_of(question).value(error.step)
+        for id in question.content.offered[0]:
+            if id not in (SLIP, error.id):
                 wrong = misconception(id).on(d)
                 assert wrong is not None
-                assert wrong.value(error["step"]) != written
+                assert wrong.value(error.step) != written
 
 
+@pytest.mark.slow
 def test_two_errors_are_two_lines():
     for question in questions(TYPE, 6, options={"errors": 2}, settings={"mask": "causal"}):
-        steps = [error["step"] for error in question.content["errors"]]
+        steps = [error.step for error in question.content.errors]
         order = [step.name for step in question.problem.steps]
         assert len(set(steps)) == 2
         assert order.index(steps[0]) < order.index(steps[1])
@@ -156,10 +162,10 @@ def test_promises_for_a_class_set():
 
 def test_a_second_explanation_is_found():
     """With S = Sᵀ, K Qᵀ cannot be seen."""
-    content = next(c for c in contents(TYPE, 40) if c["errors"][0]["id"] == "T2")
-    given = {**content["given"], "Q": content["given"]["K"]}
+    content = next(c for c in contents(TYPE, 40) if c.errors[0].id == "T2")
+    given = {**content.given, "Q": content.given["K"]}
     with pytest.raises(SelfCheckError, match="cannot be seen"):
-        TYPE.prove(TYPE.make({**content, "given": given}))
+        TYPE.prove(TYPE.make(replace(content, given=given)))
 
 
 def test_options_out_of_range():
@@ -169,6 +175,6 @@ def test_options_out_of_range():
 
 def test_the_script_is_not_the_key():
     content = next(contents(TYPE, 1))
-    script = with_error(whole(derived.problem_of(content).derivation), content["errors"][0])
+    script = with_error(whole(derived.problem_of(content).derivation), content.errors[0])
     assert isinstance(script.last.result, Matrix)
     assert script.last.result != derived.problem_of(content).derivation.last.result

@@ -8,7 +8,8 @@ from problem_laws import contents, is_written, keeps_its_promises, questions, re
 
 from symattn.document import HeatMap
 from symattn.errors import SelfCheckError
-from symattn.problems.heatmap import MASKS, PATTERNS, RANGES, TYPE, WRONG
+from symattn.problems.heatmap import PATTERNS, TYPE, WRONG
+from symattn.problems.pictures import MASKS, RANGES
 from symattn.question import ChoiceAnswer
 
 KEEP = {
@@ -38,7 +39,7 @@ def levels(weights):
 
 def items(kind: str, count: int = 40, level: str = "standard"):
     for question in questions(TYPE, count, level=level):
-        for item, part in zip(question.content["items"], question.parts, strict=True):
+        for item, part in zip(question.frozen["items"], question.parts, strict=True):
             if item["kind"] == kind:
                 shown = next(block for block in part.ask if isinstance(block, HeatMap))
                 yield item, part, [list(row) for row in shown.levels]
@@ -132,6 +133,7 @@ def test_no_statement_comes_twice():
         assert len(set(texts)) == len(texts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["starter", "standard", "long"])
 def test_variants_keep_their_promises(level):
     keeps_its_promises(TYPE, 200 if level == "standard" else 60, level=level)
@@ -147,7 +149,7 @@ def test_right_options_stand_everywhere_alike():
 
 def test_two_heads_of_one_question_differ():
     for question in questions(TYPE, 20):
-        patterns = [item["pattern"] for item in question.content["items"] if item["kind"] == "head"]
+        patterns = [item["pattern"] for item in question.frozen["items"] if item["kind"] == "head"]
         assert len(set(patterns)) == 2
 
 
@@ -167,7 +169,8 @@ def test_questions_are_written(notation):
 
 @pytest.mark.parametrize("kind", ["matrix", "mask", "head", "statements"])
 def test_a_picture_that_is_not_clear_does_not_survive(kind):
-    (content,) = contents(TYPE, 1)
+    (drawn,) = contents(TYPE, 1)
+    content = TYPE.freeze(drawn)
     item = next(item for item in content["items"] if item["kind"] == kind)
     match kind:
         case "matrix":  # equal scores: the first rows are the same with every matrix that is masked
@@ -179,4 +182,4 @@ def test_a_picture_that_is_not_clear_does_not_survive(kind):
         case "statements":
             item["statements"][0]["true"] = not item["statements"][0]["true"]
     with pytest.raises(SelfCheckError):
-        TYPE.prove(TYPE.make(content))
+        TYPE.prove(TYPE.make(TYPE.thaw(content, "")))

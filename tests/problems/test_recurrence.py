@@ -13,11 +13,7 @@ from symattn.dice import Dice
 from symattn.errors import SelfCheckError
 from symattn.explanation import question_document
 from symattn.identity import identity
-from symattn.problems.recurrence import (
-    CLAIMS,
-    STATEMENTS,
-    TYPE,
-    WORK,
+from symattn.problems.layers import (
     attention_pairs,
     attention_products,
     convolution_operations,
@@ -25,6 +21,7 @@ from symattn.problems.recurrence import (
     recurrent_operations,
     stacked_layers,
 )
+from symattn.problems.recurrence import CLAIMS, STATEMENTS, TYPE, WORK
 from symattn.question import ChoiceAnswer, MatrixAnswer, RubricAnswer
 from symattn.writers import FORMATS
 
@@ -125,23 +122,24 @@ def test_operations_by_multiplying(n, d, k):
     assert sum(multiplied(1, d, d) for _ in range(n) for _ in range(k)) == convolution_operations(n, d, k)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["starter", "standard", "long"])
 def test_every_answer(level):
     for number in range(1, 41):
         q = question(number, level=level)
-        n, d, k, wide = (q.content[name] for name in ("n", "d", "k", "wide"))
-        first, last = q.content["from"], q.content["to"]
+        n, d, k, wide = (q.frozen[name] for name in ("n", "d", "k", "wide"))
+        first, last = q.frozen["from"], q.frozen["to"]
         assert 1 <= first < last <= n
         cost, steps, paths = (list(answer(q, name).value) for name in ("cost", "steps", "paths"))
         assert cost == [3 * n * d**2, 2 * n**2 * d, 2 * n * d**2, k * n * d**2]
         chains = list(answer(q, "chains").value)
         assert chains == [5, 5, 3 * n, 6 * n]  # Q, S, S', A, Z; U h, the sum and f at every position
-        parallel, works = answer(q, "parallel"), q.content["parallel"]
+        parallel, works = answer(q, "parallel"), q.frozen["parallel"]
         assert isinstance(parallel, ChoiceAnswer)
         assert parallel.right == {i for i, name in enumerate(works) if TOGETHER[name]}
         assert len(parallel.right) == 3
         assert len(set(works)) == 6
-        through, w = q.content["through"], sympy.Rational(q.content["slope"])
+        through, w = q.frozen["through"], sympy.Rational(q.frozen["slope"])
         x, h = sympy.symbols("w h_0")
         state = h
         for t in range(through):
@@ -176,11 +174,12 @@ def test_the_bank_is_balanced_and_says_why():
         assert bool(claim.correction) != claim.true
 
 
+@pytest.mark.slow
 def test_claims_are_half_true_and_never_on_one_topic():
     ticks = []
     for level, number in [(level, number) for level in CLAIMS for number in range(1, 31)]:
         q = question(number, level=level)
-        names = q.content["statements"]
+        names = q.frozen["statements"]
         topics = [STATEMENTS[name].topic or name for name in names]
         assert len(set(topics)) == len(names) == CLAIMS[level]
         judged = answer(q, "claims")
@@ -209,20 +208,23 @@ def test_claims_about_counts_hold_when_counted():
     assert STATEMENTS["dilated"].true == all(dilated_layers(3**power - 1, 3) == power for power in range(1, 9))
 
 
+@pytest.mark.slow
 def test_two_hundred_contents_are_proved_and_come_back_from_json():
     seen = set()
     for number in range(1, 201):
         q = question(number)
-        seen.add(identity(q.content))
+        seen.add(identity(q.frozen))
         TYPE.prove(q)
-        assert list(TYPE.make(json.loads(json.dumps(q.content))).entries()) == list(q.entries())
+        assert list(TYPE.make(TYPE.thaw(json.loads(json.dumps(q.frozen)), "")).entries()) == list(q.entries())
         assert q.marks == 18
     assert len(seen) == 200
 
 
 def test_a_content_frozen_before_there_were_chains_and_gradients_comes_out_as_it_was():
     q = question(1)
-    old = TYPE.make({name: q.content[name] for name in q.content if name not in ("parallel", "through", "slope")})
+    frozen = {name: x for name, x in q.frozen.items() if name not in ("parallel", "through", "slope")}
+    old = TYPE.make(TYPE.thaw(frozen, ""))
+    assert old.frozen == frozen
     assert old.marks == 13
     assert [part.name for part in old.parts] == ["cost", "steps", "paths", "overtaking", "claims", "corrections"]
     TYPE.prove(old)
@@ -233,7 +235,7 @@ def test_a_content_frozen_before_there_were_chains_and_gradients_comes_out_as_it
 )
 def test_a_wrong_key_is_found(name, changed):
     q = question(1)
-    other = TYPE.make({**q.content, "from": 1, **changed})
+    other = TYPE.make(TYPE.thaw({**q.frozen, "from": 1, **changed}, ""))
     swapped = tuple(o if o.name == name else p for p, o in zip(q.parts, other.parts, strict=True))
     assert isinstance(answer(q, "paths"), MatrixAnswer)
     with pytest.raises(SelfCheckError, match=name):

@@ -30,7 +30,7 @@ def test_rows_into_columns_against_numpy():
         assert isinstance(shape, ShapeAnswer)
         assert shape.shape == (4, 5)
         assert all(isinstance(part, MatrixAnswer) for part in (token, scores, output))
-        t = question.content["token"]
+        t = question.frozen["token"]
         assert np.allclose(floats(token.value), there["Q"][:, t : t + 1])
         assert np.allclose(floats(scores.value), there["S"])
         assert np.allclose(floats(output.value), there["Z"])
@@ -44,12 +44,13 @@ def test_columns_into_rows_against_numpy():
         right = numpy_attention(q, k, v, scale=2)
         *_, shape, token, scores, output = (part.answer for part in question.parts)
         assert shape.shape == (3, 4)
-        t = question.content["token"]
+        t = question.frozen["token"]
         assert np.allclose(floats(token.value), q[t : t + 1])
         assert np.allclose(floats(scores.value), right["S"])
         assert np.allclose(floats(output.value), right["Z"])
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize(("notation", "left", "right"), [("standard", "K", "Q"), ("columns", "Q", "K")])
 def test_the_product_of_the_scores(notation, left, right):
     """S = Kᵀ Q in columns, and S = Q Kᵀ in rows."""
@@ -64,14 +65,15 @@ def test_the_product_of_the_scores(notation, left, right):
         assert isinstance(second, Transposed) == (notation == "columns")
 
 
+@pytest.mark.slow
 def test_names_are_those_of_the_notation():
     """The weights that note 000 calls S'' are what the standard notation calls A."""
     target = load_notation("note-000")
     seen = set()
     for question in questions(TYPE, 12, options={"into": "note-000"}):
-        role = question.content["role"]
+        role = question.frozen["role"]
         answer = question.parts[0].answer
-        assert [question.content["names"][i] for i in answer.right] == [role]
+        assert [question.frozen["names"][i] for i in answer.right] == [role]
         assert target.named(role).matrix != load_notation("standard").named(role).matrix
         seen.add((role, target.named(role).matrix))
     assert ("A", "S''") in seen
@@ -80,12 +82,13 @@ def test_names_are_those_of_the_notation():
 def test_keys_stand_everywhere_equally_often():
     drawn = list(contents(TYPE, 16))
     for places in (
-        Counter(content["names"].index(content["role"]) for content in drawn),
-        Counter(content["products"].index(3) for content in drawn),
+        Counter(content.names.index(content.role) for content in drawn),
+        Counter(content.products.index(3) for content in drawn),
     ):
         assert places == dict.fromkeys(range(OPTIONS), 4)
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("into", notations())
 @pytest.mark.parametrize("notation", ["standard", "columns", "note-002"])
 def test_between_all_notations(notation, into):
@@ -98,6 +101,7 @@ def test_between_all_notations(notation, into):
         is_written(question)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stated", [{}, {"mechanism": "attention", "settings": {"mask": "causal"}}])
 def test_promises(stated):
     keeps_its_promises(TYPE, 3, **stated)
@@ -108,6 +112,7 @@ def test_promises_for_a_class_set():
     keeps_its_promises(TYPE, 200)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_translated():
     with pytest.raises(InputError, match="rounded"):
         next(contents(TYPE, 1, settings={"rounding": {"places": 1}}))

@@ -332,6 +332,7 @@ def test_heat_maps_side_by_side_keep_captions_and_numbers(small: bool, format: s
     assert settled(sheet(maps)) == sheet(maps)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tex")
 def test_pictures_compile_with_tex_and_nothing_overflows() -> None:
     maps = HeatMaps(tuple(((Words(f"caption {k}"), Math(Number("1"))), MAP) for k in range(7)))

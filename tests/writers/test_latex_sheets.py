@@ -62,6 +62,7 @@ def words_shown(source: str) -> set[str]:
 # --- the switch ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tex")
 @pytest.mark.parametrize("solutions", SHOWN)
 def test_the_switch_says_what_is_printed(solutions: str) -> None:
@@ -105,6 +106,7 @@ def test_hostile_words_are_skipped_too() -> None:
     assert words_shown(source) == {"asked"}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tex")
 def test_what_a_teacher_may_uncomment_works() -> None:
     source = latex.write(sheet(SOLVED, solutions="key", sheet="3f9a"))
@@ -156,6 +158,7 @@ def test_a_name_is_changed_in_one_place() -> None:
 LEFT, ABOVE = matrix([1, 0, -1], [2, 1, 0]), matrix([1, 10], [0, 1], [2, 2])
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.usefixtures("tex")
 @pytest.mark.parametrize("size", [11, 18, 24])
 @pytest.mark.parametrize(
@@ -202,6 +205,7 @@ def uprights(page: PageObject) -> list[float]:
     return [float(high) / 72 * 25.4 for high in lines]
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.usefixtures("tex")
 @pytest.mark.parametrize("lines", range(18, 43, 4))
 def test_a_frame_to_write_in_goes_on_on_the_next_page(lines: int) -> None:
@@ -248,6 +252,7 @@ def test_a_class_is_one_run_and_every_sheet_has_pages_of_its_own(tmp_path: Path)
     assert [page.count(s.name) for s, page in zip(made, (p for p in pages if "page 1 of" in p), strict=True)] == [1] * 3
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tex")
 def test_settings_of_one_sheet_end_with_it(tmp_path: Path) -> None:
     one = sheet(Paragraph((Words("first "), Math(W_Q))), SOLVED, solutions="key", sheet="one")
@@ -296,6 +301,7 @@ def test_one_sheet_needs_no_master_and_a_printed_one_is_complete(tmp_path: Path)
 # --- looks, letters ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.usefixtures("tex")
 @pytest.mark.parametrize("look", [Look(paper="letter"), Look(18, "letter", "compact"), Look(24, spacing="compact")])
 def test_paper_and_sizes(look: Look) -> None:
@@ -350,6 +356,7 @@ def test_every_engine_agrees() -> None:
     assert complaints(made.document("key")) == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tex")
 @pytest.mark.parametrize("fault", ["\\noindent\\rule{300mm}{1pt}\\par", "\\nonsense"])
 def test_what_is_wrong_in_a_class_is_found_and_named(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:

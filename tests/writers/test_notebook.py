@@ -84,6 +84,7 @@ def test_every_document_is_a_valid_notebook(name: str) -> None:
     assert complaints(EVERYTHING[name]) == []
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("name", list(mechanisms()))
 def test_every_mechanism_is_a_notebook_that_runs(name: str) -> None:
     for document in (made(name).worksheet, made(name).key, derive_again(name)):
@@ -96,6 +97,7 @@ def derive_again(name: str) -> Document:
     return derivation_document(made(name).problem)
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("name", list(problem_types()))
 def test_every_problem_type_is_a_notebook_that_runs(name: str) -> None:
     for document in (of_type(name).worksheet, of_type(name).key):
@@ -108,6 +110,7 @@ def test_every_example_is_a_notebook_that_runs(name: str) -> None:
         assert complaints(derive(name, corrected=corrected).document) == []
 
 
+@pytest.mark.slow
 def test_every_key_runs_in_a_python_of_its_own() -> None:
     """Nothing of symattn is there: only the standard library and NumPy."""
     notebooks = [sources(made(name).key, "code") for name in mechanisms()]
@@ -121,6 +124,7 @@ def test_every_key_runs_in_a_python_of_its_own() -> None:
     subprocess.run([sys.executable, "-I", "-c", script], input=json.dumps(notebooks), text=True, check=True)
 
 
+@pytest.mark.slow
 def test_the_bytes_are_the_same_under_every_hash_seed() -> None:
     script = (
         "from symattn.api import derive; from symattn.sheets import render; import hashlib\n"
@@ -236,6 +240,7 @@ DRAWN: dict[str, tuple[str, dict[str, object]]] = {
 }
 
 
+@pytest.mark.covering(most=31)
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 @pytest.mark.parametrize("name", list(OTHERS))
 def test_variants_agree(name: str, orientation: str) -> None:
@@ -245,6 +250,7 @@ def test_variants_agree(name: str, orientation: str) -> None:
     run(*program(derive(mechanism, **givens, **chosen, orientation=orientation).derivation))
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 @pytest.mark.parametrize("name", list(DRAWN))
 def test_drawn_variants_agree(name: str, orientation: str) -> None:
@@ -341,6 +347,7 @@ def _number(cell: str) -> float:
     return float(Fraction(cell))
 
 
+@pytest.mark.covering(most=10)
 @pytest.mark.parametrize("name", [*mechanisms(), *problem_types()])
 def test_a_worksheet_gives_nothing_away(name: str) -> None:
     """Its programs only repeat matrices that are printed on it, and compute nothing."""
@@ -402,10 +409,11 @@ def asked(name: str) -> Question:
 
 def exam(names: tuple[str, ...], layout: Layout = "matrix") -> tuple[Document, Document]:
     """A paper with these questions, and its key."""
-    spec, questions = ExamSpec("An exam", (), layout=layout), [asked(name) for name in names]
+    spec, questions = ExamSpec("An exam", layout=layout), [asked(name) for name in names]
     return paper(spec, Copy(0, "X"), questions), key(spec, "X", questions)
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("names", EXAMS, ids=str)
 def test_exam_papers_and_keys_are_notebooks_that_run(names: tuple[str, ...], layout: Layout) -> None:

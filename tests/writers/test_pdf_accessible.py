@@ -60,6 +60,7 @@ LOOKS = [
 ]
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (" pt" in name)) for name in EVERYTHING]
 )
@@ -122,6 +123,7 @@ def test_a_matrix_that_is_much_too_wide_is_set_row_by_row() -> None:
     assert faults(data) == []
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("n_rows", [3, 40, 200])
 def test_lines_that_belong_together_leave_no_page_too_full(n_rows: int) -> None:
     page = sheet(Display(tuple(equal("x", WEIGHT) for _ in range(n_rows))),

@@ -7,11 +7,11 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from waiting import until
 
 from symattn.errors import InputError
 from symattn.writers import compiling, pdf
@@ -40,13 +40,6 @@ def runs(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
-
-
-def ended(pid: int) -> bool:
-    deadline = time.monotonic() + 30
-    while runs(pid) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return not runs(pid)
 
 
 def test_one_process_compiles_many_documents(compiler: Compiler) -> None:
@@ -93,6 +86,7 @@ def test_source_reads_no_file_and_reaches_no_network(compiler: Compiler, source:
         compiler.compile(PAGE + source.encode())
 
 
+@pytest.mark.slow
 def test_what_never_ends_is_stopped() -> None:
     compiler = Compiler(seconds=1)
     with pytest.raises(LostError, match="stopped after 1 seconds"):
@@ -176,14 +170,14 @@ def python(program: str) -> subprocess.Popen[str]:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc to look at processes")
 @pytest.mark.parametrize("killed", [False, True])
 def test_the_process_ends_with_whoever_started_it(killed: bool) -> None:
-    program = PRINTS_ITS_CHILD + ("import time; time.sleep(60)" if killed else "")
+    program = PRINTS_ITS_CHILD + ("import signal; signal.pause()" if killed else "")
     with python(program) as started:
         assert started.stdout
         child = int(started.stdout.readline())
         if killed:
             started.kill()
-        started.wait(timeout=60)
-    assert ended(child)
+        until(lambda: started.poll() is not None)
+    until(lambda: not runs(child))
 
 
 # --- TeX ---------------------------------------------------------------------------------------------------
@@ -200,6 +194,7 @@ def test_tex_writes_no_file_without_end(monkeypatch: pytest.MonkeyPatch) -> None
         pdf.latex_pdf(DOCUMENT % endless)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tex")
 def test_tex_that_never_ends_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdf, "LATEX_SECONDS", 1)

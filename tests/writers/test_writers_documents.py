@@ -30,6 +30,7 @@ def words_of(data: bytes) -> str:
     return "\n".join(page.extract_text() for page in PdfReader(BytesIO(data)).pages)
 
 
+@pytest.mark.covering(most=32)
 @pytest.mark.parametrize("format", list(FORMATS))
 @pytest.mark.parametrize("name", list(EVERYTHING))
 def test_every_format_writes_every_document(name: str, format: str) -> None:
@@ -42,6 +43,7 @@ def test_every_format_writes_every_document(name: str, format: str) -> None:
 SLOW_IN_TEX = {"pictures", *LARGE}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tex")
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW_IN_TEX)) for name in EVERYTHING]
@@ -58,6 +60,7 @@ def test_typst_makes_accessible_pdf(name: str) -> None:
     assert data == pdf.write_pdf(EVERYTHING[name])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tex")
 def test_both_engines_print_every_formula() -> None:
     page = sheet(*(Display((formula,)) for formula in FORMULAS.values()))
@@ -66,12 +69,14 @@ def test_both_engines_print_every_formula() -> None:
     assert pdf.write_pdf(page).startswith(b"%PDF")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tex")
 def test_latex_is_reproducible() -> None:
     source = FORMATS["latex"].write(ALL)
     assert pdf.latex_pdf(source)[0] == pdf.latex_pdf(source)[0]
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("engine", ["typst", "tex"])
 def test_every_number_is_printed(engine: str, request: pytest.FixtureRequest) -> None:
     if engine == "tex":

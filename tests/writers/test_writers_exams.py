@@ -104,6 +104,7 @@ def _near(points: set[tuple[float, float]]) -> set[tuple[float, float]]:
     return {(round(x + dx, 1), round(y + dy, 1)) for x, y in points for dx in steps for dy in steps}
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("size", SIZES)
 def test_ruled_lines_are_8_millimetres_apart(size: int, engine: str) -> None:
     page = replace(sheet(WorkingSpace(40, ruled=True)), look=Look(text_size=size))
@@ -116,6 +117,7 @@ def test_ruled_lines_are_8_millimetres_apart(size: int, engine: str) -> None:
 # --- large print -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("name", [name for name in {**EXAMS, **LARGE} if not re.match("hostile|outside", name)])
 def test_nothing_stands_in_the_margins(name: str) -> None:
     for page in pages(pdf.write_pdf({**EXAMS, **LARGE}[name])):
@@ -124,6 +126,7 @@ def test_nothing_stands_in_the_margins(name: str) -> None:
         assert max(x) < RIGHT + 0.5
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("size", SIZES)
 def test_text_is_as_large_as_asked_for(size: int, engine: str) -> None:
     page = replace(
@@ -149,6 +152,7 @@ def test_text_without_pages_knows_no_sizes(format: str) -> None:
     assert len({FORMATS[format].write(replace(EXAM, look=Look(text_size=size))) for size in SIZES}) == 1
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("recipe", ["", "symattn exam --seed 7"])
 def test_every_page_names_the_sheet_and_its_number(size: int, recipe: str, engine: str) -> None:
@@ -460,6 +464,7 @@ def test_text_from_outside_is_escaped_as_in_a_paragraph(text: str, format: str) 
         assert escaped in only(format, block)
 
 
+@pytest.mark.covering(most=1)
 def test_text_from_outside_is_printed_verbatim(engine: str) -> None:
     blocks = [
         block

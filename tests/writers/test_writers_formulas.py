@@ -30,6 +30,9 @@ hat                      | \hat s_{12} | attach(hat(s), b: 1 2) | ŝ₁₂
 infinity                 | -\infty | −∞ | −∞
 sum                      | a - b + c - (d + 1) | a − b + c − (d + 1) | a − b + c − (d + 1)
 dot product              | s_{12} = 1 \cdot 0 + 0 \cdot (-1) + 2 \cdot 3 = 6 | attach(s, b: 1 2) = 1 ⋅ 0 + 0 ⋅ (−1) + 2 ⋅ 3 = 6 | s₁₂ = 1·0 + 0·(−1) + 2·3 = 6
+negative factor first    | (-1) \cdot 2 | (−1) ⋅ 2 | (−1)·2
+negative factor last     | a (-b) | a (−b) | a(−b)
+negative factor unsigned | -a b | −a b | −ab
 product of sums          | (a + 1) (b - 2) | (a + 1) (b − 2) | (a + 1)(b − 2)
 figures side by side     | 2 \cdot 3 | 2 ⋅ 3 | 2·3
 fraction                 | \frac{1}{2} | frac(1, 2) | 1/2

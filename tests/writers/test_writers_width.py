@@ -39,6 +39,7 @@ def test_width_against_typst() -> None:
     check(dict(zip(MEASURED, json.loads(answer), strict=True)), 0.88, 1.2)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tex")
 def test_width_against_tex() -> None:
     boxes = "".join(

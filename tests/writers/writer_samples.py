@@ -118,6 +118,9 @@ FORMULAS: dict[str, Formula] = {
         indexed("s", 1, 2), plus(times(1, 0, sign="·"), times(0, -1, sign="·"), times(2, 3, sign="·")), 6
     ),
     "signs": Row((times("a", "b", sign="×"), times("a", "b", sign="⊙"), times(-1, 2, sign="·"))),
+    "negative factor first": times(-1, 2, sign="·"),
+    "negative factor last": times("a", Negative(Name("b"))),
+    "negative factor unsigned": times(Negative(Name("a")), "b"),
     "product of sums": times(plus("a", 1), plus("b", -2)),
     "figures side by side": times(2, 3),
     "product of words": times("softmaxed", "v"),

@@ -1,0 +1,349 @@
+"""To add a mechanism, an operation, a misconception, a problem type or a format is to write one file.
+
+Each is written into a folder of the user's own here, and works in every format, layout, algebra and language, with
+tokens as rows and as columns.  A whole operation is in test_new_operation.py.  An export to another system is an output
+format.
+"""
+
+import importlib
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
+
+import numpy
+import pytest
+from click.testing import CliRunner
+
+import symattn
+from symattn.additions import modules
+from symattn.api import make_recipe
+from symattn.cli import main
+from symattn.errors import InputError
+from symattn.exact import Matrix
+from symattn.explanation import Layout
+from symattn.languages import languages
+from symattn.mechanisms import mechanisms
+from symattn.misconceptions import misconceptions, replayed
+from symattn.ops import OPS
+from symattn.presentation import make_look
+from symattn.problems import problem_types
+from symattn.sheets import render, sheets, thaw_sheets, write_sheets
+from symattn.symbolic import in_symbols, substituted
+from symattn.writers import FORMATS
+
+WRITTEN = {
+    "mechanisms/fast_weights": '''
+"""Attention without a softmax: what fast weights come to (Schlag et al. 2021)."""
+
+from symattn.mechanisms.base import Mechanism
+from symattn.derivation import transposed
+from symattn.ops import MatMul
+
+
+def derive(d, settings, sizes):
+    d = d.then("S", MatMul(), "Q", transposed("K"))
+    return d.then("Z", MatMul(), "S", "V")
+
+
+MECHANISM = Mechanism(
+    name="fast_weights",
+    title="Fast weights",
+    givens={"Q": ("n", "d_k"), "K": ("m", "d_k"), "V": ("m", "d_v")},
+    default_sizes={"n": 2, "m": 3, "d_k": 2, "d_v": 2},
+    defaults={"scale": "none"},
+    derive=derive,
+)
+''',
+    "ops/powers": '''
+"""Powers of entries."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from symattn.derivation import RuleOp
+from symattn.formula import Call, Name
+
+
+@dataclass(frozen=True)
+class Powers(RuleOp):
+    """Each entry times itself so many times, perhaps without its sign."""
+
+    times: int
+    sign: Literal["kept", "lost"] = "kept"
+    title = "Powers"
+
+    def shape(self, *shapes):
+        return shapes[0]
+
+    def rule(self, A, i, j, x):
+        entry = A.apply("abs", x[i, j]) if self.sign == "lost" else x[i, j]
+        return A.product(*[entry] * self.times)
+
+    def written(self, style, *operands):
+        return Call(Name("pow"), operands)
+
+
+OPS = {"powers": Powers}
+''',
+    "misconceptions/doubling": '''
+"""Weights counted twice."""
+
+from symattn.exact import Matrix
+from symattn.misconceptions.base import Instead, Misconception, found
+from symattn.ops import Softmax
+
+
+def doubled(d):
+    place = found(d, "A", Softmax)
+    return {"A": place[0].with_op(Instead(place[1], _twice))} if place else None
+
+
+def _twice(of, scores):
+    return Matrix.of([2 * x for x in row] for row in of.apply(scores).rows)
+
+
+MISCONCEPTIONS = (
+    Misconception(
+        "X9",
+        "Weights are doubled.",
+        at="A",
+        change=doubled,
+        exactly="every weight twice",
+        tell="Its rows sum to 2.",
+        feedback="The weights of a token sum to 1; here $@name(A)$ has been doubled.",
+        source="made up for a test",
+        prior="low",
+    ),
+)
+''',
+    "problems/mixing": '''
+"""Fast weights by hand."""
+
+from symattn.problems.variety import Asked, variety
+
+TYPE = variety("mixing", "Weights without a softmax", {
+    "plain": Asked("weighted_values", "The weights are given. Work out the weighted sums of the values."),
+})
+''',
+    "writers/outline": '''
+"""The headings of a page, one a line."""
+
+from symattn.document import Heading, Solved, settled
+from symattn.writers import text
+
+SUFFIX = ".outline"
+formula = text.formula
+
+
+def write(document):
+    return "\\n".join([document.title, *headings(settled(document).blocks)]) + "\\n"
+
+
+def headings(blocks):
+    for block in blocks:
+        if isinstance(block, Heading):
+            yield text.plain(block.content)
+''',
+}
+CATALOGUES = (mechanisms, misconceptions, problem_types)
+Q, K, V = [[1, 0], [2, -1]], [[1, 0], [0, 1], [1, 1]], [[1, 2], [0, 1], [3, -1]]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    root = tmp_path_factory.mktemp("own")
+    for name, source in WRITTEN.items():
+        path = root / f"{name}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(source, encoding="utf-8")
+    return root
+
+
+@pytest.fixture(scope="module", autouse=True)
+def added(folder):
+    """The folder is in the catalogues, as it is where SYMATTN_PATH names it."""
+    with pytest.MonkeyPatch.context() as patch:
+        for path in folder.iterdir():
+            package = importlib.import_module(WHERE[path.name])
+            patch.setattr(package, "__path__", [*package.__path__, str(path)])
+        for catalogue in CATALOGUES:
+            catalogue.cache_clear()
+        patch.setitem(OPS, "powers", importlib.import_module(f"{WHERE['ops']}.powers").Powers)
+        patch.setitem(FORMATS, "outline", importlib.import_module(f"{WHERE['writers']}.outline"))
+        yield
+    for name in WRITTEN:
+        catalogue, _, module = name.partition("/")
+        del sys.modules[f"{WHERE[catalogue]}.{module}"]
+    for catalogue in CATALOGUES:
+        catalogue.cache_clear()
+
+
+WHERE = {
+    "mechanisms": "symattn.mechanisms",
+    "ops": "symattn.ops",
+    "misconceptions": "symattn.misconceptions",
+    "problems": "symattn.problems",
+    "writers": "symattn.writers",
+}
+
+
+def listed(*names: str) -> str:
+    outcome = CliRunner().invoke(main, ["list", *names])
+    assert outcome.exit_code == 0, outcome.output
+    return outcome.output
+
+
+def in_every_format_and_language(document) -> None:
+    for form in FORMATS:
+        assert render(document, form)[1]
+    for language in languages():
+        look = make_look(language=language)
+        assert render(replace(document, look=look), "text")[1]
+
+
+@pytest.mark.parametrize("orientation", ["rows", "columns"])
+def test_a_mechanism(orientation):
+    by_hand = numpy.array(Q) @ numpy.array(K).T @ numpy.array(V)
+    givens = {"Q": Q, "K": K, "V": V}
+    if orientation == "columns":
+        givens, by_hand = {name: Matrix(m).T for name, m in givens.items()}, by_hand.T
+    solution = symattn.derive("fast_weights", orientation=orientation, **givens)
+    assert (numpy.asarray(solution["Z"].result, dtype=float) == by_hand).all()
+    in_letters = substituted(in_symbols(solution.derivation), solution.derivation.givens)
+    assert in_letters["Z"].result == solution["Z"].result
+    sheet = solution.worksheet()
+    in_every_format_and_language(sheet.key)
+    for layout in get_args(Layout):
+        assert render(sheet.document("key", layout=layout), "markdown")[1]
+    assert symattn.check(solution, {"S": solution["S"].result, "Z": solution["Z"].result}).right
+
+
+def test_a_mechanism_is_listed_drawn_and_has_letters():
+    assert "fast_weights" in listed("mechanisms")
+    assert "Schlag et al. 2021" in listed("mechanism", "fast_weights")
+    one, two = sheets(make_recipe("fast_weights", seed=3), 2)
+    assert one.worksheet != two.worksheet
+    letters = symattn.derive("fast_weights", symbolic=True, sizes={"n": "n", "m": "m", "d_k": 2, "d_v": 2})
+    assert letters["Z"].result.shape == ("n", 2)
+    assert "Σ" in letters.text()
+
+
+@pytest.mark.parametrize("orientation", ["rows", "columns"])
+def test_an_operation_has_its_parameters_from_its_fields(orientation):
+    turn = (lambda m: m) if orientation == "rows" else (lambda m: Matrix(m).T)
+    steps = [{"name": "P", "op": "powers", "of": "Q", "times": 3, "sign": "lost"}]
+    solution = symattn.derive("custom", steps=steps, Q=turn(Q))
+    assert (numpy.asarray(solution["P"].result, dtype=float) == abs(numpy.asarray(turn(Q), dtype=float)) ** 3).all()
+    for form in FORMATS:
+        assert solution.text(form)
+    assert "powers" in listed("ops")
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        ({"times": 2, "sign": "keep"}, r"sign is 'keep'; kept or lost was expected"),
+        ({"times": -2}, r"times is -2; a whole number from 1 was expected"),
+        ({}, r"Step 'P' \(powers\) needs times"),
+        ({"times": 2, "tims": 2}, r"has 'tims'; did you mean times"),
+    ],
+)
+def test_an_operation_with_wrong_parameters(said, sentence):
+    with pytest.raises(InputError, match=sentence):
+        symattn.derive("custom", steps=[{"name": "P", "op": "powers", "of": "Q", **said}], Q=Q)
+
+
+@pytest.mark.parametrize("orientation", ["rows", "columns"])
+def test_a_misconception(orientation):
+    turn = (lambda m: m) if orientation == "rows" else (lambda m: Matrix(m).T)
+    solution = symattn.derive("attention", orientation=orientation, Q=turn(Q), K=turn(K), V=turn(V))
+    (wrong,) = replayed(solution.derivation, ["X9"])
+    doubled = 2 * numpy.asarray(solution["A"].result, dtype=float)
+    assert numpy.allclose(numpy.asarray(wrong.value("A"), dtype=float), doubled)
+    written = {name: wrong.value(name) for name in ("S", "S'", "A", "Z")}
+    marking = symattn.check(solution, written)
+    assert not marking.right
+    assert "X9" in marking.text("text", "teacher")
+    for reader in ("student", "teacher"):
+        in_every_format_and_language(marking.document(reader))
+    assert "has been doubled" in marking.text("text")
+
+
+def test_a_misconception_is_listed():
+    assert "X9" in listed("misconceptions")
+    assert "Its rows sum to 2." in listed("misconception", "X9")
+
+
+@pytest.mark.parametrize("orientation", ["rows", "columns"])
+def test_a_problem_type(orientation, tmp_path):
+    recipe = make_recipe(problem="mixing", seed=5, settings={"orientation": orientation})
+    made = list(sheets(recipe, 2))
+    assert made[0].worksheet != made[1].worksheet
+    for layout in get_args(Layout):
+        assert render(made[0].document("key", layout=layout), "latex")[1]
+    in_every_format_and_language(made[0].key)
+    paths = write_sheets(made, tmp_path, ["markdown"], stem="own")
+    frozen = thaw_sheets((tmp_path / "own.json").read_text(encoding="utf-8"), "own.json")
+    assert [question.content for question in frozen.values()] == [sheet.question.content for sheet in made]
+    assert len(paths) == 5
+
+
+def test_a_problem_type_is_listed():
+    assert "mixing" in listed("problems")
+
+
+def test_a_format(tmp_path):
+    assert "The headings of a page, one a line." in listed("formats")
+    solution = symattn.derive("note-000")
+    assert solution.text("outline").startswith(solution.document.title)
+    assert [path.suffix for path in solution.write(tmp_path, forms=["outline"])] == [".outline"]
+    outcome = CliRunner().invoke(main, ["worksheet", "--seed", "7", "--format", "outline", "--out", str(tmp_path)])
+    assert outcome.exit_code == 0, outcome.output
+    assert len(list(tmp_path.glob("*.outline"))) == 3
+    for name in list(problem_types())[::6]:
+        (sheet,) = sheets(make_recipe(problem=name, seed=1, level="starter"), 1)
+        assert FORMATS["outline"].write(sheet.key)
+
+
+# ------------------------------------------------------------------------------------------------ SYMATTN_PATH
+
+
+def run(path: Path | str, script: str) -> str:
+    outcome = subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, "SYMATTN_PATH": str(path)}, capture_output=True, text=True
+    )
+    return outcome.stdout + outcome.stderr
+
+
+def test_folders_that_the_environment_names_are_read(folder):
+    script = """
+from symattn.mechanisms import mechanisms
+from symattn.misconceptions import misconceptions
+from symattn.ops import OPS
+from symattn.problems import problem_types
+from symattn.writers import FORMATS
+print("fast_weights" in mechanisms(), "powers" in OPS, "X9" in misconceptions(), "mixing" in problem_types(),
+      "outline" in FORMATS)
+"""
+    assert run(folder, script) == "True True True True True\n"
+
+
+def test_a_folder_that_is_not_there_is_refused_in_a_sentence(tmp_path):
+    told = run(tmp_path / "no", "from symattn.cli import main; main(['list', 'mechanisms'])")
+    assert told == f"Error: SYMATTN_PATH names {tmp_path / 'no'}, which is no folder.\n"
+
+
+def test_a_file_that_is_wrong_is_named(tmp_path):
+    own = Path(symattn.__file__).parent / "mechanisms"
+    (tmp_path / "wrong.py").write_text("import nothing_of_that_name\n", encoding="utf-8")
+    package = importlib.import_module("symattn.mechanisms")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(package, "__path__", [str(own), str(tmp_path)])
+        with pytest.raises(InputError, match=r"wrong\.py cannot be used: ModuleNot"):
+            list(modules(package.__name__, package.__path__))
+    (tmp_path / "wrong.py").rename(tmp_path / "attention.py")
+    with pytest.raises(InputError, match=r"attention\.py has the name of .*; another name is needed"):
+        list(modules(package.__name__, [str(own), str(tmp_path)]))

@@ -1,0 +1,192 @@
+"""Plain data read by type hints: what is read comes back, and what is wrong is said with its place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+from typing import Annotated, Any, Literal, NewType
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symattn.errors import InputError
+from symattn.exact import Matrix, matrix
+from symattn.problems import ProblemType
+from symattn.typed import Absent, Between, Filled, Key, Matching, NotEmpty, OneOf, Place, ReadBy, Rest, plain, read
+
+Id = NewType("Id", str)
+
+
+class Side(Enum):
+    LEFT = "left"
+    RIGHT = "right"
+
+
+@dataclass(frozen=True)
+class Slip:
+    kind: Literal["slip"]
+    cell: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Confusion:
+    kind: Literal["confusion"]
+    id: Id
+
+
+@dataclass(frozen=True)
+class Manner:
+    heads: Annotated[int, Between(1, 8)] = 1
+    by: Literal["matrix", "token"] = "matrix"
+
+
+def _matrix(data: Any, place: Place) -> Matrix:
+    if not isinstance(data, list):
+        raise place.wrong(data, "a matrix")
+    return matrix(data)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    name: Filled
+    points: Annotated[int, Between(1, 1000)] | None = None
+    share: Annotated[Fraction, Between(0, 1)] = Fraction(1)
+    load: float = 0.5
+    easy: bool = False
+    side: Side = Side.LEFT
+    way: Literal["up", "down"] | None = None
+    errors: Annotated[tuple[Slip | Confusion, ...], Key("error")] = ()
+    rows: tuple[tuple[int | Fraction, ...], ...] = ()
+    sizes: Annotated[Mapping[str, int], Key("table sizes")]
+    seen: frozenset[tuple[int, int]] = frozenset()
+    parts: str | Annotated[tuple[str, ...], NotEmpty()] = "all"
+    policy: Annotated[str, OneOf(lambda: ["ecf", "strict"])] = "ecf"
+    marks: Annotated[str, Matching(r"[MAB]\d", "a code such as M1")] = "M1"
+    given: Annotated[Matrix, ReadBy(_matrix, lambda m: [list(row) for row in m.rows])] = field(
+        default_factory=lambda: Matrix.of([[1]])
+    )
+    manner: Annotated[Mapping[str, object], Rest(Manner)]
+    made: Annotated[int, Absent()] = 0
+
+
+WHOLE = st.integers(-9, 9)
+CELLS = st.tuples(WHOLE, WHOLE)
+CONTENTS = st.builds(
+    Content,
+    name=st.text(min_size=1),
+    points=st.none() | st.integers(1, 1000),
+    share=st.fractions(0, 1),
+    load=st.floats(allow_nan=False, allow_infinity=False),
+    easy=st.booleans(),
+    side=st.sampled_from(Side),
+    way=st.sampled_from(["up", "down", None]),
+    errors=st.lists(
+        st.builds(Slip, st.just("slip"), CELLS) | st.builds(Confusion, st.just("confusion"), st.text())
+    ).map(tuple),
+    rows=st.lists(st.lists(WHOLE | st.fractions()).map(tuple)).map(tuple),
+    sizes=st.dictionaries(st.text(), WHOLE),
+    seen=st.frozensets(CELLS),
+    parts=st.text() | st.lists(st.text(), min_size=1).map(tuple),
+    policy=st.sampled_from(["ecf", "strict"]),
+    marks=st.sampled_from(["M1", "A2"]),
+    given=st.lists(st.lists(WHOLE, min_size=2, max_size=2), min_size=1, max_size=3).map(Matrix.of),
+    manner=st.fixed_dictionaries({}, optional={"heads": st.integers(1, 8), "by": st.just("token")}),
+)
+
+
+@given(CONTENTS)
+def test_what_is_written_reads_back_the_same_through_json_too(content: Content) -> None:
+    assert read(Content, json.loads(json.dumps(plain(content))), "exam.json") == content
+
+
+@given(CONTENTS)
+def test_writing_is_stable(content: Content) -> None:
+    assert plain(read(Content, plain(content))) == plain(content)
+
+
+LEAST: dict[str, Any] = {"name": "a", "table sizes": {}}
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        ({"points": "ten"}, "points is 'ten'; a whole number from 1 to 1000 was expected."),
+        ({"points": 0}, "points is 0; a whole number from 1 to 1000 was expected."),
+        ({"points": True}, "points is True; a whole number from 1 to 1000 was expected."),
+        ({"name": ""}, "name is ''; a text that is not empty was expected."),
+        ({"share": "x"}, "share is 'x'; a number such as 3 or \"3/5\" from 0 to 1 was expected."),
+        ({"share": 1.5}, "share is 1.5; a number such as 3 or \"3/5\" from 0 to 1 was expected."),
+        ({"load": float("nan")}, "load is nan; a number was expected."),
+        ({"easy": 1}, "easy is 1; true or false was expected."),
+        ({"side": "lef"}, "side is 'lef'; did you mean left?"),
+        ({"way": "left"}, "way is 'left'; one of up, down was expected."),
+        ({"side": "up"}, "side is 'up'; one of left, right was expected."),
+        ({"rows": [[1, 2], [1, "x"]]}, "rows (2, 2) is 'x'; a whole number or a number such as 3 or \"3/5\" was "
+                                       "expected."),
+        ({"rows": [[1, 2], [1, []]]}, "rows (2, 2) is []; a whole number or a number such as 3 or \"3/5\" was "
+                                      "expected."),
+        ({"rows": [1]}, "rows 1 is 1; a list of whole numbers or numbers was expected."),
+        ({"error": 1}, "error is 1; a list of tables was expected."),
+        ({"error": [{"kind": "slop"}]}, "error 1, kind is 'slop'; did you mean slip?"),
+        ({"error": [{}]}, "error 1 has no kind; one of slip, confusion was expected."),
+        ({"error": [{"kind": "slip"}]}, "error 1 has no cell; a list of 2 (a whole number, a whole number) was "
+                                        "expected."),
+        ({"error": [{"kind": "confusion", "id": 1}]}, "error 1, id is 1; a text was expected."),
+        ({"table sizes": {"n": "3"}}, "table sizes.n is '3'; a whole number was expected."),
+        ({"parts": 1}, "parts is 1; a text or a list of texts that is not empty was expected."),
+        ({"policy": "eft"}, "policy is 'eft'; one of ecf, strict was expected."),
+        ({"policy": "strickt"}, "policy is 'strickt'; did you mean strict?"),
+        ({"marks": "X"}, "marks is 'X'; a code such as M1 was expected."),
+        ({"given": 1}, "given is 1; a matrix was expected."),
+        ({"given": [[1], [1, 2]]}, "given: "),
+        ({"heads": 9}, "heads is 9; a whole number from 1 to 8 was expected."),
+        ({"haeds": 9}, "has 'haeds'; did you mean heads?"),
+        ({"pionts": 9}, "has 'pionts'; did you mean points?"),
+        ({"made": 9}, "has 'made'; name, points, "),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_with_its_file_and_its_place(data: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(Content, {**LEAST, **data}, "exam.toml")
+    said = str(caught.value).removeprefix("exam.toml").removeprefix(":").strip()
+    assert said == sentence or (not sentence.endswith((".", "?")) and said.startswith(sentence))
+    assert str(caught.value).startswith("exam.toml")
+
+
+def test_what_is_missing_is_named_with_what_it_should_be() -> None:
+    with pytest.raises(
+        InputError, match=r"^exam.toml: question 2 has no name; a text that is not empty was expected.$"
+    ):
+        read(Content, {"table sizes": {}}, Place("exam.toml").at("question", 2))
+
+
+def test_what_is_no_table_at_all_is_said_of_the_file() -> None:
+    with pytest.raises(InputError, match=r"^exam.toml is \[\]; a table was expected.$"):
+        read(Content, [], "exam.toml")
+
+
+def test_what_equals_its_default_is_not_written() -> None:
+    assert plain(read(Content, LEAST)) == LEAST
+
+
+def test_a_type_that_cannot_be_read_is_a_fault_of_the_program() -> None:
+    with pytest.raises(TypeError, match="no kind of data"):
+        read(complex, 1)
+
+
+@given(CONTENTS)
+def test_a_problem_type_freezes_its_content_and_thaws_it_again(content: Content) -> None:
+    chosen: ProblemType[Content, None] = ProblemType(
+        "made up",
+        "Made up",
+        draw=lambda *drawn: content,
+        make=lambda content: pytest.fail("not wanted"),
+        content=Content,
+    )
+    assert chosen.thaw(json.loads(json.dumps(chosen.freeze(content))), "exam.json") == content
+    with pytest.raises(InputError, match=r"^exam.json, variant 5: points is 0;"):
+        chosen.thaw({**chosen.freeze(content), "points": 0}, "exam.json, variant 5")
