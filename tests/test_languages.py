@@ -433,7 +433,7 @@ def test_a_worksheet_that_was_filled_in_is_read_back(language, name, notation):
     assert answers(found.attempts[0]) == answers(attempt)
 
 
-@pytest.mark.covering(most=3)
+@pytest.mark.slow
 @in_every_language
 def test_an_exam_paper_is_read_back(language):
     asked = messages.exam(2026).questions(0)
