@@ -22,7 +22,7 @@ from symattn.problem_file import problem_file
 from symattn.writers import FORMATS
 
 
-@pytest.mark.covering(most=7)
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("notation", [None, *notations()])
 @pytest.mark.parametrize("corrected", [True, False], ids=["corrected", "as-written"])
 @pytest.mark.parametrize("symbolic", [False, True], ids=["numbers", "letters"])
@@ -142,6 +142,7 @@ def displayed(document: Document) -> Iterator[f.Formula]:
         yield from block.lines if isinstance(block, Display) else ()
 
 
+@pytest.mark.covering(most=22)
 @pytest.mark.parametrize("notation", notations())
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 @pytest.mark.parametrize("by", ["matrix", "token"])

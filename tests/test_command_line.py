@@ -469,6 +469,7 @@ def test_writing_again_replaces_what_is_there(folder):
     assert not [p for p in (folder / "o").iterdir() if p.name.startswith(".")]
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_error(folder):
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     command = f"{shlex.quote(sys.executable)} -m symattn derive note-000 --entries all --format text,latex | head -1"
@@ -519,7 +520,7 @@ def test_as_many_places_as_are_asked_for(folder):
     assert {len(digits) for digits in decimals} == {2}
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [{"stop_at": "A"}, {"rounding": {"places": 1, "ties": "up"}}, {"rounding": {"places": 2, "method": "truncate"}}],

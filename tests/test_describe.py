@@ -43,6 +43,7 @@ def test_the_example_runs_as_it_is(name):
     assert solution.problem.mechanism == name
 
 
+@pytest.mark.covering(most=11)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_givens_steps_and_shapes_are_those_of_a_derivation_in_numbers(name):
     told = symattn.describe(name)

@@ -51,6 +51,7 @@ def parts(box: Formula) -> tuple[Formula, Shape]:
 SOURCES = [*examples(), *(name for name in mechanisms() if not name.endswith("gradient"))]
 
 
+@pytest.mark.covering(most=20)
 @pytest.mark.parametrize("name", SOURCES)
 def test_the_graph_has_every_matrix_with_its_shape_and_every_use_of_one(name: str) -> None:
     problem = worked(name).problem
@@ -68,6 +69,7 @@ def test_the_graph_has_every_matrix_with_its_shape_and_every_use_of_one(name: st
         assert wording.shape(step.result) in boxes[wording.name(step.name)]
 
 
+@pytest.mark.covering(most=124)
 @pytest.mark.parametrize("name", SOURCES)
 @pytest.mark.parametrize("kind", list(DIAGRAMS))
 def test_words_say_every_box_and_label(name: str, kind: str) -> None:
@@ -166,6 +168,7 @@ def test_documents_of_what_is_put_together_begin_with_a_figure() -> None:
         assert sum(isinstance(block, Diagram) for block in document.blocks) == wanted
 
 
+@pytest.mark.slow
 def test_an_overview_has_every_sheet_with_its_answer_and_its_weights() -> None:
     from symattn.api import make_recipe
 

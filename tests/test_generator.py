@@ -90,6 +90,7 @@ def test_in_columns_the_same_holds_of_the_transposes():
         check("self_attention", {key: m.T for key, m in givens.items()}, None, 2.0)
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("mask", ["padding:2", "window:2", "blocks:1,2"])
 def test_other_masks_are_no_worse(mask):
     chosen, settings = mechanism("self_attention"), Settings(mask=mask)
@@ -97,6 +98,7 @@ def test_other_masks_are_no_worse(mask):
         check("self_attention", draw(chosen, settings, dict(DEFAULT_SIZES), random.Random(str(seed))).givens, mask, 2.0)
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("by", ["matrix", "token"])
 def test_the_hidden_scores_of_a_causal_variant_have_both_signs(by):
     # otherwise a mask of 0, or one that multiplies, would look right

@@ -42,6 +42,7 @@ def test_products_stand_in_schemes_on_papers_and_keys() -> None:
     assert not found(exam("matrix")[0], Falk)
 
 
+@pytest.mark.slow
 def test_columns_hold_the_parts_with_boxes() -> None:
     page = exam("columns")[0]
     [columns] = found(page, Columns)
@@ -51,6 +52,7 @@ def test_columns_hold_the_parts_with_boxes() -> None:
         assert found(page, kind) == found(exam("matrix")[0], kind)
 
 
+@pytest.mark.slow
 def test_what_is_frozen_of_the_questions_knows_no_layout() -> None:
     questions = {json.dumps(json.loads(exam(layout)[2])["questions"]) for layout in ("matrix", "falk", "columns")}
     assert len(questions) == 1

@@ -121,6 +121,7 @@ def test_check_of_what_never_ends_is_a_sentence(folder, monkeypatch):
     kept.end()
 
 
+@pytest.mark.slow
 @posix
 def test_a_defect_in_marking_is_a_sentence(folder, monkeypatch):
     fault = "import symattn.checker as c\nc.checked = lambda *a: {}['no']\nc.main()\n"

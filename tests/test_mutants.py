@@ -6,6 +6,7 @@ import pytest
 from bench.mutants import mutants
 
 
+@pytest.mark.covering(most=40)
 @pytest.mark.parametrize("mutant", mutants(), ids=lambda mutant: mutant.what)
 def test_a_mutant_can_be_planted_and_is_python(mutant):
     assert mutant.new != mutant.old

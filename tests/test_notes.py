@@ -146,6 +146,7 @@ MISTAKES = [
 ]
 
 
+@pytest.mark.covering(most=22)
 @pytest.mark.parametrize(("note", "figure"), MISTAKES)
 def test_no_mistake_is_left_in_the_corrected_text(note, figure):
     page = squeezed("\n".join(oracles.page_lines(derive(note).document, until="Errata")))

@@ -65,6 +65,7 @@ def test_a_decimal_comma_is_all_that_changes_in_numbers(key):
     assert changed == Counter({digits.replace(".", ","): count for digits, count in numbers(key).items()})
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("form", ["text", "markdown", "html", "latex", "typst"])
 def test_every_format_has_the_comma(form, key):
     plain, comma = (render(replace(key, look=look), form)[1].decode() for look in (Look(), COMMA))

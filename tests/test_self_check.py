@@ -225,12 +225,14 @@ def test_with_a_wrong_key_nothing_is_written(tmp_path):
     assert not list((tmp_path / "out").rglob("*"))
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(strategies.problems())
 def test_no_right_key_is_refused(problem):
     self_check(problem.run())
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(strategies.problems("attention", {"orientation": "rows", "by": "token", "scores": "row"}, exotic=False))
 def test_large_numbers_are_no_reason_to_refuse(problem):
@@ -242,6 +244,7 @@ def test_large_numbers_are_no_reason_to_refuse(problem):
     self_check(derivation)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 @pytest.mark.parametrize("mask", ["none", "causal"])
 def test_an_output_that_is_wrong_by_less_than_a_float_can_tell_is_found(orientation, mask):

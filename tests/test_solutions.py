@@ -62,6 +62,7 @@ def parts(document: Document) -> list[Solved]:
 # ------------------------------------------------------------------------------------------------ blank
 
 
+@pytest.mark.covering(most=9)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", TYPES)
 def test_a_blank_one_is_the_same_whatever_its_solutions_say(name: str, layout: str) -> None:
@@ -77,6 +78,7 @@ def test_a_blank_one_is_the_same_whatever_its_solutions_say(name: str, layout: s
     assert not any(isinstance(block, Solved) for block in all_blocks(blank.blocks))
 
 
+@pytest.mark.slow
 def test_no_entry_that_is_worked_out_is_on_a_blank_page() -> None:
     [sheet] = symattn.worksheet(seed=5)
     blank, key = (render(document, "text")[1].decode() for document in (sheet.worksheet, sheet.key))
@@ -90,6 +92,7 @@ def test_no_entry_that_is_worked_out_is_on_a_blank_page() -> None:
 # ------------------------------------------------------------------------------------------------ one structure
 
 
+@pytest.mark.covering(most=24)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", TYPES)
 def test_all_are_one_document_of_which_something_else_is_shown(name: str, layout: str) -> None:
@@ -119,6 +122,7 @@ def test_codes_of_marks_are_for_the_marker_alone(name: str) -> None:
 # ------------------------------------------------------------------------------------------------ partly worked
 
 
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_the_first_row_is_given_and_right(name: str, exact: bool) -> None:
@@ -187,6 +191,7 @@ def test_half_a_single_row_is_given() -> None:
 # ------------------------------------------------------------------------------------------------ conventions
 
 
+@pytest.mark.slow
 def test_a_bare_box_says_the_same_in_fewer_words() -> None:
     [sheet] = symattn.worksheet("causal_self_attention", seed=5)
 
@@ -202,6 +207,7 @@ def test_a_bare_box_says_the_same_in_fewer_words() -> None:
     assert "." not in bare.replace("…", "")
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_bare_box_leaves_no_convention_out(name: str) -> None:
     """It has a line wherever the full box has one or more."""

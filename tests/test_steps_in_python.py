@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 
 import numpy
@@ -183,3 +184,11 @@ def test_output_is_always_there():
     by_token = symattn.derive("note-002", stop_at="S")
     assert by_token.output == by_token["S.3"].result
     assert symattn.derive("note-002").output == symattn.derive("note-002")["Z"].result
+
+
+def test_a_derivation_has_as_many_places_as_are_asked_for():
+    d = symattn.derive("attention", Q=[[1, 0]], K=[[1, 0], [0, 1]], V=[[1], [2]], scale="none", places=2)
+    assert d.problem.places == 2
+    found = re.findall(r"≈ \d\.(\d+)$", d.text(), re.MULTILINE)
+    assert found
+    assert {len(digits) for digits in found} == {2}

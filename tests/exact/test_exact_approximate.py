@@ -13,6 +13,7 @@ from symattn.exact import NEGATIVE_INFINITY, decimal_text, divide, exponential, 
 from symattn.exact.approximate import approximate
 
 
+@pytest.mark.slow
 @given(witness.sums)
 def test_a_sum_is_near_what_mpmath_makes_of_it(recipe):
     with mpmath.workdps(40):

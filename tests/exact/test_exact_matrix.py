@@ -219,7 +219,7 @@ def test_answers_in_float32_are_the_decimals_that_they_show():
     assert "0.6698" in marking.text()
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [int, float, bool])
 def test_arrays_are_masks(kind):
     mask = numpy.tril(numpy.ones((3, 3), dtype=kind))

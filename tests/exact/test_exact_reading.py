@@ -315,7 +315,7 @@ def attempt(typed: str) -> float:
     return time.process_time() - started
 
 
-@pytest.mark.covering(most=64)
+@pytest.mark.covering(most=47)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_text_is_harmless_and_fast(name):
     import symattn.exact.bridge  # noqa: F401
@@ -326,7 +326,7 @@ def test_hostile_text_is_harmless_and_fast(name):
 T, TRUTH = "(√(e^2+1)+e^0.5)", square_root(exponential(2) + 1) + exponential(Fraction(1, 2))
 
 
-@pytest.mark.covering(most=76)
+@pytest.mark.covering(most=53)
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("form", ["{0}+({1})-({1})", "{0}*({1})/({1})"])
 def test_the_truth_in_disguise_is_never_called_wrong(name, form):

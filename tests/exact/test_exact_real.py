@@ -91,6 +91,7 @@ def test_a_function_of_a_number_is_that_of_mpmath(recipe):
         assert approximate(power(x, -2)) == pytest.approx(truth**-2, rel=1e-9)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(members, st.fractions(-3, 3, max_denominator=5)), min_size=1, max_size=5))
 def test_a_dot_product_is_the_sum_of_the_products(terms):
     left, right = [in_reals(recipe) for recipe, _ in terms], [q for _, q in terms]
@@ -158,6 +159,7 @@ def test_ties_and_what_lies_beside_them(added, expected):
     assert decimal_text(eighth, 2) == expected
 
 
+@pytest.mark.slow
 def test_long_chains_need_no_deep_recursion():
     total = E
     for k in range(20_000):

@@ -158,6 +158,7 @@ def test_texts():
     assert significant_text(1000, 2) == "1000"
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("places", [10, 1000, 5000])
 def test_any_number_of_digits(places):
     mpmath.mp.dps = places + 50

@@ -92,6 +92,7 @@ def test_division_undoes_multiplication(a, b):
         assert equal(divide(a, b) * b, a)
 
 
+@pytest.mark.slow
 @relaxed
 @given(positive_sums)
 def test_a_square_root_squared(a):

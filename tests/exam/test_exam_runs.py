@@ -222,6 +222,7 @@ def test_the_frozen_file_holds_content_answers_features_and_hashes(finished):
     assert [s["paper"] for s in data["students"]] == [result.ids[p] for p in result.given_out]
 
 
+@pytest.mark.slow
 def test_questions_with_numbers_of_their_own_are_the_same_on_every_paper(tmp_path):
     own = EXAM + 'scale = "none"\n[question.given]\nQ = [[1, 2]]\nK = [[1, 0], [0, 1]]\nV = [[1], [2]]\n'
     result, _ = made(exam(tmp_path, own, 3), tmp_path / "out")
@@ -362,6 +363,7 @@ def test_a_resit_with_the_same_secret_and_questions_has_other_variants(tmp_path)
         assert not set(variants[one]) & set(variants[other])
 
 
+@pytest.mark.slow
 def test_an_exam_that_was_frozen_before_secrets_were_mixed_goes_on_with_its_secret(tmp_path):
     secret, path = tmp_path / "key", exam(tmp_path, SMALL, 3)
     secret.write_bytes(b"nobody knows this one")

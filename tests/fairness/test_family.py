@@ -60,7 +60,7 @@ def test_siblings_share_their_radicals(name, sizes):
         assert Counter(found.offsets) == Counter(band.patterns)
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize(("name", "sizes"), CASES)
 def test_no_sibling_is_degenerate(name, sizes):
     _, siblings, _ = family(name, sizes, seed=2)

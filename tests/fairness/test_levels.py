@@ -66,7 +66,7 @@ def test_every_feature_that_is_counted_has_a_direction_or_none():
     assert not LESS_IS_EASIER.keys() & NEITHER
 
 
-@pytest.mark.covering(most=6)
+@pytest.mark.slow
 @pytest.mark.parametrize("feature", LESS_IS_EASIER)
 @pytest.mark.parametrize(
     ("starter", "standard"),

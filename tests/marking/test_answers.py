@@ -411,7 +411,7 @@ def test_a_mask_may_follow_the_students_own_shading() -> None:
 # ------------------------------------------------------------------------------------------------ formulas
 
 
-@pytest.mark.covering(most=17)
+@pytest.mark.covering(most=10)
 @pytest.mark.parametrize("name", list(ITEMS))
 def test_formulas_in_letters_are_right_however_they_are_written(name: str) -> None:
     """Witness: SymPy rewrites the polynomial, and says whether what is left is zero."""
@@ -814,6 +814,7 @@ SCHEMES = (
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(
     st.sampled_from(ANSWERS),

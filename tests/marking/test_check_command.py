@@ -157,7 +157,7 @@ def test_what_is_wrong_is_one_sentence(folder, arguments, says):
 # ------------------------------------------------------------------------------------------------ against what
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["full", "masks", "drills"])
 def test_a_worksheet_is_made_again_from_its_recipe(folder, kind):
     """From a worksheet, from its key and from the frozen set: the same question, by the name of the sheet."""
@@ -174,6 +174,7 @@ def test_a_worksheet_is_made_again_from_its_recipe(folder, kind):
     assert "was answered, and this problem is sheet" in said(f"w/{stem}-01.md", f"w/{stem}-02.md")
 
 
+@pytest.mark.slow
 def test_a_worksheet_that_lost_its_head_is_known_by_its_foot(folder):
     run("worksheet", "attention", "--level", "starter", "--seed", 1, "--format", "markdown", "--out", "w")
     path = folder / "w/attention-1-01.md"

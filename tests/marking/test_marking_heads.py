@@ -110,7 +110,7 @@ def text(x: sympy.Expr) -> str:
 # ------------------------------------------------------------------------------------------------ right
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.slow
 @pytest.mark.parametrize("mask", [None, "causal"])
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 def test_what_is_right_in_sympy_is_right(orientation, mask):

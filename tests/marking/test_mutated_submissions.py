@@ -130,6 +130,7 @@ def test_thousands_of_mutated_submissions():
 # ------------------------------------------------------------------------------------------------ found so
 
 
+@pytest.mark.slow
 def test_latex_of_several_questions_without_headings_is_refused():
     content = "$S = \\begin{pmatrix} 1 & 2 \\\\ 3 & 4 \\end{pmatrix}$"
     with pytest.raises(InputError, match=r"nothing in the file says which of them a matrix is of; headings such as"):

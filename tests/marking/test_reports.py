@@ -90,7 +90,7 @@ every_type = pytest.mark.parametrize("problem", sorted(problem_types()))
 # ------------------------------------------------------------------------------------------------ every format
 
 
-@pytest.mark.covering(most=4)
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("reader", DOCUMENTS)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_format_writes_every_case(name, reader):
@@ -147,6 +147,7 @@ def test_numbers_and_marks_are_printed():
 SIGNS = {"correct": "✓", "follows": "✓ft", "implied": "✓imp.", "wrong": "✗", "missing": "–", "unreadable": "?"}
 
 
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("name", [name for name in NAMES if "by-token" not in name])
 def test_every_entry_that_was_written_has_its_sign(name):
     """Signs counted in the formulas, against the verdicts of lines that were written."""
@@ -226,6 +227,7 @@ def test_everything_right_is_said():
     assert "Everythingisright." in plain(feedback_document(marked(question, key_script(question))))
 
 
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize(
     ("left_out", "first_column_of_z", "empty"),
     [
@@ -253,7 +255,7 @@ def test_empty_lines_are_counted_but_for_those_that_later_ones_show_whole(left_o
         assert ("Everythingisright." in told) is not first_column_of_z
 
 
-@pytest.mark.covering(most=3)
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("seed", range(4))
 @every_type
 def test_nothing_is_called_right_that_is_not_equal_to_the_key(problem, seed):
@@ -414,7 +416,7 @@ def _other_part(part: Part) -> Part:
     return replace(part, answer=answer, key=())
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.slow
 @every_type
 def test_a_student_is_told_the_same_whatever_the_key_is(problem):
     """Nothing that a student reads depends on a right value, other than by the verdicts."""
@@ -424,6 +426,7 @@ def test_a_student_is_told_the_same_whatever_the_key_is(problem):
     assert any(marking_document(report) != marking_document(blinded(report)) for report in reports)  # which has a key
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_no_right_number_stands_in_a_students_page(seed):
     """Weights and outputs all wrong: neither their decimals nor their exact form is anywhere, in any format."""
@@ -445,7 +448,7 @@ def test_no_right_number_stands_in_a_students_page(seed):
 # ------------------------------------------------------------------------------------------------ what was typed
 
 
-@pytest.mark.covering(most=4)
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("typed", [*HOSTILE, "x" * 500, "7" * 59 + " apples"])
 def test_what_was_typed_comes_out_as_it_was_typed(typed):
     """As an entry, as a name, as a heading that belongs to nothing: cut, and otherwise verbatim."""
@@ -489,6 +492,7 @@ def test_a_sign_of_marking_is_spoken():
 # ------------------------------------------------------------------------------------------------ data
 
 
+@pytest.mark.covering(most=3)
 @every_type
 @pytest.mark.parametrize("seed", [0, 1])
 def test_numbers_in_json_read_back_exactly(problem, seed):
@@ -517,6 +521,7 @@ def test_a_report_as_json():
     assert json.dumps(data) == json.dumps(report_json(CASES["06-misread"].report))
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(st.sampled_from(sorted(problem_types())), st.integers(0, 40))
 def test_any_script_can_be_told(problem, seed):

@@ -142,6 +142,7 @@ def test_latex(way: str) -> None:
     assert [name for name in found.answers if name not in ("Q", "K")] == []
 
 
+@pytest.mark.slow
 def test_a_whole_matrix_for_a_step_that_is_asked_token_by_token() -> None:
     """A row for each token, as in the matrix; in note 003 the scores of a token stand in a column."""
     found = read('[answers]\n"S\'" = [[1, 2, 3], [4, 5, 6], [7, 8, 9]]', notation="note-003")
@@ -171,7 +172,7 @@ def parts(name: str, kind: type) -> list[str]:
     return [part.name for part in question(name).parts if isinstance(part.answer, kind)]
 
 
-@pytest.mark.covering(most=4)
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize(("written", "options"), [("'B'", {1}), ("'b'", {1}), ("'(B)'", {1}), ("['A', 'C']", {0, 2}),
                                                  ("'A and C'", {0, 2}), ("'AC'", {0, 2})])  # fmt: skip
 def test_choices(written: str, options: set[int]) -> None:

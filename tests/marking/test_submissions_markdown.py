@@ -258,7 +258,7 @@ def of(k: int, shape: tuple[int, int]) -> Grid:
     return Grid(tuple(tuple(entry(f"{k}{i}/{j + 7}") for j in range(shape[1])) for i in range(shape[0])))
 
 
-@pytest.mark.covering(most=52)
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("change", HARMLESS, ids=str)
 @pytest.mark.parametrize("name", SAMPLE)
 def test_changes_that_do_no_harm(name: str, change: str) -> None:
@@ -280,7 +280,7 @@ def test_without_headings_grids_are_found_by_their_names(name: str, comments: bo
     agree(read(text if comments else without_comments(text), q)[0], attempt)
 
 
-@pytest.mark.covering(most=6)
+@pytest.mark.covering(most=1)
 @pytest.mark.skipif(shutil.which("pandoc") is None, reason="pandoc is not installed")
 @pytest.mark.parametrize("name", TYPES)
 def test_pandoc_writes_it_again(name: str) -> None:
@@ -470,6 +470,7 @@ def test_the_decimal_mark_is_seen_from_the_file(cells: str, value: str, told: bo
     assert any("points and with commas" in remark.says for remark in found.remarks) == told
 
 
+@pytest.mark.slow
 @given(st.text(st.characters(exclude_characters="\0"), max_size=400))
 @settings(max_examples=80)
 def test_whatever_is_put_into_the_file_it_is_read(junk: str) -> None:

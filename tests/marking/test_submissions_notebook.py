@@ -111,6 +111,7 @@ def test_a_key_written_into_a_notebook_is_marked_like_the_key(name: str) -> None
     assert report.pending or report.total == report.available
 
 
+@pytest.mark.slow
 @given(st.data(), st.sampled_from(TYPES), st.sampled_from([".", ","]))
 @settings(max_examples=25)
 def test_whatever_was_written_into_tables_and_boxes_is_read_back(data: st.DataObject, name: str, mark: str) -> None:
@@ -125,6 +126,7 @@ def as_source(entry: Entry) -> str:
     return repr(entry.text) if entry.text else "..."
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("name", TYPES)
 def test_a_key_written_as_code_has_full_marks_in_every_part_that_has_code(name: str) -> None:
     """Exact values as texts; every part, also where givens of another part are called like its answer."""
@@ -206,6 +208,7 @@ def test_in_every_language(name: str, language: str) -> None:
     assert marked(q, found.attempts[0]).total == marked(q, key).total
 
 
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("notation", ["standard", "note-003"])
 @pytest.mark.parametrize("name", TYPES)
 def test_a_blank_notebook_holds_no_answer(name: str, notation: str) -> None:
@@ -531,6 +534,7 @@ SOUP = st.lists(
 ).map("".join)  # fmt: skip
 
 
+@pytest.mark.slow
 @given(SOUP, SOUP, st.sampled_from(["Q", "K", "Z"]))
 @settings(max_examples=80)
 def test_any_code_and_any_output_is_read(source: str, output: str, name: str) -> None:
@@ -579,6 +583,7 @@ def test_a_notebook_is_known_by_what_it_is() -> None:
         assert not read_submission(filled, [q], form=form).attempts[0].answers
 
 
+@pytest.mark.slow
 def test_check_and_grade_take_notebooks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(*arguments: str) -> str:
         result = CliRunner().invoke(main, arguments, catch_exceptions=False)

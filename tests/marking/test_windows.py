@@ -259,6 +259,7 @@ def test_products_of_matrices_hold_random_points(data):
         assert all(inside(result[i, j], windows[i][j]) for i in range(rows) for j in range(columns))
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.data())
 def test_entrywise_operations_are_tight_and_stretch(data):
@@ -269,6 +270,7 @@ def test_entrywise_operations_are_tight_and_stretch(data):
     tight_and_wide_enough(window(Hadamard(), written(a), written(b)), [x * y for x, y in both])
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.data())
 def test_sums_stacks_and_transposes_are_tight(data):

@@ -239,6 +239,7 @@ def test_nor_for_a_single_wrong_entry_after_it():
         assert lost(report) == {"A": 1}, shown(report)
 
 
+@pytest.mark.slow
 def test_every_explanation_is_told_the_likelier_first():
     made = CASES["11-rounded-to-sum"]
     answers = {part: [[e.text for e in row] for row in written.rows] for part, written in made.script.items()}

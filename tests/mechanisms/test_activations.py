@@ -147,6 +147,7 @@ def test_symbols_stay():
 # ------------------------------------------------------------------------------------------------ ranges
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("name", FUNCTIONS)
 @settings(max_examples=60, deadline=None)
 @given(low=st.integers(-600, 600), length=st.integers(0, 300))

@@ -157,6 +157,7 @@ def test_half_a_network_is_refused():
         mechanism("block_after_attention").run({"X": [[1, 2]], "Z": [[1, 3]], "W_1": [[1], [1]]}, Settings())
 
 
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("stated", [{}, {"norm_place": "pre"}, {"norm": "rms"}, {"variance": "sample"}, {"epsilon": 1}])
 def test_random_half_blocks_come_out(stated):
     chosen = mechanism("block_after_attention")
@@ -181,6 +182,7 @@ def test_random_blocks_of_pre_norm_have_inputs_whose_norm_comes_out():
     assert all(isinstance(x, int | Fraction) for x in d.value("N1"))
 
 
+@pytest.mark.slow
 def test_powers_of_fractions_are_not_set_as_exact_ones():
     """2^(1/3) is nothing to work with by hand: in pre-norm, base 2 needs decimals."""
     chosen = mechanism("encoder_block")

@@ -87,6 +87,7 @@ def test_a_head_alone_is_single_head_attention(seed: int, mask: str | None, spli
             assert d.value(f"{stem}_{head + 1}") == alone.value(stem)
 
 
+@pytest.mark.slow
 @given(SEEDS, MASKS)
 def test_heads_may_change_places_together_with_the_rows_of_w_o(seed: int, mask: str | None) -> None:
     givens = problem(random.Random(seed), heads=3, d_k=1, d_v=2)

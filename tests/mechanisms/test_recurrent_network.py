@@ -67,7 +67,7 @@ def unrolled(givens, function):
     return states, states @ g["W_y"] + g.get("c", 0) if "W_y" in g else None
 
 
-@pytest.mark.covering(most=4)
+@pytest.mark.covering(most=3)
 @pytest.mark.parametrize("start", range(0, 90, 10))
 def test_states_and_outputs_as_in_numpy(start):
     for seed in range(start, start + 10):

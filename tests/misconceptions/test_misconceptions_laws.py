@@ -163,6 +163,7 @@ def test_nothing_raises_and_what_is_not_wrong_is_right(problem):
                 assert oracles.same_matrix(wrong.value(name).sympy(), matrix.value(name).sympy())
 
 
+@pytest.mark.covering(most=5)
 @pytest.mark.parametrize("stop", ["S", "S'", "M", "A", "A_rounded"])
 @pytest.mark.parametrize("by", ["matrix", "token"])
 def test_derivations_that_stop_earlier(stop, by):

@@ -120,6 +120,7 @@ def test_options_are_apart_and_in_order_and_the_right_one_is_not_the_only_whole_
                 assert whole.count(whole[right]) > 1 or ends.count(ends[right]) > 1
 
 
+@pytest.mark.slow
 def test_the_key_stands_everywhere_equally_often():
     drawn = list(contents(TYPE, 24))
     for k in range(5):
@@ -203,6 +204,7 @@ def test_the_two_fourth_roots_multiply_to_the_divisor():
     assert sympy.simplify(q * k.T - carried_out(way, d).sympy()) == sympy.zeros(3, 3)
 
 
+@pytest.mark.slow
 def test_several_may_be_right():
     for question in questions(TYPE, 8, options={"several": True}, mechanism="self_attention"):
         assert [item["step"] for item in question.frozen["items"]] == ["S", "S'", "A", "Z"]
@@ -223,6 +225,7 @@ def test_every_wrong_option_says_why():
                 assert ("right" in said) if option.right else (option.diagnosis in said)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_asked():
     with pytest.raises(InputError, match="1 to 12"):
         next(contents(TYPE, 1, options={"items": 0}))

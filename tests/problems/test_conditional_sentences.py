@@ -636,6 +636,7 @@ def test_every_sentence_has_a_condition_and_it_is_so(name):
         assert fact.holds is None or fact.holds(p, m, formulas), sentence
 
 
+@pytest.mark.covering(most=30)
 @pytest.mark.parametrize("name", PAGES)
 def test_what_is_so_is_said_and_said_once(name):
     p = shown(name)

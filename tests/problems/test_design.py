@@ -135,6 +135,7 @@ def test_constants_for_each_row_of_scores_are_free(first, second):
     assert not verdict(answer.rule, answer.parameters, {"S": spoiled}).holds
 
 
+@pytest.mark.slow
 @given(st.lists(st.fractions(-3, 3, max_denominator=4), min_size=4, max_size=4))
 def test_any_query_weights_are_judged_by_their_weights(entries):
     """The rule against NumPy, for whatever somebody writes."""

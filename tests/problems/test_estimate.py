@@ -128,7 +128,7 @@ def _value(formula) -> float:
     return float(formula.above.digits) / float(formula.below.digits)
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["starter", "standard", "long"])
 def test_variants_keep_their_promises(level):
     keeps_its_promises(TYPE, 200 if level == "standard" else 60, level=level)

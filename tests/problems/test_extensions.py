@@ -56,6 +56,7 @@ def test_queries_of_one_sequence_and_keys_of_another():
     np.testing.assert_allclose(oracles.floats(d["Z"].result), right, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_rotated_by_right_angles_whole_numbers_stay_whole():
     d = sheet("rotary").problem.derivation
     t = floats(d)

@@ -139,6 +139,7 @@ def test_variants_keep_their_promises(level):
     keeps_its_promises(TYPE, 200 if level == "standard" else 60, level=level)
 
 
+@pytest.mark.slow
 def test_right_options_stand_everywhere_alike():
     made = list(questions(TYPE, 60))
     for kind, letters in (("matrix", "ABCD"), ("mask", "ABCDE"), ("head", "ABCDE")):

@@ -178,7 +178,7 @@ def test_letters_of_a_font_are_printed(
     assert caplog.messages == []
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make", [lambda m: only(m, "pdflatex"), lambda m: only(m, embedded=True)], ids=["pdflatex", "embedded"]
 )

@@ -123,6 +123,7 @@ def for_exam(document: object) -> str:
         return latex.write(document)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_questions_are_counted_by_the_class() -> None:
     one = made()
     source = for_exam(one.worksheet)

@@ -97,13 +97,14 @@ def derive_again(name: str) -> Document:
     return derivation_document(made(name).problem)
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(problem_types()))
 def test_every_problem_type_is_a_notebook_that_runs(name: str) -> None:
     for document in (of_type(name).worksheet, of_type(name).key):
         assert complaints(document) == []
 
 
+@pytest.mark.covering(most=5)
 @pytest.mark.parametrize("name", list(examples()))
 def test_every_example_is_a_notebook_that_runs(name: str) -> None:
     for corrected in (True, False):
@@ -178,6 +179,7 @@ def test_no_text_of_anybody_stands_in_a_program() -> None:
 # ------------------------------------------------------------------------------------------------ what it computes
 
 
+@pytest.mark.slow
 @given(problems())
 @settings(max_examples=60, deadline=None)
 def test_numpy_agrees_with_the_exact_key(problem: RandomProblem) -> None:
@@ -240,7 +242,7 @@ DRAWN: dict[str, tuple[str, dict[str, object]]] = {
 }
 
 
-@pytest.mark.covering(most=31)
+@pytest.mark.covering(most=20)
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 @pytest.mark.parametrize("name", list(OTHERS))
 def test_variants_agree(name: str, orientation: str) -> None:
@@ -281,6 +283,7 @@ def test_every_operation_has_a_line_of_numpy() -> None:
     assert all(any(parent in RULES for parent in kind.__mro__) for kind in kinds)
 
 
+@pytest.mark.slow
 def test_a_wrong_key_is_found() -> None:
     """The assertions can fail: with one given number changed, they do."""
     cells = sources(made("self_attention").key, "code")
@@ -290,6 +293,7 @@ def test_a_wrong_key_is_found() -> None:
         run(*cells)
 
 
+@pytest.mark.slow
 def test_every_step_is_compared_with_the_exact_key() -> None:
     """The numbers beside `assert` are those of the derivation, evaluated by SymPy to 10 places."""
     for name in ("causal_self_attention", "encoder_block", "rotary_attention", "softmax_jacobian"):
@@ -347,7 +351,7 @@ def _number(cell: str) -> float:
     return float(Fraction(cell))
 
 
-@pytest.mark.covering(most=10)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*mechanisms(), *problem_types()])
 def test_a_worksheet_gives_nothing_away(name: str) -> None:
     """Its programs only repeat matrices that are printed on it, and compute nothing."""
@@ -362,6 +366,7 @@ def test_a_worksheet_gives_nothing_away(name: str) -> None:
                 assert ast.unparse(node.value) == "..."
 
 
+@pytest.mark.slow
 def test_a_student_has_a_place_for_every_step_of_a_full_derivation() -> None:
     for name in mechanisms():
         problem = made(name).problem
@@ -413,7 +418,7 @@ def exam(names: tuple[str, ...], layout: Layout = "matrix") -> tuple[Document, D
     return paper(spec, Copy(0, "X"), questions), key(spec, "X", questions)
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("names", EXAMS, ids=str)
 def test_exam_papers_and_keys_are_notebooks_that_run(names: tuple[str, ...], layout: Layout) -> None:
@@ -421,6 +426,7 @@ def test_exam_papers_and_keys_are_notebooks_that_run(names: tuple[str, ...], lay
         assert complaints(document) == []
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("names", EXAMS, ids=str)
 def test_the_questions_of_an_exam_have_the_programs_that_they_have_alone(names: tuple[str, ...]) -> None:
     """On the paper and in the key; what opens a notebook and the helper functions stand in it once."""

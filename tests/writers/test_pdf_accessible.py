@@ -69,6 +69,7 @@ def test_checkers_find_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> No
     assert complaints(EVERYTHING[name]) == []
 
 
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("look", LOOKS, ids=lambda look: f"{look.text_size}-{look.paper}-{look.spacing}")
 def test_checkers_find_nothing_in_any_layout(look: Look) -> None:
     assert complaints(replace(LAYOUTS, look=look)) == []
@@ -131,6 +132,7 @@ def test_lines_that_belong_together_leave_no_page_too_full(n_rows: int) -> None:
     assert faults(write_pdf(page)) == []
 
 
+@pytest.mark.slow
 def test_what_fits_by_estimate_fits() -> None:
     """Where the estimate says that lines fit, typst does not measure them: the margins show whether that was right."""
     page = sheet(*(
@@ -150,6 +152,7 @@ def key() -> Document:
     return made.key
 
 
+@pytest.mark.slow
 def test_the_words_for_a_key_read_in_order_contain_every_number_of_it(key: Document) -> None:
     """What is read aloud: the text of the page where there is no formula, and the words for each formula."""
     spoken = [alternative for kind, alternative in tags(write_pdf(key)) if kind == "/Formula"]

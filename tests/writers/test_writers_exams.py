@@ -117,7 +117,7 @@ def test_ruled_lines_are_8_millimetres_apart(size: int, engine: str) -> None:
 # --- large print -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.covering(most=2)
+@pytest.mark.covering(most=1)
 @pytest.mark.parametrize("name", [name for name in {**EXAMS, **LARGE} if not re.match("hostile|outside", name)])
 def test_nothing_stands_in_the_margins(name: str) -> None:
     for page in pages(pdf.write_pdf({**EXAMS, **LARGE}[name])):
@@ -203,6 +203,7 @@ def test_a_row_of_matrices_is_wrapped() -> None:
 # --- marks -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.covering(most=1)
 def test_marks_stand_at_the_right_margin(engine: str) -> None:
     """Whether the last line is short or full: each of them, and no other word, begins there."""
     blocks = [Paragraph(words("m" * 30 + " " + "i " * length), "[7]") for length in range(60, 120, 3)]
@@ -464,7 +465,7 @@ def test_text_from_outside_is_escaped_as_in_a_paragraph(text: str, format: str) 
         assert escaped in only(format, block)
 
 
-@pytest.mark.covering(most=1)
+@pytest.mark.slow
 def test_text_from_outside_is_printed_verbatim(engine: str) -> None:
     blocks = [
         block

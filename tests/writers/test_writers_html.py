@@ -42,6 +42,7 @@ def squeezed(words: str) -> str:
     return re.sub(r"\s+", "", words)
 
 
+@pytest.mark.covering(most=17)
 @pytest.mark.parametrize("name", list(EVERYTHING))
 def test_every_document_is_well_formed_and_complete_in_itself(name: str) -> None:
     source = write(EVERYTHING[name])
