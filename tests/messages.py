@@ -19,7 +19,8 @@ from pathlib import Path
 import polib
 
 import symattn.languages
-from symattn.languages import ENGLISH, PLACES, languages
+from symattn.explanation.wording import NAMES
+from symattn.languages import ENGLISH, PLACES, filled, languages
 from symattn.misconceptions import COUNTING, SLIPS, misconceptions
 from symattn.resources import templates
 
@@ -110,11 +111,18 @@ def extracted() -> dict[Template, str]:
         for text in re.findall(r"""\bsay\((["'])(.+?)\1""", path.read_text(encoding="utf-8")):
             found.setdefault(Template("", text[1]), path.name)
     for known in (*misconceptions().values(), *SLIPS.values(), *COUNTING.values()):
-        for words in TURNED:  # they are said of rows, and turned where tokens are columns
-            feedback = re.sub(r"\{(\w+)\}", lambda m, words=words: words.get(m[1], m[0]), known.feedback)
-            for text in (known.name, feedback[:1].upper() + feedback[1:] if feedback[:1].isascii() else feedback):
-                found.setdefault(Template("", text), "misconceptions")
+        names = filter(None, (known.name, getattr(known, "turned_name", "")))
+        for text in (*names, *_feedback(known.feedback)):
+            found.setdefault(Template("", text), "misconceptions")
+            found.setdefault(Template("", NAMES.sub(r"$\1$", text) if "$" not in text else text), "misconceptions")
     return {template: where for template, where in found.items() if _is_said(template.one)}
+
+
+def _feedback(said: str) -> Iterator[str]:
+    """Feedback is said of rows, and turned where tokens are columns."""
+    for words in TURNED:
+        text = filled(said, words)
+        yield text[:1].upper() + text[1:] if text[:1].isascii() else text
 
 
 def _is_said(text: str) -> bool:

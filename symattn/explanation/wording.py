@@ -11,7 +11,7 @@ from typing import Literal
 
 from symattn.algebra import Entries, size_formula
 from symattn.derivation import Called, Derivation, Index, Operand, Step, View, symbol_names
-from symattn.document import Inlines, Math, Sentence, Words, places_of
+from symattn.document import Inlines, Math, Sentence, places_of
 from symattn.errors import InputError
 from symattn.exact import (
     NEGATIVE_INFINITY,
@@ -193,18 +193,19 @@ class Wording:
         return names
 
     def in_signs(self, words: str) -> Inlines:
-        """Words in which names such as W_V and √d_k, and powers as e^(a+b), stand as typed, with these as formulas."""
-        parts: list[Words | Math] = []
-        for position, part in enumerate(_NAMES.split(words)):
-            if part.startswith("e^") and position % 2:
-                parts.append(Math(self.read(part.replace("(", "{").replace(")", "}"))))
-            elif position % 2:
-                name = part.removeprefix("√")
-                formula = self.letters.get(name) or self.name(name)
-                parts.append(Math(formula if name == part else Root(formula)))
-            elif part:
-                parts.append(Words(part))
-        return tuple(parts)
+        """Words in which names such as W_V and √d_k, and powers as e^(a+b), stand as typed, with these as formulas.
+
+        In the catalogues these are places: "divided by $d_k$".
+        """
+        signs = {f"${part}$": (Math(self._sign(part)),) for part in NAMES.findall(words)}
+        return (Sentence(NAMES.sub(r"$\1$", words), tuple(signs.items())),)
+
+    def _sign(self, typed: str) -> Formula:
+        if typed.startswith("e^"):
+            return self.read(typed.replace("(", "{").replace(")", "}"))
+        name = typed.removeprefix("√")
+        formula = self.letters.get(name) or self.name(name)
+        return formula if name == typed else Root(formula)
 
     # -- numbers
 
@@ -531,7 +532,7 @@ _OF_ALL_TOKENS = ("weighted", "K_cache", "V_cache")
 """Of one token's lines, those that have a row for every token, be they as narrow as they may."""
 
 _SPEC = re.compile(r"([^\[\]^]+)(?:\[(\d+)\])?(\^T)?")
-_NAMES = re.compile(r"(√?(?:[A-Z]|\bd)_[A-Za-z]+|\be\^(?:[a-z0-9]\b|\([a-z]\+[a-z]\)))")
+NAMES = re.compile(r"(√?(?:[A-Z]|\bd)_[A-Za-z]+|\be\^(?:[a-z0-9]\b|\([a-z]\+[a-z]\)))")
 _SIZE_SOURCES = (
     ("X", ("n", "d_model")),
     ("Q", ("n", "d_k")),
