@@ -112,9 +112,8 @@ def extracted() -> dict[Template, str]:
             found.setdefault(Template("", text[1]), path.name)
     for known in (*misconceptions().values(), *SLIPS.values(), *COUNTING.values()):
         names = filter(None, (known.name, getattr(known, "turned_name", "")))
-        for text in (*names, *_feedback(known.feedback)):
+        for text in (*(way for name in names for way in (name, NAMES.sub(r"$\1$", name))), *_feedback(known.feedback)):
             found.setdefault(Template("", text), "misconceptions")
-            found.setdefault(Template("", NAMES.sub(r"$\1$", text) if "$" not in text else text), "misconceptions")
     return {template: where for template, where in found.items() if _is_said(template.one)}
 
 
