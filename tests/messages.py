@@ -21,6 +21,7 @@ import polib
 import symattn.languages
 from symattn.explanation.wording import NAMES
 from symattn.languages import ENGLISH, PLACES, filled, languages
+from symattn.mechanisms import mechanisms
 from symattn.misconceptions import COUNTING, SLIPS, misconceptions
 from symattn.resources import templates
 
@@ -77,6 +78,7 @@ TURNED = (
 )
 _SPOKEN = re.compile(r"[A-Za-z]{2}|[“”,;:.!?()]")
 _WORD = re.compile(r"[a-z]{2}")
+_QUOTED = re.compile(r'"([A-Za-z][^"]*[a-z]{2}[^"]*)"')
 _LABEL = re.compile(r"[A-Z][a-z]{2,}")
 _TWO_WORDS = re.compile(r"[a-z]{2}\S*\s+(?:\S+\s+)*[A-Za-z]{2}|[A-Za-z]{2}\S*\s+(?:\S+\s+)*[a-z]{2}")
 
@@ -110,6 +112,8 @@ def extracted() -> dict[Template, str]:
     for path in sorted(templates().rglob("*.j2")):
         for text in re.findall(r"""\bsay\((["'])(.+?)\1""", path.read_text(encoding="utf-8")):
             found.setdefault(Template("", text[1]), path.name)
+    for chosen in mechanisms().values():
+        found.setdefault(Template("", chosen.title), "mechanisms")
     for known in (*misconceptions().values(), *SLIPS.values(), *COUNTING.values()):
         names = filter(None, (known.name, getattr(known, "turned_name", "")))
         for text in (*(way for name in names for way in (name, NAMES.sub(r"$\1$", name))), *_feedback(known.feedback)):
@@ -140,6 +144,8 @@ def _called(tree: ast.AST) -> Iterator[Template]:
         match name, args:
             case "counted", [(one,), (other,), *_]:
                 yield Template("", one.strip(), other.strip())
+            case "Mark", [_, _, texts, *_]:
+                yield from (Template("", text.strip()) for text in texts)
             case "in_context", [(context,), texts, *_]:
                 yield from (Template(context, text.strip()) for text in texts)
             case _, [texts, *_] if name in CALLS:
@@ -159,10 +165,15 @@ def _written(node: ast.AST) -> Iterator[Template]:
     """Texts of two words that are no docstrings, errors, patterns, names to be compared or parts of others."""
     match node:
         case ast.Constant(value=str(text)):
+            if quoted := _QUOTED.fullmatch(text):
+                yield Template("", quoted[1])
             said = PLACES.sub("", text)
             whole = _TWO_WORDS.search(said) or _LABEL.fullmatch(text) or (said != text and _WORD.search(said))
             if whole and not text.startswith("symattn "):
                 yield Template("", text.strip())
+            return
+        case ast.Subscript(value=ast.Dict() as choices):
+            yield from _written(choices)
             return
         case ast.Expr(value=ast.Constant()) | ast.Compare() | ast.Subscript() | ast.JoinedStr() | ast.Raise():
             return
@@ -195,6 +206,7 @@ def _texts(value: object, every: bool, key: str = "") -> Iterator[str]:
     """Texts in a table: under the keys that have text, or every one."""
     match value:
         case str():
+            yield from _QUOTED.findall(value)
             if key in KEYS or (every and (_TWO_WORDS.search(PLACES.sub("", value)) or _LABEL.fullmatch(value))):
                 yield value.strip()
         case dict():

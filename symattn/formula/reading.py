@@ -46,6 +46,7 @@ from symattn.formula.nodes import (
     Text,
     Transposed,
 )
+from symattn.languages import message
 
 RELATIONS = ("=", "≈", "→", ":=", "≠", "<", ">", "≤", "≥")
 SIGNS = ("·", "×", "⊙")
@@ -282,10 +283,10 @@ class _Reader:
         raise self.error("a number, a name or a bracket was expected")
 
     def filled(self, words: str) -> str:
-        """Quoted text with {i} and {n} replaced by the index or the size that they stand for."""
-        for letter, number in {**self.scope.sizes, **self.scope.indices}.items():
-            words = words.replace("{" + letter + "}", str(number))
-        return words
+        """Quoted text, a message in whose places {i} and {n} stand the index or the size."""
+        known = {**self.scope.sizes, **self.scope.indices}
+        standing = {letter: number for letter, number in known.items() if f"{{{letter}}}" in words}
+        return message(words, **standing) if standing else words
 
     def arguments(self) -> tuple[Formula, ...]:
         self.expect("(")

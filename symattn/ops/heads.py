@@ -9,6 +9,7 @@ from symattn.algebra import Algebra, Entries, Index, T, along_rows
 from symattn.derivation import RuleOp, Shape, Style
 from symattn.errors import ShapeError
 from symattn.formula import Call, Formula, Name
+from symattn.languages import message
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,16 @@ class Part(RuleOp):
         """Columns 1–2 (Q)."""
         ends = [str(i + 1) for i in (self.indices if self.step > 1 else {self.start, self.indices[-1]})]
         which = ("," if self.step > 1 else "–").join(sorted(ends, key=int))
-        return Call(Name(f"{self.of if self.count > 1 else self.of[:-1]} {which}"), operands)
+        match self.of, self.count > 1:
+            case "columns", True:
+                name = message("columns {which}", which=which)
+            case "columns", False:
+                name = message("column {which}", which=which)
+            case "rows", True:
+                name = message("rows {which}", which=which)
+            case _:
+                name = message("row {which}", which=which)
+        return Call(Name(name), operands)
 
 
 OPS = {"part": Part}

@@ -324,14 +324,13 @@ def _paths(content: Content) -> Part:
 
 def _gradients(content: Content) -> Part:
     steps, large = content.through, Fraction(content.slope)
-    slopes = {
-        "${weight}^{steps}$, which vanishes: {value}": 1 / large,
-        "${weight}^{steps}$, which stays: {value}": Fraction(1),
-        "${weight}^{steps}$, which explodes: {value}": large,
-    }
+    slopes = (
+        ("${weight}^{steps}$, which vanishes: {value}", 1 / large),
+        ("${weight}^{steps}$, which stays: {value}", Fraction(1)),
+        ("${weight}^{steps}$, which explodes: {value}", large),
+    )
     lines = [
-        _line(say("$w = {weight}$", weight=str(w)), w**steps, how, weight=_base(w), steps=steps)
-        for how, w in slopes.items()
+        _line(say("$w = {weight}$", weight=str(w)), w**steps, how, weight=_base(w), steps=steps) for how, w in slopes
     ]
     asked = say(
         "A recurrent layer of width 1 without a function, $h_t = w h_{t-1} + x_t$. What is the derivative of "
