@@ -155,8 +155,8 @@ class InOrder:
         by = ORDERINGS[self.kind]
         order = sorted(range(ORDERED), key=lambda r: by.rank(self.rows[r]))
         letters = [LETTERS[r] for r in order]
-        listed = tuple((Words(f"{LETTERS[r]}: "), Math(say.row(row))) for r, row in enumerate(self.rows))
-        lines = tuple((Words(f"{LETTERS[r]}: "), Math(say.row(by.line(self.rows[r])))) for r in order)
+        listed = tuple(_lettered(r, say.row(row)) for r, row in enumerate(self.rows))
+        lines = tuple(_lettered(r, say.row(by.line(self.rows[r]))) for r in order)
         return Part(
             "",
             (Words(by.title),),
@@ -501,6 +501,10 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
 
 
 _LIMITS: list[Literal["cold", "hot"]] = ["cold", "hot"]
+
+
+def _lettered(place: int, row: Formula) -> Inlines:
+    return sentence("{letter}: {row}", letter=LETTERS[place], row=row)
 
 
 def _reasoned(part: Part) -> Part:
