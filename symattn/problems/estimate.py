@@ -16,10 +16,10 @@ from types import MappingProxyType
 from typing import ClassVar, Literal
 
 from symattn.dice import pick, sample, shuffled, whole
-from symattn.document import FillIn, FillIns, Inlines, ItemList, Math, Paragraph, Words, WorkingSpace
+from symattn.document import FillIn, FillIns, Inlines, ItemList, Math, Paragraph, Words, WorkingSpace, sentence
 from symattn.errors import SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare
-from symattn.formula import Infinity, ListOf, Negative
+from symattn.formula import Formula, Infinity, ListOf, Negative
 from symattn.languages import message
 from symattn.ops import Softmax
 from symattn.problems.asking import (
