@@ -11,7 +11,7 @@ from typing import Any
 from symattn.document import Blocks, Diagram, Document, Inline, Inlines, Math, Sentence, Strong, Words, joined
 from symattn.figure_words import described
 from symattn.formula import Formula, Marked, Name, Number, Text
-from symattn.languages import ENGLISH, Catalogue, Quoted, catalogue, speaking
+from symattn.languages import ENGLISH, PLACES, Catalogue, Quoted, catalogue, has_words, speaking
 
 _LOG = logging.getLogger("symattn")
 
@@ -49,6 +49,8 @@ def blocks_in_language(blocks: Blocks, language: str) -> Blocks:
 
 def untranslated(document: Document, known: Catalogue | None = None) -> list[str]:
     """The messages of a document that a catalogue (that of its language) does not have, in reading order."""
+    if known is None and document.look.language == ENGLISH:
+        return []
     translator = _Translator(known or catalogue(document.look.language))
     translator.document(document)
     return list(translator.missing)
@@ -127,9 +129,12 @@ class _Translator:
     def _sentence(self, template: str, places: tuple[tuple[str, Inlines], ...], plural: str, n: int) -> Inlines:
         said = self.known.template(template, n=n)
         if said is None:
-            self.missing[template.strip()] = None
+            if has_words(template):
+                self.missing[template.strip()] = None
             said = plural if plural and n != 1 else template
-        return Sentence(template, tuple((name, self.inlines(value)) for name, value in places)).said(said)
+        shown = set(PLACES.findall(said))
+        standing = tuple((name, self.inlines(value)) for name, value in places if name in shown)
+        return Sentence(template, standing).said(said)
 
     def _spaced(self, content: Iterator[Inline]) -> Iterator[Inline]:
         """Text with the space of the language between sentences."""

@@ -6,6 +6,7 @@
 import itertools
 import math
 import re
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import sympy
 from sympy import Matrix, exp
 
 from symattn.api import derive
+from symattn.document import Block, Heading, with_blocks_inside
 from symattn.errors import InputError, UndefinedError
 from symattn.exact import Matrix as Ours
 from symattn.exact import decimal_text
@@ -57,8 +59,16 @@ def squeezed(text: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"\s*([,;()\[\]⟨⟩=·×⊙→^+−])\s*", r"\1", text))
 
 
+def labelled(block: Block) -> Block:
+    """Headings with their numbers before them, as pages print them."""
+    if isinstance(block, Heading):
+        return replace(block, content=block.whole, label=())
+    return with_blocks_inside(block, lambda blocks: tuple(map(labelled, blocks)))
+
+
 def as_written(note: str) -> str:
     document = derive(note, corrected=False).document
+    document = replace(document, blocks=tuple(map(labelled, document.blocks)))
     return squeezed("\n".join([document.title, *oracles.page_lines(document, until="Errata")]))
 
 
@@ -115,8 +125,6 @@ def test_every_patch_changes_its_place(note):
 
 
 def without(problem, erratum):
-    from dataclasses import replace
-
     kept = tuple(e for e in problem.errata if e.id != erratum)
     return replace(problem, errata=kept)
 

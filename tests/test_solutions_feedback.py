@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 import symattn
 from symattn.cli import main
-from symattn.document import Code, Paragraph, all_blocks
+from symattn.document import Code, Paragraph, all_blocks, spans
 
 D = symattn.derive("attention", Q=[[1, 0], [0, 2]], K=[[1, 0], [1, 1]], V=[[1], [2]], scale=2)
 RIGHT = {"S": [[1, 1], [0, 2]], "S'": [["1/2", "1/2"], [0, 1]], "A": [["1/2", "1/2"], ["1/(1+e)", "e/(1+e)"]]}
@@ -16,7 +16,7 @@ RIGHT = {"S": [[1, 1], [0, 2]], "S'": [["1/2", "1/2"], [0, 1]], "A": [["1/2", "1
 def commands(answers: dict[str, object], reader: str = "student") -> list[str]:
     document = symattn.check(D, answers).document(reader)  # type: ignore[arg-type]
     blocks = (block for block in all_blocks(document.blocks) if isinstance(block, Paragraph))
-    return [part.text for block in blocks for part in block.content if isinstance(part, Code)]
+    return [part.text for block in blocks for part in spans(block.content) if isinstance(part, Code)]
 
 
 @pytest.mark.parametrize(

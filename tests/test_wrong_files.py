@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -15,7 +16,7 @@ import symattn
 from symattn.errors import SymattnError
 from symattn.exam.spec import ExamFile, exam_spec
 from symattn.explanation import derivation_document
-from symattn.languages import read_catalogue
+from symattn.languages import counted, read_catalogue
 from symattn.marking import mark
 from symattn.marking.policy import Policy
 from symattn.marking.scheme import Scheme, read_scheme
@@ -78,10 +79,15 @@ SCHEME = {
               "group": "a"}, {"part": ["A", "Z"], "marks": "A1"}],
 }  # fmt: skip
 LANGUAGE = {
-    "language": {"code": "xx", "name": "X", "plural": "one if n == 1"}, "signs": {"and": " und ", "decimal": ","},
-    "messages": {"page": {"blank": "leer", "{1} by {2}": "{1} mal {2}",
-                          "{1} files": {"one": "{1} f", "other": "{1} ff", "plural": "{1}"}}},
+    "header": {"Language": "xx", "X-Language-Name": "X", "Plural-Forms": "nplurals=2; plural=(n != 1);"},
+    "sign": [{"msgid": "decimal", "msgstr": ","}],
+    "message": [
+        {"msgid": "blank", "msgstr": "leer"}, {"msgctxt": "matrix", "msgid": "head", "msgstr": "Kopf"},
+        {"msgid": "{rows} by {columns} of $W_Q$", "msgstr": "{rows} mal {columns} von $W_Q$"},
+        {"msgid": "{n} file", "msgid_plural": "{n} files", "msgstr[0]": "eine f", "msgstr[1]": "{n} ff"},
+    ],
 }  # fmt: skip
+"""A catalogue as data; `catalogue_text` writes it, wrong values and all."""
 ANSWERS = {
     "sheet": "X6A9-X3ZM", "name": "Ada", "student": 17,
     "answers": {"S": [[1, 0], [0, 1]], "S'": {"factor": "1/sqrt(2)", "rows": [["1", 0], [0, 1.5]]}, "A": "1 0; 0 1",
@@ -116,7 +122,34 @@ def scheme(data: dict[str, Any]) -> None:
 
 
 def language(data: dict[str, Any]) -> None:
-    read_catalogue(data, "xx.toml")
+    known = read_catalogue(catalogue_text(data), "xx.po")
+    for n in (0, 1, 2, 10**30):
+        known.text(counted("{n} file", "{n} files", n=n))
+    known.text("blank")
+
+
+def catalogue_text(data: Mapping[str, Any]) -> str:
+    """A .po file of a table as `LANGUAGE` is, whatever stands in it; keys that gettext has not are lines all the same.
+
+    A value that is no table where one was expected is a line of its own.
+    """
+    lines: list[str] = []
+    for kind, entries in data.items():
+        for entry in entries if isinstance(entries, list) else [entries]:
+            if not isinstance(entry, Mapping):
+                lines += [str(entry), ""]
+            elif kind == "header":
+                lines += ['msgid ""', 'msgstr ""', *(quoted(f"{key}: {said}\n") for key, said in entry.items()), ""]
+            else:
+                lines += ['msgctxt "sign"'] * (kind == "sign")
+                lines += [*(f"{key} {quoted(str(said))}" for key, said in entry.items()), ""]
+    return "\n".join(lines)
+
+
+def quoted(text: str) -> str:
+    for sign, written in {"\\": "\\\\", '"': '\\"', "\n": "\\n"}.items():
+        text = text.replace(sign, written)
+    return f'"{text}"'
 
 
 def answers(data: dict[str, Any]) -> None:
@@ -147,7 +180,7 @@ READERS: Mapping[str, tuple[Callable[[dict[str, Any]], None], dict[str, Any], se
     "exam": (exam, EXAM, set(keys(ExamFile))),
     "notation": (notation, NOTATION, set(keys(Notation))),
     "scheme": (scheme, SCHEME, set(keys(Scheme))),
-    "language": (language, LANGUAGE, set()),
+    "language": (language, LANGUAGE, {"header", "sign", "message"}),
     "answers": (answers, ANSWERS, {"answers", "question", "methods", "points", "name", "sheet"}),
 }
 
@@ -202,6 +235,41 @@ def test_thousands_of_wrong_files(name):
     made = mutations(data, Random(name), dict.fromkeys(more))
     found = [said for _, changed in zip(range(500), made, strict=False) if (said := trouble(read, changed))]
     assert found == []
+
+
+CATALOGUES: Mapping[str, tuple[tuple[str | int, ...], Any]] = {
+    "header has no 'Language'": (("header", "Language"), ""),
+    "header has no 'X-Language-Name'": (("header", "X-Language-Name"), ""),
+    "header has no 'Plural-Forms'": (("header", "Plural-Forms"), ""),
+    "header has no": (("header",), {}),
+    "Plural-Forms is 'two'": (("header", "Plural-Forms"), "two"),
+    "Plural-Forms is 'nplurals=2; plural=(((( ;'": (("header", "Plural-Forms"), "nplurals=2; plural=(((( ;"),
+    "no sign 'decimel'; did you mean decimal": (("sign", 0, "msgid"), "decimel"),
+    "has the places {rows}; $W_Q$, {columns}, {rows} were": (("message", 2, "msgstr"), "{rows}"),
+    "has the places {n}; none were": (("message", 0, "msgstr"), "{n} leer"),
+    "has the places {m}; {n} were": (("message", 3, "msgstr[1]"), "{m} ff"),
+    "2 plural forms were expected": (("message", 3, "msgstr[0]"), ""),
+    "is no gettext catalogue": (("message", 1), "nonsense"),
+}
+
+
+@pytest.mark.parametrize("complaint", CATALOGUES)
+def test_a_wrong_catalogue_is_refused_with_what_is_wrong(complaint):
+    at, value = CATALOGUES[complaint]
+    with pytest.raises(SymattnError, match=rf"^xx\.po.*{re.escape(complaint)}[^\n]*[.?]$"):
+        language(spoilt(LANGUAGE, at, value))
+
+
+def test_a_plural_rule_that_leads_nowhere_is_refused():
+    for rule in (
+        "nplurals=2; plural=n;",
+        "nplurals=2; plural=1/n;",
+        "nplurals=0; plural=0;",
+        f"nplurals={'9' * 5000}; plural=0;",
+    ):
+        data = spoilt(LANGUAGE, ("header", "Plural-Forms"), rule)
+        with pytest.raises(SymattnError, match=r"^xx\.po: Plural-Forms is .*\.$"):
+            language(data)
 
 
 NO_SIZES = [value for value in WRONG if not (type(value) is int and 1 <= value <= 10_000)]

@@ -96,13 +96,13 @@ class Catalogue:
             return text
         if not isinstance(text, Message):
             said = self.template(text)
-            if said is None and missing is not None and _WORD.search(text):
+            if said is None and missing is not None and has_words(text):
                 missing[text.strip()] = None
             return text if said is None else said
         n = text.values.get("n", 1) if text.plural else 1
         assert isinstance(n, int)
         said = self.template(text.template, text.context, n)
-        if said is None and missing is not None and _WORD.search(text.template):
+        if said is None and missing is not None and has_words(text.template):
             missing[text.template.strip()] = None
         values = {
             name: self.text(value, missing if isinstance(value, Message) else None) if isinstance(value, str) else value
@@ -110,6 +110,11 @@ class Catalogue:
         }
         made = filled(text.english() if said is None else said, values)
         return made[:1].upper() + made[1:] if text.capital else made
+
+
+def has_words(template: str) -> bool:
+    """Whether there is anything to translate besides what stands in the places."""
+    return bool(_WORD.search(PLACES.sub("", template)))
 
 
 _WORD = re.compile(r"[A-Za-z]{2}")
@@ -179,14 +184,21 @@ def read_catalogue(text: str, where: str) -> Catalogue:
     return Catalogue(head["Language"], head["X-Language-Name"], messages, form, signs, len(asked))
 
 
+TRIED = 1000
+"""For how many numbers a plural rule is tried when it is read, as msgfmt does."""
+
+
 def _plural(rule: str, where: str) -> tuple[int, Callable[[int], int]]:
     """How many plural forms there are, and which goes with a number."""
-    found = re.fullmatch(r"\s*nplurals\s*=\s*(\d+)\s*;\s*plural\s*=\s*([^;]+);?\s*", rule)
+    found = re.fullmatch(r"\s*nplurals\s*=\s*([1-9])\s*;\s*plural\s*=\s*([^;]+);?\s*", rule)
     try:
         if not found:
             raise ValueError
-        return int(found[1]), gettext.c2py(found[2])
-    except ValueError:
+        count, form = int(found[1]), gettext.c2py(found[2])
+        if not all(0 <= form(n) < count for n in range(TRIED)):
+            raise ValueError
+        return count, form
+    except (ValueError, ZeroDivisionError):
         raise InputError(
             f"{where}: Plural-Forms is {rule!r}; something like 'nplurals=2; plural=(n != 1);' was expected."
         ) from None
@@ -248,6 +260,7 @@ __all__ = [
     "catalogue",
     "counted",
     "filled",
+    "has_words",
     "in_context",
     "languages",
     "listed",

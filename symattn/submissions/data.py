@@ -283,7 +283,7 @@ def _csv_head(paper: Paper, row: list[str]) -> bool:
     return True
 
 
-COLUMNS = {"question": "question", "part": "part", "step": "part", "matrix": "part", "row": "row", "i": "row",
+COLUMNS = {"question": "question", message("part"): "part", "step": "part", "matrix": "part", "row": "row", "i": "row",
            "column": "column", "col": "column", "j": "column", "answer": "answer", "value": "answer",
            "entry": "answer"}  # fmt: skip
 

@@ -15,6 +15,9 @@ from symattn.translation import in_language
 FIELDS = {"Name": "name", "Student ID": "student", "Student number": "student", "ID": "student"}
 """Labels of the lines at the head of a page, with what is written behind them."""
 
+TYPED = (message("attention"), message("masked"), message("rounded"))
+"""Words for steps that no page prints by themselves; `names.WORDS` has them, and students type them."""
+
 OTHERS = tuple(language for language in languages() if language != ENGLISH)
 
 

@@ -25,7 +25,8 @@ OTHERS = [
     ("settings", "other"), [(s, o) for s in SETTINGS for o in OTHERS if not ("base" in s and o.get("softmax"))]
 )
 def test_every_setting_comes_back(settings, other):
-    recipe = make_recipe("attention", settings, seed=7, **other)
+    has_projections = {"order", "activation"} & set(settings)
+    recipe = make_recipe("self_attention" if has_projections else "attention", settings, seed=7, **other)
     again, number = read_recipe(f"{recipe.command()} (sheet 12)")
     assert number == 12
     assert again.command() == recipe.command()

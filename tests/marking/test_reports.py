@@ -197,7 +197,7 @@ def test_the_first_mistake_and_what_follows_from_it():
 
 def test_of_an_answer_to_be_read_only_what_is_still_open_is_pending():
     """Two of five marks are given already."""
-    report = replace(CASES["02-lost-sign"].report, marks=(Given(("Q",), "A", 2, 5, "", True),))
+    report = replace(CASES["02-lost-sign"].report, marks=(Given(("Q",), "A", 2, 5, pending=True),))
     assert squeezed("2/5, 3 pending") in plain(feedback_document(report))
 
 

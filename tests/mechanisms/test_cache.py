@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracles import numpy_attention
 
 from symattn.derivation import Derivation
-from symattn.document import Math, Words
+from symattn.document import Math, Words, spans
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix, decide, decimal_text
 from symattn.explanation.agreement import agreement
@@ -138,12 +138,12 @@ def test_the_key_says_that_both_ways_agree(orientation: str) -> None:
     turn = orientation == "columns"
     givens = {k: [list(c) for c in zip(*v, strict=True)] if turn else v for k, v in GIVENS.items()}
     problem = Problem("", "kv_cache", run("kv_cache", givens, orientation=orientation), load_notation("standard"))
-    (first, weights, then, *_), (saved,) = agreement(problem, wording_of(problem))
+    agreed, (saved,) = agreement(problem, wording_of(problem))
+    first, weights, then, output, end = spans(agreed)
     assert saved == Words("With the cache 3 keys and 3 values are worked out; afresh for every token, 6 of each.")
-    assert isinstance(first, Words)
+    assert (first, then, end) == (Words("All weights at once: "), Words(", and exactly "), Words("."))
     assert isinstance(weights, Math)
-    assert isinstance(then, Words)
-    assert then.text == ", and exactly "
+    assert isinstance(output, Math)
     other = problem.derivation.replay(pinned={"Z": [[0, 0, 0], [0, 0, 0]] if turn else [[0, 0], [0, 0], [0, 0]]})
     spoilt = Problem("", "kv_cache", other, load_notation("standard"))
     with pytest.raises(SelfCheckError):

@@ -16,7 +16,7 @@ from oracles import numpy_attention
 
 from symattn.api import derive
 from symattn.derivation import Derivation
-from symattn.document import Math
+from symattn.document import Math, spans
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, decide, decimal_text, exact
 from symattn.exact.intervals import enclose
@@ -470,7 +470,7 @@ def test_what_is_said_to_students_names_what_is_there(notation: str) -> None:
         wording = Wording(d, load_notation(notation))
         for wrong in replayed(d):
             said.add(wrong.misconception.id)
-            for part in wording.inlines(wrong.misconception.feedback, words):
+            for part in spans(wording.inlines(wrong.misconception.feedback, words)):
                 assert isinstance(part, Math) or not set(part.text) & set("{}$@")
     assert {*(f"E{i}" for i in range(1, 13)), *(f"F{i}" for i in range(1, 8))} <= said
 
