@@ -11,30 +11,30 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from symattn.version import VERSION
+from symattn.foundation.version import VERSION
 
 if TYPE_CHECKING:
     from symattn.api import Solution, check, decide, derive, grade, worksheet
-    from symattn.description import describe
-    from symattn.document import Look
     from symattn.errors import SymattnError
     from symattn.exact import Matrix
-    from symattn.presentation import make_look
+    from symattn.page.document import Look
+    from symattn.page.presentation import make_look
+    from symattn.teaching.description import describe
 
 
 __version__ = VERSION
 
 _HOMES = {
-    "Look": "symattn.document",
+    "Look": "symattn.page.document",
     "Matrix": "symattn.exact",
     "Solution": "symattn.api",
     "SymattnError": "symattn.errors",
     "check": "symattn.api",
     "decide": "symattn.api",
     "derive": "symattn.api",
-    "describe": "symattn.description",
+    "describe": "symattn.teaching.description",
     "grade": "symattn.api",
-    "make_look": "symattn.presentation",
+    "make_look": "symattn.page.presentation",
     "worksheet": "symattn.api",
 }
 

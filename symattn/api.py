@@ -9,13 +9,24 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from symattn import exact
-from symattn.derivation import Derivation, Step
-from symattn.description import refuse_idle
-from symattn.document import DEFAULT_LOOK, Document, Look, Solutions
+from symattn.derivation.derivation import Derivation, Step
+from symattn.derivation.mechanisms import Settings, custom, mechanism, mechanisms
+from symattn.derivation.mechanisms.backward import gradient
+from symattn.derivation.symbolic import compiled, derivative, in_symbols, in_sympy, substituted
 from symattn.errors import InputError, nearest, offered
 from symattn.exact import AnyMatrix, Decision, Matrix, Size, to_sympy
-from symattn.examples import examples, load_example
-from symattn.explanation import (
+from symattn.foundation.files import read_text
+from symattn.marking.grading import Gradebook, Marking, Papers, Terms, checked, grade_class, of_question, papers
+from symattn.marking.grading.checking import Answers
+from symattn.marking.grading.run import Progress, silent
+from symattn.marking.marker.policy import Policy, Rounding
+from symattn.marking.marker.policy import policy as policy_named
+from symattn.marking.reports import Reader
+from symattn.page.document import DEFAULT_LOOK, Document, Look, Solutions
+from symattn.page.notation import load_notation
+from symattn.teaching.description import refuse_idle
+from symattn.teaching.examples import examples, load_example
+from symattn.teaching.explanation import (
     Conventions,
     Detail,
     Layout,
@@ -23,21 +34,11 @@ from symattn.explanation import (
     derivation_document,
     diagram_document,
 )
-from symattn.files import read_text
-from symattn.grading import Gradebook, Marking, Papers, Terms, checked, grade_class, of_question, papers
-from symattn.grading.checking import Answers
-from symattn.grading.run import Progress, silent
-from symattn.marking.policy import Policy, Rounding
-from symattn.marking.policy import policy as policy_named
-from symattn.mechanisms import Settings, custom, mechanism, mechanisms
-from symattn.mechanisms.backward import gradient
-from symattn.notation import load_notation
-from symattn.problem import Problem
-from symattn.problem_file import ProblemFile, problem_file, read_problem_file
-from symattn.problems import problem_type
-from symattn.question import Question
-from symattn.reports import Reader
-from symattn.sheets import (
+from symattn.teaching.problem import Problem
+from symattn.teaching.problem_file import ProblemFile, problem_file, read_problem_file
+from symattn.teaching.problems import problem_type
+from symattn.teaching.question import Question
+from symattn.teaching.sheets import (
     DEFAULT_FORMATS,
     Recipe,
     Sheet,
@@ -49,7 +50,6 @@ from symattn.sheets import (
     write_documents,
     write_sheets,
 )
-from symattn.symbolic import compiled, derivative, in_symbols, in_sympy, substituted
 
 ROUNDINGS = get_args(Rounding)
 SETTINGS = frozenset(f.name for f in fields(Settings))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from symattn.terminal import columns_of
+from symattn.foundation.terminal import columns_of
 
 LONGEST = 1200
 AROUND = 30

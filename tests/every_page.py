@@ -24,13 +24,13 @@ import check_notebook
 import check_pdf
 
 from symattn.api import derive, make_recipe
-from symattn.document import Document, Look, Solutions
-from symattn.examples import examples
-from symattn.explanation import Layout
-from symattn.mechanisms import mechanisms
-from symattn.presentation import make_look, presented
-from symattn.problems import problem_types
-from symattn.sheets import SOLUTIONS, Sheet, check_solutions, sheets
+from symattn.derivation.mechanisms import mechanisms
+from symattn.page.document import Document, Look, Solutions
+from symattn.page.presentation import make_look, presented
+from symattn.teaching.examples import examples
+from symattn.teaching.explanation import Layout
+from symattn.teaching.problems import problem_types
+from symattn.teaching.sheets import SOLUTIONS, Sheet, check_solutions, sheets
 
 Check = Callable[[Document], list[str]]
 ONE_BY_ONE: Mapping[str, Check] = {

@@ -29,13 +29,13 @@ def common() -> set[str]:
 
 
 def wanted() -> str:
-    language = PACKAGE / "languages" / "zh.toml"
+    language = PACKAGE / "foundation" / "languages" / "zh.toml"
     words = set(language.read_text(encoding="utf-8")) if language.is_file() else set()
     beyond = {c for c in words if c >= "\u2e80"}
     return "".join(sorted(common() | set(PUNCTUATION) | beyond))
 
 
-def make(source: Path = SOURCE, folder: Path = PACKAGE / "fonts") -> None:
+def make(source: Path = SOURCE, folder: Path = PACKAGE / "page" / "fonts") -> None:
     """Write the part of `source` that is wanted, and the list of it; the same source gives the same bytes."""
     font = TTFont(source, fontNumber=SIMPLIFIED_CHINESE, recalcTimestamp=False)
     names = [0, 1, 2, 4, 5, 6, 13, 14]  # with the copyright and the licence

@@ -18,18 +18,18 @@ from pathlib import Path
 
 import polib
 
-import symattn.languages
-from symattn.explanation.wording import NAMES
-from symattn.languages import ENGLISH, PLACES, filled, languages
-from symattn.mechanisms import mechanisms
-from symattn.misconceptions import COUNTING, SLIPS, misconceptions
-from symattn.resources import templates
+import symattn.foundation.languages
+from symattn.derivation.mechanisms import mechanisms
+from symattn.derivation.misconceptions import COUNTING, SLIPS, misconceptions
+from symattn.foundation.languages import ENGLISH, PLACES, filled, languages
+from symattn.page.resources import templates
+from symattn.teaching.explanation.wording import NAMES
 
 PACKAGE = Path(symattn.__file__).parent
-LANGUAGES = Path(symattn.languages.__file__).parent
+LANGUAGES = Path(symattn.foundation.languages.__file__).parent
 
 SPEAKING = (
-    "explanation", "problems", "marking", "reports", "ops", "submissions", "figure_words.py", "speech.py", "papers.py",
+    "explanation", "problems", "marker", "reports", "ops", "submissions", "figure_words.py", "speech.py", "papers.py",
     "summary.py", "handed_in.py", "reading.py", "values.py", "intervals.py",
 )  # fmt: skip
 """Folders and modules whose texts of two words are messages, if nothing below says otherwise."""

@@ -14,7 +14,8 @@ import numpy as np
 import sympy
 
 from symattn import formula as f
-from symattn.document import (
+from symattn.exact import Matrix, decimal_text
+from symattn.page.document import (
     Box,
     Code,
     Diagram,
@@ -32,7 +33,6 @@ from symattn.document import (
     settled,
     spans,
 )
-from symattn.exact import Matrix, decimal_text
 
 # ------------------------------------------------------------------------------------------------ attention
 

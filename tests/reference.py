@@ -12,15 +12,15 @@ from typing import Any
 
 import symattn
 from symattn import errors
-from symattn.derivation import Step
-from symattn.description import Description, Given, Setting, describe
+from symattn.derivation.derivation import Step
+from symattn.derivation.mechanisms import mechanisms
+from symattn.derivation.settings import ABOUT
 from symattn.exact import Decision, Outline
-from symattn.grading import Gradebook
-from symattn.grading.checking import Marking
-from symattn.mechanisms import mechanisms
-from symattn.problems import problem_types
-from symattn.settings import ABOUT
-from symattn.sheets import Sheet
+from symattn.marking.grading import Gradebook
+from symattn.marking.grading.checking import Marking
+from symattn.teaching.description import Description, Given, Setting, describe
+from symattn.teaching.problems import problem_types
+from symattn.teaching.sheets import Sheet
 
 FILE = Path(__file__).parent.parent / "docs" / "reference.md"
 GIVEN_BACK = (Step, Outline, Sheet, Marking, Gradebook, Decision, Description)

@@ -8,10 +8,10 @@ from pathlib import Path
 import typst
 
 from symattn.api import check, derive, make_recipe
-from symattn.document import Document
-from symattn.explanation import set_overview
-from symattn.presentation import make_look
-from symattn.sheets import render, sheets
+from symattn.page.document import Document
+from symattn.page.presentation import make_look
+from symattn.teaching.explanation import set_overview
+from symattn.teaching.sheets import render, sheets
 
 FOLDER = Path(__file__).parent.parent / "output" / "samples"
 

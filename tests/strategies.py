@@ -8,8 +8,8 @@ from fractions import Fraction
 import sympy
 from hypothesis import strategies as st
 
-from symattn.derivation import Derivation
-from symattn.mechanisms import Settings, mechanism
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms import Settings, mechanism
 
 MECHANISMS = ("self_attention", "causal_self_attention", "attention", "weighted_values")
 LAYOUTS = [

@@ -8,8 +8,8 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.errors import UndefinedError
-from symattn.mechanisms import Settings, mechanism
 
 
 def expected(problem: strategies.RandomProblem) -> dict[str, np.ndarray]:

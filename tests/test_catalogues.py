@@ -11,15 +11,15 @@ import sympy
 
 from symattn import formula as f
 from symattn.api import Solution, derive
-from symattn.document import Display, Document
+from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.exact import Matrix
-from symattn.examples import examples, load_example
-from symattn.explanation import Detail, derivation_document
-from symattn.fairness import draw
-from symattn.mechanisms import Settings, mechanism, mechanisms
-from symattn.notation import load_notation, notations
-from symattn.problem_file import problem_file
-from symattn.writers import FORMATS
+from symattn.page.document import Display, Document
+from symattn.page.notation import load_notation, notations
+from symattn.page.writers import FORMATS
+from symattn.teaching.examples import examples, load_example
+from symattn.teaching.explanation import Detail, derivation_document
+from symattn.teaching.fairness import draw
+from symattn.teaching.problem_file import problem_file
 
 
 @pytest.mark.covering(most=3)

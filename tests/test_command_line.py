@@ -15,12 +15,12 @@ from wrong_values import without_caret
 
 import symattn
 from symattn.cli import main
-from symattn.examples import examples
-from symattn.mechanisms import mechanisms
-from symattn.notation import notations
-from symattn.ops import OPS
-from symattn.problems import problem_types
-from symattn.sheets import formats, thaw_sheets
+from symattn.derivation.mechanisms import mechanisms
+from symattn.derivation.ops import OPS
+from symattn.page.notation import notations
+from symattn.teaching.examples import examples
+from symattn.teaching.problems import problem_types
+from symattn.teaching.sheets import formats, thaw_sheets
 
 ROOT = Path(symattn.__file__).parent.parent
 RECIPE = re.compile(r"(symattn worksheet [^()]*(?:\([^()]*\)[^()]*)*?) \((?:no\.|sheet) 1\)")
@@ -418,7 +418,7 @@ def test_a_file_in_the_way_is_one_line_and_the_rest_is_as_it_was(folder):
 
 @pytest.mark.slow
 def test_an_interruption_leaves_no_files_behind(folder, monkeypatch):
-    from symattn import sheets
+    from symattn.teaching import sheets
 
     calls = []
 
@@ -439,7 +439,7 @@ def test_an_interruption_leaves_no_files_behind(folder, monkeypatch):
 
 
 def test_after_an_interruption_it_is_said_whether_the_same_command_continues(folder, monkeypatch):
-    from symattn.exam import deploy
+    from symattn.teaching.exam import deploy
 
     (folder / "exam.toml").write_text('variants = 2\n[[question]]\ntype = "masks"\n', encoding="utf-8")
     command = ["worksheet", "exam.toml", "--format", "text", "--out", "o"]

@@ -10,11 +10,23 @@ import sympy
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from symattn.derivation import Derivation, Operand, column_of, row_of, symbol_names, transposed
+from symattn.derivation.derivation import Derivation, Operand, column_of, row_of, symbol_names, transposed
+from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.ops import (
+    Activation,
+    Add,
+    Hadamard,
+    Mask,
+    MatMul,
+    Round,
+    Scale,
+    Softmax,
+    Stack,
+    SumOver,
+    Transpose,
+)
 from symattn.errors import InputError, ShapeError, SymattnError, UndefinedError
 from symattn.exact import Matrix, matrix
-from symattn.mechanisms import Settings, mechanism
-from symattn.ops import Activation, Add, Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver, Transpose
 
 
 def start(**givens) -> Derivation:

@@ -13,11 +13,11 @@ from click.testing import CliRunner
 import symattn
 from symattn.api import Solution
 from symattn.cli import main
-from symattn.description import Description, in_letters
+from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
+from symattn.derivation.settings import ABOUT
 from symattn.errors import InputError
-from symattn.mechanisms import Settings, mechanism, mechanisms
-from symattn.problems import problem_type, problem_types
-from symattn.settings import ABOUT
+from symattn.teaching.description import Description, in_letters
+from symattn.teaching.problems import problem_type, problem_types
 
 MECHANISMS = list(mechanisms())
 OTHERWISE = {

@@ -10,18 +10,18 @@ from click.testing import CliRunner
 
 from symattn.api import Solution, derive
 from symattn.cli import main
-from symattn.document import Block, Diagram, HeatMaps, all_blocks
+from symattn.derivation.mechanisms import mechanism, mechanisms
 from symattn.errors import InputError
 from symattn.exact import decimal_text
-from symattn.examples import examples
-from symattn.explanation import DIAGRAMS, diagram_document, set_overview
-from symattn.explanation.diagrams_weights import level
-from symattn.explanation.wording import Wording
 from symattn.formula import Annotated, Formula, Relation, Shape
 from symattn.formula.speech import speak
-from symattn.mechanisms import mechanism, mechanisms
-from symattn.sheets import render, sheets
-from symattn.writers.figures import drawn
+from symattn.page.document import Block, Diagram, HeatMaps, all_blocks
+from symattn.page.writers.figures import drawn
+from symattn.teaching.examples import examples
+from symattn.teaching.explanation import DIAGRAMS, diagram_document, set_overview
+from symattn.teaching.explanation.diagrams_weights import level
+from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.sheets import render, sheets
 
 SIZES = {"n": 2, "m": 3, "d_model": 4, "d_k": 2, "d_v": 2, "d_ff": 3, "d_out": 2, "d_source": 2, "d_h": 2, "d_vocab": 3}
 

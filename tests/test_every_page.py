@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from every_page import SUBJECTS, pages
 
-from symattn.writers import latex
+from symattn.page.writers import latex
 
 pytestmark = pytest.mark.slow
 TYPES, MECHANISMS = ([s for s in SUBJECTS if s.startswith(kind)] for kind in ("type", "mechanism"))

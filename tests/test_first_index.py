@@ -5,7 +5,7 @@ import re
 import pytest
 
 from symattn.api import derive
-from symattn.notation import read_notation
+from symattn.page.notation import read_notation
 
 
 def entries(latex: str) -> list[tuple[str, int, int]]:

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 import symattn
-from symattn import folders
 from symattn.errors import InputError
-from symattn.folders import LOCK, alone_in, put, put_new, staging_in
+from symattn.foundation import folders
+from symattn.foundation.folders import LOCK, alone_in, put, put_new, staging_in
 
 ROOT = Path(symattn.__file__).parent.parent
 HOLDS = """
 import sys
 from pathlib import Path
-from symattn.folders import alone_in
+from symattn.foundation.folders import alone_in
 with alone_in(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.readline()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from symattn.errors import InputError
 from symattn.exact import NEGATIVE_INFINITY, divide, exact, exponential, square_root, to_sympy
 from symattn.formula import Infinity, Name, Negative, Number, decimal, number, shortest, symbol_formula
-from symattn.writers.text import on_one_line
+from symattn.page.writers.text import on_one_line
 
 WRITTEN = {
     "0": "0",

@@ -7,11 +7,11 @@ import oracles
 import pytest
 
 from symattn.api import make_recipe, stem_of, worksheet
+from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.errors import InputError
-from symattn.fairness import draw
-from symattn.mechanisms import Settings, mechanism
-from symattn.problems.base import DEFAULT_SIZES
-from symattn.sheets import render, sheets
+from symattn.teaching.fairness import draw
+from symattn.teaching.problems.base import DEFAULT_SIZES
+from symattn.teaching.sheets import render, sheets
 
 SIZES = [
     dict(DEFAULT_SIZES),

@@ -5,7 +5,7 @@ import pytest
 import sympy
 from sympy import Matrix, Rational, exp
 
-from symattn.mechanisms import Settings, mechanism
+from symattn.derivation.mechanisms import Settings, mechanism
 
 GIVENS = {
     "X": [[0, 1, -1, -1, -1], [1, 1, 1, 1, 1], [0, 1, 1, -1, -1]],

@@ -10,10 +10,10 @@ from click.testing import CliRunner
 
 from symattn.cli import main
 from symattn.cli.options import GROUPS, SETTINGS, Command, Option
-from symattn.mechanisms import Settings, mechanism, mechanisms
-from symattn.mechanisms.base import CHOICES, NOT_OF_ALL
-from symattn.misconceptions import COUNTING, SLIPS, misconceptions
-from symattn.settings import ABOUT
+from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
+from symattn.derivation.mechanisms.base import CHOICES, NOT_OF_ALL
+from symattn.derivation.misconceptions import COUNTING, SLIPS, misconceptions
+from symattn.derivation.settings import ABOUT
 
 COMMANDS = sorted(main.commands)
 ALL = [field.name for field in fields(Settings)]

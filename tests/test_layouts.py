@@ -13,8 +13,25 @@ from click.testing import CliRunner
 
 import symattn
 from symattn.cli import main
-from symattn.derivation import Step
-from symattn.document import (
+from symattn.derivation.derivation import Step
+from symattn.derivation.mechanisms import mechanism, mechanisms
+from symattn.derivation.ops import MatMul
+from symattn.errors import InputError
+from symattn.exact import Matrix
+from symattn.formula import (
+    Blank,
+    Formula,
+    Fraction,
+    MatrixOf,
+    Name,
+    Negative,
+    Number,
+    Power,
+    Product,
+    Root,
+    Sum,
+)
+from symattn.page.document import (
     AnswerGrid,
     Block,
     Blocks,
@@ -31,32 +48,15 @@ from symattn.document import (
     blocks_inside,
     settled,
 )
-from symattn.errors import InputError
-from symattn.exact import Matrix
-from symattn.explanation import derivation_document
-from symattn.fairness import draw
-from symattn.fairness.separation import Separation
-from symattn.formula import (
-    Blank,
-    Formula,
-    Fraction,
-    MatrixOf,
-    Name,
-    Negative,
-    Number,
-    Power,
-    Product,
-    Root,
-    Sum,
-)
-from symattn.mechanisms import mechanism, mechanisms
-from symattn.notation import load_notation
-from symattn.ops import MatMul
-from symattn.problem import Problem
-from symattn.problems import problem_type, problem_types
-from symattn.problems.full import question
-from symattn.sheets import Sheet
-from symattn.writers.text import on_one_line
+from symattn.page.notation import load_notation
+from symattn.page.writers.text import on_one_line
+from symattn.teaching.explanation import derivation_document
+from symattn.teaching.fairness import draw
+from symattn.teaching.fairness.separation import Separation
+from symattn.teaching.problem import Problem
+from symattn.teaching.problems import problem_type, problem_types
+from symattn.teaching.problems.full import question
+from symattn.teaching.sheets import Sheet
 
 MECHANISMS = list(mechanisms())
 

@@ -9,12 +9,12 @@ from types import MappingProxyType
 
 import pytest
 
-from symattn.dice import Dice
-from symattn.document import AnswerGrid, Columns, Document, Falk, Heading, all_blocks
 from symattn.errors import InputError
-from symattn.exam.deploy import copies, freeze, make_exam
-from symattn.exam.papers import key, paper
-from symattn.exam.spec import exam_spec
+from symattn.foundation.dice import Dice
+from symattn.page.document import AnswerGrid, Columns, Document, Falk, Heading, all_blocks
+from symattn.teaching.exam.deploy import copies, freeze, make_exam
+from symattn.teaching.exam.papers import key, paper
+from symattn.teaching.exam.spec import exam_spec
 
 QUESTION = {"type": "full", "mechanism": "attention", "level": "starter", "points": 8}
 

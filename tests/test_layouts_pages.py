@@ -10,7 +10,8 @@ import pytest
 from pypdf import PdfReader
 
 import symattn
-from symattn.document import (
+from symattn.formula import Blank, MatrixOf, Name, Number, Relation
+from symattn.page.document import (
     AnswerGrid,
     Block,
     Choices,
@@ -28,14 +29,13 @@ from symattn.document import (
     WorkingSpace,
     blocks_inside,
 )
-from symattn.explanation.solutions import space_apart
-from symattn.formula import Blank, MatrixOf, Name, Number, Relation
-from symattn.problems import problem_types
-from symattn.sheets import Sheet
-from symattn.writers import latex
-from symattn.writers.common import stays_with_next
-from symattn.writers.pdf import write_pdf
-from symattn.writers.typst import write
+from symattn.page.writers import latex
+from symattn.page.writers.common import stays_with_next
+from symattn.page.writers.pdf import write_pdf
+from symattn.page.writers.typst import write
+from symattn.teaching.explanation.solutions import space_apart
+from symattn.teaching.problems import problem_types
+from symattn.teaching.sheets import Sheet
 
 
 @pytest.fixture(scope="module", params=list(problem_types()))

@@ -11,9 +11,9 @@ from click.testing import CliRunner
 from wrong_values import without_caret
 
 from symattn.cli import main
-from symattn.dice import LARGEST_SECRET, Dice
 from symattn.errors import InputError
-from symattn.workers import Kept, LostError, Worker, processor_time
+from symattn.foundation.dice import LARGEST_SECRET, Dice
+from symattn.foundation.workers import Kept, LostError, Worker, processor_time
 
 posix = pytest.mark.skipif(os.name != "posix", reason="limits are a matter of POSIX")
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory of a process is limited on Linux only")
@@ -21,7 +21,7 @@ linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory 
 # What it is asked to do, in C where no signal is handled; within the limits of every worker.
 PROGRAM = """
 import time
-from symattn.grading.worker import serve
+from symattn.marking.grading.worker import serve
 
 def answer(job):
     match job.get("do"):
@@ -113,7 +113,7 @@ def refusal(*arguments: object) -> str:
 @posix
 def test_check_of_what_never_ends_is_a_sentence(folder, monkeypatch):
     """Whatever may hang in marking: here the marker itself is made to."""
-    fault = "import symattn.checker as c\nc.checked = lambda *a: sum(iter(int, 1))\nc.main()\n"
+    fault = "import symattn.cli.checker as c\nc.checked = lambda *a: sum(iter(int, 1))\nc.main()\n"
     kept = Kept((sys.executable, "-c", fault), 1)
     monkeypatch.setattr("symattn.cli.check.checker", lambda: kept)
     said = refusal("check", "problem.toml", "right.toml")
@@ -124,7 +124,7 @@ def test_check_of_what_never_ends_is_a_sentence(folder, monkeypatch):
 @pytest.mark.slow
 @posix
 def test_a_defect_in_marking_is_a_sentence(folder, monkeypatch):
-    fault = "import symattn.checker as c\nc.checked = lambda *a: {}['no']\nc.main()\n"
+    fault = "import symattn.cli.checker as c\nc.checked = lambda *a: {}['no']\nc.main()\n"
     kept = Kept((sys.executable, "-c", fault), 10)
     monkeypatch.setattr("symattn.cli.check.checker", lambda: kept)
     assert "a defect of symattn: KeyError: 'no'" in refusal("check", "problem.toml", "right.toml")

@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 
-from symattn.languages import Message, capitalised, counted, in_context, listed, message, say, sentences
+from symattn.foundation.languages import Message, capitalised, counted, in_context, listed, message, say, sentences
 
 MESSAGES = [
     message("row {row}", row=2),

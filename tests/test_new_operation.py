@@ -7,13 +7,13 @@ import pytest
 import sympy
 
 import symattn
-from symattn.algebra import Algebra, Entries, Index, T
-from symattn.derivation import Floats, RuleOp, Shape, Style
+from symattn.derivation.algebra import Algebra, Entries, Index, T
+from symattn.derivation.derivation import Floats, RuleOp, Shape, Style
+from symattn.derivation.ops import OPS
+from symattn.derivation.ops.turning import turned
 from symattn.errors import SelfCheckError
 from symattn.formula import Call, Formula, Name
-from symattn.ops import OPS
-from symattn.ops.turning import turned
-from symattn.writers import FORMATS
+from symattn.page.writers import FORMATS
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,12 @@ import sympy
 from sympy import Matrix, exp
 
 from symattn.api import derive
-from symattn.document import Block, Heading, with_blocks_inside
+from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.ops import Mask, Round, Softmax
 from symattn.errors import InputError, UndefinedError
 from symattn.exact import Matrix as Ours
 from symattn.exact import decimal_text
-from symattn.mechanisms import Settings, mechanism
-from symattn.ops import Mask, Round, Softmax
+from symattn.page.document import Block, Heading, with_blocks_inside
 
 NOTES = ("note-000", "note-001", "note-002", "note-003", "note-004")
 FOLDER = Path(__file__).parent / "notes"
@@ -135,7 +135,7 @@ def without(problem, erratum):
     [(note, e.id) for note in NOTES for e in derive(note).problem.errata if e.patch],
 )
 def test_without_its_patch_the_place_is_as_corrected(note, erratum):
-    from symattn.explanation import derivation_document
+    from symattn.teaching.explanation import derivation_document
 
     problem = derive(note, corrected=False).problem
     patched = oracles.page_lines(derivation_document(problem), until="Errata")

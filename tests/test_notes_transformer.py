@@ -14,11 +14,11 @@ import pytest
 import sympy
 
 from symattn.api import derive, make_recipe, worksheet
+from symattn.derivation.mechanisms import mechanisms
 from symattn.errors import InputError
-from symattn.examples import load_example
-from symattn.grading.recipes import read_recipe
-from symattn.mechanisms import mechanisms
-from symattn.problem_file import problem_file
+from symattn.marking.grading.recipes import read_recipe
+from symattn.teaching.examples import load_example
+from symattn.teaching.problem_file import problem_file
 
 OURS = ("note-001-feed-forward", "note-003-encoder", "note-003-multi-head", "note-003-recurrent")
 

@@ -12,9 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.api import derive, make_recipe
-from symattn.document import Document, Heading, Look, Math, Paragraph, Strong, Words
 from symattn.errors import InputError
-from symattn.exam.spec import exam_spec
 from symattn.formula import (
     Call,
     Formula,
@@ -25,8 +23,10 @@ from symattn.formula import (
     Shape,
     Transposed,
 )
-from symattn.presentation import make_look, presented
-from symattn.sheets import render, sheets
+from symattn.page.document import Document, Heading, Look, Math, Paragraph, Strong, Words
+from symattn.page.presentation import make_look, presented
+from symattn.teaching.exam.spec import exam_spec
+from symattn.teaching.sheets import render, sheets
 
 COMMA = Look(decimal=",")
 

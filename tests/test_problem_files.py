@@ -10,11 +10,11 @@ import pytest
 import sympy
 
 from symattn.api import derive
+from symattn.derivation.mechanisms import Settings, mechanisms
 from symattn.errors import InputError
-from symattn.examples import examples, load_example
-from symattn.mechanisms import Settings, mechanisms
-from symattn.notation import load_notation, notations
-from symattn.problem_file import problem_file, read_problem_file
+from symattn.page.notation import load_notation, notations
+from symattn.teaching.examples import examples, load_example
+from symattn.teaching.problem_file import problem_file, read_problem_file
 
 GOOD = """
 title = "Two tokens"
@@ -57,7 +57,7 @@ def test_a_problem_is_read_and_worked_out(folder):
 
 
 def test_the_worksheet_asks_for_the_steps_that_were_asked(folder):
-    from symattn.document import AnswerGrid, Together
+    from symattn.page.document import AnswerGrid, Together
 
     sheet = derive(written(folder, GOOD)).worksheet()
     blocks = [b for t in sheet.worksheet.blocks if isinstance(t, Together) for b in t.blocks]
@@ -413,7 +413,7 @@ def test_every_notation_loads_and_has_a_title(name):
 @pytest.mark.covering(most=20)
 @pytest.mark.parametrize("name", mechanisms())
 def test_every_mechanism_has_a_docstring_or_title_and_runs_on_drawn_numbers(name):
-    from symattn.fairness import draw
+    from symattn.teaching.fairness import draw
 
     chosen = mechanisms()[name]
     usual = {"n": 3, "m": 3, "d_model": 5, "d_k": 4, "d_v": 2, **chosen.default_sizes}

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from symattn.cli import main
-from symattn.mechanisms import mechanisms
-from symattn.problems import problem_types
+from symattn.derivation.mechanisms import mechanisms
+from symattn.teaching.problems import problem_types
 
 ROOT = Path(__file__).parent.parent
 GENERATED = "reference.md"

@@ -9,8 +9,8 @@ import reference
 
 import symattn
 from symattn import errors
-from symattn.mechanisms import Settings, mechanisms
-from symattn.problems import problem_types
+from symattn.derivation.mechanisms import Settings, mechanisms
+from symattn.teaching.problems import problem_types
 
 PAGE = reference.FILE.read_text(encoding="utf-8")
 HEADINGS = re.findall(r"^### (.*)$", PAGE, re.MULTILINE)

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 import symattn
-from symattn.fairness import features
-from symattn.fairness.family import TARGETS
-from symattn.marking.award import DIMINISHED
-from symattn.marking.diagnosis import LONGEST_GAP
-from symattn.marking.policy import POLICIES
-from symattn.misconceptions import misconceptions
-from symattn.pool import OVERLAP
-from symattn.problems import problem_types
+from symattn.derivation.misconceptions import misconceptions
+from symattn.marking.marker.award import DIMINISHED
+from symattn.marking.marker.diagnosis import LONGEST_GAP
+from symattn.marking.marker.policy import POLICIES
+from symattn.teaching.fairness import features
+from symattn.teaching.fairness.family import TARGETS
+from symattn.teaching.pool import OVERLAP
+from symattn.teaching.problems import problem_types
 
 ROOT = Path(symattn.__file__).parent.parent
 RULES = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")

@@ -7,14 +7,14 @@ import strategies
 from hypothesis import given, settings
 
 from symattn.api import derive, worksheet
-from symattn.derivation import Derivation
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.ops import OPS
 from symattn.errors import SelfCheckError, SymattnError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, divide, exponential, square_root
-from symattn.fairness import self_check
-from symattn.mechanisms import Settings, mechanism
-from symattn.ops import OPS
-from symattn.problem_file import problem_file
-from symattn.sheets import make_sheet, write_sheets
+from symattn.teaching.fairness import self_check
+from symattn.teaching.problem_file import problem_file
+from symattn.teaching.sheets import make_sheet, write_sheets
 
 GIVENS = {"A": [[1, -2], [3, 4]], "B": [[1, 0], [2, 1]], "row": [[10, 20]], "one_hot": [[0, 1], [1, 0]]}
 STEPS = [

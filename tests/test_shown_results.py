@@ -9,7 +9,7 @@ import pytest
 from writer_markdown_rules import lint
 
 from symattn.api import Solution, check, derive, worksheet
-from symattn.sheets import render
+from symattn.teaching.sheets import render
 
 GIVEN = {"Q": [[1, 0]], "K": [[1, 0], [0, 1]], "V": [[1], [2]]}
 

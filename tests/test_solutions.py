@@ -11,23 +11,33 @@ from click.testing import CliRunner
 
 import symattn
 from symattn.cli import main
-from symattn.document import AnswerGrid, Document, Entries, Heading, Paragraph, Solutions, Solved, all_blocks, settled
+from symattn.derivation.mechanisms import mechanism, mechanisms
 from symattn.errors import InputError
 from symattn.exact import decimal_text
-from symattn.explanation import question_document
-from symattn.explanation.wording import Wording
-from symattn.fairness import draw
-from symattn.fairness.separation import Separation
 from symattn.formula import Name
 from symattn.formula.nodes import Formula, children
-from symattn.mechanisms import mechanism, mechanisms
-from symattn.notation import load_notation
-from symattn.problem import Problem
-from symattn.problems import problem_type, problem_types
-from symattn.problems.full import question as full_question
-from symattn.question import Question, StepAnswer, marks_text, matrix_of
-from symattn.sheets import SOLUTIONS, render
-from symattn.writers.text import on_one_line
+from symattn.page.document import (
+    AnswerGrid,
+    Document,
+    Entries,
+    Heading,
+    Paragraph,
+    Solutions,
+    Solved,
+    all_blocks,
+    settled,
+)
+from symattn.page.notation import load_notation
+from symattn.page.writers.text import on_one_line
+from symattn.teaching.explanation import question_document
+from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.fairness import draw
+from symattn.teaching.fairness.separation import Separation
+from symattn.teaching.problem import Problem
+from symattn.teaching.problems import problem_type, problem_types
+from symattn.teaching.problems.full import question as full_question
+from symattn.teaching.question import Question, StepAnswer, marks_text, matrix_of
+from symattn.teaching.sheets import SOLUTIONS, render
 
 TYPES = list(problem_types())
 MECHANISMS = list(mechanisms())

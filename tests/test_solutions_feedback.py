@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 import symattn
 from symattn.cli import main
-from symattn.document import Code, Paragraph, all_blocks, spans
+from symattn.page.document import Code, Paragraph, all_blocks, spans
 
 D = symattn.derive("attention", Q=[[1, 0], [0, 2]], K=[[1, 0], [1, 1]], V=[[1], [2]], scale=2)
 RIGHT = {"S": [[1, 1], [0, 2]], "S'": [["1/2", "1/2"], [0, 1]], "A": [["1/2", "1/2"], ["1/(1+e)", "e/(1+e)"]]}

@@ -14,8 +14,8 @@ from wrong_values import dumps
 
 import symattn
 from symattn.errors import InputError, ReadError, ShapeError
-from symattn.examples import load_example
-from symattn.typed import plain
+from symattn.foundation.typed import plain
+from symattn.teaching.examples import load_example
 
 QK = {"Q": [[1, 0], [2, 1]], "K": [[1, 0], [0, 1]]}
 SCORES = {"name": "S", "op": "matmul", "of": ["Q", "K^T"]}

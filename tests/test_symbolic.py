@@ -11,9 +11,9 @@ from sympy import Matrix
 import symattn
 from symattn.api import derive
 from symattn.cli import main
+from symattn.derivation.mechanisms import mechanisms
 from symattn.errors import InputError
 from symattn.formula import BigSum
-from symattn.mechanisms import mechanisms
 
 SMALL = {"n": 2, "d_model": 2, "d_k": 2, "d_v": 2}
 
@@ -150,7 +150,7 @@ def test_entries_are_called_the_same_by_token_and_by_matrix(by, orientation):
 
 def test_a_sum_sign_is_a_formula_and_no_text():
     solution = derive("note-003")
-    from symattn.explanation.wording import Wording
+    from symattn.teaching.explanation.wording import Wording
 
     written = Wording(solution.derivation, solution.problem.notation).working(solution["Q"], "i", "j")
     assert isinstance(written, BigSum)

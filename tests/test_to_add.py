@@ -18,29 +18,29 @@ import pytest
 from click.testing import CliRunner
 
 import symattn
-from symattn.additions import modules
 from symattn.api import make_recipe
 from symattn.cli import main
+from symattn.derivation.mechanisms import mechanisms
+from symattn.derivation.misconceptions import misconceptions, replayed
+from symattn.derivation.ops import OPS
+from symattn.derivation.symbolic import in_symbols, substituted
 from symattn.errors import InputError
 from symattn.exact import Matrix
-from symattn.explanation import Layout
-from symattn.languages import languages
-from symattn.mechanisms import mechanisms
-from symattn.misconceptions import misconceptions, replayed
-from symattn.ops import OPS
-from symattn.presentation import make_look
-from symattn.problems import problem_types
-from symattn.sheets import render, sheets, thaw_sheets, write_sheets
-from symattn.symbolic import in_symbols, substituted
-from symattn.writers import FORMATS
+from symattn.foundation.additions import modules
+from symattn.foundation.languages import languages
+from symattn.page.presentation import make_look
+from symattn.page.writers import FORMATS
+from symattn.teaching.explanation import Layout
+from symattn.teaching.problems import problem_types
+from symattn.teaching.sheets import render, sheets, thaw_sheets, write_sheets
 
 WRITTEN = {
     "mechanisms/fast_weights": '''
 """Attention without a softmax: what fast weights come to (Schlag et al. 2021)."""
 
-from symattn.mechanisms.base import Mechanism
-from symattn.derivation import transposed
-from symattn.ops import MatMul
+from symattn.derivation.mechanisms.base import Mechanism
+from symattn.derivation.derivation import transposed
+from symattn.derivation.ops import MatMul
 
 
 def derive(d, settings, sizes):
@@ -63,7 +63,7 @@ MECHANISM = Mechanism(
 from dataclasses import dataclass
 from typing import Literal
 
-from symattn.derivation import RuleOp
+from symattn.derivation.derivation import RuleOp
 from symattn.formula import Call, Name
 
 
@@ -92,8 +92,8 @@ OPS = {"powers": Powers}
 """Weights counted twice."""
 
 from symattn.exact import Matrix
-from symattn.misconceptions.base import Instead, Misconception, found
-from symattn.ops import Softmax
+from symattn.derivation.misconceptions.base import Instead, Misconception, found
+from symattn.derivation.ops import Softmax
 
 
 def doubled(d):
@@ -122,7 +122,7 @@ MISCONCEPTIONS = (
     "problems/mixing": '''
 """Fast weights by hand."""
 
-from symattn.problems.variety import Asked, variety
+from symattn.teaching.problems.variety import Asked, variety
 
 TYPE = variety("mixing", "Weights without a softmax", {
     "plain": Asked("weighted_values", "The weights are given. Work out the weighted sums of the values."),
@@ -131,8 +131,8 @@ TYPE = variety("mixing", "Weights without a softmax", {
     "writers/outline": '''
 """The headings of a page, one a line."""
 
-from symattn.document import Heading, Solved, settled
-from symattn.writers import text
+from symattn.page.document import Heading, Solved, settled
+from symattn.page.writers import text
 
 SUFFIX = ".outline"
 formula = text.formula
@@ -182,11 +182,11 @@ def added(folder):
 
 
 WHERE = {
-    "mechanisms": "symattn.mechanisms",
-    "ops": "symattn.ops",
-    "misconceptions": "symattn.misconceptions",
-    "problems": "symattn.problems",
-    "writers": "symattn.writers",
+    "mechanisms": "symattn.derivation.mechanisms",
+    "ops": "symattn.derivation.ops",
+    "misconceptions": "symattn.derivation.misconceptions",
+    "problems": "symattn.teaching.problems",
+    "writers": "symattn.page.writers",
 }
 
 
@@ -320,11 +320,11 @@ def run(path: Path | str, script: str) -> str:
 
 def test_folders_that_the_environment_names_are_read(folder):
     script = """
-from symattn.mechanisms import mechanisms
-from symattn.misconceptions import misconceptions
-from symattn.ops import OPS
-from symattn.problems import problem_types
-from symattn.writers import FORMATS
+from symattn.derivation.mechanisms import mechanisms
+from symattn.derivation.misconceptions import misconceptions
+from symattn.derivation.ops import OPS
+from symattn.teaching.problems import problem_types
+from symattn.page.writers import FORMATS
 print("fast_weights" in mechanisms(), "powers" in OPS, "X9" in misconceptions(), "mixing" in problem_types(),
       "outline" in FORMATS)
 """
@@ -337,9 +337,9 @@ def test_a_folder_that_is_not_there_is_refused_in_a_sentence(tmp_path):
 
 
 def test_a_file_that_is_wrong_is_named(tmp_path):
-    own = Path(symattn.__file__).parent / "mechanisms"
+    own = Path(symattn.__file__).parent / "derivation" / "mechanisms"
     (tmp_path / "wrong.py").write_text("import nothing_of_that_name\n", encoding="utf-8")
-    package = importlib.import_module("symattn.mechanisms")
+    package = importlib.import_module("symattn.derivation.mechanisms")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(package, "__path__", [str(own), str(tmp_path)])
         with pytest.raises(InputError, match=r"wrong\.py cannot be used: ModuleNot"):

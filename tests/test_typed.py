@@ -15,8 +15,21 @@ from hypothesis import strategies as st
 
 from symattn.errors import InputError
 from symattn.exact import Matrix, matrix
-from symattn.problems import ProblemType
-from symattn.typed import Absent, Between, Filled, Key, Matching, NotEmpty, OneOf, Place, ReadBy, Rest, plain, read
+from symattn.foundation.typed import (
+    Absent,
+    Between,
+    Filled,
+    Key,
+    Matching,
+    NotEmpty,
+    OneOf,
+    Place,
+    ReadBy,
+    Rest,
+    plain,
+    read,
+)
+from symattn.teaching.problems import ProblemType
 
 Id = NewType("Id", str)
 

@@ -16,15 +16,9 @@ from typing import Any, get_args
 import pytest
 from wrong_values import dumps
 
+from symattn.derivation.mechanisms import Settings, custom
 from symattn.errors import InputError
-from symattn.exam.spec import Appearance, ExamFile, QuestionTable, exam_spec
-from symattn.marking.scheme import Scheme, read_scheme
-from symattn.mechanisms import Settings, custom
-from symattn.notation import MatrixNames, Notation, read_notation
-from symattn.presentation import CHOICES
-from symattn.problem_file import ProblemFile, problem_file
-from symattn.problems import Spec, problem_type
-from symattn.typed import (
+from symattn.foundation.typed import (
     Between,
     Choice,
     Constrained,
@@ -37,6 +31,12 @@ from symattn.typed import (
     Sequence,
     Table,
 )
+from symattn.marking.marker.scheme import Scheme, read_scheme
+from symattn.page.notation import MatrixNames, Notation, read_notation
+from symattn.page.presentation import CHOICES
+from symattn.teaching.exam.spec import Appearance, ExamFile, QuestionTable, exam_spec
+from symattn.teaching.problem_file import ProblemFile, problem_file
+from symattn.teaching.problems import Spec, problem_type
 
 DAY = dt.date(1979, 5, 27)
 """Nothing that is read has a day for a value."""

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from symattn import formula as f
 from symattn.api import derive
-from symattn.derivation import Derivation, View
+from symattn.derivation.derivation import Derivation, View
+from symattn.derivation.ops import Activation, Add, Hadamard, Mask, MatMul, Scale, Softmax, Stack, SumOver, Transpose
 from symattn.exact import NEGATIVE_INFINITY, Matrix
-from symattn.explanation.wording import Wording
-from symattn.notation import load_notation, notations
-from symattn.ops import Activation, Add, Hadamard, Mask, MatMul, Scale, Softmax, Stack, SumOver, Transpose
+from symattn.page.notation import load_notation, notations
+from symattn.teaching.explanation.wording import Wording
 
 
 def named_view(letter: str, matrix: Matrix, long: bool = False) -> View:

@@ -14,17 +14,17 @@ from wrong_values import WRONG, dumps, mutations, places, spoilt
 
 import symattn
 from symattn.errors import SymattnError
-from symattn.exam.spec import ExamFile, exam_spec
-from symattn.explanation import derivation_document
-from symattn.languages import counted, read_catalogue
-from symattn.marking import mark
-from symattn.marking.policy import Policy
-from symattn.marking.scheme import Scheme, read_scheme
-from symattn.notation import Notation, read_notation
-from symattn.problem_file import ProblemFile, problem_file
-from symattn.submissions import read_submission
-from symattn.typed import keys
-from symattn.writers import text
+from symattn.foundation.languages import counted, read_catalogue
+from symattn.foundation.typed import keys
+from symattn.marking.marker import mark
+from symattn.marking.marker.policy import Policy
+from symattn.marking.marker.scheme import Scheme, read_scheme
+from symattn.marking.submissions import read_submission
+from symattn.page.notation import Notation, read_notation
+from symattn.page.writers import text
+from symattn.teaching.exam.spec import ExamFile, exam_spec
+from symattn.teaching.explanation import derivation_document
+from symattn.teaching.problem_file import ProblemFile, problem_file
 
 QKV = {"Q": [[1, 0], [0, 1]], "K": [[1, 0], [0, 1]], "V": [[1], [2]]}
 PROBLEM = {

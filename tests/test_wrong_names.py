@@ -15,26 +15,26 @@ from click.testing import CliRunner
 import symattn
 from symattn.cli import main
 from symattn.cli.lists import catalogues
+from symattn.derivation.mechanisms import Settings, custom, mechanism, mechanisms
+from symattn.derivation.mechanisms.base import CHOICES, mask_keep
+from symattn.derivation.misconceptions import misconception, misconceptions
+from symattn.derivation.ops import OPS
 from symattn.errors import InputError, nearest, offered
-from symattn.exam.spec import ExamFile, exam_spec
-from symattn.examples import examples, load_example
-from symattn.explanation import CONVENTIONS, DIAGRAMS, LAYOUTS, known_choice
-from symattn.grading.source import papers
-from symattn.languages import SIGNS, catalogue, languages, read_catalogue
-from symattn.marking.policy import POLICIES, policy
-from symattn.marking.scheme import Scheme, read_scheme
-from symattn.mechanisms import Settings, custom, mechanism, mechanisms
-from symattn.mechanisms.base import CHOICES, mask_keep
-from symattn.misconceptions import misconception, misconceptions
-from symattn.notation import Notation, load_notation, notations, read_notation
-from symattn.ops import OPS
-from symattn.presentation import CHOICES as OF_A_LOOK
-from symattn.presentation import make_look
-from symattn.problem import Erratum
-from symattn.problem_file import ProblemFile, problem_file
-from symattn.problems import Spec, problem_type, problem_types
-from symattn.sheets import SOLUTIONS, check_formats, check_solutions, formats
-from symattn.typed import keys
+from symattn.foundation.languages import SIGNS, catalogue, languages, read_catalogue
+from symattn.foundation.typed import keys
+from symattn.marking.grading.source import papers
+from symattn.marking.marker.policy import POLICIES, policy
+from symattn.marking.marker.scheme import Scheme, read_scheme
+from symattn.page.notation import Notation, load_notation, notations, read_notation
+from symattn.page.presentation import CHOICES as OF_A_LOOK
+from symattn.page.presentation import make_look
+from symattn.teaching.exam.spec import ExamFile, exam_spec
+from symattn.teaching.examples import examples, load_example
+from symattn.teaching.explanation import CONVENTIONS, DIAGRAMS, LAYOUTS, known_choice
+from symattn.teaching.problem import Erratum
+from symattn.teaching.problem_file import ProblemFile, problem_file
+from symattn.teaching.problems import Spec, problem_type, problem_types
+from symattn.teaching.sheets import SOLUTIONS, check_formats, check_solutions, formats
 
 LETTERS = string.ascii_lowercase + string.digits
 MASKS = ("causal", "padding", "window", "prefix", "blocks", "hidden", "additive")

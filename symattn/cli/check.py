@@ -25,7 +25,7 @@ from symattn.cli.reading import chosen_look, read_list, read_settings
 from symattn.errors import InputError, ReadError
 
 if TYPE_CHECKING:
-    from symattn.workers import Kept
+    from symattn.foundation.workers import Kept
 
 NOT_ALL_RIGHT = 1
 CHECK_SECONDS = 60
@@ -117,7 +117,7 @@ def check(
 
 def _in_checker(job: dict[str, Any]) -> dict[str, Any]:
     """What the process that marks says about one piece of work; it is kept for the next."""
-    from symattn.workers import LostError
+    from symattn.foundation.workers import LostError
 
     try:
         marked: dict[str, Any] = checker().ask(job)
@@ -131,6 +131,6 @@ def _in_checker(job: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def checker() -> Kept:
-    from symattn.workers import Kept, command
+    from symattn.foundation.workers import Kept, command
 
-    return Kept(command("symattn.checker"), CHECK_SECONDS)
+    return Kept(command("symattn.cli.checker"), CHECK_SECONDS)

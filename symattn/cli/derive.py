@@ -26,8 +26,8 @@ from symattn.cli.reading import read_entries, read_list, read_look, read_setting
 from symattn.errors import InputError
 
 if TYPE_CHECKING:
-    from symattn.document import Solutions
-    from symattn.explanation import Conventions, Layout
+    from symattn.page.document import Solutions
+    from symattn.teaching.explanation import Conventions, Layout
 
 
 @click.command(cls=Command)
@@ -81,7 +81,7 @@ def derive(
     symattn derive note-002 --diagram
     """
     from symattn.api import derive as work_out
-    from symattn.sheets import check_formats, render, write_documents
+    from symattn.teaching.sheets import check_formats, render, write_documents
 
     listed = check_formats(read_list(forms))
     look = read_look(settings)

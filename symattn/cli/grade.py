@@ -67,10 +67,10 @@ def grade(
     symattn grade output/midterm submissions.zip --policy strict --format pdf,markdown --out marked
     """
     from symattn.api import grade as mark
-    from symattn.grading.checking import READERS
-    from symattn.grading.record import counted
-    from symattn.reports import Reader
-    from symattn.sheets import check_formats
+    from symattn.marking.grading.checking import READERS
+    from symattn.marking.grading.record import counted
+    from symattn.marking.reports import Reader
+    from symattn.teaching.sheets import check_formats
 
     listed = check_formats(read_list(forms))
     out = folder or Path("output", f"{_exam_name(exam)}-marked")
@@ -89,6 +89,6 @@ def grade(
 
 
 def _exam_name(exam: Path) -> str:
-    from symattn.exam.deploy import FROZEN
+    from symattn.teaching.exam.deploy import FROZEN
 
     return exam.resolve().parent.name if exam.name == FROZEN else exam.resolve().stem

@@ -8,8 +8,8 @@ from textwrap import wrap
 import click
 
 from symattn.cli.options import Command, completing, notation_names
+from symattn.derivation.settings import ABOUT
 from symattn.errors import InputError, offered
-from symattn.settings import ABOUT
 
 WIDTH = 100
 """Of a line, in characters."""
@@ -67,24 +67,24 @@ def details() -> dict[str, Callable[[str], Iterator[str]]]:
 
 def _mechanism(name: str) -> Iterator[str]:
     """Its givens with their shapes, its settings, its steps, and an example to copy."""
-    from symattn.description import describe
-    from symattn.mechanisms import mechanism
+    from symattn.derivation.mechanisms import mechanism
+    from symattn.teaching.description import describe
 
     yield str(describe(name if name == "custom" else mechanism(name).name)).rstrip()
 
 
 def _problem(name: str) -> Iterator[str]:
     """The same of a problem type."""
-    from symattn.description import describe
-    from symattn.problems import problem_type
+    from symattn.teaching.description import describe
+    from symattn.teaching.problems import problem_type
 
     yield str(describe(problem_type(name).name)).rstrip()
 
 
 def _settings_of(name: str) -> Iterator[str]:
     """The settings of a mechanism, its own first, with their defaults there."""
-    from symattn.mechanisms import mechanism
-    from symattn.mechanisms.base import NOT_OF_ALL
+    from symattn.derivation.mechanisms import mechanism
+    from symattn.derivation.mechanisms.base import NOT_OF_ALL
 
     chosen = mechanism(name)
     shared = {setting for setting in ABOUT if setting not in NOT_OF_ALL}
@@ -98,7 +98,7 @@ def _settings_of(name: str) -> Iterator[str]:
 
 def _misconception(code: str) -> Iterator[str]:
     """One entry of the catalogue: a misconception (with tokens as rows), a miscount or a slip."""
-    from symattn.misconceptions import COUNTING, SLIPS, Misconception, Miscount, Slip, misconceptions
+    from symattn.derivation.misconceptions import COUNTING, SLIPS, Misconception, Miscount, Slip, misconceptions
 
     known: Mapping[str, Misconception | Miscount | Slip] = {**misconceptions(), **COUNTING, **SLIPS}
     if code not in known:
@@ -127,8 +127,8 @@ def _misconception(code: str) -> Iterator[str]:
 
 def _all_settings() -> Iterator[str]:
     """Every setting, with the mechanisms that have it where not all do."""
-    from symattn.mechanisms import mechanisms
-    from symattn.mechanisms.base import NOT_OF_ALL
+    from symattn.derivation.mechanisms import mechanisms
+    from symattn.derivation.mechanisms.base import NOT_OF_ALL
 
     defaults = {s: _default(s, {}) for s in ABOUT}
     longest = max(len(f"{s} = {default}") for s, default in defaults.items())
@@ -140,7 +140,7 @@ def _all_settings() -> Iterator[str]:
 
 
 def _default(setting: str, of_mechanism: Mapping[str, object]) -> str:
-    from symattn.mechanisms import Settings
+    from symattn.derivation.mechanisms import Settings
 
     default = of_mechanism.get(setting, Settings.__dataclass_fields__[setting].default)
     return ABOUT[setting].default if default in (None, "") else str(default)
@@ -160,7 +160,7 @@ def catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
     """The lists by their name: each entry with a line on it."""
 
     def mechanisms() -> Mapping[str, str]:
-        from symattn.mechanisms import mechanisms as found
+        from symattn.derivation.mechanisms import mechanisms as found
 
         return {m.name: m.title for m in found().values()}
 
@@ -168,13 +168,13 @@ def catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
         return {name: setting.about for name, setting in ABOUT.items()}
 
     def problems() -> Mapping[str, str]:
-        from symattn.problems import problem_types
+        from symattn.teaching.problems import problem_types
 
         return {p.name: p.title for p in problem_types().values()}
 
     def options() -> Mapping[str, str]:
-        from symattn.problems import problem_types
-        from symattn.sheets import option_text
+        from symattn.teaching.problems import problem_types
+        from symattn.teaching.sheets import option_text
 
         return {
             f"{t.name}: {name}={option_text(default)}": word
@@ -183,48 +183,48 @@ def catalogues() -> dict[str, Callable[[], Mapping[str, str]]]:
         }
 
     def misconceptions() -> Mapping[str, str]:
-        from symattn.misconceptions import COUNTING, SLIPS, Misconception, Miscount, Slip
-        from symattn.misconceptions import misconceptions as found
+        from symattn.derivation.misconceptions import COUNTING, SLIPS, Misconception, Miscount, Slip
+        from symattn.derivation.misconceptions import misconceptions as found
 
         known: list[Misconception | Miscount | Slip] = [*found().values(), *COUNTING.values(), *SLIPS.values()]
         return {entry.id: entry.name for entry in known}
 
     def policies() -> Mapping[str, str]:
-        from symattn.marking.policy import POLICIES
+        from symattn.marking.marker.policy import POLICIES
 
         return {policy.name: policy.title.partition(": ")[2] for policy in POLICIES.values()}
 
     def notations() -> Mapping[str, str]:
-        from symattn.notation import load_notation
+        from symattn.page.notation import load_notation
 
         return {name: load_notation(name).title for name in notation_names()}
 
     def examples() -> Mapping[str, str]:
-        from symattn.examples import examples as found
-        from symattn.examples import load_example
+        from symattn.teaching.examples import examples as found
+        from symattn.teaching.examples import load_example
 
         return {name: load_example(name).title for name in found()}
 
     def formats() -> Mapping[str, str]:
-        from symattn.sheets import formats as found
-        from symattn.writers import FORMATS
+        from symattn.page.writers import FORMATS
+        from symattn.teaching.sheets import formats as found
 
         through = {"pdf": "PDF/A-2a and PDF/UA-1, without TeX.", "latex-pdf": "PDF through TeX."}
         return {form: through.get(form) or _about(FORMATS[form]) for form in found()}
 
     def languages() -> Mapping[str, str]:
-        from symattn.languages import catalogue
-        from symattn.languages import languages as found
+        from symattn.foundation.languages import catalogue
+        from symattn.foundation.languages import languages as found
 
         return {code: catalogue(code).about for code in found()}
 
     def diagrams() -> Mapping[str, str]:
-        from symattn.explanation import DIAGRAMS
+        from symattn.teaching.explanation import DIAGRAMS
 
         return {kind: _about(make) for kind, make in DIAGRAMS.items()}
 
     def ops() -> Mapping[str, str]:
-        from symattn.ops import OPS
+        from symattn.derivation.ops import OPS
 
         return {name: _about(op) for name, op in OPS.items()}
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from symattn.settings import ABOUT
+from symattn.derivation.settings import ABOUT
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -90,37 +90,37 @@ def completing(names: Callable[[], list[str]]) -> Callable[[click.Context, click
 
 
 def mechanism_names() -> list[str]:
-    from symattn.mechanisms import mechanisms
+    from symattn.derivation.mechanisms import mechanisms
 
     return list(mechanisms())
 
 
 def source_names() -> list[str]:
-    from symattn.examples import examples
+    from symattn.teaching.examples import examples
 
     return [*examples(), *mechanism_names(), *(str(p) for p in Path().glob("*.toml"))]
 
 
 def problem_names() -> list[str]:
-    from symattn.problems import problem_types
+    from symattn.teaching.problems import problem_types
 
     return list(problem_types())
 
 
 def policy_names() -> list[str]:
-    from symattn.marking.policy import POLICIES
+    from symattn.marking.marker.policy import POLICIES
 
     return list(POLICIES)
 
 
 def diagram_names() -> list[str]:
-    from symattn.explanation import DIAGRAMS
+    from symattn.teaching.explanation import DIAGRAMS
 
     return list(DIAGRAMS)
 
 
 def notation_names() -> list[str]:
-    from symattn.notation import notations
+    from symattn.page.notation import notations
 
     return list(notations())
 
@@ -202,7 +202,7 @@ def typesetting_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(*args: Any, templates: Path | None, latex_class: str, **others: Any) -> None:
-        from symattn.writers.page import typesetting
+        from symattn.page.writers.page import typesetting
 
         with typesetting(templates, latex_class):
             command(*args, **others)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, cast
 from symattn.errors import InputError, offered
 
 if TYPE_CHECKING:
-    from symattn.document import Look
-    from symattn.explanation import WhichEntries
+    from symattn.page.document import Look
+    from symattn.teaching.explanation import WhichEntries
 
 
 def read_look(settings: dict[str, Any]) -> Look:
     """The look that was asked for; its options are taken out of `settings`."""
-    from symattn.presentation import make_look
+    from symattn.page.presentation import make_look
 
     return make_look(**chosen_look(settings))
 
@@ -32,7 +32,7 @@ def read_list(text: str) -> list[str]:
 
 def read_options(problem: str, stated: tuple[str, ...]) -> dict[str, object]:
     """NAME=VALUE as the problem type wants it: a number, true or false, a text, a list with commas."""
-    from symattn.problems import problem_type
+    from symattn.teaching.problems import problem_type
 
     known, found = problem_type(problem).options, dict[str, object]()
     for text in stated:
@@ -77,7 +77,7 @@ def read_sizes(text: str | None) -> dict[str, int | str] | None:
     """n=3,d_k=d → {"n": 3, "d_k": "d"}."""
     if text is None:
         return None
-    from symattn.mechanisms import mechanisms
+    from symattn.derivation.mechanisms import mechanisms
 
     known = dict.fromkeys(letter for chosen in mechanisms().values() for letter in chosen.letters)
     sizes: dict[str, int | str] = {}

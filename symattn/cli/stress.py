@@ -58,10 +58,10 @@ def stress_(
     symattn stress full --marking -n 20
     """
     from symattn.api import make_recipe
-    from symattn.dice import Dice
-    from symattn.sheets import check_formats, render
-    from symattn.stress import stress
-    from symattn.trial import trial
+    from symattn.foundation.dice import Dice
+    from symattn.marking.trial import trial
+    from symattn.teaching.sheets import check_formats, render
+    from symattn.teaching.stress import stress
 
     [form] = check_formats([form])
     if form.endswith("pdf"):

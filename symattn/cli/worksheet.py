@@ -28,7 +28,7 @@ from symattn.cli.reading import read_list, read_look, read_options, read_setting
 from symattn.errors import InputError
 
 if TYPE_CHECKING:
-    from symattn.explanation import Conventions, Layout
+    from symattn.teaching.explanation import Conventions, Layout
 
 
 @click.command(cls=Command)
@@ -99,7 +99,7 @@ def worksheet(
     import secrets
 
     from symattn.api import make_recipe, stem_of
-    from symattn.sheets import check_formats, check_solutions, sheets, write_sheets
+    from symattn.teaching.sheets import check_formats, check_solutions, sheets, write_sheets
 
     listed = check_formats(read_list(forms))
     look = read_look(settings)
@@ -137,9 +137,9 @@ def _exam(
     ctx: click.Context, path: Path, folder: Path, forms: tuple[str, ...], seed: int | None, secret: Path | None,
     quiet: bool,
 ) -> None:  # fmt: skip
-    from symattn.dice import Dice
-    from symattn.exam import is_exam, read_exam_file, write_exam
-    from symattn.exam.deploy import FROZEN
+    from symattn.foundation.dice import Dice
+    from symattn.teaching.exam import is_exam, read_exam_file, write_exam
+    from symattn.teaching.exam.deploy import FROZEN
 
     if not is_exam(path):
         raise InputError(
@@ -178,8 +178,8 @@ _OTHERWISE_IN_EXAMS = {
 
 def _in_exam(option: click.Parameter, file: str) -> str:
     """Where an exam file says what an option says of single worksheets."""
-    from symattn.exam.spec import ExamFile, QuestionTable
-    from symattn.typed import keys
+    from symattn.foundation.typed import keys
+    from symattn.teaching.exam.spec import ExamFile, QuestionTable
 
     name = option.name or ""
     key = _OTHERWISE_IN_EXAMS.get(name, name)

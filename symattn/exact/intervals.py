@@ -39,7 +39,7 @@ from symattn.exact.tree import (
 )
 from symattn.exact.upward import upward
 from symattn.exact.values import Exponent, ExpSum, NegativeInfinity, Quotient, Rational, Value
-from symattn.languages import message
+from symattn.foundation.languages import message
 
 
 class Interval(NamedTuple):

@@ -48,7 +48,7 @@ from symattn.exact.tree import (
 )
 from symattn.exact.upward import upward
 from symattn.exact.values import Rational, Value, has_symbols, is_symbolic, tidy
-from symattn.languages import message
+from symattn.foundation.languages import message
 
 LONGEST_TEXT, MOST_TOKENS, MOST_DIGITS, DEEPEST, LARGEST_EXPONENT = 4000, 1500, 200, 60, 200
 LARGEST_POWER_OF_TEN = 400  # any that a float can have

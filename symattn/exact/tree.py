@@ -31,7 +31,7 @@ from symattn.exact.values import (
     numerator_of,
     terms_of,
 )
-from symattn.languages import message
+from symattn.foundation.languages import message
 
 T = TypeVar("T")
 _at = partial(field, default=0, kw_only=True, compare=False)  # where the node begins in the text that was read

@@ -27,7 +27,7 @@ from symattn.errors import InputError, OutgrownError, UndefinedError
 from symattn.exact.outside import listed
 from symattn.exact.real import Real, in_decimals, kept_short, real
 from symattn.exact.upward import upward
-from symattn.languages import message
+from symattn.foundation.languages import message
 
 if TYPE_CHECKING:
     from sympy import Expr

@@ -46,7 +46,7 @@ from symattn.formula.nodes import (
     Text,
     Transposed,
 )
-from symattn.languages import message
+from symattn.foundation.languages import message
 
 RELATIONS = ("=", "≈", "→", ":=", "≠", "<", ">", "≤", "≥")
 SIGNS = ("·", "×", "⊙")

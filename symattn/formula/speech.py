@@ -39,7 +39,7 @@ from symattn.formula.nodes import (
     factor_needs_brackets,
     tightness,
 )
-from symattn.languages import say
+from symattn.foundation.languages import say
 
 DOTS = {"horizontal": "and so on", "vertical": "and so on", "diagonal": "and so on", "cell": "a number"}
 RELATIONS = {
@@ -60,7 +60,7 @@ BRACKETS = {
 
 
 def speak(formula: Formula) -> str:
-    """The formula in the language that is spoken (`symattn.languages.speaking`).
+    """The formula in the language that is spoken (`symattn.foundation.languages.speaking`).
 
     >>> speak(Relation((Name("S"), MatrixOf(((Number("2"), Negative(Number("4"))),))), ("=",)))
     'S equals 1 by 2 matrix, row 1: 2, minus 4'

@@ -26,7 +26,7 @@ from written_forms import FORMS, NEAR_MISSES, PROBLEMS, Entry, entries, one_frac
 from symattn.api import worksheet
 from symattn.exact import Value, decimal_text
 from symattn.exact.reading import decide_reading, read
-from symattn.marking.windows import holds
+from symattn.marking.marker.windows import holds
 
 GOALS = {"median": 1.0, "p99": 10.0}  # ms
 PLACES = 4

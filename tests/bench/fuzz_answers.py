@@ -28,10 +28,10 @@ from typing import Any
 
 from symattn.exact import Value
 from symattn.exact.reading import read
-from symattn.marking.answers import in_letters
-from symattn.marking.policy import POLICIES
-from symattn.marking.trace import Accepts
-from symattn.submissions import entry
+from symattn.marking.marker.answers import in_letters
+from symattn.marking.marker.policy import POLICIES
+from symattn.marking.marker.trace import Accepts
+from symattn.marking.submissions import entry
 
 LIMIT = 0.200
 """Seconds of processor time that one answer may take."""

@@ -23,13 +23,13 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from symattn.api import make_recipe
-from symattn.document import Document
 from symattn.errors import InputError
-from symattn.resources import fonts
-from symattn.sheets import sheets
-from symattn.writers import FORMATS, confined, latex, typst
-from symattn.writers.compiling import Compiler
-from symattn.writers.pdf import latex_engine, latex_pdf
+from symattn.page.document import Document
+from symattn.page.resources import fonts
+from symattn.page.writers import FORMATS, confined, latex, typst
+from symattn.page.writers.compiling import Compiler
+from symattn.page.writers.pdf import latex_engine, latex_pdf
+from symattn.teaching.sheets import sheets
 
 Pairs = list[tuple[Document, Document]]
 SHARE = {"TeX, one file for all, two runs": 10, "TeX, one document each": 50}  # TeX gets every so many papers only

@@ -19,14 +19,14 @@ from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
-import symattn.mechanisms as mechanisms
+import symattn.derivation.mechanisms as mechanisms
 from symattn.api import make_recipe
 from symattn.exact import decide, decimal_text, divide, exponential
 from symattn.exact.reading import read
-from symattn.explanation import question_document
-from symattn.fairness import self_check
-from symattn.notation import load_notation
-from symattn.sheets import render, variant
+from symattn.page.notation import load_notation
+from symattn.teaching.explanation import question_document
+from symattn.teaching.fairness import self_check
+from symattn.teaching.sheets import render, variant
 
 SIZES = {"n": 4, "d_model": 4, "d_k": 4, "d_v": 4}
 

@@ -3,7 +3,7 @@
 import pytest
 
 from symattn.errors import InputError
-from symattn.exam import is_exam, read_exam_file
+from symattn.teaching.exam import is_exam, read_exam_file
 
 HEAD = 'title = "Midterm"\n'
 QUESTION = '[[question]]\ntype = "full"\nmechanism = "attention"\n'

@@ -20,13 +20,13 @@ from waiting import until
 from wrong_values import spoilt, without
 
 import symattn
-from symattn.dice import Dice
 from symattn.errors import InputError
-from symattn.exam import make_exam, read_exam_file, write_exam
-from symattn.exam.deploy import copies, freeze, thawed
-from symattn.exam.students import neighbours, places
-from symattn.identity import digest, is_identity
-from symattn.sheets import freeze_sheets
+from symattn.foundation.dice import Dice
+from symattn.foundation.identity import digest, is_identity
+from symattn.teaching.exam import make_exam, read_exam_file, write_exam
+from symattn.teaching.exam.deploy import copies, freeze, thawed
+from symattn.teaching.exam.students import neighbours, places
+from symattn.teaching.sheets import freeze_sheets
 
 ROOT = Path(symattn.__file__).parent.parent
 EXAM = """

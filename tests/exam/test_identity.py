@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.identity import ALPHABET, digest, identity, is_identity
+from symattn.foundation.identity import ALPHABET, digest, identity, is_identity
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.document import Words
 from symattn.errors import InputError
-from symattn.question import Mark, Part, Question, WordAnswer, share, total
+from symattn.page.document import Words
+from symattn.teaching.question import Mark, Part, Question, WordAnswer, share, total
 
 
 @given(st.integers(0, 200), st.lists(st.integers(1, 20), min_size=1, max_size=12))

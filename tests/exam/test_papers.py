@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from symattn.document import Box, ItemList, Paragraph, Together, Words
 from symattn.exact import Matrix
-from symattn.exam.papers import Copy, paper
-from symattn.exam.spec import ExamSpec
-from symattn.explanation import conventions_box
-from symattn.question import Mark, MatrixAnswer, Part, Question
-from symattn.writers.text import plain
+from symattn.page.document import Box, ItemList, Paragraph, Together, Words
+from symattn.page.writers.text import plain
+from symattn.teaching.exam.papers import Copy, paper
+from symattn.teaching.exam.spec import ExamSpec
+from symattn.teaching.explanation import conventions_box
+from symattn.teaching.question import Mark, MatrixAnswer, Part, Question
 
 PART = Part("a", (Words("A part"),), (), (Paragraph(()),), MatrixAnswer(Matrix([[1]])), (Mark("B", 2),))
 QUESTION = Question("made up", "Made up", (), (PART, PART), {})

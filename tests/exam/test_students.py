@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.errors import InputError
-from symattn.exam.students import assign, balanced, neighbours, places, read_class
+from symattn.teaching.exam.students import assign, balanced, neighbours, places, read_class
 
 
 def write(folder, text, encoding="utf-8"):

@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.errors import InputError
-from symattn.fairness.family import Band, balanced, draw_givens
-from symattn.fairness.features import features
-from symattn.mechanisms import Settings, mechanism
+from symattn.teaching.fairness.family import Band, balanced, draw_givens
+from symattn.teaching.fairness.features import features
 
 FULL = {"n": 3, "d_model": 5, "d_k": 4, "d_v": 2}
 GIVEN = {"n": 3, "m": 3, "d_k": 4, "d_v": 2}

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from strategies import LAYOUTS, problems
 from test_golden_variant import GIVENS
 
+from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.errors import InputError
 from symattn.exact import Matrix
-from symattn.fairness.features import Counts, features, product_counts
-from symattn.mechanisms import Settings, mechanism
+from symattn.teaching.fairness.features import Counts, features, product_counts
 
 TEXTBOOK = {  # the example of notes 000 and 002
     "X": [[1, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]],

@@ -7,10 +7,10 @@ from statistics import median
 
 import pytest
 
-from symattn.fairness.family import draw_givens
-from symattn.fairness.features import Features, features
-from symattn.mechanisms import mechanism
-from symattn.problems import problem_type
+from symattn.derivation.mechanisms import mechanism
+from symattn.teaching.fairness.family import draw_givens
+from symattn.teaching.fairness.features import Features, features
+from symattn.teaching.problems import problem_type
 
 SEEDS = range(3)
 

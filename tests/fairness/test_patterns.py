@@ -6,7 +6,7 @@ from math import isqrt
 import numpy as np
 import pytest
 
-from symattn.fairness.patterns import mixed_patterns, row_patterns
+from symattn.teaching.fairness.patterns import mixed_patterns, row_patterns
 
 # Table 4.3 as printed.  1:8:8 /17, 1:9:9 /19 and 1:8:8:8 /25, within its ranges, are left out there.
 TABLE = {

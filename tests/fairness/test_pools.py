@@ -12,11 +12,11 @@ import oracles
 import pytest
 
 from symattn.api import derive
-from symattn.dice import Dice
-from symattn.fairness.separation import separation
-from symattn.identity import identity
-from symattn.pool import Tally, pool, shared
-from symattn.problems import problem_type
+from symattn.foundation.dice import Dice
+from symattn.foundation.identity import identity
+from symattn.teaching.fairness.separation import separation
+from symattn.teaching.pool import Tally, pool, shared
+from symattn.teaching.problems import problem_type
 
 PAIR = [("self_attention", 0.30), ("attention", 0.30)]
 
@@ -160,8 +160,8 @@ def test_where_all_draws_are_too_much_like_another_variant_the_least_alike_is_ke
         make=lambda content: content,
     )  # fmt: skip
     numbers, tally = count(), Tally()
-    monkeypatch.setattr("symattn.pool.problem_type", lambda name: of_its_own)
-    monkeypatch.setattr("symattn.pool.prove", lambda question, chosen: None)
+    monkeypatch.setattr("symattn.teaching.pool.problem_type", lambda name: of_its_own)
+    monkeypatch.setattr("symattn.teaching.pool.prove", lambda question, chosen: None)
     spec = SimpleNamespace(type="", level="standard", given=False)
     kept = [content["key"] for content in islice(pool(spec, Dice.seeded(1), tally, overlap=0.1), 2)]
     assert kept == ["aaaa", "abbb"]

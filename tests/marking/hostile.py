@@ -11,17 +11,17 @@ from typing import Any
 from scripts import key_of, key_script, spoilt
 
 import symattn
-from symattn.attempt import Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked, Unreadable
-from symattn.dice import Dice
+from symattn.derivation.mechanisms import mechanisms
+from symattn.derivation.misconceptions import misconceptions, replayed
 from symattn.exact import Matrix, exact, has_symbols
-from symattn.examples import examples
-from symattn.mechanisms import mechanisms
-from symattn.misconceptions import misconceptions, replayed
-from symattn.pool import pool
-from symattn.problems import problem_types
-from symattn.question import Question
-from symattn.submissions.entries import entry
-from symattn.trial import script
+from symattn.foundation.dice import Dice
+from symattn.marking.attempt import Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked, Unreadable
+from symattn.marking.submissions.entries import entry
+from symattn.marking.trial import script
+from symattn.teaching.examples import examples
+from symattn.teaching.pool import pool
+from symattn.teaching.problems import problem_types
+from symattn.teaching.question import Question
 
 # ------------------------------------------------------------------------------------------------ questions
 

@@ -16,14 +16,15 @@ from typing import Any
 
 import sympy
 
-from symattn.attempt import Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked, Unreadable
-from symattn.derivation import Derivation, Step
+from symattn.derivation.derivation import Derivation, Step
+from symattn.derivation.misconceptions import whole
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Quotient, Value, decimal_text, to_sympy
-from symattn.marking import mark
-from symattn.marking.policy import POLICIES, Policy
-from symattn.marking.report import Report
-from symattn.misconceptions import whole
-from symattn.question import (
+from symattn.marking.attempt import Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked, Unreadable
+from symattn.marking.marker import mark
+from symattn.marking.marker.policy import POLICIES, Policy
+from symattn.marking.marker.report import Report
+from symattn.marking.submissions.entries import entry, grid
+from symattn.teaching.question import (
     CellsAnswer,
     ChoiceAnswer,
     EntriesAnswer,
@@ -38,7 +39,6 @@ from symattn.question import (
     StepAnswer,
     WordAnswer,
 )
-from symattn.submissions.entries import entry, grid
 
 Page = list[list[Any]]
 Pages = Mapping[str, Page]

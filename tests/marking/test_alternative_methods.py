@@ -34,10 +34,10 @@ from scripts import (
 )
 
 import symattn
-from symattn.attempt import Attempt, Entry
+from symattn.derivation.ops import Scale
 from symattn.exact import NEGATIVE_INFINITY, to_sympy
-from symattn.ops import Scale
-from symattn.question import EntriesAnswer, Question
+from symattn.marking.attempt import Attempt, Entry
+from symattn.teaching.question import EntriesAnswer, Question
 
 G1 = str(Path(__file__).with_name("cases") / "g1.toml")
 SETTINGS = {

@@ -19,7 +19,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import symattn
-from symattn.attempt import (
+from symattn.derivation.misconceptions import SLIPS, misconceptions
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, to_sympy
+from symattn.exact.reading import read
+from symattn.marking.attempt import (
     BLANK,
     Attempt,
     Entry,
@@ -33,14 +36,12 @@ from symattn.attempt import (
     Ticked,
     Unreadable,
 )
-from symattn.document import Words
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, to_sympy
-from symattn.exact.reading import read
-from symattn.marking.answers import Marked, accuracy, folded, mark_answer
-from symattn.marking.policy import POLICIES, Policy
-from symattn.misconceptions import SLIPS, misconceptions
-from symattn.problems.counted import ITEMS, polynomial
-from symattn.question import (
+from symattn.marking.marker.answers import Marked, accuracy, folded, mark_answer
+from symattn.marking.marker.policy import POLICIES, Policy
+from symattn.marking.submissions.entries import entry, grid
+from symattn.page.document import Words
+from symattn.teaching.problems.counted import ITEMS, polynomial
+from symattn.teaching.question import (
     Answer,
     CellsAnswer,
     ChoiceAnswer,
@@ -62,7 +63,6 @@ from symattn.question import (
     WordAnswer,
     total,
 )
-from symattn.submissions.entries import entry, grid
 
 F = Fraction
 ECF = POLICIES["ecf"]

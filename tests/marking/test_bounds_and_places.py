@@ -3,9 +3,9 @@
 import pytest
 
 from symattn.api import derive
-from symattn.attempt import Attempt
-from symattn.marking import POLICIES, mark
-from symattn.submissions.entries import grid
+from symattn.marking.attempt import Attempt
+from symattn.marking.marker import POLICIES, mark
+from symattn.marking.submissions.entries import grid
 
 Q, K, V = [[1, 0], [2, 1], [0, 3]], [[1, 0], [0, 1]], [[1], [5]]
 """S = Q Kᵀ is Q here."""

@@ -10,11 +10,11 @@ from click.testing import CliRunner
 
 import symattn
 from symattn.cli import main
-from symattn.dice import Dice
 from symattn.errors import InputError
-from symattn.exam import read_exam_file, write_exam
-from symattn.grading.source import papers
-from symattn.sheets import formats
+from symattn.foundation.dice import Dice
+from symattn.marking.grading.source import papers
+from symattn.teaching.exam import read_exam_file, write_exam
+from symattn.teaching.sheets import formats
 
 # One query, two keys, no scale: S = [1 0], A = [e/(e+1) 1/(e+1)], Z = [(e+2)/(e+1)]; 7 marks.
 PROBLEM = 'mechanism = "attention"\nscale = "none"\n[given]\nQ = [[1, 0]]\nK = [[1, 0], [0, 1]]\nV = [[1], [2]]\n'
@@ -269,7 +269,7 @@ def test_a_marking_shows_itself(solution, folder):
 def test_a_policy_may_be_ones_own(solution):
     from dataclasses import replace
 
-    from symattn.marking.policy import POLICIES
+    from symattn.marking.marker.policy import POLICIES
 
     kind = replace(POLICIES["strict"], name="kind", threshold=Fraction(0))
     assert symattn.check(solution, WRONG, policy=kind).reports[0].policy == kind

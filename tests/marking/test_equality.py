@@ -11,9 +11,9 @@ import pytest
 from written_forms import FORMS, NEAR_MISSES, PROBLEMS, entries, one_fraction
 
 from symattn.exact.reading import decide_reading, read
-from symattn.marking.policy import POLICIES
-from symattn.marking.trace import Accepts
-from symattn.submissions import entry as as_typed
+from symattn.marking.marker.policy import POLICIES
+from symattn.marking.marker.trace import Accepts
+from symattn.marking.submissions import entry as as_typed
 
 SEED = 1
 KINDS = [pytest.param(kind, marks=pytest.mark.slow if "4 tokens" in kind else ()) for kind in PROBLEMS]

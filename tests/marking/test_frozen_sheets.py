@@ -11,11 +11,11 @@ import pytest
 
 import symattn
 from symattn.api import derive, worksheet
-from symattn.dice import Dice
 from symattn.errors import InputError
-from symattn.exam import read_exam_file, write_exam
-from symattn.problems import problem_types
-from symattn.sheets import FROZEN_FORMAT, freeze_sheets, thaw_sheets, write_sheets
+from symattn.foundation.dice import Dice
+from symattn.teaching.exam import read_exam_file, write_exam
+from symattn.teaching.problems import problem_types
+from symattn.teaching.sheets import FROZEN_FORMAT, freeze_sheets, thaw_sheets, write_sheets
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,9 @@ def test_python_writes_it_too(tmp_path):
 def test_questions_are_made_when_they_are_asked_for(three, monkeypatch):
     thawed = thaw_sheets(freeze_sheets(three), "set.json")
     made = []
-    monkeypatch.setattr(symattn.sheets, "problem_type", lambda name: made.append(name) or problem_types()[name])
+    monkeypatch.setattr(
+        symattn.teaching.sheets, "problem_type", lambda name: made.append(name) or problem_types()[name]
+    )
     assert len(thawed) == 3
     assert three[1].name in thawed
     assert made == []
@@ -133,6 +135,6 @@ def test_answers_that_come_out_otherwise_of_the_same_content_are_refused(three, 
         given = {**frozen["given"], "V": [[x + 1 for x in row] for row in frozen["given"]["V"]]}
         return replace(full.make(full.thaw({**frozen, "given": given}, "")), content=content)
 
-    monkeypatch.setattr(symattn.sheets, "problem_type", lambda name: replace(full, make=otherwise))
+    monkeypatch.setattr(symattn.teaching.sheets, "problem_type", lambda name: replace(full, make=otherwise))
     with pytest.raises(InputError, match="comes out otherwise than it was frozen"):
         thaw_sheets(freeze_sheets(three), "set.json")[three[0].name]

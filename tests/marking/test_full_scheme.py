@@ -5,8 +5,8 @@ import re
 import pytest
 
 from symattn.api import derive, worksheet
-from symattn.problems.full import scheme
-from symattn.question import marks_text, total
+from symattn.teaching.problems.full import scheme
+from symattn.teaching.question import marks_text, total
 
 PRINTED = (
     "shapes B1 · Q M1 A1 · K A1 · V A1 · S M1 A2 (A2: all; A1: ≥ 6 of 9) · scale M1 A1 · mask M1 A1 "

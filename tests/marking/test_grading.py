@@ -25,19 +25,19 @@ from click.testing import CliRunner
 from waiting import until
 
 import symattn
-from symattn.attempt import Attempt, Text
 from symattn.cli import main
-from symattn.dice import Dice
 from symattn.errors import InputError
-from symattn.exam import make_exam, read_exam_file
-from symattn.exam.deploy import copies, freeze, thawed
-from symattn.exam.papers import paper
-from symattn.folders import LOCK
-from symattn.grading import run as run_module
-from symattn.grading.record import Row
-from symattn.grading.source import papers
-from symattn.sheets import render
-from symattn.submissions import fill, grid
+from symattn.foundation.dice import Dice
+from symattn.foundation.folders import LOCK
+from symattn.marking.attempt import Attempt, Text
+from symattn.marking.grading import run as run_module
+from symattn.marking.grading.record import Row
+from symattn.marking.grading.source import papers
+from symattn.marking.submissions import fill, grid
+from symattn.teaching.exam import make_exam, read_exam_file
+from symattn.teaching.exam.deploy import copies, freeze, thawed
+from symattn.teaching.exam.papers import paper
+from symattn.teaching.sheets import render
 
 ROOT = Path(symattn.__file__).parent.parent
 EXAM = """
@@ -262,7 +262,7 @@ def test_the_same_bytes_whatever_the_number_of_processes_and_from_a_zip(graded, 
 
 def test_again_marks_nothing_and_changes_nothing(graded, exam, submissions, tmp_path, monkeypatch):
     out = shutil.copytree(graded[0], tmp_path / "marked")
-    monkeypatch.setattr("symattn.grading.worker.COMMAND", ("no such command",))
+    monkeypatch.setattr("symattn.marking.grading.worker.COMMAND", ("no such command",))
     before = contents(out)
     book = symattn.grade(exam, submissions, out=out, forms=("text", "markdown"), readers=("student", "teacher"))
     assert contents(out) == before
@@ -405,7 +405,7 @@ def test_a_submission_that_cannot_be_marked_in_time_is_broken_and_the_rest_is_ma
     fault = tmp_path / "faulty.py"
     fault.write_text(
         "import os, signal\n"
-        "import symattn.grading.worker as worker\n"
+        "import symattn.marking.grading.worker as worker\n"
         "plain = worker.Marker._marked\n"
         "def faulty(self, row, data):\n"
         "    if row.id == 's001': sum(iter(int, 1))  # for ever, in C\n"
@@ -417,7 +417,7 @@ def test_a_submission_that_cannot_be_marked_in_time_is_broken_and_the_rest_is_ma
         encoding="utf-8",
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("symattn.grading.worker.COMMAND", (sys.executable, str(fault)))
+        patch.setattr("symattn.marking.grading.worker.COMMAND", (sys.executable, str(fault)))
         book = symattn.grade(exam, submissions, out=tmp_path / "o", forms=("text",), time_limit=2, jobs=2)
     first, second, third, *others = book.rows
     assert [row.status for row in book.rows[:3]] == ["broken"] * 3

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.errors import InputError
-from symattn.grading.handed_in import RECORDS, File, Head, files, head_without_reading, matched, natural
-from symattn.grading.source import Entrant, Paper, Papers
-from symattn.grading.worker import head as read_head
-from symattn.identity import identity
+from symattn.foundation.identity import identity
+from symattn.marking.grading.handed_in import RECORDS, File, Head, files, head_without_reading, matched, natural
+from symattn.marking.grading.source import Entrant, Paper, Papers
+from symattn.marking.grading.worker import head as read_head
 
 SHEETS = [identity(k) for k in range(3)]
 NAMES = ["Ada Lovelace", "Alan Turing", "Emmy Noether", "Kurt Gödel", "Grace Hopper", "Grace Hopper"]

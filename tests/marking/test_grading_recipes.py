@@ -6,8 +6,8 @@ import pytest
 
 from symattn.api import make_recipe
 from symattn.errors import InputError
-from symattn.grading.recipes import read_recipe
-from symattn.problems import problem_types
+from symattn.marking.grading.recipes import read_recipe
+from symattn.teaching.problems import problem_types
 
 SETTINGS = [
     {}, {"scale": "none"}, {"scale": "sqrt(5)"}, {"mask": "causal"}, {"mask": "[[1, 0, 0], [1, 1, 0], [1, 1, 1]]"},

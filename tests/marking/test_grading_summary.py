@@ -8,10 +8,10 @@ import re
 import numpy as np
 import pytest
 
-from symattn.grading.gradebook import Gradebook, changed
-from symattn.grading.record import Result, Row, Terms
-from symattn.marking.policy import POLICIES
-from symattn.sheets import formats, render
+from symattn.marking.grading.gradebook import Gradebook, changed
+from symattn.marking.grading.record import Result, Row, Terms
+from symattn.marking.marker.policy import POLICIES
+from symattn.teaching.sheets import formats, render
 
 ECF, STRICT = Terms(POLICIES["ecf"]), Terms(POLICIES["strict"])
 

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from symattn.workers import LostError, Worker, Workers
+from symattn.foundation.workers import LostError, Worker, Workers
 
 # A worker that does what it is told: one line of JSON in, one out.
 OBEDIENT = """

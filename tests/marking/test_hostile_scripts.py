@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from scripts import key_script, shown
 
 import symattn
-from symattn.attempt import Attempt, Shaped
-from symattn.document import AnswerGrid, all_blocks
 from symattn.exact import Outline
-from symattn.marking import POLICIES, mark
-from symattn.marking.report import Report
-from symattn.question import Question, ShapeAnswer, StepAnswer
-from symattn.reports import feedback_document, marking_document, report_json
-from symattn.sheets import make_sheet
-from symattn.submissions import entry, fill, read_submission
-from symattn.writers import markdown, text
+from symattn.marking.attempt import Attempt, Shaped
+from symattn.marking.marker import POLICIES, mark
+from symattn.marking.marker.report import Report
+from symattn.marking.reports import feedback_document, marking_document, report_json
+from symattn.marking.submissions import entry, fill, read_submission
+from symattn.page.document import AnswerGrid, all_blocks
+from symattn.page.writers import markdown, text
+from symattn.teaching.question import Question, ShapeAnswer, StepAnswer
+from symattn.teaching.sheets import make_sheet
 
 POLICY_NAMES = sorted(POLICIES)
 QUICK = [

@@ -11,14 +11,14 @@ import pytest
 import sympy
 from scripts import ids, key_script, laid, marked, mistakes, script, shown, with_entry
 
-from symattn.attempt import Attempt
-from symattn.mechanisms import Settings, mechanism
-from symattn.notation import load_notation
-from symattn.problem import Problem
-from symattn.problems.full import question as full_question
-from symattn.question import Question
-from symattn.submissions.entries import entry
-from symattn.submissions.names import Names
+from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.marking.attempt import Attempt
+from symattn.marking.submissions.entries import entry
+from symattn.marking.submissions.names import Names
+from symattn.page.notation import load_notation
+from symattn.teaching.problem import Problem
+from symattn.teaching.problems.full import question as full_question
+from symattn.teaching.question import Question
 
 X = [[0, -1, -1, 1], [-1, 0, -1, 0], [0, 1, 0, 1]]
 W_Q = [[0, -1, 1, 1], [-1, 0, 0, 1], [-1, 0, 0, 0], [0, -1, 0, -1]]

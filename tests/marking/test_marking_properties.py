@@ -52,23 +52,23 @@ from scripts import (
 from test_golden_variant import GIVENS
 
 import symattn
-from symattn.attempt import BLANK, Attempt
-from symattn.derivation import Derivation
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.misconceptions import WrongDerivation, misconception, misconceptions, replayed, slips
+from symattn.derivation.misconceptions.base import MatrixwiseDerivation
+from symattn.derivation.ops import Stack
 from symattn.errors import InputError, SymattnError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, is_symbolic
-from symattn.fairness.features import features
-from symattn.fairness.separation import Separation, separation
-from symattn.marking.policy import POLICIES
-from symattn.marking.report import Report
-from symattn.mechanisms import Settings, mechanism
-from symattn.misconceptions import WrongDerivation, misconception, misconceptions, replayed, slips
-from symattn.misconceptions.base import MatrixwiseDerivation
-from symattn.notation import load_notation
-from symattn.ops import Stack
-from symattn.problem import Problem
-from symattn.problems import problem_types
-from symattn.problems.full import question as full_question
-from symattn.question import EntriesAnswer, MatrixAnswer, Question, StepAnswer
+from symattn.marking.attempt import BLANK, Attempt
+from symattn.marking.marker.policy import POLICIES
+from symattn.marking.marker.report import Report
+from symattn.page.notation import load_notation
+from symattn.teaching.fairness.features import features
+from symattn.teaching.fairness.separation import Separation, separation
+from symattn.teaching.problem import Problem
+from symattn.teaching.problems import problem_types
+from symattn.teaching.problems.full import question as full_question
+from symattn.teaching.question import EntriesAnswer, MatrixAnswer, Question, StepAnswer
 
 EVERY_POLICY = tuple(POLICIES)
 WITH_MARKS = tuple(name for name, policy in POLICIES.items() if policy.marks)

@@ -10,16 +10,16 @@ from random import Random
 import pytest
 from scripts import key_script
 
-from symattn.dice import Dice
 from symattn.errors import InputError, SymattnError
-from symattn.marking import mark
-from symattn.pool import pool
-from symattn.problems import problem_types
-from symattn.question import Question
-from symattn.reports import feedback_document, report_json
-from symattn.sheets import Sheet
-from symattn.submissions import fill, read_submission, sheet_of
-from symattn.writers import latex, markdown, notebook, text
+from symattn.foundation.dice import Dice
+from symattn.marking.marker import mark
+from symattn.marking.reports import feedback_document, report_json
+from symattn.marking.submissions import fill, read_submission, sheet_of
+from symattn.page.writers import latex, markdown, notebook, text
+from symattn.teaching.pool import pool
+from symattn.teaching.problems import problem_types
+from symattn.teaching.question import Question
+from symattn.teaching.sheets import Sheet
 
 PIECES = (
     "| :---: | :---: |", "|", "| |", "```", "$$", "$", "---", "# Question 2", "**Question 9.**", "\\begin{pmatrix}",

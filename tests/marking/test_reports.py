@@ -21,17 +21,23 @@ from scripts import key_script, marked, pages, spoilt, with_entry, without
 from test_worked_cases import CASES
 
 import symattn
-from symattn.attempt import Attempt, Entry, Grid, Remark, Text
-from symattn.document import Document
 from symattn.exact import NEGATIVE_INFINITY, Matrix, decide, decimal_text
 from symattn.exact.decide import Decision
 from symattn.exact.reading import read
 from symattn.formula.speech import speak
-from symattn.marking import trace
-from symattn.marking.policy import POLICIES
-from symattn.marking.report import Candidate, Event, Given, Report
-from symattn.problems import problem_types
-from symattn.question import (
+from symattn.marking.attempt import Attempt, Entry, Grid, Remark, Text
+from symattn.marking.marker import trace
+from symattn.marking.marker.policy import POLICIES
+from symattn.marking.marker.report import Candidate, Event, Given, Report
+from symattn.marking.reports import feedback_document, marking_document, report_json
+from symattn.marking.reports.echo import LONGEST, formula_of, short
+from symattn.marking.reports.told import places
+from symattn.marking.submissions.entries import entry, grid
+from symattn.page.document import Document
+from symattn.page.writers import FORMATS, pdf, text
+from symattn.page.writers.common import visible
+from symattn.teaching.problems import problem_types
+from symattn.teaching.question import (
     CellsAnswer,
     ChoiceAnswer,
     FormulaAnswer,
@@ -43,12 +49,6 @@ from symattn.question import (
     ShapeAnswer,
     WordAnswer,
 )
-from symattn.reports import feedback_document, marking_document, report_json
-from symattn.reports.echo import LONGEST, formula_of, short
-from symattn.reports.told import places
-from symattn.submissions.entries import entry, grid
-from symattn.writers import FORMATS, pdf, text
-from symattn.writers.common import visible
 
 DOCUMENTS = {"student": feedback_document, "teacher": marking_document}
 NAMES = list(CASES)

@@ -9,11 +9,11 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.attempt import Entry
 from symattn.exact import NEGATIVE_INFINITY, to_sympy
 from symattn.exact.reading import read
-from symattn.submissions import entry, grid
-from symattn.submissions.entries import noticed
+from symattn.marking.attempt import Entry
+from symattn.marking.submissions import entry, grid
+from symattn.marking.submissions.entries import noticed
 
 e, sqrt = sympy.E, sympy.sqrt
 F = Fraction

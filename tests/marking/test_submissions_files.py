@@ -13,18 +13,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import symattn
-from symattn.attempt import Attempt, Grid, Grids, Ordered, Shaded, Shaped, Submission, Text, Ticked
-from symattn.dice import Dice
 from symattn.errors import InputError
-from symattn.explanation import question_document
-from symattn.identity import identity
-from symattn.pool import pool
-from symattn.problems import problem_type
-from symattn.question import CellsAnswer, ChoiceAnswer, MatrixAnswer, OrderAnswer, Question, RubricAnswer, ShapeAnswer
-from symattn.submissions import fill, form_of, grid, read_submission, sheet_of
-from symattn.submissions.latex import latex_matrices
-from symattn.submissions.matrices import read_matrix
-from symattn.writers import markdown
+from symattn.foundation.dice import Dice
+from symattn.foundation.identity import identity
+from symattn.marking.attempt import Attempt, Grid, Grids, Ordered, Shaded, Shaped, Submission, Text, Ticked
+from symattn.marking.submissions import fill, form_of, grid, read_submission, sheet_of
+from symattn.marking.submissions.latex import latex_matrices
+from symattn.marking.submissions.matrices import read_matrix
+from symattn.page.writers import markdown
+from symattn.teaching.explanation import question_document
+from symattn.teaching.pool import pool
+from symattn.teaching.problems import problem_type
+from symattn.teaching.question import (
+    CellsAnswer,
+    ChoiceAnswer,
+    MatrixAnswer,
+    OrderAnswer,
+    Question,
+    RubricAnswer,
+    ShapeAnswer,
+)
 
 SHEET = identity("a sheet")
 

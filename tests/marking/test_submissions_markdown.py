@@ -13,15 +13,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symattn.attempt import BLANK, Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked
-from symattn.dice import Dice
-from symattn.exam.papers import Copy, paper
-from symattn.exam.spec import ExamSpec
-from symattn.explanation import question_document
-from symattn.identity import identity
-from symattn.pool import pool
-from symattn.problems import problem_type, problem_types
-from symattn.question import (
+from symattn.foundation.dice import Dice
+from symattn.foundation.identity import identity
+from symattn.marking.attempt import BLANK, Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked
+from symattn.marking.submissions import entry, fill, read_submission
+from symattn.marking.submissions.written import grids_of, shape_of
+from symattn.page.writers import markdown
+from symattn.teaching.exam.papers import Copy, paper
+from symattn.teaching.exam.spec import ExamSpec
+from symattn.teaching.explanation import question_document
+from symattn.teaching.pool import pool
+from symattn.teaching.problems import problem_type, problem_types
+from symattn.teaching.question import (
     CellsAnswer,
     ChoiceAnswer,
     EntriesAnswer,
@@ -34,9 +37,6 @@ from symattn.question import (
     ShapeAnswer,
     WordAnswer,
 )
-from symattn.submissions import entry, fill, read_submission
-from symattn.submissions.written import grids_of, shape_of
-from symattn.writers import markdown
 
 TYPES = sorted(problem_types())
 NOTATIONS = ("standard", "note-000", "note-001", "note-002", "note-003", "note-004")

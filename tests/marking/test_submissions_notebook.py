@@ -21,26 +21,26 @@ from scripts import key_of, key_script, marked
 from test_submissions_markdown import attempts
 
 from symattn.api import worksheet
-from symattn.attempt import Attempt, Entry, Grid, Grids, Submission, Text
 from symattn.cli import main
-from symattn.dice import Dice
-from symattn.document import Look
 from symattn.errors import InputError
 from symattn.exact import decide
 from symattn.exact.reading import read as read_number
-from symattn.exam.papers import Copy, paper
-from symattn.exam.spec import ExamSpec
-from symattn.explanation import question_document
-from symattn.explanation.program import variables
-from symattn.identity import identity
-from symattn.languages import languages
-from symattn.pool import pool
-from symattn.problems import problem_type, problem_types
-from symattn.question import PropertyAnswer, Question, RubricAnswer
-from symattn.submissions import fill_notebook, form_of, read_submission, sheet_of
-from symattn.submissions.code import printed, read_code
-from symattn.translation import translated
-from symattn.writers import notebook
+from symattn.foundation.dice import Dice
+from symattn.foundation.identity import identity
+from symattn.foundation.languages import languages
+from symattn.marking.attempt import Attempt, Entry, Grid, Grids, Submission, Text
+from symattn.marking.submissions import fill_notebook, form_of, read_submission, sheet_of
+from symattn.marking.submissions.code import printed, read_code
+from symattn.page.document import Look
+from symattn.page.translation import translated
+from symattn.page.writers import notebook
+from symattn.teaching.exam.papers import Copy, paper
+from symattn.teaching.exam.spec import ExamSpec
+from symattn.teaching.explanation import question_document
+from symattn.teaching.explanation.program import variables
+from symattn.teaching.pool import pool
+from symattn.teaching.problems import problem_type, problem_types
+from symattn.teaching.question import PropertyAnswer, Question, RubricAnswer
 
 TYPES = sorted(problem_types())
 Cell = dict[str, Any]

@@ -17,10 +17,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symattn.errors import ShapeError
-from symattn.exact import NEGATIVE_INFINITY, divide, exponential, power, square_root
-from symattn.marking.windows import Window, cell, holds, meet, width, window
-from symattn.ops import (
+from symattn.derivation.ops import (
     Activation,
     Add,
     Hadamard,
@@ -33,6 +30,9 @@ from symattn.ops import (
     SumOver,
     Transpose,
 )
+from symattn.errors import ShapeError
+from symattn.exact import NEGATIVE_INFINITY, divide, exponential, power, square_root
+from symattn.marking.marker.windows import Window, cell, holds, meet, width, window
 
 F = Fraction
 HIDDEN = Window(Decimal("-Infinity"), Decimal("-Infinity"))

@@ -14,12 +14,12 @@ from scripts import ids, lost, marked, mistakes, shown
 from test_golden_variant import GIVENS
 
 import symattn
-from symattn.attempt import Attempt, Grid
 from symattn.exact import decimal_text
-from symattn.marking.policy import POLICIES, Policy
-from symattn.marking.report import Report
-from symattn.question import Question
-from symattn.submissions.entries import grid
+from symattn.marking.attempt import Attempt, Grid
+from symattn.marking.marker.policy import POLICIES, Policy
+from symattn.marking.marker.report import Report
+from symattn.marking.submissions.entries import grid
+from symattn.teaching.question import Question
 
 FOLDER = Path(__file__).with_name("cases")
 FILES = sorted(path for path in FOLDER.glob("*.md") if path.name != "README.md")

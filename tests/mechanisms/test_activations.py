@@ -13,6 +13,9 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.ops import Activation
+from symattn.derivation.ops.entrywise import FUNCTIONS
 from symattn.exact import (
     Matrix,
     Quotient,
@@ -28,10 +31,7 @@ from symattn.exact import (
     to_sympy,
 )
 from symattn.exact.intervals import Interval, enclose, interval_ring
-from symattn.fairness import self_check
-from symattn.mechanisms import Settings, mechanism
-from symattn.ops import Activation
-from symattn.ops.entrywise import FUNCTIONS
+from symattn.teaching.fairness import self_check
 from tests import oracles
 from tests.test_workings import meaning, named_view
 

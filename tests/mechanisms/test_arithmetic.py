@@ -10,20 +10,20 @@ import pytest
 
 from symattn import derive
 from symattn.api import Solution, make_recipe
-from symattn.derivation import Derivation
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
+from symattn.derivation.misconceptions import replayed
 from symattn.errors import OutgrownError
 from symattn.exact import Matrix, Real
 from symattn.exact.approximate import approximate
 from symattn.exact.carry import in_decimals, is_short
-from symattn.explanation.steps import DECIMALS, TOO_LONG
-from symattn.fairness.selfcheck import self_check
-from symattn.marking import mark
-from symattn.mechanisms import Settings, mechanism, mechanisms
-from symattn.misconceptions import replayed
-from symattn.sheets import Sheet, render, sheets
-from symattn.submissions import fill, read_submission
-from symattn.trial import right_scripts, script
-from symattn.writers import FORMATS
+from symattn.marking.marker import mark
+from symattn.marking.submissions import fill, read_submission
+from symattn.marking.trial import right_scripts, script
+from symattn.page.writers import FORMATS
+from symattn.teaching.explanation.steps import DECIMALS, TOO_LONG
+from symattn.teaching.fairness.selfcheck import self_check
+from symattn.teaching.sheets import Sheet, render, sheets
 from tests.mechanisms.test_every_mechanism import in_numbers, small
 
 MECHANISMS = list(mechanisms())

@@ -10,12 +10,12 @@ import pytest
 from autograd import Autograd
 
 from symattn.api import derive
+from symattn.derivation.misconceptions import misconceptions
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Outline
 from symattn.exact.approximate import approximate
-from symattn.fairness import self_check
-from symattn.misconceptions import misconceptions
-from symattn.writers import FORMATS
+from symattn.page.writers import FORMATS
+from symattn.teaching.fairness import self_check
 
 CASES: list[dict[str, Any]] = [
     {"heads": 2},

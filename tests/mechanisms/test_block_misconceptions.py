@@ -9,10 +9,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.misconceptions import misconceptions, replayed
+from symattn.derivation.misconceptions.block import MISCONCEPTIONS as BLOCK
 from symattn.exact import Matrix, square_root
-from symattn.mechanisms import Settings, mechanism
-from symattn.misconceptions import misconceptions, replayed
-from symattn.misconceptions.block import MISCONCEPTIONS as BLOCK
 from tests import oracles
 
 IDS = [f"B{k}" for k in range(1, 12)]

@@ -8,21 +8,21 @@ import mpmath
 import numpy as np
 import pytest
 
-from symattn.dice import MOST_NUMBERS, Counted, Dice
-from symattn.document import spans
+from symattn.derivation.mechanisms import mechanism
 from symattn.errors import InputError
 from symattn.exact import Matrix
 from symattn.exact.approximate import approximate
 from symattn.exact.real import going_on, real
 from symattn.exact.values import power, text
-from symattn.explanation.parts import conventions, wording_of
-from symattn.fairness import draw
-from symattn.languages import catalogue
-from symattn.mechanisms import mechanism
-from symattn.notation import load_notation
-from symattn.pool import pool
-from symattn.problem import Problem
-from symattn.problems import problem_type
+from symattn.foundation.dice import MOST_NUMBERS, Counted, Dice
+from symattn.foundation.languages import catalogue
+from symattn.page.document import spans
+from symattn.page.notation import load_notation
+from symattn.teaching.explanation.parts import conventions, wording_of
+from symattn.teaching.fairness import draw
+from symattn.teaching.pool import pool
+from symattn.teaching.problem import Problem
+from symattn.teaching.problems import problem_type
 
 FULL = problem_type("full")
 

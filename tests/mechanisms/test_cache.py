@@ -11,19 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import numpy_attention
 
-from symattn.derivation import Derivation
-from symattn.document import Math, Words, spans
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.misconceptions import misconception
+from symattn.derivation.ops import Append
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix, decide, decimal_text
-from symattn.explanation.agreement import agreement
-from symattn.explanation.parts import wording_of
-from symattn.fairness.selfcheck import self_check
 from symattn.formula import Sum
-from symattn.mechanisms import Settings, mechanism
-from symattn.misconceptions import misconception
-from symattn.notation import load_notation
-from symattn.ops import Append
-from symattn.problem import Problem
+from symattn.page.document import Math, Words, spans
+from symattn.page.notation import load_notation
+from symattn.teaching.explanation.agreement import agreement
+from symattn.teaching.explanation.parts import wording_of
+from symattn.teaching.fairness.selfcheck import self_check
+from symattn.teaching.problem import Problem
 
 
 def run(name: str, givens: dict[str, object], **settings: object) -> Derivation:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import kept
 
-from symattn.counting import (
+from symattn.derivation.counting import (
     AdditiveScores,
     Attention,
     Block,
@@ -35,12 +35,12 @@ from symattn.counting import (
     training,
     works,
 )
-from symattn.derivation import Derivation
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.misconceptions import COUNTING, misconceptions
+from symattn.derivation.ops import Part
 from symattn.errors import InputError
 from symattn.exact import Outline
-from symattn.mechanisms import Settings, mechanism
-from symattn.misconceptions import COUNTING, misconceptions
-from symattn.ops import Part
 
 SIZES = [(8, 2, 16), (12, 3, 20), (64, 4, 256)]
 

@@ -7,9 +7,9 @@ import oracles
 import pytest
 
 from symattn.api import derive, worksheet
+from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.errors import InputError, ShapeError
-from symattn.fairness import self_check
-from symattn.mechanisms import Settings, mechanism
+from symattn.teaching.fairness import self_check
 
 
 def numbers(rng: random.Random, rows: int, columns: int) -> list[list[int]]:

@@ -11,24 +11,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symattn.counting import depth
-from symattn.derivation import Derivation
+from symattn.derivation.counting import depth
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms import custom
+from symattn.derivation.ops import Divide, Exponential, Opposite, SquareRoot, Subtract, ToFloat
+from symattn.derivation.ops.arithmetic import DivisorGradient
+from symattn.derivation.ops.turning import turned
 from symattn.errors import InputError, ReadError, UndefinedError
 from symattn.exact import Matrix
 from symattn.exact.approximate import approximate
-from symattn.explanation import derivation_document
-from symattn.explanation.numpy_source import HELPERS, helpers_called, numpy_lines
-from symattn.fairness import self_check
-from symattn.marking import mark
-from symattn.marking.windows import cell, window
-from symattn.mechanisms import custom
-from symattn.ops import Divide, Exponential, Opposite, SquareRoot, Subtract, ToFloat
-from symattn.ops.arithmetic import DivisorGradient
-from symattn.ops.turning import turned
-from symattn.problem_file import problem_file
-from symattn.sheets import make_sheet, render
-from symattn.trial import right_scripts, script
-from symattn.writers import FORMATS
+from symattn.marking.marker import mark
+from symattn.marking.marker.windows import cell, window
+from symattn.marking.trial import right_scripts, script
+from symattn.page.writers import FORMATS
+from symattn.teaching.explanation import derivation_document
+from symattn.teaching.explanation.numpy_source import HELPERS, helpers_called, numpy_lines
+from symattn.teaching.fairness import self_check
+from symattn.teaching.problem_file import problem_file
+from symattn.teaching.sheets import make_sheet, render
 
 A, B = [[1, "1/3"], [3, "5/2"]], [[2, 4], ["1/2", 1]]
 GIVENS = {"A": A, "B": B, "row": [[4, 9]], "column": [["1/2"], [2]], "number": [[3]]}

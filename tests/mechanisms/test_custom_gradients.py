@@ -13,18 +13,18 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from symattn.api import Solution
-from symattn.derivation import Derivation
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms import custom
+from symattn.derivation.misconceptions import misconceptions
+from symattn.derivation.ops import Part
+from symattn.derivation.ops.gradient import Padded, Spread, SpreadEvenly
 from symattn.errors import InputError
 from symattn.exact import Matrix, matrix
 from symattn.exact.approximate import approximate
-from symattn.fairness.selfcheck import self_check
-from symattn.marking.windows import cell, window
-from symattn.mechanisms import custom
-from symattn.misconceptions import misconceptions
-from symattn.ops import Part
-from symattn.ops.gradient import Padded, Spread, SpreadEvenly
-from symattn.problem_file import problem_file
-from symattn.writers import FORMATS
+from symattn.marking.marker.windows import cell, window
+from symattn.page.writers import FORMATS
+from symattn.teaching.fairness.selfcheck import self_check
+from symattn.teaching.problem_file import problem_file
 
 SIZE = 2
 GIVENS = {"A": [[1, -2], [3, "1/2"]], "B": [[0, 1], [2, -1]], "row": [[1, -1]], "column": [[2], [-1]], "number": [[3]]}

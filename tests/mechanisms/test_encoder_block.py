@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from symattn.api import derive
-from symattn.dice import Counted
+from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix
-from symattn.fairness import self_check
-from symattn.mechanisms import Settings, mechanism
+from symattn.foundation.dice import Counted
+from symattn.teaching.fairness import self_check
 from tests import oracles
 
 

@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 from autograd import Autograd
 
-from symattn.derivation import Derivation
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.mechanisms.backward import SECTION
+from symattn.derivation.ops import Rotate, RotateBack
+from symattn.derivation.ops.position import Degrees, Direction
 from symattn.errors import InputError
 from symattn.exact import Matrix
 from symattn.exact.approximate import approximate
-from symattn.fairness.selfcheck import self_check
-from symattn.mechanisms import Settings, mechanism
-from symattn.mechanisms.backward import SECTION
-from symattn.ops import Rotate, RotateBack
-from symattn.ops.position import Degrees, Direction
+from symattn.teaching.fairness.selfcheck import self_check
 
 CLOSE = 1e-9
 SECONDS = 5.0

@@ -16,30 +16,30 @@ import sympy
 from click.testing import CliRunner
 from sympy.matrices.expressions.matexpr import MatrixElement
 
-from symattn.algebra import DUALS, VALUES, Dual, Entries, Intervals, size_in_sympy
 from symattn.api import make_recipe
 from symattn.cli import main
-from symattn.derivation import Called, Derivation, RuleOp, Step, entries_of, symbols
+from symattn.derivation.algebra import DUALS, VALUES, Dual, Entries, Intervals, size_in_sympy
+from symattn.derivation.derivation import Called, Derivation, RuleOp, Step, entries_of, symbols
+from symattn.derivation.mechanisms import Mechanism, Settings, mechanism, mechanisms
+from symattn.derivation.mechanisms.backward import backward, gradient, seeded
+from symattn.derivation.misconceptions import WrongDerivation, replayed
+from symattn.derivation.ops.gradient import ActivationGradient
+from symattn.derivation.ops.jacobian import Slope
+from symattn.derivation.ops.scores import FeatureMap
+from symattn.derivation.symbolic import in_symbols, in_sympy, substituted
 from symattn.errors import InputError, SelfCheckError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Real, Value, decide, decimal_text, to_sympy
 from symattn.exact.approximate import approximate
 from symattn.exact.intervals import enclose, interval_ring
 from symattn.exact.real import as_real
-from symattn.fairness.selfcheck import self_check
-from symattn.marking import mark
-from symattn.marking.windows import Box, cell, window
-from symattn.mechanisms import Mechanism, Settings, mechanism, mechanisms
-from symattn.mechanisms.backward import backward, gradient, seeded
-from symattn.misconceptions import WrongDerivation, replayed
-from symattn.ops.gradient import ActivationGradient
-from symattn.ops.jacobian import Slope
-from symattn.ops.scores import FeatureMap
-from symattn.sheets import Sheet, render, sheets
-from symattn.submissions import fill, read_submission
-from symattn.symbolic import in_symbols, in_sympy, substituted
-from symattn.trial import right_scripts, script
-from symattn.writers import FORMATS
-from symattn.writers.text import plain
+from symattn.marking.marker import mark
+from symattn.marking.marker.windows import Box, cell, window
+from symattn.marking.submissions import fill, read_submission
+from symattn.marking.trial import right_scripts, script
+from symattn.page.writers import FORMATS
+from symattn.page.writers.text import plain
+from symattn.teaching.fairness.selfcheck import self_check
+from symattn.teaching.sheets import Sheet, render, sheets
 
 MECHANISMS = list(mechanisms())
 FORMS = [form for form in FORMATS if "pdf" not in form]

@@ -5,14 +5,14 @@ import random
 import numpy as np
 import pytest
 
+from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.errors import InputError
 from symattn.exact import Matrix
-from symattn.explanation import question_document
-from symattn.fairness.draw import draw
-from symattn.mechanisms import Settings, mechanism, mechanisms
-from symattn.problems import problem_type
-from symattn.problems.derived import frozen_settings
-from symattn.writers import FORMATS
+from symattn.page.writers import FORMATS
+from symattn.teaching.explanation import question_document
+from symattn.teaching.fairness.draw import draw
+from symattn.teaching.problems import problem_type
+from symattn.teaching.problems.derived import frozen_settings
 
 SEEDS = range(8)
 

@@ -13,15 +13,15 @@ import pytest
 import sympy
 from autograd import Autograd
 
-from symattn.derivation import Derivation
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
+from symattn.derivation.mechanisms.backward import SECTION, backward
+from symattn.derivation.ops import MatMul, Transpose
+from symattn.derivation.ops.gradient import SoftmaxGradient, SoftmaxJacobian
 from symattn.errors import InputError
 from symattn.exact import Matrix, Outline, decide, matrix, to_sympy
 from symattn.exact.approximate import approximate
-from symattn.fairness.selfcheck import ROUTES, self_check
-from symattn.mechanisms import Settings, mechanism, mechanisms
-from symattn.mechanisms.backward import SECTION, backward
-from symattn.ops import MatMul, Transpose
-from symattn.ops.gradient import SoftmaxGradient, SoftmaxJacobian
+from symattn.teaching.fairness.selfcheck import ROUTES, self_check
 
 Given = dict[str, list[list[Any]]]
 

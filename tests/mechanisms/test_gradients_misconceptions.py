@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symattn.derivation import Derivation
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.misconceptions import misconception
 from symattn.exact import Matrix
 from symattn.exact.approximate import approximate
-from symattn.explanation.wording import Wording
-from symattn.mechanisms import Settings, mechanism
-from symattn.misconceptions import misconception
-from symattn.notation import load_notation
-from symattn.problems.remarks import feedback
+from symattn.page.notation import load_notation
+from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.problems.remarks import feedback
 
 A = [["1/2", "1/4", "1/4"], ["1/5", "2/5", "2/5"]]
 GIVEN: dict[str, Any] = {

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.derivation import Derivation
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms import Settings, custom, mechanism
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Outline
 from symattn.exact.approximate import approximate
-from symattn.fairness import draw, self_check
-from symattn.mechanisms import Settings, custom, mechanism
+from symattn.teaching.fairness import draw, self_check
 
 HEADS = mechanism("multi_head_attention")
 TOLERANCE = 1e-10

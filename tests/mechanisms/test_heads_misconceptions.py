@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.derivation import Derivation
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.misconceptions import misconception, misconceptions, replayed
+from symattn.derivation.misconceptions.heads import MISCONCEPTIONS as HEADS
 from symattn.exact import Matrix
 from symattn.exact.approximate import approximate
-from symattn.fairness import draw
-from symattn.mechanisms import Settings, mechanism
-from symattn.misconceptions import misconception, misconceptions, replayed
-from symattn.misconceptions.heads import MISCONCEPTIONS as HEADS
+from symattn.teaching.fairness import draw
 
 TWO = Settings.read({"heads": 2})
 

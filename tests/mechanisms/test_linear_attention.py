@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.api import derive, worksheet
+from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.ops import FeatureMap, MatMul, OverSum, Transpose
 from symattn.errors import InputError, UndefinedError
 from symattn.exact import Matrix
-from symattn.explanation.wording import Wording
-from symattn.fairness import self_check
-from symattn.mechanisms import Settings, mechanism
-from symattn.notation import load_notation
-from symattn.ops import FeatureMap, MatMul, OverSum, Transpose
+from symattn.page.notation import load_notation
+from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.fairness import self_check
 
 MAPS = {
     "elu+1": lambda x: np.where(x > 0, x + 1, np.exp(np.minimum(x, 0))),

@@ -8,12 +8,12 @@ import oracles
 import pytest
 
 from symattn.api import derive
+from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.mechanisms.base import mask_keep, mask_kind, mask_op
+from symattn.derivation.ops import Bias, Mask
 from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY
-from symattn.explanation.steps import MASKS, mask_words
-from symattn.mechanisms import Settings, mechanism
-from symattn.mechanisms.base import mask_keep, mask_kind, mask_op
-from symattn.ops import Bias, Mask
+from symattn.teaching.explanation.steps import MASKS, mask_words
 
 SIZES = [(1, 1), (1, 4), (2, 2), (2, 3), (3, 2), (3, 3), (4, 4)]
 NAMED = [

@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 
 from symattn.api import derive
 from symattn.cli import main
+from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.mechanisms.custom import run as custom
+from symattn.derivation.mechanisms.layer_norm import normed
+from symattn.derivation.ops import Mean, MeanSquare, Rescale, Standardise, Variance
+from symattn.derivation.ops.turning import turned
 from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import Matrix, square_root
-from symattn.fairness import self_check
-from symattn.marking.windows import cell, window
-from symattn.mechanisms import Settings, mechanism
-from symattn.mechanisms.custom import run as custom
-from symattn.mechanisms.layer_norm import normed
-from symattn.ops import Mean, MeanSquare, Rescale, Standardise, Variance
-from symattn.ops.turning import turned
+from symattn.marking.marker.windows import cell, window
+from symattn.teaching.fairness import self_check
 from tests import oracles
 
 

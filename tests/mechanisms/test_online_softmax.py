@@ -12,18 +12,18 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.derivation import Derivation
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms import Settings, custom, mechanism
+from symattn.derivation.misconceptions import misconception
+from symattn.derivation.ops import Accumulate, Exponentials, RunningMaximum
 from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, decimal_text, exact
-from symattn.explanation.agreement import agreement
-from symattn.explanation.parts import wording_of
-from symattn.fairness.selfcheck import self_check
-from symattn.marking.windows import HIDDEN, cell, window
-from symattn.mechanisms import Settings, custom, mechanism
-from symattn.misconceptions import misconception
-from symattn.notation import load_notation
-from symattn.ops import Accumulate, Exponentials, RunningMaximum
-from symattn.problem import Problem
+from symattn.marking.marker.windows import HIDDEN, cell, window
+from symattn.page.notation import load_notation
+from symattn.teaching.explanation.agreement import agreement
+from symattn.teaching.explanation.parts import wording_of
+from symattn.teaching.fairness.selfcheck import self_check
+from symattn.teaching.problem import Problem
 
 ONLINE = mechanism("online_softmax")
 

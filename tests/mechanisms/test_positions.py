@@ -15,22 +15,22 @@ from hypothesis import strategies as st
 from oracles import numpy_attention
 
 from symattn.api import derive
-from symattn.derivation import Derivation
-from symattn.document import Math, spans
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.misconceptions import misconception, replayed
+from symattn.derivation.ops import Multiple, Rotate, Sinusoids
+from symattn.derivation.ops.position import Angle, Degrees, Direction, Frequency
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, decide, decimal_text, exact
 from symattn.exact.intervals import enclose
 from symattn.exact.reading import read, typed
-from symattn.explanation.parts import conventions, wording_of
-from symattn.explanation.wording import Wording
-from symattn.fairness.selfcheck import self_check
-from symattn.marking.windows import cell, window
-from symattn.mechanisms import Settings, mechanism
-from symattn.misconceptions import misconception, replayed
-from symattn.notation import load_notation
-from symattn.ops import Multiple, Rotate, Sinusoids
-from symattn.ops.position import Angle, Degrees, Direction, Frequency
-from symattn.problem import Problem
+from symattn.marking.marker.windows import cell, window
+from symattn.page.document import Math, spans
+from symattn.page.notation import load_notation
+from symattn.teaching.explanation.parts import conventions, wording_of
+from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.fairness.selfcheck import self_check
+from symattn.teaching.problem import Problem
 
 THREE_FOUR = math.atan2(4, 3)
 ANGLES: list[tuple[object, list[float]]] = [

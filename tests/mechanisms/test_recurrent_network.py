@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 from oracles import plain
 
 from symattn.api import derive
-from symattn.dice import Dice
+from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.misconceptions import replayed, whole
+from symattn.derivation.ops.jacobian import InfinityNorm, Slope
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Outline, decimal_text
-from symattn.explanation.wording import Wording
-from symattn.fairness import draw
-from symattn.fairness.selfcheck import self_check
-from symattn.marking.windows import Window, cell, window
-from symattn.mechanisms import Settings, mechanism
-from symattn.misconceptions import replayed, whole
-from symattn.notation import load_notation
-from symattn.ops.jacobian import InfinityNorm, Slope
+from symattn.foundation.dice import Dice
+from symattn.marking.marker.windows import Window, cell, window
+from symattn.page.notation import load_notation
+from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.fairness import draw
+from symattn.teaching.fairness.selfcheck import self_check
 
 NETWORK, JACOBIAN = mechanism("recurrent_network"), mechanism("recurrent_jacobian")
 FUNCTIONS = {"tanh": np.tanh, "relu": lambda a: np.maximum(a, 0), "identity": lambda a: a}

@@ -11,17 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.api import derive
+from symattn.derivation.mechanisms import Settings, custom, mechanism
+from symattn.derivation.ops import FeatureMap, Hardmax, Over, OverSum, SoftCap, Softmax, Temperature
+from symattn.derivation.ops.scores import alibi, alibi_slope
 from symattn.errors import InputError, SelfCheckError, UndefinedError
 from symattn.exact import Matrix, compare, decide, exact
 from symattn.exact.intervals import enclose
-from symattn.explanation.wording import Wording
-from symattn.fairness import self_check
-from symattn.marking.windows import cell, window
-from symattn.mechanisms import Settings, custom, mechanism
-from symattn.notation import load_notation
-from symattn.ops import FeatureMap, Hardmax, Over, OverSum, SoftCap, Softmax, Temperature
-from symattn.ops.scores import alibi, alibi_slope
-from symattn.writers import FORMATS
+from symattn.marking.marker.windows import cell, window
+from symattn.page.notation import load_notation
+from symattn.page.writers import FORMATS
+from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.fairness import self_check
 
 Q, K, V = [[1, 2], [0, 1], [2, -1]], [[1, 0], [-1, 1], [1, 1]], [[1, 2], [0, 3], [4, -1]]
 

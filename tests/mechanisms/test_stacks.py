@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.derivation import Derivation, Step
+from symattn.derivation.derivation import Derivation, Step
+from symattn.derivation.mechanisms import Settings, custom, mechanism
+from symattn.derivation.mechanisms.base import Mechanism
+from symattn.derivation.ops import CrossEntropy, Rescale, Scale, Softmax, Standardise
 from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, decide, decimal_text, rounded
 from symattn.exact.approximate import approximate
 from symattn.exact.reading import read
-from symattn.fairness import draw, self_check
-from symattn.marking.windows import cell, window
-from symattn.mechanisms import Settings, custom, mechanism
-from symattn.mechanisms.base import Mechanism
-from symattn.ops import CrossEntropy, Rescale, Scale, Softmax, Standardise
-from symattn.problems import problem_type
+from symattn.marking.marker.windows import cell, window
+from symattn.teaching.fairness import draw, self_check
+from symattn.teaching.problems import problem_type
 
 TOLERANCE = 1e-10
 DECODER, ENCODER, MODEL = mechanism("decoder_block"), mechanism("encoder"), mechanism("language_model")

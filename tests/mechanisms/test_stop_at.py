@@ -6,11 +6,11 @@ import numpy as np
 import oracles
 import pytest
 
-from symattn import derivation
 from symattn.api import derive
+from symattn.derivation import derivation
+from symattn.derivation.mechanisms import Settings, mechanisms
 from symattn.errors import InputError, UndefinedError
 from symattn.exact import Matrix
-from symattn.mechanisms import Settings, mechanisms
 
 WAYS = [{"orientation": o, "by": by} for o in ("rows", "columns") for by in ("matrix", "token")]
 

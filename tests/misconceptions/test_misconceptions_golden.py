@@ -11,8 +11,8 @@ import oracles
 import pytest
 from test_golden_variant import worked_out
 
-from symattn.mechanisms import Settings, mechanism
-from symattn.misconceptions import misconception, misconceptions, replayed
+from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.misconceptions import misconception, misconceptions, replayed
 
 PAGE = (Path(__file__).parent / "golden-variant.md").read_text(encoding="utf-8")
 MASKS = {"Unmasked": None, "Causal": "causal"}

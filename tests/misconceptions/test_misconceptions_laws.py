@@ -14,17 +14,17 @@ import strategies
 from hypothesis import given, settings
 from test_golden_variant import GIVENS, worked_out
 
-from symattn.derivation import Derivation, transposed
-from symattn.document import spans
+from symattn.derivation.derivation import Derivation, transposed
+from symattn.derivation.mechanisms import Rounding, Settings, mechanism, mechanisms
+from symattn.derivation.misconceptions import misconception, misconceptions, replayed, whole
+from symattn.derivation.ops import Hadamard, MatMul, Softmax
 from symattn.errors import InputError
 from symattn.exact import Matrix
-from symattn.explanation.wording import Wording
-from symattn.fairness import draw
 from symattn.formula import Formula
-from symattn.mechanisms import Rounding, Settings, mechanism, mechanisms
-from symattn.misconceptions import misconception, misconceptions, replayed, whole
-from symattn.notation import load_notation
-from symattn.ops import Hadamard, MatMul, Softmax
+from symattn.page.document import spans
+from symattn.page.notation import load_notation
+from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.fairness import draw
 
 # ------------------------------------------------------------------------------------------ looking things up
 

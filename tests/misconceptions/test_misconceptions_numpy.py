@@ -10,14 +10,14 @@ import oracles
 import pytest
 from numpy_misconceptions import HABITS, Variant, wrong_values
 
-from symattn.mechanisms import Settings, mechanism
-from symattn.misconceptions import misconceptions, replayed
-from symattn.misconceptions.block import MISCONCEPTIONS as BLOCK
-from symattn.misconceptions.gradient import MISCONCEPTIONS as GRADIENT
-from symattn.misconceptions.heads import MISCONCEPTIONS as HEADS
-from symattn.misconceptions.incremental import MISCONCEPTIONS as INCREMENTAL
-from symattn.misconceptions.position import MISCONCEPTIONS as POSITION
-from symattn.misconceptions.recurrence import MISCONCEPTIONS as RECURRENCE
+from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.misconceptions import misconceptions, replayed
+from symattn.derivation.misconceptions.block import MISCONCEPTIONS as BLOCK
+from symattn.derivation.misconceptions.gradient import MISCONCEPTIONS as GRADIENT
+from symattn.derivation.misconceptions.heads import MISCONCEPTIONS as HEADS
+from symattn.derivation.misconceptions.incremental import MISCONCEPTIONS as INCREMENTAL
+from symattn.derivation.misconceptions.position import MISCONCEPTIONS as POSITION
+from symattn.derivation.misconceptions.recurrence import MISCONCEPTIONS as RECURRENCE
 
 DIVISORS = {"sqrt(d_k)": lambda s: math.sqrt(s["d_k"]), "none": lambda s: None, "3": lambda s: 3.0}
 MASKS = [None, "causal", "padding:2", "window:2:both", "custom"]

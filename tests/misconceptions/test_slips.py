@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_golden_variant import GIVENS, worked_out
 
+from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.misconceptions import SLIPS, misread, slips
+from symattn.derivation.ops import MatMul
 from symattn.errors import InputError
 from symattn.exact import Matrix
-from symattn.mechanisms import Settings, mechanism
-from symattn.misconceptions import SLIPS, misread, slips
-from symattn.ops import MatMul
 
 
 def found(d, step, i, j) -> dict[str, list]:

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from symattn.dice import Dice
 from symattn.errors import InputError
-from symattn.explanation import question_document
-from symattn.identity import identity
-from symattn.problems import ProblemType, problem_type
-from symattn.question import Question
-from symattn.writers import FORMATS
+from symattn.foundation.dice import Dice
+from symattn.foundation.identity import identity
+from symattn.page.writers import FORMATS
+from symattn.teaching.explanation import question_document
+from symattn.teaching.problems import ProblemType, problem_type
+from symattn.teaching.question import Question
 
 DICE = Dice.seeded(2026)
 AGAIN = 20

@@ -7,9 +7,9 @@ import pytest
 from oracles import floats
 from problem_laws import questions
 
-from symattn.document import AnswerGrid
-from symattn.problems import problem_types
-from symattn.question import MatrixAnswer
+from symattn.page.document import AnswerGrid
+from symattn.teaching.problems import problem_types
+from symattn.teaching.question import MatrixAnswer
 
 STEPS = {
     "drills": {"Q", "K", "V", "S", "S'", "M", "A", "Z"},

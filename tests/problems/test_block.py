@@ -10,11 +10,11 @@ import pytest
 from symattn.api import check, worksheet
 from symattn.errors import InputError
 from symattn.exact import Matrix
-from symattn.exam.spec import exam_spec
-from symattn.explanation import question_document
-from symattn.problems import problem_type
-from symattn.problems.block import TYPE
-from symattn.sheets import render
+from symattn.teaching.exam.spec import exam_spec
+from symattn.teaching.explanation import question_document
+from symattn.teaching.problems import problem_type
+from symattn.teaching.problems.block import TYPE
+from symattn.teaching.sheets import render
 
 WHATS = list(TYPE.presets)
 SLOW_LAST = [pytest.param(what, marks=pytest.mark.slow) if what == "encoder" else what for what in WHATS]

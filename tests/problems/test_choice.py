@@ -9,16 +9,16 @@ import sympy
 from oracles import floats, numpy_attention, sympy_attention
 from problem_laws import contents, is_written, keeps_its_promises, questions
 
-from symattn.derivation import Derivation
-from symattn.document import Math, Words, spans
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
 from symattn.formula import Fraction, Infinity, ListOf, Negative
 from symattn.formula import Number as Digits
-from symattn.mechanisms import Settings, mechanism
-from symattn.problems.choice import TYPE, WAYS_SHOWN, RowItem, balanced_places
-from symattn.problems.ways import WAYS, carried_out
-from symattn.question import ChoiceAnswer
+from symattn.page.document import Math, Words, spans
+from symattn.teaching.problems.choice import TYPE, WAYS_SHOWN, RowItem, balanced_places
+from symattn.teaching.problems.ways import WAYS, carried_out
+from symattn.teaching.question import ChoiceAnswer
 
 
 def number(formula):
@@ -129,8 +129,8 @@ def test_the_key_stands_everywhere_equally_often():
 
 
 def test_places_are_balanced_in_every_block():
-    from symattn.dice import Dice
-    from symattn.problems.choice import BLOCKS
+    from symattn.foundation.dice import Dice
+    from symattn.teaching.problems.choice import BLOCKS
 
     places = balanced_places(Dice.seeded(1).rng("places"), 4)
     assert len(places) == 4 * BLOCKS

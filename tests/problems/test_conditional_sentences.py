@@ -20,27 +20,27 @@ import numpy as np
 import pytest
 from oracles import floats, plain
 
-from symattn.derivation import Called, Step
-from symattn.document import Heading, Inlines, ItemList, Math, Strong, Table, Words, spans
+from symattn.derivation.derivation import Called, Step
+from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
+from symattn.derivation.ops import Activation, Hadamard, Mask, MatMul, Part, Round, Scale, Softmax, SumOver
+from symattn.derivation.ops.gradient import ActivationGradient
+from symattn.derivation.ops.jacobian import InfinityNorm, Slope
+from symattn.derivation.ops.loss import CrossEntropy
+from symattn.derivation.ops.normalisation import Mean, Rescale, Standardise, Variance
+from symattn.derivation.ops.online import Accumulate, Exponentials, RunningMaximum
+from symattn.derivation.ops.position import Multiple, Rotate, RotateBack, Sinusoids
+from symattn.derivation.ops.scores import Bias, FeatureMap, Hardmax, Over, OverSum, SoftCap
 from symattn.exact import Matrix
-from symattn.explanation.parts import checks, conventions
-from symattn.explanation.wording import Wording
-from symattn.fairness import draw
-from symattn.fairness.separation import Separation, separation
 from symattn.formula import Formula, Relation
-from symattn.mechanisms import Settings, mechanism, mechanisms
-from symattn.notation import load_notation
-from symattn.ops import Activation, Hadamard, Mask, MatMul, Part, Round, Scale, Softmax, SumOver
-from symattn.ops.gradient import ActivationGradient
-from symattn.ops.jacobian import InfinityNorm, Slope
-from symattn.ops.loss import CrossEntropy
-from symattn.ops.normalisation import Mean, Rescale, Standardise, Variance
-from symattn.ops.online import Accumulate, Exponentials, RunningMaximum
-from symattn.ops.position import Multiple, Rotate, RotateBack, Sinusoids
-from symattn.ops.scores import Bias, FeatureMap, Hardmax, Over, OverSum, SoftCap
-from symattn.problem import Problem
-from symattn.problems import problem_type
-from symattn.problems.remarks import remarks
+from symattn.page.document import Heading, Inlines, ItemList, Math, Strong, Table, Words, spans
+from symattn.page.notation import load_notation
+from symattn.teaching.explanation.parts import checks, conventions
+from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.fairness import draw
+from symattn.teaching.fairness.separation import Separation, separation
+from symattn.teaching.problem import Problem
+from symattn.teaching.problems import problem_type
+from symattn.teaching.problems.remarks import remarks
 
 Array = np.ndarray
 

@@ -8,17 +8,17 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.counting import Attention, FeedForward
-from symattn.dice import Dice
+from symattn.derivation.counting import Attention, FeedForward
+from symattn.derivation.misconceptions import COUNTING
 from symattn.errors import SelfCheckError
 from symattn.exact.reading import decide_reading, read
-from symattn.explanation import question_document
-from symattn.identity import identity
-from symattn.misconceptions import COUNTING
-from symattn.problems.asking import prose
-from symattn.problems.counted import CROSSOVERS, ITEMS, MODELS, language_model, polynomial
-from symattn.problems.counts import LEVEL_ITEMS, TYPE, operation_lines, parameter_offers
-from symattn.writers import FORMATS
+from symattn.foundation.dice import Dice
+from symattn.foundation.identity import identity
+from symattn.page.writers import FORMATS
+from symattn.teaching.explanation import question_document
+from symattn.teaching.problems.asking import prose
+from symattn.teaching.problems.counted import CROSSOVERS, ITEMS, MODELS, language_model, polynomial
+from symattn.teaching.problems.counts import LEVEL_ITEMS, TYPE, operation_lines, parameter_offers
 
 
 def question(number, **stated):

@@ -14,11 +14,11 @@ from problem_laws import contents, is_written, keeps_its_promises, questions, re
 
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix
-from symattn.problems.design import TYPE
-from symattn.problems.design_items import KINDS
-from symattn.problems.properties import RULES, verdict
-from symattn.problems.systems import solution
-from symattn.question import CellsAnswer, ChoiceAnswer, FormulaAnswer, PropertyAnswer
+from symattn.teaching.problems.design import TYPE
+from symattn.teaching.problems.design_items import KINDS
+from symattn.teaching.problems.properties import RULES, verdict
+from symattn.teaching.problems.systems import solution
+from symattn.teaching.question import CellsAnswer, ChoiceAnswer, FormulaAnswer, PropertyAnswer
 
 
 def one(kind: str, count: int = 30):

@@ -9,11 +9,11 @@ import sympy
 from oracles import floats
 from problem_laws import contents, is_written, keeps_its_promises, questions
 
-from symattn.document import AnswerGrid
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, Matrix
-from symattn.problems.drills import FORMS, SPREAD, STEPS, TYPE
-from symattn.question import MatrixAnswer
+from symattn.page.document import AnswerGrid
+from symattn.teaching.problems.drills import FORMS, SPREAD, STEPS, TYPE
+from symattn.teaching.question import MatrixAnswer
 
 
 def entry(x):
@@ -142,7 +142,7 @@ def test_options_out_of_range(options, said):
 
 def test_a_wrong_weight_is_found(monkeypatch):
     """The proof does not rest on the softmax that made the key."""
-    from symattn.ops import Softmax
+    from symattn.derivation.ops import Softmax
 
     (question,) = questions(TYPE, 1)
     honest = Softmax.apply

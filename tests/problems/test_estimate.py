@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from problem_laws import contents, is_written, keeps_its_promises, questions, refuses_columns_and_sizes
 
-from symattn.document import Math, Paragraph, spans
 from symattn.errors import SelfCheckError
-from symattn.explanation import question_document
-from symattn.problems.estimate import EFFECTS, OUTCOMES, TYPE
-from symattn.question import ChoiceAnswer, OrderAnswer
-from symattn.writers import FORMATS
+from symattn.page.document import Math, Paragraph, spans
+from symattn.page.writers import FORMATS
+from symattn.teaching.explanation import question_document
+from symattn.teaching.problems.estimate import EFFECTS, OUTCOMES, TYPE
+from symattn.teaching.question import ChoiceAnswer, OrderAnswer
 
 
 def softmax(scores):

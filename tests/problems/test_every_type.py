@@ -6,9 +6,9 @@ import pytest
 from writer_markdown_rules import lint
 
 from symattn.api import make_recipe
-from symattn.explanation import question_document
-from symattn.problems import problem_types
-from symattn.sheets import freeze_sheets, render, sheets, thaw_sheets
+from symattn.teaching.explanation import question_document
+from symattn.teaching.problems import problem_types
+from symattn.teaching.sheets import freeze_sheets, render, sheets, thaw_sheets
 
 TYPES = list(problem_types())
 LEVELS = ("starter", "standard", "long")

@@ -10,7 +10,7 @@ import pytest
 from symattn.api import check, worksheet
 from symattn.errors import InputError
 from symattn.exact import Matrix
-from symattn.problems.extensions import TYPE
+from symattn.teaching.problems.extensions import TYPE
 
 WHATS = list(TYPE.presets)
 

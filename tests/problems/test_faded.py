@@ -7,15 +7,15 @@ import pytest
 import sympy
 from problem_laws import DICE, contents, is_written, questions
 
-from symattn.derivation import Derivation, transposed
-from symattn.document import AnswerGrid
+from symattn.derivation.derivation import Derivation, transposed
+from symattn.derivation.ops import MatMul, Scale, Softmax
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
-from symattn.identity import identity
-from symattn.ops import MatMul, Scale, Softmax
-from symattn.problems.determined import undetermined
-from symattn.problems.faded import TYPE
-from symattn.question import EntriesAnswer, MatrixAnswer
+from symattn.foundation.identity import identity
+from symattn.page.document import AnswerGrid
+from symattn.teaching.problems.determined import undetermined
+from symattn.teaching.problems.faded import TYPE
+from symattn.teaching.question import EntriesAnswer, MatrixAnswer
 
 
 def solutions(d, blanks):

@@ -8,12 +8,12 @@ import pytest
 from oracles import floats, numpy_attention
 from problem_laws import contents, is_written, keeps_its_promises, questions
 
+from symattn.derivation.misconceptions import misconception, whole
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
-from symattn.misconceptions import misconception, whole
-from symattn.problems import derived
-from symattn.problems.find_error import OPTIONS, SLIP, TYPE, with_error
-from symattn.question import ChoiceAnswer, MatrixAnswer, WordAnswer
+from symattn.teaching.problems import derived
+from symattn.teaching.problems.find_error import OPTIONS, SLIP, TYPE, with_error
+from symattn.teaching.question import ChoiceAnswer, MatrixAnswer, WordAnswer
 
 SCALES = {"C1": 1, "C2": 4, "C4": 1 / 2, "C5": np.sqrt(3), "C9": np.sqrt(2)}
 """What scores are divided by, for d_k = 4, n = 3 and d_v = 2."""

@@ -10,12 +10,8 @@ import numpy as np
 import pytest
 
 from symattn.api import check, worksheet
-from symattn.exact import Matrix
-from symattn.exact.approximate import approximate
-from symattn.explanation import question_document
-from symattn.marking.windows import cell, window
-from symattn.misconceptions import misconception
-from symattn.ops.gradient import (
+from symattn.derivation.misconceptions import misconception
+from symattn.derivation.ops.gradient import (
     ActivationGradient,
     CrossEntropyGradient,
     NormGradient,
@@ -25,9 +21,13 @@ from symattn.ops.gradient import (
     SoftmaxJacobian,
     Total,
 )
-from symattn.problems import problem_type
-from symattn.problems.gradient import TYPE
-from symattn.sheets import render
+from symattn.exact import Matrix
+from symattn.exact.approximate import approximate
+from symattn.marking.marker.windows import cell, window
+from symattn.teaching.explanation import question_document
+from symattn.teaching.problems import problem_type
+from symattn.teaching.problems.gradient import TYPE
+from symattn.teaching.sheets import render
 
 QUICK = ["weights-given", "jacobian", "attention", "layer-norm", "feed-forward", "cross-entropy"]
 WHATS = [*QUICK, *(pytest.param(what, marks=pytest.mark.slow) for what in TYPE.presets if what not in QUICK)]

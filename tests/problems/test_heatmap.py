@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from problem_laws import contents, is_written, keeps_its_promises, questions, refuses_columns_and_sizes
 
-from symattn.document import HeatMap
 from symattn.errors import SelfCheckError
-from symattn.problems.heatmap import PATTERNS, TYPE, WRONG
-from symattn.problems.pictures import MASKS, RANGES
-from symattn.question import ChoiceAnswer
+from symattn.page.document import HeatMap
+from symattn.teaching.problems.heatmap import PATTERNS, TYPE, WRONG
+from symattn.teaching.problems.pictures import MASKS, RANGES
+from symattn.teaching.question import ChoiceAnswer
 
 KEEP = {
     "none": np.ones((4, 4)),

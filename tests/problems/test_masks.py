@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.dice import Dice
+from symattn.derivation.ops.attention import causal, padding
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import NEGATIVE_INFINITY, decimal_text
-from symattn.explanation import question_document
-from symattn.identity import identity
-from symattn.ops.attention import causal, padding
-from symattn.problems.mask_kinds import KINDS, PICTURED, PICTURES, STYLES, keep_of, prefix
-from symattn.problems.masks import TEXTS, TYPE
-from symattn.question import CellsAnswer, ChoiceAnswer, EntriesAnswer, MatrixAnswer
-from symattn.writers import FORMATS
+from symattn.foundation.dice import Dice
+from symattn.foundation.identity import identity
+from symattn.page.writers import FORMATS
+from symattn.teaching.explanation import question_document
+from symattn.teaching.problems.mask_kinds import KINDS, PICTURED, PICTURES, STYLES, keep_of, prefix
+from symattn.teaching.problems.masks import TEXTS, TYPE
+from symattn.teaching.question import CellsAnswer, ChoiceAnswer, EntriesAnswer, MatrixAnswer
 
 
 def question(number, **stated):

@@ -11,10 +11,10 @@ from problem_laws import contents, is_written, keeps_its_promises, questions, re
 
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
-from symattn.problems.instances_of_outputs import Rounded
-from symattn.problems.prove import TYPE
-from symattn.problems.theorems import THEOREMS
-from symattn.question import ChoiceAnswer, FormulaAnswer, MatrixAnswer, OrderAnswer, RubricAnswer
+from symattn.teaching.problems.instances_of_outputs import Rounded
+from symattn.teaching.problems.prove import TYPE
+from symattn.teaching.problems.theorems import THEOREMS
+from symattn.teaching.question import ChoiceAnswer, FormulaAnswer, MatrixAnswer, OrderAnswer, RubricAnswer
 
 
 def number(value):

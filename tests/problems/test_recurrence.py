@@ -9,11 +9,12 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.dice import Dice
 from symattn.errors import SelfCheckError
-from symattn.explanation import question_document
-from symattn.identity import identity
-from symattn.problems.layers import (
+from symattn.foundation.dice import Dice
+from symattn.foundation.identity import identity
+from symattn.page.writers import FORMATS
+from symattn.teaching.explanation import question_document
+from symattn.teaching.problems.layers import (
     attention_pairs,
     attention_products,
     convolution_operations,
@@ -21,9 +22,8 @@ from symattn.problems.layers import (
     recurrent_operations,
     stacked_layers,
 )
-from symattn.problems.recurrence import CLAIMS, STATEMENTS, TYPE, WORK
-from symattn.question import ChoiceAnswer, MatrixAnswer, RubricAnswer
-from symattn.writers import FORMATS
+from symattn.teaching.problems.recurrence import CLAIMS, STATEMENTS, TYPE, WORK
+from symattn.teaching.question import ChoiceAnswer, MatrixAnswer, RubricAnswer
 
 
 def question(number, **stated):

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.dice import Dice
-from symattn.document import spans
 from symattn.errors import InputError, SelfCheckError, ShapeError
-from symattn.explanation import question_document
 from symattn.formula import Bracketed, Call, Name, Product, Sum, Transposed, read_formula, written
-from symattn.identity import identity
-from symattn.problems.shapes import BANK, FAULTS, LINES, TYPE, by_ops, output_weights, shape_of, shown, signs
-from symattn.question import ChoiceAnswer, MatrixAnswer, ShapeAnswer
-from symattn.writers import FORMATS
+from symattn.foundation.dice import Dice
+from symattn.foundation.identity import identity
+from symattn.page.document import spans
+from symattn.page.writers import FORMATS
+from symattn.teaching.explanation import question_document
+from symattn.teaching.problems.shapes import BANK, FAULTS, LINES, TYPE, by_ops, output_weights, shape_of, shown, signs
+from symattn.teaching.question import ChoiceAnswer, MatrixAnswer, ShapeAnswer
 
 
 def question(number, **stated):
@@ -186,7 +186,7 @@ def test_a_fault_that_breaks_elsewhere_is_found(monkeypatch):
     q = question(1)
     fault = FAULTS[q.content.fault]
     late = replace(fault, breaks=fault.breaks % 6 + 1)
-    monkeypatch.setattr("symattn.problems.shapes.FAULTS", {**FAULTS, fault.formula: late})
+    monkeypatch.setattr("symattn.teaching.problems.shapes.FAULTS", {**FAULTS, fault.formula: late})
     with pytest.raises(SelfCheckError, match="breaks where"):
         TYPE.prove(q)
 

@@ -9,9 +9,9 @@ from problem_laws import contents, is_written, keeps_its_promises, questions
 
 from symattn.errors import InputError, SelfCheckError
 from symattn.formula import Name, Transposed
-from symattn.notation import load_notation, notations
-from symattn.problems.translate import OPTIONS, TYPE
-from symattn.question import ChoiceAnswer, MatrixAnswer, ShapeAnswer
+from symattn.page.notation import load_notation, notations
+from symattn.teaching.problems.translate import OPTIONS, TYPE
+from symattn.teaching.question import ChoiceAnswer, MatrixAnswer, ShapeAnswer
 
 
 def in_columns(d):
@@ -121,7 +121,7 @@ def test_what_cannot_be_translated():
 
 
 def test_a_wrong_translation_is_found(monkeypatch):
-    from symattn.problems import translate
+    from symattn.teaching.problems import translate
 
     question = next(questions(TYPE, 1))
     honest = translate.translated

@@ -6,11 +6,11 @@ from math import isqrt
 import numpy as np
 import pytest
 
-from symattn.fairness import draw
-from symattn.mechanisms import Settings, mechanism, mechanisms
-from symattn.misconceptions import replayed
-from symattn.ops.normalisation import Rescale, Standardise
-from symattn.problems import problem_type
+from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
+from symattn.derivation.misconceptions import replayed
+from symattn.derivation.ops.normalisation import Rescale, Standardise
+from symattn.teaching.fairness import draw
+from symattn.teaching.problems import problem_type
 
 NORMS = {"B2", "B3", "B4", "B5", "B6", "B7", "B10", "B11"}
 

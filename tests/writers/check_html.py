@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from symattn.document import Document
-from symattn.writers import html
+from symattn.page.document import Document
+from symattn.page.writers import html
 
 PACKAGES = ("playwright-core", "axe-core", "html-validate")
 RUNNER = Path(__file__).with_name("browser.cjs")

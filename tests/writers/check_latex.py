@@ -13,10 +13,10 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from symattn.document import Document
 from symattn.errors import InputError
-from symattn.writers import latex, pdf
-from symattn.writers.page import typesetting
+from symattn.page.document import Document
+from symattn.page.writers import latex, pdf
+from symattn.page.writers.page import typesetting
 
 ENGINES = ("pdflatex", "lualatex", "xelatex")
 _TROUBLE = re.compile(

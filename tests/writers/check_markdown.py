@@ -15,8 +15,8 @@ from html.parser import HTMLParser
 
 from writer_markdown_rules import lint
 
-from symattn.document import Document
-from symattn.writers import FORMATS
+from symattn.page.document import Document
+from symattn.page.writers import FORMATS
 
 Rows = list[list[str]]
 

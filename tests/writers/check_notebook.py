@@ -9,8 +9,8 @@ import warnings
 
 from writer_markdown_rules import lint
 
-from symattn.document import Document
-from symattn.writers import FORMATS
+from symattn.page.document import Document
+from symattn.page.writers import FORMATS
 
 ALLOWED = frozenset({"numpy", "math"})
 

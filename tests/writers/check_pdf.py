@@ -12,8 +12,8 @@ from pathlib import Path
 from pdf_marks import MILLIMETRE, pages, tags
 from pypdf import PageObject
 
-from symattn.document import Document
-from symattn.writers.pdf import write_pdf
+from symattn.page.document import Document
+from symattn.page.writers.pdf import write_pdf
 
 BESIDE = 1.0 * MILLIMETRE  # what stands so little in the margin is no overflow
 LEFT, RIGHT = 22, 21  # margins in millimetres, at least

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from symattn.errors import InputError
-from symattn.writers.pdf import latex_engine
+from symattn.page.writers.pdf import latex_engine
 
 
 @pytest.fixture(scope="session")

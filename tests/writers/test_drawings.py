@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from pypdf import PdfReader
 from writer_samples import FIGURE, indexed, sheet
 
-from symattn.document import (
+from symattn.formula.nodes import Name, Number, Text
+from symattn.page.document import (
     Diagram,
     DiagramFrame,
     DiagramLayer,
@@ -24,12 +25,11 @@ from symattn.document import (
     Words,
     settled,
 )
-from symattn.formula.nodes import Name, Number, Text
-from symattn.writers import FORMATS, pdf
-from symattn.writers.blocks import columns_of
-from symattn.writers.common import Page
-from symattn.writers.drawing_characters import characters
-from symattn.writers.figures import Box, Drawing, Frame, Line, Remark, crossings, drawn, network
+from symattn.page.writers import FORMATS, pdf
+from symattn.page.writers.blocks import columns_of
+from symattn.page.writers.common import Page
+from symattn.page.writers.drawing_characters import characters
+from symattn.page.writers.figures import Box, Drawing, Frame, Line, Remark, crossings, drawn, network
 
 
 @st.composite

@@ -33,7 +33,8 @@ from writer_samples import (
     times,
 )
 
-from symattn.document import (
+from symattn.formula.nodes import NOTHING, Annotated, Blank, Shape
+from symattn.page.document import (
     AnswerGrid,
     Block,
     Choices,
@@ -57,8 +58,7 @@ from symattn.document import (
     Words,
     WorkingSpace,
 )
-from symattn.formula.nodes import NOTHING, Annotated, Blank, Shape
-from symattn.writers.html import fragment, write
+from symattn.page.writers.html import fragment, write
 
 
 def words(text: str) -> Inlines:

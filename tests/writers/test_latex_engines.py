@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from writer_samples import sheet
 
-from symattn.document import Code, Document, Math, Paragraph, Strong, Words
 from symattn.errors import InputError
 from symattn.formula.nodes import Name, Text
-from symattn.sheets import render
-from symattn.writers import latex, pdf
+from symattn.page.document import Code, Document, Math, Paragraph, Strong, Words
+from symattn.page.writers import latex, pdf
+from symattn.teaching.sheets import render
 
 LATIN = sheet(Paragraph((Words("Plain words, naïve αβ — 1/2."),)))
 CHINESE = sheet(Paragraph((Words("张伟 注意力"), Strong("矩阵"))), sheet="名")

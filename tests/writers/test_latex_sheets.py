@@ -16,7 +16,8 @@ from pypdf import PageObject, PdfReader
 from writer_samples import HOSTILE, W_Q, equal, indexed, matrix, n, sheet, times
 
 from symattn.api import make_recipe
-from symattn.document import (
+from symattn.formula.nodes import Name, Power
+from symattn.page.document import (
     AnswerGrid,
     Columns,
     Display,
@@ -31,10 +32,9 @@ from symattn.document import (
     Words,
     WorkingSpace,
 )
-from symattn.formula.nodes import Name, Power
-from symattn.sheets import render, sheets, write_documents, write_sheets
-from symattn.writers import latex, pdf
-from symattn.writers.latex_text import escaped
+from symattn.page.writers import latex, pdf
+from symattn.page.writers.latex_text import escaped
+from symattn.teaching.sheets import render, sheets, write_documents, write_sheets
 
 
 def said(text: str) -> Paragraph:

@@ -13,13 +13,13 @@ from writer_samples import matrix, n, sheet
 
 from symattn.api import make_recipe
 from symattn.cli import main
-from symattn.document import AnswerGrid, Choices, Display, Heading, Paragraph, Solved, Together, Words
 from symattn.errors import InputError
-from symattn.question import total
-from symattn.resources import templates
-from symattn.sheets import Sheet, sheets
-from symattn.writers import FORMATS, latex, pdf
-from symattn.writers.page import typesetting
+from symattn.page.document import AnswerGrid, Choices, Display, Heading, Paragraph, Solved, Together, Words
+from symattn.page.resources import templates
+from symattn.page.writers import FORMATS, latex, pdf
+from symattn.page.writers.page import typesetting
+from symattn.teaching.question import total
+from symattn.teaching.sheets import Sheet, sheets
 
 PAGE = sheet(Paragraph((Words("some words"),)), sheet="3f9a")
 

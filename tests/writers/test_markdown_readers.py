@@ -11,7 +11,7 @@ from writer_markdown_rules import lint
 from writer_samples import equal, matrix, n, sheet
 
 from symattn.api import make_recipe, worksheet
-from symattn.document import (
+from symattn.page.document import (
     AnswerGrid,
     Columns,
     Display,
@@ -23,9 +23,9 @@ from symattn.document import (
     Table,
     Words,
 )
-from symattn.problems import problem_types
-from symattn.sheets import Sheet, sheets
-from symattn.writers import FORMATS, text
+from symattn.page.writers import FORMATS, text
+from symattn.teaching.problems import problem_types
+from symattn.teaching.sheets import Sheet, sheets
 
 READERS = ("pandoc", "markdown-it", "mistune")
 

@@ -13,7 +13,10 @@ from writer_exam_samples import EVERYTHING
 from writer_samples import W_Q, WEIGHT, equal, indexed, matrix, n, over, sheet
 
 import symattn
-from symattn.document import (
+from symattn.formula.nodes import Blank, MatrixOf, Number
+from symattn.formula.speech import speak
+from symattn.formula.width import width
+from symattn.page.document import (
     AnswerGrid,
     Columns,
     Display,
@@ -30,10 +33,7 @@ from symattn.document import (
     all_blocks,
     settled,
 )
-from symattn.formula.nodes import Blank, MatrixOf, Number
-from symattn.formula.speech import speak
-from symattn.formula.width import width
-from symattn.writers.pdf import write_pdf
+from symattn.page.writers.pdf import write_pdf
 
 LEFT, ABOVE, PRODUCT = matrix([1, -2, 3], [0, 12, 1]), matrix([1, 0], [-2, 5], [3, 1]), matrix([14, -7], [-21, 61])
 BLANKS = MatrixOf(((Blank(),) * 3,) * 3)
@@ -65,7 +65,7 @@ LOOKS = [
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (" pt" in name)) for name in EVERYTHING]
 )
 def test_checkers_find_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("symattn.writers.pdf.COMPILER.printable", lambda characters: "")
+    monkeypatch.setattr("symattn.page.writers.pdf.COMPILER.printable", lambda characters: "")
     assert complaints(EVERYTHING[name]) == []
 
 

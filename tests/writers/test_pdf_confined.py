@@ -14,8 +14,8 @@ import pytest
 from waiting import until
 
 from symattn.errors import InputError
-from symattn.writers import compiling, pdf
-from symattn.writers.compiling import Compiler, LostError, RefusedError
+from symattn.page.writers import compiling, pdf
+from symattn.page.writers.compiling import Compiler, LostError, RefusedError
 
 ENDLESS = b"#for i in range(60000) { for j in range(60000) { let x = calc.sin(i * j) } }"
 GREEDY = b"#let a = ()\n#for i in range(100000000) { a.push(str(i)) }"
@@ -154,7 +154,7 @@ def test_a_fork_has_a_process_of_its_own() -> None:
 
 
 PRINTS_ITS_CHILD = """
-from symattn.writers.compiling import COMPILER
+from symattn.page.writers.compiling import COMPILER
 COMPILER.compile(b'#set document(title: "x")')
 print(COMPILER._process.pid, flush=True)
 """

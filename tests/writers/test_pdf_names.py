@@ -11,12 +11,12 @@ import pytest
 from check_pdf import faults
 from pypdf import PdfReader
 
-from symattn.document import Code, Document, Heading, Look, Math, Paragraph, Strong, Words
 from symattn.formula.nodes import MatrixOf, Name, Number, Text
-from symattn.resources import fonts
-from symattn.writers import coverage, typst
-from symattn.writers.compiling import COMPILER
-from symattn.writers.pdf import write_pdf
+from symattn.page.document import Code, Document, Heading, Look, Math, Paragraph, Strong, Words
+from symattn.page.resources import fonts
+from symattn.page.writers import coverage, typst
+from symattn.page.writers.compiling import COMPILER
+from symattn.page.writers.pdf import write_pdf
 
 NAMES = {
     "Latin": "Łukasz Žižek Øre Æsir Ğ ß",

@@ -15,9 +15,9 @@ from io import BytesIO
 import pytest
 from pypdf import PdfReader
 
-from symattn.document import Document, Paragraph, Words
-from symattn.writers import FORMATS, pdf
-from symattn.writers.common import visible
+from symattn.page.document import Document, Paragraph, Words
+from symattn.page.writers import FORMATS, pdf
+from symattn.page.writers.common import visible
 
 PUNCTUATION = "".join(c for c in map(chr, range(33, 127)) if not c.isalnum())
 MARKUP = "\\{}$&#%_^~`*<>[]@|\"'-=/+!,"

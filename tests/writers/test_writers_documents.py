@@ -14,10 +14,10 @@ from writer_exam_samples import EVERYTHING, LARGE
 from writer_markdown_rules import lint
 from writer_samples import ALL, DEEP, FORMULAS, HOSTILE, equal, matrix, n, sheet
 
-from symattn.document import AnswerGrid, Display, Document, Heading, Math, Paragraph, Strong, Table, Words
 from symattn.formula.nodes import Blank, Relation
-from symattn.writers import FORMATS, pdf
-from symattn.writers.latex_text import escaped
+from symattn.page.document import AnswerGrid, Display, Document, Heading, Math, Paragraph, Strong, Table, Words
+from symattn.page.writers import FORMATS, pdf
+from symattn.page.writers.latex_text import escaped
 
 NUMBERS = [
     number for block in ALL.blocks if isinstance(block, Display) for line in block.lines for number in numbers(line)
@@ -206,7 +206,7 @@ def test_an_answer_grid_in_markdown() -> None:
 @pytest.mark.parametrize("text", [text for text in HOSTILE if text.strip()])
 @pytest.mark.skipif(not shutil.which("pandoc"), reason="pandoc is not installed")
 def test_markdown_text_is_verbatim(text: str) -> None:
-    from symattn.writers.common import visible
+    from symattn.page.writers.common import visible
 
     written = FORMATS["markdown"].write(sheet(Paragraph((Words(text),)), Paragraph((Words("END"),))))
     done = subprocess.run(

@@ -17,7 +17,10 @@ from writer_exam_samples import EXAM, EXAMS, KEYS, LARGE, MAP, QUERIES, words
 from writer_markdown_rules import lint
 from writer_samples import HOSTILE, matrix, n, plus, sheet
 
-from symattn.document import (
+from symattn.formula.nodes import NOTHING, CellKind, Formula, Name, Relation, Row, Sum, Text
+from symattn.formula.speech import speak
+from symattn.formula.width import fold, width
+from symattn.page.document import (
     AnswerGrid,
     Block,
     Choices,
@@ -35,11 +38,8 @@ from symattn.document import (
     Together,
     WorkingSpace,
 )
-from symattn.formula.nodes import NOTHING, CellKind, Formula, Name, Relation, Row, Sum, Text
-from symattn.formula.speech import speak
-from symattn.formula.width import fold, width
-from symattn.writers import FORMATS, pdf
-from symattn.writers.common import Page, box_size, choice_columns, laid_out, letter
+from symattn.page.writers import FORMATS, pdf
+from symattn.page.writers.common import Page, box_size, choice_columns, laid_out, letter
 
 SIZES = (11, 18, 24)
 LEFT, RIGHT = 23, 210 - 22  # the margins, in millimetres from the left edge
@@ -486,7 +486,7 @@ def test_text_from_outside_is_printed_verbatim(engine: str) -> None:
 @pytest.mark.parametrize("text", [text for text in HOSTILE if text.strip()])
 @pytest.mark.skipif(not shutil.which("pandoc"), reason="pandoc is not installed")
 def test_markdown_from_outside_is_verbatim(text: str) -> None:
-    from symattn.writers.common import visible
+    from symattn.page.writers.common import visible
 
     page = sheet(FillIns((FillIn((), 0, value=text),)), Paragraph(words("END")), Choices((words(text),)))
     done = subprocess.run(

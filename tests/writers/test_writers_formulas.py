@@ -7,11 +7,11 @@ import re
 import pytest
 from writer_samples import FORMULAS, matrix, n, plus, times
 
-from symattn.document import Display, Document, Math, Paragraph
 from symattn.formula.nodes import Formula, Name, Number, Relation, children
 from symattn.formula.speech import speak
 from symattn.formula.width import fold, width
-from symattn.writers import FORMATS
+from symattn.page.document import Display, Document, Math, Paragraph
+from symattn.page.writers import FORMATS
 
 # formula | LaTeX | Typst | text
 LINES = r"""
@@ -60,7 +60,7 @@ CASES = [tuple(map(str.strip, line.split(" | "))) for line in LINES.strip().spli
 
 @pytest.mark.parametrize(("name", "latex", "typst", "text"), CASES, ids=[case[0] for case in CASES])
 def test_a_formula_is_written(name: str, latex: str, typst: str, text: str) -> None:
-    from symattn.writers.text import on_one_line
+    from symattn.page.writers.text import on_one_line
 
     formula = FORMULAS[name]
     assert " ".join(FORMATS["latex"].formula(formula).split()) == latex

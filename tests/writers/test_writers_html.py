@@ -10,7 +10,9 @@ from test_writers_formulas import numbers
 from writer_exam_samples import EVERYTHING
 from writer_samples import ALL, FORMULAS, HOSTILE, equal, matrix, n, over, sheet
 
-from symattn.document import (
+from symattn.formula.nodes import Marked
+from symattn.formula.speech import speak
+from symattn.page.document import (
     AnswerGrid,
     Block,
     Choices,
@@ -27,10 +29,8 @@ from symattn.document import (
     Table,
     Words,
 )
-from symattn.formula.nodes import Marked
-from symattn.formula.speech import speak
-from symattn.writers.common import visible
-from symattn.writers.html import formula, write
+from symattn.page.writers.common import visible
+from symattn.page.writers.html import formula, write
 
 
 def page(*blocks: Block, **furniture: object) -> ElementTree.Element:

@@ -8,10 +8,10 @@ import re
 import pytest
 from writer_samples import FORMULAS
 
-from symattn.document import Document, Paragraph, Words
 from symattn.formula.nodes import Name, Text
 from symattn.formula.width import width
-from symattn.writers import FORMATS, pdf, typst
+from symattn.page.document import Document, Paragraph, Words
+from symattn.page.writers import FORMATS, pdf, typst
 
 # Names and text are as wide as their letters: single ones are not worth a table of all letters.
 MEASURED = {name: formula for name, formula in FORMULAS.items() if not isinstance(formula, Text | Name)}

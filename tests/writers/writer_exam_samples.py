@@ -25,7 +25,8 @@ from writer_samples import (
     times,
 )
 
-from symattn.document import (
+from symattn.formula.nodes import NOTHING, Formula, Row, Shape, Transposed
+from symattn.page.document import (
     AnswerGrid,
     Block,
     Box,
@@ -48,7 +49,6 @@ from symattn.document import (
     Words,
     WorkingSpace,
 )
-from symattn.formula.nodes import NOTHING, Formula, Row, Shape, Transposed
 
 
 def words(text: str) -> Inlines:

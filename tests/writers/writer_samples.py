@@ -2,26 +2,6 @@
 
 from __future__ import annotations
 
-from symattn.document import (
-    AnswerGrid,
-    Box,
-    Code,
-    Diagram,
-    DiagramLayer,
-    Display,
-    Document,
-    Entries,
-    Heading,
-    ItemList,
-    Math,
-    PageBreak,
-    Paragraph,
-    Strong,
-    Table,
-    Together,
-    Words,
-    WorkingSpace,
-)
 from symattn.formula.nodes import (
     NOTHING,
     Annotated,
@@ -48,6 +28,26 @@ from symattn.formula.nodes import (
     Sum,
     Text,
     Transposed,
+)
+from symattn.page.document import (
+    AnswerGrid,
+    Box,
+    Code,
+    Diagram,
+    DiagramLayer,
+    Display,
+    Document,
+    Entries,
+    Heading,
+    ItemList,
+    Math,
+    PageBreak,
+    Paragraph,
+    Strong,
+    Table,
+    Together,
+    Words,
+    WorkingSpace,
 )
 
 

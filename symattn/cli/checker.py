@@ -1,0 +1,73 @@
+"""The process in which `symattn check` marks: whatever a student typed can at worst end this process.
+
+In Python, `symattn.check` marks in the process that calls it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from symattn.api import make_terms
+from symattn.errors import InputError, SymattnError, unread
+from symattn.marking.grading import checked, papers
+from symattn.marking.grading.worker import Answer, defect, serve
+from symattn.page.presentation import make_look
+from symattn.page.writers.confined import limit_seconds
+from symattn.page.writers.page import typesetting
+from symattn.teaching.sheets import check_formats
+
+PROBLEM_SECONDS = 3600
+"""Of processor time, for the problem, which is no student's."""
+
+
+def answer(job: Any) -> Answer:
+    """What is told about a piece of work: texts, or the files that were written; or the sentence that refuses it."""
+    os.chdir(job["folder"])
+    try:
+        with typesetting(job["templates"], job["latex_class"]):
+            return _marked(job)
+    except SymattnError as error:
+        cause = unread(error)
+        return {"error": str(error), "unread": [str(cause), cause.text, cause.position] if cause else None}
+    except OSError as error:
+        return {"error": f"A file cannot be used: {error.strerror}."}
+    except MemoryError:
+        raise
+    except Exception as error:  # a defect, which is told in a sentence like anything else
+        return {"error": f"{job['answers']}: {defect('mark', error)}"}
+
+
+def _marked(job: Any) -> Answer:
+    listed = _formats_with_json(job["forms"])
+    look = make_look(**job["look"])
+    terms = make_terms(**job["terms"])
+    limit_seconds(PROBLEM_SECONDS)
+    against = papers(job["problem"], **job["worked_out"])
+    limit_seconds(job["seconds"])
+    marking = replace(checked(against, Path(job["answers"]), terms), look=look)
+    said: Answer = {"right": marking.right, "written": [], "texts": [], "unread": marking.unread}
+    if job["out"] is not None:
+        stem = f"{Path(job['answers']).stem}-marked"
+        written = marking.write(job["out"], forms=listed, stem=stem, reader=job["reader"])
+        said["written"] = [str(path) for path in written]
+    elif binary := [form for form in listed if form.endswith("pdf")]:
+        raise InputError(f"{binary[0]} is written to a file: say where with --out FOLDER.")
+    else:
+        said["texts"] = [marking.text(form, job["reader"]) for form in listed]
+    return said
+
+
+def _formats_with_json(forms: Sequence[str]) -> list[str]:
+    """The formats of a document, and json."""
+    listed = list(dict.fromkeys(forms))
+    if listed != ["json"]:
+        check_formats(form for form in listed if form != "json")
+    return listed
+
+
+def main() -> None:
+    serve(lambda settings: answer)

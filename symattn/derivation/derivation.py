@@ -1,0 +1,483 @@
+"""The one data structure in the middle: a straight-line program of named steps with its exact values.
+
+A `Derivation` never changes.  `then` gives a longer one, `replay` gives the one that would have come of another
+start, another operation or another intermediate result: that is what a misconception and follow-through marking
+are made of.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
+from itertools import product
+from types import MappingProxyType
+from typing import Any, Literal, Self, TypeAlias, TypeVar
+
+from symattn.derivation.algebra import FORMULAS, VALUES, Algebra, Entries, Index
+from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError, offered
+from symattn.exact import AnyMatrix, Matrix, Outline, Size, Value, has_symbols, matrix
+from symattn.exact.carry import Arithmetic, carried
+from symattn.formula import Formula
+
+T = TypeVar("T")
+Shape = tuple[Size, Size]
+Orientation = Literal["rows", "columns"]
+Floats: TypeAlias = list[list[float]]
+View: TypeAlias = Entries[Formula]
+"""An operand as `Op.working` sees it: its shape, and each entry as it is to be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """The few things about writing an operation that a notation decides."""
+
+    product: str = ""  # between matrices: "", "×" or "·"
+    softmax: str = "softmax"
+    letters: Mapping[str, Formula] = field(default_factory=dict)  # d_k, d_model, n → how they are written
+
+
+class Op(ABC):
+    """One kind of line.  Subclasses are frozen dataclasses of their own parameters, comparable with ==.
+
+    They do not know the names of their operands: errors say what the op knows, `Derivation` adds the rest.
+    """
+
+    arity: int = 1
+    """How many operands; −1 for any number."""
+
+    trivial: bool = False
+    """Whether nothing has to be worked out: such a step is shown and not asked."""
+
+    reverses: bool = False
+    """Whether operands change places on transposed matrices: (A B)ᵀ = Bᵀ Aᵀ."""
+
+    def turn(self) -> Self:
+        """What the operation is on transposed matrices: what goes along rows goes along columns, and back."""
+        across = {"rows": "columns", "columns": "rows"}
+        own = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        turned = {name: across[x] for name, x in own.items() if isinstance(x, str) and x in across}
+        return replace(self, **turned)  # type: ignore[type-var]
+
+    @abstractmethod
+    def shape(self, *shapes: Shape) -> Shape:
+        """The shape of the result; `ShapeError` says which rule the operands break."""
+
+    @abstractmethod
+    def apply(self, *operands: Matrix) -> Matrix:
+        """The exact result; the shapes have been checked."""
+
+    @abstractmethod
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        """Entry (i, j) written out with the operands' entries, nothing worked out."""
+
+    @abstractmethod
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        """The operation on whole matrices: X W^Q, softmax(S)."""
+
+    def numpy(self, *operands: str) -> str | None:
+        """The operation in one line of NumPy, from the operands' names; None to have it entry by entry."""
+        return None
+
+    def witness(self, *operands: Floats) -> Floats | None:
+        """The result once more in floats, by a formula that shares nothing with the rule; None if there is none.
+
+        Keys are compared with it before they are written.
+        """
+        return None
+
+    @property
+    def title(self) -> str:
+        """What the line does, in the words of a heading."""
+        return type(self).__name__
+
+
+class RuleOp(Op):
+    """An operation that is one rule for an entry: its values and its working are that rule, read in two algebras.
+
+    Where a quicker way to the values is known, `apply` is written beside the rule; they must agree.
+    """
+
+    @abstractmethod
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        """Entry (i, j) of the result in an algebra; a letter stands for any index."""
+
+    def whole(self, *operands: Any) -> Any:
+        """The operation on whole matrix expressions of SymPy; None if SymPy has none for it."""
+        return None
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        rows, columns = self.shape(*(m.shape for m in operands))
+        if isinstance(rows, str) or isinstance(columns, str):
+            raise ShapeError("matrices of numbers are needed;")
+        seen = [entries_of(m) for m in operands]
+        return Matrix.of([self.rule(VALUES, i, j, *seen) for j in range(columns)] for i in range(rows))
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        return self.rule(FORMULAS, i, j, *operands)
+
+
+def entries_of(m: Matrix) -> Entries[Value]:
+    """A matrix as a rule sees it."""
+    rows = m.rows
+    return Entries(m.shape, lambda i, j: rows[i][j])  # type: ignore[index]
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A use of an earlier matrix: all of it, one row or one column (from 0); then perhaps transposed."""
+
+    name: str
+    transposed: bool = False
+    row: int | None = None
+    column: int | None = None
+
+    def of(self, matrix: AnyMatrix) -> AnyMatrix:
+        if self.row is not None:
+            matrix = matrix.row(self.row)
+        if self.column is not None:
+            matrix = matrix.T.row(self.column).T
+        return matrix.T if self.transposed else matrix
+
+    def place(self, i: Index, j: Index) -> tuple[Index, Index]:
+        """Where entry (i, j) of the operand stands in the matrix that it is taken from."""
+        row, column = (j, i) if self.transposed else (i, j)
+        return row if self.row is None else self.row, column if self.column is None else self.column
+
+    def __str__(self) -> str:
+        part = f"[row {self.row + 1}]" if self.row is not None else ""
+        part += f"[column {self.column + 1}]" if self.column is not None else ""
+        return self.name + part + ("ᵀ" if self.transposed else "")
+
+
+def transposed(name: str, row: int | None = None) -> Operand:
+    """The transpose of a matrix, or of one of its rows: a column."""
+    return Operand(name, True, row)
+
+
+def row_of(name: str, row: int) -> Operand:
+    """Row `row` (from 0) of a matrix, as a matrix of one row."""
+    return Operand(name, False, row)
+
+
+def column_of(name: str, column: int) -> Operand:
+    """Column `column` (from 0) of a matrix, as a matrix of one column."""
+    return Operand(name, False, None, column)
+
+
+_NAME = re.compile(r"(?P<stem>.*?)(?:_(?P<head>\d+))?(?:\^(?P<place>\w+))?(?:\.(?P<token>\d+))?", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A name taken apart: `S'_2^self.3` are the scaled scores (`S'`) of head 2 in the layer `self`, for token 3."""
+
+    stem: str
+    head: int | None = None
+    place: str = ""
+    token: int | None = None
+
+    @staticmethod
+    @lru_cache(maxsize=4096)  # the same names come again in every entry
+    def of(name: str) -> Called:
+        found = _NAME.fullmatch(name)
+        assert found is not None  # the stem takes whatever is left
+        head, token = found["head"], found["token"]
+        return Called(found["stem"], int(head) if head else None, found["place"] or "", int(token) if token else None)
+
+    @property
+    def scope(self) -> str:
+        """What follows the stem but for the token: _2^self."""
+        return (f"_{self.head}" if self.head is not None else "") + (f"^{self.place}" if self.place else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One named line.  `result` is exactly `op.apply` of the operands, or was pinned."""
+
+    name: str
+    op: Op
+    operands: tuple[Operand, ...]
+    result: AnyMatrix
+    section: str = ""
+    pinned: bool = False
+
+    @property
+    def role(self) -> str:
+        """What the matrix is for: `S` for the scores, also for those of one token (`S.2`); `S_1` are head 1's."""
+        return self.name.partition(".")[0]
+
+    @property
+    def stem(self) -> str:
+        """The same without its head and its place: `S` for `S_1`, `S^self` and `S.2`."""
+        return Called.of(self.name).stem
+
+    @property
+    def token(self) -> int | None:
+        """The token (from 1) whose line this is in a token-by-token derivation."""
+        number = self.name.partition(".")[2]
+        return int(number) if number.isdecimal() else None
+
+    def _repr_latex_(self) -> str:
+        """The step's name and its matrix, or its shape, as SymPy shows them in a notebook."""
+        import sympy
+
+        if isinstance(self.result, Outline):
+            sizes = (sympy.Symbol(size) if isinstance(size, str) else size for size in self.result.shape)
+            left, right = sympy.Function("shape")(sympy.Symbol(self.name)), sympy.Tuple(*sizes)
+        else:
+            left, right = sympy.MatrixSymbol(self.name, *self.result.shape), self.result.sympy()
+        shown: str = sympy.Eq(left, right, evaluate=False)._repr_latex_()
+        return shown
+
+    def with_op(self, op: Op) -> Step:
+        return replace(self, op=op)
+
+    def with_operands(self, *operands: str | Operand) -> Step:
+        return replace(self, operands=tuple(map(_operand, operands)))
+
+
+Change = Callable[[Step], "Step | Iterable[Step]"]
+
+Taken = Literal["result", "other"] | int
+"""What a given is beside the result of the forward pass: that itself, another matrix, or that to so many places."""
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """Givens and steps, each name assigned once.
+
+    With `staged`, later steps see an earlier result as a matrix of fresh symbols named after its step: q_11 and not
+    x_11·w_11 + …; `expanded` puts everything back in.  `orientation` says how tokens lie: as rows or as columns.
+    `arithmetic` says how results are carried on (`symattn.exact.carry`).  `taken` says of givens from which a pass
+    backward starts what they are beside the results of the forward pass.
+    """
+
+    givens: Mapping[str, AnyMatrix]
+    steps: tuple[Step, ...] = ()
+    staged: bool = False
+    orientation: Orientation = "rows"
+    arithmetic: Arithmetic = "exact"
+    taken: tuple[tuple[str, Taken], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.givens, MappingProxyType):
+            object.__setattr__(self, "givens", MappingProxyType(dict(self.givens)))
+
+    # -- looking things up
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.givens or any(step.name == name for step in self.steps)
+
+    def __getitem__(self, name: str) -> Step:
+        for step in self.steps:
+            if step.name == name:
+                return step
+        raise InputError(f"There is no step {name!r}; {_known(name, 'the steps are', (s.name for s in self.steps))}")
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self.steps)
+
+    def value(self, name: str) -> AnyMatrix:
+        """A given or the result of a step."""
+        if name in self.givens:
+            return self.givens[name]
+        for step in self.steps:
+            if step.name == name:
+                return step.result
+        known = [*self.givens, *(s.name for s in self.steps)]
+        raise InputError(f"There is no matrix {name!r}; {_known(name, 'there are', known)}")
+
+    def seen(self, name: str) -> AnyMatrix:
+        """What later steps compute with: `value`, or the symbols that stand for it (numbers and −∞ stay)."""
+        matrix = self.value(name)
+        if self.staged and name not in self.givens and isinstance(matrix, Matrix):
+            pairs = zip(matrix.rows, symbols(name, *matrix.shape, self.orientation).rows, strict=True)
+            return Matrix.of(
+                [s if has_symbols(x) else x for x, s in zip(row, named, strict=True)] for row, named in pairs
+            )
+        return matrix
+
+    @property
+    def last(self) -> Step:
+        return self.steps[-1]
+
+    # -- making longer and other ones
+
+    def then(self, name: str, op: Op, *operands: str | Operand, section: str = "") -> Derivation:
+        """One more step; `ShapeError` or `UndefinedError` name the step, the shapes and a likely cause."""
+        step = Step(name, op, tuple(map(_operand, operands)), Outline((0, 0)), section)
+        return self.extended(step)
+
+    def extended(self, step: Step) -> Derivation:
+        """This derivation and one more step, its result worked out unless it is pinned."""
+        if step.name in self:
+            raise InputError(f"The name {step.name!r} is given twice; every matrix needs a name of its own.")
+        if not step.pinned:
+            step = replace(step, result=self._result(step))
+        return replace(self, steps=(*self.steps, step))
+
+    def replay(
+        self,
+        change: Change | None = None,
+        pinned: Mapping[str, object] = MappingProxyType({}),
+        givens: Mapping[str, object] = MappingProxyType({}),
+    ) -> Derivation:
+        """Work everything out again with something changed; `d.replay() == d`.
+
+        `change` maps each step to a step, or to several, or to none; `pinned` replaces results by what someone wrote;
+        `givens` replaces givens.  What comes after follows from what was changed.
+        """
+        for name in pinned:
+            self[name]  # an unknown name is an error, not a silent no-op
+        for name in givens:
+            self.value(name)
+            if name not in self.givens:
+                raise InputError(f"There is no given {name!r}; {_known(name, 'the givens are', self.givens)}")
+        start = {name: matrix(givens.get(name, given)) for name, given in self.givens.items()}
+        result = replace(self, givens=start, steps=())
+        for step in self.steps:
+            changed = step if change is None else change(step)
+            for new in (changed,) if isinstance(changed, Step) else changed:
+                if new.name in pinned:
+                    result = result.extended(replace(new, result=matrix(pinned[new.name]), pinned=True))
+                else:
+                    result = result.extended(replace(new, pinned=False))
+        return result
+
+    def until(self, name: str) -> Derivation:
+        """The steps up to and including `name`."""
+        steps = list(self.steps)
+        last = next((i for i, step in enumerate(steps) if step.name == name), None)
+        if last is None:
+            self[name]
+        return replace(self, steps=tuple(steps[: (last or 0) + 1]))
+
+    def expanded(self) -> Derivation:
+        """A staged derivation with every symbol put back in: entries in terms of the givens alone."""
+        return replace(self, staged=False).replay()
+
+    # -- working out
+
+    def _result(self, step: Step) -> AnyMatrix:
+        matrices = [self._operand(step, operand) for operand in step.operands]
+        op, shapes = step.op, tuple(m.shape for m in matrices)
+        if op.arity >= 0 and len(shapes) != op.arity:
+            raise InputError(
+                f"Step {step.name!r} ({type(op).__name__}) takes {op.arity} operand{'s' * (op.arity != 1)}; "
+                f"{len(shapes)} came."
+            )
+        try:
+            shape = op.shape(*shapes)
+            if any(isinstance(m, Outline) for m in matrices):
+                return Outline(shape)
+            return carried(op.apply, [m for m in matrices if isinstance(m, Matrix)], self.arithmetic)
+        except ShapeError as error:
+            raise ShapeError(self._explain(step, shapes, error)) from error
+        except OutgrownError as error:
+            raise OutgrownError(f"Step {step.name!r} ({type(op).__name__}): {error}") from error
+        except UndefinedError as error:
+            raise UndefinedError(f"Step {step.name!r} ({type(op).__name__}): {error}") from error
+
+    def _operand(self, step: Step, operand: Operand) -> AnyMatrix:
+        try:
+            matrix = self.seen(operand.name)
+        except InputError as error:
+            raise InputError(f"Step {step.name!r}: {error}") from error
+        for what, index, size in (("row", operand.row, matrix.shape[0]), ("column", operand.column, matrix.shape[1])):
+            if index is not None and isinstance(size, int) and not 0 <= index < size:
+                raise InputError(f"Step {step.name!r}: {operand.name} has {size} {what}s, so no {what} {index + 1}.")
+        return operand.of(matrix)
+
+    def _explain(self, step: Step, shapes: Sequence[Shape], error: ShapeError) -> str:
+        what = ", ".join(
+            f"{operand} is {shape[0]}×{shape[1]}" for operand, shape in zip(step.operands, shapes, strict=True)
+        )
+        return f"Step {step.name!r} ({type(step.op).__name__}): {error} {what}.{self._hint(step, shapes)}"
+
+    def _hint(self, step: Step, shapes: Sequence[Shape]) -> str:
+        """A likely cause: the nearest use of the same operands, exchanged or transposed, whose shapes fit."""
+        orders = [list(range(len(shapes))), list(reversed(range(len(shapes))))][: 1 + (len(shapes) == 2)]
+        trials = [(turned, order) for order in orders for turned in product((False, True), repeat=len(shapes))]
+        for turned, order in sorted(trials, key=lambda trial: (sum(trial[0]), trial[1] != orders[0])):
+            used = list(zip(order, turned, strict=True))
+            try:
+                step.op.shape(*(shapes[p][::-1] if turn else shapes[p] for p, turn in used))
+            except ShapeError:
+                continue
+            operands = [replace(step.operands[p], transposed=step.operands[p].transposed != turn) for p, turn in used]
+            return f" Did you mean {' and '.join(map(str, operands))}?"
+        return ""
+
+
+def symbols(name: str, rows: int, columns: int, orientation: Orientation = "rows") -> Matrix:
+    """A matrix of SymPy symbols named after it: X gives x_{11}, x_{12}, …; W_Q gives w^Q_{11}, …"""
+    import sympy
+
+    return Matrix.of(
+        [sympy.Symbol(s, real=True) for s in row] for row in symbol_names(name, rows, columns, orientation)
+    )
+
+
+def symbol_names(name: str, rows: int, columns: int, orientation: Orientation = "rows") -> list[list[str]]:
+    """How the entries of a matrix are called in SymPy: s'_{11}, w^Q_{11}, x_{1,12}.
+
+    What one token's row or column holds (`S.2`) is called as in the whole matrix: s_{21}, s_{22}, …
+    """
+    token = name.partition(".")[2]
+    called = Called.of(name)
+    base, _, label = called.stem.partition("_")
+    letter = base.rstrip("'")
+    if len(letter) == 1:
+        base = base.replace(letter, letter.lower(), 1)
+    label = ",".join(filter(None, (label, called.place, f"({called.head})" if called.head is not None else "")))
+    if token and rows > 1 and columns > 1:
+        label += token
+    comma = "," if max(rows, columns, int(token or 0)) > 9 else ""
+
+    def index(i: int, j: int) -> str:
+        if token and (rows == 1 or columns == 1):
+            other = max(i, j)
+            i, j = (int(token), other) if orientation == "rows" else (other, int(token))
+        return f"{i}{comma}{j}"
+
+    sup = f"^{label}" if label else ""
+    return [[f"{base}{sup}_{{{index(i, j)}}}" for j in range(1, columns + 1)] for i in range(1, rows + 1)]
+
+
+def _operand(operand: str | Operand) -> Operand:
+    return operand if isinstance(operand, Operand) else Operand(operand)
+
+
+def _known(name: str, words: str, names: Iterable[str]) -> str:
+    listed = list(names)
+    return offered(name, listed, f"{words} {{}}" if listed else "there are none yet")
+
+
+__all__ = [
+    "AnyMatrix",
+    "Called",
+    "Change",
+    "Derivation",
+    "Index",
+    "Matrix",
+    "Op",
+    "Operand",
+    "Orientation",
+    "Outline",
+    "RuleOp",
+    "Shape",
+    "Step",
+    "Style",
+    "Taken",
+    "Value",
+    "View",
+    "column_of",
+    "entries_of",
+    "row_of",
+    "symbol_names",
+    "symbols",
+    "transposed",
+]

@@ -1,0 +1,33 @@
+"""The mechanisms, one a file, found by listing the folder."""
+
+from __future__ import annotations
+
+from functools import cache
+from types import MappingProxyType
+
+from symattn.derivation.mechanisms.base import Mechanism, Rounding, Settings
+from symattn.errors import InputError, offered
+from symattn.foundation.additions import added, modules
+
+__path__ += added("mechanisms")
+
+
+@cache
+def mechanisms() -> MappingProxyType[str, Mechanism]:
+    """Every mechanism by its name."""
+    found = modules(__name__, __path__)
+    listed = sorted((m.MECHANISM for m in found if hasattr(m, "MECHANISM")), key=lambda m: m.name)
+    return MappingProxyType({m.name: m for m in listed})
+
+
+def mechanism(name: str) -> Mechanism:
+    """The mechanism of that name; `InputError` names the nearest, or lists those there are."""
+    found = mechanisms().get(name.replace("-", "_")) if isinstance(name, str) else None
+    if found is None and name == "custom":
+        raise InputError("A custom mechanism is the steps of a problem file: symattn derive FILE.toml works them out.")
+    if found is None:
+        raise InputError(f"There is no mechanism {name!r}; {offered(name, mechanisms())}")
+    return found
+
+
+__all__ = ["Mechanism", "Rounding", "Settings", "mechanism", "mechanisms"]

@@ -1,0 +1,76 @@
+"""Attention there and back: softmax(Q Kᵀ/√d_k) V, and the gradients of a loss with respect to Q, K and V.
+
+The gradient of the loss with respect to the output is given: dZ, or dC of the outputs of several heads side by side
+(FlashAttention: Dao et al. 2022, appendix B.2).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms import attention
+from symattn.derivation.mechanisms.backward import backward, gradient
+from symattn.derivation.mechanisms.base import HEADS, Mechanism, Settings
+from symattn.derivation.mechanisms.drawing import Rows, entries, number, product, transposed
+from symattn.derivation.mechanisms.drawing_gradients import first
+from symattn.errors import InputError
+from symattn.exact import Matrix, Size
+from symattn.foundation.dice import pick
+
+CHANGED_SCORES = frozenset({"empty", "cap", "temperature", "bias"})
+"""What may be done to scores that have to be gone back through: all but weights that are no softmax."""
+
+
+def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+    d = attention.derive(d, settings, sizes)
+    return backward(d, output_with_gradient(d))
+
+
+def output_with_gradient(d: Derivation) -> str:
+    """The output of a forward pass, whose gradient must be given, and that of nothing else: O with W_O, else C with
+    several heads, else Z."""
+    of = d.last.name
+    if [name for name in UPSTREAM if name in d.givens] != [gradient(of)]:
+        raise InputError(f"The output is {of} here, so that {gradient(of)} must be given, and no other gradient.")
+    return of
+
+
+UPSTREAM = ("dZ", "dC", "dO")
+
+
+LARGE = (-4, -3, -2, 2, 3, 4)
+"""What values and gradients are drawn from: large enough for every wrong way to show in the last line."""
+
+
+def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    """With d_k = 4 all scores are even, so that powers of e are whole."""
+    if settings.heads > 1:
+        raise InputError("Numbers are drawn for one head here; for several there is multi_head_gradient.")
+    n, m, d_k, d_v = (number(sizes, letter) for letter in ("n", "m", "d_k", "d_v"))
+
+    def large(rows: int) -> Matrix:
+        return Matrix([[pick(rng, LARGE) for _ in range(d_v)] for _ in range(rows)])
+
+    def queries_and_keys() -> tuple[Rows, Rows] | None:
+        q, k = entries(n, d_k, rng), entries(m, d_k, rng)
+        scores = product(q, transposed(k))
+        even = d_k != 4 or all(s % 2 == 0 for row in scores for s in row)
+        return (q, k) if even and all(len(set(row)) == m for row in scores) else None
+
+    q, k = first(queries_and_keys, "scores that differ")
+    return {"Q": Matrix(q), "K": Matrix(k), "V": large(m), "dZ": large(n)}
+
+
+MECHANISM = Mechanism(
+    name="attention_gradient",
+    title="Attention and its gradients",
+    givens=attention.GIVENS,
+    optional={**attention.OPTIONAL, "dZ": ("n", "d_v"), "dC": ("n", "h*d_v")},
+    usual=("dZ",),
+    uses=CHANGED_SCORES | HEADS,
+    default_sizes={"n": 1, "m": 2, "d_k": 4, "d_v": 2},
+    derive=derive,
+    draw=draw,
+)

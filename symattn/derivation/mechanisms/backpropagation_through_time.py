@@ -1,0 +1,75 @@
+"""A recurrent network unrolled, and back through time (Werbos 1990; Goodfellow et al. 2016, section 10.2.2).
+
+The gradient with respect to the states, or to the outputs where there are any, is given.  Every state but the last gets
+a gradient from its own place and one from the state after it, and W_h one from every position.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms import recurrent_network
+from symattn.derivation.mechanisms.backward import SECTION, backward
+from symattn.derivation.mechanisms.base import Mechanism, Settings
+from symattn.derivation.mechanisms.drawing import entries, number, product
+from symattn.derivation.mechanisms.drawing_gradients import first
+from symattn.derivation.mechanisms.feed_forward_gradient import complaint as no_kink
+from symattn.derivation.ops.position import Multiple
+from symattn.errors import InputError
+from symattn.exact import Matrix, Size
+
+
+def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+    of = "Y" if "W_y" in d.givens else "H"
+    if [name for name in ("dH", "dY") if name in d.givens] != [f"d{of}"]:
+        raise InputError(f"The loss is that of {of} here, so that d{of} must be given, and no other gradient.")
+    d = backward(recurrent_network.derive(d, settings, sizes), of)
+    if "dW_h" not in d:  # a single position with nothing before it: whatever W_h is, the states are the same
+        d = d.then("dW_h", Multiple(0), "W_h", section=SECTION)
+    return d
+
+
+def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    """Small whole numbers; no bias, and the first state is that of the first input alone.  With ReLU no state is 0."""
+    n, d_model, d_h = (number(sizes, letter) for letter in ("n", "d_model", "d_h"))
+    shapes = {"X": (n, d_model), "W_x": (d_model, d_h), "W_h": (d_h, d_h), "dH": (n, d_h)}
+
+    def drawn() -> dict[str, Matrix] | None:
+        given = {name: entries(*shape, rng) for name, shape in shapes.items()}
+        state, alive = [0] * d_h, True
+        for own in product(given["X"], given["W_x"]):
+            (before,) = product([state], given["W_h"])
+            state = [max(0, x + y) for x, y in zip(own, before, strict=True)]
+            alive = alive and any(state)
+        return {name: Matrix(rows) for name, rows in given.items()} if alive or settings.function != "relu" else None
+
+    return first(drawn, "states other than 0")
+
+
+def complaint(d: Derivation) -> str:
+    """States that say nothing, or a 0 before ReLU."""
+    return recurrent_network.complaint(d) or no_kink(d)
+
+
+MECHANISM = Mechanism(
+    name="backpropagation_through_time",
+    title="A recurrent network and its gradients through time",
+    givens={"X": ("n", "d_model"), "W_x": ("d_model", "d_h"), "W_h": ("d_h", "d_h")},
+    optional={
+        "b": ("1", "d_h"),
+        "H_0": ("1", "d_h"),
+        "W_y": ("d_h", "d_out"),
+        "c": ("1", "d_out"),
+        "dH": ("n", "d_h"),
+        "dY": ("n", "d_out"),
+    },
+    usual=("dH",),
+    defaults={"function": recurrent_network.FUNCTION},
+    uses=frozenset({"function"}),
+    default_sizes={"n": 3, "d_model": 2, "d_h": 2},
+    derive=derive,
+    draw=draw,
+    complaint=complaint,
+)

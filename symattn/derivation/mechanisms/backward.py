@@ -1,0 +1,661 @@
+"""Backpropagation: the gradients of a loss, worked out by steps that follow those of the forward pass.
+
+Reverse-mode differentiation of a derivation (Goodfellow et al. 2016, section 6.5): every forward step hands the
+gradient of its result on to its operands, by the rule of its operation in `pull`; where a matrix is used several times,
+what comes from each use is added up.  `dZ` is the gradient of the loss with respect to `Z`, of the same shape.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import reduce, singledispatch
+from operator import add
+from typing import Literal
+
+from symattn.derivation.derivation import Called, Derivation, Op, Operand, Shape, Step, Taken, symbols
+from symattn.derivation.mechanisms.base import Settings, mask_keep
+from symattn.derivation.ops import (
+    Accumulate,
+    Activation,
+    Add,
+    Divide,
+    Exponential,
+    Exponentials,
+    Hadamard,
+    Mask,
+    MatMul,
+    Mean,
+    MeanSquare,
+    Multiple,
+    Opposite,
+    Over,
+    Part,
+    Rescale,
+    Rotate,
+    RotateBack,
+    Scale,
+    Softmax,
+    SquareRoot,
+    Stack,
+    Standardise,
+    Subtract,
+    SumOver,
+    Transpose,
+    Variance,
+)
+from symattn.derivation.ops.arithmetic import DivisorGradient
+from symattn.derivation.ops.gradient import (
+    SLOPES,
+    ActivationGradient,
+    Copy,
+    Interleave,
+    NormGradient,
+    Padded,
+    ProductSum,
+    PutTogether,
+    SoftCapGradient,
+    SoftmaxGradient,
+    Spread,
+    SpreadEvenly,
+    Total,
+)
+from symattn.derivation.ops.scores import Bias, SoftCap
+from symattn.errors import InputError, offered
+from symattn.exact import AnyMatrix, Matrix, Outline, Value, decide, decimal_text, has_symbols, logarithm
+from symattn.foundation.languages import message
+
+Along = Literal["rows", "columns"]
+
+
+def backward(d: Derivation, of: str, wrt: Sequence[str] = ()) -> Derivation:
+    """The derivation with the gradients of a loss L after it, for given dZ = ∂L/∂Z where `of` is Z.
+
+    `wrt` are the givens whose gradients are wanted: all that Z depends on, unless some are named.  `InputError` for an
+    operation through which no gradient goes, or whose gradient is not known.
+    """
+    if d.value(of).shape != d.value(gradient(of)).shape:
+        (rows, columns), (other, others) = d.value(of).shape, d.value(gradient(of)).shape
+        raise InputError(f"{gradient(of)} is {other}×{others}; like {of} it must be {rows}×{columns}.")
+    return _Pass(d, of, wrt).run()
+
+
+def seeded(d: Derivation, of: str) -> Derivation:
+    """With dZ among the givens, for Z = `of`: as it is given, else 1 for every entry, so that the loss is their sum.
+
+    In letters it is letters, or its shape alone.
+    """
+    shape = d[of].result.shape
+    if gradient(of) in d.givens:
+        return d
+    upstream: AnyMatrix = Outline(shape)
+    rows, columns = shape
+    if isinstance(rows, int) and isinstance(columns, int) and isinstance(d.value(of), Matrix):
+        upstream = symbols(gradient(of), rows, columns) if d.staged else Matrix([[1] * columns] * rows)
+    return replace(d, givens={**d.givens, gradient(of): upstream})
+
+
+def gradient(name: str) -> str:
+    """What the gradient with respect to a matrix is called: dS'_2 for S'_2."""
+    return f"d{name}"
+
+
+SECTION = message("gradients")
+"""Under what the steps of the way back stand."""
+
+
+# ------------------------------------------------------------------------------------------------ the rules
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """What one operand of a step gets: an operation on what is known, or with no operation a matrix as it stands.
+
+    `after` are operations on its result, each a step of its own.  `part` are the columns or rows of the operand that it
+    belongs to, none for all of it.
+    """
+
+    operands: tuple[Operand, ...]
+    op: Op | None = None
+    after: tuple[Op, ...] = ()
+    part: Part | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A forward step, the gradient g of its result, and the number k of the operand that is asked about."""
+
+    d: Derivation
+    step: Step
+    g: Operand
+    k: int
+
+    @property
+    def operand(self) -> Operand:
+        return self.step.operands[self.k]
+
+    @property
+    def others(self) -> tuple[Operand, ...]:
+        return (*self.step.operands[: self.k], *self.step.operands[self.k + 1 :])
+
+    @property
+    def result(self) -> Operand:
+        return Operand(self.step.name)
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        return tuple(operand.of(self.d.value(operand.name)).shape for operand in self.step.operands)
+
+
+@singledispatch
+def pull(op: Op, use: Use) -> Pull:
+    """The gradient with respect to an operand, as it is used there."""
+    raise InputError(f"Step {use.step.name!r}: how a gradient goes back through {op.title!r} is not known.")
+
+
+@pull.register
+def _(op: MatMul, use: Use) -> Pull:
+    a, b = use.step.operands
+    return Pull((use.g, flipped(b)), MatMul()) if use.k == 0 else Pull((flipped(a), use.g), MatMul())
+
+
+@pull.register(Add)
+def _(op: Add, use: Use) -> Pull:
+    return _chain((use.g,), *_sums(use))
+
+
+@pull.register
+def _(op: Subtract, use: Use) -> Pull:
+    return _chain((use.g,), *([Opposite()] if use.k else []), *_sums(use))
+
+
+@pull.register
+def _(op: Hadamard, use: Use) -> Pull:
+    sums, (other,) = _sums(use), use.others
+    return _chain((use.g, other), ProductSum(sums[0].over) if sums else Hadamard(), *sums[1:])
+
+
+@pull.register(Divide)
+@pull.register(Over)
+def _(op: Divide | Over, use: Use) -> Pull:
+    divisor = use.step.operands[1]
+    if use.k == 0:
+        return _chain((use.g, divisor), op if isinstance(op, Over) else Divide(), *_sums(use))
+    return _chain((use.g, use.result, divisor), DivisorGradient(), *_sums(use))
+
+
+@pull.register
+def _(op: Opposite, use: Use) -> Pull:
+    return Pull((use.g,), op)
+
+
+@pull.register
+def _(op: Exponential, use: Use) -> Pull:
+    return _chain((use.g, use.result), Hadamard(), *_rate(op.base))
+
+
+@pull.register
+def _(op: Exponentials, use: Use) -> Pull:
+    """b^(x − m): to the exponents as they are, to what is taken from them with the other sign, and added up."""
+    if use.k == 0:
+        return _chain((use.g, use.result), Hadamard(), *_rate(op.base))
+    return _chain((use.g, use.result), ProductSum(_ACROSS[op.along]), *_rate(op.base), Opposite())
+
+
+@pull.register
+def _(op: Accumulate, use: Use) -> Pull:
+    factors, old, _ = use.step.operands
+    pulls = (
+        Pull((use.g, old), ProductSum(_ACROSS[op.along])),
+        Pull((use.g, factors), Hadamard()),
+        Pull((use.g,)),
+    )
+    return pulls[use.k]
+
+
+@pull.register
+def _(op: SquareRoot, use: Use) -> Pull:
+    return Pull((use.g, use.result), Divide(), (Multiple(Fraction(1, 2)),))
+
+
+@pull.register
+def _(op: Transpose, use: Use) -> Pull:
+    return Pull((flipped(use.g),))
+
+
+@pull.register
+def _(op: Copy, use: Use) -> Pull:
+    return Pull((use.g,))
+
+
+@pull.register(Scale)
+@pull.register(Multiple)
+def _(op: Scale | Multiple, use: Use) -> Pull:
+    return Pull((use.g,), op)
+
+
+@pull.register(SumOver)
+@pull.register(Mean)
+def _(op: SumOver | Mean, use: Use) -> Pull:
+    """Every term gets the gradient of its sum, or its share in that of its mean."""
+    count = use.shapes[0][0 if op.over == "rows" else 1]
+    return Pull((use.g,), (SpreadEvenly if isinstance(op, Mean) else Spread)(count, op.over))
+
+
+@pull.register(Mask)
+@pull.register(Bias)
+def _(op: Mask | Bias, use: Use) -> Pull:
+    """A number is added.  To −∞ no gradient goes, and the softmax after it has none for it: its weight is 0."""
+    return Pull((use.g,))
+
+
+@pull.register
+def _(op: SoftCap, use: Use) -> Pull:
+    return Pull((use.g, use.result), SoftCapGradient(op.cap))
+
+
+@pull.register
+def _(op: Softmax, use: Use) -> Pull:
+    return Pull((use.result, use.g), SoftmaxGradient(op.along, op.base))
+
+
+@pull.register
+def _(op: Activation, use: Use) -> Pull:
+    if op.name == "identity":
+        return Pull((use.g,))
+    name = op.name.lower()
+    known_by_result = name in SLOPES and SLOPES[name].of_result
+    return Pull((use.g, use.result if known_by_result else use.operand), ActivationGradient(name))
+
+
+@pull.register
+def _(op: Rotate, use: Use) -> Pull:
+    """By the transpose of the rotation, which is its inverse."""
+    return Pull((use.g,), RotateBack(op.angles, op.positions, op.layout, op.tokens))
+
+
+@pull.register
+def _(op: Part, use: Use) -> Pull:
+    return Pull((use.g,), part=op)
+
+
+@pull.register
+def _(op: Stack, use: Use) -> Pull:
+    """The rows (or columns) of the gradient that are those of the operand."""
+    sizes = [shape[0 if op.along == "rows" else 1] for shape in use.shapes]
+    numbers = [size for size in sizes if isinstance(size, int)]
+    if len(numbers) < len(sizes):
+        raise InputError(f"Step {use.step.name!r}: to be taken apart again, its parts must have sizes in numbers.")
+    start, count = sum(numbers[: use.k]), numbers[use.k]
+    if op.along == "rows" and count == 1 and use.g == Operand(use.g.name):
+        return Pull((replace(use.g, row=start),))
+    return Pull((use.g,), Part(start, count, of=op.along))
+
+
+@pull.register
+def _(op: Standardise, use: Use) -> Pull:
+    """All at once, through the mean and the variance too, whose steps get no gradient of their own."""
+    source, mean, variance = use.step.operands
+    spread = _own(use, variance, Variance, source, mean)
+    assert isinstance(spread, Variance)
+    _own(use, mean, Mean, source)
+    return Pull((use.g, use.result, variance), NormGradient(spread.of, op.epsilon, spread.over))
+
+
+@pull.register
+def _(op: Rescale, use: Use) -> Pull:
+    source, squares = use.step.operands
+    spread = _own(use, squares, MeanSquare, source)
+    assert isinstance(spread, MeanSquare)
+    return Pull((use.g, use.result, squares), NormGradient("rms", op.epsilon, spread.over))
+
+
+def _own(use: Use, statistic: Operand, kind: type[Op], *of: Operand) -> Op:
+    """The operation that gives a norm its mean, variance or mean square, which must be that of what is normed."""
+    found = next((step for step in use.d if step.name == statistic.name), None)
+    if found is None or not isinstance(found.op, kind) or found.operands != of or statistic != Operand(statistic.name):
+        wanted = f"the {_STATISTICS[kind]} of {' with '.join(map(str, of))}"
+        raise InputError(f"Step {use.step.name!r} is gone back through only where {statistic} is {wanted}.")
+    return found.op
+
+
+_STATISTICS: Mapping[type[Op], str] = {Mean: "mean", Variance: "variance", MeanSquare: "mean square"}
+
+
+def flows(op: Op, k: int) -> bool:
+    """Whether operand k gets a gradient of its own: the statistics of a norm do not, for what they are made of does."""
+    return k == 0 or not isinstance(op, Standardise | Rescale)
+
+
+def _chain(operands: tuple[Operand, ...], *ops: Op) -> Pull:
+    """One operation after the other, or none."""
+    return Pull(operands, ops[0], ops[1:]) if ops else Pull(operands)
+
+
+def _sums(use: Use) -> tuple[SumOver, ...]:
+    """What adds up where an operand was stretched: one row for all rows, one column for all columns, or a number for
+    all entries."""
+    own, other = use.shapes[use.k], use.shapes[1 - use.k]
+    ways: tuple[Along, Along] = ("rows", "columns")
+    return tuple(SumOver(over) for over, size, full in zip(ways, own, other, strict=True) if size == 1 != full)
+
+
+def _rate(base: Value | Literal["e"]) -> tuple[Op, ...]:
+    """The factor ln b of the derivative of b^x."""
+    return () if base == "e" else (Multiple(logarithm(base)),)
+
+
+_ACROSS: Mapping[Along, Along] = {"rows": "columns", "columns": "rows"}
+
+
+def flipped(operand: Operand) -> Operand:
+    return replace(operand, transposed=not operand.transposed)
+
+
+def _of_matrix(pulled: Pull, operand: Operand) -> Pull:
+    """What an operand gets, as a gradient of the matrix of which it is the transpose, a row or a column."""
+    op, after, part, operands = pulled.op, pulled.after, pulled.part, pulled.operands
+    if operand.transposed:
+        operands = tuple(map(flipped, operands))
+        if op is not None:
+            op, operands = op.turn(), operands[::-1] if op.reverses else operands
+            after = tuple(one.turn() for one in after)
+        if part is not None:
+            part = replace(part, of="rows" if part.of == "columns" else "columns")
+    if operand.row is not None:
+        part = Part(operand.row, 1, of="rows")
+    if operand.column is not None:
+        part = Part(operand.column, 1, of="columns")
+    return Pull(operands, op, after, part)
+
+
+# ------------------------------------------------------------------------------------------------ the pass
+
+
+@dataclass
+class _Pass:
+    """One way back: `got` is what a matrix has been given so far, `awaited` how many of its uses are still to come."""
+
+    d: Derivation
+    of: str
+    wrt: Sequence[str]
+    steps: dict[str, Step] = field(init=False)
+    uses: Counter[str] = field(init=False)
+    awaited: Counter[str] = field(init=False)
+    depth: dict[str, int] = field(init=False)
+    leading: set[str] = field(init=False)
+    got: dict[str, list[Pull]] = field(default_factory=dict)
+    gradients: dict[str, Operand] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        reached = _reached(self.d, self.of)
+        if unreached := [name for name in self.wrt if name not in reached or name not in self.d.givens]:
+            known = [name for name in self.d.givens if name in reached]
+            tail = offered(unreached[0], known, "it does on {}")
+            raise InputError(f"{self.of} does not depend on a given {unreached[0]!r}; {tail}")
+        leading = set(self.wrt) or {name for name in self.d.givens if name in reached}
+        self.depth = dict.fromkeys(self.d.givens, 0)
+        for step in self.d:
+            self.depth[step.name] = 1 + max((self.depth[o.name] for o in step.operands), default=0)
+            if any(o.name in leading for o in _flowing(step)):
+                leading.add(step.name)
+        self.steps = {step.name: step for step in self.d if step.name in reached and step.name in leading}
+        uses = (o.name for step in self.steps.values() for o in _flowing(step) if o.name in leading)
+        self.uses = Counter(uses)
+        self.awaited = Counter(self.uses)
+        self.leading = leading
+        between = (name for name in (*self.d.givens, *self.steps) if name in leading and name != self.of)
+        if taken := [gradient(name) for name in between if name in self.uses and gradient(name) in self.d]:
+            raise InputError(f"The way back from {self.of} leads to {taken[0]}, and there is a matrix of that name.")
+
+    def run(self) -> Derivation:
+        """The steps whose gradients are known, one after the other: a head to its end, and what is latest first."""
+        position = {name: i for i, name in enumerate(self.steps)}
+        ready, section = [self.of], ""
+        self.gradients[self.of] = Operand(gradient(self.of))
+
+        def priority(name: str) -> tuple[bool, int, int]:
+            return self.steps[name].section == section, self.depth[name], -position[name]
+
+        while ready:
+            name = max(ready, key=priority)
+            ready.remove(name)
+            section = self.steps[name].section
+            ready += [source for source in self._hand_on(self.steps[name]) if source in self.steps]
+        return self.d
+
+    def _hand_on(self, step: Step) -> list[str]:
+        """What a step's operands get, the least far on first; those that have all of their gradient then."""
+        complete = []
+        ks = [k for k, o in enumerate(step.operands) if flows(step.op, k) and o.name in self.leading]
+
+        def nearness(k: int) -> tuple[int, int]:
+            return self.depth[step.operands[k].name], self.uses[step.operands[k].name]
+
+        for k in sorted(ks, key=nearness):  # weights before the inputs that they share
+            operand = step.operands[k]
+            pulled = _of_matrix(pull(step.op, Use(self.d, step, self.gradients[step.name], k)), operand)
+            alone = self.awaited[operand.name] == 1 and operand.name not in self.got
+            if pulled.op is not None:
+                whole = alone and pulled.part is None
+                unmasked = gradient(self._beneath_mask(operand.name))
+                name = unmasked if whole else self._new(self._called(operand, step, k))
+                operands = pulled.operands
+                for op in (pulled.op, *pulled.after)[:-1]:
+                    before = self._new(f"{self._called(operand, step, k)}_before")
+                    self._then(before, op, operands, step.section)
+                    operands = (Operand(before),)
+                self._then(name, (pulled.op, *pulled.after)[-1], operands, step.section)
+                pulled = Pull((Operand(name),), part=pulled.part)
+            self.got.setdefault(operand.name, []).append(pulled)
+            self.awaited[operand.name] -= 1
+            if not self.awaited[operand.name]:
+                own = self.steps.get(operand.name, step)
+                self._settle(operand.name, own.section)
+                complete.append(operand.name)
+        return complete
+
+    def _beneath_mask(self, name: str) -> str:
+        """What a masked matrix was before: its gradient is the same, and is called so with a mask and without one."""
+        step = self.steps.get(name)
+        if step is None or not isinstance(step.op, Mask | Bias):
+            return name
+        (source,) = step.operands
+        alone = source == Operand(source.name) and source.name in self.steps and self.uses[source.name] == 1
+        return self._beneath_mask(source.name) if alone else name
+
+    def _called(self, operand: Operand, step: Step, k: int) -> str:
+        """What the gradient from one use is called: dX_Q for what comes to X from Q, among several."""
+        name, used = operand.name, Called.of(step.name)
+        own = Called.of(name)
+        if operand.row is not None or operand.column is not None:
+            return f"{gradient(name)}.{1 + (operand.row if operand.row is not None else operand.column or 0)}"
+        if used.token is not None and own.token is None:  # one for every position
+            return f"{gradient(name)}_{used.token}"
+        if used.token is not None:
+            return f"{gradient(own.stem)}_next{own.scope}.{own.token}"
+        label = used.stem.partition("_")[0]
+        several = sum(o.name == name for o in step.operands) > 1
+        return f"{gradient(own.stem)}_{label}{k + 1 if several else ''}{used.scope}"
+
+    def _settle(self, name: str, section: str) -> None:
+        """The whole gradient of a matrix, from what it got: added up, or put together of parts."""
+        got = self.got[name]
+        operands = tuple(pulled.operands[0] for pulled in got)
+        if any(pulled.part for pulled in got) and not self._put_together(name, got, section):
+            operands = tuple(self._padded(name, pulled, section, len(got) == 1) for pulled in got)
+        if gradient(name) in self.d:  # as it was put together, or as the only use of the whole gave it
+            self.gradients[name] = Operand(gradient(name))
+        elif len(got) > 1:
+            total = _total(name, operands)
+            self._then(total, Total(), operands, section)
+            self.gradients[name] = Operand(total)
+        elif name in self.steps:
+            self.gradients[name] = operands[0]
+        else:
+            self._then(gradient(name), Copy(), operands, section)
+            self.gradients[name] = Operand(gradient(name))
+
+    def _put_together(self, name: str, got: Sequence[Pull], section: str) -> bool:
+        """The gradients of a matrix's columns or rows side by side, dQ of dQ_1 and dQ_2, if they are all there once."""
+        placed = sorted(
+            ((pulled.part, pulled.operands[0]) for pulled in got if pulled.part), key=lambda pair: pair[0].start
+        )
+        parts = [part for part, _ in placed]
+        of, step = parts[0].of, parts[0].step
+        size = self.d.value(name).shape[0 if of == "rows" else 1]
+        alike = {(part.of, part.step, part.count if step > 1 else 0) for part in parts}
+        taken = sorted(i for part in parts for i in part.indices)
+        if len(parts) < len(got) or len(alike) > 1 or not isinstance(size, int) or taken != list(range(size)):
+            return False
+        if step not in (1, len(parts)):
+            return False
+        op: Op = PutTogether(of) if step == 1 else Interleave(of)
+        self._then(gradient(name), op, tuple(operand for _, operand in placed), section)
+        return True
+
+    def _padded(self, name: str, pulled: Pull, section: str, alone: bool) -> Operand:
+        """What a part of a matrix got, among zeros; what all of it got, as it is."""
+        if pulled.part is None:
+            return pulled.operands[0]
+        size = self.d.value(name).shape[0 if pulled.part.of == "rows" else 1]
+        if not isinstance(size, int):
+            raise InputError(f"{name} is used in parts, so that its {pulled.part.of} must be a number, not {size}.")
+        padded = gradient(name) if alone else self._new(f"{gradient(name)}_part")
+        self._then(padded, Padded(pulled.part, size), pulled.operands, section)
+        return Operand(padded)
+
+    def _new(self, name: str) -> str:
+        """A name that nothing has yet: dX_Y, dX_Y2, dX_Y3."""
+        numbers = (f"{name}{number}" for number in range(2, len(self.d.steps) + 3))
+        return next(new for new in (name, *numbers) if new not in self.d)
+
+    def _then(self, name: str, op: Op, operands: tuple[Operand, ...], section: str) -> None:
+        where = message("gradients, {section}", section=section) if section else SECTION
+        self.d = self.d.then(name, op, *operands, section=where)
+
+
+def _total(name: str, operands: Sequence[Operand]) -> str:
+    """What the sum of a matrix's gradients is called: with a row of dH in it, which is dh_2, that of H.2 is a total."""
+    called = Called.of(name)
+    own = gradient(called.stem) + called.scope
+    if called.token is not None and any(operand.name == own for operand in operands):
+        return f"{gradient(called.stem)}_total{called.scope}.{called.token}"
+    return gradient(name)
+
+
+def _flowing(step: Step) -> list[Operand]:
+    return [operand for k, operand in enumerate(step.operands) if flows(step.op, k)]
+
+
+def _reached(d: Derivation, of: str) -> frozenset[str]:
+    """The matrices on which `of` depends."""
+    found = {of}
+    for step in reversed(d.steps):
+        if step.name in found:
+            found.update(operand.name for operand in _flowing(step))
+    return frozenset(found)
+
+
+# ------------------------------------------------------------------------------------------------ weights given
+
+
+def with_given(d: Derivation, known: Collection[str], run: Callable[[Derivation], Derivation]) -> Derivation:
+    """What `run` makes of `d` where the results of some of its steps are given: weights A of the forward pass.
+
+    Those steps are left out, and whatever leads to them alone; so are results of the forward pass on which no gradient
+    rests.  Only shapes are followed to find out which these are.  What is given is compared with what the forward pass
+    makes of the other givens, so that nothing is said of it that is not so.
+    """
+    planned = run(replace(d, givens={name: Outline(m.shape) for name, m in d.givens.items() if name not in known}))
+    dropped = set(known)
+    for step in reversed(planned.steps):
+        users = [later.name for later in planned if any(o.name == step.name for o in later.operands)]
+        if dropped.issuperset(users) and (users or not is_gradient(step)):
+            dropped.add(step.name)
+    d = replace(d, taken=(*d.taken, *_compared(d, planned, known)))
+    for step in planned:
+        if step.name not in dropped:
+            d = d.extended(step)
+    return d
+
+
+MOST_PLACES = 6
+"""Of a rounded result of the forward pass."""
+
+
+def _compared(d: Derivation, planned: Derivation, known: Collection[str]) -> Iterator[tuple[str, Taken]]:
+    """What each given result is beside that of the forward pass; with letters in it, it stands for that."""
+    forward = _forward(d, planned, known)
+    for name in known:
+        given, result = d.givens[name], forward.value(name) if forward and name in forward else None
+        letters = [m for m in d.givens.values() if not isinstance(m, Matrix) or any(map(has_symbols, m))]
+        yield name, "result" if letters else _beside(given, result)
+
+
+def _forward(d: Derivation, planned: Derivation, known: Collection[str]) -> Derivation | None:
+    """The steps of the forward pass that lead to results that are given; none where they cannot be worked out."""
+    needed = set(known)
+    for step in reversed(planned.steps):
+        if step.name in needed:
+            needed.update(operand.name for operand in step.operands)
+    result = replace(d, givens={name: m for name, m in d.givens.items() if name not in known})
+    try:
+        for step in planned:
+            if step.name in needed:
+                result = result.extended(step)
+    except InputError:
+        return None
+    return result
+
+
+def _beside(given: AnyMatrix, result: AnyMatrix | None) -> Taken:
+    if not isinstance(given, Matrix) or not isinstance(result, Matrix) or given.shape != result.shape:
+        return "other"
+    if all(decide(x, y).equal for x, y in zip(given, result, strict=True)):
+        return "result"
+    rational = [Fraction(x) for x in given if isinstance(x, int | Fraction)]
+    places = next((k for k in range(1, MOST_PLACES + 1) if all(10**k % x.denominator == 0 for x in rational)), 0)
+    if not places or len(rational) < given.shape[0] * given.shape[1]:
+        return "other"
+    rounded = (Fraction(decimal_text(y, places)) for y in result)
+    return places if all(x == y for x, y in zip(rational, rounded, strict=True)) else "other"
+
+
+def is_gradient(step: Step) -> bool:
+    """Whether it is a step of the way back."""
+    return step.section.partition(",")[0] == SECTION
+
+
+def from_weights(d: Derivation, settings: Settings, run: Callable[[Derivation], Derivation]) -> Derivation:
+    """What `run` makes of `d`, back from the weights of every head that are given, if they are.
+
+    `InputError` if they are given for some heads only, if their rows do not sum to 1, or where the mask hides one that
+    is not 0.
+    """
+    names = ["A"] if settings.heads == 1 else [f"A_{head}" for head in range(1, settings.heads + 1)]
+    given = [name for name in names if name in d.givens]
+    if not given:
+        return run(d)
+    if len(given) < len(names):
+        raise InputError(f"Weights are given for {', '.join(given)} only; give them for all heads or for none.")
+    for name in names:
+        _check_weights(name, d.givens[name], settings)
+    return with_given(d, names, run)
+
+
+def _check_weights(name: str, weights: AnyMatrix, settings: Settings) -> None:
+    keep = mask_keep(settings.mask, *weights.shape)
+    if not isinstance(weights, Matrix) or any(map(has_symbols, weights)):
+        return
+    for i, row in enumerate(weights.rows, 1):
+        total = reduce(add, row)
+        if total != 1 and not (settings.empty == "zero" and total == 0):
+            raise InputError(f"Row {i} of the weights {name} sums to {total}; 1 was expected.")
+        if keep and any(x != 0 and not seen for x, seen in zip(row, keep[i - 1], strict=True)):
+            raise InputError(f"Row {i} of {name} has a weight other than 0 where the mask hides a key.")
+
+
+__all__ = ["Pull", "Use", "backward", "from_weights", "gradient", "is_gradient", "pull", "seeded", "with_given"]

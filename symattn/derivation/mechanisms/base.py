@@ -1,0 +1,828 @@
+"""What mechanisms share: their settings, the shapes of their givens, and the way from Q, K, V to the output."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import reduce
+from itertools import permutations
+from operator import add
+from typing import Annotated, Literal, TypeAlias
+
+from symattn.derivation.algebra import size_in_sympy
+from symattn.derivation.derivation import Derivation, Op, Operand, Step, column_of, row_of, symbols, transposed
+from symattn.derivation.ops import Activation, Add, Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver
+from symattn.derivation.ops.attention import Keep, MaskStyle, blocks, both, causal, padding, past, prefix, window
+from symattn.derivation.ops.entrywise import RoundingMethod
+from symattn.derivation.ops.scores import Bias, Hardmax, OverSum, SoftCap, Temperature, alibi, alibi_slope
+from symattn.derivation.ops.turning import turned
+from symattn.errors import InputError, ReadError, ShapeError, offered
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Outline, Size, Value, exact, is_symbolic, matrix, sign
+from symattn.exact.carry import Arithmetic
+from symattn.exact.outside import listed
+from symattn.exact.reading import read
+from symattn.foundation.languages import message
+from symattn.foundation.typed import Between, Digits, Matching, Place, ReadBy, choices
+from symattn.foundation.typed import read as read_data
+
+SIZE_NAMES = ("n", "m", "h", "g", "d_model", "d_k", "d_v", "d_ff")
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """Rounding of the weights as a step; what follows is worked out from the rounded values."""
+
+    places: Annotated[int, Between(0, 50)]
+    method: RoundingMethod = "nearest"
+    ties: Literal["even", "up", "down"] = "even"
+
+    def op(self, along: Literal["rows", "columns"]) -> Round:
+        return Round(self.places, self.method, self.ties, along)
+
+
+def _stated(given: object, place: Place) -> object:
+    given = listed(given)
+    if isinstance(given, float) and not math.isfinite(given):
+        raise place.wrong(given, "a number")
+    return given
+
+
+def read_number(given: object, place: Place) -> Value:
+    given = _stated(given, place)
+    try:
+        return exact(given)
+    except InputError as error:
+        unread = isinstance(given, str)
+        raise (
+            place.says(f"{given!r} cannot be used: {error}") if unread else place.wrong(given, "a number")
+        ) from error
+
+
+def _base(given: object, place: Place) -> Value | Literal["e"]:
+    if given == "e":
+        return "e"
+    base = read_number(given, place)
+    if not is_symbolic(base) and (sign(base) <= 0 or base == 1):
+        raise place.wrong(given, "a positive number other than 1")
+    return base
+
+
+def _mask(given: object, place: Place) -> object:
+    """Rows that are given may be those of an array, 1.0 and 0.0."""
+    rows = _stated(given, place)
+    if not isinstance(rows, list):
+        return rows
+    return [[x if x not in (0, 1) else int(bool(x)) for x in row] if isinstance(row, list) else row for row in rows]
+
+
+Stated: TypeAlias = Annotated[object, ReadBy(_stated)]
+Number: TypeAlias = Annotated[Value, ReadBy(read_number, expected="a number")]
+Base: TypeAlias = Annotated[Value | Literal["e"], ReadBy(_base)]
+MaskRows: TypeAlias = Annotated[object, ReadBy(_mask)]
+FunctionName: TypeAlias = Annotated[str, Matching(r"[A-Za-zσφ]\w{0,20}", "a name such as identity, relu or f")]
+FirstPosition: TypeAlias = Annotated[int, Digits(), Between(0, 1)]
+Feature: TypeAlias = Literal["elu+1", "relu", "square", "identity"]
+Empty: TypeAlias = Literal["undefined", "zero"]
+ORDERS = "|".join(map("".join, permutations("QKV")))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a mechanism is to be worked out: what a problem file may say; `symattn.derivation.settings` says it field by
+    field.
+
+    Some belong to some mechanisms only, which name them in `Mechanism.uses`; the rest refuse them.
+    """
+
+    arithmetic: Arithmetic = "exact"
+    scale: Stated = "sqrt(d_k)"
+    mask: MaskRows = None
+    mask_style: MaskStyle = "additive"
+    base: Base = "e"
+    orientation: Literal["rows", "columns"] = "rows"
+    by: Literal["matrix", "token"] = "matrix"
+    scores: Literal["row", "column"] = "row"
+    activation: FunctionName = "identity"
+    order: Annotated[str, Matching(ORDERS, "the letters Q, K, V in some order")] = "QKV"
+    rounding: Rounding | None = None
+    stop_at: str = ""
+    heads: Annotated[int, Digits(), Between(1, 128)] = 1
+    kv_heads: Annotated[int, Digits(), Between(0, 128)] = 0
+    split: Literal["consecutive", "interleaved"] = "consecutive"
+    empty: Empty = "undefined"
+    weights: Literal["softmax", "sum", "hardmax"] = "softmax"
+    cap: Number | None = None
+    temperature: Number | None = None
+    bias: str = ""
+    feature: Feature = "elu+1"
+    position: Literal["none", "sinusoidal", "sinusoidal-halves", "learned", "rotary", "rotary-halves"] = "none"
+    wavelength: Number = 10000
+    angles: Stated = None
+    first_position: FirstPosition = 0
+    embedding: Literal["plain", "scaled"] = "plain"
+    norm: Literal["layer", "rms", "none"] = "layer"
+    norm_place: Literal["post", "pre"] = "post"
+    epsilon: Number = 0
+    variance: Literal["population", "sample"] = "population"
+    function: Literal["", "relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid", "identity"] = ""
+    blocks: Annotated[int, Digits(), Between(1, 6)] = 1
+    tile: Annotated[int, Digits(), Between(1, 64)] = 2
+
+    @property
+    def plain_scores(self) -> bool:
+        """Whether there is one head, whose scores are scaled and masked alone before an ordinary softmax."""
+        changed = self.bias or self.cap is not None or self.temperature is not None
+        return self.heads == 1 and self.weights == "softmax" and self.empty == "undefined" and not changed
+
+    @property
+    def groups(self) -> int:
+        """How many heads keys and values have."""
+        return self.kv_heads or self.heads
+
+    @classmethod
+    def read(cls, given: Mapping[str, object], where: str | Place = "") -> Settings:
+        """Settings from a problem file or from keyword arguments; `InputError` names what is wrong."""
+        known = sorted(f.name for f in fields(cls))
+        for name in given:
+            if name not in known:
+                raise InputError(f"There is no setting {name!r}; {offered(name, known, 'the settings are {}')}")
+        settings = read_data(cls, {name: value for name, value in given.items() if value is not None}, where)
+        if settings.heads % settings.groups:
+            raise InputError(f"{settings.heads} heads cannot share {settings.kv_heads} key and value heads evenly.")
+        return settings
+
+
+CHOICES = choices(Settings)
+"""The settings that take one of a few words."""
+
+SCORES = frozenset({"empty", "weights", "cap", "temperature", "bias"})
+"""What every mechanism with scores may be told."""
+
+BY_TOKEN = frozenset({"by", "scores"})
+"""Of mechanisms that can go token by token."""
+
+ROTARY = frozenset({"position", "wavelength", "angles", "first_position"})
+POSITIONS = ROTARY | {"embedding"}
+HEADS = frozenset({"heads", "kv_heads", "split"})
+NORM = frozenset({"norm", "norm_place", "epsilon", "variance"})
+NOT_OF_ALL = SCORES | BY_TOKEN | POSITIONS | HEADS | NORM | {"feature", "function", "blocks", "tile"}
+"""The settings that not every mechanism has."""
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """One kind of computation: what it starts from and how it goes on.
+
+    `givens` maps each given to its shape in letters (`X` is n × d_model), tokens as rows; a letter may have a factor h
+    or g, the heads and the key and value heads (`W_Q` is d_model × h*d_k).  A name with {head} or {block} in it stands
+    for one given in every head or block: `A_{head}` for A_1, A_2, …  `optional` givens may be left out; those that are
+    `usual` come all the same in letters and in random numbers.  `derive` gets givens whose shapes have been checked;
+    with `turns` it is written for tokens as rows alone, and is turned for columns.  `uses` are the settings it has
+    besides those of all.
+
+    For random worksheets: `default_sizes` of its letters; `drawn`, settings that make numbers come out, and
+    `drawn_exactly`, further ones where arithmetic is stated to be exact; `draw` makes givens that suit it (any of the
+    right shapes; what they lead to is judged afterwards); `complaint` says why a derivation is not worth setting;
+    `relabels` that its axes may be permuted without making it harder.
+
+    `other_way` works the output of a derivation out as someone would who does not know this mechanism, ending in a step
+    of the same name: for keys, which say that the two agree.
+    """
+
+    name: str
+    title: str
+    givens: Mapping[str, tuple[str, str]]
+    derive: Callable[[Derivation, Settings, Mapping[str, Size]], Derivation]
+    optional: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    usual: tuple[str, ...] = ()
+    defaults: Mapping[str, object] = field(default_factory=dict)
+    drawn: Mapping[str, object] = field(default_factory=dict)
+    drawn_exactly: Mapping[str, object] = field(default_factory=dict)
+    uses: frozenset[str] = frozenset()
+    turns: bool = True
+    default_sizes: Mapping[str, int] = field(default_factory=dict)
+    draw: Callable[[Settings, Mapping[str, Size], random.Random], Mapping[str, Matrix]] | None = None
+    complaint: Callable[[Derivation], str] = lambda d: ""
+    relabels: bool = False
+    other_way: Callable[[Derivation], Derivation] | None = None
+
+    def shapes(self, settings: Settings) -> dict[str, tuple[str, str]]:
+        """Every given, required or not, with its shape in letters for this orientation; h*d_k is d_k with one head."""
+        listed = numbered({**self.givens, **self.optional}, settings)
+        single = [f"{factor}*" for factor, count in _head_counts(settings).items() if count == 1]
+        plain = {name: tuple(_without(spec, single) for spec in shape) for name, shape in listed.items()}
+        return {name: (r, c) if settings.orientation == "rows" else (c, r) for name, (r, c) in plain.items()}
+
+    def has_given(self, name: str) -> bool:
+        """Whether a given is called so, in whichever head or block."""
+        named = (re.escape(one) for one in (*self.givens, *self.optional))
+        return any(re.fullmatch(re.sub(r"\\\{\w+\\\}", r"\\d+", one), own_name(name)) for one in named)
+
+    def no_given(self, name: str, settings: Settings) -> InputError:
+        """What is said of a given that it has not."""
+        return InputError(f"{self.name} has no given {name!r}; {offered(name, self.shapes(settings), 'it knows {}')}")
+
+    def layout(self, preset: Mapping[str, object]) -> dict[str, object]:
+        """Of a notation's way of going about things, what this mechanism has: heads do not go token by token."""
+        return {name: value for name, value in preset.items() if name in self.uses or name not in NOT_OF_ALL}
+
+    def expected(self, settings: Settings) -> tuple[str, ...]:
+        """The givens that letters and random numbers are made for: the required and the usual ones."""
+        usual = {name: self.optional[name] for name in self.usual}
+        return tuple(numbered({**self.givens, **usual}, settings))
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """The sizes that its givens have: n, d_model, d_k, …"""
+        shapes = [*self.givens.values(), *(self.optional[name] for name in self.usual)]
+        found = (_factored(s)[1] for shape in shapes for s in shape if not s.isdigit())
+        return tuple(dict.fromkeys(found))
+
+    def run(self, givens: Mapping[str, object], settings: Settings, *, staged: bool = False) -> Derivation:
+        """Check the givens and work everything out.
+
+        `InputError` for a given that is missing or unknown or a setting that this mechanism has not, `ShapeError` for
+        shapes that contradict one another.
+        """
+        default = Settings()
+        for name in sorted(NOT_OF_ALL - self.uses):
+            if getattr(settings, name) != getattr(default, name):
+                listed = ", ".join(sorted(self.uses)) or "none but those of all"
+                raise InputError(f"{self.name} has no setting {name!r}; its own are: {listed}.")
+        read = {own_name(name): _given(name, value) for name, value in givens.items()}
+        if len(read) < len(givens):
+            twice = next(name for name in givens if own_name(name) in givens and own_name(name) != name)
+            raise InputError(f"{twice} and {own_name(twice)} are the same matrix, and both are given.")
+        sizes = self.sizes(read, settings)
+        d = Derivation(read, (), staged, settings.orientation, settings.arithmetic)
+        if not settings.stop_at:
+            return self._worked_out(d, settings, sizes)
+        planned = self._worked_out(_Planned(d.givens, (), staged, settings.orientation), settings, sizes)
+        return reduce(Derivation.extended, _until(planned, settings.stop_at), d)  # and nothing of what comes later
+
+    def _worked_out(self, d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+        if not self.turns:
+            return self.derive(d, settings, sizes)
+        return in_rows(self.derive, d, settings, sizes)
+
+    def sizes(self, givens: Mapping[str, AnyMatrix], settings: Settings) -> dict[str, Size]:
+        """What n, d_model, d_k, d_v are, as the givens' shapes tell; h and g, if there are heads."""
+        shapes, required = self.shapes(settings), numbered(self.givens, settings)
+        for name in required:
+            if name not in givens:
+                raise InputError(f"{self.name} starts from {', '.join(required)}; {name} is missing.")
+        for name in givens:
+            if name not in shapes:
+                raise self.no_given(name, settings)
+        sizes: dict[str, Size] = {"h": settings.heads, "g": settings.groups} if "heads" in self.uses else {}
+        source: dict[str, str] = {}
+        for name, letters in shapes.items():
+            if name not in givens:
+                continue
+            shape = givens[name].shape
+            for spec, whole, axis in zip(letters, shape, ("rows", "columns"), strict=True):
+                factor, letter = _factored(spec)
+                size = _shared(name, whole, factor, axis, settings)
+                if letter.isdigit():
+                    if size != int(letter):
+                        raise ShapeError(f"{name} is {shape[0]}×{shape[1]}; {letter} of its {axis} was expected.")
+                elif sizes.setdefault(letter, size) != size:
+                    raise ShapeError(
+                        f"{name} is {shape[0]}×{shape[1]}, so {letter} would be {size}; "
+                        f"but {letter} is {sizes[letter]} by {source[letter]}."
+                    )
+                else:
+                    source.setdefault(letter, f"{name} ({shape[0]}×{shape[1]})")
+        return sizes
+
+    def given_shapes(self, sizes: Mapping[str, Size], settings: Settings) -> dict[str, tuple[Size, Size]]:
+        """The shapes of the expected givens in numbers, as far as the sizes are numbers."""
+        known, shapes = _head_counts(settings), self.shapes(settings)
+        found: dict[str, tuple[Size, Size]] = {}
+        for name in self.expected(settings):
+            rows, columns = (_whole(spec, sizes, known) for spec in shapes[name])
+            found[name] = (rows, columns)
+        return found
+
+    def symbolic(self, sizes: Mapping[str, Size], settings: Settings) -> dict[str, AnyMatrix]:
+        """Givens named entry by entry (x_11, x_12, …); shapes alone where a size is a letter or above 8."""
+        shapes = self.given_shapes(sizes, settings)
+        written_out = all(isinstance(s, int) and s <= 8 for shape in shapes.values() for s in shape)
+        result: dict[str, AnyMatrix] = {}
+        for name, (rows, columns) in shapes.items():
+            if written_out and isinstance(rows, int) and isinstance(columns, int):
+                result[name] = symbols(name, rows, columns)
+            else:
+                result[name] = Outline((rows, columns))
+        return result
+
+
+def in_rows(
+    derive: Callable[[Derivation, Settings, Mapping[str, Size]], Derivation],
+    d: Derivation,
+    settings: Settings,
+    sizes: Mapping[str, Size],
+) -> Derivation:
+    """What `derive`, which knows tokens as rows alone, makes of them; turned where they are columns."""
+    if settings.orientation == "rows":
+        return derive(d, settings, sizes)
+    derivation = turned(derive(turned(d), replace(settings, orientation="rows"), sizes))
+    return _letters_in_place(derivation) if d.staged else derivation
+
+
+def own_name(name: str) -> str:
+    """A given as it is called here: γ and β of the first norm may be written as W_1 and b_1 are.
+
+    >>> own_name("gamma_1"), own_name("beta_2^self"), own_name("b_1")
+    ('gamma1', 'beta2^self', 'b_1')
+    """
+    return re.sub(r"^(gamma|beta)_(?=\d)", r"\1", name)
+
+
+def numbered(named: Mapping[str, tuple[str, str]], settings: Settings) -> dict[str, tuple[str, str]]:
+    """Names with {head} or {block} in them once for each: A_1, A_2; W_Q^1, W_Q^2."""
+    counts = {"{head}": settings.heads, "{block}": settings.blocks}
+    found: dict[str, tuple[str, str]] = {}
+    for name, shape in named.items():
+        mark = next((mark for mark in counts if mark in name), "")
+        numbers = range(1, counts[mark] + 1) if mark else (0,)
+        found |= {name.replace(mark, str(number)) if mark else name: shape for number in numbers}
+    return found
+
+
+def _letters_in_place(d: Derivation) -> Derivation:
+    """A turned derivation in letters, each called by where it stands now: q_21 where q_12 has been laid down."""
+    import sympy
+
+    called: dict[object, object] = {}
+    for step in d:
+        if isinstance(step.result, Matrix):
+            rows, columns = step.result.shape
+            now = symbols(step.name, rows, columns, "columns")
+            called |= dict(zip(symbols(step.name, columns, rows).T, now, strict=True))
+
+    def renamed(m: AnyMatrix) -> AnyMatrix:
+        if not isinstance(m, Matrix):
+            return m
+        return m.map(lambda x: x.xreplace(called) if isinstance(x, sympy.Basic) else x)
+
+    return replace(d, steps=tuple(replace(step, result=renamed(step.result)) for step in d))
+
+
+def _factored(spec: str) -> tuple[str, str]:
+    """h*d_k as h and d_k; n as "" and n."""
+    factor, star, letter = spec.partition("*")
+    return (factor, letter) if star else ("", spec)
+
+
+def _head_counts(settings: Settings) -> dict[str, int]:
+    """What the factors of shapes stand for: all heads, and those of keys and values."""
+    return {"h": settings.heads, "g": settings.groups}
+
+
+def _without(spec: str, single: Sequence[str]) -> str:
+    """d_k for h*d_k where there is one head."""
+    return reduce(lambda text, factor: text.removeprefix(factor), single, spec)
+
+
+def _shared(name: str, size: Size, factor: str, axis: str, settings: Settings) -> Size:
+    """The share of one head in a size."""
+    heads = {**_head_counts(settings), "": 1}[factor]
+    if heads == 1:
+        return size
+    if not isinstance(size, int):
+        raise InputError(f"With {heads} heads, the {axis} of {name} must be a number, not {size}.")
+    if size % heads:
+        raise ShapeError(f"{name} has {size} {axis}, which {heads} heads cannot share evenly.")
+    return size // heads
+
+
+def _whole(spec: str, sizes: Mapping[str, Size], heads: Mapping[str, int]) -> Size:
+    factor, letter = _factored(spec)
+    size = int(letter) if letter.isdigit() else sizes.get(letter, letter)
+    if not factor or heads[factor] == 1:
+        return size
+    if not isinstance(size, int):
+        raise InputError(f"With {heads[factor]} heads, {letter} must be a number, not {size!r}.")
+    return heads[factor] * size
+
+
+class _Planned(Derivation):
+    """A derivation of which only the shapes are worked out, to see which steps there are."""
+
+    def _result(self, step: Step) -> AnyMatrix:
+        return super()._result(step) if step.operands else Outline(step.op.shape())
+
+    def _operand(self, step: Step, operand: Operand) -> AnyMatrix:
+        return Outline(super()._operand(step, operand).shape)
+
+
+_LAST_ROLES = ("S", "S'", "S_T", "S_cap", "S_B", "M", "A", "A_rounded", "weighted", "Z")
+
+
+def _until(d: Derivation, stop: str) -> tuple[Step, ...]:
+    """The steps without those that come after the role `stop`, also where it goes token by token."""
+    if stop not in {step.role for step in d}:
+        roles = dict.fromkeys(step.role for step in d)
+        raise InputError(f"stop_at is {stop!r}; {offered(stop, roles, 'one of the steps {} was expected')}")
+    if stop in d:
+        return d.until(stop).steps
+    if stop not in _LAST_ROLES:  # every position has one
+        return d.until([step.name for step in d if step.role == stop][-1]).steps
+    later, dropped = _LAST_ROLES[_LAST_ROLES.index(stop) + 1 :], set[str]()
+    for step in d:
+        if step.role in later or any(operand.name in dropped for operand in step.operands):
+            dropped.add(step.name)
+    return tuple(step for step in d if step.name not in dropped)
+
+
+def _given(name: str, value: object) -> AnyMatrix:
+    try:
+        return matrix(value)
+    except InputError as error:
+        raise InputError(f"Given {name}: {error}") from error
+
+
+# ---------------------------------------------------------------------------------------------- the common way
+
+
+def project(d: Derivation, role: str, settings: Settings, source: str = "X", place: str = "") -> Derivation:
+    """Q = X W_Q (tokens as rows) or Q = W_Q X (as columns), with a bias and an activation where there are any.
+
+    `source` is what is projected, in place of X; `place` says in which layer: Q^self = X W_Q^self.
+    """
+    at = f"^{place}" if place else ""
+    weight, bias, activated = f"W_{role}{at}", f"b_{role}{at}", settings.activation != "identity"
+    factors = (source, weight) if settings.orientation == "rows" else (weight, source)
+    names = [f"{role}{at}"]
+    if activated:
+        names.insert(0, f"{role}_linear{at}")
+    if bias in d.givens:
+        names.insert(0, f"{role}_product{at}")
+    d = d.then(names[0], MatMul(), *factors, section=place)
+    if bias in d.givens:
+        d = d.then(names[1], Add(), names[0], bias, section=place)
+    if activated:
+        d = d.then(names[-1], Activation(settings.activation), names[-2], section=place)
+    return d
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where an attention stands: which of how many heads, in which layer.  It puts that into names: S_1^self."""
+
+    head: int | None = None
+    place: str = ""
+    of: int = 1
+
+    def __call__(self, stem: str) -> str:
+        return stem + (f"_{self.head}" if self.head else "") + (f"^{self.place}" if self.place else "")
+
+    @property
+    def section(self) -> str:
+        if not self.head:
+            return self.place
+        if not self.place:
+            return message("head {head}", head=self.head)
+        return message("head {head}, {place}", head=self.head, place=message(self.place))
+
+
+def attend(
+    d: Derivation,
+    settings: Settings,
+    sizes: Mapping[str, Size],
+    scope: Scope = Scope(),
+    operands: tuple[str, str, str] | None = None,
+) -> Derivation:
+    """softmax(Q Kᵀ / √d_k + mask) V (Vaswani et al. 2017, section 3.2.1, equation 1).
+
+    `operands` are the names of Q, K and V where they are not those of the scope (heads that share keys).  Scores may be
+    changed on the way: divided by a temperature, capped, biased; the order is that of scale, temperature, cap, bias,
+    mask.
+    """
+    n, m = sizes["n"], sizes.get("m", sizes["n"])
+    q, k, v = operands or (scope("Q"), scope("K"), scope("V"))
+    at = scope.section
+    scale = scale_op(settings.scale, sizes)
+    mask = mask_op(settings, n, m)
+    if settings.by == "token":
+        if not isinstance(n, int):
+            raise InputError("Token by token, the number of tokens must be a number.")
+        changed = [name for name in ("temperature", "cap", "bias") if getattr(settings, name)]
+        changed += ["B"] if "B" in d.givens else []
+        if changed or scope != Scope() or settings.weights != "softmax" or isinstance(mask, Bias):
+            raise InputError(
+                "Token by token there is one head, a softmax, and only scale and mask before it; what else is done "
+                "to scores goes matrix by matrix (by = 'matrix')."
+            )
+        return _attend_by_token(d, settings, n, scale, mask)
+    if settings.orientation == "rows":
+        d = d.then(scope("S"), MatMul(), q, transposed(k), section=at)  # n × m, row i: query i against every key
+    else:
+        d = d.then(scope("S"), MatMul(), transposed(k), q, section=at)  # m × n, column i: query i against every key
+    if scale:
+        d = d.then(scope("S'"), scale, scope("S"), section=at)
+    d = change_scores(d, settings, scope)
+    if mask:
+        op = mask if settings.orientation == "rows" else mask.turn()
+        d = d.then(scope("M"), op, d.last.name, section=at)
+    d = d.then(scope("A"), weights_op(settings), d.last.name, section=at)
+    return mix(d, settings, scope, v)
+
+
+def change_scores(d: Derivation, settings: Settings, scope: Scope) -> Derivation:
+    """The steps between scale and mask: S_T over the temperature, S_cap capped, S_B with a bias."""
+    if settings.bias and "B" in d.givens:
+        raise InputError(f"A bias is given as B and as {settings.bias!r}; only one can be added.")
+    steps: list[tuple[str, Op, tuple[str, ...]]] = []
+    if settings.temperature is not None:
+        steps.append(("S_T", Temperature(_positive("temperature", settings.temperature)), ()))
+    if settings.cap is not None:
+        steps.append(("S_cap", SoftCap(_positive("cap", settings.cap)), ()))
+    if settings.bias:
+        steps.append(("S_B", _alibi(settings.bias, scope, d.last.result.shape), ()))
+    if "B" in d.givens:
+        steps.append(("S_B", Add(), ("B",)))
+    for stem, op, others in steps:
+        d = d.then(scope(stem), op, d.last.name, *others, section=scope.section)
+    return d
+
+
+def _positive(setting: str, number: Value) -> Value:
+    if not is_symbolic(number) and sign(number) <= 0:
+        raise InputError(f"The {setting} is {number}; a positive number was expected.")
+    return number
+
+
+def _alibi(bias: str, scope: Scope, shape: tuple[Size, Size]) -> Bias:
+    """A head's bias, with ALiBi's own slope or the one that is stated for it."""
+    rows, columns = shape
+    if not isinstance(rows, int) or not isinstance(columns, int):
+        raise InputError("ALiBi counts how far tokens are apart, so that the number of tokens cannot be a letter.")
+    kind, colon, listed = bias.partition(":")
+    if kind != "alibi":
+        raise InputError(f"bias is {bias!r}; alibi, or alibi:1/2,1/4 (a slope for every head), was expected.")
+    head = scope.head or 1
+    if not colon:
+        return alibi(alibi_slope(head, scope.of), rows, columns)
+    slopes = listed.split(",")
+    if len(slopes) != scope.of:
+        raise InputError(f"bias is {bias!r}; a slope for every head, and so {scope.of} of them, were expected.")
+    return alibi(read_number(slopes[head - 1].strip(), Place().at("bias")), rows, columns)
+
+
+def weights_op(settings: Settings) -> Op:
+    """How a row of scores becomes a row of weights."""
+    if settings.weights != "softmax" and settings.base != "e":
+        raise InputError(f"The base is {settings.base}, but the weights are {settings.weights}, without any powers.")
+    match settings.weights:
+        case "sum":
+            return OverSum(settings.orientation, settings.empty)
+        case "hardmax":
+            return Hardmax(settings.orientation, settings.empty)
+    return Softmax(settings.orientation, settings.base, settings.empty)
+
+
+def mix(d: Derivation, settings: Settings, scope: Scope = Scope(), values: str = "V") -> Derivation:
+    """From the weights A to the output Z: the values weighted and summed, with the weights rounded first if asked."""
+    weights = scope("A")
+    if settings.rounding:
+        op = settings.rounding.op(settings.orientation)
+        d, weights = d.then(scope("A_rounded"), op, weights, section=scope.section), scope("A_rounded")
+    if settings.orientation == "rows":
+        return d.then(scope("Z"), MatMul(), weights, values, section=scope.section)  # n × d_v
+    return d.then(scope("Z"), MatMul(), values, weights, section=scope.section)  # d_v × n
+
+
+def _attend_by_token(d: Derivation, settings: Settings, n: int, scale: Scale | None, mask: Mask | None) -> Derivation:
+    """The same, one token after the other: its scores, its weights, the values times the weights, their sum."""
+    columns = settings.orientation == "columns"
+    upright = columns or settings.scores == "column"  # the token's scores stand as a column
+    for t in range(n):
+        section = message("token {token}", token=t + 1)
+        if columns:
+            d = d.then(f"S.{t + 1}", MatMul(), transposed("K"), column_of("Q", t), section=section)
+        elif upright:
+            d = d.then(f"S.{t + 1}", MatMul(), "K", transposed("Q", t), section=section)
+        else:
+            d = d.then(f"S.{t + 1}", MatMul(), row_of("Q", t), transposed("K"), section=section)
+        scores = f"S.{t + 1}"
+        if scale:
+            d, scores = d.then(f"S'.{t + 1}", scale, scores, section=section), f"S'.{t + 1}"
+        if mask:
+            seen = () if not mask.keep else tuple((x,) for x in mask.keep[t]) if upright else (mask.keep[t],)
+            d, scores = d.then(f"M.{t + 1}", replace(mask, keep=seen), scores, section=section), f"M.{t + 1}"
+        along: Literal["rows", "columns"] = "columns" if upright else "rows"
+        d = d.then(f"A.{t + 1}", Softmax(along, settings.base, settings.empty), scores, section=section)
+        d = mix_token(d, settings, t, Operand(f"A.{t + 1}"), upright)
+    return gather(d, settings, n)
+
+
+def mix_token(d: Derivation, settings: Settings, t: int, weights: Operand, upright: bool) -> Derivation:
+    """One token's output: every value times its weight, then the sum."""
+    section = message("token {token}", token=t + 1)
+    if settings.rounding:
+        op = settings.rounding.op("columns" if upright else "rows")
+        d = d.then(f"A_rounded.{t + 1}", op, weights, section=section)
+        weights = Operand(f"A_rounded.{t + 1}")
+    if settings.orientation == "columns":
+        turned = replace(weights, transposed=not weights.transposed)
+        d = d.then(f"weighted.{t + 1}", Hadamard(), turned, "V", section=section)
+        return d.then(f"Z.{t + 1}", SumOver("columns"), f"weighted.{t + 1}", section=section)
+    turned = weights if upright else replace(weights, transposed=not weights.transposed)
+    d = d.then(f"weighted.{t + 1}", Hadamard(), turned, "V", section=section)  # n × d_v
+    return d.then(f"Z.{t + 1}", SumOver("rows"), f"weighted.{t + 1}", section=section)  # 1 × d_v
+
+
+def gather(d: Derivation, settings: Settings, n: int) -> Derivation:
+    """The tokens' outputs put together: Z."""
+    return d.then("Z", Stack(settings.orientation), *(f"Z.{t + 1}" for t in range(n)))
+
+
+# ---------------------------------------------------------------------------------------------- scale and mask
+
+
+def scale_op(spec: object, sizes: Mapping[str, Size]) -> Scale | None:
+    """The scaling step that `spec` asks for: none, √d_k, a number, an expression in the sizes."""
+    if spec is None or (isinstance(spec, str) and spec.strip().lower() in ("", "none")):
+        return None
+    if not isinstance(spec, str):
+        return Scale(_divisor(read_number(spec, Place().at("scale")), spec))
+    of = re.sub(r"\bd_x\b", "d_model", spec.strip())
+    used = [name for name in SIZE_NAMES if re.search(rf"\b{name}\b", of)]
+    if missing := [name for name in used if name not in sizes]:
+        raise InputError(f"The scale is {spec!r}, but {missing[0]} is not known here; {', '.join(sizes)} are.")
+    letters = dict(zip("abcdf", (name for name in used if isinstance(sizes[name], str)), strict=False))
+    filled = of
+    for name in used:
+        letter = next((short for short, long in letters.items() if long == name), "")
+        filled = re.sub(rf"\b{name}\b", letter or f"({sizes[name]})", filled)
+    try:
+        divisor = read(filled, symbols=bool(letters)).value
+    except ReadError as error:
+        raise InputError(f"The scale {spec!r} cannot be read: {error}") from error
+    if is_symbolic(divisor):
+        full = {short: size_in_sympy(long) for short, long in letters.items()}
+        divisor = divisor.xreplace({s: full[s.name] for s in divisor.free_symbols})
+    return Scale(_divisor(divisor, spec), of if used else "")
+
+
+def _divisor(divisor: Value, spec: object) -> Value:
+    if not is_symbolic(divisor) and divisor == 0:
+        raise InputError(f"The scale is {spec!r}, which is 0; scores cannot be divided by 0.")
+    return divisor
+
+
+def mask_op(settings: Settings, rows: Size, columns: Size) -> Mask | Bias | None:
+    """The masking step: what is hidden becomes −∞; finite values are added; none for no mask."""
+    keep = mask_keep(settings.mask, rows, columns)
+    if keep is None:
+        return None
+    if isinstance(rows, int) and isinstance(columns, int) and isinstance(settings.mask, str):
+        added = [_additive(part, rows, columns) for part in _parts(settings.mask) if part.startswith(_ADDITIVE)]
+        if any(x is not NEGATIVE_INFINITY and x != 0 for values in added for x in values):
+            return Bias(
+                Matrix.of(
+                    [_sum([m[i, j] for m in added]) if seen else NEGATIVE_INFINITY for j, seen in enumerate(row)]
+                    for i, row in enumerate(keep)
+                )
+            )
+    return Mask(keep, settings.mask_style, mask_kind(settings.mask))
+
+
+def _sum(values: Sequence[Value]) -> Value:
+    return reduce(add, values)
+
+
+_ADDITIVE, _HIDDEN = "additive:", "hidden:"
+_KINDS = ("causal", "causal:top-left", "past", "padding", "window", "prefix", "blocks")
+
+
+def _parts(spec: str) -> list[str]:
+    """The masks that are joined: causal+additive:[[0, 1+1], [0, 0]] is two; none of them where there is no mask."""
+    parts = [part.strip() for part in re.split(r"\+(?![^\[]*\])", spec)]
+    return [part for part in parts if part.lower() != "none"] if spec.strip() else []
+
+
+def mask_kind(spec: object) -> str:
+    """What a mask is called, in whichever order it is said: causal, padding, …; causal+padding; custom, by rows."""
+    if not isinstance(spec, str):
+        return "custom"
+    kinds = {part if part in _KINDS else part.partition(":")[0] for part in _parts(spec)}
+    return "+".join([kind for kind in _KINDS if kind in kinds] + ["custom"] * bool(kinds - {*_KINDS}))
+
+
+def mask_keep(spec: object, rows: Size, columns: Size) -> Keep | None:
+    """Which keys each query may see; none for no mask, () where the sizes are letters."""
+    parts = _parts(spec) if isinstance(spec, str) else []
+    for part in parts:
+        _known_mask(part)
+    if spec is None or spec is False or (isinstance(spec, str) and not parts):
+        return None
+    if not isinstance(rows, int) or not isinstance(columns, int):
+        return ()
+    if not isinstance(spec, str):
+        return _custom_mask(spec, rows, columns)
+    return reduce(both, (_named_mask(part, rows, columns) for part in parts))
+
+
+def _known_mask(part: str) -> None:
+    """`InputError` if there is no mask of that name."""
+    name, known = (
+        part.partition(":")[0].strip(),
+        ("causal", "past", "padding", "window", "prefix", "blocks", "hidden", "additive"),
+    )
+    if part and not part.startswith("[") and name not in known:
+        raise InputError(f"There is no mask {part[:60]!r}; {offered(name, known, _EXPECTED)}")
+
+
+_EXPECTED = (
+    "causal, causal:top-left, past, padding:2, window:2, window:2:both, prefix:2, blocks:2,1, rows of 1 (seen) and 0 "
+    "(hidden), hidden: and rows of 1 for what is hidden, additive: and rows of numbers, or several of these joined by "
+    "+ were expected"
+)
+
+
+def _named_mask(spec: str, rows: int, columns: int) -> Keep:
+    if spec.startswith("["):
+        return _custom_mask(_written_mask(spec), rows, columns)
+    if spec.startswith(_ADDITIVE):
+        return tuple(tuple(x is not NEGATIVE_INFINITY for x in row) for row in _additive(spec, rows, columns).rows)
+    if spec.startswith(_HIDDEN):
+        hidden = _custom_mask(_written_mask(spec.removeprefix(_HIDDEN)), rows, columns)
+        return tuple(tuple(not x for x in row) for row in hidden)
+    kind, *numbers = (part.strip() for part in spec.split(":"))
+    try:
+        match kind, numbers:
+            case "causal", []:
+                return causal(rows, columns)
+            case "causal", ["top-left"]:
+                return causal(rows, columns, top_left=True)
+            case "past", []:
+                return past(rows, columns)
+            case "padding", [real]:
+                return padding(rows, columns, _within(int(real), 1, columns))
+            case "window", [width]:
+                return window(rows, columns, _within(int(width), 1, columns))
+            case "window", [width, "both"]:
+                return window(rows, columns, _within(int(width), 1, columns), looking_ahead=True)
+            case "prefix", [first]:
+                return prefix(rows, columns, _within(int(first), 1, columns))
+            case "blocks", [sizes]:
+                listed = [int(size) for size in sizes.split(",")]
+                if sum(listed) == rows == columns and min(listed) > 0:
+                    return blocks(listed)
+                raise ValueError
+    except ValueError:
+        pass
+    raise InputError(f"The mask {spec!r} does not fit {rows} queries and {columns} keys; {_EXPECTED}.")
+
+
+def _additive(spec: str, rows: int, columns: int) -> Matrix:
+    """What a mask adds to the scores: additive:[[0, -10], [0, 0]]."""
+    text = spec.removeprefix(_ADDITIVE).strip()
+    if not re.fullmatch(r"\[\s*\[[^\[\]]*\](\s*,\s*\[[^\[\]]*\])*\s*\]", text):
+        raise InputError(
+            f"The mask {spec[:60]!r} is not written as rows of numbers, such as additive:[[0, -10], [0, 0]]."
+        )
+    try:
+        values = Matrix([entry.strip() for entry in row.split(",")] for row in re.findall(r"\[([^\[\]]+)\]", text))
+    except InputError as error:
+        raise InputError(f"The mask {spec[:60]!r}: {error}") from error
+    if values.shape != (rows, columns):
+        raise ShapeError(f"The mask is {values.shape[0]}×{values.shape[1]}; the scores are {rows}×{columns}.")
+    return values
+
+
+def _within(number: int, low: int, high: int) -> int:
+    if not low <= number <= high:
+        raise ValueError(number)
+    return number
+
+
+def _written_mask(text: str) -> object:
+    if not re.fullmatch(r"\s*\[\s*\[[01,\s]*\](\s*,\s*\[[01,\s]*\])*\s*\]\s*", text):
+        raise InputError(f"The mask {text[:60]!r} is not written as rows of 1 and 0, such as [[1, 0], [1, 1]].")
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"The mask {text[:60]!r} cannot be read at character {error.pos + 1}.") from error
+
+
+def _custom_mask(spec: object, rows: int, columns: int) -> Keep:
+    listed = spec.rows if isinstance(spec, Matrix) else spec
+    if not isinstance(listed, Sequence) or not all(isinstance(row, Sequence) for row in listed):
+        raise InputError(f"The mask {spec!r} is neither a name such as causal nor rows of 1 (seen) and 0 (hidden).")
+    keep = tuple(tuple(row) for row in listed)
+    if len(keep) != rows or any(len(row) != columns for row in keep):
+        raise ShapeError(
+            f"The mask has {len(keep)} rows of {'/'.join(sorted({str(len(r)) for r in keep}))} entries; "
+            f"the scores are {rows}×{columns}."
+        )
+    if any(x not in (0, 1) for row in keep for x in row):
+        raise InputError("A mask given by rows has only the entries 1 (seen) and 0 (hidden).")
+    return tuple(tuple(bool(x) for x in row) for row in keep)

@@ -1,0 +1,72 @@
+"""A block of the encoder from the output of attention on: residual, norm, feed-forward network, residual, norm.
+
+Vaswani et al. 2017, sections 3.1 and 3.3; pre-norm as in Xiong et al. 2020.  Without a feed-forward network it ends
+with the norm of the residual.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms.base import NORM, Mechanism, Settings
+from symattn.derivation.mechanisms.drawing import found, number
+from symattn.derivation.mechanisms.encoder_block import after_attention, residual, second_half
+from symattn.derivation.mechanisms.layer_norm import Grid, normalise, whole_rows_to_norm
+from symattn.errors import InputError
+from symattn.exact import Matrix, Size
+from symattn.foundation.dice import whole
+
+LAYERS = ("W_1", "W_2")
+
+
+def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+    missing = [name for name in LAYERS if name not in d.givens]
+    if not missing:
+        return after_attention(d, settings, "X", "Z")
+    if len(missing) == 1:
+        raise InputError(f"A feed-forward network has the weights W_1 and W_2; {missing[0]} is missing.")
+    d, sums = residual(d, "R1", "X", "Z")
+    return normalise(d, "N2" if settings.norm_place == "pre" else "N1", sums, settings)[0]
+
+
+def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    """Outputs of attention and inputs whose sums have norms that come out, and a feed-forward network after them.
+
+    The rows of X are independent where there are no more of them than features: then some attention gives Z.
+    """
+    n, width = number(sizes, "n"), number(sizes, "d_model")
+
+    def drawn() -> dict[str, Matrix] | None:
+        sums: Grid = [list(row) for row in whole_rows_to_norm(n, width, settings, rng)]
+        z: Grid = [[whole(rng, -3, 3) for _ in range(width)] for _ in range(n)]
+        layers = second_half(sums, settings, number(sizes, "d_ff"), rng)
+        if layers is None or not all(map(any, z)):
+            return None
+        x = Matrix([r - y for r, y in zip(*rows, strict=True)] for rows in zip(sums, z, strict=True))
+        return {"X": x, "Z": Matrix(z), **layers} if x.sympy().rank() == min(n, width) else None
+
+    return found(drawn, "sums whose norms come out")
+
+
+MECHANISM = Mechanism(
+    name="block_after_attention",
+    title="Encoder block from the output of attention on",
+    givens={"X": ("n", "d_model"), "Z": ("n", "d_model")},
+    optional={
+        "gamma1": ("1", "d_model"),
+        "beta1": ("1", "d_model"),
+        "W_1": ("d_model", "d_ff"),
+        "b_1": ("1", "d_ff"),
+        "W_2": ("d_ff", "d_model"),
+        "b_2": ("1", "d_model"),
+        "gamma2": ("1", "d_model"),
+        "beta2": ("1", "d_model"),
+    },
+    usual=("W_1", "b_1", "W_2", "b_2"),
+    uses=NORM | {"function"},
+    default_sizes={"n": 2, "d_model": 4, "d_ff": 2},
+    derive=derive,
+    draw=draw,
+)

@@ -1,0 +1,72 @@
+"""Cross-entropy of a softmax and its gradient: logits L = N W_U, P = softmax(L), dL = (P − T)/n.
+
+The targets T are one-hot, or any distribution; the loss is the mean over the tokens.  With the probabilities P of the
+forward pass given, it is gone back from them, and all numbers stay fractions.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from functools import reduce
+from operator import add
+
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms import language_model
+from symattn.derivation.mechanisms.backward import SECTION, backward, gradient, with_given
+from symattn.derivation.mechanisms.base import Mechanism, Settings
+from symattn.derivation.mechanisms.drawing import entries, number
+from symattn.derivation.mechanisms.drawing_gradients import first, full, one_hot, rounded
+from symattn.derivation.ops.gradient import CrossEntropyGradient
+from symattn.errors import InputError
+from symattn.exact import AnyMatrix, Matrix, Size, has_symbols
+
+
+def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+    n = sizes["n"]
+    if not isinstance(n, int):
+        raise InputError(f"The loss is a mean over the tokens: n must be a number, not {n}.")
+    if settings.base != "e":
+        raise InputError(f"The base is {settings.base}, but (P − T)/n is the gradient for a softmax with base e alone.")
+    _check_targets(d.givens["T"])
+
+    def run(d: Derivation) -> Derivation:
+        d = language_model.derive(d, settings, sizes)
+        d = d.then(gradient("L"), CrossEntropyGradient(n), "probabilities", "T", section=SECTION)
+        return backward(d, "L")
+
+    return with_given(d, ("probabilities",), run) if "probabilities" in d.givens else run(d)
+
+
+def _check_targets(targets: AnyMatrix) -> None:
+    """`InputError` for a row that does not sum to 1, of which P − T is not the gradient."""
+    rows = targets.rows if isinstance(targets, Matrix) and not any(map(has_symbols, targets)) else ()
+    for i, row in enumerate(rows, 1):
+        if (total := reduce(add, row)) != 1:
+            raise InputError(f"Row {i} of the targets T sums to {total}; 1 was expected.")
+
+
+def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    """Probabilities in tenths: with the n of the mean, the denominators stay small."""
+    n, d_model, vocabulary = (number(sizes, letter) for letter in ("n", "d_model", "d_vocab"))
+
+    def drawn() -> dict[str, Matrix] | None:
+        given = {"N": Matrix(entries(n, d_model, rng)), "W_U": Matrix(entries(d_model, vocabulary, rng))}
+        forward = language_model.derive(Derivation(given), settings, sizes)
+        if (rows := rounded(forward.value("probabilities"), full(n, vocabulary))) is None:
+            return None
+        return {**given, "probabilities": Matrix(rows), "T": one_hot(n, vocabulary, rng)}
+
+    return first(drawn, "probabilities that differ", 1000)
+
+
+MECHANISM = Mechanism(
+    name="cross_entropy_gradient",
+    title="Cross-entropy and its gradients",
+    givens={"N": ("n", "d_model"), "W_U": ("d_model", "d_vocab"), "T": ("n", "d_vocab")},
+    optional={"probabilities": ("n", "d_vocab"), "b_U": ("1", "d_vocab")},
+    usual=("probabilities",),
+    default_sizes={"n": 3, "d_model": 2, "d_vocab": 3},
+    derive=derive,
+    draw=draw,
+)

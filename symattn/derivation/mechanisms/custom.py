@@ -1,0 +1,423 @@
+"""Any straight-line program of ops, written in a problem file: `mechanism = "custom"` and `[[step]]` entries.
+
+`[[gradient]]` entries take gradients of its steps, and of those of any mechanism, with respect to what is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import MISSING, dataclass, fields
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, TypeAlias, get_origin, get_type_hints
+
+from symattn.derivation.derivation import Derivation, Op, Operand
+from symattn.derivation.mechanisms.backward import backward, seeded
+from symattn.derivation.mechanisms.base import (
+    Base,
+    Empty,
+    FirstPosition,
+    FunctionName,
+    MaskRows,
+    Number,
+    Rounding,
+    Settings,
+    Stated,
+    mask_op,
+    read_number,
+    scale_op,
+)
+from symattn.derivation.mechanisms.positional_encoding import angles, positions
+from symattn.derivation.ops import (
+    OPS,
+    Activation,
+    Exponential,
+    Multiple,
+    Part,
+    Positional,
+    Rotate,
+    Round,
+    Scale,
+    Sinusoids,
+    Softmax,
+    ToFloat,
+)
+from symattn.derivation.ops.attention import MaskStyle
+from symattn.derivation.ops.gradient import SoftmaxGradient
+from symattn.derivation.ops.jacobian import Slope
+from symattn.derivation.ops.normalisation import Rescale, Standardise
+from symattn.derivation.ops.online import Exponentials
+from symattn.derivation.ops.scores import SoftCap, Temperature
+from symattn.errors import InputError, ReadError, offered
+from symattn.exact import Size, Value, exact, matrix, sign
+from symattn.exact.carry import Arithmetic
+from symattn.exact.floats import FORMATS
+from symattn.exact.reading import read
+from symattn.formula import read_formula
+from symattn.foundation.typed import Between, NotEmpty, OneOf, OrOne, Place, ReadBy, keys, kind_of
+from symattn.foundation.typed import read as read_data
+
+LONGEST_NAME = 60
+Count = Annotated[int, Between(1)]
+
+
+def _positive(given: object, place: Place) -> Value:
+    number = read_number(given, place)
+    if sign(number) <= 0:
+        raise place.wrong(given, "a positive number")
+    return number
+
+
+Positive: TypeAlias = Annotated[Value, ReadBy(_positive, expected="a positive number")]
+
+
+# ------------------------------------------------------------------------------------------------ what ops are told
+
+
+@dataclass(frozen=True)
+class AlongWithBase:
+    along: Literal["rows", "columns"] = "rows"
+    base: Base = "e"
+
+
+@dataclass(frozen=True)
+class OfSoftmax(AlongWithBase):
+    empty: Empty = "undefined"
+
+
+@dataclass(frozen=True)
+class OfScale:
+    by: Annotated[object, ReadBy(lambda given, place: given, expected="the number that it divides by")]
+    written: str = ""
+
+
+@dataclass(frozen=True)
+class OfMask:
+    mask: MaskRows = "causal"
+    style: MaskStyle = "additive"
+
+
+@dataclass(frozen=True)
+class OfTemperature:
+    by: Positive
+
+
+@dataclass(frozen=True)
+class OfSoftCap:
+    cap: Positive
+
+
+@dataclass(frozen=True)
+class OfActivation:
+    function: FunctionName = "f"
+
+
+@dataclass(frozen=True)
+class OfSlope:
+    function: Literal["tanh", "sigmoid", "relu"] = "tanh"
+
+
+@dataclass(frozen=True)
+class WithEpsilon:
+    epsilon: Number = 0
+
+
+@dataclass(frozen=True)
+class OfPart:
+    first: Count = 1
+    count: Count = 1
+    every: Count = 1
+    of: Literal["columns", "rows"] = "columns"
+
+
+@dataclass(frozen=True)
+class WithBase:
+    base: Base = "e"
+
+
+@dataclass(frozen=True)
+class OfMultiple:
+    by: Number = 1
+
+
+@dataclass(frozen=True)
+class OfFloat:
+    format: Annotated[str, OneOf(lambda: FORMATS)] = next(iter(FORMATS))
+
+
+@dataclass(frozen=True)
+class OfWaves:
+    wavelength: Number = 10000
+    angles: Stated = None
+    first_position: FirstPosition = 0
+    layout: Literal["pairs", "halves"] = "pairs"
+
+
+@dataclass(frozen=True)
+class OfPositions:
+    formula: Annotated[
+        tuple[str, ...],
+        OrOne(),
+        NotEmpty("one of the position p, such as sin(p/10000^(2*k/d)), or a list of them"),
+    ]
+    first_position: FirstPosition = 0
+
+
+@dataclass(frozen=True)
+class Before:
+    """What an op follows: the derivation so far, the step's name and its operands."""
+
+    derivation: Derivation
+    name: str
+    operands: Sequence[Operand]
+
+    @property
+    def shape(self) -> tuple[Size, Size]:
+        """That of the first operand."""
+        return self.derivation.then(self.name, OPS["transpose"](), self.operands[0]).last.result.shape[::-1]
+
+
+def _scale(told: OfScale, before: Before) -> Scale:
+    by, d = told.by, before.derivation
+    keys = next((name for name in ("K", "Q") if name in d), None)
+    sizes = {"d_k": d.value(keys).shape[1]} if keys else {}
+    if isinstance(by, str) and not told.written and "d_k" in by and "d_k" in sizes:
+        made = scale_op(by, sizes)
+        assert made is not None
+        return made
+    divisor: Value = read(by, symbols=True).value if isinstance(by, str) else exact(by)
+    made = scale_op(divisor, {})
+    assert made is not None
+    if told.written:
+        read_formula(told.written)  # a ReadError here, and not when it is printed
+    return Scale(made.divisor, told.written)
+
+
+def _mask(told: OfMask, before: Before) -> Op:
+    mask = mask_op(Settings(mask=told.mask, mask_style=told.style), *before.shape)
+    if mask is None:
+        raise InputError(f"Step {before.name!r} is a mask, but its mask is none.")
+    return mask
+
+
+def _waves(kind: type[Sinusoids] | type[Rotate], told: OfWaves, before: Before) -> Op:
+    """Sinusoids, or a rotation, for tokens as rows: as many positions and features as the operand has."""
+    settings = Settings(wavelength=told.wavelength, angles=told.angles, first_position=told.first_position)
+    rows, width = before.shape
+    return kind(angles(settings, width), positions(settings, rows), told.layout)
+
+
+def _positional(told: OfPositions, before: Before) -> Op:
+    """Positions by a formula, or by several in turn."""
+    rows, width = before.shape
+    if not isinstance(width, int):
+        raise InputError(f"Step {before.name!r}: the number of features must be a number, not {width}.")
+    return Positional(told.formula, positions(Settings(first_position=told.first_position), rows), width)
+
+
+TOLD: Mapping[str, tuple[type, Callable[[Any, Before], Op]]] = {
+    "scale": (OfScale, _scale),
+    "mask": (OfMask, _mask),
+    "softmax": (OfSoftmax, lambda told, _: Softmax(told.along, told.base, told.empty)),
+    "softmax_gradient": (AlongWithBase, lambda told, _: SoftmaxGradient(told.along, told.base)),
+    "temperature": (OfTemperature, lambda told, _: Temperature(told.by)),
+    "soft_cap": (OfSoftCap, lambda told, _: SoftCap(told.cap)),
+    "round": (Rounding, lambda told, _: Round(told.places, told.method, told.ties)),
+    "activation": (OfActivation, lambda told, _: Activation(told.function)),
+    "slope": (OfSlope, lambda told, _: Slope(told.function)),
+    "standardise": (WithEpsilon, lambda told, _: Standardise(told.epsilon)),
+    "rescale": (WithEpsilon, lambda told, _: Rescale(told.epsilon)),
+    "part": (OfPart, lambda told, _: Part(told.first - 1, told.count, told.every, told.of)),
+    "exponentials": (AlongWithBase, lambda told, _: Exponentials(told.along, told.base)),
+    "exp": (WithBase, lambda told, _: Exponential(told.base)),
+    "multiple": (OfMultiple, lambda told, _: Multiple(told.by)),
+    "float": (OfFloat, lambda told, _: ToFloat(FORMATS[told.format])),
+    "sinusoids": (OfWaves, lambda told, before: _waves(Sinusoids, told, before)),
+    "rotate": (OfWaves, lambda told, before: _waves(Rotate, told, before)),
+    "positions": (OfPositions, _positional),
+}
+"""What a step says besides its name, op and operands, and the op that it makes; of other ops, their own fields."""
+
+
+# ------------------------------------------------------------------------------------------------ steps
+
+
+def run(
+    givens: Mapping[str, object],
+    steps: Sequence[Mapping[str, object]],
+    *,
+    staged: bool = False,
+    arithmetic: Arithmetic = "exact",
+    gradients: Sequence[Mapping[str, object]] = (),
+    places: Mapping[str, str] = MappingProxyType({}),
+) -> Derivation:
+    """Work out the steps one after the other; errors name the step.
+
+    A step is a table: `name`, `op` (one of `OPS`), `operands` or `of` (names; `K^T` transposes, `Q[2]` is row 2), and
+    what the op needs: scale: by, written;  mask: mask, style;  softmax: along, base, empty;  over_sum, hardmax: along,
+    empty;  over, cross_entropy: along;  temperature: by;  soft_cap: cap;  feature_map: feature;  round: places, method,
+    ties;  activation, slope: function;  sum, mean, mean_square: over;  variance: of, over;  standardise, rescale:
+    epsilon;  norm: along;  stack: along;  part: first, count, every, of;  exp: base;  multiple: by;  float: format;
+    sinusoids, rotate: wavelength, angles, first_position, layout;  positions: formula (or several, in turn) of the
+    position p, the group k of features and the width d, first_position.
+
+    What is not in this list needs the fields of its class.
+
+    sinusoids and positions make a matrix as large as their operand, which is nothing but a measure.
+
+    The gradients follow: see `differentiated`.  `places` says what the two lists are called where they stand in Python,
+    so that errors say where: steps[1] is the second step.
+    """
+    d = Derivation({name: matrix(value) for name, value in givens.items()}, staged=staged, arithmetic=arithmetic)
+    if not steps:
+        raise InputError("A custom problem needs at least one [[step]] with name, op and operands.")
+    for number, step in enumerate(steps):
+        place = _place(places, "step", number)
+        with located(place):
+            d = _followed(d, step, place or f"Step {number + 1}")
+    return differentiated(d, gradients, places)
+
+
+def _followed(d: Derivation, step: Mapping[str, object], place: str) -> Derivation:
+    """The derivation with one more step."""
+    name, op = step.get("name"), step.get("op")
+    if not isinstance(name, str) or not name:
+        raise InputError(f"{place} has no name, or one that is not text.")
+    if len(name) > LONGEST_NAME:
+        raise InputError(f"{place} has a name of {len(name)} characters; {LONGEST_NAME} are enough.")
+    if not isinstance(op, str) or op not in OPS:
+        raise InputError(f"Step {name!r} has the op {op!r}; {offered(op, OPS, 'one of {} was expected')}")
+    known = {"name", "op", "operands", "of", "section", *_parameters(op)}
+    if unknown := sorted(set(step) - known):
+        raise InputError(
+            f"Step {name!r} ({op}) has {unknown[0]!r}; {offered(unknown[0], sorted(known), '{} are known')}"
+        )
+    step = _with_operands(step, op)
+    operands = step.get("operands")
+    if isinstance(operands, str):
+        operands = [operands]
+    if not isinstance(operands, list | tuple) or not operands or not all(isinstance(o, str) for o in operands):
+        raise InputError(f'Step {name!r} needs operands: a list of names such as ["Q", "K^T"].')
+    used = [_operand(o, name) for o in operands]
+    try:
+        made = _op(op, step, Before(d, name, used))
+    except ReadError as error:
+        raise ReadError(f"Step {name!r} ({op}): {error}", error.text, error.position) from error
+    return d.then(name, made, *used[: None if made.arity else 0], section=str(step.get("section", "")))
+
+
+def _with_operands(step: Mapping[str, object], op: str) -> Mapping[str, object]:
+    """The step with operands, where it has them by their shorter name; `of` says something else of some ops."""
+    of = step.get("of")
+    if of is None or (isinstance(of, str) and "of" in _parameters(op)):
+        return step
+    if "operands" in step:
+        raise InputError(f"Step {step['name']!r} has operands and of, which mean the same; one of them was expected.")
+    return {**{key: value for key, value in step.items() if key != "of"}, "operands": of}
+
+
+@contextmanager
+def located(place: str) -> Iterator[None]:
+    """Every sentence about what is wrong begins with the place, where there is one to name."""
+    try:
+        yield
+    except InputError as error:
+        if not place or str(error).startswith(place):
+            raise
+        message = f"{place}: {error}"
+        if isinstance(error, ReadError):
+            raise ReadError(message, error.text, error.position) from error
+        raise type(error)(message) from error
+
+
+def differentiated(
+    d: Derivation, gradients: Sequence[Mapping[str, object]], places: Mapping[str, str] = MappingProxyType({})
+) -> Derivation:
+    """The derivation with gradients after it, each a table: `of`, the name of a step, and `wrt`, names of givens.
+
+    For `of` = Z, dZ is the gradient of the loss with respect to Z: a given of that name, else 1 for every entry, so
+    that the loss is the sum of Z.  Without `wrt` the gradients of everything given on which Z depends are worked out.
+    """
+    for number, (of, table) in enumerate(zip(upstreams(gradients, places), gradients, strict=True)):
+        with located(_place(places, "gradient", number)):
+            wrt = table.get("wrt", [])
+            if isinstance(wrt, str):
+                wrt = [wrt]
+            if not isinstance(wrt, list | tuple) or not all(isinstance(name, str) for name in wrt):
+                raise InputError(f"The gradient of {of!r}: wrt is {wrt!r}; a list of givens was expected.")
+            d = backward(seeded(d, of), of, wrt)
+    return d
+
+
+def upstreams(gradients: Sequence[object], places: Mapping[str, str] = MappingProxyType({})) -> list[str]:
+    """The steps whose gradients the tables start from; `InputError` where one is no such table."""
+    return [_upstream(table, _place(places, "gradient", k) or f"Gradient {k + 1}") for k, table in enumerate(gradients)]
+
+
+def _upstream(table: object, place: str) -> str:
+    if not isinstance(table, Mapping):
+        raise InputError(f"{place} is {table!r}; a table with of and wrt was expected.")
+    if unknown := sorted(set(table) - {"of", "wrt"}):
+        raise InputError(f"{place} has {unknown[0]!r}; of and wrt are known.")
+    of = table.get("of")
+    if not isinstance(of, str):
+        raise InputError(f"{place}: of is {of!r}; the name of a step was expected.")
+    return of
+
+
+def _place(places: Mapping[str, str], what: str, number: int) -> str:
+    """steps[1], where the tables stand in Python; nothing where they stand in a file."""
+    return f"{places[what]}[{number}]" if what in places else ""
+
+
+def operand_names(steps: Sequence[Mapping[str, object]]) -> set[str]:
+    """The matrices that the operands of some steps name, as far as they can be read."""
+    names: set[str] = set()
+    for step in steps:
+        for said in (step.get("operands"), step.get("of")):
+            listed = said if isinstance(said, list | tuple) else [said]
+            names |= {x.removesuffix("^T").partition("[")[0] for x in listed if isinstance(x, str)}
+    return names
+
+
+def _operand(text: str, step: str) -> Operand:
+    name, turned = (text[:-2], True) if text.endswith("^T") else (text, False)
+    row: int | None = None
+    if name.endswith("]") and "[" in name:
+        name, _, index = name[:-1].partition("[")
+        if not index.isdecimal() or len(index) > 9 or int(index) < 1:
+            raise InputError(f"Step {step!r}: {text!r} has no row number of 1 or more in its brackets.")
+        row = int(index) - 1
+    return Operand(name, turned, row)
+
+
+def _op(op: str, step: Mapping[str, object], before: Before) -> Op:
+    stated = {key: value for key, value in step.items() if key in _parameters(op) and value is not None}
+    place = Place(f"Step {before.name!r}")
+    if op not in TOLD:
+        return _by_fields(op, stated, place)
+    kind, make = TOLD[op]
+    return make(read_data(kind, stated, place), before)
+
+
+def _parameters(op: str) -> Sequence[str]:
+    """What a step says beside its name, op and operands: what is listed above, else the fields of the operation."""
+    return keys(TOLD[op][0]) if op in TOLD else [own.name for own in fields(OPS[op])]  # type: ignore[arg-type]
+
+
+def _by_fields(op: str, stated: Mapping[str, object], place: Place) -> Op:
+    """An operation from its fields: one of a few words, a text, a whole number, or any number."""
+    kind = OPS[op]
+    said: dict[str, Any] = {}
+    try:
+        hints = get_type_hints(kind)
+    except NameError:  # a type that is imported for type checkers alone, such as a SymPy expression
+        hints = {}
+    for own in fields(kind):  # type: ignore[arg-type]
+        hint = hints.get(own.name, str if isinstance(own.default, str) else None)
+        known = Count if hint is int else hint if hint is str or get_origin(hint) is Literal else Number
+        if own.name in stated:
+            said[own.name] = read_data(known, stated[own.name], place.at(own.name))
+        elif own.default is MISSING and own.default_factory is MISSING:
+            raise place.lacks(own.name, kind_of(known).expected)
+    return kind(**said)

@@ -1,0 +1,282 @@
+"""Random numbers for whole blocks, drawn sublayer by sublayer along the stream of residuals.
+
+Where arithmetic is exact, the weights at the end of a sublayer are chosen so that the norm after it comes out, and in
+whole numbers where attention comes next, so that its scores are whole as well.  In decimals nothing has to come out:
+the stream is followed to three places, for choosing only, and no token may lose its deviation or equal another one.
+All searches end after counted tries.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import lcm, sqrt
+
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms.base import Scope, Settings
+from symattn.derivation.mechanisms.drawing import Rows, attention_weights, entries, is_small, number
+from symattn.derivation.mechanisms.feed_forward import BIASES, drawn_hidden
+from symattn.derivation.mechanisms.layer_norm import WEIGHTS, Grid, differ, drawn_output, first, normed, plus, times
+from symattn.derivation.mechanisms.multi_head_attention import heads
+from symattn.errors import InputError, UndefinedError
+from symattn.exact import AnyMatrix, Matrix, Rational, Size
+from symattn.exact.approximate import approximate
+from symattn.foundation.dice import pick, whole
+
+TRIES, FEWER_TRIES = 2000, 100
+"""Draws of a hidden layer until what it starts from is drawn again: exactly, and in decimals, which come cheap."""
+
+STARTS = 20
+"""Draws of inputs whose norms are to differ."""
+
+LARGEST_COMMON = 35
+"""Common denominator of what attention gives; sums with a larger one hardly ever have a norm that comes out."""
+
+PLACES = 3
+"""Places to which a stream of decimals is followed."""
+
+LEAST_DEVIATION = 0.5
+"""What a token in a stream of decimals needs to be normed."""
+
+LARGEST_SIZE, LARGEST_SEEN = 20, 3
+"""How large the entries of a stream of decimals may be, and those that attention sees."""
+
+Given = dict[str, Matrix]
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The residuals of a block so far, and what its next sublayer sees: the same, or in pre-norm their norm."""
+
+    rows: Grid
+    seen: Grid
+
+    @classmethod
+    def of(cls, rows: Grid, settings: Settings) -> Stream | None:
+        """The stream from these sums on; none where their norm does not come out, or cannot be told in decimals."""
+        norm = normed if settings.arithmetic == "exact" else _nearly_normed
+        out = [row for row in (norm(row, settings) for row in rows) if row is not None]
+        if len(out) < len(rows) or (settings.arithmetic != "exact" and len(set(map(tuple, out))) < len(out)):
+            return None
+        return cls(rows if settings.norm_place == "pre" else out, out)
+
+    @classmethod
+    def start(cls, rows: Rows, settings: Settings) -> Stream | None:
+        """The stream at the beginning of a block, which is normed in pre-norm alone."""
+        grid: Grid = [list(row) for row in rows]
+        return cls.of(grid, settings) if settings.norm_place == "pre" else cls(grid, grid)
+
+
+def _nearly_normed(row: Sequence[Rational], settings: Settings) -> list[Rational] | None:
+    """A row of decimals normed to a few places; none where it is too large, or has next to no deviation."""
+    if any(not -LARGEST_SIZE <= x <= LARGEST_SIZE for x in row):
+        return None
+    if settings.norm == "none":
+        return list(row)
+    mean = Fraction(sum(row), len(row)) if settings.norm == "layer" else Fraction(0)
+    number = len(row) - (settings.norm == "layer" and settings.variance == "sample")
+    variance = float(sum((x - mean) ** 2 for x in row)) / max(number, 1)
+    if variance < LEAST_DEVIATION**2:
+        return None
+    root = sqrt(variance + approximate(settings.epsilon))
+    return [_to_places(float(x - mean) / root) for x in row]
+
+
+def _to_places(x: float) -> Rational:
+    return Fraction(round(x * 10**PLACES), 10**PLACES)
+
+
+def normable(width: int, settings: Settings) -> None:
+    """`InputError` for features of which no norm can be set at random."""
+    fewest = 4 if settings.arithmetic == "exact" else 3
+    if settings.norm == "layer" and settings.variance == "population" and width < fewest:
+        why = "its deviation is never rational" if width == 3 else "a norm of so few tells nothing"
+        raise InputError(
+            f"Layer norm of {width} features is not set at random, for {why}; {fewest} features or more are."
+        )
+
+
+def started(n: int, width: int, settings: Settings, rng: random.Random) -> tuple[Matrix, Stream] | None:
+    """The inputs of a block and the stream that begins with them; none where what attention sees is not whole."""
+    pre = settings.norm_place == "pre" and settings.arithmetic == "exact"
+    x = first(lambda: _whole_norms(n, width, settings, rng), STARTS) if pre else entries(n, width, rng)
+    stream = x and Stream.start(x, settings)
+    return (Matrix(x), stream) if x and stream else None
+
+
+def _whole_norms(n: int, width: int, settings: Settings, rng: random.Random) -> Rows | None:
+    """Rows of small whole numbers whose norms are whole, and differ."""
+    rows = [first(lambda: _whole_norm(width, settings, rng), TRIES) for _ in range(n)]
+    found = [row for row in rows if row]
+    if len(found) < n:
+        raise InputError(f"Of {TRIES} rows of {width} whole numbers none has a norm of whole numbers.")
+    out = [normed(row, settings) for row in found]
+    return found if all(row not in out[:i] for i, row in enumerate(out)) else None
+
+
+def _whole_norm(width: int, settings: Settings, rng: random.Random) -> list[int] | None:
+    row = [whole(rng, -3, 4) for _ in range(width)]
+    out = normed(row, settings)
+    return row if out and len(set(row)) > 1 and whole_rows([out]) else None
+
+
+def whole_rows(rows: Grid) -> Rows | None:
+    """Rows of whole numbers; none for others."""
+    found = [[int(x) for x in row] for row in rows]
+    return found if found == rows else None
+
+
+@dataclass
+class Effort:
+    """How many sublayers may still be drawn, so that what is hopeless is given up within seconds, the same anywhere."""
+
+    left: int = 300
+
+    def spend(self, settings: Settings) -> None:
+        self.left -= 1
+        if self.left < 0 and settings.arithmetic != "exact":
+            raise InputError(
+                "No block that is worth setting was found with these sizes and settings; other sizes leave more room."
+            )
+        if self.left < 0:
+            raise InputError(
+                "No block whose norms come out was found with these sizes and settings; d_model = 4 leaves the most "
+                "room, and arithmetic = decimal takes any."
+            )
+
+
+def attended(
+    stream: Stream,
+    settings: Settings,
+    sizes: Mapping[str, Size],
+    rng: random.Random,
+    effort: Effort,
+    *,
+    memory: Rows | None = None,
+    place: str = "",
+    before_attention: bool = False,
+) -> tuple[Given, Stream] | None:
+    """Weights of attention of a stream to itself or to `memory`, and the stream after it; none where none are found.
+
+    `InputError` where no norm can come out, for the weights are irrational.
+    """
+    effort.spend(settings)
+    exactly, width = settings.arithmetic == "exact", number(sizes, "d_model")
+    source = whole_rows(stream.seen) if exactly else stream.seen
+    if source is None:
+        return None
+    seen = memory or source
+    given = attention_weights(
+        _floats(source), _floats(seen), settings, {**sizes, "m": len(seen), "d_out": width}, rng, place
+    )
+    if given is None:
+        return None
+    at = Scope(place=place)
+    del given[at("W_O")]
+    alone = Derivation({"X": Matrix(source), "E": Matrix(seen), **given}, arithmetic=settings.arithmetic)
+    try:
+        last = heads(alone, settings, {**sizes, "m": len(seen)}, "X", "E" if memory else "", place).last
+    except UndefinedError:  # scores over a sum of 0
+        return None
+    outputs = rational(last.result) if exactly else _nearly(last.result)
+    if outputs is None:
+        raise InputError(
+            "These settings make the weights of attention irrational, so that no norm after it comes out: arithmetic = "
+            "decimal takes any; exactly, a softmax with base 2 or 3 and d_k = 1 or 4, or weights by hardmax leave room."
+        )
+    if exactly and lcm(*(x.denominator for row in outputs for x in row)) > LARGEST_COMMON:
+        return None
+    found = _ended(stream, outputs, (0,), settings, rng, before_attention)
+    return found and ({**given, at("W_O"): found[0]}, found[2])
+
+
+def fed_forward(
+    stream: Stream,
+    settings: Settings,
+    sizes: Mapping[str, Size],
+    rng: random.Random,
+    effort: Effort,
+    *,
+    before_attention: bool = False,
+) -> tuple[Given, Stream] | None:
+    """Weights of a feed-forward network, and the stream after it; none where none are found.
+
+    In pre-norm what a block ends with is normed only `before_attention`, by the next block.
+    """
+    effort.spend(settings)
+    tries = TRIES if settings.arithmetic == "exact" else FEWER_TRIES
+    layers = first(lambda: drawn_hidden(stream.seen, number(sizes, "d_ff"), settings, rng), tries)
+    if layers is None:
+        return None
+    given, hidden = layers
+    is_last = settings.norm_place == "pre" and not before_attention
+    judged = replace(settings, norm="none") if is_last else settings
+    found = _ended(stream, hidden, BIASES, judged, rng, before_attention)
+    return found and ({**given, "W_2": found[0], "b_2": found[1]}, found[2])
+
+
+def _ended(
+    stream: Stream,
+    inputs: Grid,
+    biases: tuple[int, ...],
+    settings: Settings,
+    rng: random.Random,
+    before_attention: bool,
+) -> tuple[Matrix, Matrix, Stream] | None:
+    """The weights and the bias that end a sublayer, and the stream after its residual and its norm."""
+    if settings.arithmetic != "exact":
+        return first(lambda: _any_end(stream, inputs, biases, settings, rng, before_attention), ENDS)
+    drawn = drawn_output(
+        stream.rows, inputs, biases, settings, rng, lambda out: not before_attention or whole_rows(out) is not None
+    )
+    if drawn is None:
+        return None
+    weights, bias = drawn
+    sums = plus(plus(stream.rows, times(inputs, weights)), [bias] * len(inputs))
+    after = Stream.of(sums, settings) if all(is_small(x) for row in sums for x in row) else None
+    return (Matrix(weights), Matrix([bias]), after) if after else None
+
+
+def _any_end(
+    stream: Stream,
+    inputs: Grid,
+    biases: tuple[int, ...],
+    settings: Settings,
+    rng: random.Random,
+    before_attention: bool,
+) -> tuple[Matrix, Matrix, Stream] | None:
+    """Any weights and any bias after which the stream goes on in decimals."""
+    width = len(stream.rows[0])
+    weights: Grid = [[pick(rng, WEIGHTS) for _ in range(width)] for _ in inputs[0]]
+    bias: list[Rational] = [pick(rng, biases) for _ in range(width)]
+    if not differ(weights):
+        return None
+    after = Stream.of(plus(plus(stream.rows, times(inputs, weights)), [bias] * len(inputs)), settings)
+    if not after or (before_attention and any(abs(x) > LARGEST_SEEN for row in _floats(after.seen) for x in row)):
+        return None
+    return Matrix(weights), Matrix([bias]), after
+
+
+ENDS = 200
+"""Draws of any weights that end a sublayer, until what they start from is drawn again."""
+
+
+def _floats(rows: Sequence[Sequence[Rational]]) -> list[list[float]]:
+    """For choosing only; whole numbers stay."""
+    return [[x if isinstance(x, int) else float(x) for x in row] for row in rows]
+
+
+def _nearly(m: AnyMatrix) -> Grid | None:
+    return [[_to_places(approximate(x)) for x in row] for row in m.rows] if isinstance(m, Matrix) else None
+
+
+def rational(m: AnyMatrix) -> Grid | None:
+    """The rows of a matrix of rational numbers, none for any other."""
+    if not isinstance(m, Matrix) or not all(isinstance(x, int | Fraction) for x in m):
+        return None
+    return [[x for x in row if isinstance(x, int | Fraction)] for row in m.rows]
+
+
+__all__ = ["Effort", "Given", "Stream", "attended", "fed_forward", "normable", "rational", "started", "whole_rows"]

@@ -1,0 +1,259 @@
+"""Random numbers with which the way back stays in small fractions, for mechanisms whose weights are given.
+
+A row of the softmax's gradient is a_j·(g_j − Σ a_k·g_k), so the gradients g are chosen with a whole mean over the
+weights where there is one, and weights are tenths: those of the forward pass, rounded.  Only `random()` of the
+generators is used.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from itertools import combinations, pairwise
+from math import lcm
+from operator import mul
+from typing import TypeVar
+
+from symattn.derivation.derivation import Derivation, Step
+from symattn.derivation.mechanisms.backward import backward, gradient
+from symattn.derivation.mechanisms.drawing import Rows, dull, is_small
+from symattn.derivation.ops.attention import Keep
+from symattn.derivation.ops.gradient import SoftmaxGradient
+from symattn.errors import InputError
+from symattn.exact import AnyMatrix, Matrix, Rational, Value, is_symbolic
+from symattn.exact.approximate import approximate
+from symattn.foundation.dice import pick, whole
+
+T = TypeVar("T")
+Weights = list[Fraction]
+
+DENOMINATORS = (4, 5, 6, 8, 10)
+"""Of weights that come from nothing else that is given."""
+
+TENTHS = 10
+"""Weights of a forward pass are rounded to them."""
+
+UPSTREAM = (-2, -1, -1, 0, 1, 1, 2)
+"""What gradients that are given are drawn from."""
+
+LARGEST_GRADIENT = 9
+LARGEST_SHARE = 0.8
+ROWS = 40
+"""Rows drawn until what they depend on is drawn again."""
+
+DRAWS = 10_000
+
+
+def first(draw: Callable[[], T | None], what: str, tries: int = DRAWS) -> T:
+    """The first that a draw gives; `InputError` says that there is none."""
+    for _ in range(tries):
+        if (drawn := draw()) is not None:
+            return drawn
+    raise InputError(f"Of {tries} draws none gave {what}; other sizes leave more room.")
+
+
+@cache
+def shares(denominator: int, count: int) -> tuple[tuple[int, ...], ...]:
+    """All ways to cut a whole into so many parts, in units of 1/denominator, that are neither equal nor lopsided."""
+    if count == 1:
+        return ((denominator,),)
+    cuts = combinations(range(1, denominator), count - 1)
+    found = (tuple(b - a for a, b in pairwise((0, *cut, denominator))) for cut in cuts)
+    return tuple(parts for parts in found if len(set(parts)) > 1 and max(parts) <= LARGEST_SHARE * denominator)
+
+
+def upstream_row(columns: int, rng: random.Random) -> list[int]:
+    return [pick(rng, UPSTREAM) for _ in range(columns)]
+
+
+def telling_row(gradient: Sequence[int], seen: Sequence[bool], denominator: int, rng: random.Random) -> Weights | None:
+    """Weights of what is seen over which the mean of the gradient is whole; none where there are none.
+
+    Nor where all gradients are equal, so that going back through the softmax leaves nothing.
+    """
+    visible = [g for g, x in zip(gradient, seen, strict=True) if x]
+    if max(map(abs, gradient)) > LARGEST_GRADIENT or (len(visible) > 1 and len(set(visible)) == 1):
+        return None
+    whole_mean = [s for s in shares(denominator, len(visible)) if sum(map(mul, s, visible)) % denominator == 0]
+    if not whole_mean:
+        return None
+    parts = iter(pick(rng, whole_mean))
+    return [Fraction(next(parts), denominator) if x else Fraction(0) for x in seen]
+
+
+def rounded(weights: AnyMatrix, keep: Keep) -> list[Weights] | None:
+    """Weights of a forward pass rounded to tenths, if every row still sums to 1, and not all rows are equal.
+
+    What is seen keeps a weight, and several that are seen do not all have the same.
+    """
+    if not isinstance(weights, Matrix):
+        return None
+    rows = [[Fraction(round(TENTHS * approximate(x)), TENTHS) for x in row] for row in weights.rows]
+    for row, seen in zip(rows, keep, strict=True):
+        visible = [x for x, kept in zip(row, seen, strict=True) if kept]
+        if sum(row) != 1 or not all(visible) or any(x for x, kept in zip(row, seen, strict=True) if not kept):
+            return None
+        if len(visible) > 1 and len(set(visible)) == 1:
+            return None
+    several = [row for row in rows if sum(map(bool, row)) > 1]
+    return None if len(several) > 1 and all(row == several[0] for row in several) else rows
+
+
+def upstream_of_heads(
+    heads: Sequence[Sequence[Weights]],
+    values: Sequence[Rows],
+    outputs: Rows | None,
+    width: int,
+    rng: random.Random,
+) -> Rows | None:
+    """The gradient with respect to the output, `width` wide, for these weights and values of every head (m×d_v).
+
+    `outputs` is W_O, none where the output is that of the only head.  Of the rows that leave something after the way
+    back through the softmax, one is taken for which the means over the weights have the smallest denominators.
+    """
+    gradients: Rows = []
+    for i in range(len(heads[0])):
+        found: dict[int, Rows] = {}
+        for _ in range(ROWS):
+            gradient = upstream_row(width, rng)
+            back = gradient if outputs is None else [sum(map(mul, gradient, row)) for row in outputs]
+            own = [[sum(map(mul, _columns(back, h, v), value)) for value in v] for h, v in enumerate(values)]
+            if gradient in gradients or not all(map(_tells, own, (weights[i] for weights in heads))):
+                continue
+            means = (sum(map(mul, weights[i], g)) for weights, g in zip(heads, own, strict=True))
+            found.setdefault(max(Fraction(mean).denominator for mean in means), []).append(gradient)
+        if not found:
+            return None
+        gradients.append(found[min(found)][0])
+    return gradients if all(map(any, zip(*gradients, strict=True))) else None
+
+
+def _tells(gradient: Sequence[int], weights: Weights) -> bool:
+    """Whether a gradient with respect to weights is small and leaves something for their scores."""
+    visible = [g for g, x in zip(gradient, weights, strict=True) if x]
+    return max(map(abs, gradient)) <= LARGEST_GRADIENT and (len(visible) == 1 or len(set(visible)) > 1)
+
+
+def _columns(row: list[int], head: int, values: Rows) -> list[int]:
+    """What one head has of a row of all heads side by side."""
+    width = len(values[0])
+    return row[head * width : (head + 1) * width]
+
+
+def full(rows: int, columns: int) -> Keep:
+    """Every query sees every key."""
+    return tuple((True,) * columns for _ in range(rows))
+
+
+def one_hot(rows: int, columns: int, rng: random.Random) -> Matrix:
+    """Rows with a single 1; every column has one if there are rows enough."""
+    first_one = whole(rng, 0, columns - 1)
+    turn = pick(rng, (-1, 1))
+    return Matrix([[int(j == (first_one + turn * i) % columns) for j in range(columns)] for i in range(rows)])
+
+
+# ------------------------------------------------------------------------------------------------ after a forward pass
+
+CANDIDATES = 3000
+"""Gradients of the output that are tried."""
+
+STEEP = 4
+"""Up to what size their entries are drawn."""
+
+
+def upstream(d: Derivation, rng: random.Random) -> Matrix | None:
+    """A gradient of the output, in whole numbers, with which all that follow can be written; none where none is found.
+
+    Every gradient is linear in it, so that those for its entries one by one give those for any.  Where something in
+    them is neither rational nor a rational multiple of a logarithm, all of them are long, and any will do.
+    """
+    of = d.last
+    rows, columns = (int(size) for size in of.result.shape)
+    places = [(i, j) for i in range(rows) for j in range(columns)]
+    units = [
+        _back(d, Matrix([[int((i, j) == place) for j in range(columns)] for i in range(rows)])) for place in places
+    ]
+    forms = _forms(units)
+    for _ in range(CANDIDATES):
+        flat = [whole(rng, -STEEP, STEEP) for _ in places]
+        grid = [flat[i * columns : (i + 1) * columns] for i in range(rows)]
+        if dull(grid) or (forms is not None and not all(_fits(form, flat) for form in forms)):
+            continue
+        if not _is_idle(_back(d, found := Matrix(grid))):
+            return found
+    return None
+
+
+def _back(d: Derivation, gradient_of_output: Matrix) -> list[Step]:
+    """The steps of the way back."""
+    of = d.last.name
+    back = backward(replace(d, givens={**d.givens, gradient(of): gradient_of_output}), of)
+    return list(back.steps[len(d.steps) :])
+
+
+Form = tuple[int, tuple[int, ...]]
+"""A number that is linear in others: their factors, and what the sum is divided by."""
+
+
+def _forms(units: Sequence[list[Step]]) -> list[Form] | None:
+    """Every entry of every gradient, the largest divisors first; none where an entry is of another kind."""
+    found: dict[Form, None] = {}
+    for steps in zip(*units, strict=True):
+        for entries in zip(*(step.result for step in steps if isinstance(step.result, Matrix)), strict=True):
+            parts = [_parts(x) for x in entries]
+            for kind in (0, 1):
+                factors = [part[kind] for part in parts if part]
+                if len(factors) < len(parts):
+                    return None
+                below = lcm(*(x.denominator for x in factors))
+                if any(factors):
+                    found[below, tuple(int(x * below) for x in factors)] = None
+    return sorted(found, reverse=True)
+
+
+def _parts(x: Value) -> tuple[Rational, Rational] | None:
+    """a and b of a + b·ln c; none where it is another number."""
+    if isinstance(x, int | Fraction):
+        return x, 0
+    if not is_symbolic(x):
+        return None
+    import sympy
+
+    a, rest = sympy.expand(x).as_coeff_Add()
+    b, logarithm = rest.as_coeff_Mul()
+    if not (a.is_Rational and b.is_Rational and isinstance(logarithm, sympy.log)):
+        return None
+    return Fraction(int(a.p), int(a.q)), Fraction(int(b.p), int(b.q))
+
+
+def _fits(form: Form, numbers: Sequence[int]) -> bool:
+    below, factors = form
+    return is_small(Fraction(sum(map(mul, factors, numbers)), below))
+
+
+def _is_idle(steps: Sequence[Step]) -> bool:
+    """Whether a gradient is 0, or no score of a token gets any."""
+    for step in steps:
+        if not isinstance(step.result, Matrix) or not any(x != 0 for x in step.result):
+            return True
+        if isinstance(step.op, SoftmaxGradient) and not all(any(x != 0 for x in row) for row in step.result.rows):
+            return True
+    return False
+
+
+__all__ = [
+    "DENOMINATORS",
+    "Weights",
+    "first",
+    "full",
+    "one_hot",
+    "rounded",
+    "shares",
+    "telling_row",
+    "upstream",
+    "upstream_of_heads",
+    "upstream_row",
+]

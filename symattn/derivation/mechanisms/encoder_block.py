@@ -1,0 +1,178 @@
+"""One block of the encoder: attention and a feed-forward network, each with a residual and a norm.
+
+Post-norm, LN(x + f(x)), is Vaswani et al. 2017, section 3.1; pre-norm, x + f(LN(x)), is Xiong et al. 2020, section 3.1.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms.base import HEADS, NORM, SCORES, Mechanism, Settings
+from symattn.derivation.mechanisms.drawing import attention_weights, entries, found, number
+from symattn.derivation.mechanisms.drawing_blocks import Effort, attended, fed_forward, normable, rational, started
+from symattn.derivation.mechanisms.feed_forward import BIASES, drawn_hidden, feed_forward
+from symattn.derivation.mechanisms.layer_norm import (
+    Grid,
+    comes_out,
+    drawn_output,
+    first,
+    normalise,
+    normed,
+    plus,
+    times,
+    whole_rows_to_norm,
+)
+from symattn.derivation.mechanisms.multi_head_attention import heads, output_and_biases
+from symattn.derivation.ops import Add
+from symattn.errors import ShapeError
+from symattn.exact import Matrix, Size
+
+
+def encoder_block(
+    d: Derivation, settings: Settings, sizes: Mapping[str, Size], source: str = "X", place: str = ""
+) -> Derivation:
+    """The whole block from its input `source`; the last step is its output: N2 in post-norm, R2 in pre-norm."""
+    inside = source
+    if settings.norm_place == "pre":
+        d, inside = normalise(d, "N1", source, settings, place)
+    d = heads(d, settings, sizes, inside, place=place)
+    return after_attention(d, settings, source, d.last.name, place)
+
+
+def after_attention(d: Derivation, settings: Settings, source: str, attended: str, place: str = "") -> Derivation:
+    """What follows attention in a block: the residual R1 = source + attended, and all that comes then."""
+    d, first = residual(d, "R1", source, attended, place)
+    if settings.norm_place == "pre":
+        d, inside = normalise(d, "N2", first, settings, place)
+        d = feed_forward(d, settings, inside, place)
+        return residual(d, "R2", first, d.last.name, place)[0]
+    d, first = normalise(d, "N1", first, settings, place)
+    d = feed_forward(d, settings, first, place)
+    d, second = residual(d, "R2", first, d.last.name, place)
+    return normalise(d, "N2", second, settings, place)[0]
+
+
+def residual(d: Derivation, name: str, source: str, added: str, place: str = "") -> tuple[Derivation, str]:
+    """source + added, which must be of one shape, and what the sum is called."""
+    shapes = d.value(source).shape, d.value(added).shape
+    if shapes[0] != shapes[1]:
+        (rows, columns), (more, others) = shapes
+        raise ShapeError(
+            f"The residual {name} adds {added} ({more}×{others}) to {source} ({rows}×{columns}); both must have the "
+            "same shape, so that what a sublayer gives must be as wide as its input."
+        )
+    name = f"{name}^{place}" if place else name
+    return d.then(name, Add(), source, added, section=place), name
+
+
+# ------------------------------------------------------------------------------------------------ random numbers
+
+TRIES = 2000
+"""Draws of one half of the block until what it starts from is drawn again."""
+
+
+def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    """Numbers for the whole block; all norms come out where arithmetic and the weights of attention are exact.
+
+    In pre-norm powers of e may have fractions as exponents; those of 2 need whole ones.
+    """
+    whole_exponents = settings.norm_place == "pre" and settings.norm != "none" and settings.base != "e"
+    if settings.arithmetic != "exact" or whole_exponents:
+        return _by_sublayers(settings, sizes, rng)
+
+    def drawn() -> dict[str, Matrix] | None:
+        if (half := _first_half(settings, sizes, rng)) is None:
+            return None
+        givens, sums = half
+        layers = second_half(sums, settings, number(sizes, "d_ff"), rng)
+        return layers and {**givens, **layers}
+
+    return found(drawn, "a block whose norms come out exactly (with arithmetic = decimal they need not)")
+
+
+def _by_sublayers(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    n, width, effort = number(sizes, "n"), number(sizes, "d_model"), Effort()
+    normable(width, settings)
+
+    def drawn() -> dict[str, Matrix] | None:
+        start = started(n, width, settings, rng)
+        own = start and attended(start[1], settings, sizes, rng, effort)
+        layers = own and fed_forward(own[1], settings, sizes, rng, effort)
+        return {"X": start[0], **own[0], **layers[0]} if start and own and layers else None
+
+    return found(drawn, "a block that is worth setting")
+
+
+def _first_half(
+    settings: Settings, sizes: Mapping[str, Size], rng: random.Random
+) -> tuple[dict[str, Matrix], Grid] | None:
+    """Inputs, weights of attention, and R1; none where there are none whose norm comes out.
+
+    In pre-norm the norm of the inputs does.  Where R1 is irrational its norm cannot, and the inputs stand in for R1.
+    """
+    n, width = number(sizes, "n"), number(sizes, "d_model")
+    pre = settings.norm_place == "pre" and settings.norm != "none"
+    x = whole_rows_to_norm(n, width, settings, rng) if pre else entries(n, width, rng)
+    weights = attention_weights(x, x, settings, {**sizes, "d_out": width}, rng)
+    if weights is None:
+        return None
+    inputs: Grid = [list(row) for row in x]
+    givens = {"X": Matrix(x), **weights}
+    del weights["W_O"]
+    outputs = None if pre else rational(heads(Derivation({"X": Matrix(x), **weights}), settings, sizes).last.result)
+    if outputs is None:
+        return givens, inputs
+    drawn = drawn_output(inputs, outputs, (0,), settings, rng)
+    if drawn is None:
+        return None
+    w_o, _ = drawn
+    return {**givens, "W_O": Matrix(w_o)}, plus(inputs, times(outputs, w_o))
+
+
+def second_half(sums: Grid, settings: Settings, d_ff: int, rng: random.Random) -> dict[str, Matrix] | None:
+    """Weights of the feed-forward network after R1; in post-norm the norm of R2 comes out where that of R1 does."""
+    inside = [normed(row, settings) or row for row in sums]
+    layers = first(lambda: drawn_hidden(inside, d_ff, settings, rng), TRIES)
+    if layers is None:
+        return None
+    given, hidden = layers
+    post = settings.norm_place == "post"
+    judged = replace(settings, norm=settings.norm if post and comes_out(sums, settings) else "none")
+    drawn = drawn_output(inside if post else sums, hidden, BIASES, judged, rng)
+    if drawn is None:
+        return None
+    w_2, b_2 = drawn
+    return {**given, "W_2": Matrix(w_2), "b_2": Matrix([b_2])}
+
+
+MECHANISM = Mechanism(
+    name="encoder_block",
+    title="Encoder block",
+    givens={
+        "X": ("n", "d_model"),
+        "W_Q": ("d_model", "h*d_k"),
+        "W_K": ("d_model", "g*d_k"),
+        "W_V": ("d_model", "g*d_v"),
+        "W_1": ("d_model", "d_ff"),
+        "W_2": ("d_ff", "d_model"),
+    },
+    optional={
+        **output_and_biases("d_model"),
+        "gamma1": ("1", "d_model"),
+        "beta1": ("1", "d_model"),
+        "b_1": ("1", "d_ff"),
+        "b_2": ("1", "d_model"),
+        "gamma2": ("1", "d_model"),
+        "beta2": ("1", "d_model"),
+        "B": ("n", "n"),
+    },
+    usual=("W_O", "b_1", "b_2"),
+    drawn={"base": 2},  # rational weights, so that norms come out
+    uses=SCORES | HEADS | NORM | {"function"},
+    default_sizes={"n": 2, "d_model": 4, "d_k": 4, "d_v": 2, "d_ff": 2},
+    derive=encoder_block,
+    draw=draw,
+)

@@ -1,0 +1,64 @@
+"""An encoder block there and back: through both norms and residuals, the feed-forward network and attention.
+
+Y is the output, with the norm at the end (post-norm) or without it (pre-norm), and its gradient dY is given.  What goes
+round a sublayer, the residual, and what goes through it are added up on the way back.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms import encoder_block as block
+from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES
+from symattn.derivation.mechanisms.backward import backward
+from symattn.derivation.mechanisms.base import HEADS, NORM, Mechanism, Settings
+from symattn.derivation.mechanisms.drawing_gradients import first, upstream
+from symattn.derivation.mechanisms.feed_forward_gradient import complaint
+from symattn.derivation.ops.gradient import Copy
+from symattn.errors import UndefinedError
+from symattn.exact import Matrix, Size
+
+
+def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+    return backward(forward(d, settings, sizes), "Y")
+
+
+def forward(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+    d = block.encoder_block(d, settings, sizes)
+    return d.then("Y", Copy(), d.last.name)
+
+
+def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    def drawn() -> dict[str, Matrix] | None:
+        given = block.draw(settings, sizes, rng)
+        try:
+            there = forward(Derivation(given, arithmetic=settings.arithmetic), settings, sizes)
+        except UndefinedError:  # a token whose features are all equal has no norm
+            return None
+        back = upstream(there, rng)
+        return None if back is None else {**given, "dY": back}
+
+    return first(
+        drawn, "gradients that come out, as they hardly do with a norm (arithmetic = decimal takes any)", DRAWS
+    )
+
+
+DRAWS = 30
+
+MECHANISM = Mechanism(
+    name="encoder_block_gradient",
+    title="Encoder block and its gradients",
+    givens={**block.MECHANISM.givens, "dY": ("n", "d_model")},
+    optional=block.MECHANISM.optional,
+    usual=block.MECHANISM.usual,
+    drawn={
+        "arithmetic": "decimal"
+    },  # gradients through a norm are long fractions; without one, base 2 keeps them short
+    uses=CHANGED_SCORES | HEADS | NORM | {"function"},
+    default_sizes={"n": 2, "d_model": 4, "d_k": 4, "d_v": 2, "d_ff": 2},
+    derive=derive,
+    draw=draw,
+    complaint=complaint,
+)

@@ -1,0 +1,99 @@
+"""The feed-forward network after attention, each token for itself: Vaswani et al. 2017, section 3.3, equation 2."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms.base import Mechanism, Settings
+from symattn.derivation.mechanisms.drawing import number
+from symattn.derivation.mechanisms.layer_norm import Grid, differ, plus, times
+from symattn.derivation.ops import Activation, Add, MatMul
+from symattn.exact import Matrix, Size
+from symattn.foundation.dice import pick, whole
+
+
+def feed_forward(d: Derivation, settings: Settings, source: str, place: str = "") -> Derivation:
+    """F = function(source W_1 + b_1) W_2 + b_2, with the biases that are given; the last step is F."""
+    at = f"^{place}" if place else ""
+    function = settings.function or "relu"
+    d = _linear(d, source, "1", "H" if function == "identity" else "H_linear", "H_product", place)
+    if function != "identity":
+        d = d.then(f"H{at}", Activation(function), d.last.name, section=place)  # n × d_ff
+    return _linear(d, f"H{at}", "2", "F", "F_product", place)
+
+
+def _linear(d: Derivation, source: str, layer: str, name: str, product: str, place: str) -> Derivation:
+    """source W + b under `name`; before the bias it is `product`."""
+    at = f"^{place}" if place else ""
+    weight, bias = f"W_{layer}{at}", f"b_{layer}{at}"
+    if bias not in d.givens:
+        return d.then(name + at, MatMul(), source, weight, section=place)
+    d = d.then(product + at, MatMul(), source, weight, section=place)
+    return d.then(name + at, Add(), product + at, bias, section=place)
+
+
+# ------------------------------------------------------------------------------------------------ random weights
+
+
+WEIGHTS = (-1, -1, 0, 0, 0, 1, 1, 1, 2)
+BIASES = (-2, -1, 0, 1, 2)
+
+
+def drawn_hidden(
+    rows: Grid, d_ff: int, settings: Settings, rng: random.Random
+) -> tuple[dict[str, Matrix], Grid] | None:
+    """W_1 and b_1, and the hidden rows that they make with ReLU; none where these teach nothing.
+
+    They teach where ReLU cuts something off and leaves something for every token and in every unit, and where the bias
+    turns a sign, so that adding it after ReLU is seen.
+    """
+    weights: Grid = [[pick(rng, WEIGHTS) for _ in range(d_ff)] for _ in rows[0]]
+    bias: Grid = [[pick(rng, BIASES) for _ in range(d_ff)]]
+    if not differ(weights):
+        return None
+    products = times(rows, weights)
+    linear = plus(products, bias * len(rows))
+    hidden: Grid = [[max(x, 0) for x in row] for row in linear]
+    cut = any(x < 0 for row in linear for x in row)
+    turned = any(x * y < 0 for pair in zip(products, linear, strict=True) for x, y in zip(*pair, strict=True))
+    if settings.function in RATIONAL and not (cut and turned and _every_line_counts(hidden)):
+        return None
+    return {"W_1": Matrix(weights), "b_1": Matrix(bias)}, hidden
+
+
+RATIONAL = ("", "relu")
+"""The functions whose hidden rows are worked out."""
+
+
+def _every_line_counts(rows: Grid) -> bool:
+    """Whether no row and no column is 0."""
+    return all(map(any, rows)) and all(map(any, zip(*rows, strict=True)))
+
+
+def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    n, d, d_ff, d_out = (number(sizes, letter) for letter in ("n", "d_model", "d_ff", "d_out"))
+    while True:
+        x: Grid = [[whole(rng, -2, 3) for _ in range(d)] for _ in range(n)]
+        w_2: Grid = [[pick(rng, WEIGHTS) for _ in range(d_out)] for _ in range(d_ff)]
+        b_2 = [[pick(rng, BIASES) for _ in range(d_out)]]
+        if differ(w_2) and any(b_2[0]) and (drawn := drawn_hidden(x, d_ff, settings, rng)):
+            return {"X": Matrix(x), **drawn[0], "W_2": Matrix(w_2), "b_2": Matrix(b_2)}
+
+
+def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+    return feed_forward(d, settings, "X")
+
+
+MECHANISM = Mechanism(
+    name="feed_forward",
+    title="Feed-forward network",
+    givens={"X": ("n", "d_model"), "W_1": ("d_model", "d_ff"), "W_2": ("d_ff", "d_out")},
+    optional={"b_1": ("1", "d_ff"), "b_2": ("1", "d_out")},
+    usual=("b_1", "b_2"),
+    uses=frozenset({"function"}),
+    default_sizes={"n": 3, "d_model": 2, "d_ff": 3, "d_out": 2},
+    draw=draw,
+    derive=derive,
+)

@@ -1,0 +1,109 @@
+"""Decoding with a key/value cache: one token after the other, each against the keys and values kept so far.
+
+Every token is projected once and its key and value are appended; its query is used once and forgotten (Shazeer 2019,
+section 2.4).  What comes out is what a causal pass over all tokens gives, for a token never sees a later one.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+
+from symattn.derivation.derivation import Derivation, Operand, row_of, transposed
+from symattn.derivation.mechanisms.base import Mechanism, Settings, scale_op
+from symattn.derivation.mechanisms.drawing import attention_weights, entries, found, number
+from symattn.derivation.ops import Activation, Add, Append, Mask, MatMul, Softmax, causal
+from symattn.errors import InputError
+from symattn.exact import Matrix, Size
+from symattn.foundation.languages import message
+
+
+def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+    n = sizes["n"]
+    if not isinstance(n, int):
+        raise InputError(f"Token by token, the number of tokens must be a number, not {n}.")
+    if settings.mask not in (None, "none", "causal"):
+        raise InputError(
+            f"The mask is {settings.mask!r}; with a cache a token sees itself and all before it, as causal."
+        )
+    scale = scale_op(settings.scale, sizes)
+    for t in range(1, n + 1):
+        section = message("token {token}", token=t)
+        for role in settings.order:
+            d = _project(d, role, settings, t)
+        for role in "KV":
+            kept = (f"{role}_cache.{t - 1}",) if t > 1 else ()
+            d = d.then(f"{role}_cache.{t}", Append(), *kept, f"{role}.{t}", section=section)  # t × d
+        d = d.then(f"S.{t}", MatMul(), f"Q.{t}", transposed(f"K_cache.{t}"), section=section)  # 1 × t
+        if scale:
+            d = d.then(f"S'.{t}", scale, f"S.{t}", section=section)
+        d = d.then(f"A.{t}", Softmax("rows", settings.base), d.last.name, section=section)
+        if settings.rounding:
+            d = d.then(f"A_rounded.{t}", settings.rounding.op("rows"), f"A.{t}", section=section)
+        d = d.then(f"Z.{t}", MatMul(), d.last.name, f"V_cache.{t}", section=section)  # 1 × d_v
+    return d.then("Z", Append(), *(f"Z.{t}" for t in range(1, n + 1)), section=message("all tokens"))
+
+
+def _project(d: Derivation, role: str, settings: Settings, t: int) -> Derivation:
+    """The query, the key or the value of token t (from 1), with a bias and an activation where there are any."""
+    section, activated = message("token {token}", token=t), settings.activation != "identity"
+    names = [
+        *([f"{role}_product"] if f"b_{role}" in d.givens else []),
+        *([f"{role}_linear"] if activated else []),
+        role,
+    ]
+    d = d.then(f"{names[0]}.{t}", MatMul(), row_of("X", t - 1), f"W_{role}", section=section)
+    if f"b_{role}" in d.givens:
+        d = d.then(f"{names[1]}.{t}", Add(), d.last.name, f"b_{role}", section=section)
+    if activated:
+        d = d.then(f"{role}.{t}", Activation(settings.activation), d.last.name, section=section)
+    return d
+
+
+def full_pass(d: Derivation) -> Derivation:
+    """The same output for all tokens at once, under a causal mask."""
+    full, n = Derivation(d.givens), d.givens["X"].shape[0]
+    assert isinstance(n, int)
+    mask = Mask(causal(n, n), kind="causal")
+    for step in (step for step in d if step.token == 1 and not isinstance(step.op, Append)):
+        if step.role == "A":
+            full = full.then("M", mask, full.last.name).then("A", step.op, "M")
+        else:
+            full = full.then(step.role, step.op, *(_whole(operand) for operand in step.operands))
+    return full
+
+
+def _whole(operand: Operand) -> Operand:
+    """What all tokens have where one token has its own: Q for Q.1, K for what is kept of it."""
+    return replace(operand, name=operand.name.partition(".")[0].removesuffix("_cache"), row=None)
+
+
+def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    """Inputs and weights as for a causal pass."""
+    n, width = number(sizes, "n"), number(sizes, "d_model")
+    own, wide = replace(settings, mask="causal"), {**sizes, "d_out": sizes["d_v"]}
+
+    def givens() -> dict[str, Matrix] | None:
+        x = entries(n, width, rng)
+        weights = attention_weights(x, x, own, wide, rng)
+        return weights and {"X": Matrix(x), **{name: weights[name] for name in ("W_Q", "W_K", "W_V")}}
+
+    return found(givens, "weights that are neither uniform nor saturated")
+
+
+MECHANISM = Mechanism(
+    name="kv_cache",
+    title="Decoding with a key/value cache",
+    givens={
+        "X": ("n", "d_model"),
+        "W_Q": ("d_model", "d_k"),
+        "W_K": ("d_model", "d_k"),
+        "W_V": ("d_model", "d_v"),
+    },
+    optional={"b_Q": ("1", "d_k"), "b_K": ("1", "d_k"), "b_V": ("1", "d_v")},
+    default_sizes={"n": 3, "d_model": 3, "d_k": 4, "d_v": 2},
+    draw=draw,
+    derive=derive,
+    other_way=full_pass,
+)

@@ -1,0 +1,256 @@
+"""Layer norm: Ba, Kiros and Hinton 2016, section 3, each token over its own features.
+
+The variance is the population's, divided by d_model, unless a problem declares the sample's.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from itertools import product as iterate
+from math import isqrt, lcm
+from operator import mul
+from typing import TypeVar
+
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms.base import Mechanism, Settings
+from symattn.derivation.mechanisms.drawing import is_small, number
+from symattn.derivation.ops import Add, Hadamard, Mean, MeanSquare, Rescale, Standardise, Variance
+from symattn.errors import InputError
+from symattn.exact import Matrix, Rational, Size
+from symattn.foundation.dice import pick, whole
+
+T = TypeVar("T")
+
+
+def normalise(d: Derivation, name: str, source: str, settings: Settings, place: str = "") -> tuple[Derivation, str]:
+    """The source normed as `settings.norm` says, and what the result is called: the source itself with no norm.
+
+    The norm N1 is worked out by the steps N1_mean, N1_var and N1, or N1_ms and N1.  With γ (gamma1) or β (beta1) among
+    the givens, what was N1 is N1_hat, then follow N1_gamma and N1, as far as they are needed.
+    """
+    if settings.norm == "none":
+        return d, source
+    at = f"^{place}" if place else ""
+    gamma, beta = (f"{letter}{name[1:]}{at}" for letter in ("gamma", "beta"))
+    names = [f"{name}{at}"]
+    if beta in d.givens:
+        names.insert(0, f"{name}_gamma{at}" if gamma in d.givens else f"{name}_hat{at}")
+    if gamma in d.givens:
+        names.insert(0, f"{name}_hat{at}")
+    if settings.norm == "layer":
+        mean, variance = f"{name}_mean{at}", f"{name}_var{at}"
+        d = d.then(mean, Mean(), source, section=place)  # n × 1
+        d = d.then(variance, Variance(settings.variance), source, mean, section=place)  # n × 1
+        d = d.then(names[0], Standardise(settings.epsilon), source, mean, variance, section=place)
+    else:
+        square = f"{name}_ms{at}"
+        d = d.then(square, MeanSquare(), source, section=place)  # n × 1
+        d = d.then(names[0], Rescale(settings.epsilon), source, square, section=place)
+    if gamma in d.givens:
+        d = d.then(names[1], Hadamard(), names[0], gamma, section=place)
+    if beta in d.givens:
+        d = d.then(names[-1], Add(), names[-2], beta, section=place)
+    return d, names[-1]
+
+
+# ------------------------------------------------------------------------------------------------ random rows
+
+TRIES = 10_000
+"""Rows drawn until it is given up."""
+
+Grid = list[list[Rational]]
+
+
+def normed(row: Sequence[Rational], settings: Settings) -> list[Rational] | None:
+    """A row of rational numbers normed, for choosing rows whose norm comes out; None where it does not.
+
+    It does where the divisor is rational and not 0, and no number on the way is too large.
+    """
+    if settings.norm == "none":
+        return list(row)
+    if not isinstance(settings.epsilon, int | Fraction):
+        return None
+    if settings.norm == "layer":
+        mean = Fraction(sum(row), len(row))
+        row = [x - mean for x in row]
+    else:
+        mean = Fraction(0)
+    number = len(row) - (settings.norm == "layer" and settings.variance == "sample")
+    variance = Fraction(sum(x * x for x in row), number) if number else Fraction(0)
+    root = _root(variance + settings.epsilon)
+    if not root:
+        return None
+    result: list[Rational] = [x / root for x in row]
+    return result if all(map(is_small, (mean, variance, *result))) else None
+
+
+def _root(q: Fraction) -> Fraction | None:
+    """√q if it is rational."""
+    above, below = isqrt(q.numerator), isqrt(q.denominator)
+    return Fraction(above, below) if (above * above, below * below) == (q.numerator, q.denominator) else None
+
+
+def first(draw: Callable[[], T | None], tries: int) -> T | None:
+    """The first that so many draws give, none where none does."""
+    return next((drawn for _ in range(tries) if (drawn := draw()) is not None), None)
+
+
+def whole_rows_to_norm(n: int, d: int, settings: Settings, rng: random.Random) -> list[list[int]]:
+    """Rows of small whole numbers with whole means, whose norm comes out.
+
+    For layer norm and four features, those are the deviations (−k, −k, k, k), (−3, −1, −1, 5) and (−5, 1, 1, 3) with
+    their signs and orders (rules.md 4.3).  `InputError` for fewer features: two always give ±1, and with three the
+    deviation is never rational, for 2(a² + ab + b²) = 3k² has no solution.
+    """
+    if settings.norm == "layer" and settings.variance == "population" and d < 4:
+        why = "its deviation is never rational" if d == 3 else "a norm of so few tells nothing"
+        raise InputError(f"Layer norm of {d} features is not set at random, for {why}; 4 features or more are.")
+
+    def row() -> list[int] | None:
+        drawn = [whole(rng, -5, 6) for _ in range(d)]
+        plain = settings.norm != "layer" or sum(drawn) % d == 0
+        return drawn if plain and len(set(drawn)) > 1 and normed(drawn, settings) else None
+
+    rows = [first(row, TRIES) for _ in range(n)]
+    if None in rows:
+        raise InputError(f"Of {TRIES} rows of {d} whole numbers none has a norm that comes out with these settings.")
+    return [row for row in rows if row]
+
+
+def comes_out(rows: Grid, settings: Settings) -> bool:
+    """Whether the norms of all rows are rational and small, and differ."""
+    out = [normed(row, settings) for row in rows]
+    return None not in out and all(x != y for i, x in enumerate(out) for y in out[:i])
+
+
+def _normed_rows(rows: Grid, settings: Settings) -> Grid:
+    return [normed(row, settings) or [] for row in rows]
+
+
+def drawn_output(
+    residual: Grid,
+    inputs: Grid,
+    biases: Sequence[int],
+    settings: Settings,
+    rng: random.Random,
+    accept: Callable[[Grid], bool] = lambda normed: True,
+) -> tuple[Grid, list[Rational]] | None:
+    """W of −1 to 2 and b out of `biases` so that the norm of residual + inputs W + b comes out; none if none is found.
+
+    `accept` says whether what comes out will do.  Two halves of the columns are drawn, many times each, and all pairs
+    of them are judged in whole numbers by the sum and the sum of squares of every row.
+    """
+    below = lcm(*(x.denominator for rows in (residual, inputs) for row in rows for x in row))
+    r, h = ([[int(x * below) for x in row] for row in rows] for rows in (residual, inputs))
+    choices = [(w, b) for w in iterate(WEIGHTS, repeat=len(h[0])) for b in biases if any(w)]
+    added = [[sum(map(mul, row, w)) + b * below for w, b in choices] for row in h]
+    width = len(r[0])
+
+    def half(columns: Sequence[int]) -> tuple[list[int], list[tuple[int, int]]]:
+        drawn = [int(rng.random() * len(choices)) for _ in columns]
+        lines = zip(r, added, strict=True)
+        rows = [[row[j] + more[k] for j, k in zip(columns, drawn, strict=True)] for row, more in lines]
+        return drawn, [(sum(row), sum(x * x for x in row)) for row in rows]
+
+    left, right = ([half(columns) for _ in range(HALVES)] for columns in (range(width // 2), range(width // 2, width)))
+    may = _judge(width, below, settings)
+    for start, sums in left:
+        for end, more in right:
+            if all(may(s + t, q + p) for (s, q), (t, p) in zip(sums, more, strict=True)):
+                drawn = [choices[k] for k in (*start, *end)]
+                weights: Grid = [list(row) for row in zip(*(w for w, _ in drawn), strict=True)]
+                bias: list[Rational] = [b for _, b in drawn]
+                out = plus(plus(residual, times(inputs, weights)), [bias] * len(r))
+                if differ(weights) and comes_out(out, settings) and accept(_normed_rows(out, settings)):
+                    return weights, bias
+    return None
+
+
+WEIGHTS = (-1, 0, 1, 2)
+HALVES = 200
+"""Draws of each half."""
+
+
+def _judge(d: int, below: int, settings: Settings) -> Callable[[int, int], bool]:
+    """Whether d numbers, each over `below`, with this sum and this sum of squares have a rational deviation.
+
+    Their variance is a square over `unit`²; with ε = p/q added it stands over (q·unit)².
+    """
+    if settings.norm == "none" or not isinstance(settings.epsilon, int | Fraction):
+        return lambda total, squares: settings.norm == "none"
+    centred = settings.norm == "layer"
+    factor = d * (d - 1) if centred and settings.variance == "sample" else 1
+    unit = below * (factor if factor > 1 else d)
+    p, q = settings.epsilon.numerator, settings.epsilon.denominator
+
+    def may(total: int, squares: int) -> bool:
+        square = q * (q * factor * (d * squares - total * total * centred) + p * unit * unit)
+        return square > 0 and isqrt(square) ** 2 == square
+
+    return may
+
+
+def differ(rows: Grid) -> bool:
+    """Whether no two rows and no two columns are equal, and none is 0."""
+    both = [tuple(row) for row in rows], list(zip(*rows, strict=True))
+    return all(len(set(lines)) == len(lines) and all(map(any, lines)) for lines in both)
+
+
+def times(a: Grid, b: Grid) -> Grid:
+    """The matrix product of grids."""
+    columns = list(zip(*b, strict=True))
+    return [[sum(map(mul, row, column)) for column in columns] for row in a]
+
+
+def plus(a: Grid, b: Grid) -> Grid:
+    return [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(a, b, strict=True)]
+
+
+def telling_rows(n: int, d: int, settings: Settings, rng: random.Random) -> Matrix:
+    """Rows to be normed for their own sake: different ones come out, and not of ±1 alone."""
+
+    def drawn() -> Matrix | None:
+        rows = whole_rows_to_norm(n, d, settings, rng)
+        out = [normed(row, settings) or () for row in rows]
+        different = len(set(map(tuple, out))) == n
+        return Matrix(rows) if different and any(abs(x) != 1 for row in out for x in row) else None
+
+    if (rows := first(drawn, TRIES)) is None:
+        raise InputError(f"Of {TRIES} draws of {n} rows of {d} numbers none has norms that differ.")
+    return rows
+
+
+def scale_and_shift(d: int, rng: random.Random) -> dict[str, Matrix]:
+    """γ and β of small whole numbers that are not all equal, no γ being 0."""
+
+    def drawn(choice: Sequence[int]) -> Matrix:
+        row = [pick(rng, choice) for _ in range(d)]
+        while d > 1 and len(set(row)) == 1:
+            row = [pick(rng, choice) for _ in range(d)]
+        return Matrix([row])
+
+    return {"gamma": drawn((-1, 1, 2, 2, 3)), "beta": drawn((-2, -1, 0, 1, 2))}
+
+
+def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    n, d = number(sizes, "n"), number(sizes, "d_model")
+    return {"X": telling_rows(n, d, settings, rng), **scale_and_shift(d, rng)}
+
+
+def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+    return normalise(d, "N", "X", settings)[0]
+
+
+MECHANISM = Mechanism(
+    name="layer_norm",
+    title="Layer norm",
+    givens={"X": ("n", "d_model")},
+    optional={"gamma": ("1", "d_model"), "beta": ("1", "d_model")},
+    usual=("gamma", "beta"),
+    uses=frozenset({"epsilon", "variance"}),
+    default_sizes={"n": 3, "d_model": 4},
+    draw=draw,
+    derive=derive,
+)

@@ -1,0 +1,87 @@
+"""Linear attention: a feature map in place of the softmax, so that keys meet values first (Katharopoulos et al. 2020).
+
+Z_i = φ(q_i) Σ_j φ(k_j)ᵀ v_j / (φ(q_i) Σ_j φ(k_j)ᵀ), their equation 5: the sums over j are the same for every query.  It
+is φ(Q) φ(K)ᵀ, every row over its sum, times V, worked out from right to left and without any n × m matrix.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+
+from symattn.derivation.derivation import Derivation, row_of, transposed
+from symattn.derivation.mechanisms.base import Mechanism, Settings, scale_op
+from symattn.derivation.mechanisms.drawing import number
+from symattn.derivation.ops import Add, FeatureMap, MatMul, Over, Part, Stack, SumOver
+from symattn.errors import InputError
+from symattn.exact import Matrix, Size
+from symattn.foundation.dice import pick, whole
+from symattn.foundation.languages import message
+
+
+def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+    if scale_op(settings.scale, sizes):
+        raise InputError(f"The scale is {settings.scale!r}, but linear attention has no scores that could be divided.")
+    d = d.then("phi_Q", FeatureMap(settings.feature), "Q")  # n × d_k
+    d = d.then("phi_K", FeatureMap(settings.feature), "K")  # m × d_k
+    if settings.mask in (None, "none"):
+        return _all_at_once(d)
+    n, m = sizes["n"], sizes["m"]
+    if settings.mask != "causal" or n != m or not isinstance(n, int):
+        raise InputError(
+            f"The mask is {settings.mask!r} with {n} queries and {m} keys; linear attention is worked out without a "
+            "mask, or causal with as many queries as keys."
+        )
+    return _token_by_token(d, n)
+
+
+def _all_at_once(d: Derivation) -> Derivation:
+    d = d.then("KV", MatMul(), transposed("phi_K"), "V")  # d_k × d_v
+    d = d.then("k_sum", SumOver("rows"), "phi_K")  # 1 × d_k
+    d = d.then("above", MatMul(), "phi_Q", "KV")  # n × d_v
+    d = d.then("below", MatMul(), "phi_Q", transposed("k_sum"))  # n × 1
+    return d.then("Z", Over(), "above", "below")
+
+
+def _token_by_token(d: Derivation, n: int) -> Derivation:
+    """Causal: what keys and values have added up to is the state of a recurrent network (their section 3.3)."""
+    for t in range(n):
+        now, section = t + 1, message("token {token}", token=t + 1)
+        key, value, query = transposed("phi_K", t), row_of("V", t), row_of("phi_Q", t)
+        if t == 0:
+            d = d.then("state.1", MatMul(), key, value, section=section)  # d_k × d_v
+            d = d.then("k_state.1", Part(0, 1, of="rows"), "phi_K", section=section)  # 1 × d_k
+        else:
+            d = d.then(f"outer.{now}", MatMul(), key, value, section=section)
+            d = d.then(f"state.{now}", Add(), f"state.{t}", f"outer.{now}", section=section)
+            d = d.then(f"k_state.{now}", Add(), f"k_state.{t}", row_of("phi_K", t), section=section)
+        d = d.then(f"above.{now}", MatMul(), query, f"state.{now}", section=section)  # 1 × d_v
+        d = d.then(f"below.{now}", MatMul(), query, transposed(f"k_state.{now}"), section=section)  # 1 × 1
+        d = d.then(f"Z.{now}", Over(), f"above.{now}", f"below.{now}", section=section)
+    return d.then("Z", Stack(), *(f"Z.{t + 1}" for t in range(n)))
+
+
+def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    """Small whole numbers; with elu + 1 a single negative one, in Q, so that one token's output has powers of e."""
+    n, m, d_k, d_v = (number(sizes, letter) for letter in ("n", "m", "d_k", "d_v"))
+    positive = settings.feature == "elu+1"
+    q, k = (_drawn(size, d_k, (0, 1, 2) if positive else (-1, 0, 1, 2), rng) for size in (n, m))
+    if positive:
+        q[whole(rng, 0, n - 1)][whole(rng, 0, d_k - 1)] = -1
+    return {"Q": Matrix(q), "K": Matrix(k), "V": Matrix(_drawn(m, d_v, (-2, -1, 0, 1, 2, 3), rng))}
+
+
+def _drawn(rows: int, columns: int, numbers: Sequence[int], rng: random.Random) -> list[list[int]]:
+    return [[pick(rng, numbers) for _ in range(columns)] for _ in range(rows)]
+
+
+MECHANISM = Mechanism(
+    name="linear_attention",
+    title="Linear attention",
+    givens={"Q": ("n", "d_k"), "K": ("m", "d_k"), "V": ("m", "d_v")},
+    defaults={"scale": "none"},
+    uses=frozenset({"feature"}),
+    default_sizes={"n": 3, "m": 3, "d_k": 2, "d_v": 2},
+    derive=derive,
+    draw=draw,
+)

@@ -1,0 +1,153 @@
+"""Multi-head attention: Vaswani et al. 2017, section 3.2.2.
+
+The weights of all heads stand side by side, so that head i has the i-th block of columns of Q, K and V.  With fewer key
+and value heads, groups of query heads share them: one for all is multi-query attention (Shazeer 2019), more of them
+grouped-query attention (Ainslie et al. 2023).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms.base import HEADS, SCORES, Mechanism, Scope, Settings, attend, project
+from symattn.derivation.mechanisms.drawing import attention_weights, entries, found, number
+from symattn.derivation.ops import Add, MatMul, Part, Stack
+from symattn.errors import InputError
+from symattn.exact import Matrix, Size
+from symattn.foundation.languages import message
+
+
+def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+    return heads(d, settings, sizes)
+
+
+def heads(
+    d: Derivation, settings: Settings, sizes: Mapping[str, Size], source: str = "X", memory: str = "", place: str = ""
+) -> Derivation:
+    """The whole layer: projections, the heads, their outputs side by side, and W_O.
+
+    Queries are projected from `source`, keys and values from `memory`, or from `source` where there is none.  The last
+    step is O; without W_O it is C, and Z with a single head.
+    """
+    for role in settings.order:
+        d = project(d, role, settings, source if role == "Q" else memory or source, place)
+    d = each_head(d, settings, sizes, place) if settings.heads > 1 else attend(d, settings, sizes, Scope(place=place))
+    return combine(d, settings, place)
+
+
+def combine(d: Derivation, settings: Settings, place: str = "") -> Derivation:
+    """The heads' outputs side by side, C = [Z_1 Z_2 …]; then W_O and its bias, where they are given."""
+    at, last = Scope(place=place), Scope(place=place)("Z")
+    if settings.heads > 1:
+        outputs = (Scope(i, place)("Z") for i in range(1, settings.heads + 1))
+        section: str = message("all heads")
+        if place:
+            section = message("{place}, all heads", place=message(place))
+        d, last = d.then(at("C"), Stack("columns"), *outputs, section=section), at("C")
+    section = d.last.section
+    if at("W_O") not in d.givens:
+        return d
+    if at("b_O") not in d.givens:
+        return d.then(at("O"), MatMul(), last, at("W_O"), section=section)
+    d = d.then(at("O_product"), MatMul(), last, at("W_O"), section=section)
+    return d.then(at("O"), Add(), at("O_product"), at("b_O"), section=section)
+
+
+def each_head(
+    d: Derivation,
+    settings: Settings,
+    sizes: Mapping[str, Size],
+    place: str = "",
+    keys: str = "K",
+    values: str = "V",
+) -> Derivation:
+    """The heads, one after the other; `keys` and `values` are the matrices that theirs are parts of."""
+    h, g = settings.heads, settings.groups
+    for i in range(1, h + 1):
+        scope, shared = Scope(i, place, h), Scope((i - 1) * g // h + 1, place)
+        d, q = own_part(d, settings, "Q", scope, h, scope)
+        d, k = own_part(d, settings, "K", shared, g, scope, keys)
+        d, v = own_part(d, settings, "V", shared, g, scope, values)
+        d = attend(d, settings, sizes, scope, (q, k, v))
+    return d
+
+
+def own_part(
+    d: Derivation, settings: Settings, role: str, owner: Scope, of: int, scope: Scope, whole: str = ""
+) -> tuple[Derivation, str]:
+    """The columns of one head of `of`, and what they are called; made where they are first used, in `scope`.
+
+    `whole` is the matrix of which they are columns, where it is not called by the role.
+    """
+    whole, own = Scope(place=owner.place)(whole or role), owner(role)
+    if of == 1:
+        return d, whole
+    if own not in d:
+        assert owner.head is not None
+        op = part(settings, d.value(whole).shape[1], of, owner.head)
+        d = d.then(own, op, whole, section=scope.section)
+    return d, own
+
+
+def part(settings: Settings, width: Size, of: int, own: int) -> Part:
+    """The columns of head `own` (from 1) of `of` heads."""
+    if not isinstance(width, int):
+        raise InputError(f"Heads need widths in numbers; the columns of all heads together are {width}.")
+    return Part.of_head(own, of, width // of, settings.split)
+
+
+def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    """Inputs, and weights whose heads are worth comparing."""
+
+    def drawn() -> dict[str, Matrix] | None:
+        x = entries(number(sizes, "n"), number(sizes, "d_model"), rng)
+        weights = attention_weights(x, x, settings, sizes, rng)
+        return weights and {"X": Matrix(x), **weights}
+
+    return found(drawn, "heads that are worth comparing")
+
+
+def alike(d: Derivation) -> str:
+    """Why heads are not worth setting beside one another: two with the same weights; "" if there are none."""
+    weights = [step for step in d if step.stem == "A" and step.token is None]
+    for i, step in enumerate(weights):
+        for other in weights[:i]:
+            if step.result == other.result:
+                return f"{other.name} and {step.name} are equal"
+    return ""
+
+
+def output_and_biases(width: str) -> dict[str, tuple[str, str]]:
+    """What heads may have besides their projections, with an output so wide."""
+    return {
+        "W_O": ("h*d_v", width),
+        "b_Q": ("1", "h*d_k"),
+        "b_K": ("1", "g*d_k"),
+        "b_V": ("1", "g*d_v"),
+        "b_O": ("1", width),
+    }
+
+
+MECHANISM = Mechanism(
+    name="multi_head_attention",
+    title="Multi-head attention",
+    givens={
+        "X": ("n", "d_model"),
+        "W_Q": ("d_model", "h*d_k"),
+        "W_K": ("d_model", "g*d_k"),
+        "W_V": ("d_model", "g*d_v"),
+    },
+    optional={
+        **output_and_biases("d_out"),
+        "B": ("n", "n"),
+    },
+    usual=("W_O",),
+    defaults={"heads": 2},
+    uses=SCORES | HEADS,
+    default_sizes={"n": 2, "d_model": 3, "d_k": 4, "d_v": 2, "d_out": 3},
+    derive=derive,
+    draw=draw,
+    complaint=alike,
+)

@@ -1,0 +1,151 @@
+"""Attention without all scores at once: the online softmax (Milakov and Gimelshein 2018, algorithm 3).
+
+Keys and values come in blocks of `tile`.  Each row keeps a running maximum m, a running sum l of e^(s − m) and a
+running output, which is divided by l only at the end (Dao 2023, FlashAttention-2, section 3.1.1; algorithm 1 of Dao et
+al. 2022 divides in every block).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import chain
+
+from symattn.derivation.derivation import Derivation, transposed
+from symattn.derivation.mechanisms.base import Mechanism, Scope, Settings, mask_keep, mask_op, scale_op
+from symattn.derivation.mechanisms.drawing import (
+    ENTRIES,
+    LARGEST_RANGE,
+    LEAST_RANGE,
+    TRIES,
+    Rows,
+    dull,
+    found,
+    number,
+    projection,
+    small,
+)
+from symattn.derivation.ops import (
+    Accumulate,
+    Bias,
+    Exponentials,
+    Mask,
+    MatMul,
+    Over,
+    Part,
+    RunningMaximum,
+    Softmax,
+    Stack,
+    SumOver,
+)
+from symattn.errors import InputError
+from symattn.exact import Matrix, Size
+from symattn.exact.approximate import approximate
+from symattn.foundation.dice import pick
+from symattn.foundation.languages import message
+
+
+def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+    n, m = sizes["n"], sizes["m"]
+    if not isinstance(m, int):
+        raise InputError("Block by block, the number of keys m must be a number.")
+    if settings.rounding:
+        raise InputError("The online softmax has no weights that could be rounded.")
+    scale, mask = scale_op(settings.scale, sizes), mask_op(settings, n, m)
+    for block, start in enumerate(range(0, m, settings.tile), 1):
+        at, before, section = Scope(block), Scope(block - 1), message("block {block}", block=block)
+        count = min(settings.tile, m - start)
+        for name in ("K", "V"):
+            d = d.then(at(name), Part(start, count, of="rows"), name, section=section)
+        d = d.then(at("S"), MatMul(), "Q", transposed(at("K")), section=section)  # n × count
+        if scale:
+            d = d.then(at("S'"), scale, at("S"), section=section)
+        if mask:
+            d = d.then(at("M"), _columns(mask, start, count), d.last.name, section=section)
+        scores, first = d.last.name, block == 1
+        d = d.then(at("m"), RunningMaximum(), *(() if first else (before("m"),)), scores, section=section)  # n × 1
+        d = d.then(at("powers"), Exponentials("rows", settings.base), scores, at("m"), section=section)
+        if first:
+            d = d.then(at("l"), SumOver("columns"), at("powers"), section=section)  # n × 1
+            d = d.then(at("O_run"), MatMul(), at("powers"), at("V"), section=section)  # n × d_v
+            continue
+        d = d.then(at("alpha"), Exponentials("rows", settings.base), before("m"), at("m"), section=section)  # n × 1
+        d = d.then(at("r"), SumOver("columns"), at("powers"), section=section)  # n × 1
+        d = d.then(at("l"), Accumulate(), at("alpha"), before("l"), at("r"), section=section)
+        d = d.then(at("U"), MatMul(), at("powers"), at("V"), section=section)
+        d = d.then(at("O_run"), Accumulate(), at("alpha"), before("O_run"), at("U"), section=section)
+    return d.then("Z", Over(), at("O_run"), at("l"), section=message("the end"))
+
+
+def _columns(mask: Mask | Bias, start: int, count: int) -> Mask | Bias:
+    """A mask's part for some of the keys."""
+    if isinstance(mask, Bias):
+        return replace(mask, values=Part(start, count).apply(mask.values))
+    return replace(mask, keep=tuple(row[start : start + count] for row in mask.keep))
+
+
+def plain(d: Derivation) -> Derivation:
+    """The same output with all scores at once and one softmax."""
+    plain = Derivation(d.givens).then("S", MatMul(), "Q", transposed("K"))
+    if "S'_1" in d:
+        plain = plain.then("S'", d["S'_1"].op, "S")
+    masks = [step.op for step in d if isinstance(step.op, Mask)]
+    biases = [step.op.values for step in d if isinstance(step.op, Bias)]
+    if masks:
+        keep = tuple(tuple(chain(*rows)) for rows in zip(*(mask.keep for mask in masks), strict=True))
+        plain = plain.then("M", replace(masks[0], keep=keep), plain.last.name)
+    if biases:
+        plain = plain.then("M", Bias(Stack("columns").apply(*biases)), plain.last.name)
+    exponentials = d["powers_1"].op
+    assert isinstance(exponentials, Exponentials)
+    return plain.then("A", Softmax("rows", exponentials.base), plain.last.name).then("Z", MatMul(), "A", "V")
+
+
+# ------------------------------------------------------------------------------------------ random numbers
+
+
+def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    """Queries that are looked up by their scores: the maximum of the first one grows on the way, that of the last one
+    does not, so that sums are rescaled, and are not."""
+    n, m, d_k, d_v = (number(sizes, letter) for letter in ("n", "m", "d_k", "d_v"))
+    scale, keep = scale_op(settings.scale, sizes), mask_keep(settings.mask, n, m)
+    divisor = float(approximate(scale.divisor)) if scale else 1.0
+    twins = divisor == 2 and d_k % 2 == 0
+
+    def query() -> list[int]:
+        drawn = [pick(rng, ENTRIES) for _ in range(d_k)]
+        for j in range(1, d_k, 2) if twins else ():  # even where keys are, so that half of every score is whole
+            drawn[j] = pick(rng, (-1, 1)) if drawn[j - 1] else 0
+        return drawn
+
+    def suits(i: int, query: list[int], keys: Rows) -> bool:
+        scores = [sum(x * y for x, y in zip(query, key, strict=True)) / divisor for key in keys]
+        seen = [s for j, s in enumerate(scores) if keep is None or keep[i][j]]
+        spread = len(seen) == 1 or LEAST_RANGE <= max(seen) - min(seen) <= LARGEST_RANGE
+        neat = all(s.is_integer() for s in scores) or not divisor.is_integer()
+        grows = max(seen) > max(scores[: settings.tile])
+        return spread and neat and (grows == (i < n - 1 or n == 1) or keep is not None or m <= settings.tile)
+
+    def queries() -> tuple[Rows, Rows] | None:
+        keys, tries = projection(m, d_k, twins, rng), [query() for _ in range(TRIES)]
+        fit = [[query for query in tries if suits(i, query, keys)] for i in range(n)]
+        if not all(fit):
+            return None
+        chosen = ([pick(rng, listed) for listed in fit] for _ in range(TRIES))
+        return next(((q, keys) for q in chosen if not dull(q)), None)
+
+    q, k = found(queries, "scores with a maximum that grows")
+    return {"Q": Matrix(q), "K": Matrix(k), "V": Matrix(small(m, d_v, 3, rng))}
+
+
+MECHANISM = Mechanism(
+    name="online_softmax",
+    title="Attention by the online softmax",
+    givens={"Q": ("n", "d_k"), "K": ("m", "d_k"), "V": ("m", "d_v")},
+    uses=frozenset({"tile"}),
+    default_sizes={"n": 2, "m": 4, "d_k": 4, "d_v": 2},
+    draw=draw,
+    derive=derive,
+    other_way=plain,
+)

@@ -1,0 +1,106 @@
+"""Attention with rotary positions: queries and keys are turned by angles that grow with the position.
+
+Su et al. 2021 (RoFormer), section 3.2: the product of a query at i and a key at j depends on i − j alone, since
+R(i)ᵀ R(j) = R(j − i).  Values are not turned.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms.base import ROTARY, SCORES, Mechanism, Settings, attend, mask_keep, scale_op
+from symattn.derivation.mechanisms.drawing import (
+    ENTRIES,
+    LARGEST_RANGE,
+    LEAST_RANGE,
+    dull,
+    entries,
+    found,
+    number,
+    small,
+)
+from symattn.derivation.mechanisms.positional_encoding import angles, layout, positions
+from symattn.derivation.ops import MatMul, Rotate
+from symattn.errors import InputError
+from symattn.exact import Matrix, Size
+from symattn.exact.approximate import approximate
+from symattn.foundation.dice import pick
+
+
+def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+    return attend(rotated(d, settings, sizes), settings, sizes, operands=("R_Q", "R_K", "V"))
+
+
+def rotated(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+    """R_Q and R_K: queries and keys turned by their positions."""
+    if settings.position not in ("rotary", "rotary-halves"):
+        raise InputError(f"position is {settings.position!r}; queries and keys are turned by rotary or rotary-halves.")
+    turn = Rotate(angles(settings, sizes["d_k"]), positions(settings, sizes["n"]), layout(settings))
+    for role in "QK":
+        d = d.then(f"R_{role}", turn, role)
+    return d
+
+
+# ------------------------------------------------------------------------------------------ random numbers
+
+
+DRAWS = 5000
+"""Of keys with queries, which take a millisecond each."""
+
+MOST_QUERIES = 1000
+"""Candidates for each query: all of −1, 0 and 1 where there are no more than so many."""
+
+
+def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    """Keys, values, and queries that are looked up by the scores that they give after both are turned."""
+    n, d_k, d_v = (number(sizes, letter) for letter in ("n", "d_k", "d_v"))
+    scale, keep = scale_op(settings.scale, sizes), mask_keep(settings.mask, n, n)
+    divisor = float(approximate(scale.divisor)) if scale else 1.0
+    turn = Rotate(angles(settings, d_k), positions(settings, n), layout(settings))
+    neat = divisor.is_integer() and all(isinstance(x, int) for x in turn.apply(Matrix([[1] * d_k] * n)))
+
+    if 3**d_k <= MOST_QUERIES:
+        queries = list(product((-1, 0, 1), repeat=d_k))
+    else:
+        queries = [tuple(pick(rng, ENTRIES) for _ in range(d_k)) for _ in range(MOST_QUERIES)]
+
+    def suits(i: int, query: list[int], turned_keys: Sequence[Sequence[float]]) -> bool:
+        scores = [sum(x * y for x, y in zip(query, key, strict=True)) / divisor for key in turned_keys]
+        seen = [s for j, s in enumerate(scores) if keep is None or keep[i][j]]
+        spread = len(seen) == 1 or LEAST_RANGE <= max(seen) - min(seen) <= LARGEST_RANGE
+        return spread and len(set(seen)) == len(seen) and (all(s.is_integer() for s in scores) or not neat)
+
+    def drawn() -> dict[str, Matrix] | None:
+        k = Matrix(entries(n, d_k, rng))
+        keys = turn.apply(k)
+        q = []
+        for i, p in enumerate(turn.positions):
+            back = MatMul().apply(keys, turn.matrix(p).T)  # q R · k = q · k Rᵀ
+            turned_keys = [list(map(approximate, row)) for row in back.rows]
+            if not (fitting := [list(query) for query in queries if suits(i, list(query), turned_keys)]):
+                return None
+            q.append(pick(rng, fitting))
+        if dull(q):
+            return None
+        scores = MatMul().apply(turn.apply(Matrix(q)), keys.T)
+        if len(set(scores.rows)) < n:
+            return None
+        return {"Q": Matrix(q), "K": k, "V": Matrix(small(n, d_v, 3, rng))}
+
+    return found(drawn, "weights that are neither uniform nor saturated", DRAWS)
+
+
+MECHANISM = Mechanism(
+    name="rotary_attention",
+    title="Attention with rotary positions",
+    givens={"Q": ("n", "d_k"), "K": ("n", "d_k"), "V": ("n", "d_v")},
+    defaults={"position": "rotary", "arithmetic": "auto"},  # sines and cosines are soon too long to be exact
+    drawn={"angles": "90", "arithmetic": "exact"},
+    uses=ROTARY | SCORES,
+    default_sizes={"n": 3, "d_k": 4, "d_v": 2},
+    draw=draw,
+    derive=derive,
+)

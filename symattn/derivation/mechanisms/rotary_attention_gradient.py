@@ -1,0 +1,49 @@
+"""Attention with rotary positions there and back: the gradients of R_Q and R_K are turned back by the same angles.
+
+Su et al. 2021 (RoFormer), section 3.2: a rotation's transpose is its inverse, so that lengths of gradients stay.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms import rotary_attention
+from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES
+from symattn.derivation.mechanisms.backward import backward
+from symattn.derivation.mechanisms.base import ROTARY, Mechanism, Settings
+from symattn.derivation.mechanisms.drawing_gradients import first, upstream
+from symattn.exact import Matrix, Size
+
+
+def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+    return backward(rotary_attention.derive(d, settings, sizes), "Z")
+
+
+def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    def drawn() -> dict[str, Matrix] | None:
+        given = rotary_attention.draw(settings, sizes, rng)
+        back = upstream(
+            rotary_attention.derive(Derivation(given, arithmetic=settings.arithmetic), settings, sizes), rng
+        )
+        return None if back is None else {**given, "dZ": back}
+
+    return first(drawn, "gradients that come out", DRAWS)
+
+
+DRAWS = 50
+
+
+MECHANISM = Mechanism(
+    name="rotary_attention_gradient",
+    title="Attention with rotary positions and its gradients",
+    givens={"Q": ("n", "d_k"), "K": ("n", "d_k"), "V": ("n", "d_v"), "dZ": ("n", "d_v")},
+    optional={"B": ("n", "n")},
+    defaults=rotary_attention.MECHANISM.defaults,
+    drawn={**rotary_attention.MECHANISM.drawn, "base": 2},  # rational weights: the only factor that is none is ln 2
+    uses=ROTARY | CHANGED_SCORES,
+    default_sizes={"n": 2, "d_k": 4, "d_v": 2},
+    derive=derive,
+    draw=draw,
+)

@@ -1,0 +1,62 @@
+"""Self-attention there and back: the gradients with respect to the weights and to the inputs.
+
+With the weights A of the forward pass given, it is gone back from them, and all numbers stay fractions.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms import self_attention
+from symattn.derivation.mechanisms.attention_gradient import CHANGED_SCORES
+from symattn.derivation.mechanisms.backward import backward, from_weights
+from symattn.derivation.mechanisms.base import Mechanism, Settings, mask_keep
+from symattn.derivation.mechanisms.drawing import entries, number, product
+from symattn.derivation.mechanisms.drawing_gradients import first, full, rounded, upstream_of_heads
+from symattn.exact import Matrix, Size
+
+
+def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+    return from_weights(d, settings, lambda d: backward(self_attention.derive(d, settings, sizes), "Z"))
+
+
+def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    n, d_model, d_k, d_v = (number(sizes, letter) for letter in ("n", "d_model", "d_k", "d_v"))
+    keep = mask_keep(settings.mask, n, n) or full(n, n)
+
+    def drawn() -> dict[str, Matrix] | None:
+        x, w_v = entries(n, d_model, rng), entries(d_model, d_v, rng)
+        w_q, w_k = entries(d_model, d_k, rng), entries(d_model, d_k, rng)
+        given = {"X": Matrix(x), "W_Q": Matrix(w_q), "W_K": Matrix(w_k), "W_V": Matrix(w_v)}
+        weights = rounded(self_attention.derive(Derivation(given), settings, sizes).value("A"), keep)
+        gradient = weights and upstream_of_heads([weights], [product(x, w_v)], None, d_v, rng)
+        return {**given, "A": Matrix(weights), "dZ": Matrix(gradient)} if weights and gradient else None
+
+    return first(drawn, "weights and gradients that come out", 1000)
+
+
+MECHANISM = Mechanism(
+    name="self_attention_gradient",
+    title="Self-attention and its gradients",
+    givens={
+        "X": ("n", "d_model"),
+        "W_Q": ("d_model", "d_k"),
+        "W_K": ("d_model", "d_k"),
+        "W_V": ("d_model", "d_v"),
+        "dZ": ("n", "d_v"),
+    },
+    optional={
+        "A": ("n", "n"),
+        "b_Q": ("1", "d_k"),
+        "b_K": ("1", "d_k"),
+        "b_V": ("1", "d_v"),
+        "B": ("n", "n"),
+    },
+    usual=("A",),
+    uses=CHANGED_SCORES,
+    default_sizes={"n": 2, "d_model": 2, "d_k": 4, "d_v": 2},
+    derive=derive,
+    draw=draw,
+)

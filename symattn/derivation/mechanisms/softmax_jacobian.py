@@ -1,0 +1,47 @@
+"""The Jacobian of the softmax for one row of weights, J = diag(a) − aᵀa, and a gradient taken back through it.
+
+Of the softmax only its weights a are needed; fractions make everything fractions.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms.base import Mechanism, Settings
+from symattn.derivation.mechanisms.drawing import number
+from symattn.derivation.mechanisms.drawing_gradients import DENOMINATORS, first, telling_row, upstream_row
+from symattn.derivation.ops import MatMul
+from symattn.derivation.ops.gradient import SoftmaxJacobian
+from symattn.exact import Matrix, Size
+from symattn.foundation.dice import pick
+
+
+def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+    """J (m×m), and ds = da J (1×m) where the gradient da with respect to the weights is given."""
+    d = d.then("J_softmax", SoftmaxJacobian(), "a")
+    return d.then("ds", MatMul(), "da", "J_softmax") if "da" in d.givens else d
+
+
+def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> dict[str, Matrix]:
+    m = number(sizes, "m")
+
+    def drawn() -> dict[str, Matrix] | None:
+        gradient = upstream_row(m, rng)
+        weights = telling_row(gradient, (True,) * m, max(m + 1, pick(rng, DENOMINATORS[:3])), rng)
+        return {"a": Matrix([weights]), "da": Matrix([gradient])} if weights else None
+
+    return first(drawn, "weights and a gradient that come out")
+
+
+MECHANISM = Mechanism(
+    name="softmax_jacobian",
+    title="The Jacobian of the softmax",
+    givens={"a": ("1", "m")},
+    optional={"da": ("1", "m")},
+    usual=("da",),
+    default_sizes={"m": 3},
+    derive=derive,
+    draw=draw,
+)

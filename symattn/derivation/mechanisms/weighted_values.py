@@ -1,0 +1,33 @@
+"""The last step alone: weights given, values mixed (note 004's h_3 = 0.3 v_1 + 0.5 v_2 + 0.2 v_3)."""
+
+from collections.abc import Mapping
+
+from symattn.derivation.derivation import Derivation, column_of, row_of
+from symattn.derivation.mechanisms.base import BY_TOKEN, Mechanism, Settings, gather, mix, mix_token
+from symattn.errors import InputError
+from symattn.exact import Size
+
+
+def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
+    if settings.by == "matrix":
+        return mix(d, settings)
+    n = sizes["n"]
+    if not isinstance(n, int):
+        raise InputError("Token by token, the number of tokens must be a number.")
+    for t in range(n):
+        if settings.orientation == "rows":
+            d = mix_token(d, settings, t, row_of("A", t), upright=False)
+        else:
+            d = mix_token(d, settings, t, column_of("A", t), upright=True)
+    return gather(d, settings, n)
+
+
+MECHANISM = Mechanism(
+    name="weighted_values",
+    title="Weights given: the weighted values",
+    givens={"A": ("n", "m"), "V": ("m", "d_v")},
+    uses=BY_TOKEN,
+    turns=False,
+    relabels=True,
+    derive=derive,
+)

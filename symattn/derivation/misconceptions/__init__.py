@@ -1,0 +1,62 @@
+"""The catalogue of misconceptions (rules.md 2.2), a family a file, and what each makes of a derivation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from types import MappingProxyType
+
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.misconceptions.base import MatrixwiseDerivation, Misconception, WrongDerivation
+from symattn.derivation.misconceptions.counting import COUNTING, Miscount
+from symattn.derivation.misconceptions.layout import whole
+from symattn.derivation.misconceptions.slips import SLIPS, Slip, Slipped, misread, slips
+from symattn.errors import InputError, offered
+from symattn.foundation.additions import added, modules
+
+__path__ += added("misconceptions")
+
+FAMILIES = (
+    "projection", "scores", "scale", "mask", "softmax", "output", "heads", "block", "rounding", "position",
+    "incremental", "recurrence", "gradient",
+)  # fmt: skip
+"""The order of the catalogue; other modules of the folder follow."""
+
+
+@cache
+def misconceptions() -> Mapping[str, Misconception]:
+    """Every misconception by its id, in the order of the catalogue."""
+    found = {module.__name__.rpartition(".")[2]: module for module in modules(__name__, __path__)}
+    families = (getattr(found[name], "MISCONCEPTIONS", ()) for name in dict.fromkeys((*FAMILIES, *found)))
+    return MappingProxyType({m.id: m for family in families for m in family})
+
+
+def misconception(id: str) -> Misconception:
+    """The misconception of that id; `InputError` lists those there are."""
+    if id not in misconceptions():
+        raise InputError(f"There is no misconception {id!r}; {offered(id, misconceptions())}")
+    return misconceptions()[id]
+
+
+def replayed(derivation: Derivation, only: Iterable[str] | None = None) -> tuple[WrongDerivation, ...]:
+    """What each misconception, or each of `only`, makes of a derivation: those that have a place in it."""
+    laid = MatrixwiseDerivation(derivation)
+    chosen = misconceptions() if only is None else [misconception(id).id for id in only]
+    return tuple(wrong for id in chosen if (wrong := laid.wrong(misconceptions()[id])) is not None)
+
+
+__all__ = [
+    "COUNTING",
+    "SLIPS",
+    "Misconception",
+    "Miscount",
+    "Slip",
+    "Slipped",
+    "WrongDerivation",
+    "misconception",
+    "misconceptions",
+    "misread",
+    "replayed",
+    "slips",
+    "whole",
+]

@@ -1,0 +1,392 @@
+"""A misconception: a wrong belief, as a function from a derivation to the derivation that someone with it writes.
+
+What someone writes differently is a few steps with other operands or another operation.  Everything is said for tokens
+as rows, matrix by matrix; `Misconception.on` puts a derivation into that layout and back.  Steps are worked out again
+from whatever their operands are, so that a belief can be tried on what a student wrote.
+
+The core (rules.md 2.4: 20, and 5 for masks) is every entry with an answer of full size in the tables of 2.3 whose prior
+is not low, with C9, which 2.4 counts among those that notes 000 and 002 hide, and P7 and O5, which it counts as the
+pair that agrees at the output: P4 P7 P8 T2, C1 C2 C3 C4 C5 C8 C9, X1 X2 X3 X6 X10 X13, O1 O5 O7; with a mask M1 M2 M4
+M5 M6.  M3 and M7 give themselves away by what is not defined.  For padding M8 stands in for M1, of which it is a case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, Self, TypeVar
+
+from symattn.derivation.derivation import Called, Derivation, Index, Op, Shape, Step, Style, View
+from symattn.derivation.misconceptions.layout import whole
+from symattn.derivation.ops import Activation, Hadamard
+from symattn.derivation.ops.turning import turned, turned_step
+from symattn.errors import InputError, ShapeError, UndecidedError
+from symattn.exact import AnyMatrix, Matrix, Outline, Value, decide
+from symattn.exact.values import denominator_of, is_finite, is_symbolic, length, numerator_of, parts
+from symattn.formula import Formula
+
+Prior = Literal["high", "medium", "low"]
+SomeOp = TypeVar("SomeOp", bound=Op)
+T = TypeVar("T")
+
+Rewritten = Mapping[str, Step]
+"""Steps as someone with the belief writes them, by name."""
+
+Change = Callable[[Derivation], Rewritten | None]
+"""What is written differently in a derivation with tokens as rows; none where the belief has no place in it."""
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """One entry of the catalogue.
+
+    `change` gives the steps that someone with this belief writes differently; everything after them is right.  It
+    returns None where it has no place (no mask, no projection, a scale that is 1).  `at` is the role of the first step
+    that it spoils and `exactly` what is done there, for tokens as rows.  `tell` says how it differs from its
+    look-alikes, `feedback` is one sentence to the student, with matrices as `$@name(Q)$` and the divisor as
+    `$@scale(S')$`, in the notation's own signs, and with {rows}, {row}, {columns}, {column} for words that turn with
+    the orientation.  `source` is where it has been seen.  A `core` one must be visible in every exam variant.  A name
+    that speaks of rows or columns has `turned_name` beside it, for tokens as columns.
+    """
+
+    id: str
+    name: str
+    at: str
+    change: Change = field(repr=False)
+    exactly: str
+    tell: str
+    feedback: str
+    source: str
+    prior: Prior
+    core: bool = False
+    turned_name: str = ""
+
+    def on(self, derivation: Derivation) -> WrongDerivation | None:
+        """What this belief makes of a derivation in numbers; None where it has no place in it.
+
+        Steps before the first one that it changes stay as they are, also if they are pinned; what follows from it is
+        worked out.  The right values that it is compared with are worked out from the same steps.
+        """
+        return MatrixwiseDerivation(derivation).wrong(self)
+
+
+@dataclass(frozen=True)
+class WrongDerivation:
+    """A derivation with a misconception in it, as far as it goes.
+
+    `first` is the first step whose value is not the right one, none where the misconception cannot be seen in this
+    variant; `stopped` says why it goes no further (a product that is not defined), which gives the mistake away: the
+    step in question is then the first after the last one in `derivation`.  It is `undefined`, or else its entries would
+    be too long.  `right` is what it is compared with.  Both are matrix by matrix, in the orientation of the derivation
+    that one started from.
+    """
+
+    misconception: Misconception
+    derivation: Derivation
+    first: str | None
+    stopped: str = ""
+    right: Derivation = field(default_factory=lambda: Derivation({}), repr=False)
+    undefined: bool = False
+
+    def value(self, step: str) -> AnyMatrix | None:
+        """What would be written for a step; None where it goes no further."""
+        return self.derivation.value(step) if step in self.derivation else None
+
+
+class MatrixwiseDerivation:
+    """A derivation laid out matrix by matrix, as it came (`given`) and with tokens as rows (`rows`)."""
+
+    def __init__(self, derivation: Derivation) -> None:
+        self.given = whole(derivation)
+        self.rows = self.given if derivation.orientation == "rows" else turned(self.given)
+        self.pinned = any(step.pinned for step in self.given)
+
+    def wrong(self, misconception: Misconception) -> WrongDerivation | None:
+        """What the misconception makes of it."""
+        rewritten = rewritten_everywhere(self.rows, misconception.change)
+        if not rewritten:
+            return None
+        right, given = self.rows, self.given
+        if self.pinned:  # what was pinned at or after the change is not what follows from it
+            right, _ = followed(self.rows, {name: replace(self.rows[name], pinned=False) for name in rewritten})
+            given = self._as_given(right)
+        wrong, failed = followed(self.rows, {name: replace(step, pinned=False) for name, step in rewritten.items()})
+        first = next((s.name for s in wrong if not _same(s.result, _value(right, s.name))), None)
+        if failed and first is None and failed.name in right:
+            first = failed.name
+        derivation = self._as_given(wrong)
+        if failed is None:
+            return WrongDerivation(misconception, derivation, first, right=given)
+        undefined, why = self._why(derivation, failed)
+        return WrongDerivation(misconception, derivation, first, why, given, undefined)
+
+    def _as_given(self, rows: Derivation) -> Derivation:
+        """A derivation with tokens as rows in the orientation of `given`; unchanged steps are shared."""
+        if rows.orientation == self.given.orientation:
+            return rows
+        known = {id(own): step for own, step in zip(self.rows, self.given, strict=True)}
+        return replace(self.given, steps=tuple(known.get(id(step)) or turned_step(step) for step in rows))
+
+    def _why(self, derivation: Derivation, failed: Step) -> tuple[bool, str]:
+        """Whether a step is not defined, and why it cannot be worked out, in the orientation of `derivation`."""
+        step = failed if derivation.orientation == "rows" else turned_step(failed)
+        try:
+            derivation.extended(step)
+        except ShapeError as error:
+            matrices = [operand.of(derivation.value(operand.name)) for operand in step.operands]
+            said = (f"{o} is {m.shape[0]}×{m.shape[1]}" for o, m in zip(step.operands, matrices, strict=True))
+            return True, f"{step.name} is not defined: {_cause(error).rstrip(';')}, but {' and '.join(said)}."
+        except (InputError, UndecidedError) as error:
+            return True, f"{step.name} is not defined: {_cause(error)}"
+        return False, f"{step.name} has entries that are too long to be written."
+
+
+def rewritten_everywhere(d: Derivation, change: Change) -> Rewritten | None:
+    """What a belief changes in the derivation itself, and in each of its heads and layers taken alone.
+
+    A head or a layer is laid out as if there were no other: S_2^self is S there, and what it takes from elsewhere is
+    given.  Someone who divides by d_k does so in every head.
+    """
+    found: dict[str, Step] = dict(change(d) or {})
+    for scope in scopes(d):
+        alone = _alone(d, scope)
+        for step in (change(alone.d) or {}).values():
+            operands = tuple(replace(o, name=alone.names[o.name]) for o in step.operands)
+            found[alone.names[step.name]] = replace(step, name=alone.names[step.name], operands=operands)
+    return found or None
+
+
+def scopes(d: Derivation) -> tuple[str, ...]:
+    """The heads and layers of a derivation, as they stand at the end of names: _1, _2^self; without what has none."""
+    found = (Called.of(step.name).scope for step in d if step.token is None)
+    return tuple(scope for scope in dict.fromkeys(found) if scope)
+
+
+@dataclass(frozen=True)
+class _Alone:
+    """A head or a layer as a derivation of its own, and what its matrices are called in the whole one."""
+
+    d: Derivation
+    names: Mapping[str, str]
+
+
+def _alone(d: Derivation, scope: str) -> _Alone:
+    own = {step.name: Called.of(step.name).stem for step in d if Called.of(step.name).scope == scope}
+    own |= {name: Called.of(name).stem for name in d.givens if Called.of(name).scope == scope}
+    taken = set(own.values())
+    steps = [step for step in d if step.name in own]
+    used = dict.fromkeys(o.name for step in steps for o in step.operands if o.name not in own)
+    if "X" in d.givens and "X" not in taken:
+        used.setdefault("X")  # it tells how wide the inputs are
+    outer = {}
+    for name in used:  # keys of another scope, shared by several heads, are the keys of this one
+        stem = Called.of(name).stem
+        free = name if name not in taken else f"|{name}"
+        outer[name] = stem if stem in ("Q", "K", "V") and stem not in taken else free
+        taken.add(outer[name])
+    called = {**own, **outer}
+    givens = {called[name]: d.value(name) for name in (*used, *(n for n in d.givens if n in own))}
+    renamed = tuple(
+        replace(step, name=own[step.name], operands=tuple(replace(o, name=called[o.name]) for o in step.operands))
+        for step in steps
+    )
+    return _Alone(Derivation(givens, renamed, d.staged, d.orientation), {short: name for name, short in called.items()})
+
+
+LONGEST = 200
+"""No entry that a misconception is followed from has more terms: nobody writes one (a norm of e-forms has thousands),
+and what comes of it takes minutes."""
+
+
+MOST_PARTS = 1000
+"""The same for what is no exact number: of the expression, with everything in it."""
+
+
+def _is_short(x: Value) -> bool:
+    if is_finite(x):
+        return length(numerator_of(x)) + length(denominator_of(x)) <= LONGEST
+    return not is_symbolic(x) or parts(x, MOST_PARTS + 1) <= MOST_PARTS
+
+
+def followed(d: Derivation, rewritten: Rewritten) -> tuple[Derivation, Step | None]:
+    """A derivation with some steps rewritten and what depends on them worked out again, as far as it goes.
+
+    The step that is not defined, or too long to be followed, comes with it, if there is one.  Steps that do not depend
+    on the rewritten ones are kept, pinned or not.
+    """
+    result, touched = replace(d, steps=()), set[str]()
+    for step in d:
+        new = rewritten.get(step.name)
+        if new is None and any(operand.name in touched for operand in step.operands):
+            new = replace(step, pinned=False)
+        if new is None:
+            result = replace(result, steps=(*result.steps, step))
+            continue
+        touched.add(step.name)
+        try:
+            longer = result.extended(new)
+        except (InputError, UndecidedError):  # of another shape, not defined, or not to be rounded so
+            return result, new
+        if isinstance(longer.last.result, Matrix) and not all(map(_is_short, longer.last.result)):
+            return result, new
+        result = longer
+    return result, None
+
+
+def _value(d: Derivation, name: str) -> AnyMatrix | None:
+    return d.value(name) if name in d else None
+
+
+def _same(a: AnyMatrix, b: AnyMatrix | None) -> bool:
+    """Whether two results are equal, proved; what cannot be told apart by any number of digits counts as equal."""
+    if a is b:
+        return True
+    if b is None or a.shape != b.shape:
+        return False
+    if isinstance(a, Outline) or isinstance(b, Outline):
+        return a == b
+    return all(decide(x, y).equal is not False for x, y in zip(a, b, strict=True))
+
+
+def _cause(error: BaseException) -> str:
+    return str(error.__cause__ or error)
+
+
+# ------------------------------------------------------------------------------------------ what changes are made of
+
+COPY = Activation("identity")
+"""The line is written down again: no scale, no mask, no softmax."""
+
+
+def found(d: Derivation, name: str, kind: type[SomeOp]) -> tuple[Step, SomeOp] | None:
+    """The step of that name with its operation, if there is one and it is of this kind."""
+    for step in d:
+        if step.name == name:
+            return (step, step.op) if isinstance(step.op, kind) else None
+    return None
+
+
+def sizes(d: Derivation) -> dict[str, int]:
+    """n, m, d_model, d_k, d_v for tokens as rows, as the givens tell, and where they do not, Q, K and V."""
+    known: dict[str, int] = {}
+    sources = (("X", "n", "d_model"), ("W_K", "d_model", "d_k"), ("W_V", "d_model", "d_v"))
+    for name, *letters in (*sources, ("Q", "n", "d_k"), ("K", "m", "d_k"), ("V", "m", "d_v")):
+        if name in d:
+            for letter, size in zip(letters, d.value(name).shape, strict=True):
+                if isinstance(size, int):
+                    known.setdefault(letter, size)
+    return known
+
+
+Rule = Callable[..., Shape]
+
+
+@dataclass(frozen=True)
+class Instead(Op):
+    """What someone does in place of an operation; it is written as that operation.
+
+    `does` gets the operation and its operands, tokens as rows; with `turned` tokens are columns here, and the operands
+    are transposed on their way in and the result on its way out.  `rule` gives the shape of the result where it is not
+    that of the operation, which needs only the first of the operands: more may follow.
+    """
+
+    of: Op
+    does: Callable[..., Matrix]
+    rule: Rule | None = None
+    turned: bool = False
+    arity = -1
+
+    @property
+    def title(self) -> str:
+        return self.of.title
+
+    def shape(self, *shapes: Shape) -> Shape:
+        rows = self._rows([s[::-1] for s in shapes] if self.turned else shapes)
+        result = self.rule(*rows) if self.rule else self.of.shape(*rows[: self.of.arity])
+        return result[::-1] if self.turned else result
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        result = self.does(self.of, *self._rows([m.T for m in operands] if self.turned else operands))
+        return result.T if self.turned else result
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        return self._shown.working(i, j, *self._own(operands))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return self._shown.written(style, *self._own(operands))
+
+    @property
+    def reverses(self) -> bool:  # type: ignore[override]
+        return self.of.reverses
+
+    def turn(self) -> Self:
+        return replace(self, turned=not self.turned)
+
+    @property
+    def _shown(self) -> Op:
+        return self.of.turn() if self.turned else self.of
+
+    def _rows(self, operands: Sequence[T]) -> Sequence[T]:
+        return operands[::-1] if self.turned and self.reverses else operands
+
+    def _own(self, operands: Sequence[T]) -> Sequence[T]:
+        """The operands of the operation that this stands for."""
+        arity = self.of.arity
+        return operands[-arity:] if self.turned and self.reverses else operands[:arity]
+
+
+@dataclass(frozen=True)
+class EntryByEntry(Hadamard):
+    """A ⊙ B of equal shapes: someone who takes it for the matrix product does not stretch anything."""
+
+    def shape(self, *shapes: Shape) -> Shape:
+        if shapes[0] != shapes[1]:
+            raise ShapeError("an entry-by-entry product needs equal shapes;")
+        return shapes[0]
+
+
+def replaced(name: str, kind: type[SomeOp], op: Op | Callable[[SomeOp], Op]) -> Change:
+    """The one step of that name with another operation, which may depend on its own."""
+
+    def change(d: Derivation) -> Rewritten | None:
+        if (place := found(d, name, kind)) is None:
+            return None
+        step, own = place
+        return {name: step.with_op(op if isinstance(op, Op) else op(own))}
+
+    return change
+
+
+def square(m: Matrix, what: str) -> Matrix:
+    """The matrix, which must have as many rows as columns."""
+    if m.shape[0] != m.shape[1]:
+        raise ShapeError(f"{what} needs as many queries as keys;")
+    return m
+
+
+def total(values: Collection[Value]) -> Value:
+    """The exact sum, 0 for nothing."""
+    result: Value = 0
+    for value in values:
+        result = result + value
+    return result
+
+
+__all__ = [
+    "COPY",
+    "Change",
+    "EntryByEntry",
+    "Instead",
+    "MatrixwiseDerivation",
+    "Misconception",
+    "Prior",
+    "Rewritten",
+    "WrongDerivation",
+    "followed",
+    "found",
+    "replaced",
+    "sizes",
+    "square",
+    "total",
+    "whole",
+]

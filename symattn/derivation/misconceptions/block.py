@@ -1,0 +1,315 @@
+"""Wrong residuals, norms and feed-forward networks (rules.md 2.2, block).
+
+A belief about norms is held at every norm of a block, and one about residuals at every residual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from symattn.derivation.derivation import Derivation, Op, Step
+from symattn.derivation.misconceptions.base import COPY, Change, Instead, Misconception, Rewritten, found
+from symattn.derivation.ops import Activation, Add, Hadamard, Mean, MeanSquare, Rescale, Standardise, Variance
+from symattn.exact import Matrix, Value, divide, square_root
+
+NORMS = ("N", "N1", "N2", "N3")
+RESIDUALS = ("R1", "R2", "R3")
+PROJECTIONS = ("Q", "K", "V", "Q_product", "K_product", "V_product", "Q_linear", "K_linear", "V_linear")
+
+# ------------------------------------------------------------------------------------------ what is changed
+
+
+@dataclass(frozen=True)
+class Norm:
+    """One norm of a derivation: of which matrix, its step that divides, and the steps of γ and β after it."""
+
+    name: str
+    source: str
+    divided: Step
+    after: tuple[Step, ...]
+
+
+def norms(d: Derivation) -> Iterator[Norm]:
+    for name in NORMS:
+        own = [step for step in d if step.name in (name, f"{name}_hat", f"{name}_gamma")]
+        divided = next((step for step in own if isinstance(step.op, Standardise | Rescale)), None)
+        if divided is not None:
+            after = tuple(step for step in own if step is not divided)
+            yield Norm(name, divided.operands[0].name, divided, after)
+
+
+def residuals(d: Derivation) -> Iterator[Step]:
+    """Sums of what went into a sublayer and of what came out of it."""
+    return (step for step in d if step.name in RESIDUALS and isinstance(step.op, Add))
+
+
+def no_residual(d: Derivation) -> Rewritten | None:
+    return {step.name: step.with_op(COPY).with_operands(step.operands[1]) for step in residuals(d)}
+
+
+def residual_of_the_norm(d: Derivation) -> Rewritten | None:
+    """In pre-norm, where what is normed goes past the sublayer as it was."""
+    order = {step.name: i for i, step in enumerate(d)}
+    return {
+        step.name: step.with_operands(norm.name, step.operands[1])
+        for step in residuals(d)
+        for norm in norms(d)
+        if norm.source == step.operands[0].name and order[norm.name] < order[step.name]
+    }
+
+
+def over_tokens(d: Derivation) -> Rewritten | None:
+    """Statistics of each feature, and not of each token; no place where none are of a token, as in a mean loss."""
+    ops = ((step, step.op) for step in d if isinstance(step.op, Mean | Variance | MeanSquare))
+    return {step.name: step.with_op(replace(op, over="rows")) for step, op in ops if op.over != "rows"}
+
+
+def sample_variance(d: Derivation) -> Rewritten | None:
+    return {s.name: s.with_op(Variance("sample")) for s in d if isinstance(s.op, Variance) and s.op.of == "population"}
+
+
+def each_norm(does: Callable[[Standardise | Rescale], Callable[..., Matrix] | None]) -> Change:
+    """Another way of dividing, at every norm; no place where there is none."""
+
+    def change(d: Derivation) -> Rewritten | None:
+        rewritten = {}
+        for norm in norms(d):
+            op = norm.divided.op
+            assert isinstance(op, Standardise | Rescale)
+            if (instead := does(op)) is not None:
+                rewritten[norm.divided.name] = norm.divided.with_op(Instead(op, instead))
+        return rewritten
+
+    return change
+
+
+@dataclass(frozen=True)
+class _Divided:
+    """What a norm divides, over something else than √(σ² + ε)."""
+
+    by: Callable[[Value, Value], Value]
+    epsilon: Value
+
+    def __call__(self, of: Op, *operands: Matrix) -> Matrix:
+        x, *means, variance = operands
+        divisors = variance.map(lambda v: self.by(v, self.epsilon))
+        deviations = Add().apply(x, means[0].map(lambda m: -m)) if means else x
+        return Hadamard().apply(deviations, divisors.map(lambda v: divide(1, v)))
+
+
+def _root_and_epsilon(variance: Value, epsilon: Value) -> Value:
+    return square_root(variance) + epsilon
+
+
+def _no_root(variance: Value, epsilon: Value) -> Value:
+    return variance + epsilon
+
+
+def other_norm_place(d: Derivation) -> Rewritten | None:
+    """Pre-norm for post-norm, x + f(LN(x)) for LN(x + f(x)), or the other way round; norms without γ and β.
+
+    The lines keep their names and their order: a norm that stands elsewhere is worked out within the line that uses it.
+    """
+    second = found(d, "R2", Add)
+    listed = {norm.name: norm for norm in norms(d)}
+    if second is None or "N2" not in listed or any(norm.after for norm in listed.values()):
+        return None
+    step, norm = second[0], listed["N2"]
+    projections = [s for s in d if s.name in PROJECTIONS and s.operands[0].name in ("X", "N1")]
+    if norm.source == "R2":  # post
+        rewritten = {s.name: s.with_op(Instead(s.op, _Normed(norm.divided.op))) for s in projections}
+        rewritten["R2"] = step.with_operands("R1", step.operands[1])
+        rewritten["N2"] = norm.divided.with_op(COPY).with_operands("R2")
+        return rewritten
+    rewritten = {s.name: s.with_operands("X", s.operands[1]) for s in projections}
+    normed = Instead(step.op, _ThenNormed(norm.divided.op))
+    return {**rewritten, "R2": step.with_op(normed).with_operands("N2", step.operands[1])}
+
+
+def _norm_of(x: Matrix, op: Op) -> Matrix:
+    """A whole norm, statistics and all."""
+    if isinstance(op, Rescale):
+        return op.apply(x, MeanSquare().apply(x))
+    mean = Mean().apply(x)
+    return op.apply(x, mean, Variance().apply(x, mean))
+
+
+@dataclass(frozen=True)
+class _Normed:
+    """The operation on its first operand normed."""
+
+    norm: Op
+
+    def __call__(self, of: Op, first: Matrix, *others: Matrix) -> Matrix:
+        return of.apply(_norm_of(first, self.norm), *others)
+
+
+@dataclass(frozen=True)
+class _ThenNormed:
+    """The result of the operation normed."""
+
+    norm: Op
+
+    def __call__(self, of: Op, *operands: Matrix) -> Matrix:
+        return _norm_of(of.apply(*operands), self.norm)
+
+
+def activated_before_bias(d: Derivation) -> Rewritten | None:
+    linear, activated = found(d, "H_linear", Add), found(d, "H", Activation)
+    if linear is None or activated is None:
+        return None
+    product, bias = linear[0].operands
+    return {
+        "H_linear": linear[0].with_op(activated[1]).with_operands(product),
+        "H": activated[0].with_op(linear[1]).with_operands("H_linear", bias),
+    }
+
+
+def not_activated(d: Derivation) -> Rewritten | None:
+    place = found(d, "H", Activation)
+    return {"H": place[0].with_op(COPY)} if place and "W_2" in d else None
+
+
+def not_scaled_and_shifted(d: Derivation) -> Rewritten | None:
+    """The lines of γ and β copy the one before."""
+    return {step.name: step.with_op(COPY).with_operands(step.operands[0]) for norm in norms(d) for step in norm.after}
+
+
+def norm_not_used(d: Derivation) -> Rewritten | None:
+    """Everything after the statistics copies what was to be normed."""
+    lines = ((norm.source, step) for norm in norms(d) for step in (norm.divided, *norm.after))
+    return {step.name: step.with_op(COPY).with_operands(source) for source, step in lines}
+
+
+# ------------------------------------------------------------------------------------------ the entries
+
+MISCONCEPTIONS = (
+    Misconception(
+        "B1",
+        "the residual forgotten",
+        "R1",
+        no_residual,
+        exactly="R = f(X) instead of X + f(X), in every sublayer",
+        tell="The sum is what the sublayer gave.",
+        feedback="Add the input of the sublayer to its output before you go on.",
+        source="experience",
+        prior="high",
+        core=True,
+    ),
+    Misconception(
+        "B2",
+        "the residual of the normed input",
+        "R1",
+        residual_of_the_norm,
+        exactly="R = LN(X) + f(LN(X)) instead of X + f(LN(X)), in pre-norm",
+        tell="The difference from the right sum is LN(X) − X.",
+        feedback="What goes past the sublayer is its input before the norm.",
+        source="faster-trajectory-transformer #3, RiNALMo #9",
+        prior="medium",
+    ),
+    Misconception(
+        "B3",
+        "normed over the tokens",
+        "N1_mean",
+        over_tokens,
+        exactly="means and variances of every column, and not of every row",
+        tell="Columns have mean 0, and not rows.",
+        feedback="Each token is normed by itself, across its features.",
+        source="jadore801120 PR #17 (a confirmed bug), udlbook #237, GATr PR #8",
+        prior="high",
+        core=True,
+    ),
+    Misconception(
+        "B4",
+        "variance of a sample",
+        "N1_var",
+        sample_variance,
+        exactly="σ² divides by d − 1 instead of d",
+        tell="The norm is smaller by the factor √((d − 1)/d).",
+        feedback="The variance of a norm divides by the number of features, and not by one less.",
+        source="annotated-transformer #119, #122; allennlp #953; BERT-pytorch #30",
+        prior="high",
+        core=True,
+    ),
+    Misconception(
+        "B5",
+        "ε outside the root",
+        "N1",
+        each_norm(lambda op: _Divided(_root_and_epsilon, op.epsilon) if op.epsilon != 0 else None),
+        exactly="N = (X − μ)/(σ + ε)",
+        tell="The same where ε = 0, and nearly so where it is small.",
+        feedback="ε is added to the variance, under the root.",
+        source="hyunwoongko #7, BERT-pytorch #30",
+        prior="low",
+    ),
+    Misconception(
+        "B6",
+        "divided by the variance",
+        "N1",
+        each_norm(lambda op: _Divided(_no_root, op.epsilon)),
+        exactly="N = (X − μ)/(σ² + ε)",
+        tell="The same where the variance is 1; the ratio is σ elsewhere.",
+        feedback="Divide by the deviation: take the root of the variance first.",
+        source="experience",
+        prior="medium",
+    ),
+    Misconception(
+        "B7",
+        "pre-norm and post-norm exchanged",
+        "R2",
+        other_norm_place,
+        exactly="X + f(LN(X)) for LN(X + f(X)), or the other way round",
+        tell="In pre-norm the last line is a sum, and in post-norm a norm.",
+        feedback="See where the norm stands: at the input of the sublayer (pre-norm), or after the sum (post-norm).",
+        source="mlx #1636, NeMo PR #4350",
+        prior="medium",
+    ),
+    Misconception(
+        "B8",
+        "activated before the bias",
+        "H_linear",
+        activated_before_bias,
+        exactly="H = f(X W_1) + b_1",
+        tell="With ReLU, hidden units are negative where the bias is.",
+        feedback="Add the bias first, then apply the function.",
+        source="experience",
+        prior="medium",
+        core=True,
+    ),
+    Misconception(
+        "B9",
+        "no activation",
+        "H",
+        not_activated,
+        exactly="H = X W_1 + b_1",
+        tell="Hidden units are those before the function; with ReLU some are negative.",
+        feedback="Apply the function to every hidden unit; without it both layers are one.",
+        source="experience",
+        prior="medium",
+    ),
+    Misconception(
+        "B10",
+        "γ and β left out",
+        "N1",
+        not_scaled_and_shifted,
+        exactly="N = (X − μ)/σ",
+        tell="Rows have mean 0 and variance 1.",
+        feedback="Scale by γ and shift by β last, feature by feature.",
+        source="experience",
+        prior="low",
+    ),
+    Misconception(
+        "B11",
+        "the norm not used",
+        "N1",
+        norm_not_used,
+        exactly="N = X: what comes after uses what was to be normed",
+        tell="Rows keep their means.",
+        feedback="Go on with the normed rows.",
+        source="LA_MIL #3",
+        prior="low",
+    ),
+)
+
+__all__ = ["MISCONCEPTIONS"]

@@ -1,0 +1,231 @@
+"""Wrong ways back (rules.md 2.2, gradient: D1 to D4; D5 to D9 are what else goes wrong in the same exercises)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from symattn.derivation.derivation import Derivation, Op, Step
+from symattn.derivation.mechanisms.backward import is_gradient
+from symattn.derivation.misconceptions.base import COPY, Change, Instead, Misconception, Rewritten, total
+from symattn.derivation.ops import Hadamard, MatMul, Rotate, RotateBack, Scale
+from symattn.derivation.ops.gradient import (
+    ActivationGradient,
+    CrossEntropyGradient,
+    NormGradient,
+    SoftmaxGradient,
+    SoftmaxJacobian,
+    Total,
+)
+from symattn.derivation.ops.normalisation import Rescale
+from symattn.exact import Matrix, Value
+
+# ------------------------------------------------------------------------------------------------ what is changed
+
+
+def everywhere(rewritten: Callable[[Derivation, Step], Step | None]) -> Change:
+    """Every step that is written differently, wherever it stands; no place where there is none."""
+
+    def change(d: Derivation) -> Rewritten | None:
+        found = ((step.name, rewritten(d, step)) for step in d)
+        return {name: step for name, step in found if step is not None} or None
+
+    return change
+
+
+def _diagonal_alone(d: Derivation, step: Step) -> Step | None:
+    if isinstance(step.op, SoftmaxJacobian):
+        return step.with_op(Instead(step.op, _on_the_diagonal))
+    return step.with_op(Instead(step.op, _own_slope)) if isinstance(step.op, SoftmaxGradient) else None
+
+
+def _on_the_diagonal(of: Op, weights: Matrix) -> Matrix:
+    jacobian = of.apply(weights)
+    return Matrix.of([x if i == j else 0 for j, x in enumerate(row)] for i, row in enumerate(jacobian.rows))
+
+
+def _own_slope(of: Op, weights: Matrix, gradient: Matrix) -> Matrix:
+    return _entrywise(lambda a, g: a * (1 - a) * g, weights, gradient)
+
+
+def _not_scaled(d: Derivation, step: Step) -> Step | None:
+    scores = any(own.stem == "dS" for own in d)  # and not of whatever else a program divides
+    back = scores and isinstance(step.op, Scale) and is_gradient(step)
+    return step.with_op(COPY) if back and isinstance(step.op, Scale) and step.op.divisor != 1 else None
+
+
+def _not_transposed(d: Derivation, step: Step) -> Step | None:
+    """A G in place of Aᵀ G."""
+    if not isinstance(step.op, MatMul) or not is_gradient(step):
+        return None
+    left, right = step.operands
+    return step.with_operands(replace(left, transposed=False), right) if left.transposed else None
+
+
+def _hidden_too(d: Derivation, step: Step) -> Step | None:
+    if not isinstance(step.op, SoftmaxGradient):
+        return None
+    weights = step.operands[0].of(d.value(step.operands[0].name))
+    hidden = isinstance(weights, Matrix) and any(isinstance(a, int) and a == 0 for a in weights)
+    return step.with_op(Instead(step.op, _without_factor)) if hidden else None
+
+
+def _without_factor(of: Op, weights: Matrix, gradient: Matrix) -> Matrix:
+    """The bracket alone, da − Σ a·da, where the weight is 0."""
+    products = Hadamard().apply(weights, gradient)
+    means = [total(row) for row in products.rows]
+    right = of.apply(weights, gradient).rows
+    return Matrix.of(
+        [g - mean if isinstance(a, int) and a == 0 else x for a, g, x in zip(*rows, strict=True)]
+        for *rows, mean in zip(weights.rows, gradient.rows, right, means, strict=True)
+    )
+
+
+def _first_use_alone(d: Derivation, step: Step) -> Step | None:
+    return step.with_op(Instead(step.op, lambda of, first, *others: first)) if isinstance(step.op, Total) else None
+
+
+def _straight_through(d: Derivation, step: Step) -> Step | None:
+    gradient = isinstance(step.op, ActivationGradient)
+    return step.with_op(Instead(step.op, lambda of, gradient, _: gradient)) if gradient else None
+
+
+def _constant_statistics(d: Derivation, step: Step) -> Step | None:
+    return step.with_op(Instead(step.op, _divided)) if isinstance(step.op, NormGradient) else None
+
+
+def _divided(of: Op, gradient: Matrix, normed: Matrix, variance: Matrix) -> Matrix:
+    assert isinstance(of, NormGradient)
+    return Rescale(of.epsilon).apply(gradient, variance)
+
+
+def _turned_forwards(d: Derivation, step: Step) -> Step | None:
+    if not isinstance(step.op, RotateBack):
+        return None
+    return step.with_op(Rotate(step.op.angles, step.op.positions, step.op.layout, step.op.tokens))
+
+
+def _targets_less(d: Derivation, step: Step) -> Step | None:
+    if not isinstance(step.op, CrossEntropyGradient):
+        return None
+    return step.with_op(Instead(step.op, lambda of, p, t: of.apply(t, p)))
+
+
+def _entrywise(combine: Callable[..., Value], *matrices: Matrix) -> Matrix:
+    rows: Sequence[tuple[tuple[Value, ...], ...]] = list(zip(*(m.rows for m in matrices), strict=True))
+    return Matrix.of(map(combine, *lines) for lines in rows)
+
+
+# ------------------------------------------------------------------------------------------------ the entries
+
+MISCONCEPTIONS = (
+    Misconception(
+        "D1",
+        "only the diagonal of the Jacobian",
+        "dS'",
+        everywhere(_diagonal_alone),
+        exactly="ds_ij = a_ij·(1 − a_ij)·da_ij, as if ∂a_i/∂s_j were a_i·(1 − a_i)·δ_ij",
+        tell="The rows of the gradient with respect to the scores do not sum to 0.",
+        feedback="Every score changes all weights of its {row}, so that the Jacobian has entries beside its diagonal.",
+        source="experience",
+        prior="high",
+        core=True,
+    ),
+    Misconception(
+        "D2",
+        "the scale left out on the way back",
+        "dS",
+        everywhere(_not_scaled),
+        exactly="dS = dS'",
+        tell="The gradients of queries and keys are √d_k times too large.",
+        feedback="The scores were divided by $@scale(dS)$, and so is their gradient.",
+        source="experience",
+        prior="high",
+        core=True,
+    ),
+    Misconception(
+        "D3",
+        "not transposed on the way back",
+        "dV",
+        everywhere(_not_transposed),
+        exactly="dV = A dZ, dK = dS Q, dW = X dQ in place of the products with Aᵀ, dSᵀ, Xᵀ",
+        tell="Not defined where the matrix is not square.",
+        feedback="For the second factor of a product, the gradient is the first factor, transposed, times the gradient "
+        "with respect to the product.",
+        source="experience",
+        prior="medium",
+        core=True,
+    ),
+    Misconception(
+        "D4",
+        "a gradient for what is hidden",
+        "dS'",
+        everywhere(_hidden_too),
+        exactly="where a_ij = 0: da_ij − Σ_k a_ik·da_ik, without the factor a_ij",
+        tell="Entries that the mask hides are not 0.",
+        feedback="A hidden score has weight 0 whatever it is, so that its gradient is 0.",
+        source="experience",
+        prior="medium",
+        core=True,
+    ),
+    Misconception(
+        "D5",
+        "only one use counted",
+        "dX",
+        everywhere(_first_use_alone),
+        exactly="of a sum of gradients, such as dX = dX_Q + dX_K + dX_V, the first alone",
+        tell="The gradients on the way are all right.",
+        feedback="A matrix that is used several times gets a gradient from each use, and they are added up.",
+        source="experience",
+        prior="medium",
+        core=True,
+    ),
+    Misconception(
+        "D6",
+        "straight back through the activation",
+        "dH_linear",
+        everywhere(_straight_through),
+        exactly="dH_linear = dH",
+        tell="Gradients pass where ReLU gave 0.",
+        feedback="Multiply by the slope of the activation, entry by entry.",
+        source="experience",
+        prior="medium",
+        core=True,
+    ),
+    Misconception(
+        "D7",
+        "mean and variance taken for constants",
+        "dX",
+        everywhere(_constant_statistics),
+        exactly="dX = dN/√(σ² + ε)",
+        tell="The rows of the gradient of a layer norm do not sum to 0.",
+        feedback="The mean and the variance depend on every entry of the {row}, and gradients go through them, too.",
+        source="experience",
+        prior="medium",
+        core=True,
+    ),
+    Misconception(
+        "D8",
+        "targets less probabilities",
+        "dL",
+        everywhere(_targets_less),
+        exactly="dL = (T − P)/n",
+        tell="All gradients have the opposite sign.",
+        feedback="Take the targets from the probabilities: the loss falls where the logit of the target grows.",
+        source="experience",
+        prior="medium",
+        core=True,
+    ),
+    Misconception(
+        "D9",
+        "turned forwards on the way back",
+        "dQ",
+        everywhere(_turned_forwards),
+        exactly="dQ = rotate(dR_Q), dK = rotate(dR_K), by the angles of the forward pass",
+        tell="The gradient of a token at position 0 is right, and no other.",
+        feedback="Gradients are turned back, by the same angles as queries and keys were turned.",
+        source="experience",
+        prior="medium",
+        core=True,
+    ),
+)

@@ -1,0 +1,328 @@
+"""Wrong ways with heads (rules.md 2.2, heads): splitting them, putting them together, and what comes after.
+
+A derivation may have several layers with heads; whoever splits one wrongly splits all of them so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Literal
+
+from symattn.derivation.derivation import Called, Derivation, Index, Op, Shape, Step, Style, View, transposed
+from symattn.derivation.misconceptions.base import COPY, Change, Instead, Misconception, Rewritten, total
+from symattn.derivation.ops import MatMul, Part, Scale, Stack
+from symattn.errors import ShapeError
+from symattn.exact import Matrix, Value, compare, divide, square_root
+from symattn.formula import Call, Formula, Fraction, Name, Number, Sum
+
+# ------------------------------------------------------------------------------------------ what is changed
+
+
+def everywhere(rewrite: Callable[[Derivation, Step], Step | None]) -> Change:
+    """Every step that `rewrite` gives another form."""
+
+    def change(d: Derivation) -> Rewritten | None:
+        return {step.name: new for step in d if (new := rewrite(d, step)) is not None} or None
+
+    return change
+
+
+def split(rewrite: Callable[[Derivation, Step, Part], Op | None]) -> Change:
+    """The columns of each head found in another way."""
+
+    def change(d: Derivation, step: Step) -> Step | None:
+        if not isinstance(step.op, Part) or step.op.of == "rows" or Called.of(step.name).head is None:
+            return None  # rows are blocks of tokens, and no heads
+        op = rewrite(d, step, step.op)
+        return step.with_op(op) if op else None
+
+    return everywhere(change)
+
+
+def merged(rewrite: Callable[[Step], Step]) -> Change:
+    """C, the outputs of all heads put together, in another way."""
+
+    def change(d: Derivation, step: Step) -> Step | None:
+        heads = isinstance(step.op, Stack) and all(Called.of(o.name).head for o in step.operands)
+        return rewrite(step) if heads and step.stem == "C" and len(step.operands) > 1 else None
+
+    return everywhere(change)
+
+
+def mixed(rewrite: Callable[[Step], Step]) -> Change:
+    """What is multiplied by W_O, in another way."""
+
+    def change(d: Derivation, step: Step) -> Step | None:
+        output = isinstance(step.op, MatMul) and Called.of(step.operands[1].name).stem == "W_O"
+        return rewrite(step) if output else None
+
+    return everywhere(change)
+
+
+def heads_of(d: Derivation, step: Step, part: Part) -> int:
+    """How many heads the matrix is split into that a part is taken of; 0 where it is of a width that does not fit."""
+    columns = d.value(step.operands[0].name).shape[1]
+    assert isinstance(columns, int)  # nothing is split by letters
+    return 0 if columns % part.count else columns // part.count
+
+
+def reread(d: Derivation, step: Step, part: Part) -> Op:
+    """The matrix read row by row, and cut into one piece of equal length for every head."""
+    return Instead(part, _Reread(part.start // (1 if part.step > 1 else part.count)))
+
+
+@dataclass(frozen=True)
+class _Reread:
+    head: int
+
+    def __call__(self, of: Part, m: Matrix) -> Matrix:
+        rows, numbers = m.shape[0], list(m)
+        first = self.head * rows * of.count
+        return Matrix.of(numbers[first + i * of.count : first + (i + 1) * of.count] for i in range(rows))
+
+
+def interleaved(d: Derivation, step: Step, part: Part) -> Op | None:
+    if part.step > 1 or not (heads := heads_of(d, step, part)):
+        return None
+    return Part.of_head(part.start // part.count + 1, heads, part.count, "interleaved")
+
+
+def consecutive(d: Derivation, step: Step, part: Part) -> Op | None:
+    if part.step == 1 or not (heads := heads_of(d, step, part)):
+        return None
+    return Part.of_head(part.start + 1, heads, part.count, "consecutive")
+
+
+def first_heads_weights(d: Derivation, step: Step) -> Step | None:
+    """Z of another head with the weights of head 1."""
+    called = Called.of(step.name)
+    if called.stem != "Z" or (called.head or 1) == 1 or not isinstance(step.op, MatMul):
+        return None
+    first = f"Z_1^{called.place}" if called.place else "Z_1"
+    return step.with_operands(d[first].operands[0], step.operands[1]) if first in d else None
+
+
+def divided_by_all_keys(d: Derivation, step: Step) -> Step | None:
+    """√(h d_k), where it is not √d_model."""
+    called = Called.of(step.name)
+    if called.stem != "S'" or called.head is None or not isinstance(step.op, Scale):
+        return None
+    scores = next(s for s in d if s.name == step.operands[0].name)
+    queries = next((s for s in d if s.name == scores.operands[0].name), None)
+    if queries is None or not isinstance(queries.op, Part):
+        return None
+    width = d.value(queries.operands[0].name).shape[1]
+    if not isinstance(width, int) or ("X" in d and d.value("X").shape[1] == width):
+        return None
+    return step.with_op(Scale(square_root(width)))
+
+
+# ------------------------------------------------------------------------------------------ other ways to merge
+
+
+@dataclass(frozen=True)
+class RowByRow(Stack):
+    """The numbers of one matrix after the other, read row by row, in rows of the right length (no transpose)."""
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        if self.along == "rows":
+            return replace(self, along="columns").apply(*(m.T for m in operands)).T
+        rows, width = operands[0].shape[0], sum(m.shape[1] for m in operands)
+        numbers = [x for m in operands for x in m]
+        return Matrix.of(numbers[i * width : (i + 1) * width] for i in range(rows))
+
+
+@dataclass(frozen=True)
+class Pooled(Op):
+    """Matrices of one shape, entry by entry: their mean, their sum, or the largest."""
+
+    how: Literal["mean", "sum", "max"]
+    arity = -1
+    title = "Pooled heads"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        if len(set(shapes)) != 1:
+            raise ShapeError("matrices that are added up need equal shapes;")
+        return shapes[0]
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        rows = (zip(*rows, strict=True) for rows in zip(*(m.rows for m in operands), strict=True))
+        return Matrix.of([self._pool(entries) for entries in row] for row in rows)
+
+    def _pool(self, entries: tuple[Value, ...]) -> Value:
+        if self.how == "max":
+            return reduce(lambda a, b: a if compare(a, b) >= 0 else b, entries)
+        return divide(total(entries), len(entries) if self.how == "mean" else 1)
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        return self._said(tuple(view.entry(i, j) for view in operands))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return self._said(operands)
+
+    def _said(self, terms: tuple[Formula, ...]) -> Formula:
+        if self.how == "max":
+            return Call(Name("max"), terms)
+        return Fraction(Sum(terms), Number(str(len(terms)))) if self.how == "mean" else Sum(terms)
+
+
+def pooled(how: Literal["mean", "sum", "max"]) -> Change:
+    return merged(lambda step: step.with_op(Pooled(how)))
+
+
+# ------------------------------------------------------------------------------------------ the entries
+
+MISCONCEPTIONS = (
+    Misconception(
+        "C11",
+        "divided by the root of the keys' width of all heads",
+        "S'",
+        everywhere(divided_by_all_keys),
+        exactly="S' = S/√(h d_k) in every head",
+        tell="The ratio to the right scores is 1/√h; C3 where h d_k = d_model.",
+        feedback="The scores are divided by $@scale(S')$: what counts is the width of a key of one head.",
+        source="omihub777 #11",
+        prior="medium",
+    ),
+    Misconception(
+        "H1",
+        "heads read off row by row",
+        "Q",
+        split(reread),
+        exactly="Q, K and V (n × h d) are re-read as h matrices of n × d, and not split by columns",
+        tell="Numbers of several tokens stand in one row of a head.",
+        feedback="Split the {columns}, which are features: every head sees every token.",
+        source="FuxiCTR #30, hyunwoongko/transformer #15",
+        prior="high",
+        core=True,
+        turned_name="heads read off column by column",
+    ),
+    Misconception(
+        "H2",
+        "heads put together row by row",
+        "C",
+        merged(lambda step: step.with_op(RowByRow("columns"))),
+        exactly="the outputs of the heads, one below the other, are re-read as n × h d_v",
+        tell="A token's row holds outputs of other tokens; H3 has the right numbers in it.",
+        feedback="The {row} of a token in $@name(C)$ holds what every head gives for this token, and nothing else.",
+        source="jsbaan/transformer-from-scratch #6, ajhalthor #4",
+        prior="high",
+        core=True,
+        turned_name="heads put together column by column",
+    ),
+    Misconception(
+        "H3",
+        "heads in the reverse order",
+        "C",
+        merged(lambda step: step.with_operands(*reversed(step.operands))),
+        exactly="C = [Z_h … Z_1]",
+        tell="The same as with the blocks of W_O exchanged.",
+        feedback="The heads stand in their order in $@name(C)$, head 1 first.",
+        source="experience",
+        prior="medium",
+        core=True,
+    ),
+    Misconception(
+        "H4",
+        "W_O forgotten",
+        "O",
+        mixed(lambda step: step.with_op(COPY).with_operands(step.operands[0])),
+        exactly="O = C",
+        tell="The output is the heads' outputs side by side.",
+        feedback="The outputs of the heads are still to be multiplied by $@name(W_O)$.",
+        source="Kyubyong/transformer #17 and #117, jwallbridge/translob #4",
+        prior="high",
+        core=True,
+    ),
+    Misconception(
+        "H5",
+        "heads averaged",
+        "C",
+        pooled("mean"),
+        exactly="C = (Z_1 + … + Z_h)/h",
+        tell="It is only as wide as one head, so that W_O does not fit.",
+        feedback="Put the outputs of the heads side by side: they are not averaged.",
+        source="diegoantognini/pyGAT #31",
+        prior="medium",
+    ),
+    Misconception(
+        "H5b",
+        "heads added up",
+        "C",
+        pooled("sum"),
+        exactly="C = Z_1 + … + Z_h",
+        tell="It is only as wide as one head, so that W_O does not fit.",
+        feedback="Put the outputs of the heads side by side: they are not added up.",
+        source="diegoantognini/pyGAT #31",
+        prior="medium",
+    ),
+    Misconception(
+        "H5c",
+        "the largest of all heads",
+        "C",
+        pooled("max"),
+        exactly="C is the entry-by-entry maximum of Z_1, …, Z_h",
+        tell="It is only as wide as one head, so that W_O does not fit.",
+        feedback="Put the outputs of the heads side by side: all of them count, and not the largest alone.",
+        source="broadinstitute/CellCap #40",
+        prior="low",
+    ),
+    Misconception(
+        "H6",
+        "the same weights in every head",
+        "Z",
+        everywhere(first_heads_weights),
+        exactly="Z_i = A_1 V_i in every head",
+        tell="Head 1 is right; the others mix their own values by its weights.",
+        feedback="Each head has scores of its own, and so weights of its own.",
+        source="MarcoMeter/episodic-transformer-memory-ppo #22",
+        prior="medium",
+        core=True,
+    ),
+    Misconception(
+        "H7",
+        "interleaved split",
+        "Q",
+        split(interleaved),
+        exactly="head 1 gets the columns 1, h + 1, 2h + 1, … of Q, K and V",
+        tell="Every row keeps to its token; with H1 it does not.",
+        feedback="Head 1 takes the first {columns}, head 2 those that follow: not every second one.",
+        source="a convention of some implementations; here another one is declared",
+        prior="low",
+    ),
+    Misconception(
+        "H7b",
+        "consecutive split",
+        "Q",
+        split(consecutive),
+        exactly="head 1 gets the first columns of Q, K and V, though the problem declares an interleaved split",
+        tell="Every row keeps to its token; with H1 it does not.",
+        feedback="The {columns} of the heads take turns here: those of one head do not stand beside one another.",
+        source="the usual convention; here another one is declared",
+        prior="medium",
+    ),
+    Misconception(
+        "H8",
+        "W_O transposed",
+        "O",
+        mixed(lambda step: step.with_operands(step.operands[0], transposed(step.operands[1].name))),
+        exactly="O = C W_Oᵀ",
+        tell="Not defined unless W_O is square.",
+        feedback="Multiply by $@name(W_O)$ as it is given, and not by its transpose.",
+        source="experience",
+        prior="low",
+    ),
+    Misconception(
+        "H8b",
+        "W_O on the wrong side",
+        "O",
+        mixed(lambda step: step.with_operands(step.operands[1], step.operands[0])),
+        exactly="O = W_O C",
+        tell="Not defined unless W_O has as many columns as there are tokens.",
+        feedback="Exchange the two factors: the outputs of each token are multiplied by $@name(W_O)$.",
+        source="experience",
+        prior="low",
+    ),
+)

@@ -1,0 +1,81 @@
+"""Wrong rounding (rules.md 2.2, rounding).  R1 is X11."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.misconceptions.base import Misconception, Rewritten, found
+from symattn.derivation.misconceptions.scale import scaling
+from symattn.derivation.misconceptions.softmax import weights_rounded
+from symattn.derivation.ops import Round, Scale, Softmax
+from symattn.exact import rounded
+from symattn.exact.values import RATIONAL
+
+
+def rounded_early(d: Derivation) -> Rewritten | None:
+    """No place where rounding the weights is what the question asks for."""
+    return None if found(d, "A_rounded", Round) else weights_rounded(Round(2))(d)
+
+
+def divisor_to_one_place(d: Derivation) -> Rewritten | None:
+    if (place := scaling(d)) is None or isinstance(place[1].divisor, RATIONAL):
+        return None
+    short = rounded(place[1].divisor, 1)
+    return {"S'": place[0].with_op(Scale(short))} if short else None
+
+
+def short_e(d: Derivation) -> Rewritten | None:
+    place = found(d, "A", Softmax)
+    if place is None or place[1].base != "e":
+        return None
+    return {"A": place[0].with_op(replace(place[1], base=Fraction(27, 10)))}
+
+
+MISCONCEPTIONS = (
+    Misconception(
+        "R2",
+        "rounded early and carried on",
+        "A",
+        rounded_early,
+        exactly="the weights are rounded to two places and carried on, with no one asking for it",
+        tell="Near the right values; nothing is wrong but the last places.",
+        feedback="Carry exact values on, and round the last result only.",
+        source="experience",
+        prior="medium",
+    ),
+    Misconception(
+        "R3",
+        "cut off instead of rounded",
+        "A",
+        weights_rounded(Round(2, "truncate")),
+        exactly="the weights are cut off after two places (as many as are declared) and carried on",
+        tell="Every weight is too small or right.",
+        feedback="Round to the nearest: do not cut the digits off.",
+        source="experience",
+        prior="low",
+    ),
+    Misconception(
+        "R4",
+        "root of the divisor to one place",
+        "S'",
+        divisor_to_one_place,
+        exactly="√d_k to one decimal place: 1.7 for √3",
+        tell="All scaled scores are off by the same small factor.",
+        feedback="Keep $@scale(S')$ as it is: with one decimal place the scores are off already.",
+        source="experience",
+        prior="low",
+    ),
+    Misconception(
+        "R6",
+        "2.7 used for e",
+        "A",
+        short_e,
+        exactly="a_ij = 2.7^{m_ij} / Σ_j 2.7^{m_ij}",
+        tell="Near the right values; ratios of weights are powers of 2.7.",
+        feedback="Keep e as it is, unless the question gives a number for it.",
+        source="integer-friendly courses replace e by a near number, which may be declared",
+        prior="low",
+    ),
+)

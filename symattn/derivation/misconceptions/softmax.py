@@ -1,0 +1,372 @@
+"""Wrong weights (rules.md 2.2, softmax).  Hidden scores, −∞, get the weight 0 and count nothing unless it is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cmp_to_key
+
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.misconceptions.base import (
+    COPY,
+    Change,
+    Instead,
+    Misconception,
+    Rewritten,
+    found,
+    replaced,
+    square,
+    total,
+)
+from symattn.derivation.ops import Mask, Round, Softmax
+from symattn.errors import UndefinedError
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, divide, exponential, power
+from symattn.exact.values import is_zero_for_sure
+
+Row = Sequence[Value]
+
+# ------------------------------------------------------------------------------------------ what is changed
+
+
+def instead(does: Callable[[Softmax, Matrix], Matrix]) -> Change:
+    """Something else in place of the softmax."""
+    return replaced("A", Softmax, lambda own: Instead(own, does))
+
+
+def by_row(weights: Callable[[Softmax, Row], Row]) -> Change:
+    """Something else in place of the softmax, row by row; errors name the token."""
+
+    def does(of: Softmax, scores: Matrix) -> Matrix:
+        rows = []
+        for i, row in enumerate(scores.rows, 1):
+            try:
+                rows.append(weights(of, row))
+            except UndefinedError as error:
+                raise UndefinedError(f"for token {i} {error}") from error
+        return Matrix.of(rows)
+
+    return instead(does)
+
+
+def with_base(wrong: Value) -> Change:
+    """Another base than the one declared; e where the wrong one is what is declared."""
+
+    def change(d: Derivation) -> Rewritten | None:
+        if (place := found(d, "A", Softmax)) is None:
+            return None
+        step, own = place
+        other = wrong if own.base == "e" else "e" if own.base == wrong or wrong == 2 else wrong
+        return {"A": step.with_op(replace(own, base=other))}
+
+    return change
+
+
+def twice(d: Derivation) -> Rewritten | None:
+    """No place with another base than e: 10^(1000/1001) is no number that one could go on with."""
+    place = found(d, "A", Softmax)
+    return {"A": place[0].with_op(Instead(place[1], _twice))} if place and place[1].base == "e" else None
+
+
+def without_self(d: Derivation) -> Rewritten | None:
+    if (place := found(d, "A", Softmax)) is None:
+        return None
+    rows, columns = d.value(place[0].operands[0].name).shape
+    return {"A": place[0].with_op(Instead(place[1], _self_excluded))} if rows == columns else None
+
+
+def without_empty_rows(d: Derivation) -> Rewritten:
+    """The softmax of someone who has hidden too much: a row that sees nothing gets zeros."""
+    place = found(d, "A", Softmax)
+    return {"A": place[0].with_op(replace(place[1], empty="zero"))} if place else {}
+
+
+def weights_rounded(does: Round) -> Change:
+    """Weights rounded so: where they are to be rounded, to as many places; else with no one asking for it."""
+
+    def change(d: Derivation) -> Rewritten | None:
+        if place := found(d, "A_rounded", Round):
+            return {"A_rounded": place[0].with_op(replace(does, places=place[1].places))}
+        return instead(_Rounded(does))(d)
+
+    return change
+
+
+@dataclass(frozen=True)
+class _Rounded:
+    """The softmax, rounded."""
+
+    round: Round
+
+    def __call__(self, of: Softmax, scores: Matrix) -> Matrix:
+        return self.round.apply(of.apply(scores))
+
+
+# ------------------------------------------------------------------------------------------ softmax gone wrong
+
+
+def _power(of: Softmax, x: Value) -> Value:
+    if x is NEGATIVE_INFINITY:
+        return 0
+    return exponential(x) if of.base == "e" else power(of.base, x)
+
+
+def _shares(row: Row, of_sum: Value, which: str = "numbers") -> list[Value]:
+    if is_zero_for_sure(of_sum):
+        raise UndefinedError(f"the {which} add up to 0, and nothing can be divided by that.")
+    return [divide(x, of_sum) for x in row]
+
+
+def _visible(row: Row) -> list[Value]:
+    return [x for x in row if x is not NEGATIVE_INFINITY]
+
+
+def _twice(of: Softmax, scores: Matrix) -> Matrix:
+    return of.apply(of.apply(scores))
+
+
+def _whole_matrix(of: Softmax, scores: Matrix) -> Matrix:
+    powers = scores.map(lambda x: _power(of, x))
+    whole = total(list(powers))
+    return Matrix.of(_shares(row, whole) for row in powers.rows)
+
+
+def _linear(of: Softmax, row: Row) -> Row:
+    return _shares([0 if x is NEGATIVE_INFINITY else x for x in row], total(_visible(row)), "scores")
+
+
+def _powers(of: Softmax, row: Row) -> Row:
+    return [_power(of, x) for x in row]
+
+
+def _largest(row: Row) -> Value:
+    if not row:
+        raise UndefinedError("there is no visible score.")
+    return max(row, key=cmp_to_key(compare))
+
+
+def _maximum_subtracted_after(of: Softmax, row: Row) -> Row:
+    largest = _largest([_power(of, x) for x in _visible(row)])
+    less = [0 if x is NEGATIVE_INFINITY else _power(of, x) - largest for x in row]
+    return _shares(less, total(less), "differences")
+
+
+def _hardmax(of: Softmax, row: Row) -> Row:
+    largest = _largest(_visible(row))
+    winners = [x is not NEGATIVE_INFINITY and compare(x, largest) == 0 for x in row]
+    return [divide(1, sum(winners)) if won else 0 for won in winners]
+
+
+def _self_excluded(of: Softmax, scores: Matrix) -> Matrix:
+    square(scores, "the own key")
+    keep = tuple(tuple(i != j for j in range(scores.shape[1])) for i in range(scores.shape[0]))
+    return replace(of, empty="zero").apply(Mask(keep).apply(scores))
+
+
+def _zero_to_the_zero(of: Softmax, row: Row) -> Row:
+    powers = [0 if x is NEGATIVE_INFINITY or is_zero_for_sure(x) else _power(of, x) for x in row]
+    return _shares(powers, total(powers), "powers")
+
+
+def _sum_of_exponents(of: Softmax, row: Row) -> Row:
+    return _shares(_powers(of, row), _power(of, total(_visible(row))))
+
+
+def _next_rows_sum(of: Softmax, scores: Matrix) -> Matrix:
+    powers = [_powers(of, row) for row in scores.rows]
+    sums = [total(row) for row in powers]
+    return Matrix.of(_shares(row, other, "next token's powers") for row, other in zip(powers, _next(sums), strict=True))
+
+
+def _next(values: list[Value]) -> list[Value]:
+    return values[1:] + values[:1]
+
+
+# ------------------------------------------------------------------------------------------ the entries
+
+MISCONCEPTIONS = (
+    Misconception(
+        "X1",
+        "softmax over columns",
+        "A",
+        replaced("A", Softmax, lambda own: replace(own, along="columns")),
+        exactly="a_ij = e^{m_ij} / Σ_i e^{m_ij}",
+        tell="The columns of A sum to 1.",
+        feedback="Normalise the {row} of each query: the {rows} of $@name(A)$ must sum to 1.",
+        source="vision-transformer #1 (confirmed), llms-from-scratch-rs PR #30, PyTorch-NLP #2",
+        prior="high",
+        core=True,
+        turned_name="softmax over rows",
+    ),
+    Misconception(
+        "X2",
+        "softmax over the whole matrix",
+        "A",
+        instead(_whole_matrix),
+        exactly="a_ij = e^{m_ij} / Σ_kl e^{m_kl}",
+        tell="All of A sums to 1.",
+        feedback="Normalise the {row} of each query by itself: every {row} of $@name(A)$ must sum to 1.",
+        source="perceiver-pytorch #46 (asked whether softmax is over the whole matrix)",
+        prior="medium",
+        core=True,
+    ),
+    Misconception(
+        "X3",
+        "base 2 used (e where another base is declared)",
+        "A",
+        with_base(2),
+        exactly="a_ij = 2^{m_ij} / Σ_j 2^{m_ij}; with e where another base is declared",
+        tell="Ratios of weights are powers of the other base.",
+        feedback="Take the powers of the base that the question says; it is e unless it says otherwise.",
+        source="experience",
+        prior="medium",
+        core=True,
+    ),
+    Misconception(
+        "X4",
+        "base 10 used",
+        "A",
+        with_base(10),
+        exactly="a_ij = 10^{m_ij} / Σ_j 10^{m_ij}; with e where base 10 is declared",
+        tell="Ratios of weights are powers of 10.",
+        feedback="Take the powers of the base that the question says; it is e unless it says otherwise.",
+        source="experience",
+        prior="low",
+    ),
+    Misconception(
+        "X5",
+        "scores divided by their sum",
+        "A",
+        by_row(_linear),
+        exactly="a_ij = m_ij / Σ_j m_ij",
+        tell="Negative weights; not defined where a row sums to 0.",
+        feedback="Exponentiate first, then divide.",
+        source="experience",
+        prior="medium",
+    ),
+    Misconception(
+        "X6",
+        "not normalised",
+        "A",
+        by_row(_powers),
+        exactly="a_ij = e^{m_ij}",
+        tell="Entries above 1.",
+        feedback="Divide by the sum of the {row}, so that the weights of a token sum to 1.",
+        source='quizzes list "skipping softmax normalization"',
+        prior="medium",
+        core=True,
+    ),
+    Misconception(
+        "X7",
+        "softmax twice",
+        "A",
+        twice,
+        exactly="A = softmax(softmax(M)), also over what is hidden",
+        tell="No weight of a row is more than e times another.",
+        feedback="The softmax is applied once.",
+        source="note 001 read literally; DisKT #6 (a second softmax leaked masked positions)",
+        prior="low",
+    ),
+    Misconception(
+        "X8",
+        "maximum subtracted after exponentiating",
+        "A",
+        by_row(_maximum_subtracted_after),
+        exactly="a_ij = (e^{m_ij} − max_j e^{m_ij}) / Σ_j (e^{m_ij} − max_j e^{m_ij})",
+        tell="The largest score gets 0.",
+        feedback="Subtract the maximum before exponentiating, where it cancels, and not afterwards.",
+        source="experience",
+        prior="low",
+    ),
+    Misconception(
+        "X9",
+        "negative exponents",
+        "A",
+        replaced("A", Softmax, lambda own: replace(own, base=_power(own, -1))),
+        exactly="a_ij = e^{−m_ij} / Σ_j e^{−m_ij}",
+        tell="The order of the weights is reversed.",
+        feedback="The larger the score, the larger the weight.",
+        source="experience",
+        prior="low",
+    ),
+    Misconception(
+        "X10",
+        "all weight on the largest score",
+        "A",
+        by_row(_hardmax),
+        exactly="a_ij = 1 where m_ij is the largest of row i (shared by ties), and 0 elsewhere",
+        tell="Only 0 and 1.",
+        feedback="The softmax is soft: the others keep some weight.",
+        source="experience",
+        prior="medium",
+        core=True,
+    ),
+    Misconception(
+        "X11",
+        "each weight rounded on its own",
+        "A",
+        weights_rounded(Round(1)),
+        exactly="each weight is rounded to one place (to as many as are declared), and carried on",
+        tell="Short decimals; a row may not sum to 1.",
+        feedback="Weights that are rounded one by one need not sum to 1: keep them exact, or round as the question "
+        "says.",
+        source="note 002; happens in 54 to 76 of 100 variants with three tokens",
+        prior="medium",
+    ),
+    Misconception(
+        "X12",
+        "self excluded from the softmax",
+        "A",
+        without_self,
+        exactly="m_ii = −∞ in the softmax; a row that sees nothing is taken as zeros",
+        tell="The diagonal of A is 0, while that of the scores is there.",
+        feedback="Include the token itself.",
+        source="experience",
+        prior="low",
+    ),
+    Misconception(
+        "X13",
+        "softmax skipped",
+        "A",
+        replaced("A", Softmax, COPY),
+        exactly="A = M",
+        tell="The scores are used as weights.",
+        feedback="Turn scores into weights first: $@name(A)$ is the softmax of the scores.",
+        source="flexflow #467",
+        prior="medium",
+        core=True,
+    ),
+    Misconception(
+        "X14",
+        "e^0 = 0",
+        "A",
+        by_row(_zero_to_the_zero),
+        exactly="e^{m_ij} = 0 where m_ij = 0",
+        tell="The weight is 0 where the score is 0.",
+        feedback="A score of 0 counts as 1, for e^0 = 1.",
+        source='pointer-generator #88 ("check e^0")',
+        prior="medium",
+    ),
+    Misconception(
+        "X14b",
+        "e^a + e^b = e^(a+b)",
+        "A",
+        by_row(_sum_of_exponents),
+        exactly="a_ij = e^{m_ij} / e^{Σ_j m_ij}",
+        tell="Every weight is a single power of e.",
+        feedback="A sum of powers is no power of the sum: add the powers themselves.",
+        source="experience",
+        prior="medium",
+    ),
+    Misconception(
+        "X15",
+        "the next row's denominator",
+        "A",
+        instead(_next_rows_sum),
+        exactly="a_ij = e^{m_ij} / Σ_j e^{m_{i+1,j}}, the last row by the sum of the first",
+        tell="Rows are right but for a factor, and do not sum to 1.",
+        feedback="Divide by the sum of the same {row}.",
+        source="experience",
+        prior="low",
+        turned_name="the next column's denominator",
+    ),
+)

@@ -1,0 +1,182 @@
+"""Arithmetic entry by entry, as programs of one's own need it, and what a gradient needs to go back through it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from symattn.derivation.algebra import Algebra, Entries, Index, T
+from symattn.derivation.derivation import Op, RuleOp, Shape, Style, View
+from symattn.derivation.ops.linear import Hadamard
+from symattn.errors import InputError, ShapeError
+from symattn.exact import Matrix, Value, has_symbols
+from symattn.exact.floats import FORMATS, Format, nearest_float
+from symattn.formula import Call, Formula, Fraction, Name, Negative, Product, Sum, number
+from symattn.foundation.languages import message
+
+
+@dataclass(frozen=True)
+class Subtract(RuleOp):
+    """A − B entry by entry; a single row or column is taken from every row or column, or every one from it."""
+
+    arity = 2
+    title = "Difference"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return _stretched_shape("a difference needs equal shapes, or one row or column to stretch;", *shapes)
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return A.minus(*(m.stretched(i, j) for m in operands))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Sum((operands[0], Negative(operands[1])))
+
+
+@dataclass(frozen=True)
+class Divide(RuleOp):
+    """A over B entry by entry; a single row or column is stretched over the other's."""
+
+    arity = 2
+    title = "Quotient"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return _stretched_shape("a quotient needs equal shapes, or one row or column to stretch;", *shapes)
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return A.quotient(*(m.stretched(i, j) for m in operands))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Fraction(*operands)
+
+
+@dataclass(frozen=True)
+class Opposite(RuleOp):
+    """−A."""
+
+    title = "Opposite"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return shapes[0]
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return A.negative(operands[0][i, j])
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Negative(operands[0])
+
+
+@dataclass(frozen=True)
+class Exponential(RuleOp):
+    """b^x of each entry x, with base e unless another is stated; 0 for −∞.  No matrix exponential."""
+
+    base: Value | Literal["e"] = "e"
+    title = "Exponential"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return shapes[0]
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return A.exponential(operands[0][i, j], self.base)
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Call(Name("exp", () if self.base == "e" else (self.written_base,)), operands)
+
+    @property
+    def written_base(self) -> Formula:
+        """e, or the number in its place."""
+        return Name("e") if self.base == "e" else number(self.base)
+
+
+@dataclass(frozen=True)
+class SquareRoot(RuleOp):
+    """√x of each entry x; `UndefinedError` where one is negative."""
+
+    title = "Root"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return shapes[0]
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return A.root(operands[0][i, j])
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Call(Name("sqrt"), operands)
+
+
+@dataclass(frozen=True)
+class ToFloat(Op):
+    """Each entry as the nearest number of a binary format, ties to even: float16, bfloat16, float32 or float64.
+
+    Subnormal numbers are as in IEEE 754; −∞ stays, and what is too far below 0 becomes it.  `UndefinedError` where an
+    entry is too large for the format.
+    """
+
+    format: Format = FORMATS["float16"]
+
+    @property
+    def title(self) -> str:
+        return message("Round to {format}", format=self.format.name)
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return shapes[0]
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        return operands[0].map(self._nearest)
+
+    def _nearest(self, x: Value) -> Value:
+        if has_symbols(x):
+            raise InputError(f"{x} has no nearest number in {self.format.name}: it contains a symbol.")
+        return nearest_float(x, self.format)
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        return operands[0].entry(i, j)
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Call(Name(self.format.name), operands)
+
+
+# ------------------------------------------------------------------------------------------------ the way back
+
+
+@dataclass(frozen=True)
+class DivisorGradient(RuleOp):
+    """−g·y/b for the gradient G of quotients Y = A/B (each n×m) and their divisors B, which may have to be stretched.
+
+    What comes to one divisor from every quotient in which it stands, before it is added up.
+    """
+
+    arity = 3
+    title = "Back through the quotient"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return Divide().shape(Hadamard().shape(*shapes[:2]), shapes[2])
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        gradient, quotient, divisor = operands
+        above = A.product(gradient.stretched(i, j), quotient.stretched(i, j))
+        return A.negative(A.quotient(above, divisor.stretched(i, j)))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Negative(Fraction(Product(operands[:2], "⊙"), operands[2]))
+
+
+def _stretched_shape(rule: str, first: Shape, second: Shape) -> Shape:
+    """The shape of what is made of two matrices entry by entry; `ShapeError` with the rule where they do not fit."""
+    rows, columns = (b if a == 1 else a for a, b in zip(first, second, strict=True))
+    if any(
+        size not in (1, full) for shape in (first, second) for size, full in zip(shape, (rows, columns), strict=True)
+    ):
+        raise ShapeError(rule)
+    return rows, columns
+
+
+OPS = {
+    "subtract": Subtract,
+    "divide": Divide,
+    "opposite": Opposite,
+    "exp": Exponential,
+    "sqrt": SquareRoot,
+    "float": ToFloat,
+}
+
+__all__ = ["Divide", "DivisorGradient", "Exponential", "Opposite", "SquareRoot", "Subtract", "ToFloat"]

@@ -1,0 +1,220 @@
+"""The two operations that make attention attention: the mask and the softmax."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Self
+
+from symattn.derivation.algebra import FORMULAS, MINUS_INFINITY, Algebra, Entries, Index, T, along_rows
+from symattn.derivation.derivation import RuleOp, Shape, Style, View
+from symattn.errors import ShapeError, UndefinedError
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, divide, exponential, power
+from symattn.formula import (
+    ONE,
+    ZERO,
+    Call,
+    Formula,
+    MatrixOf,
+    Name,
+    Product,
+    Sum,
+    number,
+)
+
+Keep = tuple[tuple[bool, ...], ...]
+MaskStyle = Literal["additive", "multiplicative", "keep", "block"]
+Along = Literal["rows", "columns"]
+Empty = Literal["undefined", "zero"]
+
+
+@dataclass(frozen=True)
+class Mask(RuleOp):
+    """Leaves the scores that may be seen and makes the others −∞, so that softmax gives them exactly 0.
+
+    `keep[i][j]` is true where query i may see key j.  The styles are ways of writing the same thing, but for one:
+    additive: S + (0 or −∞);  keep, block: a Boolean matrix, true where seen or where hidden;
+    multiplicative: S ∘ (1 or −∞), as note 004 has it, which is right only where the hidden scores are positive.
+    """
+
+    keep: Keep
+    style: MaskStyle = "additive"
+    kind: str = "custom"
+
+    @property
+    def title(self) -> str:
+        return "Mask"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        rows, columns = shapes[0]
+        if self.keep and (rows, columns) != (len(self.keep), len(self.keep[0])):
+            raise ShapeError(f"the mask is {len(self.keep)}×{len(self.keep[0])} and must fit the scores;")
+        return shapes[0]
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        return Matrix.of(
+            [self._entry(x, seen, i, j) for j, (x, seen) in enumerate(zip(row, kept, strict=True), 1)]
+            for i, (row, kept) in enumerate(zip(operands[0].rows, self.keep, strict=True), 1)
+        )
+
+    def _entry(self, x: Value, seen: bool, i: int, j: int) -> Value:
+        if seen:
+            return x
+        if self.style != "multiplicative":
+            return NEGATIVE_INFINITY
+        try:
+            return x * NEGATIVE_INFINITY
+        except UndefinedError as error:
+            raise UndefinedError(
+                f"The hidden score ({i}, {j}) is {x}, and {x}·(−∞) is not −∞: multiplying by −∞ hides positive scores "
+                "only. Add 0 or −∞ instead (mask_style = 'additive')."
+            ) from error
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        entry = operands[0][i, j]
+        if isinstance(i, str) or isinstance(j, str):
+            return A.sum(entry, A.named("mask", i, j))
+        return entry if self.keep[i][j] else A.number(NEGATIVE_INFINITY)
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        entry = operands[0].entry(i, j)
+        if isinstance(i, str) or isinstance(j, str):
+            return self.rule(FORMULAS, i, j, *operands)
+        seen = self.keep[i][j]
+        if self.style == "multiplicative":
+            return Product((entry, ONE if seen else MINUS_INFINITY), "·")
+        if self.style == "additive":
+            return Sum((entry, ZERO if seen else MINUS_INFINITY))
+        return entry if seen else MINUS_INFINITY
+
+    def turn(self) -> Self:
+        return replace(self, keep=tuple(zip(*self.keep, strict=True)))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        if self.style == "multiplicative":
+            return Product((operands[0], Name("mask")), "⊙")
+        if self.style == "additive":
+            return Sum((operands[0], Name("mask")))
+        return Call(Name("mask"), operands)
+
+    def matrix(self) -> MatrixOf:
+        """The mask itself as it is written."""
+        marks: dict[MaskStyle, tuple[Formula, Formula]] = {
+            "additive": (ZERO, MINUS_INFINITY),
+            "multiplicative": (ONE, MINUS_INFINITY),
+            "keep": (ONE, ZERO),
+            "block": (ZERO, ONE),
+        }
+        seen, hidden = marks[self.style]
+        return MatrixOf(tuple(tuple(seen if kept else hidden for kept in row) for row in self.keep))
+
+
+@dataclass(frozen=True)
+class Softmax(RuleOp):
+    """b^x over the sum of b^x along each row (or each column); −∞ counts nothing and gets exactly 0.
+
+    Vaswani et al. 2017, section 3.2.1, with base e and along the keys.  A row of nothing but −∞ is undefined; `empty`
+    takes it as a row of zeros instead, as people do who have hidden too much.
+    """
+
+    along: Along = "rows"
+    base: Value | Literal["e"] = "e"
+    empty: Empty = "undefined"
+    title = "Softmax"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return shapes[0]
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        return weighed(operands[0], self.along, self.empty, self._normalised)
+
+    def _normalised(self, scores: Sequence[Value]) -> list[Value]:
+        powers = [self._power(x) for x in scores]
+        total = powers[0]
+        for p in powers[1:]:
+            total = total + p
+        return [divide(p, total) for p in powers]
+
+    def _power(self, x: Value) -> Value:
+        return exponential(x) if self.base == "e" else power(self.base, x)
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        i, j, (s,) = along_rows(self.along, i, j, *operands)
+        if A.hidden(s[i, j]):
+            return A.number(0)
+        seen = A.visible(s.columns, lambda k: s[i, k])
+        return A.quotient(A.exponential(s[i, j], self.base), A.total(seen, lambda k: A.exponential(s[i, k], self.base)))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        name = Name(style.softmax)
+        if self.base != "e":
+            name = Name(style.softmax, (number(self.base),))
+        return Call(name, operands)
+
+
+def weighed(scores: Matrix, along: Along, empty: Empty, weights: Callable[[Sequence[Value]], list[Value]]) -> Matrix:
+    """Each row (or column) of scores as weights: those that `weights` makes of the visible ones, 0 for the others."""
+    rows = scores.T.rows if along == "columns" else scores.rows
+    found = []
+    for i, row in enumerate(rows, 1):
+        visible = [x for x in row if x is not NEGATIVE_INFINITY]
+        if not visible and empty == "undefined":
+            raise UndefinedError(
+                f"{along[:-1].capitalize()} {i} has no visible score (all are −∞), so its weights are undefined; "
+                "let it see at least one, or declare its weights to be 0 (empty = 'zero')."
+            )
+        try:
+            own = iter(weights(visible) if visible else ())
+        except UndefinedError as error:
+            raise UndefinedError(f"In {along[:-1]} {i}, {error}") from error
+        found.append([0 if x is NEGATIVE_INFINITY else next(own) for x in row])
+    return Matrix.of(found).T if along == "columns" else Matrix.of(found)
+
+
+def causal(rows: int, columns: int, *, top_left: bool = False) -> Keep:
+    """Token i sees tokens 1 … i; with more keys than queries the last query sees every key.
+
+    `top_left` has query i see keys 1 … i in any case, as PyTorch's `is_causal` does.
+    """
+    ahead = 0 if top_left else columns - rows
+    return tuple(tuple(j <= i + ahead for j in range(columns)) for i in range(rows))
+
+
+def past(rows: int, columns: int) -> Keep:
+    """Token i sees tokens 1 … i − 1, and so the first one none; the last query is the token of the last key."""
+    ahead = columns - rows
+    return tuple(tuple(j < i + ahead for j in range(columns)) for i in range(rows))
+
+
+def window(rows: int, columns: int, width: int, looking_ahead: bool = False) -> Keep:
+    """Token i sees itself and the `width` − 1 tokens before it (and as many after it, if it may look ahead).
+
+    With more keys than queries the last query is the token of the last key.
+    """
+    ahead = columns - rows
+    distances = [[i + ahead - j for j in range(columns)] for i in range(rows)]
+    return tuple(tuple(abs(d) < width if looking_ahead else 0 <= d < width for d in row) for row in distances)
+
+
+def prefix(rows: int, columns: int, first: int) -> Keep:
+    """Causal, but for the first `first` tokens, which every token sees (Raffel et al. 2020, figure 4)."""
+    return tuple(tuple(seen or j < first for j, seen in enumerate(row)) for row in causal(rows, columns))
+
+
+def padding(rows: int, columns: int, real: int) -> Keep:
+    """Every token sees the first `real` tokens; the rest are padding."""
+    return tuple(tuple(j < real for j in range(columns)) for _ in range(rows))
+
+
+def blocks(sizes: Sequence[int]) -> Keep:
+    """Block-diagonal: each token sees its own block, of the sizes given."""
+    owner = [block for block, size in enumerate(sizes) for _ in range(size)]
+    return tuple(tuple(a == b for b in owner) for a in owner)
+
+
+def both(one: Keep, other: Keep) -> Keep:
+    """What two masks let through."""
+    return tuple(tuple(a and b for a, b in zip(*rows, strict=True)) for rows in zip(one, other, strict=True))
+
+
+OPS = {"mask": Mask, "softmax": Softmax}

@@ -1,0 +1,272 @@
+"""Operations on each entry alone: rounding and an activation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction as Ratio
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias
+
+from symattn.derivation.algebra import Algebra, Entries, Index, T, tanh
+from symattn.derivation.derivation import Op, RuleOp, Shape, Style, View
+from symattn.errors import InputError
+from symattn.exact import (
+    NEGATIVE_INFINITY,
+    Matrix,
+    Real,
+    Value,
+    divide,
+    exponential,
+    from_sympy,
+    has_symbols,
+    largest_remainder,
+    rounded,
+    sign,
+    to_sympy,
+    truncated,
+)
+from symattn.exact.bridge import value_at
+from symattn.exact.intervals import Interval, IntervalRing
+from symattn.exact.real import in_decimals
+from symattn.formula import ONE, ZERO, Call, Formula, Fraction, Name, Negative, Number, Power, Product, Root, Sum
+from symattn.foundation.languages import counted
+
+RoundingMethod = Literal["nearest", "largest-remainder", "truncate"]
+
+
+@dataclass(frozen=True)
+class Round(Op):
+    """Rounding as a step, so that what follows is worked out from the rounded values.
+
+    nearest: each entry to the nearest, ties as declared (even, up, down);
+    largest-remainder: rows keep their exact sum: each entry is cut off, then the missing units go to the entries that
+    lost most (Hamilton's method of apportionment);  truncate: each entry is cut off.
+    """
+
+    places: int
+    method: RoundingMethod = "nearest"
+    ties: Literal["even", "up", "down"] = "even"
+    along: Literal["rows", "columns"] = "rows"  # what keeps its sum
+
+    @property
+    def title(self) -> str:
+        match self.method:
+            case "nearest":
+                return counted("Round to {n} decimal place", "Round to {n} decimal places", n=self.places)
+            case "largest-remainder":
+                return counted(
+                    "Round by largest remainder to {n} decimal place",
+                    "Round by largest remainder to {n} decimal places",
+                    n=self.places,
+                )
+            case "truncate":
+                return counted("Cut off to {n} decimal place", "Cut off to {n} decimal places", n=self.places)
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return shapes[0]
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        (a,) = operands
+        if self.method == "largest-remainder" and self.along == "columns":
+            return replace(self, along="rows").apply(a.T).T
+        if self.method == "largest-remainder":
+            return Matrix.of(largest_remainder(row, self.places) for row in a.rows)
+        return a.map(self._rounded)
+
+    def _rounded(self, x: Value) -> Value:
+        if x is NEGATIVE_INFINITY:
+            return x
+        if has_symbols(x):
+            raise InputError(f"{x} has no decimal value to be rounded to: it contains a symbol.")
+        return truncated(x, self.places) if self.method == "truncate" else rounded(x, self.places, self.ties)
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        return operands[0].entry(i, j)
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Call(Name("round", (Number(str(self.places)),)), operands)
+
+
+@dataclass(frozen=True)
+class Activation(RuleOp):
+    """A function of each entry: one of `FUNCTIONS`, the identity, or a function known only by name."""
+
+    name: str = "f"
+    title = "Activation"
+
+    @property
+    def function(self) -> Function | None:
+        """What is known of the function; None for the identity and for a mere name."""
+        return FUNCTIONS.get(self.name.lower())
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return shapes[0]
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        x = operands[0][i, j]
+        if self.name == "identity":
+            return x
+        return A.known(self.function, x) if self.function else A.apply(self.name, x)
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        if self.name == "identity":
+            return operands[0]
+        return Call(Name(self.function.written if self.function else self.name), operands)
+
+
+# ------------------------------------------------------------------------------------------------ the functions
+
+
+Over: TypeAlias = Callable[[IntervalRing, Interval], Interval]
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of one number: the name that is printed, its exact values, itself with its argument put in, and its
+    range over an interval."""
+
+    written: str
+    value: Callable[[Value], Value]
+    working: Callable[[Formula], Formula]
+    over: Over
+
+
+def relu(x: Value) -> Value:
+    """max(0, x)."""
+    if has_symbols(x):
+        import sympy
+
+        return sympy.Max(0, x)
+    return x if sign(x) > 0 else 0
+
+
+def in_sympy(expression: Callable[[Any], Any], x: Value) -> Value:
+    """A function that SymPy knows, at x; as a `Real` where numbers are decimals."""
+    import sympy
+
+    if isinstance(x, Real) or (in_decimals() and not has_symbols(x)):
+        t = sympy.Symbol("t", real=True)
+        return value_at(expression(t), t, x)
+    return from_sympy(expression(to_sympy(x)))
+
+
+def gelu(x: Value) -> Value:
+    """x·Φ(x) = x/2·(1 + erf(x/√2)), with the distribution function Φ of the standard normal (Hendrycks and Gimpel 2016,
+    section 2)."""
+    import sympy
+
+    return in_sympy(lambda y: y / 2 * (1 + sympy.erf(y / sympy.sqrt(2))), x)
+
+
+def gelu_tanh(x: Value) -> Value:
+    """Its approximation x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))) (section 2 of the same)."""
+    import sympy
+
+    def expression(y: Any) -> Any:
+        inner = sympy.sqrt(2 / sympy.pi) * (y + sympy.Rational(44715, 10**6) * y**3)
+        return y / 2 * (1 + sympy.tanh(inner))
+
+    return in_sympy(expression, x)
+
+
+def sigmoid(x: Value) -> Value:
+    """1/(1 + e^−x)."""
+    return divide(1, 1 + exponential(-x))
+
+
+def silu(x: Value) -> Value:
+    """x/(1 + e^−x) (Hendrycks and Gimpel 2016; Elfwing, Uchibe and Doya 2018), also called swish."""
+    return divide(x, 1 + exponential(-x))
+
+
+# ------------------------------------------------------------------------------------------------ written out
+
+
+def _logistic(above: Formula, x: Formula) -> Formula:
+    return Fraction(above, Sum((ONE, Power(Name("e"), Negative(x)))))
+
+
+def _half(x: Formula, other: Formula) -> Formula:
+    """x/2·(1 + other)."""
+    return Product((Fraction(x, TWO), Sum((ONE, other))), "·")
+
+
+def _gelu_tanh(x: Formula) -> Formula:
+    cubic = Sum((x, Product((Number("0.044715"), Power(x, Number("3"))), "·")))
+    return _half(x, Call(Name("tanh"), (Product((Root(Fraction(TWO, Name("π"))), cubic), "·"),)))
+
+
+TWO = Number("2")
+
+
+# ------------------------------------------------------------------------------------------------ over an interval
+
+
+def _sigmoid_over(ring: IntervalRing, x: Interval) -> Interval:
+    unit = ring.number(1)
+    return ring.divide(unit, ring.add(unit, ring.exp(ring.negate(x))))
+
+
+def _silu_over(ring: IntervalRing, x: Interval) -> Interval:
+    return ring.multiply(x, _sigmoid_over(ring, x))
+
+
+def _gelu_over(ring: IntervalRing, x: Interval) -> Interval:
+    return _half_over(ring, x, ring.erf(ring.divide(x, ring.sqrt(ring.number(2)))))
+
+
+def _gelu_tanh_over(ring: IntervalRing, x: Interval) -> Interval:
+    rate = ring.sqrt(ring.divide(ring.number(2), ring.apply("pi", ())))
+    cubic = ring.multiply(ring.number(Ratio(44715, 10**6)), ring.integer_power(x, 3))
+    return _half_over(ring, x, ring.tanh(ring.multiply(rate, ring.add(x, cubic))))
+
+
+def _half_over(ring: IntervalRing, x: Interval, other: Interval) -> Interval:
+    return ring.multiply(ring.divide(x, ring.number(2)), ring.add(ring.number(1), other))
+
+
+def _dipping(at: str, over: Over) -> Over:
+    """The range of a function that falls to its only minimum, and then rises.
+
+    The minimum lies between `at` and the next number of as many digits; `over` may be wider than the range there, but
+    gives the value at a point.
+    """
+    start = Decimal(at)
+    lowest = Interval(start, start + Decimal((0, (1,), int(start.as_tuple().exponent))))
+
+    def whole(ring: IntervalRing, x: Interval) -> Interval:
+        ends = [over(ring, Interval(end, end)) for end in x]
+        inside = [over(ring, lowest)] if x.low <= lowest.high and lowest.low <= x.high else []
+        return Interval(min(value.low for value in (*ends, *inside)), max(value.high for value in ends))
+
+    return whole
+
+
+FUNCTIONS: Mapping[str, Function] = MappingProxyType(
+    {
+        "relu": Function(
+            "ReLU",
+            relu,
+            lambda x: Call(Name("max"), (ZERO, x)),
+            lambda ring, x: Interval(max(Decimal(0), x.low), max(Decimal(0), x.high)),
+        ),
+        "gelu": Function(
+            "GELU",
+            gelu,
+            lambda x: _half(x, Call(Name("erf"), (Fraction(x, Root(TWO)),))),
+            _dipping("-0.75179152469356445746", _gelu_over),
+        ),
+        "gelu_tanh": Function("GELU", gelu_tanh, _gelu_tanh, _dipping("-0.75246142207101625849", _gelu_tanh_over)),
+        "silu": Function("SiLU", silu, lambda x: _logistic(x, x), _dipping("-1.27846454276107379511", _silu_over)),
+        "sigmoid": Function("sigmoid", sigmoid, lambda x: _logistic(ONE, x), _sigmoid_over),
+        "tanh": Function("tanh", tanh, lambda x: Call(Name("tanh"), (x,)), lambda ring, x: ring.tanh(x)),
+    }
+)
+"""Every activation that has values, by its name in settings."""
+
+
+OPS = {"round": Round, "activation": Activation}
+
+__all__ = ["FUNCTIONS", "Activation", "Function", "Round", "RoundingMethod"]

@@ -1,0 +1,70 @@
+"""Columns that belong to one head."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
+from symattn.derivation.derivation import RuleOp, Shape, Style
+from symattn.errors import ShapeError
+from symattn.formula import Call, Formula, Name
+from symattn.foundation.languages import message
+
+
+@dataclass(frozen=True)
+class Part(RuleOp):
+    """Some columns (or rows) of a matrix: `count` of them from `start` (from 0), every `step`-th.
+
+    Head i of h heads has the columns from i·d to (i + 1)·d − 1 (Vaswani et al. 2017, section 3.2.2, with the weights of
+    all heads side by side); interleaved, every h-th column from the i-th.
+    """
+
+    start: int
+    count: int
+    step: int = 1
+    of: Literal["columns", "rows"] = "columns"
+    trivial = True
+
+    @classmethod
+    def of_head(cls, head: int, heads: int, width: int, split: Literal["consecutive", "interleaved"]) -> Part:
+        """The columns of one head (from 1) of several, each with so many."""
+        return cls(head - 1, width, heads) if split == "interleaved" else cls((head - 1) * width, width)
+
+    @property
+    def title(self) -> str:
+        return "Rows" if self.of == "rows" else "Columns"
+
+    @property
+    def indices(self) -> range:
+        return range(self.start, self.start + self.count * self.step, self.step)
+
+    def shape(self, *shapes: Shape) -> Shape:
+        rows, columns = shapes[0] if self.of == "columns" else shapes[0][::-1]
+        if isinstance(columns, int) and self.indices[-1] >= columns:
+            raise ShapeError(f"{self.of[:-1]} {self.indices[-1] + 1} is asked for;")
+        return (rows, self.count) if self.of == "columns" else (self.count, rows)
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        i, j, (whole,) = along_rows("rows" if self.of == "columns" else "columns", i, j, *operands)
+        return whole[i, j if isinstance(j, str) else self.indices[j]]
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        """Columns 1–2 (Q)."""
+        ends = [str(i + 1) for i in (self.indices if self.step > 1 else {self.start, self.indices[-1]})]
+        which = ("," if self.step > 1 else "–").join(sorted(ends, key=int))
+        match self.of, self.count > 1:
+            case "columns", True:
+                name = message("columns {which}", which=which)
+            case "columns", False:
+                name = message("column {which}", which=which)
+            case "rows", True:
+                name = message("rows {which}", which=which)
+            case _:
+                name = message("row {which}", which=which)
+        return Call(Name(name), operands)
+
+
+OPS = {"part": Part}
+
+__all__ = ["Part"]

@@ -1,0 +1,118 @@
+"""What gradients through time are made of: the slopes of a network's function, and how large a matrix is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from symattn.derivation.algebra import Algebra, Entries, Index, T, sum_over
+from symattn.derivation.derivation import RuleOp, Shape, Style, View
+from symattn.derivation.ops.gradient import SLOPES
+from symattn.exact import Matrix, Value, has_symbols, sign
+from symattn.formula import (
+    ZERO,
+    Bracketed,
+    Call,
+    Formula,
+    Name,
+    Relation,
+    Sum,
+)
+
+Sloped = Literal["tanh", "sigmoid", "relu"]
+
+
+@dataclass(frozen=True)
+class Slope(RuleOp):
+    """f′(a) from h = f(a), for a function whose derivative is known from its value.
+
+    tanh: 1 − h²;  sigmoid: h·(1 − h);  ReLU: 1 where h > 0, else 0, also at a = 0, where it has no derivative and
+    programs take 0 (Goodfellow et al. 2016, section 6.3).
+    """
+
+    function: Sloped
+    title = "Slopes"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return shapes[0]
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        h = operands[0][i, j]
+        return A.apply("positive", h) if self.function == "relu" else A.known(SLOPES[self.function], h)
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        (h,) = operands
+        return _whether_positive(h) if self.function == "relu" else SLOPES[self.function].written(h)
+
+
+def _whether_positive(h: Formula) -> Formula:
+    """[h > 0]: 1 if that is true, else 0 (Iverson's bracket)."""
+    return Bracketed(Relation((h, ZERO), (">",)), "[")
+
+
+@dataclass(frozen=True)
+class InfinityNorm(RuleOp):
+    """‖A‖∞ as a 1 × 1 matrix: the largest sum of the sizes of the entries of a row.
+
+    It is at most the product of those of the factors of A, as every norm that an operator has, and needs no root.
+    `along` says what is summed: rows, or columns where everything is transposed.
+    """
+
+    along: Literal["rows", "columns"] = "rows"
+    title = "Matrix norm"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return 1, 1
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        lines = operands[0].rows if self.along == "rows" else operands[0].T.rows
+        return Matrix.of([[_largest([_size_of(line) for line in lines])]])
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        a = operands[0] if self.along == "rows" else operands[0].transposed
+        sums = [A.total(a.columns, lambda k, i=i: A.apply("abs", a[i, k])) for i in a.rows.counted]  # type: ignore[misc]
+        return A.maximum(*sums)
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        (a,) = operands
+        rows, columns = a.shape
+        if isinstance(rows, str) or isinstance(columns, str):  # the largest of Σ |a_ik|, whichever row i that is
+            cell, size = (a.entry("i", "k"), columns) if self.along == "rows" else (a.entry("k", "i"), rows)
+            return Call(Name("max", (Name("i"),)), (sum_over(size, Bracketed(cell, "|"), a.first),))
+        cells = [[a.entry(i, j) for j in range(columns)] for i in range(rows)]
+        lines = cells if self.along == "rows" else zip(*cells, strict=True)
+        return Call(Name("max"), tuple(Sum(tuple(Bracketed(x, "|") for x in line)) for line in lines))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Call(Name("norm"), operands)
+
+
+def _size_of(line: Sequence[Value]) -> Value:
+    """The sum of the sizes of a line's entries."""
+    total: Value = 0
+    for x in line:
+        if has_symbols(x):
+            import sympy
+
+            total = total + sympy.Abs(x)
+        else:
+            total = total + (-x if sign(x) < 0 else x)
+    return total
+
+
+def _largest(sizes: Sequence[Value]) -> Value:
+    if any(map(has_symbols, sizes)):
+        import sympy
+
+        return sympy.Max(*sizes)
+    largest = sizes[0]
+    for size in sizes[1:]:
+        if sign(size - largest) > 0:
+            largest = size
+    return largest
+
+
+OPS = {"slope": Slope, "norm": InfinityNorm}
+
+__all__ = ["InfinityNorm", "Slope", "Sloped"]

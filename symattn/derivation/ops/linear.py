@@ -1,0 +1,219 @@
+"""Linear algebra: products, sums, scaling, stacking."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
+from symattn.derivation.derivation import RuleOp, Shape, Style
+from symattn.errors import ShapeError
+from symattn.exact import Matrix, Value, to_sympy
+from symattn.formula import (
+    Call,
+    Formula,
+    Fraction,
+    MatrixOf,
+    Name,
+    Product,
+    Scope,
+    Sum,
+    Transposed,
+    number,
+    read_formula,
+)
+
+
+@dataclass(frozen=True)
+class MatMul(RuleOp):
+    """The matrix product A B."""
+
+    arity = 2
+    reverses = True
+    title = "Matrix product"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        (rows, inner), (other, columns) = shapes
+        if inner != other:
+            raise ShapeError("the columns of the first must match the rows of the second;")
+        return rows, columns
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        a, b = operands
+        return A.dot(a.columns & b.rows, lambda k: a[i, k], lambda k: b[k, j])
+
+    def whole(self, *operands: Any) -> Any:
+        return operands[0] * operands[1]
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Product(operands, style.product)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Transpose(RuleOp):
+    """Aᵀ as a step of its own."""
+
+    title = "Transpose"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        ((rows, columns),) = shapes
+        return columns, rows
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        return operands[0].T
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return operands[0][j, i]
+
+    def whole(self, *operands: Any) -> Any:
+        return operands[0].T
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Transposed(operands[0])
+
+
+@dataclass(frozen=True)
+class Add(RuleOp):
+    """A + B entry by entry; a matrix of one row is added to every row (a bias), one column to every column."""
+
+    arity = 2
+    title = "Sum"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return _broadcast("a sum needs equal shapes, or one row or column to be added to all;", *shapes)
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return A.sum(*(m.stretched(i, j) for m in operands))
+
+    def whole(self, *operands: Any) -> Any:
+        return operands[0] + operands[1] if operands[0].shape == operands[1].shape else None
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Sum(operands)
+
+
+@dataclass(frozen=True)
+class Hadamard(RuleOp):
+    """A ⊙ B, entry by entry; a single column (or row) is stretched over the other's columns (rows)."""
+
+    arity = 2
+    title = "Entry-by-entry product"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return _broadcast("an entry-by-entry product needs equal shapes, or one row or column to stretch;", *shapes)
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return A.product(*(m.stretched(i, j) for m in operands))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Product(operands, "⊙")
+
+
+@dataclass(frozen=True)
+class SumOver(RuleOp):
+    """The sum of all rows (one row is left), or of all columns (one column is left)."""
+
+    over: Literal["rows", "columns"] = "rows"
+    title = "Sum"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        ((rows, columns),) = shapes
+        return (1, columns) if self.over == "rows" else (rows, 1)
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        (a,) = operands
+        if self.over == "rows":
+            return A.total(a.rows, lambda k: a[k, j])
+        return A.total(a.columns, lambda k: a[i, k])
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Call(Name("Sum"), (operands[0],))
+
+
+@dataclass(frozen=True)
+class Scale(RuleOp):
+    """A divided by one number.
+
+    `of` says in the formula language what the number is (`sqrt(d_k)`); empty, the number itself is written.
+    """
+
+    divisor: Value
+    of: str = ""
+    title = "Scale"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return shapes[0]
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return A.quotient(operands[0][i, j], A.number(self.divisor))
+
+    def whole(self, *operands: Any) -> Any:
+        return operands[0] / to_sympy(self.divisor)
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Fraction(operands[0], self.symbol(style))
+
+    def symbol(self, style: Style) -> Formula:
+        """The divisor by name: √d_k."""
+        return read_formula(self.of, Scope(names=style.letters)) if self.of else number(self.divisor)
+
+
+@dataclass(frozen=True)
+class Stack(RuleOp):
+    """Matrices one above the other (rows z_1, z_2, … become Z), or side by side along columns."""
+
+    along: Literal["rows", "columns"] = "rows"
+    arity = -1
+    title = "Stack"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        if self.along == "columns":
+            return Stack().shape(*(s[::-1] for s in shapes))[::-1]
+        widths = {columns for _, columns in shapes}
+        if len(widths) != 1:
+            raise ShapeError("matrices that are put together must be equally long along their common edge;")
+        heights = [rows for rows, _ in shapes]
+        if all(isinstance(h, int) for h in heights):
+            return sum(h for h in heights if isinstance(h, int)), widths.pop()
+        return "+".join(map(str, heights)), widths.pop()
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        if self.along == "columns":
+            return Stack().apply(*(m.T for m in operands)).T
+        return Matrix.of(row for matrix in operands for row in matrix.rows)
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        i, j, operands = along_rows(self.along, i, j, *operands)
+        for m in operands:
+            height = m.shape[0]
+            if isinstance(i, str) or isinstance(height, str):
+                break
+            if i < height:
+                return m[i, j]
+            i -= height
+        return A.dots()
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return MatrixOf((operands,) if self.along == "columns" else tuple((operand,) for operand in operands))
+
+
+def _broadcast(rule: str, first: Shape, second: Shape) -> Shape:
+    sizes = []
+    for a, b in zip(first, second, strict=True):
+        if a != b and 1 not in (a, b):
+            raise ShapeError(rule)
+        sizes.append(b if a == 1 else a)
+    return sizes[0], sizes[1]
+
+
+OPS = {
+    "matmul": MatMul,
+    "transpose": Transpose,
+    "add": Add,
+    "hadamard": Hadamard,
+    "sum": SumOver,
+    "scale": Scale,
+    "stack": Stack,
+}
+
+__all__ = ["Add", "Hadamard", "MatMul", "Scale", "Stack", "SumOver", "Transpose"]

@@ -1,0 +1,119 @@
+"""How far probabilities are from what was wanted: the cross-entropy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows, sum_over
+from symattn.derivation.derivation import RuleOp, Shape, Style, View
+from symattn.errors import ShapeError, UndefinedError
+from symattn.exact import (
+    ExpSum,
+    Matrix,
+    Quotient,
+    Rational,
+    Real,
+    Value,
+    exponential,
+    has_symbols,
+    is_symbolic,
+    logarithm,
+    sign,
+    to_sympy,
+)
+from symattn.exact.bridge import from_sympy
+from symattn.exact.values import terms_of
+from symattn.formula import ONE, ZERO, Call, Formula, Name, Negative, Product, Sum
+
+
+@dataclass(frozen=True)
+class CrossEntropy(RuleOp):
+    """−Σ_j t_j ln p_j of each row (n×c and n×c become n×1), or of each column (1×n): in nats.
+
+    p are probabilities, t the target: one-hot, or any distribution.  What is not wanted at all (t = 0) counts nothing,
+    whatever its probability; what is wanted and has probability 0 makes the loss infinite, which is an
+    `UndefinedError`.
+    """
+
+    along: Literal["rows", "columns"] = "rows"
+    arity = 2
+    title = "Cross-entropy"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        p, t = shapes
+        if p != t:
+            raise ShapeError("every probability needs a target;")
+        return (p[0], 1) if self.along == "rows" else (1, p[1])
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        p, t = operands
+        if self.along == "columns":
+            return CrossEntropy().apply(p.T, t.T).T
+        return Matrix.of([_cross_entropy(*lines, i)] for i, lines in enumerate(zip(p.rows, t.rows, strict=True), 1))
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        i, j, (p, t) = along_rows(self.along, i, j, *operands)
+        return A.negative(A.total(p.columns, lambda k: A.product(t[i, k], A.apply("ln", p[i, k]))))
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        p, t = operands
+        rows = self.along == "rows"
+        size = p.shape[1 if rows else 0]
+
+        def term(k: Index) -> Formula:
+            at = (i, k) if rows else (k, j)
+            wanted, logarithm = t.entry(*at), Call(Name("ln"), (p.entry(*at),))
+            if wanted == ZERO:
+                return ZERO
+            return logarithm if wanted == ONE else Product((wanted, logarithm), "·")
+
+        if isinstance(size, str) or p.long:
+            return Negative(sum_over(size, term("k"), p.first))
+        terms = [shown for k in range(size) if (shown := term(k)) != ZERO]
+        return Sum(tuple(map(Negative, terms))) if terms[1:] else Negative(terms[0]) if terms else ZERO
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        """−Sum(T ⊙ ln(P))."""
+        p, t = operands
+        return Negative(Call(Name("Sum"), (Product((t, Call(Name("ln"), (p,))), "⊙"),)))
+
+
+def _cross_entropy(probabilities: Sequence[Value], targets: Sequence[Value], i: int) -> Value:
+    total: Value = 0
+    in_reals = any(isinstance(x, Real) for x in (*probabilities, *targets))
+    for j, (p, t) in enumerate(zip(probabilities, targets, strict=True), 1):
+        if not has_symbols(t) and t == 0:
+            continue
+        if not has_symbols(p) and sign(p) <= 0:
+            raise UndefinedError(
+                f"Token {i} is to have entry {j}, whose probability is {p}: the logarithm of that is not defined."
+            )
+        total = total - (t * logarithm(p) if in_reals else to_sympy(t) * written_logarithm(p))
+    return from_sympy(total) if is_symbolic(total) else total
+
+
+def written_logarithm(p: Value) -> Any:
+    """ln p for p > 0, as SymPy expression: ln(e²/(1 + e + e²)) as 2 − ln(1 + e + e²)."""
+    import sympy
+
+    if isinstance(p, Quotient):
+        least = _least_exponent(p.denominator)  # ln(1/e + 1 + e) as ln(1 + e + e²) − 1
+        return (
+            written_logarithm(p.numerator) - to_sympy(least) - sympy.log(to_sympy(p.denominator * exponential(-least)))
+        )
+    if isinstance(p, ExpSum) and len(terms_of(p)) == 1:  # c·√r·e^a
+        return sympy.expand_log(sympy.log(to_sympy(p)), force=True)
+    return sympy.log(to_sympy(p))
+
+
+def _least_exponent(total: ExpSum) -> Rational:
+    """The least a of the e^a in a sum, where all of them are rational; else 0."""
+    exponents = [dict(a) for a, _, _ in total.terms]
+    return min(a.get(1, 0) for a in exponents) if all(a.keys() <= {1} for a in exponents) else 0
+
+
+OPS = {"cross_entropy": CrossEntropy}
+
+__all__ = ["CrossEntropy", "written_logarithm"]

@@ -1,0 +1,257 @@
+"""What a norm does: means, variances, and each entry in units of its line's deviation.
+
+Layer norm (Ba, Kiros and Hinton 2016, section 3, equation 4, for one token) takes from each entry the mean of its token
+and divides by the root of the variance; root mean square norm (Zhang and Sennrich 2019, section 4) leaves the mean out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction as Ratio
+from functools import reduce
+from operator import add
+from typing import Literal
+
+from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, T
+from symattn.derivation.derivation import RuleOp, Shape, Style
+from symattn.errors import OutgrownError, ShapeError, UndefinedError
+from symattn.exact import Matrix, Size, Value, divide, has_symbols, is_symbolic, square_root, to_sympy
+from symattn.exact.values import denominator_of, is_finite, length, numerator_of, parts, tidy
+from symattn.formula import Call, Formula, Fraction, Name, Negative, Number, Product, Sum
+
+Over = Literal["columns", "rows"]
+TWO = Number("2")
+
+
+@dataclass(frozen=True)
+class Mean(RuleOp):
+    """The mean over the columns, one for each row (n×d becomes n×1), or over the rows (n×d becomes 1×d)."""
+
+    over: Over = "columns"
+    title = "Mean"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return _line(shapes[0], self.over)
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        return _by_line(self.over, lambda row: _share(row, len(row)), operands[0])
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        (x,) = operands
+        return _mean(A, self.over, i, j, x, lambda i, j: x[i, j])
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Call(Name("mean"), operands)
+
+
+@dataclass(frozen=True)
+class Variance(RuleOp):
+    """The mean square of the deviations from a mean that is given: of x (n×d) and its means (n×1), n×1.
+
+    The population's divides by the number d of entries, as layer norm does; the sample's by d − 1.
+    """
+
+    of: Literal["population", "sample"] = "population"
+    over: Over = "columns"
+    arity = 2
+    title = "Variance"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        x, mean = shapes
+        line = _line(x, self.over)
+        if mean != line:
+            raise ShapeError("the means must be one for every line whose variance is taken;")
+        if self.of == "sample" and _length(x, self.over) == 1:
+            raise ShapeError("the variance of a sample needs two entries or more;")
+        return line
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        def variance(row: Sequence[Value], mean: Value) -> Value:
+            deviations = [x - mean for x in row]
+            return _share([x * x for x in deviations], len(row) - (self.of == "sample"))
+
+        _check_length(operands[0])
+        x, means = operands if self.over == "columns" else (m.T for m in operands)
+        result = Matrix.of([variance(row, mean)] for row, mean in zip(x.rows, means.T.rows[0], strict=True))
+        return result if self.over == "columns" else result.T
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        x, mean = operands
+        less = int(self.of == "sample")
+        return _mean(A, self.over, i, j, x, lambda i, j: A.square(A.minus(x[i, j], mean.stretched(i, j))), less)
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Call(Name("var"), operands[:1])
+
+
+@dataclass(frozen=True)
+class MeanSquare(RuleOp):
+    """The mean of the squares over the columns, one for each row (n×d becomes n×1), or over the rows."""
+
+    over: Over = "columns"
+    title = "Mean square"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return _line(shapes[0], self.over)
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        return _by_line(self.over, lambda row: _share([x * x for x in row], len(row)), operands[0])
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        (x,) = operands
+        return _mean(A, self.over, i, j, x, lambda i, j: A.square(x[i, j]))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Call(Name("mean"), (Product((operands[0], operands[0]), "⊙"),))
+
+
+@dataclass(frozen=True)
+class Standardise(RuleOp):
+    """(x − μ)/√(σ² + ε) for x (n×d), means and variances (each n×1 or 1×d); undefined where σ² + ε = 0.
+
+    `UndefinedError` names the line where all entries are equal and ε is 0.
+    """
+
+    epsilon: Value = 0
+    arity = 3
+    title = "Standardise"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        x, *statistics = shapes
+        return _stretching("the means and the variances must be one for every row, or every column;", x, *statistics)
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        x, mean, variance = operands
+        roots = _roots(variance, self.epsilon, "all its entries are equal")
+        return Matrix.of(
+            [_over(value - _of(mean, i, j), _of(roots, i, j)) for j, value in enumerate(row)]
+            for i, row in enumerate(x.rows)
+        )
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        x, mean, variance = operands
+        return A.quotient(A.minus(x[i, j], mean.stretched(i, j)), _root(A, variance.stretched(i, j), self.epsilon))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        x, mean, variance = operands
+        return Fraction(Sum((x, Negative(mean))), _root(FORMULAS, variance, self.epsilon))
+
+
+@dataclass(frozen=True)
+class Rescale(RuleOp):
+    """x/√(m + ε) for x (n×d) and its mean squares (n×1 or 1×d); undefined where m + ε = 0."""
+
+    epsilon: Value = 0
+    arity = 2
+    title = "Rescale"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return _stretching("the mean squares must be one for every row, or every column;", *shapes)
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        x, squares = operands
+        roots = _roots(squares, self.epsilon, "all its entries are 0")
+        return Matrix.of(
+            [_over(value, _of(roots, i, j)) for j, value in enumerate(row)] for i, row in enumerate(x.rows)
+        )
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        x, squares = operands
+        return A.quotient(x[i, j], _root(A, squares.stretched(i, j), self.epsilon))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        x, squares = operands
+        return Fraction(x, _root(FORMULAS, squares, self.epsilon))
+
+
+# ------------------------------------------------------------------------------------------------ lines
+
+
+def _line(shape: Shape, over: Over) -> Shape:
+    return (shape[0], 1) if over == "columns" else (1, shape[1])
+
+
+def _length(shape: Shape, over: Over) -> Size:
+    return shape[1] if over == "columns" else shape[0]
+
+
+def _by_line(over: Over, reduced: Callable[[Sequence[Value]], Value], x: Matrix) -> Matrix:
+    lines = Matrix.of([reduced(row)] for row in (x.rows if over == "columns" else x.T.rows))
+    return lines if over == "columns" else lines.T
+
+
+def _share(terms: Sequence[Value], number: int) -> Value:
+    """The sum over a number; a quotient keeps its denominator, so that differences of such shares are small."""
+    return tidy(reduce(add, terms) * Ratio(1, number))
+
+
+def _mean(
+    A: Algebra[T], over: Over, i: Index, j: Index, x: Entries[T], term: Callable[[Index, Index], T], less: int = 0
+) -> T:
+    """The sum of a term for each entry of the line, over their number, or a few less."""
+    if over == "columns":
+        return A.quotient(A.total(x.columns, lambda k: term(i, k)), A.size(x.columns, less))
+    return A.quotient(A.total(x.rows, lambda k: term(k, j)), A.size(x.rows, less))
+
+
+def _root(A: Algebra[T], variance: T, epsilon: Value) -> T:
+    """√(v + ε), without an ε of 0."""
+    return A.root(variance if isinstance(epsilon, int) and epsilon == 0 else A.sum(variance, A.number(epsilon)))
+
+
+# ------------------------------------------------------------------------------------------------ stretching
+
+
+def _stretching(rule: str, x: Shape, *statistics: Shape) -> Shape:
+    """The shape of x, over whose rows or columns the others are stretched."""
+    for shape in statistics:
+        if shape not in ((x[0], 1), (1, x[1]), (1, 1)):
+            raise ShapeError(rule)
+    return x
+
+
+def _of(m: Matrix, i: int, j: int) -> Value:
+    rows, columns = m.shape
+    return m[i if rows > 1 else 0, j if columns > 1 else 0]
+
+
+LONGEST, MOST_PARTS = 1000, 10_000
+"""Terms of an exact number, and parts of an expression, of which squares and roots are still taken: exponentials of
+roots of exponentials, as a second block has them, have more, and take minutes."""
+
+
+def _check_length(numbers: Matrix) -> None:
+    """`InputError` for an entry that is too long to be gone on with."""
+    for x in numbers:
+        if is_finite(x):
+            long = length(numerator_of(x)) + length(denominator_of(x)) > LONGEST
+        else:
+            long = is_symbolic(x) and not has_symbols(x) and parts(x, MOST_PARTS) == MOST_PARTS
+        if long:
+            raise OutgrownError(
+                "The numbers are too long to be normed exactly; arithmetic = 'auto' goes on in decimals, and weights "
+                "that are rational (base 2 or hardmax), rounded weights or norm = 'none' keep them short."
+            )
+
+
+def _roots(variances: Matrix, epsilon: Value, why: str) -> Matrix:
+    _check_length(variances)
+    roots = variances.map(lambda v: square_root(v + epsilon))
+    for k, root in enumerate(roots, 1):
+        if isinstance(root, int) and root == 0:
+            line = "Row" if variances.shape[1] == 1 else "Column"
+            raise UndefinedError(f"{line} {k} cannot be divided by a deviation of 0: {why}, and ε is 0.")
+    return roots
+
+
+def _over(x: Value, root: Value) -> Value:
+    """x/root, which is known not to be 0: to ask SymPy again takes long."""
+    if is_symbolic(x) or is_symbolic(root):
+        return to_sympy(x) / to_sympy(root)
+    return divide(x, root)
+
+
+OPS = {"mean": Mean, "variance": Variance, "mean_square": MeanSquare, "standardise": Standardise, "rescale": Rescale}
+
+__all__ = ["Mean", "MeanSquare", "Rescale", "Standardise", "Variance"]

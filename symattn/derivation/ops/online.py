@@ -1,0 +1,116 @@
+"""Softmax block by block (Milakov and Gimelshein 2018, section 3), as kernels do it (Dao et al. 2022, section 3.1).
+
+Every row keeps the greatest score m so far, and sums of e^(s − m); where m grows, the sums so far are multiplied by
+e^(m_old − m_new).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Literal
+
+from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
+from symattn.derivation.derivation import RuleOp, Shape, Style, View
+from symattn.derivation.ops.attention import Along
+from symattn.errors import ShapeError
+from symattn.exact import Value, compare, has_symbols, to_sympy
+from symattn.formula import Call, Formula, Name, Negative, Power, Product, Sum, number
+
+MAXIMUM = Name("max")
+
+
+@dataclass(frozen=True)
+class RunningMaximum(RuleOp):
+    """The greatest entry of each row of all the operands together (n×k, n×l, … become n×1), or of each column."""
+
+    along: Along = "rows"
+    arity = -1
+    title = "Running maximum"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        lengths = {shape[0] if self.along == "rows" else shape[1] for shape in shapes}
+        if len(lengths) != 1:
+            raise ShapeError(f"all need as many {self.along};")
+        length = lengths.pop()
+        return (length, 1) if self.along == "rows" else (1, length)
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        i, j, operands = along_rows(self.along, i, j, *operands)
+        counted = [m.columns.counted if isinstance(m.shape[1], int) else (0, "k") for m in operands]
+        return A.maximum(*(m[i, k] for m, places in zip(operands, counted, strict=True) for k in places))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Call(MAXIMUM, operands)
+
+
+@dataclass(frozen=True)
+class Exponentials(RuleOp):
+    """b^(x − m) for x (n×k) and one m for every row (n×1), or for every column; 0 for a score of −∞."""
+
+    along: Along = "rows"
+    base: Value | Literal["e"] = "e"
+    arity = 2
+    title = "Exponentials"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        _one_for_each(self.along, shapes[0], shapes[1])
+        return shapes[0]
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        scores, maxima = operands
+        x = scores[i, j]
+        return A.number(0) if A.hidden(x) else A.exponential(A.minus(x, maxima.stretched(i, j)), self.base)
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return self._written(Sum((operands[0], Negative(operands[1]))))
+
+    def _written(self, exponent: Formula) -> Formula:
+        return Power(Name("e") if self.base == "e" else number(self.base), exponent)
+
+
+@dataclass(frozen=True)
+class Accumulate(RuleOp):
+    """α·old + new, every row of the old (n×k) times its own α (n×1), or every column times its own."""
+
+    along: Along = "rows"
+    arity = 3
+    title = "Running sum"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        factors, old, new = shapes
+        if old != new:
+            raise ShapeError("what is added must be of the shape of the sum so far;")
+        _one_for_each(self.along, old, factors)
+        return old
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        factors, old, new = operands
+        return A.sum(A.product(factors.stretched(i, j), old[i, j]), new[i, j])
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Sum((Product(operands[:2], "⊙"), operands[2]))
+
+
+def _greatest(row: Sequence[Value]) -> Value:
+    if any(map(has_symbols, row)):
+        import sympy
+
+        return sympy.Max(*map(to_sympy, row))
+    return reduce(lambda a, b: a if compare(a, b) >= 0 else b, row)
+
+
+def _one_for_each(along: Along, shape: Shape, own: Shape) -> None:
+    """Refuse numbers that are not one for every row (or column)."""
+    if own != ((shape[0], 1) if along == "rows" else (1, shape[1])):
+        raise ShapeError(f"every {along[:-1]} needs one number of its own;")
+
+
+def _own(along: Along, view: View, i: Index, j: Index) -> Formula:
+    return view.entry(i, 0) if along == "rows" else view.entry(0, j)
+
+
+OPS = {"running_maximum": RunningMaximum, "exponentials": Exponentials, "accumulate": Accumulate}
+
+__all__ = ["Accumulate", "Exponentials", "RunningMaximum"]

@@ -1,0 +1,318 @@
+"""Where a token stands: sinusoids that are added (Vaswani et al. 2017, section 3.5), rotations (Su et al. 2021)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from fractions import Fraction as Ratio
+from typing import Literal
+
+from symattn.derivation.algebra import Algebra, Entries, Index, T
+from symattn.derivation.derivation import RuleOp, Shape, Style, View
+from symattn.errors import InputError, ShapeError
+from symattn.exact import Matrix, Rational, Real, Value, decide, divide, from_sympy, power, to_sympy
+from symattn.exact.real import real
+from symattn.exact.values import tidy
+from symattn.formula import (
+    ONE,
+    ZERO,
+    Call,
+    Formula,
+    Fraction,
+    ListOf,
+    Name,
+    Negative,
+    Number,
+    Power,
+    Product,
+    Relation,
+    Scope,
+    Sum,
+    Text,
+    number,
+    read_formula,
+)
+
+Layout = Literal["pairs", "halves"]
+"""Which features make pair k of d: pairs: 2k − 1 and 2k;  halves: k and d/2 + k."""
+
+Tokens = Literal["rows", "columns"]
+
+
+class Angle(ABC):
+    """How far one pair of features turns from one position to the next: θ."""
+
+    @abstractmethod
+    def at(self, position: int) -> tuple[Value, Value]:
+        """cos pθ and sin pθ."""
+
+    @abstractmethod
+    def working(self, position: int, function: Literal["cos", "sin"]) -> Formula:
+        """cos pθ or sin pθ as it is to be worked out."""
+
+    @abstractmethod
+    def stated(self, name: Formula) -> tuple[Formula, ...]:
+        """What θ is, with the name that it has here."""
+
+
+@dataclass(frozen=True)
+class Frequency(Angle):
+    """θ = base^(−above/below) in radians: 1/10000^(2/4)."""
+
+    base: Value
+    above: int
+    below: int
+
+    def at(self, position: int) -> tuple[Value, Value]:
+        return _cosine_and_sine(divide(position, power(self.base, tidy(Ratio(self.above, self.below)))))
+
+    def working(self, position: int, function: Literal["cos", "sin"]) -> Formula:
+        return Call(Name(function), (Fraction(Number(str(position)), self._divisor),))
+
+    def stated(self, name: Formula) -> tuple[Formula, ...]:
+        return (Relation((name, Fraction(ONE, self._divisor)), ("=",)),)
+
+    @property
+    def _divisor(self) -> Formula:
+        return Power(number(self.base), Fraction(Number(str(self.above)), Number(str(self.below))))
+
+
+@dataclass(frozen=True)
+class Degrees(Angle):
+    """θ in degrees."""
+
+    degrees: Rational
+
+    def at(self, position: int) -> tuple[Value, Value]:
+        import sympy
+
+        return _cosine_and_sine(sympy.pi * to_sympy(tidy(Ratio(self.degrees * position, 180))))
+
+    def working(self, position: int, function: Literal["cos", "sin"]) -> Formula:
+        return Call(Name(function), (Product((Number(str(position)), self._written), "·"),))
+
+    def stated(self, name: Formula) -> tuple[Formula, ...]:
+        return (Relation((name, self._written), ("=",)),)
+
+    @property
+    def _written(self) -> Formula:
+        return Text(f"{self.degrees}°")
+
+
+@dataclass(frozen=True)
+class Radians(Angle):
+    """θ in radians."""
+
+    radians: Rational
+
+    def at(self, position: int) -> tuple[Value, Value]:
+        return _cosine_and_sine(divide(position * self.radians, 1))
+
+    def working(self, position: int, function: Literal["cos", "sin"]) -> Formula:
+        return Call(Name(function), (Product((Number(str(position)), number(self.radians)), "·"),))
+
+    def stated(self, name: Formula) -> tuple[Formula, ...]:
+        return (Relation((name, number(self.radians)), ("=",)),)
+
+
+@dataclass(frozen=True)
+class Direction(Angle):
+    """θ by its cosine and its sine, which may be rational: 3/5 and 4/5."""
+
+    cosine: Value
+    sine: Value
+
+    def __post_init__(self) -> None:
+        square = self.cosine * self.cosine + self.sine * self.sine
+        if not decide(square, 1).equal:
+            raise InputError(
+                f"{self.cosine} and {self.sine} are no cosine and sine of one angle: their squares sum to {square}; "
+                "1 was expected, as for 3/5 and 4/5."
+            )
+
+    def at(self, position: int) -> tuple[Value, Value]:
+        """(cos θ + i sin θ)^p (de Moivre)."""
+        cosine: Value = 1
+        sine: Value = 0
+        for _ in range(abs(position)):
+            cosine, sine = cosine * self.cosine - sine * self.sine, sine * self.cosine + cosine * self.sine
+        return cosine, sine if position >= 0 else -sine
+
+    def working(self, position: int, function: Literal["cos", "sin"]) -> Formula:
+        """Of pθ from (p − 1)θ and θ: cos·cos − sin·sin, and sin·cos + cos·sin."""
+        if position == 0:
+            return Call(Name(function), (ZERO,))
+        own = number(self.cosine), number(self.sine)
+        if position == 1:
+            return own[0] if function == "cos" else own[1]
+        before = [number(x) for x in self.at(position - 1)]
+        if function == "cos":
+            return Sum((Product((before[0], own[0]), "·"), Negative(Product((before[1], own[1]), "·"))))
+        return Sum((Product((before[1], own[0]), "·"), Product((before[0], own[1]), "·")))
+
+    def stated(self, name: Formula) -> tuple[Formula, ...]:
+        return tuple(
+            Relation((Call(Name(function), (name,)), number(x)), ("=",))
+            for function, x in (("cos", self.cosine), ("sin", self.sine))
+        )
+
+
+@dataclass(frozen=True)
+class Sinusoids(RuleOp):
+    """The matrix of sin pθ_k and cos pθ_k, a line for every position p: no operands, n × 2·(number of angles).
+
+    pairs: sin pθ_1, cos pθ_1, sin pθ_2, …, as in the paper;  halves: all sines, then all cosines, as in its first
+    implementation (tensor2tensor).
+    """
+
+    angles: tuple[Angle, ...]
+    positions: tuple[int, ...]
+    layout: Layout = "pairs"
+    tokens: Tokens = "rows"
+    arity = 0
+    title = "Positional encoding"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        shape = (len(self.positions), 2 * len(self.angles))
+        return shape if self.tokens == "rows" else shape[::-1]
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        token, feature = (i, j) if self.tokens == "rows" else (j, i)
+        assert isinstance(token, int) and isinstance(feature, int)  # its size is never a letter
+        k, second = _place(self.layout, feature, len(self.angles))
+        return A.number(self.angles[k].at(self.positions[token])[0 if second else 1])
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        token, feature = (i, j) if self.tokens == "rows" else (j, i)
+        assert isinstance(token, int) and isinstance(feature, int)  # its size is never a letter
+        k, second = _place(self.layout, feature, len(self.angles))
+        return self.angles[k].working(self.positions[token], "cos" if second else "sin")
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        angle = Product((Name("p"), Name("θ", (Name("k"),))))
+        waves = tuple(Call(Name(function), (angle,)) for function in ("sin", "cos"))
+        return ListOf(waves, separator=",")
+
+
+@dataclass(frozen=True)
+class Rotate(RuleOp):
+    """Each token's pairs of features turned by pθ_k, p its position: (x, y) ↦ (x cos − y sin, x sin + y cos).
+
+    Su et al. 2021, section 3.4.2, with neighbouring features as pairs; halves pair the first with the one in the
+    middle, as most implementations do.  n × d stays n × d with d twice the number of angles.
+    """
+
+    angles: tuple[Angle, ...]
+    positions: tuple[int, ...]
+    layout: Layout = "pairs"
+    tokens: Tokens = "rows"
+    title = "Rotation by position"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        rows, width = shapes[0] if self.tokens == "rows" else shapes[0][::-1]
+        if width != 2 * len(self.angles):
+            raise ShapeError(f"a rotation of {len(self.angles)} pairs needs {2 * len(self.angles)} features;")
+        if rows != len(self.positions):
+            raise ShapeError(f"a rotation for {len(self.positions)} positions needs as many tokens;")
+        return shapes[0]
+
+    def _turned(self, A: Algebra[T], x: T, y: T, cosine: T, sine: T) -> tuple[T, T]:
+        """A pair turned by an angle of this cosine and sine."""
+        return (
+            A.minus(A.product(x, cosine), A.product(y, sine)),
+            A.sum(A.product(x, sine), A.product(y, cosine)),
+        )
+
+    def matrix(self, position: int) -> Matrix:
+        """R with x ↦ x R for a row x at this position."""
+        width = 2 * len(self.angles)
+        alone = replace(self, positions=(position,), tokens="rows")
+        return Matrix.of(alone.apply(Matrix.of([[int(i == j) for j in range(width)]])).rows[0] for i in range(width))
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        token, feature = (i, j) if self.tokens == "rows" else (j, i)
+        assert isinstance(token, int) and isinstance(feature, int)  # positions are numbers, so sizes are
+        x = operands[0] if self.tokens == "rows" else operands[0].transposed
+        k, second = _place(self.layout, feature, len(self.angles))
+        first, other = (x[token, place] for place in _pair(self.layout, k, len(self.angles)))
+        cosine, sine = map(A.number, self.angles[k].at(self.positions[token]))
+        return self._turned(A, first, other, cosine, sine)[second]
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Call(Name("rotate"), operands)
+
+
+@dataclass(frozen=True)
+class RotateBack(Rotate):
+    """Each pair turned back by pθ_k: (x, y) ↦ (x cos + y sin, −x sin + y cos), the inverse of `Rotate`.
+
+    A rotation's inverse is its transpose, so that this is how a gradient goes back through it.
+    """
+
+    title = "Rotation back"
+
+    def _turned(self, A: Algebra[T], x: T, y: T, cosine: T, sine: T) -> tuple[T, T]:
+        return (
+            A.sum(A.product(x, cosine), A.product(y, sine)),
+            A.minus(A.product(y, cosine), A.product(x, sine)),
+        )
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Call(Name("rotate", (Negative(Name("p")),)), operands)
+
+
+@dataclass(frozen=True)
+class Multiple(RuleOp):
+    """A times one number; `of` says in the formula language what the number is (`sqrt(d_model)`)."""
+
+    factor: Value
+    of: str = ""
+    title = "Multiple"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return shapes[0]
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return A.product(A.number(self.factor), operands[0][i, j])
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Product((self.symbol(style), *operands), "·")
+
+    def symbol(self, style: Style) -> Formula:
+        """The factor by name: √d_model."""
+        return read_formula(self.of, Scope(names=style.letters)) if self.of else number(self.factor)
+
+
+def _place(layout: Layout, j: int, pairs: int) -> tuple[int, bool]:
+    """The pair that feature j belongs to, and whether it is the second of it; from 0."""
+    return (j // 2, j % 2 == 1) if layout == "pairs" else (j % pairs, j >= pairs)
+
+
+def _pair(layout: Layout, k: int, pairs: int) -> tuple[int, int]:
+    """The two features of pair k; from 0."""
+    return (2 * k, 2 * k + 1) if layout == "pairs" else (k, k + pairs)
+
+
+def _cosine_and_sine(radians: Value) -> tuple[Value, Value]:
+    if isinstance(radians, Real):
+        return real("cos", radians), real("sin", radians)
+    import sympy
+
+    angle = to_sympy(radians)
+    return from_sympy(sympy.cos(angle)), from_sympy(sympy.sin(angle))
+
+
+OPS = {"multiple": Multiple, "sinusoids": Sinusoids, "rotate": Rotate}
+
+__all__ = [
+    "Angle",
+    "Degrees",
+    "Direction",
+    "Frequency",
+    "Layout",
+    "Multiple",
+    "Radians",
+    "Rotate",
+    "RotateBack",
+    "Sinusoids",
+]

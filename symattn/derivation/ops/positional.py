@@ -1,0 +1,82 @@
+"""Positions by any formula: entries that follow from where a token stands, and which feature of how many it is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from symattn.derivation.derivation import Index, Op, Shape, Style, View
+from symattn.derivation.ops.position import Tokens
+from symattn.exact import Matrix, Value
+from symattn.exact.reading import read
+from symattn.exact.tree import Node
+from symattn.formula import Formula, ListOf, read_formula
+
+LETTERS = ("p", "k", "d")
+"""What a formula may use: the position, the number of the feature's group from 0, and the width."""
+
+
+@dataclass(frozen=True)
+class Positional(Op):
+    """Feature j of position p is formula j mod c of c, for k = ⌊j/c⌋ and the width d: no operands, n × d.
+
+    With sin(p/10000^(2k/d)) and cos(p/10000^(2k/d)) it is the encoding of Vaswani et al. 2017, section 3.5; with
+    p/(k+1), c = 1, every feature has the one formula.  `ReadError` for a formula that cannot be read.
+    """
+
+    formulas: tuple[str, ...]
+    positions: tuple[int, ...]
+    width: int
+    tokens: Tokens = "rows"
+    arity = 0
+    title = "Positional encoding"
+
+    def __post_init__(self) -> None:
+        for j in range(len(self.formulas)):
+            self._value(1, j)
+            self._written(1, j)
+
+    def shape(self, *shapes: Shape) -> Shape:
+        shape = (len(self.positions), self.width)
+        return shape if self.tokens == "rows" else shape[::-1]
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        rows = Matrix.of([self._value(p, j) for j in range(self.width)] for p in self.positions)
+        return rows if self.tokens == "rows" else rows.T
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        token, feature = (i, j) if self.tokens == "rows" else (j, i)
+        assert isinstance(token, int) and isinstance(feature, int)  # its size is never a letter
+        return self._written(self.positions[token], feature)
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return ListOf(tuple(read_formula(_braced(text)) for text in self.formulas), separator=",")
+
+    def tree(self, position: int, j: int) -> Node:
+        """The formula of an entry with its numbers put in, as it is read."""
+        return read(self._at(position, j)).tree
+
+    def _value(self, position: int, j: int) -> Value:
+        return read(self._at(position, j)).value
+
+    def _written(self, position: int, j: int) -> Formula:
+        return read_formula(_braced(self._at(position, j)))
+
+    def _at(self, position: int, j: int) -> str:
+        """The formula of feature j with numbers for its letters: 2k becomes 2*1."""
+        k, which = divmod(j, len(self.formulas))
+        text = self.formulas[which]
+        for letter, number in zip(LETTERS, (position, k, self.width), strict=True):
+            text = re.sub(rf"(?<=[\d)])\s*{letter}(?![A-Za-z_])", f"*{number}", text)
+            text = re.sub(rf"(?<![A-Za-z_]){letter}(?![A-Za-z_])", str(number), text)
+        return text
+
+
+def _braced(text: str) -> str:
+    """Exponents in the braces of the formula language, which are not printed as brackets are."""
+    return re.sub(r"\^\(([^()]*)\)", r"^{\1}", text)
+
+
+OPS = {"positions": Positional}
+
+__all__ = ["Positional"]

@@ -1,0 +1,314 @@
+"""What may be done to scores besides scaling, masking and softmax: temperature, soft cap, bias, other weights.
+
+And what linear attention has in their place: a feature map of queries and keys, and one division at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cmp_to_key
+from types import MappingProxyType
+from typing import Literal, NamedTuple, Self
+
+from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows, index
+from symattn.derivation.derivation import Op, RuleOp, Shape, Style, View
+from symattn.derivation.ops.attention import Along, Empty, weighed
+from symattn.derivation.ops.entrywise import FUNCTIONS, relu
+from symattn.derivation.ops.linear import Scale
+from symattn.errors import InputError, ShapeError, UndefinedError
+from symattn.exact import Matrix, Value, compare, divide, exponential, from_sympy, has_symbols, power, sign, to_sympy
+from symattn.exact.values import is_zero_for_sure
+from symattn.formula import (
+    ONE,
+    Call,
+    Dots,
+    Formula,
+    Fraction,
+    MatrixOf,
+    Name,
+    Number,
+    Power,
+    Product,
+    Sum,
+    number,
+)
+
+Feature = Literal["elu+1", "relu", "square", "identity"]
+
+
+@dataclass(frozen=True)
+class Temperature(Scale):
+    """Scores over the temperature τ: a high one makes weights even, a low one makes them hard (Hinton et al. 2015)."""
+
+    of: str = "τ"
+    title = "Temperature"
+
+
+@dataclass(frozen=True)
+class SoftCap(RuleOp):
+    """c·tanh(s/c), which keeps every score between −c and c (Gemma 2: Gemma Team 2024, section 2)."""
+
+    cap: Value
+    title = "Soft cap"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return shapes[0]
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        cap = A.number(self.cap)
+        return A.product(cap, A.apply("tanh", A.quotient(operands[0][i, j], cap)))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        cap = number(self.cap)
+        return Product((cap, Call(Name("tanh"), (Fraction(operands[0], cap),))), "·")
+
+
+@dataclass(frozen=True)
+class Bias(RuleOp):
+    """A fixed matrix added to the scores, entry by entry: a mask with finite values, or ALiBi's distances.
+
+    `slope` is that of ALiBi, none for a mask.
+    """
+
+    values: Matrix
+    slope: Value | None = None
+
+    @property
+    def title(self) -> str:
+        return "Mask" if self.slope is None else "Bias"
+
+    @property
+    def _name(self) -> str:
+        return "mask" if self.slope is None else "bias"
+
+    @property
+    def sign(self) -> Name:
+        """What the matrix is called."""
+        return Name(self._name)
+
+    def shape(self, *shapes: Shape) -> Shape:
+        if shapes[0] != self.values.shape:
+            rows, columns = self.values.shape
+            raise ShapeError(f"the {self._name} is {rows}×{columns} and must fit the scores;")
+        return shapes[0]
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        if isinstance(i, str) or isinstance(j, str):
+            return A.sum(operands[0][i, j], A.named(self._name, i, j))
+        return A.sum(operands[0][i, j], A.number(self.values[i, j]))
+
+    def turn(self) -> Self:
+        return replace(self, values=self.values.T)
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Sum((operands[0], self.sign))
+
+    def matrix(self) -> MatrixOf:
+        """The matrix itself as it is written."""
+        return MatrixOf(tuple(tuple(map(number, row)) for row in self.values.rows))
+
+
+def alibi(slope: Value, rows: int, columns: int) -> Bias:
+    """−slope·|i − j| for query i and key j (Press et al. 2022, section 3); the last query belongs to the last key.
+
+    The paper has causal models, where no key is later; a later one is as far away as an earlier one here.
+    """
+    ahead = columns - rows
+    return Bias(Matrix.of([-slope * abs(i + ahead - j) for j in range(columns)] for i in range(rows)), slope)
+
+
+def alibi_slope(head: int, heads: int) -> Value:
+    """2^(−8k/h) for head k of h, a power of two (Press et al. 2022, section 3)."""
+    if heads & (heads - 1):
+        raise InputError(
+            f"ALiBi has slopes of its own for 1, 2, 4, 8, 16 and so on heads, and not for {heads}; "
+            "state one for every head, such as alibi:1/2,1/4,1/8."
+        )
+    return power(2, divide(-8 * head, heads))
+
+
+# ---------------------------------------------------------------------------------------------- weights
+
+
+@dataclass(frozen=True)
+class OverSum(RuleOp):
+    """Every score over the sum of its row (or column); what is hidden counts nothing and gets 0.
+
+    No exponentials, so that negative scores give negative weights; undefined where the sum is 0.
+    """
+
+    along: Along = "rows"
+    empty: Empty = "undefined"
+
+    @property
+    def title(self) -> str:
+        return "Over the sum of the row" if self.along == "rows" else "Over the sum of the column"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return shapes[0]
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        return weighed(operands[0], self.along, self.empty, self._shares)
+
+    def _shares(self, scores: Sequence[Value]) -> list[Value]:
+        total = scores[0]
+        for x in scores[1:]:
+            total = total + x
+        if is_zero_for_sure(total):
+            raise UndefinedError("the scores add up to 0, and nothing can be divided by that.")
+        return [divide(x, total) for x in scores]
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        i, j, (s,) = along_rows(self.along, i, j, *operands)
+        if A.hidden(s[i, j]):
+            return A.number(0)
+        return A.quotient(s[i, j], A.total(A.visible(s.columns, lambda k: s[i, k]), lambda k: s[i, k]))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Fraction(operands[0], Call(Name("Sum"), operands))
+
+
+@dataclass(frozen=True)
+class Hardmax(Op):
+    """All weight on the largest score of each row (or column), shared equally by those that are tied.
+
+    The limit of the softmax as its temperature goes to 0 (averaging hard attention: Merrill, Sabharwal and Smith,
+    Saturated Transformers are Constant-Depth Threshold Circuits, 2022, section 3).
+    """
+
+    along: Along = "rows"
+    empty: Empty = "undefined"
+    title = "Hardmax"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return shapes[0]
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        if any(map(has_symbols, operands[0])):
+            raise InputError("Which of several scores in letters is the largest is not known; hardmax needs numbers.")
+        return weighed(operands[0], self.along, self.empty, self._shares)
+
+    def _shares(self, scores: Sequence[Value]) -> list[Value]:
+        largest = max(scores, key=cmp_to_key(compare))
+        won = [compare(x, largest) == 0 for x in scores]
+        return [divide(1, sum(won)) if w else 0 for w in won]
+
+    def working(self, i: Index, j: Index, *operands: View) -> Formula:
+        """Component j of the hardmax of row i: hardmax_2(1, 4, 4)."""
+        (a,) = operands
+        rows = self.along == "rows"
+        which, size = (j, a.shape[1]) if rows else (i, a.shape[0])
+        terms: tuple[Formula, ...]
+        if isinstance(size, str) or a.long:
+            last = size if isinstance(size, str) else size - 1
+            ends = [a.entry(i, k) if rows else a.entry(k, j) for k in (0, last)]
+            terms = (ends[0], Dots(), ends[1])
+        else:
+            terms = _line(self.along, i, j, a)
+        return Call(Name("hardmax", (index(which),)), terms)
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Call(Name("hardmax"), operands)
+
+
+def _line(along: Along, i: Index, j: Index, a: View) -> tuple[Formula, ...]:
+    """The row, or the column, in which entry (i, j) stands, written out."""
+    rows, columns = a.shape
+    if along == "rows":
+        return tuple(a.entry(i, k) for k in range(int(columns)))
+    return tuple(a.entry(k, j) for k in range(int(rows)))
+
+
+# ---------------------------------------------------------------------------------------------- linear attention
+
+
+def _elu(x: Value) -> Value:
+    """x where x > 0, else e^x − 1."""
+    if has_symbols(x):
+        import sympy
+
+        y = to_sympy(x)
+        return from_sympy(sympy.exp(y - sympy.Max(0, y)) - 1 + sympy.Max(0, y))
+    return x if sign(x) > 0 else exponential(x) - 1
+
+
+class _Feature(NamedTuple):
+    value: Callable[[Value], Value]
+    working: Callable[[Formula], Formula]
+
+
+FEATURES: Mapping[Feature, _Feature] = MappingProxyType(
+    {
+        "elu+1": _Feature(lambda x: _elu(x) + 1, lambda x: Sum((Call(Name("elu"), (x,)), ONE))),
+        "relu": _Feature(relu, FUNCTIONS["relu"].working),
+        "square": _Feature(lambda x: x * x, lambda x: Power(x, Number("2"))),
+        "identity": _Feature(lambda x: x, lambda x: x),
+    }
+)
+"""What queries and keys may be mapped by, by its name in settings."""
+
+
+@dataclass(frozen=True)
+class FeatureMap(RuleOp):
+    """φ of each entry: elu(x) + 1 (Katharopoulos et al. 2020, section 3.2.1), max(0, x), x² or x itself.
+
+    elu(x) + 1 is x + 1 where x is positive, and e^x elsewhere, so that every feature is positive.
+    """
+
+    feature: Feature = "elu+1"
+    title = "Feature map"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return shapes[0]
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return A.known(FEATURES[self.feature], operands[0][i, j])
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Call(Name("φ"), operands)
+
+
+@dataclass(frozen=True)
+class Over(RuleOp):
+    """Each row of the first matrix (n×d) over its own number in the second (n×1), or column over column."""
+
+    along: Along = "rows"
+    arity = 2
+    title = "Quotient"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        (rows, columns), divisors = shapes
+        if divisors != ((rows, 1) if self.along == "rows" else (1, columns)):
+            raise ShapeError(f"every {self.along[:-1]} of the first needs one divisor of its own;")
+        return shapes[0]
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        above, below = operands
+        return A.quotient(above[i, j], below.stretched(i, j))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Fraction(*operands)
+
+
+OPS = {
+    "temperature": Temperature,
+    "soft_cap": SoftCap,
+    "over_sum": OverSum,
+    "hardmax": Hardmax,
+    "feature_map": FeatureMap,
+    "over": Over,
+}
+
+__all__ = [
+    "Bias",
+    "Feature",
+    "FeatureMap",
+    "Hardmax",
+    "Over",
+    "OverSum",
+    "SoftCap",
+    "Temperature",
+    "alibi",
+    "alibi_slope",
+]

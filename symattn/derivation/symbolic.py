@@ -1,0 +1,236 @@
+"""A derivation in SymPy: every operation's rule read in symbols, and what SymPy can then do with it.
+
+Where sizes are numbers, a step is a matrix of expressions; where one is a letter, a matrix expression of
+`MatrixSymbol`s, or a `FunctionMatrix` with its entry as a function of i and j, and Σ over what has no known number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from symattn.derivation.algebra import Entries, Index, InSympy, index_in_sympy, size_in_sympy
+from symattn.derivation.derivation import Derivation, Operand, RuleOp, Step, symbols
+from symattn.errors import InputError
+from symattn.exact import AnyMatrix, Matrix, Outline, from_sympy, matrix, to_sympy
+
+DIGITS = 50
+
+
+def in_sympy(d: Derivation) -> dict[str, Any]:
+    """Every given and every step as a SymPy matrix, in terms of the steps before it; of the givens, if not `staged`.
+
+    `InputError` for an operation that is no formula: rounding, and the largest of several scores.
+    """
+    result: dict[str, Any] = {}
+    seen: dict[str, Any] = {}
+    for name, given in d.givens.items():
+        result[name] = seen[name] = given.sympy() if isinstance(given, Matrix) else _named(name, given)
+    for number, step in enumerate(d.steps):
+        result[step.name] = found = _step(d, step, seen, "k" if d.staged else f"k_{number}")
+        seen[step.name] = _seen(d, step, found) if d.staged else found
+    return result
+
+
+def _step(d: Derivation, step: Step, seen: Mapping[str, Any], index: str) -> Any:
+    """A step's rule in SymPy; an index that is summed over is called by its own step's name for it."""
+    import sympy
+
+    op, (rows, columns) = step.op, step.result.shape
+    if not isinstance(op, RuleOp):
+        raise InputError(f"Step {step.name!r} ({type(op).__name__}) has no formula in symbols; its numbers decide.")
+    explicit = isinstance(step.result, Matrix)
+    if not explicit and (whole := op.whole(*(_taken(seen[o.name], o) for o in step.operands))) is not None:
+        return whole
+    operands = [_entries(d, seen[o.name], o) for o in step.operands]
+    algebra = InSympy(index)
+    if explicit:
+        return sympy.ImmutableMatrix(rows, columns, lambda i, j: op.rule(algebra, int(i), int(j), *operands))
+    i, j = index_in_sympy("i"), index_in_sympy("j")
+    entry = sympy.Lambda((i, j), op.rule(algebra, *_places(rows, columns), *operands))
+    return sympy.FunctionMatrix(size_in_sympy(rows), size_in_sympy(columns), entry)
+
+
+def _places(rows: object, columns: object) -> tuple[Index, Index]:
+    return 0 if rows == 1 else "i", 0 if columns == 1 else "j"
+
+
+def _entries(d: Derivation, whole: Any, operand: Operand) -> Entries[Any]:
+    shape = operand.of(d.value(operand.name)).shape
+    long = not isinstance(d.value(operand.name), Matrix)
+
+    def entry(i: Index, j: Index) -> Any:
+        place = operand.place(i, j)
+        return whole[tuple(map(int, place))] if not long else whole[tuple(map(index_in_sympy, place))]
+
+    return Entries(shape, entry, long)
+
+
+def _taken(whole: Any, operand: Operand) -> Any:
+    """The part of a matrix expression that a step uses."""
+    if operand.row is not None:
+        whole = whole[operand.row, :]
+    if operand.column is not None:
+        whole = whole[:, operand.column]
+    return whole.T if operand.transposed else whole
+
+
+def _named(name: str, outline: Outline) -> Any:
+    import sympy
+
+    return sympy.MatrixSymbol(name, *map(size_in_sympy, outline.shape))
+
+
+def _named_entries(d: Derivation, step: Step) -> list[Any]:
+    """The symbols that stand for a step's entries."""
+    rows, columns = step.result.shape
+    assert isinstance(rows, int) and isinstance(columns, int)
+    return list(symbols(step.name, rows, columns, d.orientation))
+
+
+def _seen(d: Derivation, step: Step, found: Any) -> Any:
+    """What later steps see: symbols that stand for the entries; numbers stay."""
+    if isinstance(step.result, Outline):
+        return _named(step.name, step.result)
+    named = _named_entries(d, step)
+    return found.__class__(*found.shape, [s if x.free_symbols else x for x, s in zip(found, named, strict=True)])
+
+
+# ------------------------------------------------------------------------------------------------ with numbers
+
+
+def in_symbols(d: Derivation) -> Derivation:
+    """The same derivation of givens in symbols, later steps in terms of earlier ones."""
+    if d.staged:
+        return d
+    givens = {name: _in_symbols(name, given) for name, given in d.givens.items()}
+    return replace(d, staged=True).replay(givens=givens)
+
+
+def _in_symbols(name: str, given: AnyMatrix) -> AnyMatrix:
+    """A symbol of its own for every entry: one letter in two places has a derivative by each of them."""
+    rows, columns = given.shape
+    if isinstance(given, Outline) or isinstance(rows, str) or isinstance(columns, str):
+        return given
+    return symbols(name, rows, columns)
+
+
+def substituted(d: Derivation, givens: Mapping[str, object]) -> Derivation:
+    """A derivation in symbols with values in place of some of its givens, every step by SymPy's substitution.
+
+    Nothing is worked out by symattn: this is a second way to the numbers.  Where arithmetic is not exact, every step is
+    rounded to `DIGITS` significant digits.  `InputError` where a size is a letter, for a
+    given that there is not, and for one of another shape.
+    """
+    _refuse_letters(d)
+    known: dict[str, AnyMatrix] = dict(d.givens)
+    values: dict[Any, Any] = {}
+    for name, value in givens.items():
+        if name not in d.givens:
+            d.value(name)  # an unknown name says so itself
+            raise InputError(f"{name} is a step; only givens can be put in: {', '.join(d.givens)}.")
+        known[name] = put = matrix(value)
+        if put.shape != d.givens[name].shape:
+            own = "×".join(map(str, d.givens[name].shape))
+            raise InputError(f"{name} is {own}; a matrix of {put.shape[0]}×{put.shape[1]} was put in.")
+        values |= zip(_symbols(d, name), map(to_sympy, _entries_of(put)), strict=True)
+    steps = []
+    for step, found in zip(d.steps, list(in_sympy(d).values())[len(d.givens) :], strict=True):
+        result = found.xreplace(values)
+        if d.arithmetic != "exact":
+            result = result.evalf(DIGITS)
+        steps.append(replace(step, result=Matrix.of([from_sympy(x) for x in row] for row in result.tolist())))
+        if d.staged:
+            values |= zip(_named_entries(d, step), result, strict=True)
+    return replace(d, givens=known, steps=tuple(steps), staged=False)
+
+
+def compiled(d: Derivation, module: str) -> Callable[..., dict[str, Any]]:
+    """A function of the givens, by name, that works out every step with NumPy or another module that SymPy knows."""
+    import sympy
+
+    _refuse_letters(d)
+    d = in_symbols(d)
+    program: list[tuple[str, tuple[Any, ...], Any, list[Any]]] = []
+    for step, found in zip(d.steps, list(in_sympy(d).values())[len(d.givens) :], strict=True):
+        needed = tuple(sorted(found.free_symbols, key=str))
+        named = _named_entries(d, step)
+        try:
+            function = sympy.lambdify(needed, found.tolist(), module)
+        except (NameError, ImportError) as error:
+            raise InputError(
+                f"SymPy has no module {module!r} to compile for; numpy, math or mpmath was expected."
+            ) from error
+        program.append((step.name, needed, function, named))
+
+    def run(**givens: Any) -> dict[str, Any]:
+        """Arrays of every step, from arrays of the givens."""
+        env: dict[Any, Any] = {}
+        for name, given in d.givens.items():
+            if name not in givens:
+                raise InputError(f"{name} is missing; this takes {', '.join(d.givens)}.")
+            rows = [list(row) for row in givens[name]]
+            if (len(rows), *{len(row) for row in rows}) != given.shape:
+                raise InputError(f"{name} is not {given.shape[0]}×{given.shape[1]}, as it is in this derivation.")
+            env |= zip(_symbols(d, name), (x for row in rows for x in row), strict=True)
+        if unknown := set(givens) - set(d.givens):
+            raise InputError(f"There is no given {sorted(unknown)[0]!r}; this takes {', '.join(d.givens)}.")
+        results = {}
+        for name, needed, function, named in program:
+            rows = function(*(env[symbol] for symbol in needed))
+            env |= zip(named, (x for row in rows for x in row), strict=True)
+            results[name] = _array(rows, module)
+        return results
+
+    return run
+
+
+def _array(rows: list[list[Any]], module: str) -> Any:
+    if module not in ("numpy", "scipy"):
+        return rows
+    import numpy
+
+    return numpy.array(rows, dtype=float)
+
+
+def derivative(d: Derivation, of: str, by: str) -> Any:
+    """∂ of_ij/∂ by_kl as a SymPy array with four indices, i, j, k, l, in terms of the givens."""
+    import sympy
+
+    _refuse_letters(d)
+    d.value(of)
+    if by not in d.givens:
+        d.value(by)
+        raise InputError(f"{by} is a step; derivatives are taken by givens: {', '.join(d.givens)}.")
+    whole = in_sympy(replace(in_symbols(d), staged=False).replay())
+    result = sympy.derive_by_array(sympy.ImmutableDenseNDimArray(whole[of]), sympy.ImmutableDenseNDimArray(whole[by]))
+    return sympy.permutedims(result, (2, 3, 0, 1))
+
+
+def _symbols(d: Derivation, name: str) -> list[Any]:
+    """The symbols of a given, entry by entry; `InputError` where they are not symbols that stand nowhere else."""
+    entries = [to_sympy(x) for x in _entries_of(d.givens[name])]
+    others = {
+        s for other, m in d.givens.items() if other != name for x in _entries_of(m) for s in to_sympy(x).free_symbols
+    }
+    if not all(x.is_Symbol for x in entries) or len({*entries} - others) != len(entries):
+        raise InputError(f"{name} can be replaced only where each of its entries is a symbol that stands nowhere else.")
+    return entries
+
+
+def _entries_of(given: AnyMatrix) -> Iterable[Any]:
+    return given if isinstance(given, Matrix) else ()
+
+
+def _refuse_letters(d: Derivation) -> None:
+    for name, given in d.givens.items():
+        if isinstance(given, Outline):
+            rows, columns = given.shape
+            raise InputError(
+                f"{name} is {rows}×{columns}; sizes in numbers, up to 8, are needed for every entry to have a symbol: "
+                "derive(…, symbolic=True, sizes={…})."
+            )
+
+
+__all__ = ["compiled", "derivative", "in_symbols", "in_sympy", "substituted"]

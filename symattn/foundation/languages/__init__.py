@@ -1,0 +1,273 @@
+"""Languages of a page: gettext catalogues of messages, whose source is English.
+
+A catalogue is a .po file, `<code>.po` in this folder or a user's own, as Poedit, Weblate and other translators' tools
+read and write them:
+
+    msgid ""
+    msgstr ""
+    "Language: de\n"
+    "X-Language-Name: Deutsch\n"
+    "Plural-Forms: nplurals=2; plural=(n != 1);\n"
+
+    msgctxt "sign"
+    msgid "decimal"
+    msgstr ","
+
+    msgid "Every {line} of {matrix} sums to 1."
+    msgstr "Jede {line} von {matrix} hat die Summe 1."
+
+A name in braces is a place, and so is a formula between dollar signs; a translation has the same ones, in any order.
+A message without a translation stays English.  `make messages` brings the files up to date with the sources and says
+how much of each language is there.
+"""
+
+from __future__ import annotations
+
+import gettext
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+import polib
+
+from symattn.errors import InputError, offered
+from symattn.foundation.files import read_text
+from symattn.foundation.languages.messages import (
+    PLACES,
+    Message,
+    Quoted,
+    capitalised,
+    counted,
+    filled,
+    in_context,
+    listed,
+    message,
+    sentences,
+)
+
+SIGNS: Mapping[str, str] = {"decimal": ".", "open": "“", "close": "”", "space": " "}
+"""In decimals; round what is quoted; between sentences."""
+
+Key = tuple[str, str]
+"""A message's context, "" for most, and its text in English, the singular of two."""
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """The messages of one language with their translations, each in all its plural forms."""
+
+    code: str
+    name: str
+    messages: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)
+    form: Callable[[int], int] = field(default=lambda n: 0)
+    """Which of the plural forms goes with a number."""
+    signs: Mapping[str, str] = field(default_factory=lambda: SIGNS)
+    asked: int = 0
+    """How many messages the file has, with those that wait for a translation."""
+
+    @property
+    def about(self) -> str:
+        """The language's own name, with how much of it is there."""
+        if len(self.messages) == self.asked:
+            return self.name
+        return f"{self.name} ({len(self.messages):,} of {self.asked:,} messages; the rest is in English)"
+
+    def template(self, text: str, context: str = "", n: int = 1) -> str | None:
+        """The translation with its places; None if there is none.  What stands round a text in blanks stays."""
+        core = text.strip()
+        forms = self.messages.get((context, core))
+        if forms is None:
+            return None
+        said = forms[self.form(n)] if len(forms) > 1 else forms[0]
+        return said if core == text else text.replace(core, said, 1)
+
+    def text(self, text: str, missing: dict[str, None] | None = None) -> str:
+        """A text in this language: a message by its template, anything else as it stands in the catalogue.
+
+        What has no translation stays English, and its template is put into `missing`.
+        """
+        if isinstance(text, Quoted) or self.code == ENGLISH:
+            return text
+        if not isinstance(text, Message):
+            said = self.template(text)
+            if said is None and missing is not None and has_words(text):
+                missing[text.strip()] = None
+            return text if said is None else said
+        n = text.values.get("n", 1) if text.plural else 1
+        assert isinstance(n, int)
+        said = self.template(text.template, text.context, n)
+        if said is None and missing is not None and has_words(text.template):
+            missing[text.template.strip()] = None
+        values = {
+            name: self.text(value, missing if isinstance(value, Message) else None) if isinstance(value, str) else value
+            for name, value in text.values.items()
+        }
+        made = filled(text.english() if said is None else said, values)
+        return made[:1].upper() + made[1:] if text.capital else made
+
+
+def has_words(template: str) -> bool:
+    """Whether there is anything to translate besides what stands in the places."""
+    return bool(_WORD.search(PLACES.sub("", template)))
+
+
+_WORD = re.compile(r"[A-Za-z]{2}")
+
+
+# --- files ----------------------------------------------------------------------------------------------
+
+ENGLISH = "en"
+
+
+@cache
+def languages() -> tuple[str, ...]:
+    """The codes of the ready languages, English among them."""
+    folder = resources.files(__name__)
+    return tuple(sorted({ENGLISH, *(f.name.removesuffix(".po") for f in folder.iterdir() if f.name.endswith(".po"))}))
+
+
+@cache
+def catalogue(language: str) -> Catalogue:
+    """A language by its code, or by the path of a user's own file; `InputError` says what is wrong, and where."""
+    if language == ENGLISH:
+        return Catalogue(ENGLISH, "English")
+    if language in languages():
+        text = (resources.files(__name__) / f"{language}.po").read_text(encoding="utf-8")
+        return read_catalogue(text, f"{language}.po")
+    path = Path(language)
+    if path.suffix != ".po":
+        tail = offered(language, languages(), "there are {}, or a .po file")
+        raise InputError(f"There is no language {language!r}; {tail}")
+    return read_catalogue(read_text(path, f"language file {path}"), str(path))
+
+
+def read_catalogue(text: str, where: str) -> Catalogue:
+    """A catalogue from the text of its file, every message checked; what is empty or marked as fuzzy is left out."""
+    if not text.strip():
+        raise InputError(f"{where} is empty; a gettext catalogue was expected.")
+    try:
+        file = polib.pofile(text)
+    except (OSError, ValueError) as error:
+        line = re.search(r"line (\d+)", str(error))
+        raise InputError(
+            f"{where} is no gettext catalogue{f': line {line[1]} cannot be read' if line else ''}."
+        ) from None
+    head = file.metadata
+    for name in ("Language", "X-Language-Name", "Plural-Forms"):
+        if not head.get(name):
+            raise InputError(
+                f"{where}: its header has no {name!r}; Language, X-Language-Name and Plural-Forms are needed."
+            )
+    count, form = _plural(head["Plural-Forms"], where)
+    messages: dict[Key, tuple[str, ...]] = {}
+    signs = dict(SIGNS)
+    asked = [entry for entry in file if not entry.obsolete and entry.msgctxt != "sign"]
+    for entry in file:
+        if entry.obsolete or entry.fuzzy or not (entry.msgstr or any(entry.msgstr_plural.values())):
+            continue
+        if entry.msgctxt == "sign":
+            if entry.msgid not in SIGNS:
+                tail = offered(entry.msgid, SIGNS, "{} are known")
+                raise InputError(f"{where}, line {entry.linenum}: there is no sign {entry.msgid!r}; {tail}")
+            signs[entry.msgid] = entry.msgstr
+            continue
+        forms = tuple(entry.msgstr_plural.get(k, "") for k in range(count)) if entry.msgid_plural else (entry.msgstr,)
+        if trouble := _trouble(entry, forms):
+            raise InputError(f"{where}, line {entry.linenum}: {entry.msgid!r}: {trouble}")
+        messages[entry.msgctxt or "", entry.msgid.strip()] = tuple(map(str.strip, forms))
+    return Catalogue(head["Language"], head["X-Language-Name"], messages, form, signs, len(asked))
+
+
+TRIED = 1000
+"""For how many numbers a plural rule is tried when it is read, as msgfmt does."""
+
+
+def _plural(rule: str, where: str) -> tuple[int, Callable[[int], int]]:
+    """How many plural forms there are, and which goes with a number."""
+    found = re.fullmatch(r"\s*nplurals\s*=\s*([1-9])\s*;\s*plural\s*=\s*([^;]+);?\s*", rule)
+    try:
+        if not found:
+            raise ValueError
+        count, form = int(found[1]), gettext.c2py(found[2])
+        if not all(0 <= form(n) < count for n in range(TRIED)):
+            raise ValueError
+        return count, form
+    except (ValueError, ZeroDivisionError):
+        raise InputError(
+            f"{where}: Plural-Forms is {rule!r}; something like 'nplurals=2; plural=(n != 1);' was expected."
+        ) from None
+
+
+def _trouble(entry: polib.POEntry, forms: tuple[str, ...]) -> str:
+    """What is wrong with a translation, "" if nothing is: each place must come as often as in English.
+
+    In a plural form, the number may be a word.
+    """
+    if not all(forms):
+        return f"{len(forms)} plural forms were expected."
+    expected = Counter(PLACES.findall(entry.msgid_plural or entry.msgid))
+    for form in forms:
+        found = Counter(PLACES.findall(form))
+        if found != expected and not (entry.msgid_plural and found + Counter(["{n}"]) == expected):
+            return f"the translation has the places {_names(found)}; {_names(expected)} were expected."
+    return ""
+
+
+def _names(places: Counter[str]) -> str:
+    return ", ".join(sorted(places.elements())) or "none"
+
+
+# --- the language of the moment -------------------------------------------------------------------------
+
+_LANGUAGE: ContextVar[str] = ContextVar("language", default=ENGLISH)
+
+
+@contextmanager
+def speaking(language: str) -> Iterator[None]:
+    """While this lasts, `say` speaks the language."""
+    catalogue(language)
+    token = _LANGUAGE.set(language)
+    try:
+        yield
+    finally:
+        _LANGUAGE.reset(token)
+
+
+def say(text: str, /, **values: object) -> str:
+    """A message in the language that is spoken; with values, a template and what stands in its places, said already.
+
+    >>> say("row {row}", row=2)
+    'row 2'
+    """
+    known = catalogue(_LANGUAGE.get())
+    return filled(known.template(text) or text, values) if values else known.text(text)
+
+
+__all__ = [
+    "ENGLISH",
+    "PLACES",
+    "SIGNS",
+    "Catalogue",
+    "Message",
+    "Quoted",
+    "capitalised",
+    "catalogue",
+    "counted",
+    "filled",
+    "has_words",
+    "in_context",
+    "languages",
+    "listed",
+    "message",
+    "numbered",
+    "read_catalogue",
+    "say",
+    "sentences",
+    "speaking",
+]

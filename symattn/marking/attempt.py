@@ -1,0 +1,203 @@
+"""What a student wrote: entry by entry, as it was typed and as it was read.
+
+Readers of files make an `Attempt` (`symattn.marking.submissions`), marking judges it (`symattn.marking.marker`).
+Nothing here knows what is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from types import MappingProxyType
+
+from symattn.exact import Value
+from symattn.exact.reading import Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One number as it was written.
+
+    `reading` is how it was read, none where nothing was written (`text` is "") or where it cannot be read; `complaint`
+    then says why, in one sentence, and `pointer` shows where in the text.  `value` is what it means, with a common
+    factor outside the matrix multiplied in; none where the number is too large to be multiplied out, which can still be
+    compared.  `unit` is what one more in the last decimal place means (0.01 for "0.25" and for "25 %"), none for an
+    exact form.
+    """
+
+    text: str = ""
+    reading: Reading | None = None
+    value: Value | None = None
+    unit: Fraction | None = None
+    complaint: str = ""
+    pointer: str = field(default="", compare=False)
+
+    @property
+    def blank(self) -> bool:
+        return not self.text and not self.complaint
+
+    @property
+    def readable(self) -> bool:
+        return self.reading is not None
+
+    @property
+    def echo(self) -> str:
+        """The entry as it was read, in a form that can be read in one way only; "" if it was not."""
+        return self.reading.echo() if self.reading else ""
+
+
+BLANK = Entry()
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A matrix of entries, all rows of one length."""
+
+    rows: tuple[tuple[Entry, ...], ...]
+
+    @classmethod
+    def blank(cls, rows: int, columns: int) -> Grid:
+        return cls(((BLANK,) * columns,) * rows)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.rows), len(self.rows[0]) if self.rows else 0
+
+    @property
+    def T(self) -> Grid:  # noqa: N802  (the name that NumPy and SymPy give it)
+        return Grid(tuple(zip(*self.rows, strict=True)))
+
+    def __getitem__(self, place: tuple[int, int]) -> Entry:
+        return self.rows[place[0]][place[1]]
+
+    def cells(self) -> Iterator[tuple[int, int, Entry]]:
+        """Every entry with its place, from 0, row by row."""
+        for i, row in enumerate(self.rows):
+            for j, entry in enumerate(row):
+                yield i, j, entry
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was written into it, not even what cannot be read."""
+        return all(entry.blank for row in self.rows for entry in row)
+
+    def put(self, i: int, j: int, entry: Entry) -> Grid:
+        rows = [list(row) for row in self.rows]
+        rows[i][j] = entry
+        return replace(self, rows=tuple(map(tuple, rows)))
+
+
+@dataclass(frozen=True, slots=True)
+class Grids:
+    """Several matrices by name: the student's own choice, where a property is asked for."""
+
+    grids: Mapping[str, Grid]
+
+
+@dataclass(frozen=True, slots=True)
+class Ticked:
+    """The options of a choice that were ticked, from 0."""
+
+    options: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Shaded:
+    """The cells of a grid that were shaded, from 0."""
+
+    cells: frozenset[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Shaped:
+    """A shape; none for "not defined"."""
+
+    shape: tuple[int | str, int | str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """Labels in their order; those in one group were said to be equal."""
+
+    groups: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Words.  `points` are what a person gave for them, none as long as nobody has read them."""
+
+    text: str
+    points: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Something was written where another kind of answer was expected; `complaint` says so in one sentence."""
+
+    text: str
+    complaint: str
+
+
+Said = Grid | Grids | Entry | Ticked | Shaded | Shaped | Ordered | Text | Unreadable
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something about the file that whoever marks should know: where, and one sentence.
+
+    `pointer` shows a text that could not be read with a caret below the place, for terminals.
+    """
+
+    where: str
+    says: str
+    pointer: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One student's answers to one question.
+
+    `answers` are by the name of the part.  `more` are matrices that were written though nobody asked for them, by the
+    name of the step (S' where only the weights are asked).  `methods` are the parts whose method a person ticked.
+    `remarks` say what in the file could not be used: an unreadable entry, a heading that belongs to no part, two values
+    for one box.
+    """
+
+    answers: Mapping[str, Said]
+    more: Mapping[str, Grid] = field(default_factory=lambda: MappingProxyType({}))
+    methods: frozenset[str] = frozenset()
+    remarks: tuple[Remark, ...] = ()
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One file that was handed in: whose it is, which sheet it answers, and an attempt at every question of it.
+
+    `sheet` is the short identity printed on the paper, "" where the file has none.
+    """
+
+    source: str
+    attempts: tuple[Attempt, ...]
+    sheet: str = ""
+    name: str = ""
+    student: str = ""
+    remarks: tuple[Remark, ...] = ()
+
+
+__all__ = [
+    "BLANK",
+    "Attempt",
+    "Entry",
+    "Grid",
+    "Grids",
+    "Ordered",
+    "Remark",
+    "Said",
+    "Shaded",
+    "Shaped",
+    "Submission",
+    "Text",
+    "Ticked",
+    "Unreadable",
+]

@@ -1,0 +1,194 @@
+"""One piece of work checked: read, every question of its sheet marked, and told to the student or to the teacher."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from textwrap import indent
+from typing import Any
+
+from symattn.errors import InputError
+from symattn.exact import Matrix, exact
+from symattn.exact.outside import listed
+from symattn.marking.attempt import Submission
+from symattn.marking.grading.record import Terms
+from symattn.marking.grading.source import Papers
+from symattn.marking.marker import mark
+from symattn.marking.marker.report import Report
+from symattn.marking.reports import Reader, feedback_document, marking_document, report_json
+from symattn.marking.submissions import read_submission, sheet_of
+from symattn.marking.submissions.files import FORMS, LARGEST_FILE
+from symattn.page.document import DEFAULT_LOOK, Document, Look
+from symattn.teaching.question import Json, Question
+from symattn.teaching.sheets import check_formats, render, shown, write_documents
+
+Answers = str | Path | Mapping[str, Any]
+READERS: tuple[Reader, ...] = ("student", "teacher")
+
+
+@dataclass(frozen=True, repr=False)
+class Marking:
+    """Work that was marked: `reports`, one for each question, and all of it as a document for either reader.
+
+    For the student there is nothing in it that gives away a right value; for the teacher it has the key, what every
+    entry was compared with, and how equality was decided.
+    """
+
+    submission: Submission
+    reports: tuple[Report, ...]
+    look: Look = DEFAULT_LOOK
+
+    @property
+    def total(self) -> int:
+        """The marks that were given."""
+        return sum(report.total for report in self.reports)
+
+    @property
+    def available(self) -> int:
+        """The marks that there are."""
+        return sum(report.available for report in self.reports)
+
+    @property
+    def pending(self) -> bool:
+        """Whether somebody has to read something before the total is final."""
+        return any(report.pending for report in self.reports)
+
+    @property
+    def right(self) -> bool:
+        """Whether everything is right: all marks are given, and nothing was found wrong or is left open."""
+        judged = all(verdict.accepted for report in self.reports for verdict in report.verdicts)
+        mistaken = any(report.events for report in self.reports)
+        return judged and not mistaken and not self.pending and self.total == self.available
+
+    @property
+    def unread(self) -> list[str]:
+        """What could not be read, for a terminal: place and reason, the text, and a caret below the character."""
+        remarks = (remark for attempt in self.submission.attempts for remark in attempt.remarks if remark.pointer)
+        return [f"{remark.where}: {remark.says}\n{indent(remark.pointer, '  ')}" for remark in remarks]
+
+    def document(self, reader: Reader = "student") -> Document:
+        """The report for the student, or for the teacher."""
+        make = {"student": feedback_document, "teacher": marking_document}[reader]
+        found = self.submission
+        document = make(self.reports, name=found.name, student=found.student, sheet=found.sheet, remarks=found.remarks)
+        return replace(document, look=self.look)
+
+    def json(self) -> Json:
+        """Everything, as plain data."""
+        found = self.submission
+        return {
+            "file": found.source,
+            "sheet": found.sheet,
+            "name": found.name,
+            "student": found.student,
+            "total": self.total,
+            "of": self.available,
+            "remarks": [{"where": remark.where, "says": remark.says} for remark in found.remarks],
+            "questions": [report_json(report) for report in self.reports],
+        }
+
+    def text(self, form: str = "text", reader: Reader = "student") -> str:
+        """The marking in json, or in one format that is text (`symattn list formats`)."""
+        if form == "json":
+            return json.dumps(self.json(), ensure_ascii=False, indent=1) + "\n"
+        if form.endswith("pdf"):
+            raise InputError(f"{form} is not text; use write(folder).")
+        [form] = check_formats([form])
+        return render(self.document(reader), form)[1].decode()
+
+    def write(
+        self, folder: str | Path, *, forms: Sequence[str] = ("pdf",), stem: str = "marking", reader: Reader = "student"
+    ) -> list[Path]:
+        """Write the marking in several formats; the paths written."""
+        documents = [form for form in forms if form != "json"]
+        written = write_documents([(stem, self.document(reader))], Path(folder), documents) if documents else []
+        if "json" in forms:
+            path = Path(folder, f"{stem}.json")
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(self.text("json"), encoding="utf-8")
+            except OSError as error:
+                raise InputError(f"{path} cannot be written: {error.strerror}.") from error
+            written.append(path)
+        return written
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        events = sum(len(report.events) for report in self.reports)
+        return f"<{self.total}/{self.available} marks, {events} mistake{'s' * (events != 1)}>"
+
+    def _repr_html_(self) -> str:
+        return shown(self.document(), "html")
+
+    def _repr_markdown_(self) -> str:
+        return shown(self.document(), "markdown")
+
+
+def mark_all(submission: Submission, questions: Sequence[Question], terms: Terms) -> Marking:
+    """Every question of a sheet marked."""
+    pairs = zip(questions, submission.attempts, strict=True)
+    reports = (mark(q, attempt, terms.policy, terms.scheme_for(q, questions)) for q, attempt in pairs)
+    return Marking(submission, tuple(reports))
+
+
+def checked(papers: Papers, answers: Answers, terms: Terms) -> Marking:
+    """One person's answers marked.
+
+    `answers` is a path, a text (anything of more than one line), or a mapping from parts to what was answered: matrices
+    as lists, texts, numbers, SymPy's and NumPy's own.  `InputError` if something in a mapping is none of these.
+    """
+    text: str | bytes
+    form = source = ""
+    if isinstance(answers, Mapping):
+        text, form = json.dumps({"answers": _plain(answers)}, ensure_ascii=False), "json"
+    elif isinstance(answers, str) and "\n" in answers:
+        text = answers
+    else:
+        path = Path(answers)
+        text, form, source = _bytes(path), FORMS.get(path.suffix.lower(), ""), path.name
+    try:
+        sheet, _, _ = sheet_of(text, form)
+    except InputError as error:
+        raise InputError(f"{source or 'The text'}: {error}") from error
+    questions = papers.questions(sheet)
+    submission = read_submission(text, questions, form=form, source=source, decimal_mark=terms.decimal_mark)
+    return mark_all(submission, questions, terms)
+
+
+def _bytes(path: Path) -> bytes:
+    if not path.exists():
+        raise InputError(f"There is no file {path}.")
+    if not path.is_file() and not path.is_dir():  # a pipe might never end, or never begin
+        raise InputError(f"{path} is a pipe or a device; a file was expected.")
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST_FILE + 1)  # a longer one is refused by whoever reads it
+    except OSError as error:
+        raise InputError(f"The file {path} cannot be read: {error.strerror}.") from error
+
+
+def _plain(answer: object) -> Json:
+    """An answer given in Python as JSON: matrices as nested lists, numbers exact."""
+    match answer:
+        case None | bool() | int() | str():
+            return answer
+        case float():
+            return repr(answer)
+        case Matrix():
+            return [[str(x) for x in row] for row in answer.rows]
+        case Mapping():
+            return {str(key): _plain(value) for key, value in answer.items()}
+        case list() | tuple():
+            return [_plain(x) for x in answer]
+        case set() | frozenset():
+            return [*sorted(map(str, answer))]
+    if (plain := listed(answer)) is not answer:  # matrices of SymPy, arrays and numbers of NumPy and PyTorch
+        return _plain(plain)
+    return str(exact(answer))
+
+
+__all__ = ["READERS", "Answers", "Marking", "checked", "mark_all"]

@@ -1,0 +1,387 @@
+"""What was handed in: the files of a folder or of a zip, and whose each of them is."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import unicodedata
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import takewhile
+from pathlib import Path, PurePosixPath
+
+from symattn.errors import InputError
+from symattn.foundation.languages import message, sentences
+from symattn.marking.grading.source import Entrant, Papers
+from symattn.marking.submissions.files import FORMS, LARGEST_FILE
+
+MOST_FILES = 20_000
+LONGEST_NAME = 100
+RECORDS = ".marks"
+_NOT_HANDED_IN = ("__MACOSX", "Thumbs.db", "desktop.ini")
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file, by its path below the folder; `complaint` says why it was not read, "" if it was."""
+
+    path: str
+    data: bytes = b""
+    complaint: str = ""
+
+    @property
+    def stem(self) -> str:
+        return PurePosixPath(self.path).stem
+
+    @property
+    def form(self) -> str:
+        """What it is written in, as its name says; "" where its name says nothing."""
+        return FORMS.get(PurePosixPath(self.path).suffix.lower(), "")
+
+    @property
+    def hash(self) -> str:
+        return hashlib.sha256(self.data).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a file says about itself; `complaint` says why it cannot be read, "" if it can."""
+
+    sheet: str = ""
+    name: str = ""
+    id: str = ""
+    complaint: str = ""
+
+    def json(self) -> dict[str, str]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """A file and what it is taken for.
+
+    `entrant` is whoever of the class list it belongs to, if there is a class list; `sheet`, `name` and `id` are as the
+    file states them.  `complaint` says why it is not marked, "" if it is; `doubt` why somebody has to see it before its
+    marks hold; `notices` are for whoever marks.  `stem` is the name, unlike all others, of the files that are written
+    about it.
+    """
+
+    file: File
+    sheet: str = ""
+    name: str = ""
+    id: str = ""
+    entrant: Entrant | None = None
+    complaint: str = ""
+    doubt: str = ""
+    notices: tuple[str, ...] = ()
+    stem: str = ""
+
+
+# ------------------------------------------------------------------------------------------------ finding files
+
+
+def files(source: Path) -> list[File]:
+    """The files of a folder, at any depth, or of a zip, in the order of their names.
+
+    Hidden files, links, what computers add by themselves and folders that marking wrote are left out.
+    """
+    if source.is_dir():
+        found = list(_of_folder(source))
+    elif source.suffix.lower() == ".zip":
+        found = list(_of_zip(source))
+    else:
+        what = "is no folder and no zip" if source.exists() else "is not there"
+        raise InputError(f"{source} {what}; a folder or a zip of submissions was expected.")
+    if not found:
+        raise InputError(f"{source} holds no submissions: there is not one file in it.")
+    return sorted(found, key=lambda file: natural(file.path))
+
+
+def _of_folder(folder: Path) -> Iterator[File]:
+    count = 0
+    for here, below, names in os.walk(folder):
+        if RECORDS in below:
+            below.clear()
+            continue
+        below[:] = [name for name in below if not _is_left_out(name)]
+        for name in names:
+            path = Path(here, name)
+            if _is_left_out(name) or path.is_symlink() or not path.is_file():
+                continue
+            count = _counted(count, folder)
+            label = _label(path.relative_to(folder).as_posix())
+            try:
+                if path.stat().st_size > LARGEST_FILE:
+                    yield File(label, complaint=_too_large(path.stat().st_size))
+                else:
+                    yield File(label, path.read_bytes())
+            except OSError as error:
+                yield File(label, complaint=message("It cannot be read: {error}.", error=error.strerror))
+
+
+def _of_zip(path: Path) -> Iterator[File]:
+    """Nothing is unpacked onto the disk, and no more is read of a file than may be in it."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            count = 0
+            for info in archive.infolist():
+                parts = info.filename.split("/")
+                if info.is_dir() or any(_is_left_out(part) for part in parts if part != ".."):
+                    continue
+                count = _counted(count, path)
+                yield _unpacked(archive, info)
+    except (OSError, zipfile.BadZipFile) as error:
+        raise InputError(f"{path} cannot be read as a zip: {error}.") from error
+
+
+def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> File:
+    label = _label(info.filename)
+    if info.flag_bits & 1:
+        return File(label, complaint=message("It is encrypted."))
+    try:
+        with archive.open(info) as stream:
+            data = stream.read(LARGEST_FILE + 1)
+    except (OSError, zipfile.BadZipFile, NotImplementedError, EOFError, ValueError, RuntimeError) as error:
+        return File(label, complaint=message("It cannot be unpacked: {error}.", error=error))
+    return File(label, complaint=_too_large(info.file_size)) if len(data) > LARGEST_FILE else File(label, data)
+
+
+def _is_left_out(name: str) -> bool:
+    return name.startswith(".") or name in _NOT_HANDED_IN
+
+
+def _counted(count: int, where: Path) -> int:
+    if count == MOST_FILES:
+        raise InputError(f"{where} holds more than {MOST_FILES} files; a folder of submissions was expected.")
+    return count + 1
+
+
+def _too_large(size: int) -> str:
+    return message("It has {size} bytes; {most} are read at most.", size=size, most=LARGEST_FILE)
+
+
+def _label(path: str) -> str:
+    """A path as it can be printed anywhere: no control character, nothing that is no character at all."""
+    return _printable(path.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+
+
+def _printable(text: str) -> str:
+    return "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp", "Cs") else c for c in text)
+
+
+def natural(text: str) -> list[tuple[int, int, str, str]]:
+    """A key by which names are sorted as people count: s2 before s10.  Numbers may have any length."""
+    key = []
+    for part in filter(None, re.split(r"([0-9]+)", text)):
+        digits = part.lstrip("0")
+        key.append((0, len(digits), digits, part) if part[0] in "0123456789" else (1, 0, part, ""))
+    return key
+
+
+# ------------------------------------------------------------------------------------------------ whose they are
+
+
+def matched(found: Sequence[File], heads: Sequence[Head], papers: Papers) -> list[Handed]:
+    """Every file, with its head, and whoever it is from, in the order of the class list, then of the files' names.
+
+    Somebody of the class list is told by the names of the file and of its folders: that of the paper, or with the id
+    or the name in it.  What is written inside says nothing about whose it is, for anybody can write anything there;
+    where it says something else, somebody has to look.  Of several files of one person the last by name is marked, and
+    that is said.
+    """
+    handed = [_handed(file, head) for file, head in zip(found, heads, strict=True)]
+    if papers.entrants:
+        roster = _Roster(papers.entrants, _shared(found))
+        handed = _once_each([_on_sheet(roster.owned(one), papers) for one in handed])
+        handed.sort(key=lambda one: one.entrant.number if one.entrant else len(papers.entrants) + 1)
+    else:
+        handed = _said_if_twice([_on_sheet(one, papers) for one in handed])
+    return _with_stems(handed)
+
+
+def _handed(file: File, head: Head) -> Handed:
+    sheet, name, id = (_printable(said)[:LONGEST_NAME] for said in (head.sheet, head.name, head.id))
+    return Handed(file, sheet, name, id, complaint=head.complaint)
+
+
+def head_without_reading(file: File) -> Head | None:
+    """The head of a file that cannot be read or has nothing in it; None if it has to be looked into."""
+    complaint = file.complaint or ("" if file.data.strip() else message("It is empty."))
+    return Head(complaint=complaint) if complaint else None
+
+
+def _shared(found: Sequence[File]) -> int:
+    """How many folders from the top hold all files, and so speak against no file's name."""
+    above = zip(*(PurePosixPath(file.path).parts[:-1] for file in found), strict=False)
+    return sum(1 for _ in takewhile(lambda names: len(set(names)) == 1, above))
+
+
+class _Roster:
+    """The class list, looked up by what files and folders are called."""
+
+    def __init__(self, entrants: Sequence[Entrant], shared: int) -> None:
+        self._shared = shared
+        self._by_id = {_folded(e.id): e for e in entrants}
+        self._by_stem = {e.stem: e for e in entrants}
+        names = Counter(_words(e.name) for e in entrants)
+        self._by_name = {_words(e.name): e for e in entrants if names[_words(e.name)] == 1 and e.name}
+        self._stem = re.compile(rf"(?:{_any_of(self._by_stem)}){_NO_MORE}")
+        self._id = re.compile(rf"{_NO_LESS}(?:{_any_of(self._by_id)}){_NO_MORE}")
+        self._name = re.compile(rf"{_NO_LESS}(?:{_any_of(self._by_name) or '(?!)'}){_NO_MORE}")
+
+    def owned(self, one: Handed) -> Handed:
+        """With whoever the names mean."""
+        path = PurePosixPath(one.file.path)
+        file = self._meant(one.file.stem)
+        above = path.parts[self._shared : -1] if file else path.parts[:-1]
+        folder = next((found for part in reversed(above) if (found := self._meant(part))), None)
+        if file and folder and file is not folder:
+            said = message(
+                "It is not known whose it is: the file is named like that of {one}, and its folder like that of "
+                "{other}.",
+                one=_who(file),
+                other=_who(folder),
+            )
+            return _refused(one, said)
+        entrant = file or folder
+        if entrant is None:
+            said = message(
+                "It is not known whose it is: neither the file's name nor its folder's has an id or a name of the "
+                "class list, and what is written inside does not count."
+            )
+            return _refused(one, said)
+        inside = self._by_id.get(_folded(one.id))
+        if inside and inside is not entrant:
+            doubt = message(
+                "The id inside is that of {student}; the file's name says whose it is.", student=_who(inside)
+            )
+            return replace(one, entrant=entrant, doubt=doubt)
+        said = message(
+            "The id inside, {id}, is not in the class list; the file's name says whose it is.", id=repr(one.id)
+        )
+        return replace(one, entrant=entrant, notices=() if inside or not one.id else (said,))
+
+    def _meant(self, name: str) -> Entrant | None:
+        """Whoever's paper has this name; else the one whose id, else the one whose name, stands in it alone."""
+        if beginning := self._stem.match(name):
+            return self._by_stem[beginning[0]]
+        ids = {self._by_id[found].number: self._by_id[found] for found in self._id.findall(_folded(name))}
+        if ids:
+            return next(iter(ids.values())) if len(ids) == 1 else None
+        names = set(self._name.findall(_words(name)))
+        return self._by_name[names.pop()] if len(names) == 1 else None
+
+
+_NO_LESS = r"(?<![^\W_])"
+_NO_MORE = r"(?![^\W_])"
+
+
+def _words(text: str) -> str:
+    """The words of a text alone: Ada_Lovelace and "ada lovelace" are the same."""
+    return " ".join(re.findall(r"[^\W_]+", _folded(text)))
+
+
+def _any_of(texts: Iterable[str]) -> str:
+    return "|".join(re.escape(text) for text in sorted(texts, key=len, reverse=True))
+
+
+def _who(entrant: Entrant) -> str:
+    return f"{entrant.name!r} ({entrant.id!r})"
+
+
+def _refused(one: Handed, complaint: str) -> Handed:
+    return replace(one, complaint=one.complaint or complaint)
+
+
+def _on_sheet(one: Handed, papers: Papers) -> Handed:
+    """The sheet that is marked: the one named in the file, or where there is none, the one given out.
+
+    A sheet that was not given out to whoever it is from is marked, and somebody has to look.
+    """
+    if one.complaint:
+        return one
+    given_out = one.entrant.sheet if one.entrant else ""
+    try:
+        named = papers.sheet(one.sheet or given_out)
+    except InputError as error:
+        if not given_out:
+            return _refused(one, error.said)
+        said = message("{error} It is marked as {sheet}, which was given out.", error=error.said, sheet=given_out)
+        return _doubted(one, given_out, said)
+    if given_out and not one.sheet:
+        said = message("No sheet is named in it; it is marked as {sheet}, which was given out.", sheet=given_out)
+        return replace(one, sheet=named, notices=(*one.notices, said))
+    if given_out and named != given_out:
+        said = message(
+            "It answers sheet {named}, and {given} was given out; it is marked as {named}.",
+            named=named,
+            given=given_out,
+        )
+        return _doubted(one, named, said)
+    return replace(one, sheet=named)
+
+
+def _doubted(one: Handed, sheet: str, doubt: str) -> Handed:
+    return replace(one, sheet=sheet, doubt=sentences(one.doubt, doubt))
+
+
+def _once_each(handed: Sequence[Handed]) -> list[Handed]:
+    """Of several files of one person, the last by name (of those that may be text); the others are named with it."""
+    whose: dict[int, list[Handed]] = {}
+    for one in handed:
+        if one.entrant:
+            whose.setdefault(one.entrant.number, []).append(one)
+    kept = [one for one in handed if not one.entrant]
+    for files in whose.values():
+        *others, last = sorted(files, key=lambda one: (one.file.form != "", natural(one.file.stem)))
+        if others:
+            left = ", ".join(other.file.path for other in others)
+            said = message(
+                "{count} files were handed in; the last by name is marked, not {others}.", count=len(files), others=left
+            )
+            last = replace(last, notices=(*last.notices, said))
+        kept.append(last)
+    return kept
+
+
+def _said_if_twice(handed: Sequence[Handed]) -> list[Handed]:
+    same: dict[str, list[str]] = {}
+    for one in handed:
+        same.setdefault(_folded(one.id), []).append(one.file.path)
+    said = []
+    for one in handed:
+        others = [path for path in same[_folded(one.id)] if one.id and path != one.file.path]
+        if others:
+            notice = message("The id {id} is also in {files}.", id=repr(one.id), files=", ".join(others))
+            one = replace(one, notices=(*one.notices, notice))
+        said.append(one)
+    return said
+
+
+def _with_stems(handed: Iterable[Handed]) -> list[Handed]:
+    """A name for each, that of the paper where it is known, else the file's own, made plain and different."""
+    taken: set[str] = set()
+    named = []
+    for one in handed:
+        stem = plain = one.entrant.stem if one.entrant else "file-" + _plain(one.file.stem)
+        number = 1
+        while stem.casefold() in taken:
+            number += 1
+            stem = f"{plain}-{number}"
+        taken.add(stem.casefold())
+        named.append(replace(one, stem=stem))
+    return named
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]+", "", text)[:40] or "unnamed"
+
+
+def _folded(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+__all__ = ["RECORDS", "File", "Handed", "Head", "files", "head_without_reading", "matched", "natural"]

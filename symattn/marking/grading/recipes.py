@@ -1,0 +1,95 @@
+"""Recipes read back: the command in a worksheet's footer, `Recipe.command()`, as a recipe again.
+
+Nothing is run: the words are told apart as a POSIX shell would, and every option is looked up here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+from symattn.derivation.settings import ABOUT
+from symattn.errors import InputError
+from symattn.teaching.problems import ProblemType, problem_type
+from symattn.teaching.question import Json
+from symattn.teaching.sheets import Recipe
+
+_COMMAND = ("symattn", "worksheet")
+_NUMBER = re.compile(r" \(sheet (\d{1,5})\)$")
+_SETTINGS = tuple(name.replace("_", "-") for name in ABOUT if name not in ("by", "rounding"))
+_FLAGS = ("by-token", "by-matrix", "decimal")
+_OTHERS = ("round", "problem", "level", "softmax", "option", "size", "notation", "places", "seed")
+
+
+def read_recipe(text: str) -> tuple[Recipe, int]:
+    """The recipe of a footer and the number of the sheet, from 1; `InputError` if the text is none.
+
+    >>> read_recipe("symattn worksheet attention --level starter --seed 5 (sheet 2)")[1]
+    2
+    """
+    numbered = _NUMBER.search(text)
+    try:
+        mechanism, stated = _stated(shlex.split(text[: numbered.start()] if numbered else text))
+        return _recipe(mechanism, stated), int(numbered[1]) if numbered else 1
+    except (ValueError, KeyError) as error:  # words that cannot be told apart, an option or a number that is none
+        raise InputError(f"{text!r} is no recipe that this version of symattn writes: {error}.") from error
+
+
+def _stated(words: list[str]) -> tuple[str, dict[str, list[str]]]:
+    """The mechanism, and every option with all its values."""
+    if tuple(words[:2]) != _COMMAND:
+        raise ValueError("symattn worksheet MECHANISM and options were expected")
+    rest = iter(words[2:])
+    mechanism, stated = "", dict[str, list[str]]()
+    for word in rest:
+        name = word.removeprefix("--")
+        if name == word and not mechanism:
+            mechanism = word
+        elif name in _FLAGS:
+            stated[name] = []
+        elif name in (*_SETTINGS, *_OTHERS):
+            stated.setdefault(name, []).append(_value(rest, word))
+        else:
+            raise ValueError(f"{word} is not known")
+    return mechanism, stated
+
+
+def _value(rest: Iterator[str], word: str) -> str:
+    for value in rest:
+        return value
+    raise ValueError(f"{word} has no value")
+
+
+def _recipe(mechanism: str, stated: dict[str, list[str]]) -> Recipe:
+    one = {name: values[-1] for name, values in stated.items() if values}
+    settings: dict[str, Any] = {name.replace("-", "_"): one[name] for name in _SETTINGS if name in one}
+    if way := next((name for name in ("by-token", "by-matrix") if name in stated), ""):
+        settings["by"] = way.removeprefix("by-")
+    if "round" in one:
+        places, method, ties = (*one["round"].split(":"), "even")[:3]
+        settings["rounding"] = {"places": int(places), "method": method, "ties": ties}
+    chosen = problem_type(one.get("problem", "full"))
+    said: dict[str, Any] = {"settings": settings, "mechanism": mechanism}
+    said |= {name: one[name] for name in ("level", "softmax", "notation") if name in one}
+    if "size" in one:
+        said["sizes"] = {name: int(size) for name, size in (part.split("=") for part in one["size"].split(","))}
+    if "places" in one:
+        said["places"] = int(one["places"])
+    if "decimal" in stated:
+        said["exact"] = False
+    options = (text.partition("=") for text in stated.get("option", ()))
+    said["options"] = {name: _option(chosen, name, text) for name, _, text in options}
+    return Recipe(chosen.spec(said), int(one["seed"]))
+
+
+def _option(chosen: ProblemType[Any, Any], name: str, text: str) -> Json:
+    """An option's value, as `option_text` writes it."""
+    default = chosen.options[name][0] if name in chosen.options else ""
+    value: Json = text if isinstance(default, str) else json.loads(text)
+    return value
+
+
+__all__ = ["read_recipe"]

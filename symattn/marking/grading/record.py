@@ -1,0 +1,230 @@
+"""What is kept of one submission: a row of the gradebook, as plain data that survives being written and read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
+
+from symattn.errors import InputError, offered
+from symattn.foundation.languages import message
+from symattn.marking.marker.policy import POLICIES, Policy
+from symattn.marking.marker.report import Given, Notice, Report
+from symattn.marking.marker.scheme import Scheme, read_scheme
+from symattn.marking.reports import report_json
+from symattn.teaching.question import Json, Question
+
+Status = Literal["marked", "pending", "broken", "missing"]
+"""`pending`: somebody has to read an answer first, or to see whose work it is.  `broken`: handed in, and not to be
+marked.  The reason says why."""
+
+STATUSES: tuple[Status, ...] = ("marked", "pending", "broken", "missing")
+FOR_A_PERSON = ("human", "reading", "veto")
+"""The kinds of notices that ask for somebody's judgement."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """One question marked: of which variant, and the whole report, as `report_json` gives it."""
+
+    variant: str
+    report: Mapping[str, Any]
+
+    @classmethod
+    def of_report(cls, report: Report, variant: str) -> Result:
+        return cls(variant, report_json(report))
+
+    @property
+    def title(self) -> str:
+        return str(self.report["question"]["title"])
+
+    @property
+    def total(self) -> int:
+        return int(self.report["total"])
+
+    @property
+    def of(self) -> int:
+        return int(self.report["of"])
+
+    @cached_property
+    def marks(self) -> tuple[Given, ...]:
+        return tuple(Given(**{**given, "parts": tuple(given["parts"]), "why": None}) for given in self.report["marks"])
+
+    @cached_property
+    def mistakes(self) -> tuple[Mistake, ...]:
+        return tuple(
+            Mistake(event["step"] or event["part"], event["kind"], tuple(c["id"] for c in event["candidates"]))
+            for event in self.report["mistakes"]
+        )
+
+    @cached_property
+    def notices(self) -> tuple[Notice, ...]:
+        """What was noticed in marking and, as remarks, in reading."""
+        remarks = (Notice(remark["where"], "reading", remark["says"]) for remark in self.report["remarks"])
+        return (*(Notice(**notice) for notice in self.report["notices"]), *remarks)
+
+    @property
+    def points(self) -> Mapping[str, tuple[int, int]]:
+        """Marks given and marks there are, line by line of the scheme."""
+        found: dict[str, tuple[int, int]] = {}
+        for given in self.marks:
+            name = line_name(given.parts)
+            had, of = found.get(name, (0, 0))
+            found[name] = had + given.given, of + given.of
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """One event in short: the step that it is charged to, its kind, and the ids of all that it may be."""
+
+    step: str
+    kind: str
+    ids: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """S': C1/C8; the kind where nothing is known."""
+        return f"{self.step}: {'/'.join(filter(None, self.ids)) or self.kind}"
+
+
+def line_name(parts: Sequence[str]) -> str:
+    """What a line of the scheme is called: S; also where it is asked token by token (S.1, S.2); else Q, K, V."""
+    roles = list(dict.fromkeys(part.partition(".")[0] for part in parts))
+    return roles[0] if len(parts) > 1 and len(roles) == 1 else ", ".join(parts) or "all"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the gradebook; `number` is that in the class list, none for somebody who is not in it."""
+
+    number: int | None
+    name: str
+    id: str
+    sheet: str
+    file: str = ""
+    hash: str = ""
+    status: Status = "missing"
+    reason: str = ""
+    notices: tuple[str, ...] = ()
+    results: tuple[Result, ...] = ()
+
+    @property
+    def has_marks(self) -> bool:
+        return self.status in ("marked", "pending")
+
+    @property
+    def unread(self) -> bool:
+        """Whether an answer has to be read by somebody."""
+        return any(given.pending for result in self.results for given in result.marks)
+
+    @property
+    def total(self) -> int:
+        return sum(result.total for result in self.results)
+
+    @property
+    def of(self) -> int:
+        return sum(result.of for result in self.results)
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """Everything about it that a person should look at, one sentence each."""
+        found = list(self.notices)
+        for number, result in enumerate(self.results, 1):
+            where = message("Question {number}", number=number) if len(self.results) > 1 else ""
+            found += (_placed(where, n) for n in result.notices if n.kind in FOR_A_PERSON)
+        return tuple(found)
+
+    def json(self) -> dict[str, Json]:
+        return asdict(self)
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Row:
+        results = tuple(Result(**result) for result in data["results"])
+        return cls(**{**data, "notices": tuple(data["notices"]), "results": results})
+
+
+def counted(rows: Iterable[Row]) -> list[str]:
+    """How many rows have which status: "11 marked", "1 broken"."""
+    statuses = [row.status for row in rows]
+    return [
+        message("{count} {status}", count=statuses.count(status), status=message(status))
+        for status in STATUSES
+        if status in statuses
+    ]
+
+
+def _placed(where: str, notice: Notice) -> str:
+    place = (
+        message("{question}, {part}", question=where, part=notice.part)
+        if where and notice.part
+        else where or notice.part
+    )
+    return message("{place}: {notice}", place=place, notice=notice.says) if place else notice.says
+
+
+# ------------------------------------------------------------------------------------------------ settings
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How everything is marked: what two runs must agree in to give the same marks.  `own` is a scheme in TOML."""
+
+    policy: Policy
+    own: str = ""
+    decimal_mark: str = "auto"
+
+    @cached_property
+    def scheme(self) -> Scheme | None:
+        return read_scheme(self.own) if self.own else None
+
+    @property
+    def used(self) -> Policy:
+        """The policy with the scheme's settings."""
+        return self.scheme.over(self.policy) if self.scheme else self.policy
+
+    def scheme_for(self, question: Question, others: Sequence[Question] = ()) -> Scheme | None:
+        """The scheme with those of its lines that are about this question.
+
+        `InputError` if a line is about neither this nor one of the others.
+        """
+        if self.scheme is None:
+            return None
+        every = set[str]().union(*map(_names, (question, *others)))
+        for line in self.scheme.lines:
+            if unknown := sorted(set(line.parts) - every):
+                raise InputError(
+                    f"The mark scheme has the part {unknown[0]!r}, and no question has such a part; "
+                    + offered(unknown[0], sorted(every), "the parts are {}")
+                )
+        names = _names(question)
+        return replace(self.scheme, lines=tuple(line for line in self.scheme.lines if names.issuperset(line.parts)))
+
+    def json(self) -> dict[str, Json]:
+        policy = {key: str(x) if isinstance(x, Fraction) else x for key, x in asdict(self.policy).items()}
+        return {"policy": policy, "scheme": self.own, "decimal_mark": self.decimal_mark}
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Terms:
+        shares = {f.name for f in fields(Policy) if isinstance(getattr(POLICIES["ecf"], f.name), Fraction)}
+        policy: dict[str, Any] = {key: Fraction(x) if key in shares else x for key, x in data["policy"].items()}
+        return cls(Policy(**policy), data["scheme"], data["decimal_mark"])
+
+    def __str__(self) -> str:
+        """The policy by name, and what differs from it: "ecf, precision 1, own scheme"."""
+        used = self.used
+        usual = POLICIES.get(used.name, used)
+        changed = [f.name for f in fields(Policy) if getattr(used, f.name) != getattr(usual, f.name)]
+        other = [f"{name.replace('_', ' ')} {getattr(used, name)}" for name in changed]
+        own = ["own scheme"] if self.scheme and self.scheme.lines else []
+        return ", ".join([used.name, *other, *own])
+
+
+def _names(question: Question) -> set[str]:
+    """The parts of a question; where a step is asked token by token (S.1, S.2), the step as well."""
+    names = {part.name for part in question.parts}
+    return names | {name.partition(".")[0] for name in names}
+
+
+__all__ = ["FOR_A_PERSON", "Mistake", "Result", "Row", "Status", "Terms", "counted", "line_name"]

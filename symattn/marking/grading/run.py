@@ -1,0 +1,345 @@
+"""A class marked: every submission by itself, what was done kept at once, and the gradebook made of all of it.
+
+What is kept of a submission holds as long as the file, the questions and the terms are the same.  So a run that was
+ended, however abruptly, is continued by the next, and leaves the same bytes, whatever the number of processes.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from symattn.errors import InputError
+from symattn.foundation.folders import alone_in, put, staging_in
+from symattn.foundation.identity import digest
+from symattn.foundation.version import VERSION
+from symattn.foundation.workers import LostError, Workers
+from symattn.marking.grading import worker
+from symattn.marking.grading.gradebook import Change, Gradebook, changed
+from symattn.marking.grading.handed_in import RECORDS, File, Handed, Head, files, head_without_reading, matched
+from symattn.marking.grading.record import Row, Terms
+from symattn.marking.grading.source import Papers, papers
+from symattn.marking.grading.worker import FOLDERS, staged
+from symattn.marking.reports import Reader
+from symattn.page.document import DEFAULT_LOOK, Look
+from symattn.page.writers import page
+from symattn.teaching.question import Json
+from symattn.teaching.sheets import check_formats, formats, render, suffix
+
+FORMAT = 1
+MARKS, CHANGES, HEADS, UNFINISHED = "marks.json", "changes.csv", f"{RECORDS}/heads", "unfinished"
+SOFTWARE = f"symattn {VERSION}"
+Progress = Callable[[int], AbstractContextManager[Callable[[object], None]]]
+
+
+@contextmanager
+def silent(count: int) -> Iterator[Callable[[object], None]]:
+    """No progress shown."""
+    yield lambda done: None
+
+
+def grade_class(
+    source: str | Path,
+    submissions: str | Path,
+    terms: Terms,
+    *,
+    out: str | Path | None = None,
+    forms: Sequence[str] = ("pdf",),
+    look: Look = DEFAULT_LOOK,
+    readers: Sequence[Reader] = ("student",),
+    jobs: int = 0,
+    time_limit: float = 60,
+    progress: Progress = silent,
+) -> Gradebook:
+    """Mark everything in a folder or a zip against an exam, and write what comes of it into a folder, if one is named.
+
+    `forms` are the formats of the feedback and `look` how it looks, one document for each of the `readers`; `jobs` how
+    many processes (0: as many as there are processors); `time_limit` the seconds of processor time after which one
+    submission is given up.  Whatever was handed in is read in these processes alone.  `InputError` if source or
+    submissions cannot be used at all; a single submission that cannot is a row with its reason.
+    """
+    against, forms = papers(source), check_formats(forms)
+    first = against.questions(next(iter(against.papers)))
+    terms.scheme_for(first[0], first)  # a scheme that fits nothing is refused before anything is marked
+    found = files(Path(submissions))
+    if out is not None and Path(out).resolve() == Path(submissions).resolve():
+        raise InputError(f"The marks cannot be written to {out}, where the submissions are; choose another --out.")
+    with _folder(out, against, terms, forms, look, readers) as folder:
+        rows: dict[str, Row] = {}
+        todo: list[Handed] = []
+        settings: dict[str, Any] = {
+            "source": str(source),
+            "hash": against.hash,
+            "terms": terms.json(),
+            "forms": list(forms) if folder else [],
+            "look": asdict(look),
+            "typesetting": page.chosen(),
+            "readers": list(readers),
+            "staging": str(folder.staging) if folder else "",
+        }
+        with Workers(worker.COMMAND, settings, jobs or _processors(), time_limit) as workers:
+            handed = matched(found, _heads(found, folder, workers), against)
+            for one in handed:
+                kept = folder.kept(one) if folder else None
+                if one.complaint or kept is not None:
+                    rows[one.stem] = kept or replace(_row(one), status="broken", reason=one.complaint)
+                else:
+                    todo.append(one)
+            todo.sort(key=lambda one: one.sheet)  # so that a process makes the questions of few sheets
+            with progress(len(todo)) as step:
+
+                def on_answer(number: int, answer: Any) -> None:
+                    one = todo[number]
+                    rows[one.stem] = row_of(one, answer, folder)
+                    step(one)
+
+                workers.do([_job(one) for one in todo], on_answer)
+        listed = tuple(_everybody(against, [(one, rows[one.stem]) for one in handed]))
+        book = Gradebook(against.title, terms, listed)
+        return folder.finish(book, [one.stem for one in handed if rows[one.stem].has_marks]) if folder else book
+
+
+def _heads(found: Sequence[File], folder: MarkedFolder | None, workers: Workers) -> list[Head]:
+    """What every file says about itself, as far as it is not known from the last run."""
+    kept = folder.heads() if folder else {}
+    heads = [head_without_reading(file) or kept.get(_key(file)) for file in found]
+    ask = [number for number, head in enumerate(heads) if head is None]
+    hold = set(range(len(found)))  # what holds until the file changes
+
+    def on_answer(number: int, answer: Any) -> None:
+        at = ask[number]
+        if isinstance(answer, LostError):
+            answer = {"head": Head(complaint=str(answer)).json(), "keep": False}
+        heads[at] = Head(**answer["head"])
+        if not answer["keep"]:
+            hold.discard(at)
+
+    jobs = [{"form": found[at].form, "data": base64.b64encode(found[at].data).decode()} for at in ask]
+    workers.do(jobs, on_answer)
+    read = [head for head in heads if head is not None]
+    if folder:
+        folder.keep_heads({_key(found[at]): read[at] for at in sorted(hold) if found[at].data})
+    return read
+
+
+def _key(file: File) -> str:
+    """What the head of a file depends on."""
+    return digest([file.hash, file.form, SOFTWARE])
+
+
+def _row(one: Handed) -> Row:
+    about: dict[str, Any] = {"file": one.file.path, "hash": one.file.hash, "notices": one.notices}
+    if one.doubt:
+        about |= {"status": "pending", "reason": one.doubt}
+    if one.entrant is None:
+        return Row(None, one.name, one.id, one.sheet, **about)
+    entrant = one.entrant
+    return Row(entrant.number, entrant.name, entrant.id, one.sheet or entrant.sheet, **about)
+
+
+def _job(one: Handed) -> Json:
+    return {"row": _row(one).json(), "stem": one.stem, "data": base64.b64encode(one.file.data).decode()}
+
+
+def row_of(one: Handed, answer: Any, folder: MarkedFolder | None) -> Row:
+    """The row that a worker answered with, kept for the next run."""
+    if isinstance(answer, LostError):
+        return replace(_row(one), status="broken", reason=str(answer))
+    if "failed" in answer:
+        raise InputError(f"Writing to the folder {folder.path if folder else ''} failed: {answer['failed']}.")
+    row = Row.read(answer["row"])
+    if folder:
+        folder.take(one, answer.get("pages", ()), row if answer["keep"] else None)
+    return row
+
+
+def _everybody(against: Papers, rows: Sequence[tuple[Handed, Row]]) -> Iterator[Row]:
+    """A row for everybody in the class list, in its order, then one for each submission that is nobody's."""
+    found = {one.entrant.number: row for one, row in rows if one.entrant}
+    for entrant in against.entrants:
+        yield found.get(entrant.number) or Row(entrant.number, entrant.name, entrant.id, entrant.sheet)
+    yield from (row for one, row in rows if not one.entrant)
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+# ------------------------------------------------------------------------------------------------ the folder
+
+
+@contextmanager
+def _folder(out: str | Path | None, *about: Any) -> Iterator[MarkedFolder | None]:
+    """The folder that marks are written to, if one is named, which no other run writes to meanwhile."""
+    if out is None:
+        yield None
+        return
+    path = Path(out)
+    with alone_in(path), staging_in(path / RECORDS, UNFINISHED) as staging:
+        yield MarkedFolder(path, staging, *about)
+
+
+@dataclass(frozen=True)
+class MarkedFolder:
+    """Where a class's marks are written; refuses a folder that holds another exam's."""
+
+    path: Path
+    staging: Path
+    against: Papers
+    terms: Terms
+    forms: Sequence[str]
+    look: Look
+    readers: Sequence[Reader]
+
+    def __post_init__(self) -> None:
+        before = self.before()
+        if before and before["exam"]["hash"] != self.against.hash:
+            raise InputError(
+                f"The folder {self.path} holds the marks of {before['exam']['title']!r}, which is another exam; "
+                "choose another folder with --out."
+            )
+        if not before and (self.path / CHANGES).exists():
+            raise InputError(
+                f"The folder {self.path} has a record of changes and no {MARKS} that it belongs to; "
+                "choose another folder with --out."
+            )
+
+    # -- single submissions
+
+    def kept(self, one: Handed) -> Row | None:
+        """The row of the last run, if it still holds and what was written about it is there."""
+        if one.complaint:
+            return None
+        data = _read_json(self._record(one))
+        if data is None or data["fingerprint"] != self._fingerprint(one):
+            return None
+        row = Row.read(data["row"])
+        whole = not row.has_marks or all((self.path / name).is_file() for name in self._pages(one.stem))
+        return row if whole else None
+
+    def take(self, one: Handed, pages: Sequence[str], row: Row | None) -> None:
+        """Put the pages about a submission in their place, and then on record what was found, if it holds.
+
+        Until then there is no record: a run that is ended in between leaves none of pages that are not its own.
+        """
+        try:
+            self._record(one).unlink(missing_ok=True)
+            for name in pages:
+                (self.path / name).parent.mkdir(exist_ok=True)
+                staged(self.staging, name).replace(self.path / name)
+        except OSError as error:
+            raise InputError(f"Writing to the folder {self.path} failed: {error.strerror}.") from error
+        if row is not None:
+            self.put(f"{RECORDS}/{one.stem}.json", _json({"fingerprint": self._fingerprint(one), "row": row.json()}))
+
+    def heads(self) -> dict[str, Head]:
+        """The heads of files that the last run looked into."""
+        return {key: Head(**head) for key, head in (_read_json(self.path / HEADS) or {}).items()}
+
+    def keep_heads(self, heads: Mapping[str, Head]) -> None:
+        content = _json({key: head.json() for key, head in heads.items()})
+        if not (self.path / HEADS).is_file() or (self.path / HEADS).read_bytes() != content:
+            self.put(HEADS, content)
+
+    def _record(self, one: Handed) -> Path:
+        return self.path / RECORDS / f"{one.stem}.json"
+
+    def _fingerprint(self, one: Handed) -> str:
+        what = [_row(one).json(), self.against.hash, self.terms.json(), SOFTWARE]
+        return digest([*what, list(self.forms), asdict(self.look), self._typesetting, list(self.readers)])
+
+    @cached_property
+    def _typesetting(self) -> str:
+        return digest([page.latex_class(), page.own_templates()])
+
+    def _pages(self, stem: str) -> list[str]:
+        return [f"{FOLDERS[reader]}/{stem}{suffix(form)}" for reader in self.readers for form in self.forms]
+
+    # -- the whole
+
+    def before(self) -> dict[str, Any] | None:
+        """What the last run that came to its end left."""
+        path = self.path / MARKS
+        data = _read_json(path)
+        if path.exists() and (data is None or data.get("format") != FORMAT):
+            raise InputError(f"{path} is not a record of marks that this version of symattn reads.")
+        return data
+
+    def finish(self, book: Gradebook, stems: Sequence[str]) -> Gradebook:
+        """Write everything that is about the whole class; `stems` are the submissions that have marks.
+
+        What former runs wrote and what holds no more is taken away; their changes stay on record.
+        """
+        before = self.before()
+        data: dict[str, Any] = {
+            "format": FORMAT,
+            "software": SOFTWARE,
+            "exam": {"title": self.against.title, "hash": self.against.hash},
+            "terms": self.terms.json(),
+            "rows": [row.json() for row in book.rows],
+        }
+        runs, changes = (before["runs"], [Change(**c) for c in before["changes"]]) if before else ([], [])
+        if before is None or any(before[key] != json.loads(_json(value)) for key, value in data.items()):
+            new = list(_changes(len(runs) + 1, before, book)) if before else []
+            runs.append({"run": len(runs) + 1, "software": SOFTWARE, "policy": str(self.terms), "changes": len(new)})
+            changes += new
+        data |= {"runs": runs, "changes": [asdict(change) for change in changes]}
+        book = replace(book, changes=tuple(changes))
+        pages = [name for stem in stems for name in self._pages(stem)]
+        own = {MARKS: _json(data), "gradebook.csv": book.csv().encode()}
+        if changes:
+            own[CHANGES] = book.changes_csv().encode()
+        summary = replace(book.summary, look=self.look)
+        own |= {f"summary{end}": content for end, content in (render(summary, form) for form in self.forms)}
+        self._clear({*pages, *own}, stems)
+        written = [self.put(name, content) for name, content in own.items()]
+        return replace(book, written=(*written, *(self.path / name for name in pages)))
+
+    def _clear(self, current: set[str], stems: Sequence[str]) -> None:
+        """Take away pages of former runs, in other formats or about files that have no marks any more."""
+        ends = [suffix(form) for form in formats()]
+        old = [f"summary{end}" for end in ends]
+        for record in (self.path / RECORDS).glob("*.json"):
+            old += [f"{folder}/{record.stem}{end}" for folder in FOLDERS.values() for end in ends]
+            if record.stem not in stems:
+                record.unlink()
+        for name in old:
+            if name not in current:
+                (self.path / name).unlink(missing_ok=True)
+
+    def put(self, name: str, content: bytes) -> Path:
+        try:
+            put(self.path / name, content, self.staging)
+        except OSError as error:
+            raise InputError(f"Writing to the folder {self.path} failed: {error.strerror}.") from error
+        return self.path / name
+
+
+def _changes(run: int, before: Mapping[str, Any], book: Gradebook) -> Iterator[Change]:
+    old = [Row.read(row) for row in before["rows"]]
+    return changed(run, old, book.rows, (Terms.read(before["terms"]), book.terms), (before["software"], SOFTWARE))
+
+
+def _json(data: object) -> bytes:
+    return (json.dumps(data, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "backslashreplace")
+
+
+def _read_json(path: Path) -> dict[str, Any] | None:
+    """The table in a file; None if there is no such file or it is incomplete."""
+    try:
+        data = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+__all__ = ["SOFTWARE", "Progress", "grade_class", "silent"]

@@ -1,0 +1,311 @@
+"""The class on a page or two: marks, steps, mistakes, variants beside one another, and what is left to do by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import cache
+
+from symattn.derivation.misconceptions import SLIPS, misconceptions
+from symattn.foundation.languages import message, sentences
+from symattn.marking.grading.record import Mistake, Result, Row, counted
+from symattn.marking.grading.statistics import (
+    FEWEST,
+    Spread,
+    facility_is_off,
+    is_off,
+    mean,
+    percent,
+    two_places,
+    variance,
+)
+from symattn.page.document import (
+    Block,
+    Document,
+    Heading,
+    Inlines,
+    ItemList,
+    Paragraph,
+    Quoted,
+    Strong,
+    Table,
+    Words,
+    in_turn,
+    sentence,
+)
+
+
+def summary_document(title: str, terms: str, rows: Sequence[Row]) -> Document:
+    """Everything that a class's marks say, for the teacher."""
+    marked = [row for row in rows if row.has_marks]
+    blocks: list[Block] = [_policy(terms, rows)]
+    if marked:
+        blocks += [_heading("Marks"), _marks(marked), *_steps(marked), *_mistakes(marked), *_variants(marked)]
+    blocks += _by_hand(rows)
+    return Document(title, tuple(blocks), subtitle="Summary of the class")
+
+
+def _policy(terms: str, rows: Sequence[Row]) -> Paragraph:
+    policy = sentence("Policy: {policy}", policy=Quoted(terms))
+    submissions = sentence("Submissions: {counts}", counts="; ".join(counted(rows)))
+    return Paragraph((*policy, Words(" · "), *submissions))
+
+
+# ------------------------------------------------------------------------------------------------ marks and steps
+
+
+def _marks(marked: Sequence[Row]) -> Table:
+    listed = [("Total", Spread(tuple(row.total for row in marked)), max(row.of for row in marked))]
+    if max(len(row.results) for row in marked) > 1:
+        for number, results in _questions(marked):
+            totals = Spread(tuple(result.total for result in results))
+            listed.append((_named(number, results), totals, max(result.of for result in results)))
+    header = ("", "Of", "Mean", "Median", "Standard deviation", "Least", "Most")
+    return _table(
+        header,
+        (
+            (name, of, two_places(x.mean), two_places(x.median), x.deviation, min(x.marks), max(x.marks))
+            for name, x, of in listed
+        ),
+    )
+
+
+def _steps(marked: Sequence[Row]) -> Iterator[Block]:
+    """How much of the marks of each line of the scheme was earned."""
+    yield _heading("Facility")
+    yield _said("The share of the marks that were earned, line by line of the scheme.")
+    rows = []
+    for number, results in _questions(marked):
+        for step in _lines(results):
+            got, of = _sums(results, step)
+            rows.append((str(number), Quoted(step), f"{got}/{of}", percent(Fraction(got, of)) if of else "–"))
+    yield _table(("Question", "Step", "Marks", "Facility"), rows)
+
+
+def _lines(results: Iterable[Result]) -> list[str]:
+    return list(dict.fromkeys(name for result in results for name in result.points))
+
+
+def _sums(results: Iterable[Result], step: str) -> tuple[int, int]:
+    points = [result.points[step] for result in results if step in result.points]
+    return sum(got for got, _ in points), sum(of for _, of in points)
+
+
+# ------------------------------------------------------------------------------------------------ mistakes
+
+
+def _mistakes(marked: Sequence[Row]) -> Iterator[Block]:
+    """Each mistake that was made: what, where, by how many; the commonest first."""
+    yield _heading("Mistakes")
+    made: dict[tuple[str, int, str], list[int]] = {}
+    uncertain = False
+    for student, row in enumerate(marked):
+        for number, result in enumerate(row.results, 1):
+            for mistake in result.mistakes:
+                made.setdefault((_called(mistake), number, mistake.step), []).append(student)
+                uncertain |= mistake.kind != "slip" and sum(map(bool, mistake.ids)) > 1
+    if not made:
+        yield _said("None.")
+        return
+    whole: dict[str, set[int]] = {}
+    for (name, _, _), students in made.items():
+        whole.setdefault(name, set()).update(students)
+    several = max(len(row.results) for row in marked) > 1
+    places = sorted(made.items(), key=lambda item: (-len(whole[item[0][0]]), item[0][0], item[0][1], -len(item[1])))
+    yield _table(
+        ("Mistake", "Where", "Students", "Share", "Times"),
+        (
+            (
+                name,
+                message("Question {number}, {step}", number=number, step=step) if several else step,
+                len(set(students)),
+                percent(Fraction(len(set(students)), len(marked))),
+                len(students),
+            )
+            for (name, number, step), students in places
+        ),
+    )
+    if uncertain:
+        yield _said("Mistakes with an or between them could not be told apart by what was written.")
+
+
+def _called(mistake: Mistake) -> str:
+    """A mistake in words and by its id: "not scaled (C1)"; slips that cannot be told apart are slips and no more."""
+    if mistake.kind == "slip" and len(mistake.ids) > 1:
+        return message("slip")
+    said, *others = [
+        message("{mistake} ({id})", mistake=message(_names().get(id, id)), id=id) for id in mistake.ids if id
+    ] or [_KINDS.get(mistake.kind, message(mistake.kind))]
+    for other in others:
+        said = message("{mistakes} or {mistake}", mistakes=said, mistake=other)
+    return said
+
+
+_KINDS = {
+    "unknown": message("not recognised"),
+    "shape": message("another shape"),
+    "answer": message("a wrong answer"),
+}
+
+
+@cache
+def _names() -> Mapping[str, str]:
+    """What misconceptions and slips are called, by their ids."""
+    return {**{m.id: m.name for m in misconceptions().values()}, **{s.id: s.name for s in SLIPS.values()}}
+
+
+# ------------------------------------------------------------------------------------------------ variants
+
+
+def _variants(marked: Sequence[Row]) -> Iterator[Block]:
+    """Whether the variants of a question were equally hard (rules.md 4.7 (9)); an adjustment is offered, never made."""
+    families = [(number, results) for number, results in _questions(marked) if len({r.variant for r in results}) > 1]
+    if not families:
+        return
+    yield _heading("Variants")
+    yield _said(
+        message(
+            "A variant that at least {fewest} students had is marked with * if its mean is more than a quarter of a "
+            "standard deviation off that of all, and a step of it is named if its facility differs by more than 15 "
+            "points.",
+            fewest=FEWEST,
+        )
+    )
+    for number, results in families:
+        yield from _family(number, results)
+
+
+def _family(number: int, results: Sequence[Result]) -> Iterator[Block]:
+    siblings: dict[str, list[Result]] = {}
+    for result in sorted(results, key=lambda r: r.variant):
+        siblings.setdefault(result.variant, []).append(result)
+    family = Spread(tuple(result.total for result in results))
+    rows, offers = list[tuple[object, ...]](), list[Inlines]()
+    for name, own in siblings.items():
+        spread = Spread(tuple(result.total for result in own))
+        off, steps = is_off(spread, family), list(_steps_off(own, results))
+        difference = spread.mean - family.mean
+        rows.append(
+            (
+                Quoted(f"{name} *" if off else name),
+                spread.count,
+                two_places(spread.mean),
+                _signed(difference),
+                _apart(steps),
+            )
+        )
+        if off:
+            text = "{variant} was harder. {marks} for each who had it would level the means."
+            if difference > 0:
+                text = "{variant} was easier. {marks} for each who had it would level the means."
+            offers.append(sentence(text, variant=Quoted(name), marks=_signed(-difference)))
+    yield _table((_named(number, results), "Students", "Mean", "Off the mean of all", "Steps that are off"), rows)
+    means = variance([mean([r.total for r in own]) for own in siblings.values()])
+    within = _pooled([[r.total for r in own] for own in siblings.values()])
+    text = "Variance of the variants' means: {means}; of the marks within a variant: {within}."
+    if within is None:
+        text = (
+            "Variance of the variants' means: {means}; of the marks within a variant: not known, for nobody shared one."
+        )
+    yield _said(message(text, means=two_places(means), within=two_places(within) if within is not None else ""))
+    if offers:
+        yield ItemList(tuple(offers))
+        yield _said("Nothing has been adjusted.")
+
+
+def _apart(items: Sequence[str]) -> str:
+    """a · b · c."""
+    said, *others = items or [""]
+    for item in others:
+        said = message("{items} · {item}", items=said, item=item)
+    return said
+
+
+def _steps_off(own: Sequence[Result], results: Sequence[Result]) -> Iterator[str]:
+    for step in _lines(own):
+        (got, of), (all_got, all_of) = _sums(own, step), _sums(results, step)
+        if of and all_of and facility_is_off(Fraction(got, of), Fraction(all_got, all_of), len(own)):
+            own_share, whole = percent(Fraction(got, of)), percent(Fraction(all_got, all_of))
+            yield message("{step} ({share}, all {whole})", step=step, share=own_share, whole=whole)
+
+
+def _pooled(groups: Sequence[Sequence[int]]) -> Fraction | None:
+    """The variance within groups: squares off each group's own mean, over what is left of the counts."""
+    freedom = sum(len(group) - 1 for group in groups)
+    return sum((variance(group) * (len(group) - 1) for group in groups), Fraction(0)) / freedom if freedom else None
+
+
+def _signed(value: Fraction) -> str:
+    text = two_places(value)
+    return f"+{text}" if value > 0 and not text.startswith("-") else text.replace("-", "−")
+
+
+# ------------------------------------------------------------------------------------------------ by hand
+
+
+def _by_hand(rows: Sequence[Row]) -> Iterator[Block]:
+    """What a person still has to do."""
+    broken = [(row, [row.reason, *row.notices]) for row in rows if row.status == "broken"]
+    missing = [(row, list[str]()) for row in rows if row.status == "missing"]
+    unread = [message("An answer has to be read.")]
+    seen = [
+        (row, [*filter(None, [row.reason]), *(unread if _to_read(row) else []), *row.said])
+        for row in rows
+        if row.has_marks
+    ]
+    lists = (
+        (message("Broken"), "Handed in, and not marked.", broken),
+        (message("Missing"), "In the class list, and nothing handed in.", missing),
+        (message("To look at"), "Marked, but somebody should see it.", [(row, said) for row, said in seen if said]),
+    )
+    for title, meaning, listed in lists:
+        if listed:
+            yield _heading(message("{title}: {count}", title=title, count=len(listed)))
+            yield _said(meaning)
+            yield ItemList(
+                tuple(in_turn([(Strong(Quoted(_whose(row))),), (Words(sentences(*said)),)]) for row, said in listed)
+            )
+
+
+def _to_read(row: Row) -> bool:
+    """Whether it waits for an answer to be read, and not only for whose it is."""
+    return row.status == "pending" and (not row.reason or row.unread)
+
+
+def _whose(row: Row) -> str:
+    who = f"{row.name} ({row.id})" if row.name and row.id else row.name or row.id
+    return ", ".join(filter(None, (who, row.file))) + ":" * bool(row.file)
+
+
+# ------------------------------------------------------------------------------------------------ pieces
+
+
+def _questions(marked: Sequence[Row]) -> Iterator[tuple[int, list[Result]]]:
+    """The results of every question, from 1."""
+    for number in range(max(len(row.results) for row in marked)):
+        yield number + 1, [row.results[number] for row in marked if number < len(row.results)]
+
+
+def _named(number: int, results: Sequence[Result]) -> str:
+    titles = dict.fromkeys(result.title for result in results)
+    if len(titles) > 1:
+        return message("Question {number}", number=number)
+    return message("{number}. {title}", number=number, title=message(next(iter(titles))))
+
+
+def _heading(text: str) -> Heading:
+    return Heading((Words(text),), 1)
+
+
+def _said(text: str) -> Paragraph:
+    return Paragraph((Words(text),))
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
+    def cells(row: Sequence[object]) -> tuple[Inlines, ...]:
+        return tuple((Words(cell if isinstance(cell, str) else str(cell)),) for cell in row)
+
+    return Table(cells(header), tuple(map(cells, rows)), row_heads=True)
+
+
+__all__ = ["summary_document"]

@@ -1,0 +1,330 @@
+"""Marking: what a student wrote, checked exactly, with follow-through and a diagnosis (rules.md 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.misconceptions import misconception
+from symattn.derivation.ops.turning import turned
+from symattn.exact import Matrix, Value
+from symattn.foundation.languages import message, sentences
+from symattn.marking.attempt import BLANK, Attempt, Grid, Said, Unreadable
+from symattn.marking.marker.answers import mark_answer
+from symattn.marking.marker.award import Awarding
+from symattn.marking.marker.diagnosis import PRIOR, Diagnosis, diagnosed
+from symattn.marking.marker.methods import Reading, readings
+from symattn.marking.marker.policy import POLICIES, Policy, policy
+from symattn.marking.marker.report import Candidate, Event, Given, Notice, Report, Verdict
+from symattn.marking.marker.scheme import Line, Scheme, lines_of, read_scheme
+from symattn.marking.marker.script import Cell, Script, values_of, with_common_units
+from symattn.marking.marker.trace import Trace
+from symattn.teaching.question import EntriesAnswer, MatrixAnswer, Part, Question, StepAnswer
+
+MOST_READINGS = 3
+"""A script may be in another layout, by another method, and with a misread number at once."""
+
+
+def mark(
+    question: Question, attempt: Attempt, policy: Policy = POLICIES["ecf"], scheme: Scheme | None = None
+) -> Report:
+    """Mark one attempt at one question.
+
+    Lines of a derivation are followed from the student's own; every other answer is marked on its own.  The policy's
+    settings may be changed by a teacher's scheme; `InputError` if the scheme names parts that the question has not.
+    """
+    if scheme is not None:
+        policy = scheme.over(policy)
+    lines = lines_of(question, scheme)
+    report = Report(question, attempt, policy, (), (), ())
+    done: set[str] = set()
+    for sitting in _sittings(question, attempt):
+        report = _joined(report, sitting.marked(policy, lines, len(report.events)))
+        done.update(sitting.steps)
+    for part in question.parts:
+        if part.name not in done:
+            own = next(line for line in lines if part.name in line.parts)
+            found = mark_answer(
+                replace(part, marks=own.marks),
+                attempt.answers.get(part.name),
+                question,
+                policy,
+                len(report.events),
+                part.name in attempt.methods,
+                attempt,
+            )
+            report = replace(
+                report,
+                verdicts=(*report.verdicts, *found.verdicts),
+                events=(*report.events, *found.events),
+                marks=(*report.marks, *found.marks),
+                notices=(*report.notices, *found.notices),
+            )
+    notices = (*report.notices, *_precision(report))
+    if not policy.marks:
+        return replace(report, marks=(), notices=tuple(replace(n, marks=0) for n in notices))
+    order = {part.name: k for k, part in enumerate(question.parts)}
+    marks = sorted(report.marks, key=lambda given: (given.code == "N", order[given.parts[0]]))
+    return replace(report, marks=tuple(marks), notices=notices)
+
+
+def _joined(report: Report, other: Report) -> Report:
+    return replace(
+        report,
+        verdicts=(*report.verdicts, *other.verdicts),
+        events=(*report.events, *other.events),
+        marks=(*report.marks, *other.marks),
+        notices=(*report.notices, *other.notices),
+    )
+
+
+def _precision(report: Report) -> Iterator[Notice]:
+    """At most one mark a question for everything that was rounded too early or to too few places (3.5)."""
+    rounded = [v for v in report.verdicts if "precision" in v.flags]
+    if rounded:
+        if _exact(report.question):
+            says = message("Numerically right, but the question asks for exact values.")
+        else:
+            places = _places(report.question)
+            says = message("Numerically right, but the question asks for {places} places.", places=places)
+        yield Notice(rounded[0].part, "precision", says, report.policy.precision)
+
+
+def _exact(question: Question) -> bool:
+    return question.problem is None or question.problem.exact
+
+
+def _places(question: Question) -> int:
+    return 4 if question.problem is None else question.problem.places
+
+
+# ------------------------------------------------------------------------------------------------ derivations
+
+
+@dataclass
+class Sitting:
+    """The parts of a question that belong to one derivation, and what was written for them."""
+
+    question: Question
+    attempt: Attempt
+    d: Derivation
+    steps: dict[str, str] = field(default_factory=dict)
+    blanks: dict[str, tuple[Cell, ...]] = field(default_factory=dict)
+
+    @property
+    def upright(self) -> bool:
+        return self.d.orientation == "rows"
+
+    def script(self) -> Script:
+        """What was written, with tokens as rows."""
+        d = _with_numbers(self.d)
+        d = _by_role(d if self.upright else turned(d))
+        written: dict[str, Grid] = {}
+        printed: dict[str, frozenset[Cell]] = {}
+        for part, step in self.steps.items():
+            said = self.attempt.answers.get(part)
+            if isinstance(said, Grid) and not said.empty and said.rows[0]:
+                written[step] = said if self.upright else said.T
+        for step, grid in self.attempt.more.items():
+            if step in d and step not in d.givens and step not in written and not grid.empty:
+                written[step] = grid if self.upright else grid.T
+        if self.blanks:  # what is not blank was printed
+            for line in d:
+                rows, columns = values_of(line.result).shape
+                blank = {c if self.upright else c[::-1] for c in self.blanks.get(line.name, ())}
+                everything = frozenset((i, j) for i in range(rows) for j in range(columns))
+                printed[line.name] = everything - blank
+                if not blank:
+                    written[line.name] = Grid.blank(rows, columns)
+        return Script(
+            d,
+            with_common_units(written),
+            frozenset(self.steps.values()),
+            printed,
+            _exact(self.question),
+            _places(self.question),
+        )
+
+    def marked(self, policy: Policy, lines: tuple[Line, ...], first_event: int) -> Report:
+        """The verdicts, events and marks of these parts."""
+        script = self.script()
+        chosen, meant = understood(script, policy)
+        own = tuple(line for line in lines if line.parts[0] in self.steps)
+        trace, given, notices = self._awarded(chosen, policy, own)
+        if trace.disagrees:  # a mistake in a line that was left out, or in one that was written: in doubt the milder
+            other = self._awarded(chosen, policy, own, as_written=True)
+            if sum(g.given for g in other[1]) > sum(g.given for g in given):
+                trace, given, notices = other
+        transposed = any(reading.kind == "layout" for reading in meant)
+        events = [self._event(trace, k, first_event, transposed) for k in range(len(trace.mistakes))]
+        for reading in meant:
+            if reading.given:
+                number = first_event + len(events)
+                event, notice = self._misread(reading, number, policy)
+                events.append(event)
+                notices.append(notice)
+            else:
+                notices.append(Notice("", "layout" if reading.kind == "layout" else "method", reading.says))
+        verdicts = tuple(self._verdicts(trace, script, transposed, first_event))
+        notices += self._unread()
+        return Report(self.question, self.attempt, policy, verdicts, tuple(events), tuple(given), tuple(notices))
+
+    def _awarded(
+        self, script: Script, policy: Policy, lines: tuple[Line, ...], as_written: bool = False
+    ) -> tuple[Diagnosis, list[Given], list[Notice]]:
+        trace = diagnosed(script, policy, as_written)
+        return trace, *Awarding(trace, policy, lines, self.steps, self.attempt.methods).marks()
+
+    def _part(self, step: str) -> str:
+        return next((part for part, own in self.steps.items() if own == step), step)
+
+    def _place(self, trace: Trace, step: str, i: int, j: int, transposed: bool) -> Cell:
+        """Where an entry stands on the student's page."""
+        turn = (not self.upright) != (transposed and step in trace.script.written)
+        return (j, i) if turn else (i, j)
+
+    def _verdicts(self, trace: Diagnosis, script: Script, transposed: bool, first: int) -> Iterator[Verdict]:
+        for (step, i, j), judged in trace.judged.items():
+            grid = trace.script.written.get(step)
+            inside = grid is not None and i < grid.shape[0] and j < grid.shape[1]
+            yield Verdict(
+                self._part(step),
+                *self._place(trace, step, i, j, transposed),
+                judged.state,
+                grid[i, j] if grid is not None and inside else BLANK,
+                judged.compared,
+                _entry(values_of(script.d[step].result), i, j),
+                judged.way,
+                judged.proof,
+                judged.flags,
+                None if judged.event is None else first + judged.event,
+            )
+
+    def _event(self, trace: Diagnosis, number: int, first: int, transposed: bool) -> Event:
+        mistake = trace.mistakes[number]
+        entries = tuple(
+            (self._part(step), *self._place(trace, step, i, j, transposed)) for step, i, j in mistake.entries
+        )
+        candidates = tuple(sorted(mistake.candidates, key=_likelihood))
+        return Event(first + number, self._part(mistake.shown), mistake.charged[0], mistake.kind, candidates, entries)
+
+    def _misread(self, reading: Reading, number: int, policy: Policy) -> tuple[Event, Notice]:
+        """One given number misread: one event, one penalty, and everything else marked on what was read."""
+        assert reading.given is not None
+        name, i, j, right, value = reading.given
+        if not self.upright:
+            i, j = j, i
+        says = message(
+            "Entry ({row}, {column}) of {matrix} is {right} and was read as {read}.",
+            row=i + 1, column=j + 1, matrix=name, right=_plain(right), read=_plain(value),
+        )  # fmt: skip
+        besides = message("Everything else is marked on what was read.")
+        shown = next(part for part, step in self.steps.items() if step in reading.decisive)
+        event = Event(number, shown, name, "misread", (Candidate("misread", "A14", says, sentence=True),), ())
+        return event, Notice("", "misread", sentences(says, besides), policy.misread, number, besides)
+
+    def _unread(self) -> Iterator[Notice]:
+        for part in self.steps:
+            said: Said | None = self.attempt.answers.get(part)
+            if isinstance(said, Unreadable):
+                yield Notice(part, "reading", said.complaint)
+            elif said is not None and not isinstance(said, Grid):
+                yield Notice(part, "reading", message("A matrix was expected here."))
+            elif isinstance(said, Grid):
+                for i, j, entry in said.cells():
+                    if entry.complaint:
+                        says = message(
+                            "Entry ({row}, {column}) cannot be read: {complaint}",
+                            row=i + 1, column=j + 1, complaint=entry.complaint,
+                        )  # fmt: skip
+                        yield Notice(part, "reading", says)
+
+
+def _likelihood(candidate: Candidate) -> int:
+    """The likeliest misconception first, and slips as they were found, before them."""
+    return PRIOR[misconception(candidate.id).prior] if candidate.kind == "misconception" else -1
+
+
+def _entry(matrix: Matrix, i: int, j: int) -> Value | None:
+    """An entry; None if the student's matrix has another shape."""
+    return matrix[i, j] if i < matrix.shape[0] and j < matrix.shape[1] else None
+
+
+def _plain(value: object) -> str:
+    return str(value).replace("-", "−")
+
+
+def _one_misconception(trace: Trace) -> bool:
+    """Whether a single misconception explains everything: then that is what it was."""
+    mistakes = diagnosed(trace.script, trace.policy).mistakes
+    return len(mistakes) == 1 and mistakes[0].kind == "misconception"
+
+
+def _with_numbers(d: Derivation) -> Derivation:
+    """The lines that have entries; whatever is made of a matrix of which only the shape is known has none either."""
+    givens = {name: matrix for name, matrix in d.givens.items() if isinstance(matrix, Matrix)}
+    return replace(d, givens=givens, steps=tuple(step for step in d if isinstance(step.result, Matrix)))
+
+
+def _by_role(d: Derivation) -> Derivation:
+    """Token by token, the lines of all tokens for one step together, then those for the next step."""
+    roles = list(dict.fromkeys(step.role for step in d))
+    order = {step.name: (roles.index(step.role), k) for k, step in enumerate(d)}
+    ordered = sorted(d.steps, key=lambda step: order[step.name])
+    there = set(d.givens)
+    for step in ordered:  # a recurrent network has no such order: each position needs the one before it
+        if any(operand.name not in there for operand in step.operands):
+            return d
+        there.add(step.name)
+    return replace(d, steps=tuple(ordered))
+
+
+def _sittings(question: Question, attempt: Attempt) -> list[Sitting]:
+    """The parts of a question by the derivation that they belong to."""
+    found: dict[int, Sitting] = {}
+    for part in question.parts:
+        where = _where(question, part)
+        if where is None:
+            continue
+        d, step = where
+        sitting = found.setdefault(id(d), Sitting(question, attempt, d))
+        sitting.steps[part.name] = step
+        if isinstance(part.answer, EntriesAnswer):
+            sitting.blanks[step] = part.answer.cells
+    return list(found.values())
+
+
+def _where(question: Question, part: Part) -> tuple[Derivation, str] | None:
+    """The derivation and the step that a part asks for; None if it asks for something else."""
+    match part.answer:
+        case StepAnswer(step) | EntriesAnswer(step) if question.problem is not None:
+            d = question.problem.derivation
+        case MatrixAnswer(derivation=Derivation() as d, step=step):
+            pass
+        case _:
+            return None
+    return (d, step) if any(s.name == step and isinstance(s.result, Matrix) for s in d) else None
+
+
+def understood(script: Script, policy: Policy) -> tuple[Script, tuple[Reading, ...]]:
+    """The script as it is meant: in its own layout, by its own method, on the numbers that were read."""
+    meant: list[Reading] = []
+    trace = Trace(script, policy)
+    for _ in range(MOST_READINGS):
+        if not trace.wrong or _one_misconception(trace):
+            break
+        best: tuple[Trace, Reading] | None = None
+        for reading in readings(trace):
+            limit = (best[0] if best else trace).wrong - 1
+            other = Trace(reading.script, policy, reading.decisive, limit)
+            if reading.shown_by(other):
+                best = (other, reading)
+        if best is None:
+            break
+        trace = best[0]
+        meant.append(best[1])
+    return trace.script, tuple(meant)
+
+
+__all__ = ["POLICIES", "Policy", "Report", "Scheme", "mark", "policy", "read_scheme"]

@@ -1,0 +1,854 @@
+"""Marking answers that stand alone: each is judged by itself, for none is a step of a derivation (rules.md 3)."""
+
+from __future__ import annotations
+
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations, pairwise
+from math import ceil
+from typing import Any, Literal, cast
+
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.misconceptions import COUNTING, SLIPS, misconceptions, slips
+from symattn.derivation.misconceptions.mask import offset, one_later, other_half, queries_hidden
+from symattn.derivation.ops.attention import Keep
+from symattn.errors import InputError, ReadError, SymattnError, UndecidedError
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, divide, from_sympy, has_symbols
+from symattn.exact.reading import decide_reading, read
+from symattn.exact.values import RATIONAL
+from symattn.foundation.languages import counted, message
+from symattn.marking.attempt import (
+    BLANK,
+    Attempt,
+    Entry,
+    Grid,
+    Grids,
+    Ordered,
+    Said,
+    Shaded,
+    Shaped,
+    Text,
+    Ticked,
+    Unreadable,
+)
+from symattn.marking.marker.diagnosis import LAST_RESORT
+from symattn.marking.marker.policy import Policy
+from symattn.marking.marker.report import Candidate, Event, Flag, Given, Kind, Notice, State, Verdict, Way, Why
+from symattn.marking.marker.trace import Accepts
+from symattn.teaching.problems.counted import ITEMS, polynomial
+from symattn.teaching.problems.properties import RULES
+from symattn.teaching.question import (
+    Answer,
+    CellsAnswer,
+    ChoiceAnswer,
+    EntriesAnswer,
+    FormulaAnswer,
+    Lesser,
+    Mark,
+    MatrixAnswer,
+    OneLess,
+    OrderAnswer,
+    Part,
+    PropertyAnswer,
+    Question,
+    RubricAnswer,
+    ShapeAnswer,
+    StepAnswer,
+    WordAnswer,
+)
+
+Cell = tuple[int, int]
+Shape = tuple[int | str, int | str]
+Groups = tuple[tuple[str, ...], ...]
+NoticeKind = Literal["human", "layout", "method", "reading"]
+
+ORIGIN: Cell = (0, 0)
+"""The place of an answer that is one thing."""
+
+PROVED = ("exact", "interval", "modular", "formal", "to 200 digits", "rounding")
+"""How it can be proved that an entry may or may not stand for a value; anything else is for a person to look at."""
+
+LARGEST_POWER = 10_000
+"""The largest number that a student's own exponents may be where powers are multiplied out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """What one part comes to."""
+
+    verdicts: tuple[Verdict, ...]
+    events: tuple[Event, ...]
+    marks: tuple[Given, ...]
+    notices: tuple[Notice, ...] = ()
+
+
+def mark_answer(
+    part: Part,
+    said: Said | None,
+    question: Question,
+    policy: Policy,
+    first_event: int = 0,
+    method: bool = False,
+    attempt: Attempt | None = None,
+) -> Marked:
+    """Mark a part whose answer is no step of a derivation.
+
+    Events are numbered from `first_event`; `method` says that a person has seen the method.  `attempt` is the whole
+    attempt at the question, for answers that may follow from what was answered in another part.
+    """
+    judge = _Judge(part, question, policy, first_event, method, attempt)
+    outcome = judge.judge(said)
+    marks = tuple(_marks(part, outcome, policy, method)) if policy.marks else ()
+    return Marked(tuple(judge.verdicts), tuple(judge.events), marks, tuple(judge.notices))
+
+
+# ------------------------------------------------------------------------------------------------ marks
+
+
+def accuracy(mark: Mark, accepted: Sequence[Sequence[bool]]) -> tuple[int, Why]:
+    """How many of the marks a matrix earns, given which of its entries are accepted row by row, and why.
+
+    `mark.rule` says how they are shared; without one, as many marks as rows are one for each row if nothing else is
+    said of them, and others are in proportion, rounded down.  Nothing right earns nothing in any case.  Cells that were
+    not asked for are left out.
+    """
+    rows = [row for row in accepted if row]
+    right, of = sum(map(sum, rows)), sum(map(len, rows))
+    wrong, why = of - right, Why("right", right, of)
+    if not right:
+        return 0, why
+    if not wrong:
+        return mark.number, why
+    match mark.rule:
+        case OneLess(each):
+            return max(0, mark.number - ceil(Fraction(wrong, each))), why
+        case Lesser(share):
+            return mark.number // 2 if right >= share * of else 0, why
+    if mark.rule == "rows" or (mark.rule is None and not mark.what and 1 < mark.number == len(rows)):
+        whole = sum(map(all, rows))
+        return mark.number * whole // len(rows), Why("rows", whole, len(rows))
+    return mark.number * right // of, why
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What marks depend on: what is accepted, row by row, and whether that shows the method.
+
+    `earned` stands in for `accuracy` where marks are counted otherwise.  `pending`: a person has to decide.
+    """
+
+    rows: Sequence[Sequence[bool]]
+    method: bool = False
+    pending: bool = False
+    earned: Callable[[Mark], tuple[int, Why]] | None = None
+    said: bool = True
+
+
+def _marks(part: Part, outcome: _Outcome, policy: Policy, ticked: bool) -> Iterator[Given]:
+    shown = outcome.method or ticked
+    needs_method = any(mark.code == "M" for mark in part.marks) and not policy.independent_accuracy
+    for k, mark in enumerate(part.marks):
+        pending = outcome.pending
+        given, why = 0, cast(Why | None, None)
+        if mark.rule == "reason":
+            pending = outcome.said and not ticked
+            if ticked:
+                given, why = mark.number, Why("reason seen")
+            elif pending:
+                why = Why("to be read")
+        elif mark.code == "M":
+            given, why = (mark.number, Why("method seen")) if shown else (0, Why("method not seen"))
+        elif mark.code == "A" and needs_method and not shown:
+            why = Why("no method")
+        elif outcome.earned is not None:
+            given, why = outcome.earned(mark)
+        else:
+            given, why = accuracy(mark, _share_of_rows(part, k, outcome.rows))
+        yield Given((part.name,), mark.code, given, mark.number, why, pending and given < mark.number)
+
+
+def _share_of_rows(part: Part, k: int, rows: Sequence[Sequence[bool]]) -> Sequence[Sequence[bool]]:
+    """The rows that the mark is for, where several marks of a kind share them in order."""
+    alike = [i for i, mark in enumerate(part.marks) if mark.code == part.marks[k].code and mark.rule != "reason"]
+    if len(rows) < len(alike):
+        return rows
+    position, count = alike.index(k), len(alike)
+    return rows[len(rows) * position // count : len(rows) * (position + 1) // count]
+
+
+# ------------------------------------------------------------------------------------------------ judging
+
+
+class _Judge:
+    """One part being judged; verdicts, events and notices are written down as they are found."""
+
+    def __init__(
+        self, part: Part, question: Question, policy: Policy, first: int, ticked: bool, attempt: Attempt | None
+    ) -> None:
+        self.part, self.question, self.policy = part, question, policy
+        self.first, self.ticked, self.attempt = first, ticked, attempt
+        self.verdicts: list[Verdict] = []
+        self.events: list[Event] = []
+        self.notices: list[Notice] = []
+        problem = question.problem
+        self.accepts = Accepts(policy, problem is None or problem.exact, problem.places if problem else 0)
+
+    def judge(self, said: Said | None) -> _Outcome:
+        match self.part.answer, said:
+            case StepAnswer() | EntriesAnswer(), _:
+                raise TypeError(f"{self.part.name} is a line of a derivation and is marked with that.")
+            case _, None:
+                return self._nothing("missing")
+            case _, Unreadable(text, complaint):
+                self._note("reading", complaint)
+                return self._nothing("unreadable", Entry(text, complaint=complaint))
+            case MatrixAnswer(value), Grid() as grid:
+                return self._matrix(value, grid)
+            case MatrixAnswer(value), Entry() as entry:
+                return self._matrix(value, Grid(((entry,),)))
+            case FormulaAnswer(value), (Entry() as entry) | Grid(((Entry() as entry,),)):
+                return self._formula(value, entry)
+            case ShapeAnswer(shape), Shaped(own):
+                return self._shape(shape, own)
+            case ChoiceAnswer(), Ticked(ticks) if not ticks and self.part.answer.right:
+                return self._nothing("missing")
+            case ChoiceAnswer(several=False) as answer, Ticked(ticks):
+                return self._one_option(answer, sorted(ticks))
+            case ChoiceAnswer() as answer, Ticked(ticks):
+                return self._options(answer, ticks)
+            case CellsAnswer() as answer, Shaded(cells):
+                return self._cells(answer, cells)
+            case OrderAnswer(groups), Ordered(own):
+                return self._order(groups, own)
+            case PropertyAnswer() as answer, Grids(grids):
+                return self._property(answer, grids)
+            case PropertyAnswer(model=model) as answer, Grid() as grid if len(model) == 1:
+                return self._property(answer, dict.fromkeys(model, grid))
+            case WordAnswer(word, accepted), (Text(text) | Entry(text)):
+                return self._word((word, *accepted), text)
+            case RubricAnswer(points), Text() as text:
+                return self._rubric(len(points), text)
+            case answer, _:
+                says = message(
+                    "Here {asked} was asked for, and {given} was given.",
+                    asked=_ASKED[type(answer)], given=_CAME[type(said)],
+                )  # fmt: skip
+                self._note("reading", says)
+                return self._nothing("unreadable", Entry(complaint=says))
+
+    # -- what is written down
+
+    def _nothing(self, state: State, written: Entry = BLANK) -> _Outcome:
+        """The same verdict everywhere, and no marks."""
+        for cell, right in _places(self.part.answer):
+            self._verdict(state, cell, written=written, right=right)
+        return _Outcome([[False] * len(self.verdicts)], said=state != "missing")
+
+    def _verdict(self, state: State, cell: Cell = ORIGIN, **more: Any) -> None:
+        self.verdicts.append(_verdict(self.part.name, cell, state, **more))
+
+    def _event(self, kind: Kind, candidates: Iterable[Candidate] = (), cells: Iterable[Cell] = (ORIGIN,)) -> int:
+        """Write an event down, and give its number."""
+        number, name = self.first + len(self.events), self.part.name
+        places = tuple((name, i, j) for i, j in cells)
+        self.events.append(Event(number, name, name, kind, tuple(candidates), places))
+        return number
+
+    def _note(self, kind: NoticeKind, says: str, event: int | None = None) -> None:
+        self.notices.append(Notice(self.part.name, kind, says, event=event))
+
+    def _ask_for_method(self) -> None:
+        """Somebody should look for the method where one thing was asked and is wrong."""
+        if not self.ticked and any(mark.code == "M" for mark in self.part.marks):
+            self._note("method", message("The method shows in the working only, which a person has to see."))
+
+    def _whole(self, right: bool, written: str, candidates: Sequence[Candidate] = ()) -> None:
+        """The verdict on an answer that is one thing and no number, with its event if it is wrong."""
+        event = None if right else self._event(candidates[0].kind if candidates else "answer", candidates)
+        self._verdict("correct" if right else "wrong", written=Entry(written), proof="exact", event=event)
+
+    # -- matrices and numbers
+
+    def _matrix(self, right: Matrix, grid: Grid) -> _Outcome:
+        grid = _cut(grid, right.shape)
+        if grid.empty:
+            return self._nothing("missing")
+        if grid.shape != right.shape and grid.shape == right.shape[::-1] and self._reads_turned(right, grid):
+            self._note("layout", message("The matrix was written transposed; it is marked so."))
+            grid = grid.T
+        if grid.shape != right.shape:
+            return self._other_shape(right, grid)
+        follows = self._following(right, grid)
+        found = {(i, j): self._number((i, j), entry, right[i, j], follows.get((i, j))) for i, j, entry in grid.cells()}
+        wrong = [cell for cell, verdict in found.items() if verdict.state == "wrong"]
+        for candidates, cells in self._mistakes(right, grid, wrong):
+            event = self._event("slip" if candidates else "unknown", candidates, cells)
+            found |= {cell: replace(found[cell], event=event) for cell in cells}
+        self.verdicts += found.values()
+        rows = [[found[i, j].accepted for j in range(right.shape[1])] for i in range(right.shape[0])]
+        return _Outcome(rows, self._enough(sum(map(sum, rows)), len(found)), any(map(_open, found.values())))
+
+    def _enough(self, accepted: int, of: int) -> bool:
+        """Whether so many accepted entries show the method."""
+        return accepted >= max(1, ceil(self.policy.threshold * of))
+
+    def _reads_turned(self, right: Matrix, grid: Grid) -> bool:
+        """Whether a grid of the turned shape is the matrix transposed: a row for a column, or enough of it right."""
+        if 1 in right.shape:
+            return True
+        fitting = sum(1 for i, j, entry in grid.cells() if self._fits(entry, right[j, i]))
+        return self._enough(fitting, right.shape[0] * right.shape[1])
+
+    def _other_shape(self, right: Matrix, grid: Grid) -> _Outcome:
+        (m, n), (rows, columns) = right.shape, grid.shape
+        says = message("the matrix is {shape} and must be {expected}", shape=f"{rows}×{columns}", expected=f"{m}×{n}")
+        within = {(i, j): entry for i, j, entry in grid.cells() if i < m and j < n and not entry.blank}
+        cells = [cell for cell, entry in within.items() if entry.readable]
+        event = self._event("shape", [Candidate("shape", "", says)], cells)
+        for cell, value in _places(self.part.answer):
+            written = within.get(cell, BLANK)
+            if written.readable:
+                self._verdict("wrong", cell, written=written, right=value, proof="shape", event=event)
+            else:
+                self._verdict("missing" if written.blank else "unreadable", cell, written=written, right=value)
+        return _Outcome([[False] * len(self.verdicts)])
+
+    def _formula(self, right: Value, entry: Entry) -> _Outcome:
+        verdict = self._number(ORIGIN, entry, right)
+        if verdict.state == "wrong":
+            candidates = [*self._miscounts(entry), *self._slips(entry, right)]
+            kind = candidates[0].kind if candidates else "unknown"
+            verdict = replace(verdict, event=self._event(kind, candidates))
+        self.verdicts.append(verdict)
+        if verdict.state == "wrong":
+            self._ask_for_method()
+        return _Outcome([[verdict.accepted]], verdict.accepted, _open(verdict), said=not entry.blank)
+
+    def _number(self, cell: Cell, entry: Entry, right: Value, follows: Value | None = None) -> Verdict:
+        """The verdict on one number, as yet without an event."""
+        name, (i, j) = self.part.name, cell
+        an_entry = isinstance(self.part.answer, MatrixAnswer)
+        if entry.blank:
+            return _verdict(name, cell, "missing", written=entry, right=right)
+        try:
+            if not entry.readable:
+                raise ReadError(entry.complaint, entry.text, 0)
+            accepted, proof, flags = self._compare(entry, right)
+            if follows is not None and not accepted:
+                accepted, own_proof, own_flags = self._compare(entry, follows)
+                if accepted:
+                    return _verdict(name, cell, "follows", written=entry, right=right, compared=follows, way="written",
+                                    proof=own_proof, flags=own_flags)  # fmt: skip
+        except ReadError as error:
+            if an_entry:
+                says = message(
+                    "Entry ({row}, {column}) cannot be read: {complaint}", row=i + 1, column=j + 1, complaint=error.said
+                )
+            else:
+                says = message("The answer cannot be read: {complaint}", complaint=error.said)
+            self._note("reading", says)
+            return _verdict(name, cell, "unreadable", written=entry, right=right)
+        if proof not in PROVED and an_entry:
+            says = message(
+                "Entry ({row}, {column}) was neither proved right nor wrong ({proof}); a person has to look at it.",
+                row=i + 1, column=j + 1, proof=proof,
+            )  # fmt: skip
+            self._note("human", says)
+        elif proof not in PROVED:
+            says = message(
+                "The answer was neither proved right nor wrong ({proof}); a person has to look at it.", proof=proof
+            )
+            self._note("human", says)
+        state: State = "correct" if accepted else "wrong"
+        return _verdict(name, cell, state, written=entry, right=right, proof=proof, flags=flags)
+
+    def _compare(self, entry: Entry, value: Value) -> tuple[bool, str, tuple[Flag, ...]]:
+        """Whether an entry may stand for a value, how that was decided, and flags; `ReadError` if it has no value."""
+        if has_symbols(value) or (entry.value is not None and has_symbols(entry.value)):
+            return *in_letters(entry, value), ()
+        accepted, proof, flags = self.accepts(entry, value)
+        if entry.value is None and proof not in PROVED:  # there may be letters in it, which agree with everything
+            accepted = False
+        return accepted, proof, flags
+
+    def _fits(self, entry: Entry, value: Value) -> bool:
+        try:
+            return entry.readable and self._compare(entry, value)[0]
+        except ReadError:
+            return False
+
+    # -- what may follow from the student's own numbers
+
+    def _following(self, right: Matrix, grid: Grid) -> Mapping[Cell, Value]:
+        """What follows from the student's own answers where the marks say that it may."""
+        follows = {mark.follows for mark in self.part.marks}
+        if self.policy.follow_through == "never":
+            return {}
+        if "shading" in follows:
+            return self._shaded(right)
+        if not follows & {"sum", "quotient"} or self.policy.follow_through == "between parts":
+            return {}
+        counts = [x for x in right if isinstance(x, RATIONAL) and x]
+        own = [entry.value for (entry, *_) in grid.rows[:-1] if isinstance(entry.value, RATIONAL)]
+        if right.shape != (len(counts), 1) or not own or len(own) + 1 < len(counts):  # only the end of a column may
+            return {}
+        last = sum(own) if "sum" in follows else divide(counts[-1] * own[-1], counts[-2])
+        return {(len(own), 0): last}
+
+    def _shaded(self, right: Matrix) -> Mapping[Cell, Value]:
+        """The mask that fits the student's own shading: what is hidden, and what is seen, as the key marks them."""
+        grids = ((p.name, p.answer) for p in self.question.parts if isinstance(p.answer, CellsAnswer))
+        name, shading = next(grids, ("", None))
+        own = self.attempt.answers.get(name) if self.attempt else None
+        if shading is None or shading.shape != right.shape or not isinstance(own, Shaded):
+            return {}
+        cells = dict(_places(self.part.answer))
+        marks = {cell in shading.cells: right[cell] for cell in cells}
+        return {cell: marks[cell in own.cells] for cell in cells if (cell in own.cells) in marks}
+
+    # -- what went wrong with numbers
+
+    def _mistakes(
+        self, right: Matrix, grid: Grid, wrong: Sequence[Cell]
+    ) -> Iterator[tuple[list[Candidate], Sequence[Cell]]]:
+        """Each independent mistake: one for the whole matrix if that explains every entry, otherwise one an entry."""
+        if len(wrong) > 1:
+            whole = [
+                Candidate("slip", id, says)
+                for id, says, other in _rearranged(right)
+                if all(not entry.readable or self._fits(entry, other[i, j]) for i, j, entry in grid.cells())
+            ]
+            if whole:
+                yield whole, wrong
+                return
+        for cell in wrong:
+            yield self._slips(grid[cell], right[cell]), [cell]
+
+    def _slips(self, entry: Entry, right: Value) -> list[Candidate]:
+        """The slips that make this entry of the right one."""
+        if right is NEGATIVE_INFINITY or has_symbols(right) or entry.value is None:
+            return []
+        made: list[tuple[str, Value, str]] = [("A1", -right, message("the sign is wrong"))]
+        made += [(s.slip.id, s.value, s.says) for s in slips(Derivation({"_": Matrix.of([[right]])}), "_", 0, 0)]
+        made += (
+            [("", divide(1, right), message("the reciprocal was written"))] if decide(right, 0).equal is False else []
+        )
+        found = [Candidate("slip", id, says) for id, value, says in made if self._fits(entry, value)]
+        return [c for c in found if c.id not in LAST_RESORT] or found
+
+    def _miscounts(self, entry: Entry) -> Iterator[Candidate]:
+        """The misconceptions about counting that give this formula, where one was asked for in letters."""
+        names = self.question.frozen.get("polynomials") if self.question.type == "counts" else None
+        for name in names if isinstance(names, list) else ():
+            if isinstance(self.part.answer, FormulaAnswer) and self.part.answer.value == polynomial(str(name)):
+                for id, typed, means in ITEMS[str(name)].wrong:
+                    if self._fits(entry, read(typed, symbols=True).value):
+                        yield Candidate("answer", id, means.replace("$", ""))
+
+    # -- shapes, choices, cells
+
+    def _shape(self, right: Shape | None, own: Shape | None) -> _Outcome:
+        right, own = _plain_shape(right), _plain_shape(own)
+        turned = right is not None and own == right[::-1] and own != right
+        says = [Candidate("answer", "", message("rows and columns are exchanged"))] if turned else []
+        self._whole(own == right, f"{own[0]}×{own[1]}" if own else "not defined", says)
+        return _Outcome([[own == right]], own == right)
+
+    def _one_option(self, answer: ChoiceAnswer, ticks: Sequence[int]) -> _Outcome:
+        names = ", ".join(map(_letter, ticks))
+        if len(ticks) > 1:
+            says = message(
+                "{count} options are ticked ({options}), where one was asked for", count=len(ticks), options=names
+            )
+            event = self._event("answer", [Candidate("answer", "", says)])
+            self._note("reading", message("{remark}.", remark=says), event)
+            self._verdict("wrong", written=Entry(names), proof="exact", flags=("contradiction",), event=event)
+            return _Outcome([[False]])
+        right = set(ticks) <= answer.right
+        self._whole(right, names, [c for k in ticks for c in _diagnosed(answer, k)])
+        return _Outcome([[right]], right)
+
+    def _options(self, answer: ChoiceAnswer, ticks: Collection[int]) -> _Outcome:
+        """Several options: a verdict for each, an event for each that is ticked wrongly or left out."""
+        right, rows = answer.right, []
+        for k in sorted({*range(len(answer.options)), *ticks}):
+            rows.append([(k in ticks) == (k in right)])
+            candidates = _diagnosed(answer, k) if k in ticks and k not in right else []
+            kind = candidates[0].kind if candidates else "answer"
+            event = None if rows[-1][0] else self._event(kind, candidates, [(k, 0)])
+            written = Entry(_letter(k)) if k in ticks else BLANK
+            self._verdict("correct" if rows[-1][0] else "wrong", (k, 0), written=written, proof="exact", event=event)
+        hits = len(right.intersection(ticks))
+
+        def earned(mark: Mark) -> tuple[int, Why]:
+            if isinstance(mark.rule, OneLess) or right == set(ticks):
+                return accuracy(mark, rows)
+            misses = len(ticks) - hits
+            number = mark.number * max(0, hits - misses) // len(right) if right else 0
+            return number, Why("ticks", hits, len(right), misses)
+
+        return _Outcome(rows, self._overlaps(right, ticks), earned=earned)
+
+    def _overlaps(self, right: Collection[object], own: Collection[object]) -> bool:
+        """Whether what was marked is what should be, as far as shows the method: by Jaccard's measure."""
+        right, own = set(right), set(own)
+        return right == own or self._enough(len(right & own), len(right | own))
+
+    def _cells(self, answer: CellsAnswer, own: frozenset[Cell]) -> _Outcome:
+        if answer.cells and not own:
+            return self._nothing("missing")
+        wrong = sorted(answer.cells ^ own)
+        candidates = list(_shadings(answer, own)) if wrong else []
+        kind = candidates[0].kind if candidates else "unknown"
+        event = self._event(kind, candidates, wrong) if wrong else None
+        rows: dict[int, list[bool]] = {}
+        for cell in sorted({cell for cell, _ in _places(answer)} | own):
+            right = cell not in wrong
+            rows.setdefault(cell[0], []).append(right)
+            self._verdict(
+                "correct" if right else "wrong",
+                cell,
+                written=Entry("x") if cell in own else BLANK,
+                right=int(cell in answer.cells),
+                proof="exact",
+                event=None if right else event,
+            )
+        return _Outcome(list(rows.values()), self._overlaps(answer.cells, own))
+
+    # -- orders, properties, words
+
+    def _order(self, groups: Groups, own: Groups) -> _Outcome:
+        """Labels in order; those of one group may stand in any order, those that were said to be equal may not."""
+        rank = {_label(label): k for k, group in enumerate(groups) for label in group}
+        said = [x for group in own for x in sorted(map(_label, group), key=lambda x: -rank.get(x, 0))]
+        if not said:
+            return self._nothing("missing")
+        complete = sorted(said) == sorted(rank)
+        ranks = [rank[label] for label in dict.fromkeys(said) if label in rank]
+        inversions = sum(1 for a, b in combinations(ranks, 2) if a > b)
+        right = complete and not inversions
+        turned = complete and ranks == sorted(ranks, reverse=True) and len(groups) > 1
+        written = " < ".join(" = ".join(group) for group in own)
+        self._whole(right, written, [Candidate("answer", "", message("the order is reversed"))] if turned else [])
+
+        def earned(mark: Mark) -> tuple[int, Why]:
+            if right:
+                return mark.number, Why("right order")
+            if mark.rule == "one exchange":
+                near = complete and inversions == 1
+                return (mark.number // 2, Why("one exchange")) if near else (0, Why("wrong order"))
+            if isinstance(mark.rule, OneLess):
+                kept = min(_longest_ordered(ranks), len(rank) - 1)
+                return accuracy(mark, [[k < kept for k in range(len(rank))]])
+            at = {label: k for k, label in reversed(list(enumerate(said)))}
+            neighbours = [(_label(a), _label(b)) for g, h in pairwise(groups) for a in g for b in h]
+            pairs = [a in at and b in at and at[a] < at[b] for a, b in neighbours]
+            return accuracy(mark, [pairs if complete else [*pairs, False]])
+
+        return _Outcome([[right]], right, earned=earned)
+
+    def _property(self, answer: PropertyAnswer, grids: Mapping[str, Grid]) -> _Outcome:
+        """Matrices of the student's own choice, by the rule that they must fulfil."""
+        grids = {name: grid for name, grid in grids.items() if not grid.empty}
+        if not grids:
+            return self._nothing("missing")
+        written = Entry("; ".join(f"{name} = {_rows_text(grid)}" for name, grid in grids.items()))
+        unread = [(name, i, j, e) for name, grid in grids.items() for i, j, e in grid.cells() if e.complaint]
+        for name, i, j, entry in unread:
+            says = message(
+                "Entry ({row}, {column}) of {matrix} cannot be read: {complaint}",
+                row=i + 1, column=j + 1, matrix=name, complaint=entry.complaint,
+            )  # fmt: skip
+            self._note("reading", says)
+        claims = [_claim(answer, own) for own in _row_by_row(answer, grids)]
+        wrong = next((says for holds, says in claims if not holds), "")
+        undecided = any(holds is None for holds, _ in claims)
+        right = all(holds for holds, _ in claims)
+        if undecided:
+            self._note("human", message("This was neither proved right nor wrong: {claim}", claim=wrong))
+        if unread and not right:
+            self._verdict("unreadable", written=written)
+        else:
+            event = None if right else self._event("answer", [Candidate("answer", "", wrong, sentence=True)])
+            self._verdict("correct" if right else "wrong", written=written, proof="exact", event=event)
+        rows = [[bool(holds)] for holds, _ in claims]
+        method = self._enough(sum(map(sum, rows)), len(rows))
+        if not method:
+            self._ask_for_method()
+        return _Outcome(rows, method, undecided)
+
+    def _word(self, words: Sequence[str], text: str) -> _Outcome:
+        if not text.strip():
+            return self._nothing("missing")
+        right = folded(text) in map(folded, words)
+        self._whole(right, text)
+        return _Outcome([[right]], right)
+
+    def _rubric(self, points: int, said: Text) -> _Outcome:
+        """Points are given by a person; until then they are pending, and there is no verdict."""
+        if said.points is None and not said.text.strip():
+            return self._nothing("missing")
+        if said.points is None:
+            says = counted(
+                "The text has to be read by a person, who gives up to {n} point.",
+                "The text has to be read by a person, who gives up to {n} points.",
+                n=points,
+            )
+            self._note("human", says)
+            return _Outcome([[False] * points], pending=True, earned=lambda mark: (0, Why("to be read")))
+        given = max(0, min(points, said.points))
+        return _Outcome([[k < given for k in range(points)]], given > 0)
+
+
+# ------------------------------------------------------------------------------------------------ places
+
+
+def _places(answer: Answer) -> Iterator[tuple[Cell, Value | None]]:
+    """The places of an answer that are judged, with the right values of numbers; 1 is a cell to be shaded."""
+    match answer:
+        case MatrixAnswer(value):
+            yield from (((i, j), x) for i, row in enumerate(value.rows) for j, x in enumerate(row))
+        case CellsAnswer((rows, columns), cells):
+            yield from (((i, j), int((i, j) in cells)) for i in range(rows) for j in range(columns))
+        case ChoiceAnswer(options, several=True):
+            yield from (((k, 0), None) for k in range(len(options)))
+        case FormulaAnswer(value):
+            yield ORIGIN, value
+        case _:
+            yield ORIGIN, None
+
+
+def _verdict(
+    part: str,
+    cell: Cell,
+    state: State,
+    *,
+    written: Entry,
+    right: Value | None = None,
+    compared: Value | None = None,
+    way: Way = "key",
+    proof: str = "",
+    flags: tuple[Flag, ...] = (),
+    event: int | None = None,
+) -> Verdict:
+    compared = right if compared is None else compared
+    return Verdict(part, *cell, state, written, compared, right, way, proof, flags, event)
+
+
+def _open(verdict: Verdict) -> bool:
+    """Whether a number was refused for want of a proof only."""
+    return verdict.state == "wrong" and verdict.proof not in PROVED
+
+
+def _cut(grid: Grid, shape: tuple[int, int]) -> Grid:
+    """The grid without empty rows below, or empty columns to the right of, what was asked for."""
+    rows, columns = shape
+    if not any(not entry.blank for i, j, entry in grid.cells() if i >= rows or j >= columns):
+        return Grid(tuple(row[:columns] for row in grid.rows[:rows]))
+    return grid
+
+
+# ------------------------------------------------------------------------------------------------ letters
+
+
+def in_letters(entry: Entry, value: Value) -> tuple[bool, str]:
+    """Whether an expression in letters is a value, and how that was decided.
+
+    Letters stand for sizes, so what no identity settles (√(d²) = d) is compared at a few whole numbers: one where they
+    differ is a proof, and where they agree throughout they are taken to be equal, which a person must confirm.
+    """
+    if entry.value is None or (entry.reading and entry.reading.alternatives):
+        assert entry.reading is not None
+        decision = decide_reading(entry.reading, value)
+        return decision.equal is True, decision.proof
+    decision = decide(entry.value, value)
+    if decision.equal is not None:
+        return decision.equal, decision.proof
+    known = list(_at_sizes(entry.value, value))
+    if False in known:
+        return False, "exact"
+    return (True, "equal at a few sizes") if True in known else (False, "undecided")
+
+
+def _at_sizes(a: Value, b: Value) -> Iterator[bool | None]:
+    """Whether two values in letters are equal at some whole numbers, different ones for every letter."""
+    letters = sorted({letter for v in (a, b) if has_symbols(v) for letter in v.free_symbols}, key=str)
+    for first in (2, 11, 23):
+        sizes = {letter: first + 7 * k for k, letter in enumerate(letters)}
+        try:
+            x, y = (from_sympy(v.subs(sizes)) if has_symbols(v) else v for v in (a, b))
+            yield decide(x, y).equal
+        except SymattnError:  # not defined there, or no real number
+            yield None
+
+
+# ------------------------------------------------------------------------------------------------ diagnoses
+
+
+def _rearranged(right: Matrix) -> Iterator[tuple[str, str, Matrix]]:
+    """A whole matrix written wrongly in one way: slip, how, and what it looks like."""
+    rows, columns = right.shape
+    if rows == columns:
+        yield "", message("rows and columns are exchanged"), right.T
+    if not any(x is NEGATIVE_INFINITY for x in right):
+        yield "A1", message("every sign is wrong"), right.map(lambda x: -x)
+    for i, k in combinations(range(rows), 2):
+        yield "", message("rows {one} and {other} are exchanged", one=i + 1, other=k + 1), _exchanged(right, i, k)
+    for i, k in combinations(range(columns), 2):
+        yield (
+            "",
+            message("columns {one} and {other} are exchanged", one=i + 1, other=k + 1),
+            _exchanged(right.T, i, k).T,
+        )
+    values = list(right)
+    a, b = values[0], next((x for x in values if x != values[0]), values[0])
+    if a != b and all(x in (a, b) for x in values):
+        yield "", message("the two values are exchanged"), right.map(lambda x: b if x == a else a)
+
+
+def _exchanged(matrix: Matrix, i: int, k: int) -> Matrix:
+    rows = list(matrix.rows)
+    rows[i], rows[k] = rows[k], rows[i]
+    return Matrix.of(rows)
+
+
+def _diagnosed(answer: ChoiceAnswer, k: int) -> list[Candidate]:
+    """What leads to an option, if it is known; counting and slips are told here, the catalogue tells the others."""
+    id = answer.options[k].diagnosis if 0 <= k < len(answer.options) else ""
+    if id in misconceptions():
+        return [Candidate("misconception", id)]
+    if id in SLIPS:
+        return [Candidate("slip", id, message(SLIPS[id].name))]
+    return [Candidate("answer", id, message(COUNTING[id].name))] if id in COUNTING else []
+
+
+def _shadings(answer: CellsAnswer, own: frozenset[Cell]) -> Iterator[Candidate]:
+    """The wrong beliefs about masks that shade these cells."""
+    rows, columns = answer.shape
+    keep: Keep = tuple(tuple((i, j) not in answer.cells for j in range(columns)) for i in range(rows))
+    diagonal = offset(keep)
+    no_diagonal = tuple(tuple(seen and j != i + diagonal for j, seen in enumerate(row)) for i, row in enumerate(keep))
+    patterns = {"M2": other_half(keep), "M3": no_diagonal, "M6": one_later(keep), "M9": queries_hidden(keep)}
+    for id, pattern in patterns.items():
+        if pattern and own == {(i, j) for i, row in enumerate(pattern) for j, seen in enumerate(row) if not seen}:
+            yield Candidate("misconception", id)
+    if own == {cell for cell, shaded in _places(answer) if not shaded}:
+        yield Candidate("answer", "", message("what is hidden and what is seen are exchanged"))
+    if own == {(j, i) for i, j in answer.cells}:
+        yield Candidate("answer", "", message("queries and keys are exchanged"))
+
+
+# ------------------------------------------------------------------------------------------------ properties
+
+
+def _row_by_row(answer: PropertyAnswer, grids: Mapping[str, Grid]) -> Iterator[Mapping[str, Grid]]:
+    """Each row of scores alone, the others taken from the model, where the weights are asked for row by row."""
+    if answer.rule != "weights of scores" or "S" not in grids or grids["S"].shape != answer.model["S"].shape:
+        yield grids
+        return
+    model = [[Entry(str(x), value=x) for x in row] for row in answer.model["S"].rows]
+    for i, row in enumerate(grids["S"].rows):
+        yield {"S": Grid(tuple(map(tuple, [*model[:i], row, *model[i + 1 :]])))}
+
+
+def _claim(answer: PropertyAnswer, grids: Mapping[str, Grid]) -> tuple[bool | None, str]:
+    """Whether the matrices fulfil the rule, None if that is not decided, and a sentence that says so."""
+    whole_powers = answer.parameters["base"] != "e"  # these are multiplied out
+    for name, grid in grids.items():
+        for i, j, entry in grid.cells():
+            value, place = entry.value, {"row": i + 1, "column": j + 1, "matrix": name}
+            if value is None and not entry.readable and entry.complaint:
+                return False, message("Entry ({row}, {column}) of {matrix} cannot be read.", **place)
+            if value is None and not entry.readable:
+                return False, message("Entry ({row}, {column}) of {matrix} is empty.", **place)
+            if value is None or (whole_powers and isinstance(value, RATIONAL) and abs(Fraction(value)) > LARGEST_POWER):
+                return None, message("Entry ({row}, {column}) of {matrix} is too large to be worked out.", **place)
+    own = {
+        name: Matrix.of([cast(Value, entry.value) for entry in row] for row in grid.rows)
+        for name, grid in grids.items()
+    }
+    try:
+        verdict = RULES[answer.rule](answer.parameters, own)
+    except UndecidedError as error:
+        return None, error.said
+    except InputError as error:  # a number that cannot be worked with, such as an exponent that is too large
+        return False, error.said
+    return verdict.holds, verdict.says
+
+
+def _rows_text(grid: Grid) -> str:
+    return "[" + ", ".join("[" + ", ".join(entry.text for entry in row) + "]" for row in grid.rows) + "]"
+
+
+# ------------------------------------------------------------------------------------------------ words and labels
+
+
+def folded(text: str) -> str:
+    """A word without case, spaces, punctuation and accents; a symbol of one or two letters keeps accents and primes.
+
+    >>> folded("Scaled scores."), folded("W^Q"), folded("S′") == folded("s'"), folded("S'") == folded("S")
+    ('scaledscores', 'wq', True, False)
+    """
+    text = unicodedata.normalize("NFKD", text).casefold().translate(_PRIMES)
+    letters = "".join(c for c in text if c.isalnum())
+    return letters if len(letters) > 2 else "".join(c for c in text if c.isalnum() or c in "'\"" or _is_accent(c))
+
+
+_PRIMES = str.maketrans({"′": "'", "’": "'", "‘": "'", "´": "'", "`": None})
+
+
+def _is_accent(character: str) -> bool:
+    return unicodedata.combining(character) > 0
+
+
+def _label(text: str) -> str:
+    return text.strip().casefold()
+
+
+def _letter(k: int) -> str:
+    """The letter of an option; its number where the letters are used up."""
+    return chr(ord("A") + k) if 0 <= k < 26 else str(k + 1)
+
+
+def _plain_shape(shape: Shape | None) -> Shape | None:
+    def plain(size: int | str) -> int | str:
+        return int(size) if isinstance(size, str) and size.isdecimal() and len(size) < 10 else size
+
+    return (plain(shape[0]), plain(shape[1])) if shape else None
+
+
+def _longest_ordered(ranks: Sequence[int]) -> int:
+    """How many can stay where they are: the length of the longest part of a sequence that does not decrease."""
+    ends: list[int] = []
+    for rank in ranks:
+        k = bisect_right(ends, rank)
+        ends[k : k + 1] = [rank]
+    return len(ends)
+
+
+_ASKED: Mapping[type, str] = {
+    MatrixAnswer: message("a matrix"),
+    FormulaAnswer: message("a number or a formula"),
+    ShapeAnswer: message("a shape"),
+    ChoiceAnswer: message("a choice"),
+    CellsAnswer: message("a shaded grid"),
+    OrderAnswer: message("an order"),
+    PropertyAnswer: message("a matrix"),
+    RubricAnswer: message("a text"),
+    WordAnswer: message("a name"),
+}
+_CAME: Mapping[type, str] = {
+    Entry: message("a number"),
+    Grid: message("a matrix"),
+    Grids: message("several matrices"),
+    Ticked: message("a choice"),
+    Shaded: message("a shaded grid"),
+    Shaped: message("a shape"),
+    Ordered: message("an order"),
+    Text: message("a text"),
+}
+
+__all__ = ["Marked", "accuracy", "mark_answer"]

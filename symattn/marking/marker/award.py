@@ -1,0 +1,316 @@
+"""Marks for the lines of a derivation: method, accuracy, vetoes, no working (rules.md 3.4, 3.5, 3.9)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from math import ceil, floor
+from typing import Literal
+
+from symattn.derivation.derivation import Step
+from symattn.derivation.ops import MatMul, Softmax
+from symattn.errors import UndecidedError
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, decide, has_symbols
+from symattn.exact.values import RATIONAL
+from symattn.foundation.languages import Message, message
+from symattn.marking.attempt import Entry
+from symattn.marking.marker.answers import PROVED, accuracy
+from symattn.marking.marker.diagnosis import LONGEST_GAP, Diagnosis
+from symattn.marking.marker.policy import Policy
+from symattn.marking.marker.report import Given, Notice, Why
+from symattn.marking.marker.scheme import Line
+from symattn.marking.marker.script import values_of
+from symattn.marking.marker.trace import Judged, Mistake
+from symattn.teaching.fairness.features import product_counts
+from symattn.teaching.question import Mark, total
+
+DIMINISHED = 0.6
+"""A path that follows from mistakes and has less than this share of the load of the right one is easier (3.5)."""
+
+IMPLIED = ("window", "a later line")
+"""Why an entry is accepted that is not equal to anything: see `PROVED` for the others, of which a person is told."""
+
+
+@dataclass(frozen=True)
+class Awarding:
+    """The marks of the lines that belong to one derivation.
+
+    `lines` have their parts; `steps` is the step of every part; `ticked` are the parts whose method a person ticked.
+    """
+
+    trace: Diagnosis
+    policy: Policy
+    lines: tuple[Line, ...]
+    steps: dict[str, str]
+    ticked: frozenset[str]
+
+    def marks(self) -> tuple[list[Given], list[Notice]]:
+        """What every line earns, and what has to be said about it."""
+        notices = list(self._human())
+        if self._no_working:
+            return self._without_working(), notices
+        given: list[Given] = []
+        for line in self.lines:
+            earned, said = self._line(line)
+            given += earned
+            notices += said
+        return given, notices
+
+    # -- one line
+
+    def _line(self, line: Line) -> tuple[list[Given], list[Notice]]:
+        rows, notices = self._rows(line), list[Notice]()
+        cells = [judged for row in rows for judged in row]
+        method, why = self._method(line, cells)
+        blamed = self._blamed(line)
+        found: list[Given] = []
+        has_method = any(mark.code == "M" for mark in line.marks)
+        for mark in line.marks:
+            if mark.code == "M":
+                found.append(Given(line.parts, "M", mark.number if method else 0, mark.number, why))
+            elif mark.code == "B":
+                found.append(self._independent(line, mark, rows))
+            else:
+                number, counted = accuracy(mark, [[self._counts(j, line) for j in row] for row in rows])
+                if blamed is not None:
+                    number, counted = 0, Why("wrong method")
+                elif has_method and not method and not self.policy.independent_accuracy:
+                    number, counted = 0, Why("no method")
+                else:
+                    earned, (number, said) = number, self._vetoed(line, mark, number, cells)
+                    counted = replace(counted, withheld=number != earned)
+                    notices += said
+                found.append(Given(line.parts, "A", number, mark.number, counted))
+        return found, notices
+
+    def _rows(self, line: Line) -> list[list[Judged]]:
+        """The entries of a line, those of each token together."""
+        rows: list[list[Judged]] = []
+        for part in line.parts:
+            name = self.steps[part]
+            by_row: dict[int, list[Judged]] = {}
+            for (step, i, _), judged in self.trace.judged.items():
+                if step == name:
+                    by_row.setdefault(0 if self.trace.script.d[name].token else i, []).append(judged)
+            rows += by_row.values()
+        return rows
+
+    def _counts(self, judged: Judged, line: Line) -> bool:
+        """Whether an entry earns accuracy."""
+        if line.follow == "hence":
+            follows = judged.state == "follows" or (judged.state == "correct" and "recovered" not in judged.flags)
+            return follows and self._may_follow(line) if judged.state == "follows" else follows
+        if judged.state == "correct":
+            return True
+        if judged.state == "implied":
+            return self.policy.implied_accuracy and not line.seen
+        return judged.state == "follows" and line.follow == "ft" and self._may_follow(line)
+
+    def _may_follow(self, line: Line) -> bool:
+        match self.policy.follow_through:
+            case "everywhere":
+                return True
+            case "between parts":
+                return not self._mistakes_inside(line)
+            case "flagged":
+                return line.flagged
+            case "never":
+                return False
+
+    def _mistakes_inside(self, line: Line) -> bool:
+        """Whether a line rests on a mistake that was made in the same part of the question."""
+        same = {self.steps[part] for other in self.lines if other.group == line.group for part in other.parts}
+        own = {self.steps[part] for part in line.parts}
+        before = set[str]().union(*(self.trace.script.depends(self.trace.script.d[name]) for name in own))
+        return any(name in same & before for mistake in self.trace.mistakes for name in mistake.charged)
+
+    def _method(self, line: Line, cells: Sequence[Judged]) -> tuple[bool, Why]:
+        if any(part in self.ticked for part in line.parts):
+            return True, Why("method seen")
+        if self._blamed(line) is not None:
+            return False, Why("wrong method")
+        if self._repeated(line):
+            return (True, Why("lost already")) if self.policy.repeat_penalty == "once" else (False, Why("wrong method"))
+        accepted = sum(1 for judged in cells if self._shows_method(judged, line))
+        needed = max(1, ceil(self.policy.threshold * len(cells)))
+        return accepted >= needed, Why("entries", accepted, len(cells))
+
+    def _shows_method(self, judged: Judged, line: Line) -> bool:
+        if judged.state == "correct":
+            return True
+        never = self.policy.follow_through == "never" or line.follow == "cao"
+        return not never and (judged.state == "follows" or (judged.state == "implied" and not line.seen))
+
+    def _blamed(self, line: Line) -> Mistake | None:
+        """The misconception that is charged to this line first of all."""
+        own = {self.steps[part] for part in line.parts}
+        blamed = (m for m in self.trace.mistakes if m.kind == "misconception" and m.charged[0] in own)
+        return next(blamed, None)
+
+    def _repeated(self, line: Line) -> bool:
+        own = {self.steps[part] for part in line.parts}
+        return any(m.kind == "misconception" and own & set(m.charged[1:]) for m in self.trace.mistakes)
+
+    def _independent(self, line: Line, mark: Mark, rows: Sequence[Sequence[Judged]]) -> Given:
+        """B marks: for shapes, a matrix of the right shape with something in it; for anything else, right entries."""
+        if mark.rule == "shapes":
+            shaped = any(j.state not in ("missing",) for row in rows for j in row) and not any(
+                self.steps[part] in self.trace.misshapen for part in line.parts
+            )
+            return Given(line.parts, "B", mark.number if shaped else 0, mark.number, Why("shapes"))
+        number, why = accuracy(mark, [[self._counts(j, line) for j in row] for row in rows])
+        return Given(line.parts, "B", number, mark.number, why)
+
+    # -- vetoes
+
+    def _vetoed(self, line: Line, mark: Mark, number: int, cells: Sequence[Judged]) -> tuple[int, list[Notice]]:
+        """Accuracy that is withheld from what follows: impossible values, and a path that became easier."""
+        notices: list[Notice] = []
+        if not any(judged.state == "follows" for judged in cells):
+            return number, notices
+        if number == mark.number and any(self._inappropriate(self.steps[part]) for part in line.parts):
+            number = mark.number - 1
+            says = message("Weights of a token must lie between 0 and 1 and sum to 1.")
+            notices.append(Notice(line.parts[0], "veto", says))
+        if (easier := self._easier(line)) and number > (half := (mark.number + 1) // 2):
+            number = half
+            notices.append(Notice(line.parts[0], "veto", easier))
+        return number, notices
+
+    def _inappropriate(self, name: str) -> bool:
+        """Whether a row of weights that was written is none: an entry outside [0, 1], or another sum than 1."""
+        step = self.trace.script.d[name]
+        grid = self.trace.script.written.get(name)
+        rounded = any(m.kind == "rounding" and name in m.charged for m in self.trace.mistakes)
+        if not isinstance(step.op, Softmax) or grid is None or rounded or grid.shape != step.result.shape:
+            return False
+        weights = values_of(self.trace.carried[name])
+        lines, entries = (weights.rows, grid.rows) if step.op.along == "rows" else (weights.T.rows, grid.T.rows)
+        return any(_no_weights(row, written) for row, written in zip(lines, entries, strict=True))
+
+    def _easier(self, line: Line) -> Message | None:
+        """That what follows from the mistakes is easier than the question, and why; None if it is not."""
+        script, carried = self.trace.script, self.trace.unrounded  # rounding alone makes nothing easier
+        own = {self.steps[part] for part in line.parts}
+        before = own.union(*(script.depends(script.d[name]) for name in own))
+        for step in script.d:
+            if step.name not in before or step.name not in carried:
+                continue
+            right, seen = values_of(step.result), values_of(carried[step.name])
+            if step.name == "V" and all(x == 0 for x in seen) and any(x != 0 for x in right):
+                return message("Easier than intended: the values became 0. At most half of the marks.")
+            if isinstance(step.op, Softmax) and right.shape == seen.shape and step.op.along == "rows":
+                for row, other in zip(right.rows, seen.rows, strict=True):
+                    if (trivial := _trivial(other)) and not _trivial(row):
+                        return _TRIVIAL[trivial]
+        load, other_load = self._loads(before)
+        if other_load < DIMINISHED * load:
+            return message("Easier than intended: there is less to work out. At most half of the marks.")
+        return None
+
+    def _loads(self, steps: set[str]) -> tuple[float, float]:
+        """The loads of the products after the first mistake: of the question, and of what follows from the script."""
+        first = next((m.charged[0] for m in self.trace.mistakes if m.charged), None)
+        load = other_load = 0.0
+        after = False
+        for step in self.trace.script.d:
+            if after and step.name in steps and isinstance(step.op, MatMul):
+                right, own = self._operands(step, False), self._operands(step, True)
+                if right and own:
+                    load += product_counts(*right).load
+                    other_load += product_counts(*own).load
+            after = after or step.name == first
+        return load, other_load
+
+    def _operands(self, step: Step, own: bool) -> tuple[Matrix, Matrix] | None:
+        """The factors of a product if they are rational and fit."""
+        found = []
+        for operand in step.operands:
+            known = self.trace.unrounded.get(operand.name) if own else self.trace.script.d.value(operand.name)
+            if not isinstance(known, Matrix) or not all(isinstance(x, RATIONAL) for x in known):
+                return None
+            try:
+                found.append(values_of(operand.of(known)))
+            except IndexError:  # a token has no row in what was written
+                return None
+        a, b = found
+        return (a, b) if a.shape[1] == b.shape[0] else None
+
+    # -- what was left out
+
+    @cached_property
+    def _no_working(self) -> bool:
+        """Whether there is a final answer and nothing of the way to it."""
+        script = self.trace.script
+        written = {name for name in script.asked if name in script.written}
+        return written == {script.final} and script.gap(script.d[script.final]) > LONGEST_GAP
+
+    def _without_working(self) -> list[Given]:
+        """A share of all the marks for a right final answer; nothing for a wrong one (3.9)."""
+        final = self.trace.script.final
+        right = all(j.state == "correct" for (name, _, _), j in self.trace.judged.items() if name == final)
+        whole = sum(total(line.marks) for line in self.lines)
+        credit = floor(self.policy.no_working * whole + Fraction(1, 2)) if right else 0
+        none = [
+            Given(line.parts, mark.code, 0, mark.number, Why("no working"))
+            for line in self.lines
+            for mark in line.marks
+        ]
+        parts = tuple(part for line in self.lines for part in line.parts)
+        return [*none, Given(parts, "N", credit, 0, Why("answer alone"))] if credit else none
+
+    def _human(self) -> Iterator[Notice]:
+        """What a person has to look at."""
+        script = self.trace.script
+        part_of = {step: part for part, step in self.steps.items()}
+        for step in script.d:
+            if step.name in script.written and script.gap(step) > LONGEST_GAP:
+                says = message("More than two steps were left out before this one; only the answer itself was marked.")
+                yield Notice(part_of.get(step.name, step.name), "human", says)
+        for (name, i, j), judged in self.trace.judged.items():
+            if judged.accepted and judged.proof not in (*PROVED, *IMPLIED):
+                says = message("Entry ({row}, {column}) is {proof}.", row=i + 1, column=j + 1, proof=judged.proof)
+                yield Notice(part_of.get(name, name), "human", says)
+            elif judged.state == "wrong" and judged.proof == "undecided":
+                says = message(
+                    "Entry ({row}, {column}) was neither proved right nor wrong ({proof}); a person has to look at it.",
+                    row=i + 1, column=j + 1, proof=message("undecided"),
+                )  # fmt: skip
+                yield Notice(part_of.get(name, name), "human", says)
+
+
+def _no_weights(row: Sequence[Value], written: Sequence[Entry]) -> bool:
+    """Whether numbers cannot be a token's weights; what has symbols has no size, and only its sum is compared."""
+    if any(x is NEGATIVE_INFINITY for x in row):
+        return True
+    whole: Value = sum(row[1:], row[0])
+    if any(map(has_symbols, row)):
+        return decide(whole, 1).equal is False
+    slack = len(row) * max((entry.unit or Fraction(0) for entry in written), default=Fraction(0)) / 2
+    try:
+        outside = any(compare(x, 0) < 0 or compare(x, 1) > 0 for x in row)
+        return outside or compare(whole, 1 - slack) < 0 or compare(whole, 1 + slack) > 0
+    except UndecidedError:  # so near to 0 or 1 that nothing is held against it
+        return False
+
+
+def _trivial(row: Sequence[Value]) -> Literal["", "one-hot", "uniform"]:
+    """Whether weights need no arithmetic: all on one token, or all alike among those seen."""
+    if any(x is NEGATIVE_INFINITY for x in row):
+        return ""
+    seen = [x for x in row if decide(x, 0).equal is not True]
+    if len(seen) == 1 and decide(seen[0], 1).equal is True and len(row) > 1:
+        return "one-hot"
+    if len(seen) > 1 and all(decide(x, seen[0]).equal is True for x in seen[1:]):
+        return "uniform"
+    return ""
+
+
+_TRIVIAL = {
+    "one-hot": message("Easier than intended: weights became one-hot. At most half of the marks."),
+    "uniform": message("Easier than intended: weights became uniform. At most half of the marks."),
+}
+
+__all__ = ["Awarding"]

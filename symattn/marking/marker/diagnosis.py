@@ -1,0 +1,457 @@
+"""Which mistake it was (rules.md 2.5): every misconception and every slip is tried on the student's own lines.
+
+A misconception is kept if it gives every entry that was written.  Where several do, all are named; what the student
+wrote later decides between them as soon as it can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from symattn.derivation.derivation import Derivation, Step
+from symattn.derivation.misconceptions import SLIPS, Misconception, Slipped, misconception, misconceptions, slips
+from symattn.derivation.misconceptions.base import MatrixwiseDerivation, Rewritten, followed, rewritten_everywhere
+from symattn.derivation.ops import Softmax
+from symattn.errors import InputError, UndecidedError
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, largest_remainder
+from symattn.marking.attempt import Entry, Grid
+from symattn.marking.marker.policy import Policy
+from symattn.marking.marker.report import Candidate, Flag, Kind, State
+from symattn.marking.marker.script import Cell, Script, values_of
+from symattn.marking.marker.trace import Judged, Mistake, Trace, continued, may_be_raised
+
+ROUNDING = ("R2", "R3", "R4")
+"""Misconceptions that cost precision and not method (rules.md 3.5)."""
+
+LAST_RESORT = ("A9", "A10")
+"""Slips that are named only if nothing else fits."""
+
+LONGEST_GAP = 2
+"""So many steps in a row may be left out and still be implied (rules.md 3.9)."""
+
+MOST_ATTEMPTS = 4
+"""Diagnoses from the start, each without what later lines spoke against in those before."""
+
+MOST_PAIRS = 100
+"""Compositions of two misconceptions that are tried on one step (rules.md 3.9)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A misconception that explains a step: what it gives there, where it is charged, and what it leaves open.
+
+    `strained` are entries that it gives only if rows of weights were rounded so that they sum to 1, which is a likely
+    way to get them and earns nothing where it was not declared.
+    """
+
+    misconception: Misconception
+    value: Matrix
+    charged: str
+    rejected: tuple[Cell, ...]
+    strained: tuple[Cell, ...] = ()
+    also: Misconception | None = None
+
+
+class Lines:
+    """The student's own lines before a step, laid out matrix by matrix, with everything after them worked out."""
+
+    def __init__(self, own: Derivation) -> None:
+        self.own = own
+        self.laid = MatrixwiseDerivation(own).rows
+        softmax = next((step for step in self.laid if isinstance(step.op, Softmax)), None)
+        self.scores = values_of(self.laid.value(softmax.operands[0].name)) if softmax else None
+        self._rewritten: dict[str, Rewritten] = {}
+
+    def named(self, step: Step) -> str | None:
+        """What the step is called where all is laid out matrix by matrix."""
+        return next(
+            (name for name in (step.name, step.role) if name in self.laid and name not in self.laid.givens), None
+        )
+
+    def rewritten(self, m: Misconception) -> Rewritten:
+        """What somebody who believes this writes differently; nothing where it has no place."""
+        if m.id not in self._rewritten:
+            try:
+                self._rewritten[m.id] = rewritten_everywhere(self.laid, m.change) or {}
+            except (InputError, UndecidedError):
+                self._rewritten[m.id] = {}
+        return self._rewritten[m.id]
+
+    def given_by(self, step: Step, changes: Rewritten) -> Matrix | None:
+        """What a step becomes with some lines written differently; None if it is not defined."""
+        name = self.named(step)
+        if name is None or not changes or not self._may_be_worked_out(changes):
+            return None
+        try:
+            lines, _ = followed(self.laid.until(name), {n: replace(s, pinned=False) for n, s in changes.items()})
+        except (InputError, UndecidedError):
+            return None
+        if name not in lines:
+            return None
+        value = lines.value(name)
+        if not isinstance(value, Matrix):
+            return None
+        if name != step.name and step.token is not None:
+            if step.token > value.shape[0]:  # another product, with fewer rows
+                return None
+            value = value.row(step.token - 1)
+            return value if step.result.shape[0] == 1 else value.T  # the scores of a token may stand in a column
+        return value
+
+    def _may_be_worked_out(self, changes: Rewritten) -> bool:
+        """Whether no power comes up that is too large or too awkward to go on with."""
+        if self.scores is None:
+            return True
+        softmaxes = [step.op for step in changes.values() if isinstance(step.op, Softmax)] or [Softmax()]
+        return all(may_be_raised(op, self.scores) for op in softmaxes)
+
+
+class Diagnosis(Trace):
+    """A trace that finds out what went wrong."""
+
+    def __init__(
+        self,
+        script: Script,
+        policy: Policy,
+        excluded: frozenset[tuple[str, str]] = frozenset(),
+        as_written: bool = False,
+    ) -> None:
+        """`excluded` are explanations that later lines speak against, each with the step that it was thought of at.
+
+        Of several explanations, the likeliest is charged; `as_written`, one that is charged to a line that was written.
+        """
+        self.excluded, self.dismissed, self.misjudged = excluded, set(excluded), False
+        self.as_written, self.disagrees = as_written, False
+        self._seen: dict[str, Sequence[Lines]] = {}
+        self._assumed: set[str] = set()  # steps left out, carried on as somebody with a misconception has them
+        super().__init__(script, policy)
+
+    # -- what is asked of a trace
+
+    def explain(self, step: Step, grid: Grid, wrong: list[Cell]) -> None:
+        if self._continued(step, grid, wrong):
+            return
+        fits, nearly = self._fits(step, grid, wrong)
+        written = sum(1 for _ in self._readable(step, grid))
+        single = len(wrong) == 1 and written > 1 and step.name not in self.misshapen
+        slipped = self._slipped(step, grid, wrong) if single or not fits else []
+        if fits and not (single and slipped):
+            self._charge(step, wrong, fits)
+        elif nearly and not fits:
+            self._charge(step, [c for c in wrong if c not in nearly[0].rejected], nearly)
+            [odd] = nearly[0].rejected
+            self._record(step, "slip", [], [odd], [step.name])
+        elif slipped:
+            others = [Candidate("misconception", fit.misconception.id) for fit in fits]
+            left = set(wrong)
+            for cells, candidates in slipped:
+                self._record(step, "slip", [*candidates, *others], cells, [step.name])
+                left -= set(cells)
+            if left:
+                self._record(step, "unknown", [], sorted(left), [step.name])
+        elif pairs := self._pairs(step, grid):
+            self._compose(step, wrong, pairs)
+        else:
+            kind: Kind = "shape" if step.name in self.misshapen else "unknown"
+            self._record(step, kind, [], wrong, [step.name])
+
+    def settle(self, step: Step, grid: Grid) -> None:
+        """Explanations of earlier mistakes that this line contradicts are dropped, as long as one is left."""
+        for mistake in self.mistakes:
+            if len(mistake.candidates) == 1 or mistake.shown == step.name:
+                continue
+            if kept := [c for c in mistake.candidates if not self._contradicted(c, step, grid)]:
+                self._keep(mistake, kept)
+
+    # -- mistakes made before, going on
+
+    def _continued(self, step: Step, grid: Grid, wrong: list[Cell]) -> bool:
+        """Whether a misconception that was seen before explains this line as well: then it is the same mistake.
+
+        Beside the line that it was seen in (K after Q), entries are wrong again; after it, they follow.
+        """
+        for mistake in self.mistakes:
+            tried = [(c, self._tried(c.id, step, grid)) for c in mistake.candidates if c.kind == "misconception"]
+            kept = [(candidate, fit) for candidate, fit in tried if fit is not None and not fit.rejected]
+            if not kept:
+                continue
+            self._keep(mistake, [candidate for candidate, _ in kept])
+            fit = kept[0][1]
+            after = fit.charged != step.name or bool(self.script.depends(step).intersection(mistake.charged))
+            mistake.entries += [(step.name, i, j) for i, j in wrong]
+            self._attribute(step, wrong, fit, mistake.number, "follows" if after else "wrong")
+            if fit.charged != step.name:
+                self._assume(step, fit.misconception)
+            if fit.charged != step.name or not after:
+                mistake.charged.append(fit.charged)
+            return True
+        return False
+
+    def _contradicted(self, candidate: Candidate, step: Step, grid: Grid) -> bool:
+        if candidate.kind != "misconception":
+            return False
+        fit = self._tried(candidate.id, step, grid)
+        return fit is not None and bool(fit.rejected)
+
+    def _keep(self, mistake: Mistake, candidates: list[Candidate]) -> None:
+        """Drop the explanations that what was written later speaks against."""
+        self.dismissed |= {(mistake.shown, c.id) for c in mistake.candidates if c not in candidates}
+        if mistake.candidates[0] not in candidates:
+            self.misjudged = True
+        mistake.candidates = candidates
+
+    # -- misconceptions
+
+    def _fits(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> tuple[list[Fit], list[Fit]]:
+        """The misconceptions that give every entry of a line, and those that give all but one; the likeliest first."""
+        fits: list[Fit] = []
+        nearly: list[Fit] = []
+        for m in misconceptions().values():
+            if (step.name, m.id) in self.excluded or (fit := self._tried(m.id, step, grid)) is None:
+                continue
+            explained = [c for c in wrong if c not in fit.rejected]
+            if explained and not fit.rejected:
+                fits.append(fit)
+            elif len(fit.rejected) == 1 and len(explained) > 1 and step.name not in self.misshapen:
+                nearly.append(fit)
+        fits = [fit for fit in fits if self._consistent(fit, step)] or fits
+        nearly = [fit for fit in nearly if self._consistent(fit, step)]
+        return self._ranked(self._reproducing(grid, fits), step), self._ranked(nearly, step)
+
+    def _ranked(self, fits: list[Fit], step: Step) -> list[Fit]:
+        """By prior, then those charged to the line itself before those that need a line left out, then the core."""
+
+        def order(fit: Fit) -> tuple[bool, int, bool, bool, bool]:
+            elsewhere, m = fit.charged != step.name, fit.misconception
+            return self.as_written and elsewhere, PRIOR[m.prior], bool(fit.strained), elsewhere, not m.core
+
+        return sorted(fits, key=order)
+
+    def _tried(self, id: str, step: Step, grid: Grid) -> Fit | None:
+        """What somebody with the misconception writes in a line; None if it changes nothing, or not the shape."""
+        m, best = misconception(id), None
+        for lines in self._worlds(step):
+            charged, changes = self._changes(lines, step, m)
+            value = lines.given_by(step, changes) if charged else None
+            if value is None or value.shape != grid.shape:
+                continue
+            rejected, strained = tuple(self._rejected(step, grid, value)), tuple[Cell, ...]()
+            if rejected and self._rounded_to_sum(step, grid, value):
+                rejected, strained = (), rejected
+            if best is None or (len(rejected), len(strained)) < (len(best.rejected), len(best.strained)):
+                best = Fit(m, value, charged, rejected, strained)
+        return best
+
+    def _changes(self, lines: Lines, step: Step, m: Misconception) -> tuple[str, Rewritten]:
+        """The step that the misconception would be charged to, "" if it has no part here, and what it changes there."""
+        places = [*self.script.left_out(step), step]
+        named = {name for place in places if (name := lines.named(place)) is not None}
+        changes = {name: s for name, s in lines.rewritten(m).items() if name in named}
+        return next((place.name for place in places if lines.named(place) in changes), ""), changes
+
+    def _consistent(self, fit: Fit, step: Step) -> bool:
+        """Whether the lines before, which it would have spoilt as well, are as somebody who believes it writes them."""
+        skipped = {other.name for other in self.script.left_out(step)}
+        for earlier in self.script.d:
+            if earlier.name == step.name:
+                break
+            grid = self.script.written.get(earlier.name)
+            if grid is None or earlier.name in skipped:
+                continue
+            before = self._tried(fit.misconception.id, earlier, grid)
+            if before is not None and before.rejected:
+                return False
+        return True
+
+    def _reproducing(self, grid: Grid, fits: list[Fit]) -> list[Fit]:
+        """Where rows may be rounded by largest remainders, those that give them exactly so, if there are any."""
+        if self.policy.rounding != "largest-remainder":
+            return fits
+        return [fit for fit in fits if _by_largest_remainder(grid, fit.value)] or fits
+
+    def _rounded_to_sum(self, step: Step, grid: Grid, value: Matrix) -> bool:
+        """Whether what was written are weights that come of the value, rounded so that each row sums to 1."""
+        if not isinstance(step.op, Softmax) or self.script.printed.get(step.name):
+            return False
+        rows = grid if step.op.along == "rows" else grid.T
+        if any(entry.value is None or entry.value is NEGATIVE_INFINITY for row in rows.rows for entry in row):
+            return False
+        return _by_largest_remainder(rows, value if step.op.along == "rows" else value.T)
+
+    def _rejected(self, step: Step, grid: Grid, value: Matrix) -> list[Cell]:
+        """The entries that were written and cannot stand for what they should be."""
+        return [(i, j) for i, j, entry in self._readable(step, grid) if not self.accepts(entry, value[i, j])[0]]
+
+    def _readable(self, step: Step, grid: Grid) -> Iterator[tuple[int, int, Entry]]:
+        printed = self.script.printed.get(step.name, frozenset())
+        for i, j, entry in grid.cells():
+            if entry.readable and (i, j) not in printed:
+                yield i, j, entry
+
+    def _worlds(self, step: Step) -> Sequence[Lines]:
+        """The student's own lines before a step: as they were written, and as they were before they were rounded.
+
+        The lines of other tokens for the same role are left aside: the step does not rest on them.
+        """
+        if step.name not in self._seen:
+            before, needed = [], self.script.depends(step)
+            for other in self.script.d:
+                if other.name == step.name:
+                    break
+                own = other.name in self.script.written or other.name in self._assumed
+                rests = other.role != step.role or other.name in needed
+                if own and other.name in self.carried and rests:
+                    before.append(other.name)
+            found = [Lines(continued(self.script.d, {name: self.carried[name] for name in before}))]
+            if any(self.carried[name] is not self.unrounded[name] for name in before):
+                found.append(Lines(continued(self.script.d, {name: self.unrounded[name] for name in before})))
+            self._seen[step.name] = found
+        return self._seen[step.name]
+
+    def _charge(self, step: Step, wrong: Sequence[Cell], fits: Sequence[Fit]) -> None:
+        """One event for a misconception; what it spoilt before this line makes this line follow."""
+        best, number = fits[0], len(self.mistakes)
+        self.disagrees |= any((fit.charged == step.name) != (best.charged == step.name) for fit in fits)
+        candidates = [Candidate("misconception", fit.misconception.id) for fit in fits]
+        if all(fit.misconception.id in ROUNDING for fit in fits):
+            self._record(step, "rounding", candidates, wrong, [best.charged])
+            self._attribute(step, wrong, best, number, "follows", ("precision",))
+            return
+        self._record(step, "misconception", candidates, wrong, [best.charged])
+        follows = best.charged != step.name and self.script.gap(step) <= LONGEST_GAP
+        self._attribute(step, wrong, best, number, "follows" if follows else "wrong")
+        if follows:
+            self._assume(step, best.misconception)
+
+    def _attribute(
+        self, step: Step, cells: Iterable[Cell], fit: Fit, event: int, state: State, flags: tuple[Flag, ...] = ()
+    ) -> None:
+        """Entries that a misconception explains."""
+        for i, j in cells:
+            place = (step.name, i, j)
+            self.meant[place] = fit.value[i, j]
+            if state == "follows" and (i, j) not in fit.strained:
+                self.judged[place] = Judged("follows", "event", fit.value[i, j], "exact", flags, event)
+            elif place in self.judged:
+                self.judged[place] = replace(self.judged[place], event=event)
+
+    def _assume(self, step: Step, belief: Misconception) -> None:
+        """Steps that were left out are carried on as somebody with the misconception has them."""
+        lines = self._worlds(step)[0]
+        _, changes = self._changes(lines, step, belief)
+        before = {name: s for name, s in changes.items() if name != lines.named(step)}
+        for other in self.script.left_out(step):
+            value = lines.given_by(other, before)
+            if value is not None:
+                self.carried[other.name] = self.unrounded[other.name] = value
+                self._assumed.add(other.name)
+
+    # -- slips
+
+    def _slipped(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> list[tuple[list[Cell], list[Candidate]]]:
+        """Wrong entries with the slips that explain them: first one copy that spoils several, then one by one."""
+        if step.name in self.misshapen:
+            return []
+        entries = {(i, j): entry for i, j, entry in self._readable(step, grid)}
+        own = self._worlds(step)[0].own
+        if own[step.name].pinned or own[step.name].result.shape != grid.shape:  # nothing to compare entries with
+            return []
+        found: list[tuple[list[Cell], list[Candidate]]] = []
+        left = [c for c in wrong if c in entries]
+        for i, j in list(left):
+            if (i, j) not in left:
+                continue
+            shared = [s for s in self._slips(own, step, i, j, entries[i, j]) if len(s.entries) > 1]
+            for slip in shared:
+                cells = [c for c in left if c in slip.entries]
+                holds = all(self.accepts(entries[c], x)[0] for c, x in slip.entries.items() if c in entries)
+                if len(cells) > 1 and holds:
+                    found.append((cells, [Candidate("slip", slip.slip.id, slip.says)]))
+                    left = [c for c in left if c not in cells]
+                    break
+        for i, j in left:
+            listed = self._slips(own, step, i, j, entries[i, j])
+            if likely := [s for s in listed if s.slip.id not in LAST_RESORT] or listed:
+                by_kind = {s.slip.id: s for s in reversed(likely)}
+                ordered = sorted(by_kind.values(), key=lambda s: list(SLIPS).index(s.slip.id))
+                found.append(([(i, j)], [Candidate("slip", s.slip.id, s.says) for s in ordered]))
+        return found
+
+    def _slips(self, own: Derivation, step: Step, i: int, j: int, entry: Entry) -> list[Slipped]:
+        if entry.value is None or entry.value is NEGATIVE_INFINITY:
+            return []
+        right: Value = values_of(own[step.name].result)[i, j]
+        if right is NEGATIVE_INFINITY:
+            return []
+        return [s for s in slips(own, step.name, i, j) if self.accepts(entry, s.value)[0]]
+
+    # -- two misconceptions, one of them in a step that was left out
+
+    def _pairs(self, step: Step, grid: Grid) -> list[Fit]:
+        lines, found, tried = self._worlds(step)[0], list[Fit](), 0
+        name = lines.named(step)
+        if not self.script.left_out(step) or name is None:
+            return []
+        listed = [(m, *self._changes(lines, step, m)) for m in misconceptions().values()]
+        before = [(m, charged, c) for m, charged, c in listed if charged and name not in c]
+        here = [(m, charged, c) for m, charged, c in listed if charged == step.name]
+        for first, charged, changes in sorted(before, key=lambda x: PRIOR[x[0].prior]):
+            for second, _, more in sorted(here, key=lambda x: PRIOR[x[0].prior]):
+                if tried >= MOST_PAIRS:
+                    return found
+                tried += 1
+                value = lines.given_by(step, {**changes, **more})
+                if value is not None and value.shape == grid.shape and not self._rejected(step, grid, value):
+                    found.append(Fit(first, value, charged, (), also=second))
+        return found
+
+    def _compose(self, step: Step, wrong: Sequence[Cell], pairs: Sequence[Fit]) -> None:
+        """Two events: one for the step that was left out, one for this one."""
+        first = list(dict.fromkeys(pair.misconception.id for pair in pairs))
+        second = list(dict.fromkeys(pair.also.id for pair in pairs if pair.also))
+        self._record(step, "misconception", [Candidate("misconception", i) for i in first], [], [pairs[0].charged])
+        self._record(step, "misconception", [Candidate("misconception", i) for i in second], wrong, [step.name])
+        self._assume(step, pairs[0].misconception)
+
+    # -- keeping record
+
+    def _record(
+        self, step: Step, kind: Kind, candidates: list[Candidate], cells: Iterable[Cell], charged: list[str]
+    ) -> None:
+        number = len(self.mistakes)
+        places = [(step.name, i, j) for i, j in cells]
+        self.mistakes.append(Mistake(number, step.name, charged, kind, candidates, places))
+        for place in places:
+            if place in self.judged:
+                self.judged[place] = replace(self.judged[place], event=number)
+
+
+def diagnosed(script: Script, policy: Policy, as_written: bool = False) -> Diagnosis:
+    """The diagnosis of a script.  Where a line speaks against what was thought likeliest before, it starts again."""
+    trace = Diagnosis(script, policy, as_written=as_written)
+    for _ in range(MOST_ATTEMPTS):
+        if not trace.misjudged:
+            break
+        trace = Diagnosis(script, policy, frozenset(trace.dismissed), as_written)
+    return trace
+
+
+def _by_largest_remainder(grid: Grid, value: Matrix) -> bool:
+    """Whether every row that was written is the row of the value, rounded by largest remainders."""
+    for written, row in zip(grid.rows, value.rows, strict=True):
+        units = {entry.unit for entry in written}
+        unit = next(iter(units))
+        if len(units) != 1 or unit is None or unit.numerator != 1:
+            return False
+        try:
+            rounded = largest_remainder(row, len(str(unit.denominator)) - 1)
+        except InputError:  # a row that does not sum to anything with so many places
+            return False
+        if any(entry.value != x for entry, x in zip(written, rounded, strict=True)):
+            return False
+    return True
+
+
+PRIOR = {"high": 0, "medium": 1, "low": 2}
+"""How likely misconceptions are, the likeliest first."""

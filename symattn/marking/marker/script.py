@@ -1,0 +1,115 @@
+"""A script: what one student wrote for the steps of one derivation, laid out with tokens as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from types import MappingProxyType
+
+from symattn.derivation.derivation import Derivation, Step
+from symattn.exact import AnyMatrix, Matrix
+from symattn.marking.attempt import Entry, Grid
+
+Cell = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Script:
+    """Grids by the name of the step.
+
+    `printed` are entries that the question gives away: they count as right and are nobody's.  `asked` are the steps
+    that carry marks.  With `exact` the question wants exact values, otherwise decimals with `places` places.
+    """
+
+    d: Derivation
+    written: Mapping[str, Grid]
+    asked: frozenset[str]
+    printed: Mapping[str, frozenset[Cell]] = field(default_factory=lambda: MappingProxyType({}))
+    exact: bool = True
+    places: int = 4
+
+    @property
+    def tolerance(self) -> Fraction:
+        """What a final answer may be off by: half a unit of the last place asked for, 0.005 where none is."""
+        return Fraction(1, 200) if self.exact else Fraction(1, 2 * 10**self.places)
+
+    def is_written(self, step: str) -> bool:
+        return step in self.written
+
+    @cached_property
+    def final(self) -> str:
+        """The last step that carries marks."""
+        return [step.name for step in self.d if step.name in self.asked][-1]
+
+    def sources(self, step: Step) -> Iterator[Step]:
+        """The steps that a step is worked out from."""
+        names = {operand.name for operand in step.operands}
+        return (other for other in self.d if other.name in names)
+
+    def left_out(self, step: Step) -> tuple[Step, ...]:
+        """The steps between this one and the nearest lines that were written before it, in order."""
+        found: set[str] = set()
+        open_steps = list(self.sources(step))
+        while open_steps:
+            source = open_steps.pop()
+            if source.name not in self.written and source.name not in found:
+                found.add(source.name)
+                open_steps += self.sources(source)
+        return tuple(other for other in self.d if other.name in found)
+
+    def gap(self, step: Step) -> int:
+        """How many steps in a row that carry marks were left out before this one."""
+        missing = {other.name for other in self.left_out(step)}
+
+        def longest(at: Step) -> int:
+            return max((longest(s) + (s.name in self.asked) for s in self.sources(at) if s.name in missing), default=0)
+
+        return longest(step)
+
+    def depends(self, step: Step) -> frozenset[str]:
+        """The steps that a step rests on, directly or not."""
+        found: set[str] = set()
+        open_steps = list(self.sources(step))
+        while open_steps:
+            source = open_steps.pop()
+            if source.name not in found:
+                found.add(source.name)
+                open_steps += self.sources(source)
+        return frozenset(found)
+
+    def fitting(self, name: str) -> bool:
+        """Whether the grid has the shape of the step."""
+        return self.written[name].shape == self.d[name].result.shape
+
+    def turned(self) -> Script:
+        """The same script, every grid transposed: the work of somebody who has tokens as columns."""
+        return replace(self, written={name: grid.T for name, grid in self.written.items()})
+
+
+def with_common_units(written: Mapping[str, Grid]) -> dict[str, Grid]:
+    """Whole numbers among decimals are decimals whose zeros were dropped: the 0 of [0, 0.5, 0.5] is 0.0.
+
+    What belongs to several tokens (A.1, A.2) is one matrix.  One that has whole numbers alone stays as it is.
+    """
+    units: dict[str, Fraction] = {}
+    for step, grid in written.items():
+        role = step.partition(".")[0]
+        found = [entry.unit for _, _, entry in grid.cells() if entry.unit is not None]
+        if found:
+            units[role] = min(found + ([units[role]] if role in units else []))
+
+    def decimal(entry: Entry, unit: Fraction | None) -> Entry:
+        whole = entry.unit is None and isinstance(entry.value, int)
+        return replace(entry, unit=unit) if whole and unit is not None else entry
+
+    return {
+        step: Grid(tuple(tuple(decimal(e, units.get(step.partition(".")[0])) for e in row) for row in grid.rows))
+        for step, grid in written.items()
+    }
+
+
+def values_of(matrix: AnyMatrix) -> Matrix:
+    assert isinstance(matrix, Matrix)
+    return matrix

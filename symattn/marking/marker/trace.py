@@ -1,0 +1,509 @@
+"""Following a script line by line (rules.md 3.4): what is right, what follows from the student's lines, what is wrong.
+
+Three ways in which a line may have been carried on are kept side by side: as it was written, as it was before it was
+rounded, and as anything that it may have been rounded from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+
+from symattn.derivation.derivation import Derivation, Step
+from symattn.derivation.ops import MatMul, Round, Softmax, Stack, SumOver, Transpose
+from symattn.errors import InputError, ShapeError, UndecidedError, UndefinedError
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Real, Value, decide
+from symattn.exact.intervals import enclose
+from symattn.exact.reading import decide_reading
+from symattn.exact.values import (
+    RATIONAL,
+    denominator_of,
+    has_symbols,
+    is_finite,
+    is_symbolic,
+    numerator_of,
+    terms_of,
+)
+from symattn.foundation.languages import message
+from symattn.marking.attempt import Entry, Grid
+from symattn.marking.marker.policy import Policy
+from symattn.marking.marker.report import Candidate, Flag, Kind, State, Way
+from symattn.marking.marker.script import Cell, Script, values_of
+from symattn.marking.marker.windows import Box, Window, cell, holds, meet, width, window
+
+LARGEST_SCORE, LARGEST_NUMBER = 2000, 10**100
+"""Nothing is followed from a number beyond these, before the softmax and after it: the exponential of a larger score
+has more digits than can be worked with."""
+
+FINEST = 60
+"""Nor is a power of another base than e followed from a score with a larger denominator: 2^0.8165 is no number to go on
+with exactly.  Windows still hold."""
+
+MOST_TERMS = 60
+"""Nor from one with more terms above and below the line together."""
+
+Place = tuple[str, int, int]
+"""A step, and an entry of it (from 0), with tokens as rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One entry judged; the fields are those of `Verdict`."""
+
+    state: State
+    way: Way = "key"
+    compared: Value | None = None
+    proof: str = ""
+    flags: tuple[Flag, ...] = ()
+    event: int | None = None
+
+    @property
+    def accepted(self) -> bool:
+        return self.state in ("correct", "follows", "implied")
+
+
+@dataclass
+class Mistake:
+    """An event as it is found: `charged` are the steps that it is charged to, the first one first."""
+
+    number: int
+    shown: str
+    charged: list[str]
+    kind: Kind
+    candidates: list[Candidate]
+    entries: list[Place] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Accepts:
+    """Whether an entry may stand for a value."""
+
+    policy: Policy
+    exact: bool
+    places: int
+
+    def __call__(self, entry: Entry, value: Value) -> tuple[bool, str, tuple[Flag, ...]]:
+        """Whether it may, how that was decided, and flags."""
+        equal, proof = self._equal(entry, value)
+        if equal:
+            return True, proof, ()
+        if entry.unit is None or entry.value is None or value is NEGATIVE_INFINITY:
+            return False, proof, ()
+        rounds, proof = holds(value, entry.value, entry.unit, self.policy.rounding)
+        wanted = Fraction(1, 10**self.places)
+        exact = self.exact and not isinstance(value, Real)
+        return bool(rounds), proof, ("precision",) if rounds and (exact or entry.unit > wanted) else ()
+
+    def _equal(self, entry: Entry, value: Value) -> tuple[bool, str]:
+        """Whether the entry is the value in any of its readings."""
+        if entry.value is not None and not (entry.reading and entry.reading.alternatives):
+            decision = decide(entry.value, value)
+        else:
+            assert entry.reading is not None
+            decision = decide_reading(entry.reading, value)
+        if decision.equal is None and decision.digits is not None:
+            return True, message("equal to {digits} digits, not proved", digits=decision.digits)
+        return bool(decision.equal), decision.proof
+
+
+class Trace:
+    """One walk through a script.
+
+    `judged` has a verdict for every entry of every step that was written or asked; `carried` are the values that later
+    lines are worked out from: as written, and what follows where nothing (readable) was written.
+    """
+
+    def __init__(
+        self, script: Script, policy: Policy, decisive: frozenset[str] = frozenset(), limit: int | None = None
+    ) -> None:
+        """Stops once more than `limit` entries are wrong, or one of a `decisive` step: the trace is `hopeless`."""
+        self.script, self.policy, self.decisive = script, policy, decisive
+        self.accepts = Accepts(policy, script.exact, script.places)
+        self.judged: dict[Place, Judged] = {}
+        self.mistakes: list[Mistake] = []
+        self.carried: dict[str, AnyMatrix] = dict(script.d.givens)
+        self.unrounded: dict[str, AnyMatrix] = dict(script.d.givens)
+        self.misshapen: set[str] = set()
+        self._boxes: dict[str, Box | None] = {}
+        self._ranges: dict[str, Box | None] = {}
+        self.meant: dict[Place, Value] = {}  # of entries that are explained: their values before they were rounded
+        self.wrong = 0
+        self.hopeless = False
+        for step in script.d:
+            self._walk(step)
+            if limit is not None and (self.hopeless or self.wrong > limit):
+                self.hopeless = True
+                return
+        self._imply()
+
+    def accepts_all_of(self, step: str) -> bool:
+        """Whether every entry of a step that was judged is accepted."""
+        return all(judged.accepted for (name, _, _), judged in self.judged.items() if name == step)
+
+    # -- one step
+
+    def _walk(self, step: Step) -> None:
+        follows, before_rounding = self.follows(step, self.carried), self.follows(step, self.unrounded)
+        grid = self.script.written.get(step.name)
+        if grid is None:
+            for world, value in ((self.carried, follows), (self.unrounded, before_rounding)):
+                if value is not None:
+                    world[step.name] = value
+            for i, j in self._asked_cells(step):
+                self.judged[step.name, i, j] = Judged("missing", compared=values_of(step.result)[i, j])
+            return
+        known: list[tuple[Way, Matrix | None]] = [
+            ("key", values_of(step.result)), ("written", follows), ("unrounded", before_rounding)
+        ]  # fmt: skip
+        refs: list[tuple[Way, Matrix]] = []
+        for way, value in known:  # what follows from a line of another shape may have another shape, too
+            if value is not None and value.shape == grid.shape and all(value is not other for _, other in refs):
+                refs.append((way, value))
+        if not refs:
+            self._misfit(step, grid)
+            return
+        printed = self.script.printed.get(step.name, frozenset())
+        sound = follows is step.result or before_rounding is step.result or not refs[1:]  # the key follows
+        for i, j, entry in grid.cells():
+            if (i, j) not in printed:
+                self.judged[step.name, i, j] = self._judge(step, i, j, entry, refs, sound)
+        if isinstance(step.op, Softmax):
+            self._unmixed(step, grid)
+        cells = ((i, j) for i, j, _ in grid.cells() if (i, j) not in printed)
+        if wrong := [(i, j) for i, j in cells if self.judged[step.name, i, j].state == "wrong"]:
+            self._count(step, len(wrong))
+            self.explain(step, grid, wrong)
+        self._carry(step, grid, refs)
+        self.settle(step, grid)
+
+    def _count(self, step: Step, wrong: int) -> None:
+        self.wrong += wrong
+        self.hopeless = self.hopeless or step.name in self.decisive
+
+    def explain(self, step: Step, grid: Grid, wrong: list[Cell]) -> None:
+        """Find out what went wrong; here, where only counting is wanted, nothing is asked."""
+
+    def settle(self, step: Step, grid: Grid) -> None:
+        """After a step has been judged: what it says about mistakes made before."""
+
+    def follows(self, step: Step, world: Mapping[str, AnyMatrix]) -> Matrix | None:
+        """What the step gives from the lines of a world; None if it is not defined there."""
+        if any(operand.name not in world for operand in step.operands):
+            return None
+        if all(world[o.name] is self.script.d.value(o.name) for o in step.operands):
+            return values_of(step.result)
+        try:
+            matrices = [values_of(operand.of(world[operand.name])) for operand in step.operands]
+            step.op.shape(*(m.shape for m in matrices))
+            if isinstance(step.op, Softmax) and not may_be_raised(step.op, matrices[0]):
+                return None
+            return step.op.apply(*matrices)
+        except (InputError, UndecidedError, IndexError):  # other shapes, or not defined for these values
+            return None
+
+    def _judge(self, step: Step, i: int, j: int, entry: Entry, refs: list[tuple[Way, Matrix]], sound: bool) -> Judged:
+        first = refs[0][1][i, j]
+        if entry.blank:
+            return Judged("missing", compared=first)
+        if not entry.readable:
+            return Judged("unreadable", compared=first)
+        proof = ""
+        tried: list[Value] = []
+        for way, matrix in refs:
+            value = matrix[i, j]
+            if any(value is other for other in tried):
+                continue
+            tried.append(value)
+            accepted, proof, flags = self.accepts(entry, value)
+            if accepted:
+                if way == "key" and not sound and not any(self.accepts(entry, m[i, j])[0] for _, m in refs[1:]):
+                    flags = (*flags, "recovered")
+                return Judged("correct" if way == "key" else "follows", way, value, proof, flags)
+        if self._in_window(step, i, j, entry):
+            return Judged("follows", "window", tried[-1], "window")
+        way, matrix = next(((w, m) for w, m in refs if w == "written"), refs[0])
+        return Judged("wrong", way, matrix[i, j], proof)
+
+    def _unmixed(self, step: Step, grid: Grid) -> None:
+        """Weights of one token go together: a row that is right in part, and follows in part, is neither."""
+        rows, columns = grid.shape
+        along = step.op.along == "rows" if isinstance(step.op, Softmax) else True
+        for line in range(rows if along else columns):
+            cells = [(line, k) if along else (k, line) for k in range(columns if along else rows)]
+            judged = {c: self.judged[step.name, *c] for c in cells if (step.name, *c) in self.judged}
+            right = [c for c, j in judged.items() if "recovered" in j.flags]
+            follows = [c for c, j in judged.items() if j.state == "follows"]
+            if right and follows:
+                for c in right if len(right) <= len(follows) else follows:
+                    self.judged[step.name, *c] = replace(judged[c], state="wrong", flags=())
+
+    def _asked_cells(self, step: Step) -> Iterator[Cell]:
+        if step.name in self.script.asked and isinstance(step.result, Matrix):
+            printed = self.script.printed.get(step.name, frozenset())
+            rows, columns = step.result.shape
+            yield from ((i, j) for i in range(rows) for j in range(columns) if (i, j) not in printed)
+
+    def _misfit(self, step: Step, grid: Grid) -> None:
+        """A matrix of another shape: nothing of it is right, and what follows can be worked out only if it fits."""
+        self.misshapen.add(step.name)
+        self._count(step, sum(1 for _ in self._asked_cells(step)))
+        for i, j in self._asked_cells(step):
+            written = grid[i, j] if i < grid.shape[0] and j < grid.shape[1] else None
+            state: State = "missing" if written is None or written.blank else "wrong"
+            self.judged[step.name, i, j] = Judged(state, compared=values_of(step.result)[i, j], proof="shape")
+        self.explain(step, grid, [(i, j) for i, j, entry in grid.cells() if entry.readable])
+        values = [[e.value for e in row if e.value is not None and self._may_be_followed(step, e)] for row in grid.rows]
+        if all(len(row) == grid.shape[1] for row in values):
+            self.carried[step.name] = self.unrounded[step.name] = Matrix.of(values)
+
+    def _carry(self, step: Step, grid: Grid, refs: list[tuple[Way, Matrix]]) -> None:
+        """What later lines go on with."""
+        follows = next((value for way, value in refs if way == "written"), refs[0][1])
+        before_rounding = next((value for way, value in refs if way == "unrounded"), None)
+        written, unrounded = [], []
+        for i in range(grid.shape[0]):
+            left: list[Value] = []
+            right: list[Value] = []
+            for j in range(grid.shape[1]):
+                entry, judged = grid[i, j], self.judged.get((step.name, i, j))
+                if judged is None or not entry.readable or not self._may_be_followed(step, entry):
+                    value = refs[0][1][i, j] if judged is None else follows[i, j]
+                    left.append(value)
+                    right.append(value)
+                    continue
+                kept = judged.compared if judged.accepted else self.meant.get((step.name, i, j), entry.value)
+                if judged.way == "written" and before_rounding is not None:  # it may stand for what came before, too
+                    whole = before_rounding[i, j]
+                    kept = whole if self.accepts(entry, whole)[0] else kept
+                twofold = entry.reading is not None and entry.reading.alternatives  # the other one may be what is right
+                rounded = entry.unit is not None and not twofold
+                own = entry.value if rounded or not judged.accepted else judged.compared
+                left.append(follows[i, j] if own is None else own)
+                right.append(follows[i, j] if kept is None else kept)
+            written.append(left)
+            unrounded.append(right)
+        result = values_of(step.result)
+
+        def same(rows: list[list[Value]]) -> Matrix:
+            pairs = zip((x for row in rows for x in row), result, strict=False)
+            return result if grid.shape == result.shape and all(x is y for x, y in pairs) else Matrix.of(rows)
+
+        self.carried[step.name], self.unrounded[step.name] = same(written), same(unrounded)
+
+    def _may_be_followed(self, step: Step, entry: Entry) -> bool:
+        """Whether later lines may rest on an entry: not on a huge number, nor on a softmax of a number that is no
+        value of ours (sin 1)."""
+        if entry.value is None:
+            return False
+        if step.name in self._before_softmax:
+            return modest(entry.value) and (has_symbols(entry.value) or not is_symbolic(entry.value))
+        return modest(entry.value, LARGEST_NUMBER)
+
+    @cached_property
+    def _before_softmax(self) -> frozenset[str]:
+        softmaxes = (step for step in self.script.d if isinstance(step.op, Softmax))
+        return frozenset[str]().union(*(self.script.depends(step) for step in softmaxes))
+
+    # -- windows
+
+    def _in_window(self, step: Step, i: int, j: int, entry: Entry) -> bool:
+        """Whether the entry may follow from numbers that the lines before may be rounded from, narrowly enough."""
+        box = self._range(step)
+        if box is None or entry.value is None or entry.value is NEGATIVE_INFINITY:
+            return False
+        if i >= len(box) or j >= len(box[0]):  # the line is judged by what has another shape
+            return False
+        span, own = box[i][j], cell(entry.value, entry.unit, self.policy.rounding)
+        if own is None or not span.bounded:
+            return False
+        narrow = 0 < width(span) <= self.policy.widest_window * self.script.tolerance
+        return narrow and meet(own, span)
+
+    def _range(self, step: Step) -> Box | None:
+        """What the step gives from the cells of the lines before it; None if none of them was rounded."""
+        if step.name not in self._ranges:
+            self._ranges[step.name] = self._range_of(step) if self._rounded_before(step) else None
+        return self._ranges[step.name]
+
+    def _rounded_before(self, step: Step) -> bool:
+        grids = (self.script.written[name] for name in self.script.depends(step) if name in self.script.written)
+        return any(entry.unit is not None for grid in grids for _, _, entry in grid.cells())
+
+    def _range_of(self, step: Step) -> Box | None:
+        boxes = [self._box(operand.name) for operand in step.operands]
+        if any(box is None for box in boxes):
+            return None
+        turned = []
+        for operand, box in zip(step.operands, boxes, strict=True):
+            rows = list(box or ())
+            if (operand.row or 0) >= len(rows) or (operand.column or 0) >= len(rows[0]):
+                return None
+            if operand.row is not None:
+                rows = [rows[operand.row]]
+            if operand.column is not None:
+                rows = [(row[operand.column],) for row in rows]
+            turned.append(tuple(zip(*rows, strict=True)) if operand.transposed else tuple(rows))
+        try:
+            step.op.shape(*((len(box), len(box[0])) for box in turned))
+        except ShapeError:
+            return None
+        return window(step.op, *turned, weights=self._are_weights(step))
+
+    def _box(self, name: str) -> Box | None:
+        if name not in self._boxes:
+            self._boxes[name] = self._cells(name)
+        return self._boxes[name]
+
+    def _cells(self, name: str) -> Box | None:
+        grid = self.script.written.get(name)
+        if grid is None or name in self.misshapen:
+            step = next((s for s in self.script.d if s.name == name), None)
+            if step is not None and name not in self.misshapen and (span := self._range(step)) is not None:
+                return span
+            value = self.carried.get(name)
+            return _points(value) if isinstance(value, Matrix) else None
+        carried = values_of(self.carried[name])
+        rows: list[tuple[Window, ...]] = []
+        for i, row in enumerate(grid.rows):
+            windows = [
+                cell(carried[i, j], entry.unit if entry.readable else None, self.policy.rounding)
+                for j, entry in enumerate(row)
+            ]
+            if any(w is None for w in windows):
+                return None
+            rows.append(tuple(w for w in windows if w is not None))
+        return tuple(rows)
+
+    def _are_weights(self, step: Step) -> bool:
+        """Whether the first operand is a matrix of weights whose rows sum to 1."""
+        source = next((s for s in self.script.d if step.operands and s.name == step.operands[0].name), None)
+        while source is not None and isinstance(source.op, Round):
+            source = next((s for s in self.script.d if s.name == source.operands[0].name), None)
+        return source is not None and isinstance(source.op, Softmax) and source.op.along == "rows"
+
+    # -- what was left out
+
+    def _imply(self) -> None:
+        """What was not written, and stands behind a later line that is right, counts as known (3.9)."""
+        for step in reversed(self.script.d.steps):
+            for (name, i, j), judged in list(self.judged.items()):
+                if name == step.name and judged.state == "missing" and self._known(step, i, j):
+                    self.judged[name, i, j] = replace(judged, state="implied", proof="a later line")
+
+    def _known(self, step: Step, i: int, j: int) -> bool:
+        """Whether what rests on this entry in the next lines was written and shows that it was right.
+
+        One wrong entry among several that rest on it is a mistake of its own, recognised or not.
+        """
+        if any(step.name in mistake.charged for mistake in self.mistakes):
+            return False
+        resting = list(self._resting(step, i, j))
+        astray = sum(1 for place in resting if not self._rightly_begun(place))
+        written = all(place in self.judged and self.judged[place].state != "missing" for place in resting)
+        return bool(resting) and (astray == 0 or (astray == 1 < len(resting) and written))
+
+    def _rightly_begun(self, place: Place) -> bool:
+        """Whether an entry shows that what it rests on was right: right, or spoilt by a mistake made there."""
+        judged = self.judged.get(place)
+        if judged is None or judged.event is None:
+            return judged is not None and judged.accepted
+        mistake = self.mistakes[judged.event]
+        return judged.accepted or (mistake.kind in ("misconception", "slip") and mistake.charged[0] == place[0])
+
+    def _resting(self, step: Step, i: int, j: int) -> Iterator[Place]:
+        """The entries of later steps that are worked out from entry (i, j), two steps left out at most."""
+        for later in self.script.d:
+            for position, operand in enumerate(later.operands):
+                if operand.name != step.name or not isinstance(later.result, Matrix):
+                    continue
+                if (operand.row is not None and operand.row != i) or (
+                    operand.column is not None and operand.column != j
+                ):
+                    continue
+                places = [(later.name, r, c) for r, c in rests(later, position, i, j)]
+                known = [place for place in places if place in self.judged]
+                if known:
+                    if self.script.is_written(later.name) and self.script.gap(later) > 2:
+                        yield ("", 0, 0)  # too much was left out: nothing is implied
+                    yield from known
+                else:
+                    for place in places:
+                        yield from self._resting(later, place[1], place[2])
+
+
+def rests(step: Step, position: int, i: int, j: int) -> Iterator[Cell]:
+    """The entries of a step that entry (i, j) of its operand `position` has a part in."""
+    operand = step.operands[position]
+    r, c = (0 if operand.row is not None else i), (0 if operand.column is not None else j)
+    if operand.transposed:
+        r, c = c, r
+    rows, columns = values_of(step.result).shape
+    match step.op:
+        case MatMul():
+            yield from ((r, k) for k in range(columns)) if position == 0 else ((k, c) for k in range(rows))
+        case Softmax(along=along) | Round(along=along):
+            yield from ((r, k) for k in range(columns)) if along == "rows" else ((k, c) for k in range(rows))
+        case SumOver(over=over):
+            yield (0, c) if over == "rows" else (r, 0)
+        case Transpose():
+            yield c, r
+        case Stack(along=along):  # of single rows, or of single columns
+            yield (r + position, c) if along == "rows" else (r, c + position)
+        case _:
+            if r < rows and c < columns:
+                yield r, c
+
+
+def may_be_raised(softmax: Softmax, scores: Matrix) -> bool:
+    """Whether the powers of these scores can be worked with exactly."""
+    if not all(map(modest, scores)):
+        return False
+    return softmax.base == "e" or not any(isinstance(x, Fraction) and x.denominator > FINEST for x in scores)
+
+
+def modest(x: Value, largest: int = LARGEST_SCORE) -> bool:
+    """Whether a number is of a size that one can go on with; of what has symbols, whether it is short enough."""
+    if isinstance(x, RATIONAL):
+        return -largest <= x <= largest
+    if x is NEGATIVE_INFINITY:
+        return True
+    if has_symbols(x):  # no interval holds it, but it can be compared exactly
+        return bool(x.count_ops() <= MOST_TERMS)
+    if is_finite(x) and len(terms_of(numerator_of(x))) + len(terms_of(denominator_of(x))) > MOST_TERMS:
+        return False
+    size = enclose(x, 9)
+    return bool(size.low >= -largest and size.high <= largest)
+
+
+def _points(matrix: Matrix) -> Box | None:
+    rows = [[cell(x, None, "nearest") for x in row] for row in matrix.rows]
+    if any(w is None for row in rows for w in row):
+        return None
+    return tuple(tuple(w for w in row if w is not None) for row in rows)
+
+
+def continued(d: Derivation, lines: Mapping[str, AnyMatrix]) -> Derivation:
+    """The derivation with some lines pinned as they were written, and the others worked out from them.
+
+    What is not defined there stays as it is in the derivation: somebody may have gone on in another way.  Lines that
+    rest on nothing that was written otherwise are shared.
+    """
+    result, other = replace(d, steps=()), set[str]()
+    for step in d:
+        line = replace(step, result=lines.get(step.name, step.result), pinned=step.name in lines)
+        written_otherwise = line.pinned and line.result is not step.result
+        if not written_otherwise and (line.pinned or not any(operand.name in other for operand in step.operands)):
+            result = replace(result, steps=(*result.steps, line))
+            continue
+        other.add(step.name)
+        try:
+            if isinstance(step.op, Softmax):
+                scores = values_of(step.operands[0].of(result.value(step.operands[0].name)))
+                if not may_be_raised(step.op, scores):
+                    raise UndefinedError("such scores are not gone on with.")
+            result = result.extended(line)
+        except (InputError, UndecidedError):
+            result = result.extended(replace(line, pinned=True))
+    return result

@@ -1,0 +1,377 @@
+"""Reports as documents: for the student without the key, for the teacher with it (rules.md 6.3)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+
+from symattn.derivation.derivation import Op
+from symattn.derivation.misconceptions import COUNTING, SLIPS, misconceptions
+from symattn.derivation.ops import Mask, MatMul, Scale, Softmax
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decimal_text, has_symbols
+from symattn.formula import NOTHING, Formula, Marked, MatrixOf, Relation, Row, Text, decimal, number
+from symattn.formula.width import width
+from symattn.foundation.languages import sentences
+from symattn.marking.attempt import Remark
+from symattn.marking.marker.report import Event, Report, Verdict
+from symattn.marking.reports import words
+from symattn.marking.reports.echo import as_read
+from symattn.marking.reports.told import Line, Reader, Told, remarked
+from symattn.page.document import (
+    Block,
+    Box,
+    Code,
+    Display,
+    Document,
+    Heading,
+    Inline,
+    Inlines,
+    ItemList,
+    Math,
+    Paragraph,
+    Quoted,
+    Strong,
+    Table,
+    Words,
+    in_turn,
+    listing,
+    sentence,
+)
+from symattn.teaching.explanation.page import rows_of
+from symattn.teaching.question import (
+    Answer,
+    EntriesAnswer,
+    FormulaAnswer,
+    MatrixAnswer,
+    PropertyAnswer,
+    RubricAnswer,
+    StepAnswer,
+    answer_entries,
+)
+
+LINE = 40.0
+"""How wide a line of matrices may be, in em."""
+
+WIDEST_VALUE = 12.0
+"""An exact value that is wider, in em, stands in a report as a decimal alone."""
+
+
+def feedback_document(
+    reports: Report | Sequence[Report],
+    *,
+    name: str = "",
+    student: str = "",
+    sheet: str = "",
+    remarks: Sequence[Remark] = (),
+) -> Document:
+    """What a student gets back: what was read, a sign at every entry, what to look at; nothing of the key.
+
+    `remarks` are those on the file as a whole.
+    """
+    return _document(_several(reports), "student", name, student, sheet, remarks)
+
+
+def marking_document(
+    reports: Report | Sequence[Report],
+    *,
+    name: str = "",
+    student: str = "",
+    sheet: str = "",
+    remarks: Sequence[Remark] = (),
+) -> Document:
+    """What a teacher checks the marking by: with the key, what every entry was compared with, and the proof."""
+    return _document(_several(reports), "teacher", name, student, sheet, remarks)
+
+
+def _several(reports: Report | Sequence[Report]) -> Sequence[Report]:
+    return (reports,) if isinstance(reports, Report) else reports
+
+
+def _document(
+    reports: Sequence[Report], reader: Reader, name: str, student: str, sheet: str, remarks: Sequence[Remark]
+) -> Document:
+    told = [Told(report, reader) for report in reports]
+    blocks = [*_head(reports, name, student, sheet), *_legend(told)]
+    if remarks:
+        blocks.append(Box(words.NOTES, (ItemList(tuple(map(remarked, remarks))),)))
+    for position, one in enumerate(told, 1):
+        if len(told) > 1:
+            named = sentence("Question {number}. {title}", number=position, title=one.report.question.title)
+            blocks.append(Heading(named, 1, _total([one.report])))
+        blocks += _question(one)
+    title = words.FEEDBACK if reader == "student" else words.MARKING
+    return Document(title, tuple(blocks), subtitle=reports[0].question.title if len(reports) == 1 else "", sheet=sheet)
+
+
+# ------------------------------------------------------------------------------------------------ the head
+
+
+def _head(reports: Sequence[Report], name: str, student: str, sheet: str) -> Iterator[Block]:
+    whose: list[Inlines] = [(Strong(Quoted(name)),)] * bool(name)
+    whose += [sentence("student ID {id}", id=Quoted(student))] * bool(student)
+    whose += [sentence("sheet {sheet}", sheet=Quoted(sheet))] * bool(sheet)
+    between = (Words(words.BETWEEN),)
+    yield Paragraph(tuple(x for k, one in enumerate(whose) for x in (*between * bool(k), *one)), _total(reports))
+    if len(reports) > 1:
+        heads = [*(str(k) for k in range(1, len(reports) + 1)), words.TOTAL]
+        marks = [words.MARKS, *(_total([report]) for report in reports), _total(reports)]
+        yield _table(_words_of([words.QUESTION, *heads]), [_words_of(marks)], row_heads=True)
+    says = [words.marked_by(title) for title in dict.fromkeys(report.policy.title for report in reports)]
+    if pending := sum(map(_pending, reports)):
+        says.append(words.wait_for_a_person(pending))
+    yield Paragraph((Words(sentences(*says)),))
+
+
+def _total(reports: Sequence[Report]) -> str:
+    if not any(report.policy.marks for report in reports):
+        return words.NO_MARKS
+    total, available = sum(r.total for r in reports), sum(r.available for r in reports)
+    return words.out_of(total, available, sum(map(_pending, reports)))
+
+
+def _pending(report: Report) -> int:
+    return sum(given.of - given.given for given in report.marks if given.pending)
+
+
+def _legend(told: Sequence[Told]) -> Iterator[Block]:
+    """What the signs say that are used."""
+    used = {verdict.state for one in told for verdict in one.report.verdicts}
+    parts = [words.SIGNS[state] for state in words.SIGNS if state in used]
+    if any(verdict.state == "wrong" and verdict.event is not None for one in told for verdict in one.report.verdicts):
+        parts[parts.index(words.SIGNS["wrong"])] = words.NUMBERED
+    if any(isinstance(part.answer, EntriesAnswer) for one in told for part in one.report.question.parts):
+        parts.append(words.PRINTED)
+    if parts:
+        content: list[Inline] = []
+        for sign, says in parts:
+            content += [Words(words.BETWEEN), *sentence("{sign} {meaning}", sign=Strong(sign), meaning=says)]
+        yield Paragraph(tuple(content[1:]))
+
+
+# ------------------------------------------------------------------------------------------------ one question
+
+
+def _question(told: Told) -> Iterator[Block]:
+    if told.reader == "student":
+        yield Box(words.FIRST, (Paragraph(_where_to_look(told)), *_practice(told)))
+    yield Heading(_words(words.AS_READ), 2)
+    yield from _script(told.lines, told.report.policy.marks)
+    if lines := [line for line in told.lines if line.remarks]:
+        yield ItemList(tuple(sentence("{line}: {remarks}", line=one.label, remarks=one.remarks) for one in lines))
+    if marks := tuple(told.marks()):
+        heads = [_words(words.LINE), *(label for label, _ in marks), _words(words.TOTAL)]
+        given = _words_of([words.MARKS, *(text for _, text in marks), _total([told.report])])
+        yield _table(heads, [given], row_heads=True)
+    if told.reader == "teacher":
+        yield from _for_the_teacher(told)
+    if notes := tuple(told.notes()):
+        yield Box(words.NOTES, (ItemList(notes),))
+
+
+def _script(lines: Sequence[Line], has_marks: bool) -> Iterator[Block]:
+    """What was written: matrices next to one another as far as a line goes, short answers in a table."""
+    for count, run in groupby(lines, lambda line: min(2, len(line.formulas))):
+        found = list(run)
+        if count == 0:
+            answers = [[line.label, line.answer, *_words_of([line.marks] * has_marks)] for line in found]
+            heads = [words.LINE, words.ANSWER, *[words.MARKS] * has_marks]
+            yield _table(_words_of(heads), answers, row_heads=True)
+        elif count == 1:
+            rows = rows_of([line.formulas[0] for line in found], LINE)
+            yield Display(tuple(row if isinstance(row, Row) else Row((row,)) for row in rows))
+        else:
+            yield from (Display(line.formulas) for line in found)
+
+
+def _where_to_look(told: Told) -> Inlines:
+    """Where the first mistake is; what is open if there is none."""
+    first, report = told.first, told.report
+    if first is None:
+        empty = sum(1 for line in told.lines if _is_empty(told, line.part))
+        open_ = any(verdict.state == "unreadable" for verdict in report.verdicts)
+        some = any(verdict.state in ("missing", "wrong") for verdict in report.verdicts)
+        if report.pending:
+            return _words(words.TO_BE_READ)
+        if empty:
+            return _words(sentences(words.NOTHING_WRONG, words.empty_lines(empty)))
+        return _words(words.NOTHING_WRONG if open_ or some else words.ALL_RIGHT)
+    if first.kind == "misread" or not first.part:
+        return _words(words.compare_givens(first.number + 1))
+    number = first.number + 1
+    if step := told.left_out(first):
+        return sentence("Begin with {step}, which is not written (mistake {number}).", step=step, number=number)
+    cells = [(i, j) for part, i, j in first.entries if part == first.part]
+    line, where = told.label(first.part), told.where(first.part, cells)
+    if where:
+        begin = sentence(
+            "Begin with {line}, {place} (mistake {number}).", line=line, place=Strong(where), number=number
+        )
+    else:
+        begin = sentence("Begin with {line} (mistake {number}).", line=line, number=number)
+    return in_turn([begin, _words(words.REST_FOLLOWS)]) if _rest_follows(told, first) else begin
+
+
+def _practice(told: Told) -> Iterator[Paragraph]:
+    """The command for fresh ones of the step that went wrong first, if there are drills of it."""
+    problem, first = told.report.question.problem, told.first
+    step = next((s for s in problem.steps if first and s.name == first.step), None) if problem else None
+    kind, op = _DRILLS.get(step.stem if step else "", ("", MatMul))
+    if step and kind and isinstance(step.op, op):
+        command = f"symattn worksheet --problem drills --option step={kind}"
+        yield Paragraph(sentence("More of this step alone, to practise: {command}.", command=Code(command)))
+
+
+_DRILLS: Mapping[str, tuple[str, type[Op]]] = {
+    **dict.fromkeys("QKV", ("projection", MatMul)),
+    "S": ("scores", MatMul),
+    "S'": ("scale", Scale),
+    "M": ("mask", Mask),
+    "A": ("softmax", Softmax),
+    "Z": ("output", MatMul),
+}
+"""By the stem of a step, the drills of it, and the operation that these are of."""
+
+
+def _is_empty(told: Told, part: str) -> bool:
+    """Whether nothing was written in a part, and later lines do not imply all of it."""
+    states = {verdict.state for verdict in told.report.of(part).values()}
+    if not states:
+        return told.asked(part) is not None and told.said(part) is None
+    return "missing" in states <= {"missing", "implied"}
+
+
+def _rest_follows(told: Told, first: Event) -> bool:
+    """Whether entries follow from the student's own lines after the only mistake there is."""
+    report = told.report
+    return len(report.events) == 1 and any(v.state == "follows" and v.part != first.part for v in report.verdicts)
+
+
+# ------------------------------------------------------------------------------------------------ for the teacher
+
+
+def _for_the_teacher(told: Told) -> Iterator[Block]:
+    if told.report.events:
+        yield Heading(_words(words.MISTAKES), 2)
+        yield ItemList(tuple(_event(told, event) for event in told.report.events))
+        if codes := _catalogued(told.report.events):
+            command = Code(f"symattn list misconceptions {' '.join(codes)}")
+            yield Paragraph(
+                sentence("Exactly what was done, and how to tell it from similar mistakes: {command}.", command=command)
+            )
+    rows = [row for line in told.lines for row in _compared_with_key(told, line)]
+    if rows:
+        yield Heading(_words(words.DETAIL), 2)
+        heads = (words.ENTRY, words.WRITTEN, words.COMPARED, words.HOW, words.KEY)
+        yield _table(_words_of(heads), rows)
+    proofs = Counter(v.proof for v in told.report.verdicts if v.state == "correct")
+    if proofs:
+        yield Paragraph(_words(words.equal_to_key(proofs.total(), sorted(proofs.items()))))
+
+
+def _catalogued(events: Iterable[Event]) -> list[str]:
+    """The codes of misconceptions and slips among the explanations, which `symattn list` says more about."""
+    found = dict.fromkeys(candidate.id for event in events for candidate in event.candidates)
+    return [code for code in found if code in misconceptions() or code in COUNTING or code in SLIPS]
+
+
+def _event(told: Told, event: Event) -> Inlines:
+    """A mistake in full: its kind, where it is charged and seen, every explanation, every entry."""
+    kind, step, explanation = words.KINDS[event.kind], Quoted(event.step), told.explained(event)
+    parts = list(dict.fromkeys(part for part, _, _ in event.entries)) or [event.part] * bool(event.part)
+    places: Inlines = ()
+    for part in parts:
+        place = _place(part, told.where(part, [(i, j) for name, i, j in event.entries if name == part]))
+        places = sentence("{places}; {place}", places=places, place=place) if places else place
+    match bool(step), bool(places):
+        case True, True:
+            says = sentence(
+                "{kind}, charged to {step}, seen at {places}: {explanation}",
+                kind=kind, step=step, places=places, explanation=explanation,
+            )  # fmt: skip
+        case True, False:
+            says = sentence("{kind}, charged to {step}: {explanation}", kind=kind, step=step, explanation=explanation)
+        case False, True:
+            says = sentence(
+                "{kind}, seen at {places}: {explanation}", kind=kind, places=places, explanation=explanation
+            )
+        case _:
+            says = sentence("{kind}: {explanation}", kind=kind, explanation=explanation)
+    return (Strong(words.mistake(event.number + 1)), Words(words.BETWEEN), *says)
+
+
+def _place(part: str, where: str) -> Inlines:
+    """A part by its name, and perhaps a place in it."""
+    return sentence("{part}, {place}", part=Quoted(part), place=where) if where else (Words(Quoted(part)),)
+
+
+def _compared_with_key(told: Told, line: Line) -> Iterator[list[Inlines]]:
+    """A row for every entry that is not equal to the key, or one for an answer that is no number."""
+    verdicts = told.report.of(line.part)
+    answer = told.asked(line.part)
+    if answer is None or isinstance(answer, StepAnswer | EntriesAnswer | MatrixAnswer | FormulaAnswer):
+        unequal = (verdict for verdict in verdicts.values() if verdict.state != "correct" or verdict.flags)
+        yield from (_compared(told, verdict) for verdict in unequal)
+    elif isinstance(answer, RubricAnswer) or not all(verdict.accepted for verdict in verdicts.values()):
+        proofs = dict.fromkeys(verdict.proof for verdict in verdicts.values() if verdict.proof)
+        dash = _words(words.SIGNS["missing"][0])
+        how = listing([_words(words.proof(proof)) for proof in proofs], last="") or dash
+        yield [line.label, line.answer, dash, how, _key(answer)]
+
+
+def _key(answer: Answer) -> Inlines:
+    """The key of an answer that is no number; points for whoever reads a text."""
+    match answer:
+        case RubricAnswer(points):
+            return tuple(x for k, point in enumerate(points, 1) for x in (Words(f" {k}. " if k > 1 else "1. "), *point))
+        case PropertyAnswer(model=model):
+            shown = [Relation((Text(name), MatrixOf(_numbers(matrix))), ("=",)) for name, matrix in model.items()]
+            return tuple(x for k, one in enumerate(shown) for x in ((Words(", "), Math(one)) if k else (Math(one),)))
+        case _:
+            return _words("; ".join(text for _, text in answer_entries(answer, None)))
+
+
+def _numbers(matrix: Matrix) -> tuple[tuple[Formula, ...], ...]:
+    return tuple(tuple(map(number, row)) for row in matrix.rows)
+
+
+def _compared(told: Told, verdict: Verdict) -> list[Inlines]:
+    """A row: where, what was written, what it was compared with and how, the key."""
+    sign, says = words.SIGNS[verdict.state]
+    entry = _place(verdict.part, told.where(verdict.part, [(verdict.i, verdict.j)]))
+    written: Inlines = (Math(Marked(NOTHING if verdict.written.blank else as_read(verdict.written), sign, says)),)
+    same = verdict.way == "key" or verdict.compared is verdict.right
+    how = words.how(verdict.way, verdict.proof)
+    key = _words(words.SAME_AS_KEY) if same and verdict.right is not None else _value(told, verdict, verdict.right)
+    return [entry, written, _value(told, verdict, verdict.compared), _words(how), key]
+
+
+def _value(told: Told, verdict: Verdict, value: Value | None) -> Inlines:
+    """A value exactly and as a decimal; a wide one as a decimal alone."""
+    if value is None:
+        return _words(words.SIGNS["missing"][0])
+    wording = told.wording(verdict.part)
+    exact = wording.number(value) if wording else number(value)
+    if isinstance(value, int) or value is NEGATIVE_INFINITY or has_symbols(value):
+        return (Math(exact),)
+    problem = told.report.question.problem
+    rounded: Formula = decimal(decimal_text(value, max(4, problem.places if problem else 0)))
+    return (Math(rounded if width(exact) > WIDEST_VALUE else Relation((exact, rounded), ("≈",))),)
+
+
+# ------------------------------------------------------------------------------------------------ pieces
+
+
+def _words_of(texts: Sequence[str]) -> list[Inlines]:
+    return [_words(text) for text in texts]
+
+
+def _words(text: str) -> Inlines:
+    return (Words(text),)
+
+
+def _table(header: Sequence[Inlines], rows: Sequence[Sequence[Inlines]], row_heads: bool = False) -> Table:
+    return Table(tuple(header), tuple(map(tuple, rows)), row_heads)
+
+
+__all__ = ["feedback_document", "marking_document"]

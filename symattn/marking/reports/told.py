@@ -1,0 +1,597 @@
+"""A report put into words and formulas: its lines with a sign at every entry, and one sentence for every mistake.
+
+`Reader` says for whom.  What is told to a student names no right value that the student has not written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, TypeVar
+
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.misconceptions import SLIPS, WrongDerivation, misconceptions, whole
+from symattn.formula import NOTHING, Dots, Formula, Marked, MatrixOf, Relation, read_formula
+from symattn.formula import Text as FormulaText
+from symattn.formula.width import width
+from symattn.foundation.languages import capitalised, message
+from symattn.marking.attempt import Entry, Grid, Grids, Remark, Said, Shaded, Text, Ticked
+from symattn.marking.marker.report import Candidate, Event, Flag, Given, Notice, Report, Verdict, Way
+from symattn.marking.reports import words
+from symattn.marking.reports.echo import LONGEST, LONGEST_TO_READ, as_read, short
+from symattn.page.document import Inlines, Math, Quoted, Strong, Words, in_turn, listing, sentence
+from symattn.page.notation import load_notation
+from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.problems.remarks import feedback
+from symattn.teaching.question import (
+    Answer,
+    CellsAnswer,
+    ChoiceAnswer,
+    EntriesAnswer,
+    MatrixAnswer,
+    OrderAnswer,
+    Part,
+    PropertyAnswer,
+    RubricAnswer,
+    ShapeAnswer,
+    StepAnswer,
+)
+
+Reader = Literal["student", "teacher"]
+Cell = tuple[int, int]
+T = TypeVar("T")
+
+WIDEST = 56.0
+"""How wide a matrix may be, in em, to be set on a line, if need be in smaller letters; a wider one is told by entry."""
+
+MOST_PLACES = 4
+"""Entries that are told one by one; of more, so many and how many others."""
+
+MOST_FITS = 3
+"""Explanations of one mistake that are told to a student."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a script: what it is called, what was written, and what there is to say.
+
+    `formulas` are equations on lines of their own, for the lines of a derivation: one, or one for every entry.
+    `answer` is anything else, in a line of text, with the marks for it.
+    """
+
+    part: str
+    label: Inlines
+    formulas: tuple[Formula, ...]
+    answer: Inlines
+    marks: str
+    remarks: Inlines
+
+
+@dataclass(frozen=True)
+class Told:
+    """A report as it is told to one reader."""
+
+    report: Report
+    reader: Reader
+    _wordings: dict[int, Wording] = field(default_factory=dict, compare=False, repr=False)
+
+    # -- lines
+
+    @cached_property
+    def lines(self) -> tuple[Line, ...]:
+        """Every part in the order of the question, then what was written though nobody asked for it."""
+        more = (name for name in self.report.attempt.more if name not in self._parts)
+        return tuple(map(self._line, (*self._parts, *more)))
+
+    def _line(self, part: str) -> Line:
+        mistakes = self._mistakes(part) if self.reader == "student" else ()  # the teacher has a list of them
+        remarks = [*mistakes, *self._following(part), *self._noticed(part), *self._reasons(part)]
+        said, verdicts = self.said(part), self._verdicts(part)
+        formulas: tuple[Formula, ...] = ()
+        if self._step(part) is not None:
+            formulas = self._equations(part, said, verdicts)
+        answer = () if formulas else self._answer(part)
+        return Line(part, self.label(part), formulas, answer, marks_text(self._given(part)), in_turn(remarks))
+
+    def label(self, part: str) -> Inlines:
+        """What a part is called on the page; where several are called so, with its name."""
+        if part not in self._parts:
+            return self._step_name(part)
+        title = self._parts[part].title
+        alike = sum(1 for other in self.report.question.parts if other.title == title)
+        return sentence("{title} ({part})", title=title, part=Quoted(part)) if alike > 1 else title
+
+    def asked(self, part: str) -> Answer | None:
+        """What is asked for in a part; none for a line that nobody asked for."""
+        return self._parts[part].answer if part in self._parts else None
+
+    @cached_property
+    def _parts(self) -> dict[str, Part]:
+        return {part.name: part for part in self.report.question.parts}
+
+    def said(self, part: str) -> Said | None:
+        return self.report.attempt.answers.get(part) or self.report.attempt.more.get(part)
+
+    # -- what was written, with signs
+
+    def _answer(self, part: str) -> Inlines:
+        verdicts, said = self._verdicts(part), self.said(part)
+        answer = self.asked(part)
+        match said:
+            case Grid() if not said.empty:
+                return (Math(self._matrix(said, verdicts)),)
+            case Grids():
+                known = answer.model if isinstance(answer, PropertyAnswer) else ()
+                named = (self._named(name, grid, name in known) for name, grid in said.grids.items())
+                return _spaced([*named, self._sign(verdicts.get((0, 0)))])
+            case Entry() if not said.blank:
+                return (Math(self._marked(as_read(said), verdicts.get((0, 0)))),)
+            case Ticked() if isinstance(answer, ChoiceAnswer) and answer.several:
+                return self._options(verdicts)
+            case Shaded() if isinstance(answer, CellsAnswer) and verdicts:
+                return self._cells(answer, said, verdicts)
+            case Text(text) if isinstance(answer, RubricAnswer) and text.strip():
+                sign = () if said.points is not None else (Math(Marked(NOTHING, *words.UNREAD)),)
+                shown = short(text, LONGEST if self.reader == "student" else LONGEST_TO_READ)
+                return _spaced([sentence("“{text}”", text=shown), sign])
+            case _ if not verdicts:
+                return (Math(Marked(NOTHING, *words.SIGNS["missing"])),)
+            case _:
+                first = verdicts[min(verdicts)]
+                written = first.written.text
+                return (Math(self._marked(FormulaText(short(written)) if written else NOTHING, first)),)
+
+    def _verdicts(self, part: str) -> dict[Cell, Verdict]:
+        return self._by_part.get(part, {})
+
+    @cached_property
+    def _by_part(self) -> dict[str, dict[Cell, Verdict]]:
+        found: dict[str, dict[Cell, Verdict]] = {}
+        for verdict in self.report.verdicts:
+            found.setdefault(verdict.part, {})[verdict.i, verdict.j] = verdict
+        return found
+
+    def _equations(self, part: str, said: Said | None, verdicts: dict[Cell, Verdict]) -> tuple[Formula, ...]:
+        """name = what was written; nothing where the line is no matrix."""
+        wording, step = self.wording(part), self._step(part)
+        name = wording.name(step) if wording and step else NOTHING
+        if isinstance(said, Grid) and not said.empty:
+            shown = self._matrix(said, verdicts)
+            if width(shown) > WIDEST and wording and step:
+                entries = ((wording.entry(step, i, j), entry, verdicts.get((i, j))) for i, j, entry in said.cells())
+                return tuple(Relation((own, self._marked(as_read(e), v)), ("=",)) for own, e, v in entries)
+        elif said is None or isinstance(said, Grid):
+            states = {verdict.state for verdict in verdicts.values()}
+            shown = Marked(NOTHING, *words.SIGNS["implied" if states == {"implied"} else "missing"])
+        else:
+            return ()
+        return (Relation((name, shown), ("=",)) if name != NOTHING else shown,)
+
+    def _matrix(self, grid: Grid, verdicts: dict[Cell, Verdict]) -> Formula:
+        rows = tuple(
+            tuple(self._marked(as_read(entry), verdicts.get((i, j))) for j, entry in enumerate(row))
+            for i, row in enumerate(grid.rows)
+        )
+        return rows[0][0] if grid.shape == (1, 1) else MatrixOf(rows)
+
+    def _named(self, name: str, grid: Grid, known: bool) -> Inlines:
+        cells = tuple(tuple(map(as_read, row)) for row in grid.rows)
+        shown = read_formula(name) if known else FormulaText(short(name))
+        return (Math(Relation((shown, MatrixOf(cells)), ("=",))),)
+
+    def _options(self, verdicts: dict[Cell, Verdict]) -> Inlines:
+        """The options that were ticked; for the teacher those as well that should have been."""
+        ticked = [(v, v.written.text) for v in verdicts.values() if not v.written.blank]
+        left = [(v, f"({_letter(v.i)})") for v in verdicts.values() if v.written.blank and v.state == "wrong"]
+        shown = ticked + (left if self.reader == "teacher" else [])
+        return _listed(self._marked(FormulaText(text), v) for v, text in shown) or (Words(words.NOTHING),)
+
+    def _cells(self, answer: CellsAnswer, said: Shaded, verdicts: dict[Cell, Verdict]) -> Inlines:
+        def cell(place: Cell) -> Formula:
+            if place in said.cells:
+                return self._marked(FormulaText(words.SHADED), verdicts.get(place))
+            missing = place in verdicts and verdicts[place].state == "wrong" and self.reader == "teacher"
+            return self._marked(Dots("cell"), verdicts[place]) if missing else Dots("cell")
+
+        rows, columns = answer.shape
+        return (Math(MatrixOf(tuple(tuple(cell((i, j)) for j in range(columns)) for i in range(rows)))),)
+
+    def _marked(self, body: Formula, verdict: Verdict | None) -> Formula:
+        """A formula with the sign of its verdict; an entry that is printed in the question has none."""
+        if verdict is None:
+            return Dots("cell") if body == FormulaText("") else body
+        sign, says = words.SIGNS[verdict.state]
+        if verdict.state == "wrong" and verdict.event is not None:
+            sign, says = sign + _lowered(verdict.event + 1), words.wrong_because(verdict.event + 1)
+        return Marked(body, sign, says)
+
+    def _sign(self, verdict: Verdict | None) -> Inlines:
+        return (Math(self._marked(NOTHING, verdict)),) if verdict else ()
+
+    # -- marks
+
+    def marks(self) -> Iterator[tuple[Inlines, str]]:
+        """The marks of every line of the scheme that is a line of a derivation, with its name."""
+        lines = (g.parts for g in self.report.marks if g.code != "N" and self._step(g.parts[0]) is not None)
+        for parts in dict.fromkeys(lines):
+            yield self._name_of(parts), marks_text([g for g in self.report.marks if g.parts == parts and g.code != "N"])
+
+    def _name_of(self, parts: tuple[str, ...]) -> Inlines:
+        """What a line of the scheme is called: where a step is asked token by token, as the step is."""
+        wording, step = self.wording(parts[0]), self._step(parts[0])
+        if wording is None or step is None:
+            return self.label(parts[0])
+        return (Math(wording.name(step if len(parts) == 1 else step.partition(".")[0])),)
+
+    def _given(self, part: str) -> list[Given]:
+        """The marks of the line of the scheme that begins with this part."""
+        return [g for g in self.report.marks if g.parts[:1] == (part,) and g.code != "N"]
+
+    def _reasons(self, part: str) -> Iterator[Inlines]:
+        """Why marks were not given, where the signs do not say it already."""
+        verdicts = self._verdicts(part).values()
+        missing, single = all(verdict.state == "missing" for verdict in verdicts), len(verdicts) == 1
+        codes: dict[str, list[str]] = {}
+        for given in self._given(part):
+            why = given.why
+            if why is None or given.given >= given.of or why.reason == "no working":  # this is told once, in the notes
+                continue
+            empty = missing and (why.reason != "wrong method" or why.withheld)
+            if not empty and not (single and (why.counts or given.pending)):
+                lost = codes.setdefault(words.why(why), [])
+                lost += [given.code] * (given.code not in lost)
+        if codes:
+            yield (Words(words.reasons(codes)),)
+
+    # -- mistakes
+
+    @cached_property
+    def first(self) -> Event | None:
+        """The mistake to look at first: a given number that was misread, else the first one that was found."""
+        misread = (event for event in self.report.events if event.kind == "misread")
+        return next(misread, min(self.report.events, key=lambda event: event.number, default=None))
+
+    def _mistakes(self, part: str) -> Iterator[Inlines]:
+        for event in self.report.events:
+            if event.part == part:
+                yield self.mistake(event)
+            elif any(name == part for name, _, _ in event.entries) and not self._follows(part, event):
+                yield (Words(words.same_mistake(event.number + 1)),)
+
+    def _follows(self, part: str, event: Event) -> bool:
+        """Whether what a mistake spoilt in a part was accepted, as what follows from it."""
+        spoilt = (v for v in self._verdicts(part).values() if v.event == event.number)
+        return all(verdict.accepted for verdict in spoilt)
+
+    def mistake(self, event: Event) -> Inlines:
+        """One sentence for one mistake: number, place, what it was, and what to do about it."""
+        number = Strong(words.mistake(event.number + 1))
+        told = in_turn([self._way_here(event), self.explained(event)])
+        cells = [(i, j) for part, i, j in event.entries if part == event.part]
+        if where := self.where(event.part, cells):
+            return sentence("{mistake} ({place}): {explanation}", mistake=number, place=where, explanation=told)
+        return sentence("{mistake}: {explanation}", mistake=number, explanation=told)
+
+    def where(self, part: str, cells: Collection[Cell]) -> str:
+        """Places of a part in words; "" where there are none, or it is one thing."""
+        everything = {*self._verdicts(part), *cells}
+        return places(cells, everything) if cells and len(everything) > 1 else ""
+
+    def left_out(self, event: Event) -> Inlines:
+        """The name of the step that a mistake was made in, where that was not written; else nothing."""
+        here = self._step(event.part)
+        if here is None or event.kind == "misread" or event.step in ("", here) or self._is_written(event.step):
+            return ()
+        return self._step_name(event.step)
+
+    def _way_here(self, event: Event) -> Inlines:
+        step = self.left_out(event)
+        return sentence("It was made on the way here, in {step}, which was not written.", step=step) if step else ()
+
+    def explained(self, event: Event) -> Inlines:
+        """What it was: its names, all of them where several fit, and what to do about it."""
+        if not event.candidates or not (told := self._candidates(event)):
+            return (Words(self._unexplained(event)),)
+        shown, rest = (told, []) if self.reader == "teacher" else (told[:MOST_FITS], told[MOST_FITS:])
+        names = [words.quoted(name) for name, _ in shown if name] + [words.more_fit(len(rest))] * bool(rest)
+        if len(told) == 1:
+            [(name, says)] = told
+            return sentence("{name}. {advice}", name=name, advice=says) if name else says
+        several = [(Words(words.fits(names)),)] if len(names) > 1 else []
+        return in_turn([*several, *(_advice(name, says) for name, says in shown)])
+
+    def _candidates(self, event: Event) -> list[tuple[str, Inlines]]:
+        """The explanations that may be told: each a name, and what to do."""
+        found = [self._candidate(event, candidate) for candidate in event.candidates]
+        return [pair for pair in dict.fromkeys(found) if pair != ("", ())]
+
+    def _candidate(self, event: Event, candidate: Candidate) -> tuple[str, Inlines]:
+        known = misconceptions().get(candidate.id)
+        if known is not None:
+            name, says = capitalised(message(known.name)), self._feedback(event, candidate.id)
+        elif candidate.id in SLIPS and candidate.kind != "misread":
+            slip = SLIPS[candidate.id]
+            name, says = capitalised(message(slip.name)), (Words(slip.feedback),)
+        elif candidate.kind == "misread" or not self._gives_away(event, candidate):
+            name, says = "", (Words(_sentence(candidate)),)
+        else:
+            name, says = "", ()
+        if self.reader == "teacher" and name:
+            how = (Words(_sentence(candidate)),) if candidate.says else says
+            return message("{code} {name}", code=candidate.id, name=name), how
+        return name, says
+
+    def _gives_away(self, event: Event, candidate: Candidate) -> bool:
+        """Whether an explanation would tell a student what is right: that two rows are exchanged, what shape it is."""
+        answer = self.asked(event.part)
+        return self.reader == "student" and (
+            candidate.kind in ("slip", "shape") or isinstance(answer, ShapeAnswer | OrderAnswer | CellsAnswer)
+        )
+
+    def _unexplained(self, event: Event) -> str:
+        match event.kind:
+            case "shape":
+                return words.OTHER_SHAPE
+            case "answer":
+                return words.NOT_RIGHT
+            case "slip":
+                return words.AT_ONE_ENTRY
+            case _:
+                return words.NOT_RECOGNISED
+
+    def _feedback(self, event: Event, id: str) -> Inlines:
+        """What to tell somebody with a misconception, in the signs of the question where it has a derivation."""
+        wording = self._wording(event.part)
+        if wording is None:
+            return ()
+        return feedback(WrongDerivation(misconceptions()[id], wording.derivation, None), wording)
+
+    # -- what follows, and what else there is to say
+
+    def _following(self, part: str) -> Iterator[Inlines]:
+        verdicts = self._verdicts(part)
+        ways: dict[Way, list[Cell]] = {}
+        flags: dict[Flag, list[Cell]] = {}
+        for cell, verdict in verdicts.items():
+            if verdict.state == "follows":
+                ways.setdefault(verdict.way, []).append(cell)
+            for flag in verdict.flags:
+                if words.FLAGS[flag]:
+                    flags.setdefault(flag, []).append(cell)
+        if any(event.part == part for event in self.report.events):
+            ways.pop("event", None)  # it has been told
+        for way, cells in ways.items():
+            whole, at_places = CONSISTENT[self.reader][way]
+            where, lines = self._at(cells, verdicts), self._sources(part)
+            yield sentence(at_places, place=where, lines=lines) if where else sentence(whole, lines=lines)
+        for flag, cells in flags.items():
+            yield (Words(words.about(self._at(cells, verdicts), words.FLAGS[flag])),)
+        states = {verdict.state for verdict in verdicts.values()}
+        answer = self.asked(part)
+        if self.reader == "student" and isinstance(answer, ChoiceAnswer | CellsAnswer) and states != {"missing"}:
+            yield from self._left_out(answer, verdicts.values())
+
+    def _left_out(self, answer: ChoiceAnswer | CellsAnswer, verdicts: Iterable[Verdict]) -> Iterator[Inlines]:
+        """How many right options or cells were not marked; which ones would be the key."""
+        count = sum(1 for v in verdicts if v.state == "wrong" and v.written.blank)
+        if count and isinstance(answer, ChoiceAnswer):
+            yield (Words(words.options_missing(count)),)
+        elif count:
+            yield (Words(words.cells_missing(count)),)
+
+    def _at(self, cells: list[Cell], verdicts: Collection[Cell]) -> str:
+        """The places that a remark is about, "" where it is about all of them."""
+        return "" if len(cells) == len(verdicts) else capitalised(places(cells, verdicts))
+
+    def _noticed(self, part: str) -> Iterator[Inlines]:
+        """Notices about a part; a student is spared what only a person can decide."""
+        told: list[str] = []
+        for notice in self.report.notices:
+            if notice.part == part:
+                human = notice.kind == "human" and self.reader == "student"
+                told += _left_to_say(notice, words.FOR_A_PERSON if human else "")
+        yield from ((Words(says),) for says in dict.fromkeys(told))
+
+    def notes(self) -> Iterator[Inlines]:
+        """What belongs to no line: notices about the whole question, mistakes without a line, remarks on the file."""
+        known = {line.part for line in self.lines}
+        for event in self.report.events:
+            if event.part not in known:
+                yield self.mistake(event)
+        for notice in self.report.notices:
+            if notice.part not in known:
+                yield from ((Words(says),) for says in _left_to_say(notice))
+        if any(given.why and given.why.reason == "no working" for given in self.report.marks):
+            yield (Words(words.WITHOUT_WORKING),)
+        for given in self.report.marks:
+            if given.code == "N":
+                code, why = Strong(f"N{given.given}"), words.why(given.why)
+                yield sentence("{mark}: {reason}.", mark=code, reason=why)
+        yield from map(remarked, self.report.attempt.remarks)
+
+    # -- names
+
+    def _step(self, part: str) -> str | None:
+        """The step of a derivation that a part asks for."""
+        if part not in self._parts:
+            return part or None
+        match self._parts[part].answer:
+            case StepAnswer(step) | EntriesAnswer(step):
+                return step
+            case MatrixAnswer(derivation=Derivation(), step=step):
+                return step
+            case _:
+                return None
+
+    def _derivation(self, part: str) -> Derivation | None:
+        answer = self.asked(part)
+        if isinstance(answer, MatrixAnswer) and answer.derivation is not None:
+            return answer.derivation
+        return self.report.question.problem.derivation if self.report.question.problem else None
+
+    def _wording(self, part: str, together: bool = True) -> Wording | None:
+        """The words for a part's derivation: matrix by matrix, as misconceptions are told, or as it is."""
+        d = self._derivation(part)
+        if d is None:
+            return None
+        key = 2 * id(d) + together
+        if key not in self._wordings:
+            problem, named = self.report.question.problem, self.report.question.frozen.get("notation", "standard")
+            notation = problem.notation if problem else load_notation(str(named))
+            self._wordings[key] = Wording(whole(d) if together else d, notation)
+        return self._wordings[key]
+
+    def wording(self, part: str) -> Wording | None:
+        """The words for a part's derivation as it is."""
+        return self._wording(part, together=False)
+
+    def _step_name(self, step: str) -> Inlines:
+        wording = self.wording(next(iter(self._parts), ""))
+        return (Math(wording.name(step)),) if wording and step in wording.derivation else (Words(step),)
+
+    def _is_written(self, step: str) -> bool:
+        return any(
+            self._step(part) == step and isinstance(said := self.said(part), Grid) and not said.empty
+            for part in (*self._parts, *self.report.attempt.more)
+        )
+
+    def _sources(self, part: str) -> Inlines:
+        """The nearest lines that were written before: S′ and V."""
+        d, step, wording = self._derivation(part), self._step(part), self.wording(part)
+        if d is None or step is None or wording is None or step not in d:
+            return (Words(words.LINES_BEFORE),)
+        found: list[str] = []
+        to_do = [step]
+        while to_do:
+            for operand in d[to_do.pop(0)].operands:
+                if operand.name in d.givens or operand.name in found:
+                    continue
+                (found if self._is_written(operand.name) else to_do).append(operand.name)
+        return listing([(Math(wording.name(name)),) for name in dict.fromkeys(found)]) or (Words(words.LINES_BEFORE),)
+
+
+# ------------------------------------------------------------------------------------------------ marks and places
+
+
+def remarked(remark: Remark) -> Inlines:
+    """Where something was noticed in what was handed in, and what."""
+    if not remark.where:
+        return (Words(remark.says),)
+    return sentence("{place}: {remark}", place=short(remark.where), remark=remark.says)
+
+
+def marks_text(given: Sequence[Given]) -> str:
+    """B1 M1 A2/3: the code and the marks, where not all were given with how many there are; ? for what is pending."""
+    return " ".join(_mark(g) for g in given)
+
+
+def _mark(given: Given) -> str:
+    if given.pending:
+        return f"{given.code}?/{given.of}"
+    return f"{given.code}{given.given}" + (f"/{given.of}" if given.given != given.of else "")
+
+
+def places(cells: Collection[Cell], everything: Collection[Cell]) -> str:
+    """Places in words, from 1, as short as they can be said: whole rows, whole columns, or one by one.
+
+    >>> grid = [(i, j) for i in range(2) for j in range(3)]
+    >>> places([(1, 2)], grid), places([(0, 0), (0, 1), (0, 2)], grid), places([(0, 1), (1, 1)], grid)
+    ('row 2, column 3', 'row 1', 'column 2')
+    """
+    chosen = sorted(set(cells))
+    if len(chosen) == len(set(everything)) > 1:
+        return words.EVERY_ENTRY
+    for axis, name in ((0, words.rows), (1, words.columns)):
+        lines = sorted({cell[axis] for cell in chosen})
+        if len(chosen) == sum(1 for cell in set(everything) if cell[axis] in lines):
+            return name([line + 1 for line in lines])
+    if len(chosen) == 1:
+        [(i, j)] = chosen
+        return words.place(i + 1, j + 1)
+    shown = chosen if len(chosen) <= MOST_PLACES + 1 else chosen[:MOST_PLACES]
+    return words.entries([(i + 1, j + 1) for i, j in shown], len(chosen) - len(shown))
+
+
+# ------------------------------------------------------------------------------------------------ pieces
+
+CONSISTENT: Mapping[Reader, Mapping[Way, tuple[str, str]]] = {
+    "student": {
+        "key": ("Consistent with your {lines}.", "{place}: consistent with your {lines}."),
+        "written": ("Consistent with your {lines}.", "{place}: consistent with your {lines}."),
+        "unrounded": (
+            "Consistent with your {lines} before rounding.", "{place}: consistent with your {lines} before rounding.",
+        ),
+        "window": (
+            "Consistent with your {lines} as it was rounded.",
+            "{place}: consistent with your {lines} as it was rounded.",
+        ),
+        "event": (
+            "Consistent with the mistake that was made before.",
+            "{place}: consistent with the mistake that was made before.",
+        ),
+        "other way": ("Right by another way of working.", "{place}: right by another way of working."),
+    },
+    "teacher": {
+        "key": ("Consistent with the student's {lines}.", "{place}: consistent with the student's {lines}."),
+        "written": ("Consistent with the student's {lines}.", "{place}: consistent with the student's {lines}."),
+        "unrounded": (
+            "Consistent with the student's {lines} before rounding.",
+            "{place}: consistent with the student's {lines} before rounding.",
+        ),
+        "window": (
+            "Consistent with the student's {lines} as it was rounded.",
+            "{place}: consistent with the student's {lines} as it was rounded.",
+        ),
+        "event": (
+            "Consistent with the mistake that was made before.",
+            "{place}: consistent with the mistake that was made before.",
+        ),
+        "other way": ("Right by another way of working.", "{place}: right by another way of working."),
+    },
+}  # fmt: skip
+"""What is said of entries that follow from others, by reader: of a whole line, and of some places in it."""
+
+
+def _spaced(parts: Iterable[Inlines]) -> Inlines:
+    return tuple(x for k, part in enumerate(filter(None, parts)) for x in ((Words(" "),) if k else ()) + part)
+
+
+def _listed(formulas: Iterable[Formula]) -> Inlines:
+    """Formulas with commas between."""
+    return tuple(x for k, f in enumerate(formulas) for x in ((Words(", "), Math(f)) if k else (Math(f),)))
+
+
+def _advice(name: str, says: Inlines) -> Inlines:
+    """What to do about one of several explanations."""
+    return sentence("{name}: {advice}", name=name, advice=says) if name and says else says
+
+
+def _sentence(candidate: Candidate) -> str:
+    """An explanation as a whole sentence."""
+    if candidate.sentence:
+        return candidate.says
+    return message("{remark}.", remark=capitalised(candidate.says))
+
+
+def _left_to_say(notice: Notice, instead: str = "") -> Iterator[str]:
+    """What a notice says, or what is said instead, and the marks it costs; less what its event has said already."""
+    says = instead or (notice.says if notice.event is None else notice.besides)
+    if notice.marks:
+        yield words.taken_off(notice.marks, says)
+    elif says:
+        yield says
+
+
+def _lowered(number: int) -> str:
+    return str(number).translate(_SUBSCRIPTS)
+
+
+_SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+def _letter(k: int) -> str:
+    return chr(ord("A") + k) if 0 <= k < 26 else str(k + 1)
+
+
+__all__ = ["Line", "Reader", "Told", "marks_text", "places", "remarked"]

@@ -1,0 +1,277 @@
+"""Every word that a report says, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from symattn.foundation.languages import Message, capitalised, counted, listed, message
+from symattn.marking.marker.report import Flag, Kind, Reason, State, Way, Why
+
+# --- the document ---------------------------------------------------------------------------------------
+
+FEEDBACK, MARKING = "Feedback", "Marking"
+QUESTION, MARKS, TOTAL = "Question", "Marks", "Total"
+LINE, ANSWER = "Line", "Answer"
+AS_READ = "As it was read"
+FIRST, NOTES, MISTAKES, DETAIL = "Where to look first", "Also", "Mistakes", "Answers beside the key"
+ENTRY, WRITTEN, COMPARED, HOW, KEY = "Entry", "Written", "Compared with", "How", "Answer key"
+NO_MARKS = "No marks: this is a diagnosis"
+NOTHING = "nothing"
+ELLIPSIS = "…"
+BETWEEN = " · "
+
+SIGNS: Mapping[State, tuple[str, str]] = {
+    "correct": ("✓", "right"),
+    "follows": ("✓ft", "right after your own lines"),
+    "implied": ("✓imp.", "not written, but a later line shows it"),
+    "wrong": ("✗", "wrong"),
+    "missing": ("–", "nothing written"),
+    "unreadable": ("?", "could not be read"),
+}
+"""The sign at an entry, and what it says: to those who listen, and in the legend."""
+
+NUMBERED = ("✗", "wrong, with the number of the mistake")
+PRINTED = ("·", "printed in the question")
+UNREAD = ("…", "still to be read by a person")
+SHADED = "x"
+
+
+def wrong_because(number: int) -> Message:
+    return message("wrong, mistake {number}", number=number)
+
+
+def marked_by(policy: str) -> Message:
+    return message("Marked by {policy}.", policy=policy)
+
+
+def out_of(total: int, available: int, pending: int) -> str:
+    """18/20; 15/20, 3 pending."""
+    if pending:
+        return message("{total}/{available}, {pending} pending", total=total, available=available, pending=pending)
+    return f"{total}/{available}"
+
+
+def wait_for_a_person(pending: int) -> Message:
+    return counted(
+        "{n} mark is pending: a person has to read the answer first.",
+        "{n} marks are pending: a person has to read the answer first.",
+        n=pending,
+    )
+
+
+# --- where to look --------------------------------------------------------------------------------------
+
+ALL_RIGHT = message("Everything is right.")
+NOTHING_WRONG = message("Nothing that was written is wrong.")
+TO_BE_READ = message("A person has to read an answer first.")
+REST_FOLLOWS = message("What comes after it was marked by your own lines.")
+
+
+def compare_givens(number: int) -> Message:
+    return message("Compare the given numbers with those that you worked with (mistake {number}).", number=number)
+
+
+def empty_lines(count: int) -> Message:
+    return counted("One line is still empty.", "{n} lines are still empty.", n=count)
+
+
+# --- places ---------------------------------------------------------------------------------------------
+
+
+def place(row: int, column: int) -> Message:
+    return message("row {row}, column {column}", row=row, column=column)
+
+
+def rows(numbers: Sequence[int]) -> Message:
+    if len(numbers) == 1:
+        return message("row {row}", row=numbers[0])
+    return message("rows {rows}", rows=listed([*map(str, numbers)]))
+
+
+def columns(numbers: Sequence[int]) -> Message:
+    if len(numbers) == 1:
+        return message("column {column}", column=numbers[0])
+    return message("columns {columns}", columns=listed([*map(str, numbers)]))
+
+
+def entries(places: Sequence[tuple[int, int]], more: int) -> Message:
+    """entries (1, 2), (2, 3) and 4 more, row first."""
+    shown = [f"({i},\N{NO-BREAK SPACE}{j})" for i, j in places]
+    return message("entries {places}", places=listed([*shown, more_fit(more)] if more else shown))
+
+
+EVERY_ENTRY = message("every entry")
+
+# --- mistakes -------------------------------------------------------------------------------------------
+
+
+def mistake(number: int) -> Message:
+    return message("Mistake {number}", number=number)
+
+
+def same_mistake(number: int) -> Message:
+    return message("The same mistake {number} as before.", number=number)
+
+
+def more_fit(count: int) -> Message:
+    return message("{count} more", count=count)
+
+
+def quoted(name: str) -> Message:
+    return message("“{name}”", name=name)
+
+
+def fits(names: Sequence[str]) -> Message:
+    """All explanations that cannot be told apart."""
+    first, *others = names
+    return message(
+        "This fits {first}, and also {others}; they cannot be told apart here.", first=first, others=listed(others)
+    )
+
+
+NOT_RECOGNISED = "This is wrong, and it was not recognised how it came about. Work it out once more."
+OTHER_SHAPE = "The matrix has another shape than it must have."
+NOT_RIGHT = "This is not right. Read the question once more."
+AT_ONE_ENTRY = "This is wrong. Check it against the lines before."
+
+
+def options_missing(count: int) -> Message:
+    return counted("One more belongs to the answer.", "{n} more belong to the answer.", n=count)
+
+
+def cells_missing(count: int) -> Message:
+    return counted("One more cell must be shaded.", "{n} more cells must be shaded.", n=count)
+
+
+KINDS: Mapping[Kind, Message] = {
+    "misconception": message("misconception"),
+    "slip": message("slip"),
+    "misread": message("given number misread"),
+    "shape": message("shape"),
+    "rounding": message("rounding"),
+    "unknown": message("not recognised"),
+    "answer": message("answer"),
+}
+
+# --- what follows ---------------------------------------------------------------------------------------
+
+LINES_BEFORE = message("earlier lines")
+FLAGS: Mapping[Flag, str] = {
+    "precision": "",  # said once a question, by a notice
+    "recovered": message("right, although it does not follow from the lines before"),
+    "easier": message("easier than intended"),
+    "inappropriate": message("not a possible value"),
+    "contradiction": "",  # the mistake says it
+    "form": message("right, but not in the form that was asked for"),
+}
+FOR_A_PERSON = message("A person will look at this.")
+
+
+def about(place: str, says: str) -> Message:
+    """A remark on some entries, or on all of them where no place is given."""
+    if not place:
+        return message("{remark}.", remark=capitalised(says))
+    return message("{place}: {remark}.", place=capitalised(place), remark=says)
+
+
+# --- marks ----------------------------------------------------------------------------------------------
+
+WITHOUT_WORKING = "There is no working: the marks for the way cannot be given."
+
+_REASONS: Mapping[Reason, Message] = {
+    "method seen": message("method seen"),
+    "method not seen": message("method not seen"),
+    "wrong method": message("wrong method"),
+    "lost already": message("lost once already"),
+    "no method": message("no accuracy without method"),
+    "shapes": message("shapes"),
+    "no working": message("no working"),
+    "answer alone": message("a right answer without working"),
+    "reason seen": message("reason seen"),
+    "to be read": message("to be read"),
+    "right order": message("right order"),
+    "one exchange": message("one exchange"),
+    "wrong order": message("wrong order"),
+}
+
+
+def why(why: Why | None) -> str:
+    """Why a line has the marks that it has; "" if nothing is said of it."""
+    if why is None:
+        return ""
+    said = _counted(why) if why.counts else _REASONS[why.reason]
+    return message("{reason}, but a mark is withheld", reason=said) if why.withheld else said
+
+
+def _counted(why: Why) -> Message:
+    right, of = why.right, why.of
+    match why.reason:
+        case "entries":
+            return message("{right} of {of} entries", right=right, of=of)
+        case "rows":
+            return message("{right} of {of} rows right", right=right, of=of)
+        case "ticks":
+            return message("{right} of {of} ticked, {wrong} wrongly", right=right, of=of, wrong=why.wrong)
+        case _:
+            return message("{right} of {of} right", right=right, of=of)
+
+
+def reasons(lost: Mapping[str, Sequence[str]]) -> Message:
+    """Codes of marks by the reason for which they were not given."""
+    first, *others = (
+        message("{codes}: {reason}", codes=listed([*codes]), reason=reason) for reason, codes in lost.items()
+    )
+    for other in others:
+        first = message("{reasons}; {reason}", reasons=first, reason=other)
+    return message("{reasons}.", reasons=first)
+
+
+def taken_off(marks: int, says: str) -> Message:
+    return message("−{marks}: {reason}", marks=marks, reason=says)
+
+
+# --- for the teacher ------------------------------------------------------------------------------------
+
+WAYS: Mapping[Way, Message] = {
+    "key": message("the key"),
+    "written": message("the lines as written"),
+    "unrounded": message("the lines before rounding"),
+    "window": message("anything the lines may be rounded from"),
+    "event": message("the mistake made before"),
+    "other way": message("another way of working"),
+}
+SAME_AS_KEY = "the key"
+
+_PROOFS: Mapping[str, Message] = {
+    "exact": message("exact"),
+    "interval": message("interval"),
+    "modular": message("modular"),
+    "formal": message("formal"),
+    "rounding": message("rounding"),
+    "window": message("window"),
+    "shape": message("shape"),
+    "a later line": message("a later line"),
+    "undecided": message("undecided"),
+    "to 200 digits": message("to 200 digits"),
+    "equal at a few sizes": message("equal at a few sizes"),
+}
+
+
+def proof(proof: str) -> str:
+    """How equality was decided."""
+    return _PROOFS.get(proof, proof)
+
+
+def how(way: Way, proved: str) -> Message:
+    """What an entry was compared with, and how that was decided."""
+    return message("{way}, {proof}", way=WAYS[way], proof=proof(proved)) if proved else WAYS[way]
+
+
+def equal_to_key(count: int, proofs: Sequence[tuple[str, int]]) -> Message:
+    """18 entries are equal to the key: 12 exact; 6 rounding."""
+    said, *others = (message("{count} {proof}", count=n, proof=proof(proved)) for proved, n in proofs)
+    for other in others:
+        said = message("{proofs}; {proof}", proofs=said, proof=other)
+    return counted(
+        "{n} entry is equal to the key: {proofs}.", "{n} entries are equal to the key: {proofs}.", n=count, proofs=said
+    )

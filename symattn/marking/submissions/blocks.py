@@ -1,0 +1,275 @@
+"""The blocks of a Markdown file, with their lines: as much of Markdown as survives editors, formatters and pandoc.
+
+Only the shape of lines is looked at, once and from the top, so that no text can make it slow.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from symattn.marking.submissions.entries import visible
+
+Kind = Literal["heading", "grid", "choices", "table", "tasks", "math", "code", "text", "program"]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One box to tick: its line, whether it is ticked, and the words behind it."""
+
+    line: int
+    ticked: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownBlock:
+    """One block: its lines from `start` to `end` (from 0, the end left out).
+
+    `text` is what stands in it, for a comment the id; `rows` are the cells of a table, its head first; `items` the
+    boxes of a list to tick.  A program is a cell of a notebook with code in it.
+    """
+
+    kind: Kind
+    start: int
+    end: int
+    text: str
+    rows: tuple[tuple[str, ...], ...] = ()
+    items: tuple[Item, ...] = ()
+
+    def below(self, lines: int) -> MarkdownBlock:
+        """The same block with so many lines above it."""
+        items = tuple(replace(item, line=item.line + lines) for item in self.items)
+        return replace(self, start=self.start + lines, end=self.end + lines, items=items)
+
+
+@dataclass
+class Page:
+    """A file taken apart: its lines, what stands at its head between lines of `---`, and its blocks.
+
+    Of a notebook, `cells` has the number of the cell that each line belongs to, from 1; it is empty for other files.
+    """
+
+    lines: list[str]
+    head: dict[str, str] = field(default_factory=dict)
+    blocks: list[MarkdownBlock] = field(default_factory=list)
+    cells: list[int] = field(default_factory=list)
+
+    def where(self, line: int) -> str:
+        """A line (from 0) as people find it: by its number, in a notebook that of its cell."""
+        return f"cell {self.cells[line]}" if self.cells else f"line {line + 1}"
+
+    def put(self, start: int, end: int, lines: list[str]) -> None:
+        """Other lines in place of those from `start` to `end`; the blocks are no longer right then."""
+        self.lines[start:end] = lines
+        if self.cells:
+            self.cells[start:end] = [self.cells[start]] * len(lines)
+
+
+def page(text: str) -> Page:
+    """A Markdown file as lines and blocks."""
+    lines = _lines(text)
+    start, head = _front_matter(lines)
+    return Page(lines, head, list(_blocks(lines, start)))
+
+
+def page_of_cells(cells: Sequence[tuple[Literal["code", "markdown"], str]], head: dict[str, str]) -> Page:
+    """The cells of a notebook one after another, each with an empty line below it; no block goes beyond its cell."""
+    found = Page([], head)
+    for number, (kind, source) in enumerate(cells, 1):
+        start, lines = len(found.lines), _lines(source)
+        if kind == "code":
+            found.blocks.append(MarkdownBlock("program", start, start + len(lines), source))
+        else:
+            found.blocks += (block.below(start) for block in _blocks(lines, 0))
+        found.lines += [*lines, ""]
+        found.cells += [number] * (len(lines) + 1)
+    return found
+
+
+def _lines(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def _front_matter(lines: list[str]) -> tuple[int, dict[str, str]]:
+    if not lines or lines[0].strip() != "---":
+        return 0, {}
+    end = next((i for i, line in enumerate(lines[1:60], 1) if line.strip() in ("---", "...")), 0)
+    pairs = (line.partition(":") for line in lines[1:end])
+    return end + 1 if end else 0, {key.strip(): value.strip().strip("\"'") for key, _, value in pairs}
+
+
+_QUOTE = re.compile(r"[ ]{0,3}>[ ]?")
+_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
+_GRID = re.compile(r"\s*<!--\s*symattn:(grid|choices)\s+(?:id=(\S+))?")
+_HEADING = re.compile(r"[ ]{0,3}#{1,6}\s+(.*)$")
+_LIKE_A_HEADING = re.compile(r"\*\*(?:Question\s+\d|\(?[a-z0-9]{1,2}\)|\d+\\?\.|END OF QUESTIONS).*\*\*$")
+_RULE = re.compile(r"\s*(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})$")
+_TASK = re.compile(
+    r"\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\\?\[(?P<box>[^\[\]]{0,3}?)\\?\]|(?P<sign>[☐☑☒■□✓✔✗✘]))\s*(?P<text>.*)$"
+)
+_CROSSED_OUT = re.compile(r"~~.*~~\s*$")
+_UNTICKED = frozenset(["", "_", "☐", "□", "✗", "✘"])
+
+
+def _blocks(lines: list[str], at: int) -> Iterator[MarkdownBlock]:
+    while at < len(lines):
+        line = lines[at]
+        block = _block(lines, at) if line.strip() else None
+        if block:
+            yield block
+        at = block.end if block else at + 1
+
+
+def _block(lines: list[str], at: int) -> MarkdownBlock | None:
+    line = lines[at]
+    if _QUOTE.match(line):
+        return _quoted(lines, at)
+    if fence := _FENCE.match(line):
+        end = next((i for i in range(at + 1, len(lines)) if lines[i].strip().startswith(fence[1])), len(lines) - 1)
+        return MarkdownBlock("code", at, end + 1, "\n".join(lines[at + 1 : end]))
+    if line.lstrip().startswith("<!--"):
+        return _comment(lines, at)
+    if heading := _HEADING.match(line):
+        return MarkdownBlock("heading", at, at + 1, heading[1].rstrip(" #"))
+    if _LIKE_A_HEADING.match(line.strip()):
+        return MarkdownBlock("heading", at, at + 1, line.strip()[2:-2])
+    if _RULE.match(line):
+        return MarkdownBlock("text", at, at + 1, "")
+    if line.lstrip().startswith("$$"):
+        return _math(lines, at)
+    if _begins_table(lines, at):
+        return _table(lines, at)
+    if _TASK.match(line):
+        return _tasks(lines, at)
+    end = next((i for i in range(at + 1, len(lines)) if not lines[i].strip() or _begins_other(lines, i)), len(lines))
+    return MarkdownBlock("text", at, end, "\n".join(lines[at:end]).strip())
+
+
+def _begins_other(lines: list[str], at: int) -> bool:
+    """Whether a line ends the paragraph before it."""
+    line = lines[at]
+    return bool(
+        _QUOTE.match(line)
+        or _FENCE.match(line)
+        or _HEADING.match(line)
+        or line.lstrip().startswith(("$$", "<!--"))
+        or _begins_table(lines, at)
+        or _TASK.match(line)
+    )
+
+
+def _quoted(lines: list[str], at: int) -> MarkdownBlock:
+    """A quotation is words, whatever its lines look like."""
+    end = next((i for i in range(at, len(lines)) if not _QUOTE.match(lines[i])), len(lines))
+    return MarkdownBlock("text", at, end, "\n".join(_QUOTE.sub("", line, count=1) for line in lines[at:end]).strip())
+
+
+def _comment(lines: list[str], at: int) -> MarkdownBlock:
+    end = next((i for i in range(at, min(len(lines), at + 50)) if "-->" in lines[i]), at)
+    if found := _GRID.match(lines[at]):
+        return MarkdownBlock("grid" if found[1] == "grid" else "choices", at, end + 1, found[2] or "")
+    return MarkdownBlock("text", at, end + 1, "")
+
+
+def _math(lines: list[str], at: int) -> MarkdownBlock:
+    """From $$ to $$, or to the next empty line where the second one is missing."""
+    if lines[at].strip()[2:].endswith("$$"):
+        return MarkdownBlock("math", at, at + 1, lines[at].strip()[2:-2])
+    end = next(i for i in range(at + 1, len(lines) + 1) if i == len(lines) or not lines[i].strip() or _closes(lines[i]))
+    end += end < len(lines) and _closes(lines[end])
+    return MarkdownBlock("math", at, end, "\n".join(lines[at:end]).strip().strip("$"))
+
+
+def _closes(line: str) -> bool:
+    return line.rstrip().endswith("$$")
+
+
+def _begins_table(lines: list[str], at: int) -> bool:
+    """A line of cells with a line of dashes below it, or without one if it begins and ends as a row does."""
+    line = lines[at].strip()
+    if "|" not in line:
+        return False
+    below = lines[at + 1] if at + 1 < len(lines) else ""
+    return ("|" in below and _is_delimiter(below)) or (line[0] == "|" == line[-1] and line.count("|") > 2)
+
+
+def _is_delimiter(line: str) -> bool:
+    """The line of dashes below the head of a table."""
+    return "-" in line and not line.strip(" \t|:-")
+
+
+def _table(lines: list[str], at: int) -> MarkdownBlock:
+    end = next((i for i in range(at, len(lines)) if "|" not in lines[i]), len(lines))
+    rows = tuple(cells(line) for line in lines[at:end] if not _is_delimiter(line))
+    kind: Kind = "table" if rows else "text"  # lines of dashes alone head nothing
+    return MarkdownBlock(kind, at, end, "\n".join(lines[at:end]), rows)
+
+
+_BAR = re.compile(r"(?<!\\)\|")
+
+
+def cells(line: str) -> tuple[str, ...]:
+    r"""The cells of a line of a table.
+
+    >>> cells(r"| **1** | 2 \| 3 |   |")
+    ('**1**', '2 \\| 3', '')
+    """
+    inside = line.strip()
+    inside = inside[1:] if inside.startswith("|") else inside
+    inside = inside[:-1] if inside.endswith("|") and not inside.endswith("\\|") else inside
+    return tuple(cell.strip() for cell in _BAR.split(inside))
+
+
+def _tasks(lines: list[str], at: int) -> MarkdownBlock:
+    items: list[Item] = []
+    end = at
+    while end < len(lines):
+        line = lines[end]
+        if found := _TASK.match(line):
+            box = (found["sign"] or found["box"] or "").strip()
+            crossed_out = bool(_CROSSED_OUT.match(found["text"]))
+            items.append(Item(end, box not in _UNTICKED and not crossed_out, found["text"]))
+        elif line.strip() and line[0].isspace():  # the item goes on
+            items[-1] = Item(items[-1].line, items[-1].ticked, f"{items[-1].text} {line.strip()}")
+        elif line.strip() or not any(_TASK.match(below) for below in lines[end + 1 : end + 2]):
+            break
+        end += 1
+    return MarkdownBlock("tasks", at, end, "\n".join(lines[at:end]), items=tuple(items))
+
+
+_MARKER = re.compile(r"^[ \t]*(?:[-*+]|\d{1,3}\\?[.)])[ \t]+", re.MULTILINE)
+_NOT_OF_TEXT = re.compile(r"[^\w+\-=/.,^|<>]|_")
+
+
+def normal(text: str) -> str:
+    """What of a text no reformatting changes: letters, digits and a few signs."""
+    return _NOT_OF_TEXT.sub("", visible(html.unescape(_MARKER.sub("", text)).replace("\\backslash", "")))
+
+
+# ------------------------------------------------------------------------------------ text in cells and lines
+
+_ESCAPED = re.compile(r"\\([|*_`<>#&~])")
+_DOUBLED = re.compile(r"\\\\(?=[A-Za-z])")
+
+
+def unescaped(text: str) -> str:
+    r"""The text of a cell without Markdown's own backslashes; those of LaTeX stay.
+
+    >>> unescaped(r"2\*3"), unescaped(r"$\\frac{1}{2}$"), unescaped(r"\frac{1}{2}")
+    ('2*3', '$\\frac{1}{2}$', '\\frac{1}{2}')
+    """
+    return _ESCAPED.sub(r"\1", _DOUBLED.sub(r"\\", text))
+
+
+def escaped(text: str) -> str:
+    r"""The text as it can be written into a cell or a line, so that `unescaped` gives it back.
+
+    >>> escaped("2*3"), escaped("$x_1$")
+    ('2\\*3', '$x_1$')
+    """
+    signs = r"([|])" if "$" in text or "`" in text else r"([|*_])"
+    return re.sub(signs, r"\\\1", " ".join(text.split()))

@@ -1,0 +1,308 @@
+"""Matrices in the code of a notebook, and in what NumPy printed below it: read as they stand, and never run.
+
+The code is parsed, and nothing else is done with it.  A value is read where it is written out: lists of numbers,
+arithmetic of numbers alone, texts such as "e^2/3" for exact values.  What has to be computed has its value in the
+output, which is read in the same way.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from symattn.marking.submissions.written import Cells, Line
+
+LONGEST = 20_000
+"""Characters of a cell, or of one output, that are looked at."""
+DEEPEST = 40
+"""Operations, calls and brackets inside one another."""
+
+
+@dataclass
+class Code:
+    """What one cell says: names with the matrices written out for them, none where they are computed.
+
+    `shown` is the name whose value stands below the cell, "" if there is none.
+    """
+
+    names: dict[str, Cells | Line | None] = field(default_factory=dict)
+    shown: str = ""
+
+
+class _ComputedError(Exception):
+    """A value that does not stand there."""
+
+
+def read_code(source: str) -> Code | None:
+    """The code of one cell; None if it is not Python, or far too long.
+
+    >>> code = read_code("Q = np.array([[1/2, -np.exp(2)], ['√3', 2**3]])\\nS = Q @ K.T\\nS")
+    >>> code.names, code.shown
+    ({'Q': Cells(rows=(('1/2', '-exp(2)'), ('√3', '2^3')), factor=''), 'S': None}, 'S')
+    """
+    parsed = _parsed(_MAGIC.sub("", source.replace("\r\n", "\n").replace("\r", "\n")))
+    if parsed is None:
+        return None
+    module, values = parsed
+    code = Code()
+    for statement in module.body:
+        _read_statement(statement, values, code)
+    code.shown = _shown(module.body[-1]) if module.body else ""
+    return code
+
+
+def printed(output: str) -> Cells | None:
+    """A matrix as NumPy or SymPy shows it, or `print` does; None if the output is anything else, or not all of it.
+
+    >>> printed("array([[0.09  , 1.    ],\\n       [0.6652, 0.2447]])").rows
+    (('0.0900', '1.0000'), ('0.6652', '0.2447'))
+    >>> printed("[[ 0 -2]\\n [ 2  1]]").rows
+    (('0', '-2'), ('2', '1'))
+    """
+    text = output.strip()
+    if _WITHOUT_COMMAS.fullmatch(text):
+        rows = (", ".join(row.split()) for row in _ROW.findall(text))
+        text = f"array([{', '.join(f'[{row}]' for row in rows)}])"
+    parsed = _parsed(text)
+    if parsed is None:
+        return None
+    module, values = parsed
+    match module.body:
+        case [ast.Expr(ast.Call() | ast.List() as shown)]:
+            try:
+                found = values.matrix(shown)
+            except _ComputedError:
+                return None
+            if not isinstance(found, Cells) or not all(text for row in found.rows for text in row):  # [0, 1, ..., 9]
+                return None
+            return _with_zeros(found) if text.startswith(("array", "tensor")) and "e" not in text[6:] else found
+    return None
+
+
+_MAGIC = re.compile(r"^[ \t]*[%!?][^\n]*", re.MULTILINE)
+_WITHOUT_COMMAS = re.compile(r"\[(?:\s*\[(?:[\s\d.+-]|e[+-]\d|inf|nan)*\])+\s*\]")
+_ROW = re.compile(r"\[([^\[\]]*)\]")
+_PLAIN = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+def _with_zeros(cells: Cells) -> Cells:
+    """The decimals of an array with equally many places, as NumPy rounds them: it prints no zeros at their ends."""
+    places = max(
+        (len(text.partition(".")[2]) for row in cells.rows for text in row if _PLAIN.fullmatch(text)), default=0
+    )
+
+    def filled(text: str) -> str:
+        whole, _, decimals = text.partition(".")
+        return f"{whole}.{decimals.ljust(places, '0')}" if places and _PLAIN.fullmatch(text) else text
+
+    return Cells(tuple(tuple(map(filled, row)) for row in cells.rows), cells.factor)
+
+
+def _parsed(source: str) -> tuple[ast.Module, _Values] | None:
+    """The syntax tree and what reads values in it; None if it is not Python, nested too deeply, or too long."""
+    if len(source) > LONGEST:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about the student's code
+            return ast.parse(source), _Values(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+# ------------------------------------------------------------------------------------ statements
+
+
+def _read_statement(statement: ast.stmt, values: _Values, code: Code) -> None:
+    value: ast.expr | None = None
+    match statement:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return  # what has a name in there has none outside
+        case ast.Assign(targets, right) if all(isinstance(target, ast.Name) for target in targets):
+            value = right
+        case ast.AnnAssign(ast.Name(), _, right):
+            value = right
+    try:
+        written = values.matrix(value) if value else None
+    except _ComputedError:
+        written = None
+    for name in dict.fromkeys(_assigned(statement)):
+        if written is not None and written.blank:
+            code.names.pop(name, None)
+        else:
+            code.names[name] = written
+
+
+def _assigned(statement: ast.stmt) -> Iterator[str]:
+    """The names that a statement gives a value, or a part of one: Q[0, 1] = 2."""
+    for node in ast.walk(statement):
+        match node:
+            case ast.Name(name, ast.Store()) | ast.Subscript(ast.Name(name), _, ast.Store()):
+                yield name
+
+
+def _shown(statement: ast.stmt) -> str:
+    """The name whose value stands below the cell."""
+    match statement:
+        case ast.Expr(ast.Name(name) | ast.Call(ast.Name("print" | "display"), [ast.Name(name)])):
+            return name
+    return ""
+
+
+# ------------------------------------------------------------------------------------ values
+
+SUM, PRODUCT, POWER, ATOM = range(4)  # how tightly a number holds together
+Number = tuple[str, int]
+
+_ARRAYS = frozenset(["array", "asarray", "matrix", "asmatrix", "Matrix", "ImmutableMatrix", "tensor"])
+_FUNCTIONS = {"exp": "exp", "sqrt": "sqrt", "log": "ln", "ln": "ln", "sin": "sin", "cos": "cos"}
+_FRACTIONS = frozenset(["Fraction", "Rational"])
+_THEMSELVES = _FRACTIONS | {"Integer", "Float", "S", "sympify", "int", "float", "float64", "int64"}
+_CONSTANTS = {"e": "e", "E": "e", "inf": "inf", "oo": "inf", "nan": "nan"}
+_OPERATIONS: dict[type[ast.operator], tuple[str, int]] = {
+    ast.Add: ("+", SUM), ast.Sub: ("-", SUM), ast.Mult: ("*", PRODUCT), ast.Div: ("/", PRODUCT), ast.Pow: ("^", POWER),
+}  # fmt: skip
+
+
+class _Values:
+    """Values written out in some source, as the texts that people would type."""
+
+    def __init__(self, source: str) -> None:
+        self.lines = source.encode().split(b"\n")
+
+    def matrix(self, node: ast.expr, depth: int = 0) -> Cells | Line:
+        """Lists of rows, one row, a number, a text; an array of these, turned or times a number.
+
+        Only an array has a factor: a list times a number is the list again and again.
+        """
+        if depth > DEEPEST:
+            raise _ComputedError
+        match node:
+            case ast.List(items) | ast.Tuple(items):
+                return Cells(self.rows(items))
+            case ast.Call(function, [first, *_]) if _last_name(function) in _ARRAYS:
+                return self.matrix(first, depth + 1)
+            case ast.Attribute(inner, "T") if _is_array(inner):
+                cells = self.cells(inner, depth)
+                return Cells(tuple(zip(*cells.rows, strict=True)), cells.factor)
+            case ast.UnaryOp(ast.USub(), inner) if _is_array(inner):
+                return _times(self.cells(inner, depth), "-1")
+            case ast.BinOp(inner, ast.Mult(), number) if _is_array(inner):
+                return _times(self.cells(inner, depth), self.number(number)[0])
+            case ast.BinOp(number, ast.Mult(), inner) if _is_array(inner):
+                return _times(self.cells(inner, depth), self.number(number)[0])
+            case ast.BinOp(inner, ast.Div(), number) if _is_array(inner):
+                return _times(self.cells(inner, depth), f"1/{_at_least(POWER, self.number(number))}")
+            case ast.Constant(str(text)):
+                return Line(text)
+        return Cells(((self.entry(node),),))
+
+    def cells(self, node: ast.expr, depth: int) -> Cells:
+        """The same, where it must have entries, and in every row as many."""
+        found = self.matrix(node, depth + 1)
+        if not isinstance(found, Cells) or len(set(map(len, found.rows))) != 1:
+            raise _ComputedError
+        return found
+
+    def rows(self, items: Sequence[ast.expr]) -> tuple[tuple[str, ...], ...]:
+        inner = [self._row(item) for item in items]
+        if all(row is None for row in inner):
+            return (tuple(map(self.entry, items)),)
+        if any(row is None for row in inner):
+            raise _ComputedError
+        return tuple(tuple(map(self.entry, row or ())) for row in inner)
+
+    def _row(self, node: ast.expr) -> Sequence[ast.expr] | None:
+        """What stands in an inner list; None if it is not a list."""
+        match node:
+            case ast.List(items) | ast.Tuple(items):
+                return items
+            case ast.Call(function, [ast.List(items) | ast.Tuple(items)]) if _last_name(function) in _ARRAYS:
+                return items
+        return None
+
+    def entry(self, node: ast.expr) -> str:
+        """One entry as a text; "" for what is still open."""
+        match node:
+            case ast.Constant(str(text)):
+                return text
+            case ast.Constant(bool(value)):
+                return str(value).lower()
+            case ast.Constant(value) if value is None or value is ...:
+                return ""
+        return self.number(node)[0]
+
+    def number(self, node: ast.expr, depth: int = 0) -> Number:
+        """Arithmetic of numbers, with brackets where they are needed."""
+        if depth > DEEPEST:
+            raise _ComputedError
+        match node:
+            case ast.Constant(value) if type(value) in (int, float):
+                return self.digits(node), ATOM
+            case ast.UnaryOp(ast.USub() | ast.UAdd() as sign, body):
+                inner = _at_least(PRODUCT, self.number(body, depth + 1))
+                return ("-" if isinstance(sign, ast.USub) else "") + inner, SUM
+            case ast.BinOp(left, operator, right) if type(operator) in _OPERATIONS:
+                infix, own = _OPERATIONS[type(operator)]
+                # 1 - (2 - 3) and 2^(1/2) need brackets at the right, (2^3)^2 and (-1)/2 at the left
+                before = _at_least(own + (own == POWER), self.number(left, depth + 1))
+                return before + infix + _at_least(own + 1, self.number(right, depth + 1)), own
+            case ast.Call(function, [argument], []) if (name := _last_name(function)) in _FUNCTIONS:
+                return f"{_FUNCTIONS[name]}({self.number(argument, depth + 1)[0]})", ATOM
+            case ast.Call(function, [ast.Constant(str(text))], []) if _last_name(function) in _THEMSELVES:
+                return text, SUM
+            case ast.Call(function, [argument], []) if _last_name(function) in _THEMSELVES:
+                return self.number(argument, depth + 1)
+            case ast.Call(function, [above, below], []) if _last_name(function) in _FRACTIONS:
+                return self.number(ast.BinOp(above, ast.Div(), below), depth + 1)
+            case ast.Name() | ast.Attribute(ast.Name()) if (name := _last_name(node)) in _CONSTANTS:
+                return _CONSTANTS[name], ATOM
+        raise _ComputedError
+
+    def digits(self, node: ast.Constant) -> str:
+        """A number with the digits that were typed: 0.50 has two places, 1e-3 is 0.001, 1. is 1."""
+        typed = self.lines[node.lineno - 1][node.col_offset : node.end_col_offset].decode().replace("_", "").lower()
+        if not _DECIMAL.fullmatch(typed):
+            raise _ComputedError  # 0xff
+        return format(Decimal(typed), "f")
+
+
+_DECIMAL = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?")
+
+
+def _at_least(tightness: int, number: Number) -> str:
+    text, own = number
+    return text if own >= tightness else f"({text})"
+
+
+def _times(cells: Cells, factor: str) -> Cells:
+    return Cells(cells.rows, f"({cells.factor})*({factor})" if cells.factor else factor)
+
+
+def _last_name(node: ast.expr) -> str:
+    """exp, of np.exp or exp."""
+    match node:
+        case ast.Name(name) | ast.Attribute(ast.Name(), name):
+            return name
+    return ""
+
+
+def _is_array(node: ast.expr, depth: int = 0) -> bool:
+    """Whether it is a call of np.array and the like, perhaps in brackets and operations of its own."""
+    if depth > DEEPEST:
+        return False
+    match node:
+        case ast.Call(function):
+            return _last_name(function) in _ARRAYS
+        case ast.Attribute(inner, "T") | ast.UnaryOp(ast.USub(), inner):
+            return _is_array(inner, depth + 1)
+        case ast.BinOp(left, ast.Mult() | ast.Div(), right):
+            return _is_array(left, depth + 1) or _is_array(right, depth + 1)
+    return False
+
+
+__all__ = ["Code", "printed", "read_code"]

@@ -1,0 +1,437 @@
+"""Answers in TOML, JSON and CSV, and matrices in a LaTeX file.
+
+sheet = "X6A9-X3ZM"                      {"sheet": "X6A9-X3ZM",            part,row,column,answer
+name = "Ada"                              "answers": {                     Q,1,1,1
+[answers]                                   "Q": [[1, "1/2"]],             Q,1,2,1/2
+Q = [[1, "1/2"], [0, 2]]                    "b": ["A", "C"]}}              b,,,A C
+b = ["A", "C"]
+[answers.q2]                  (of an exam with several questions)
+S = "1/7 * [[1, 2], [3, 4]]"
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+from symattn.errors import InputError
+from symattn.foundation.files import toml
+from symattn.foundation.languages import Message, message
+from symattn.marking.attempt import Remark
+from symattn.marking.submissions import labels
+from symattn.marking.submissions.blocks import page
+from symattn.marking.submissions.entries import entry
+from symattn.marking.submissions.latex import latex_matrices
+from symattn.marking.submissions.markdown import identity_of
+from symattn.marking.submissions.written import Cells, Line, Paper, Raw, Several, Written
+from symattn.teaching.question import ChoiceAnswer, PropertyAnswer, Question, RubricAnswer
+
+HEAD = {"sheet": "sheet", "paper": "sheet", "name": "name", "student": "student", "id": "student",
+        "student id": "student", "student_id": "student"}  # fmt: skip
+MOST_VALUES = 20_000
+"""Numbers and texts in one file, nested at most as deep as `DEEPEST`."""
+DEEPEST = 8
+
+
+@cache
+def _head() -> Mapping[str, str]:
+    """What names the sheet and the student, in every language."""
+    shown = {label.casefold(): field for label, field in labels.fields().items()}
+    return {**labels.in_every_language(HEAD), **shown, **HEAD}
+
+
+_NUMBER = re.compile(r"(?i)(?:q[ _-]?)?(\d{1,3})")
+
+
+def _question(name: str) -> int:
+    """The number of a question, from 0: of 2, q2, Question 2, Aufgabe 2; −1 if it is none."""
+    found = _NUMBER.fullmatch(name.strip()) or labels.question().fullmatch(name.strip())
+    return labels.number_in(found) - 1 if found else -1
+
+
+def toml_data(text: str, decimal_mark: str) -> dict[str, Any]:
+    """A TOML file; decimals keep their digits.  `InputError` says where it cannot be read."""
+    return toml(text, "It", _digits(decimal_mark))
+
+
+def json_data(text: str, decimal_mark: str) -> dict[str, Any]:
+    """A JSON file; numbers keep their digits.  `InputError` says where it cannot be read."""
+    try:
+        data = json.loads(text, parse_float=_digits(decimal_mark), parse_int=str, parse_constant=str.lower)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise InputError(f"This is not JSON, or it is cut off: {error.msg} ({place}).") from error
+    except RecursionError as error:
+        raise InputError("This JSON is nested too deeply to be used.") from error
+    if not isinstance(data, dict):
+        raise InputError(f'It holds {_kind(data)}, where an object such as {{"answers": {{…}}}} was expected.')
+    return data
+
+
+def _digits(decimal_mark: str) -> Callable[[str], str]:
+    """Decimals of the file's own syntax as text, in the student's decimal mark if one was stated.
+
+    25e-2 is 0.25 here, and no product with e.
+    """
+
+    def text(number: str) -> str:
+        power = number.lower().partition("e")[2]
+        short = power.lstrip("+-").isdigit() and len(power) < 4
+        plain = format(Decimal(number), "f") if short else number
+        return plain.replace(".", ",") if decimal_mark == "," else plain
+
+    return text
+
+
+def head_of(data: Mapping[str, Any]) -> tuple[str, str, str]:
+    """The sheet's identity, the name and the number of the student, as far as they are there."""
+    found = {"sheet": "", "name": "", "student": ""}
+    for key, value in data.items():
+        if (field := _head().get(key.casefold())) and isinstance(value, str | int):
+            found[field] = str(value).strip()
+    return found["sheet"], found["name"], found["student"]
+
+
+def read_data(data: Mapping[str, Any], questions: Sequence[Question]) -> Paper:
+    """The answers in a TOML or JSON file."""
+    paper = Paper.of(questions, *head_of(data))
+    if sum(1 for _ in _values(data)) > MOST_VALUES:
+        raise InputError(f"It holds more than {MOST_VALUES} values; that is not a sheet of answers.")
+    own = {key: value for key, value in data.items() if key.casefold() not in _head() and key not in _SECTIONS}
+    answers = data.get("answers", {})
+    _read_answers(paper, own, "")
+    if isinstance(answers, Mapping):
+        _read_answers(paper, answers, "answers.")
+    else:
+        says = message("It is {kind}, where a table of parts was expected.", kind=_kind(answers))
+        paper.remarks.append(Remark("answers", says))
+    for key in ("question", "questions"):
+        _read_questions(paper, data.get(key, {}), key)
+    if len(questions) == 1:
+        _read_extras(paper.written[0], data)
+    return paper
+
+
+_SECTIONS = ("answers", "question", "questions", "methods", "points", "symattn")
+
+
+def _values(value: object, depth: int = 0) -> Iterator[object]:
+    if depth > DEEPEST:
+        raise InputError(f"It is nested more than {DEEPEST} deep; that is not a sheet of answers.")
+    if isinstance(value, Mapping | list):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from _values(inner, depth + 1)
+    else:
+        yield value
+
+
+def _read_questions(paper: Paper, value: object, key: str) -> None:
+    """[question.2], or [[question]] one after the other."""
+    if isinstance(value, list):
+        value = {str(number): one for number, one in enumerate(value, 1)}
+    if isinstance(value, Mapping):
+        _read_answers(paper, value, f"{key}.")
+
+
+def _read_answers(paper: Paper, answers: Mapping[str, Any], where: str) -> None:
+    """Answers by part, or by question and then by part."""
+    for key, value in answers.items():
+        number = _question(key)
+        if isinstance(value, Mapping) and 0 <= number < len(paper.written):
+            written = paper.written[number]
+            inner = value.get("answers", value)
+            for name, answer in inner.items() if isinstance(inner, Mapping) else ():
+                if name not in ("methods", "points"):
+                    _put(written, name, answer, f"{where}{key}.{name}")
+            _read_extras(written, value)
+        elif len(paper.written) == 1:
+            _put(paper.written[0], key, value, f"{where}{key}")
+        elif number < 0 or not isinstance(value, Mapping):
+            says = message(
+                "It is not told which question {name} belongs to; write [answers.q1], [answers.q2] and so on.",
+                name=repr(key),
+            )
+            paper.remarks.append(Remark(f"{where}{key}", says))
+        else:
+            says = message(
+                "There is no question {number}; the paper has {count}.", number=number + 1, count=len(paper.written)
+            )
+            paper.remarks.append(Remark(f"{where}{key}", says))
+
+
+def _read_extras(written: Written, data: Mapping[str, Any]) -> None:
+    """The parts whose method a person has ticked, and the points that one gave."""
+    methods = data.get("methods", [])
+    for name in methods if isinstance(methods, list) else [methods]:
+        part = written.names.find(str(name))
+        if part:
+            written.methods.append(part)
+        else:
+            written.remark("methods", message("There is no part {name} in this question.", name=repr(name)))
+    points = data.get("points", {})
+    for name, number in points.items() if isinstance(points, Mapping) else ():
+        part = written.names.find(name)
+        if part and len(str(number)) < 4 and str(number).isdecimal():
+            written.points[part] = int(number)
+        else:
+            says = message(
+                "{name} with {points} is no part with a whole number of points.", name=repr(name), points=repr(number)
+            )
+            written.remark("points", says)
+
+
+def _put(written: Written, name: str, value: Any, where: str) -> None:
+    named = "" if written.names.tokens(name) else written.names.find(name)
+    part = next((part for part in written.question.parts if part.name == named), None)
+    raw = _raw(value, letters=part is not None and isinstance(part.answer, ChoiceAnswer))
+    if raw is None:
+        says = message("Found {kind}, where a matrix, a number or a text was expected.", kind=_kind(value))
+        written.remark(where, says)
+    elif part is None and not isinstance(raw, Cells) and isinstance(raw, Several):
+        written.remark(where, _no_part(name, written))
+    elif part is not None and isinstance(part.answer, PropertyAnswer) and name in part.answer.model:
+        written.put(name, Several({name: raw}) if not isinstance(raw, Several) else raw, where)
+    elif part is not None and isinstance(part.answer, RubricAnswer) and isinstance(raw, Cells):
+        written.put(name, Line("\n".join(" ".join(row) for row in raw.rows)), where)
+    elif not written.put(name, raw, where) and not raw.blank:
+        written.remark(where, _no_part(name, written))
+
+
+def _no_part(name: str, written: Written) -> Message:
+    parts = ", ".join(written.names.parts)
+    return message("{name} is no part of the question; there are {parts}.", name=repr(name), parts=parts)
+
+
+def _raw(value: Any, letters: bool = False) -> Raw | None:
+    """A value of the file as something that was written: rows, a list as one row, a text, matrices by name."""
+    match value:
+        case None | bool() | int() | float() | str():
+            return Line(_text(value))
+        case [*rows] if rows and all(isinstance(row, list) for row in rows):
+            return Cells(tuple(tuple(map(_text, row)) for row in rows)) if _flat(rows) else None
+        case [*row] if not any(isinstance(x, list | dict) for x in row):
+            return Line(" ".join(map(_text, row))) if letters else Cells((tuple(map(_text, row)),))
+        case {"factor": factor, "rows": rows} if isinstance(rows, list):
+            inner = _raw(rows)
+            return Cells(inner.rows, _text(factor)) if isinstance(inner, Cells) else None
+        case {**named}:
+            matrices = {str(name): raw for name, x in named.items() if isinstance(raw := _raw(x), Cells | Line)}
+            return Several(matrices) if len(matrices) == len(named) and matrices else None
+    return None
+
+
+def _flat(rows: list[list[Any]]) -> bool:
+    return not any(isinstance(x, list | dict) for row in rows for x in row)
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
+
+
+def _kind(value: object) -> str:
+    match value:
+        case list():
+            return message("a list") if _flat([value]) else message("a list of lists")
+        case Mapping():
+            return message("a table")
+    return repr(str(value)[:40])
+
+
+# ------------------------------------------------------------------------------------ CSV
+
+
+def read_csv(text: str, questions: Sequence[Question]) -> Paper:
+    """Lines of part, row, column, answer; or, part by part, a line with its name and then its rows."""
+    rows = _csv_rows(text)
+    paper = Paper.of(questions)
+    rows = [row for row in rows if not _csv_head(paper, row)]
+    if long := _long_form(rows):
+        _read_long(paper, *long)
+    else:
+        _read_blocks(paper, rows)
+    return paper
+
+
+def csv_head(text: str) -> tuple[str, str, str]:
+    """The sheet's identity, the name and the number of the student, as far as there are lines that say them."""
+    paper = Paper([])
+    for row in _csv_rows(text):
+        _csv_head(paper, row)
+    return paper.sheet, paper.name, paper.student
+
+
+def _csv_rows(text: str) -> list[list[str]]:
+    """The cells of every line, at tabs, semicolons or commas, whichever the lines have most alike."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    counts = {mark: sum(mark in line for line in lines) for mark in ("\t", ";", ",")}
+    mark = "\t" if counts["\t"] * 2 > len(lines) else ";" if counts[";"] * 2 >= max(1, counts[","]) else ","
+    try:
+        return [[cell.strip() for cell in row] for row in csv.reader(text.splitlines(), delimiter=mark)]
+    except csv.Error as error:
+        raise InputError(f"This is not CSV: {error}.") from error
+
+
+def _csv_head(paper: Paper, row: list[str]) -> bool:
+    if len(row) < 2 or (field := _head().get(row[0].casefold().rstrip(":： "))) is None or any(row[2:]):
+        return False
+    setattr(paper, field, row[1])
+    return True
+
+
+COLUMNS = {"question": "question", message("part"): "part", "step": "part", "matrix": "part", "row": "row", "i": "row",
+           "column": "column", "col": "column", "j": "column", "answer": "answer", "value": "answer",
+           "entry": "answer"}  # fmt: skip
+
+
+@cache
+def _columns() -> Mapping[str, str]:
+    """The heads of columns in every language."""
+    return labels.in_every_language(COLUMNS)
+
+
+def _long_form(rows: list[list[str]]) -> tuple[dict[str, int], list[list[str]]] | None:
+    """Which column holds what, by the head or by what stands in them, and the lines below it."""
+    filled = [row for row in rows if any(row)]
+    if not filled:
+        return None
+    heads = [_columns().get(cell.casefold()) for cell in filled[0]]
+    if "part" in heads and "answer" in heads:
+        return {name: j for j, name in enumerate(heads) if name}, filled[1:]
+    for order in (("question", "part", "row", "column", "answer"), ("part", "row", "column", "answer")):
+        if all(len(row) == len(order) and _fits(row, order) for row in filled):
+            return {name: j for j, name in enumerate(order)}, filled
+    return None
+
+
+def _fits(row: list[str], order: Sequence[str]) -> bool:
+    by_name = dict(zip(order, row, strict=True))
+    numbers = (by_name["row"], by_name["column"], str(_question(by_name.get("question", "1")) + 1))
+    return (
+        bool(by_name["part"])
+        and all(not cell or cell.isdecimal() for cell in numbers)
+        and not by_name["part"].isdigit()
+    )
+
+
+def _read_long(paper: Paper, columns: Mapping[str, int], rows: list[list[str]]) -> None:
+    entries: dict[tuple[int, str], dict[tuple[int, int], str]] = {}
+    for row in rows:
+        cell = {name: row[j] if j < len(row) else "" for name, j in columns.items()}
+        question = _question(cell.get("question") or "1")
+        places = [cell.get(name, "") or "1" for name in ("row", "column")]
+        if not 0 <= question < len(paper.written) or not all(x.isdecimal() and 0 < int(x[:4]) <= 64 for x in places):
+            says = message("{text} names no question, row and column, counted from 1.", text=repr(", ".join(row)[:60]))
+            paper.remarks.append(Remark(cell["part"], says))
+            continue
+        i, j = (int(x[:4]) for x in places)
+        here = entries.setdefault((question, cell["part"]), {})
+        if here.get((i, j), cell["answer"]) != cell["answer"]:
+            says = message("It was answered twice; the last answer counts.")
+            paper.written[question].remark(f"{cell['part']}[{i},{j}]", says)
+        here[i, j] = cell["answer"]
+    for (question, part), found in entries.items():
+        high, wide = (max(place[axis] for place in found) for axis in (0, 1))
+        matrix = tuple(tuple(found.get((i, j), "") for j in range(1, wide + 1)) for i in range(1, high + 1))
+        _put_cells(paper.written[question], part, matrix)
+
+
+def _read_blocks(paper: Paper, rows: list[list[str]]) -> None:
+    """A line with the part's name, its rows below, an empty line or another name at the end."""
+    question, part = 0, ""
+    matrix: list[tuple[str, ...]] = []
+
+    def done() -> None:
+        if part and matrix:
+            _put_cells(paper.written[question], part, tuple(matrix))
+        matrix.clear()
+
+    begins = True  # a new block
+    for row in [*rows, []]:
+        cells = [cell for cell in row if cell]
+        name = cells[0].rstrip(":=") if len(cells) == 1 and row[0] else ""
+        number = -1 if name.isdigit() else _question(name)
+        if not cells:
+            done()
+        elif 0 <= number < len(paper.written) > 1:
+            done()
+            question, part = number, ""
+        elif name and paper.written[question].names.find(name) and (begins or _is_name(name, matrix)):
+            done()
+            part = name
+        elif part:
+            matrix.append(tuple(_without_tail(row)))
+        else:
+            says = message("{text} stands below no part's name.", text=repr(", ".join(cells)[:60]))
+            paper.remarks.append(Remark("CSV", says))
+        begins = not part or not cells
+
+
+def _is_name(cell: str, matrix: Sequence[tuple[str, ...]]) -> bool:
+    """Whether a cell alone in the middle of a block begins another one: below rows of numbers, and no number itself."""
+    return bool(matrix) and len(matrix[-1]) > 1 and not entry(cell).readable
+
+
+def _without_tail(row: list[str]) -> list[str]:
+    """A line without the empty cells that a spreadsheet writes behind it."""
+    wide = max((j for j, cell in enumerate(row, 1) if cell), default=0)
+    return row[:wide]
+
+
+def _put_cells(written: Written, part: str, rows: tuple[tuple[str, ...], ...]) -> None:
+    single = len(rows) == 1 == max(map(len, rows), default=0)
+    _put(written, part, rows[0][0] if single else [list(row) for row in rows], part)
+
+
+# ------------------------------------------------------------------------------------ LaTeX
+
+
+def read_latex(text: str, questions: Sequence[Question]) -> Paper:
+    """Matrices by name in a LaTeX file; of several papers' questions each below a heading that says "Question 2"."""
+    paper = Paper.of(questions, *latex_head(text))
+    starts = [(found.start(), labels.number_in(found) - 1) for found in labels.question().finditer(text)]
+    single = len(questions) == 1
+    if not single and not starts:
+        raise InputError(
+            f"The paper has {len(questions)} questions, and nothing in the file says which of them a matrix is of; "
+            "headings such as Question 1 were expected."
+        )
+    ends = [*(start for start, _ in starts[1:]), len(text)]
+    pieces = [(0, text)] if single else [
+        (number, text[start:end])
+        for (start, number), end in zip(starts, ends, strict=True)
+        if 0 <= number < len(questions)
+    ]  # fmt: skip
+    for number, piece in pieces:
+        written = paper.written[number]
+        shift = text[: text.find(piece)].count("\n")
+        for line, matrix in latex_matrices(piece, comments=True):
+            where = f"line {line + shift}"
+            cells = Cells(matrix.rows, matrix.factor)
+            if matrix.name and not written.put(_last_word(matrix.name, written), cells, where):
+                says = message("{name} is no part of the question and no step of it.", name=repr(matrix.name[:40]))
+                written.remark(where, says)
+    return paper
+
+
+def latex_head(text: str) -> tuple[str, str, str]:
+    r"""The sheet's identity, the name and the number of the student, behind labels or in the lines printed for them.
+
+    >>> latex_head(r"\sheetfields{\headfield{Nom: Ada}} \fillinshort{Matrikelnummer~\writingline{60}{17}}")
+    ('', 'Ada', '17')
+    """
+    lines = _HEAD_FIELD.sub(r"\n\n\1\n\n", _WRITING_LINE.sub(r"\n\n\1: \2\n\n", text))
+    return identity_of(page(lines))
+
+
+_HEAD_FIELD = re.compile(r"\\headfield\{([^{}]*)\}")
+_WRITING_LINE = re.compile(r"\\fillin[a-z]*\{([^{}~]*)~\\writingline\{[^{}]*\}\{([^{}]*)\}\}")
+
+
+def _last_word(name: str, written: Written) -> str:
+    """The name itself, or its last word: `so Q`."""
+    return name if written.names.find(name) else name.split()[-1]

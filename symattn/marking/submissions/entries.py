@@ -1,0 +1,305 @@
+"""One number as a student typed it, with all the decoration that editors and habits put round it.
+
+`symattn.exact.reading` knows the notation of numbers; this module knows that of people: what means "nothing written",
+what is crossed out, which of two values counts.  Nothing a student can type raises here: what cannot be read is an
+`Entry` with a complaint.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import zip_longest
+from typing import NamedTuple
+
+from symattn.errors import InputError, ReadError, SymattnError, pointer_of
+from symattn.exact import Value, compare, is_symbolic
+from symattn.exact.intervals import enclose
+from symattn.exact.reading import LONGEST_TEXT, Reading, read
+from symattn.exact.tree import OverBudget, Product
+from symattn.exact.values import RATIONAL, NegativeInfinity, has_symbols
+from symattn.foundation.languages import message
+from symattn.marking.attempt import BLANK, Entry, Grid
+
+LONGEST_SIZE = 1000
+"""Digits of a factor: as a fraction e^(-10^12) would have as many as that."""
+
+AUTO = "auto"
+"""A decimal mark: each number as it can be read, with a point if with either."""
+
+
+class Noticed(NamedTuple):
+    """An entry, and in one sentence what else stood in its box; "" if nothing did."""
+
+    entry: Entry
+    remark: str = ""
+
+
+def entry(text: str, decimal_mark: str = ".", *, symbols: bool = False, factor: Reading | None = None) -> Entry:
+    """One number as it was written: with a common `factor` outside the matrix multiplied in.
+
+    Never raises for anything typed: what cannot be read becomes an entry with a complaint, what says "nothing here"
+    (underscores, a question mark, a dash, crossed out) a blank one.  `decimal_mark` is ".", "," or "auto".
+
+    >>> entry("**0,25**", ",").value, entry("25 %").unit, entry("___").blank
+    (Fraction(1, 4), Fraction(1, 100), True)
+    """
+    return noticed(text, decimal_mark, symbols=symbols, factor=factor).entry
+
+
+def noticed(text: str, decimal_mark: str = ".", *, symbols: bool = False, factor: Reading | None = None) -> Noticed:
+    """As `entry`, and told whether two values stood in one box."""
+    if len(text) > LONGEST_TEXT:
+        says = message(
+            "The answer has {length} characters; at most {most} can be read as one number.",
+            length=len(text), most=LONGEST_TEXT,
+        )  # fmt: skip
+        return Noticed(Entry(text[:LONGEST_TEXT], complaint=says))
+    shown = visible(text).strip()
+    source = undecorated(without_crossed_out(shown))
+    if is_blank(source):
+        return Noticed(BLANK)
+    *before, last = _ALTERNATIVES.split(source)
+    chosen, differs = _last_of_chain(shown, last, decimal_mark, symbols)
+    if before:
+        remark = message("Two values stand in one box ({text}); the last one counts.", text=_short(shown))
+        return Noticed(_scaled(chosen, factor), remark)
+    if not differs:
+        return Noticed(_scaled(chosen, factor))
+    remark = message("The two sides of {text} are not equal; the last one counts.", text=_short(shown))
+    return Noticed(_scaled(chosen, factor), remark)
+
+
+def grid(rows: Sequence[Sequence[str]], decimal_mark: str = ".") -> Grid:
+    """A matrix of numbers; short rows are filled up with blanks."""
+    return grid_of([[entry(text, decimal_mark) for text in row] for row in rows])
+
+
+def grid_of(rows: Iterable[Sequence[Entry]]) -> Grid:
+    """Rows of entries as a matrix; short ones are filled up with blanks."""
+    columns = zip_longest(*rows, fillvalue=BLANK)
+    return Grid(tuple(zip(*columns, strict=True)))
+
+
+# ------------------------------------------------------------------------------------ what is written
+
+
+def visible(text: str) -> str:
+    """The text without characters that cannot be seen, and with every digit, letter and sign in its plain form.
+
+    Digits of any script and full-width, bold or slanted characters become those of ASCII; superscripts and fractions
+    (½) stay, since they mean something else than the plain character.
+
+    >>> visible("\\u200b１∕２ 𝑒² ٣")
+    '1∕2 e² 3'
+    """
+    return text if text.isascii() else "".join(map(_plain, text))
+
+
+def _plain(character: str) -> str:
+    if character.isascii():
+        return character
+    category = unicodedata.category(character)
+    if category == "Nd":
+        return str(unicodedata.decimal(character))
+    if category == "Zs":
+        return " "
+    if category == "Cf":
+        return ""
+    way = unicodedata.decomposition(character).partition(" ")[0]
+    return unicodedata.normalize("NFKC", character) if way in ("<wide>", "<font>", "<small>") else character
+
+
+_CROSSED_OUT = re.compile(
+    r"~~[^~]*~~"
+    r"|<(del|s|strike)>[^<]*</\1>"
+    r"|\\(?:cancel|bcancel|xcancel|sout|st)\s*\{(?:[^{}]|\{[^{}]*\})*\}"
+    "|(?:[^\u0335-\u0338][\u0335-\u0338])+",
+)
+
+
+def without_crossed_out(text: str) -> str:
+    """What is left of ~~3~~ 4, <del>3</del> 4, \\cancel{3} 4, and 3̶ 4.
+
+    >>> without_crossed_out("~~3~~ 4").strip()
+    '4'
+    """
+    return _CROSSED_OUT.sub(" ", text)
+
+
+_WRAPPED = [
+    (re.compile(pattern, re.DOTALL), keep)
+    for pattern, keep in (
+        (r"\$\$([^$]*)\$\$", 1),
+        (r"\$`([^`]*)`\$", 1),
+        (r"\$([^$]*)\$", 1),
+        (r"\\\(((?:(?!\\[()]).)*)\\\)", 1),
+        (r"\\\[((?:(?!\\[\[\]]).)*)\\\]", 1),
+        (r"\*\*(.*)\*\*", 1),
+        (r"__([^_]+)__", 1),
+        (r"\*([^*]*)\*", 1),
+        (r"_([^_]+)_", 1),
+        (r"`+([^`]*)`+", 1),
+        (r"<([a-z]{1,6})>([^<]*)</\1>", 2),
+        (r"\\(boxed|num|mathbf|boldsymbol|bm|text|mathrm|underline|textbf|ensuremath)\s*\{(.*)\}", 2),
+    )
+]
+_END_OF_SENTENCE = re.compile(r"[0-9)}%][.,]$")
+_ESCAPED = re.compile(r"\\([-+*/=._^()\[\]<>|~#&`'\"?@$])")
+_UPRIGHT = re.compile(r"\\(?:mathrm|mathit|mathsf|text|operatorname|mathbf)(?![A-Za-z])")
+_GROUPED = re.compile(r"[+\-−]?\d{1,3}(?:[ '’]\d{3}){1,60}")  # 4 194 304; with commas it could be a decimal
+_NO_GROUPING = str.maketrans("", "", " '’")
+_DEEPEST_WRAPPING = 8
+_RAISED = re.compile(r"<sup>([^<]*)</sup>")
+
+
+def undecorated(text: str) -> str:
+    """A number without dollars, stars, backticks, boxes, entities and escapes of Markdown, HTML and LaTeX.
+
+    >>> undecorated("**$`\\\\boxed{\\\\mathrm{e}^2}`$**"), undecorated("2\\\\*3"), undecorated("e<sup>2</sup>")
+    ('{e}^2', '2*3', 'e^(2)')
+    """
+    text = visible(html.unescape(text)).strip() if "&" in text else text.strip()
+    for _ in range(_DEEPEST_WRAPPING):
+        bare = next((found[keep] for wrap, keep in _WRAPPED if (found := wrap.fullmatch(text))), "")
+        if not bare or _unbalanced(bare):
+            break
+        text = bare.strip()
+    text = _UPRIGHT.sub("", _RAISED.sub(r"^(\1)", text))
+    text = _ESCAPED.sub(r"\1", text).strip()
+    text = text[:-1] if _END_OF_SENTENCE.search(text) else text
+    return text.translate(_NO_GROUPING) if _GROUPED.fullmatch(text) else text
+
+
+def _unbalanced(text: str) -> bool:
+    """Whether what stands between a first and a last brace is no single group: `a}{b`."""
+    depth = 0
+    for character in text:
+        depth += (character == "{") - (character == "}")
+        if depth < 0:
+            return True
+    return depth != 0
+
+
+_NOTHING = re.compile(
+    r"(?:[\s_?☐□▢⬜◻…⋯·–—−.{}-]|\\(?:square|Box|quad|qquad|cdot|dots|ldots|cdots|[ ,;:!])"
+    r"|\\(?:underline|phantom|hphantom|hspace)\s*\{[^{}]*\})*"
+)
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text says that nothing was written: nothing, a line to write on, an empty box, a question mark, a dash.
+
+    >>> [is_blank(text) for text in ("", "____", "?", "–", "☐", "\\\\underline{\\\\quad}", "0", "-1")]
+    [True, True, True, True, True, True, False, False]
+    """
+    return bool(_NOTHING.fullmatch(text))
+
+
+_ALTERNATIVES = re.compile(r"\s*(?:;|→|⇒|->|=>|\bor\b|\\(?:to|rightarrow)\b)\s*")
+_CHAIN = re.compile(r"\s*(?:=|≈|≅|≐|≃|\\approx\b|\\doteq\b|\\simeq\b|\\cong\b)\s*")
+_LONGEST_CHAIN = 6
+
+
+def _last_of_chain(shown: str, source: str, mark: str, symbols: bool) -> tuple[Entry, bool]:
+    """What counts of 2/6 = 1/3 ≈ 0.33, and whether its sides differ.
+
+    The last side counts; a decimal at the end counts for the exact value that it is rounded from.
+    """
+    *before, last = [side for side in _CHAIN.split(source) if not is_blank(side)] or [source]
+    counts = _read(shown, last, mark, symbols)
+    sides = [_read(shown, side, mark, symbols) for side in before[-_LONGEST_CHAIN:]]
+    differs = False
+    for side in reversed([side for side in sides if side.readable]):
+        if not counts.readable:
+            continue
+        if not _agree(side, counts):
+            differs = True
+        elif counts.unit is not None and side.unit is None:
+            counts = side
+    return counts, differs
+
+
+def _agree(a: Entry, b: Entry) -> bool:
+    """Whether two values are one, as far as their decimals go; values that are not numbers are not compared."""
+    if a.value is None or b.value is None or has_symbols(a.value) or has_symbols(b.value):
+        return True
+    if isinstance(a.value, NegativeInfinity) or isinstance(b.value, NegativeInfinity):
+        return a.value is b.value
+    slack = (a.unit or 0) + (b.unit or 0)
+    try:
+        return compare(a.value, b.value + slack) <= 0 <= compare(a.value, b.value - slack)
+    except SymattnError:
+        return True
+
+
+# ------------------------------------------------------------------------------------ what it means
+
+
+def _read(shown: str, source: str, mark: str, symbols: bool) -> Entry:
+    if mark != AUTO:
+        return _read_with(shown, source, mark, symbols)
+    point = _read_with(shown, source, ".", symbols)
+    if point.readable or "," not in source:
+        return point
+    comma = _read_with(shown, source, ",", symbols)
+    return comma if comma.readable else point
+
+
+def _read_with(shown: str, source: str, mark: str, symbols: bool) -> Entry:
+    try:
+        reading = read(source, mark, symbols=symbols)
+        value = reading.evaluate()
+    except ReadError as error:
+        return Entry(shown, complaint=error.said, pointer=error.pointer)
+    except OverBudget:
+        value = None
+    return Entry(shown, reading, value, _unit(reading))
+
+
+def _unit(reading: Reading) -> Fraction | None:
+    return None if reading.places is None else Fraction(1, 10**reading.places)
+
+
+def _scaled(written: Entry, factor: Reading | None) -> Entry:
+    """The entry times a common factor; an entry of c·x may be off by |c|·(unit of x) + |x|·(unit of c)."""
+    if factor is None or written.reading is None:
+        return written
+    own = written.reading
+    reading, *others = (
+        Reading(written.text, Product((factor.tree, one.tree)), "exact", None) for one in (own, *own.alternatives)
+    )
+    reading = replace(reading, alternatives=tuple(others))
+    try:
+        c, value = factor.evaluate(), reading.evaluate()
+        off = [
+            _size(scale) * unit
+            for scale, unit in ((c, written.unit), (written.value, _unit(factor)))
+            if unit is not None and scale is not None
+        ]
+    except (ReadError, InputError) as error:
+        return Entry(written.text, complaint=error.said, pointer=pointer_of(error))
+    except OverBudget:
+        return Entry(written.text, reading)
+    return Entry(written.text, reading, value, sum(off, Fraction(0)) or None)
+
+
+def _size(value: Value) -> Fraction:
+    """The absolute value, where it is irrational a bound of it from above that is as good as equal."""
+    if isinstance(value, NegativeInfinity) or is_symbolic(value):
+        return Fraction(0)
+    if isinstance(value, RATIONAL):
+        return abs(Fraction(value))
+    around = enclose(value, 25)
+    high = max(around.low.copy_abs(), around.high.copy_abs())
+    if high.adjusted() > LONGEST_SIZE:
+        raise InputError(message("The common factor is too large to be multiplied in."))
+    return Fraction(high) if high.adjusted() > -LONGEST_SIZE else Fraction(1, 10**LONGEST_SIZE)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "..."

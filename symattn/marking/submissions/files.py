@@ -1,0 +1,179 @@
+"""One file that was handed in, whatever its form, as a `Submission`."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Mapping, Sequence
+from itertools import chain
+
+from symattn.errors import InputError
+from symattn.foundation.languages import message
+from symattn.marking.attempt import Remark, Submission
+from symattn.marking.submissions.blocks import page
+from symattn.marking.submissions.data import (
+    csv_head,
+    head_of,
+    json_data,
+    latex_head,
+    read_csv,
+    read_data,
+    read_latex,
+    toml_data,
+)
+from symattn.marking.submissions.entries import AUTO
+from symattn.marking.submissions.markdown import identity_of, read_markdown
+from symattn.marking.submissions.notebook import is_notebook, notebook, read_notebook
+from symattn.marking.submissions.written import Paper, decimal_mark_of
+from symattn.teaching.question import Question
+
+LARGEST_FILE = 2_000_000
+"""In bytes; a worksheet has ten thousand."""
+
+FORMS: Mapping[str, str] = {
+    ".md": "markdown", ".markdown": "markdown", ".txt": "markdown", ".qmd": "markdown", ".toml": "toml",
+    ".json": "json", ".ipynb": "notebook", ".csv": "csv", ".tsv": "csv", ".tex": "latex", ".latex": "latex",
+}  # fmt: skip
+
+_ALL_FORMS = "Markdown, a notebook, TOML, JSON, CSV or LaTeX"
+_SIGNATURES = {
+    b"%PDF": "a PDF", b"\x89PNG": "a picture", b"\xff\xd8\xff": "a picture", b"GIF8": "a picture",
+    b"PK\x03\x04": "a zip archive or an office document", b"\x1f\x8b": "a compressed file",
+    b"\xd0\xcf\x11\xe0": "an office document", b"RIFF": "a picture or a sound",
+}  # fmt: skip
+
+
+def read_submission(
+    text: str | bytes, questions: Sequence[Question], *, form: str = "", source: str = "", decimal_mark: str = AUTO
+) -> Submission:
+    """One student's answers to all `questions`, in their order.
+
+    `form` is markdown, notebook, toml, json, csv or latex; without it, it is seen from the text.  `decimal_mark` is
+    ".", "," or "auto": the one that the file uses.  `InputError` if nothing can be made of the file as a whole;
+    whatever else is wrong stands in remarks.
+    """
+    if decimal_mark not in (".", ",", AUTO):
+        raise InputError(f"The decimal mark is {decimal_mark!r}; '.', ',' or 'auto' was expected.")
+    where = source or "The text"
+    try:
+        content = decoded(text)
+        paper = _read(content, questions, _form(content, form), decimal_mark)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from error
+    if paper.empty:
+        named = f" (it names the sheet {paper.sheet})" if paper.sheet else ""
+        if not paper.sheet and not paper.name and not _mentions(content, questions):
+            raise InputError(f"{where}: nothing in it belongs to this sheet{named}; answers to {_parts(questions)} "
+                             "were expected.")  # fmt: skip
+    mark, remarks = decimal_mark, list(paper.remarks)
+    if mark == AUTO:
+        mark = decimal_mark_of(chain.from_iterable(written.numbers() for written in paper.written))
+        if mark == AUTO:
+            says = message(
+                "Decimals are written with points and with commas; each was read in the one way that it can be."
+            )
+            remarks.append(Remark("", says))
+    attempts = tuple(written.attempt(mark) for written in paper.written)
+    return Submission(source, attempts, paper.sheet, paper.name, paper.student, tuple(remarks))
+
+
+def sheet_of(text: str | bytes, form: str = "") -> tuple[str, str, str]:
+    """The identity of the sheet that a file answers, the student's name and number, each "" if it is not there."""
+    content = decoded(text)
+    match _form(content, form):
+        case "notebook":
+            return identity_of(notebook(content).page)
+        case "toml":
+            return head_of(toml_data(content, "."))
+        case "json":
+            return head_of(json_data(content, "."))
+        case "csv":
+            return csv_head(content)
+        case "latex":
+            return latex_head(content)
+    return identity_of(page(content))
+
+
+def _form(text: str, stated: str) -> str:
+    """A notebook is one under any name: browsers save them as .txt and .json."""
+    seen = form_of(text)
+    return seen if seen == "notebook" else stated or seen
+
+
+def form_of(text: str) -> str:
+    """What a text is written in, as its first lines show."""
+    start = text.lstrip()
+    if start.startswith("{"):
+        return "notebook" if is_notebook(text) else "json"
+    if "\\begin{document}" in text or "\\documentclass" in text:
+        return "latex"
+    lines = [line.strip() for line in start.splitlines()[:200] if line.strip()]
+    if start.startswith(("---", "#", "<!--", "|")) and not _is_toml(lines):
+        return "markdown"
+    if _is_toml(lines):
+        return "toml"
+    if "\\begin{" in text and "|" not in text:
+        return "latex"
+    separated = sum(any(mark in line for mark in ",;\t") for line in lines)
+    return "csv" if lines and separated * 2 > len(lines) and not any("|" in line for line in lines) else "markdown"
+
+
+def _is_toml(lines: Sequence[str]) -> bool:
+    """Whether the first line that is no comment is a key with a value or the head of a table."""
+    first = next((line for line in lines if not line.startswith("#")), "")
+    key, equals, value = first.partition("=")
+    plain = key.strip().strip("\"'").replace("_", "").replace("-", "").replace(".", "").replace(" ", "").isalnum()
+    begins = value.strip()[:1]
+    return (first.startswith("[") and first.endswith("]") and "=" not in first and "," not in first) or (
+        bool(equals) and plain and (begins in "\"'[{+-" or begins.isdigit()) and "\\begin" not in value
+    )
+
+
+def decoded(content: str | bytes) -> str:
+    """The text of a file in UTF-8 or UTF-16; `InputError` says what it is instead."""
+    if len(content) > LARGEST_FILE:
+        raise InputError(f"It is larger than {LARGEST_FILE // 1_000_000} MB; that is not a sheet of answers.")
+    if isinstance(content, str):
+        text = content
+    else:
+        for signature, what in _SIGNATURES.items():
+            if content.startswith(signature):
+                raise InputError(f"It is {what}, where text was expected ({_ALL_FORMS}).")
+        utf_16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        try:
+            text = content.decode("utf-16" if utf_16 else "utf-8")
+        except UnicodeDecodeError as error:
+            name = "UTF-16" if utf_16 else "UTF-8"
+            raise InputError(f"Byte {error.start + 1} cannot be read; text in {name} was expected.") from error
+    if "\0" in text:
+        raise InputError(f"It holds bytes that are not text; {_ALL_FORMS} was expected.")
+    return text.removeprefix("\ufeff")
+
+
+def _read(text: str, questions: Sequence[Question], form: str, decimal_mark: str) -> Paper:
+    match form:
+        case "toml":
+            return read_data(toml_data(text, decimal_mark), questions)
+        case "json":
+            return read_data(json_data(text, decimal_mark), questions)
+        case "csv":
+            return read_csv(text, questions)
+        case "latex":
+            return read_latex(text, questions)
+        case "markdown":
+            return read_markdown(text, questions)
+        case "notebook":
+            return read_notebook(text, questions, decimal_mark)
+    raise InputError(f"There is no form {form!r}; there are markdown, notebook, toml, json, csv and latex.")
+
+
+def _mentions(text: str, questions: Sequence[Question]) -> bool:
+    """Whether the text has a place of the sheet in it, even if nothing is written there."""
+    return "symattn:" in text or any(question.title in text for question in questions)
+
+
+def _parts(questions: Sequence[Question]) -> str:
+    names = [part.name for question in questions for part in question.parts]
+    return ", ".join(names[:8]) + (" and others" if len(names) > 8 else "")
+
+
+__all__ = ["decoded", "form_of", "read_submission", "sheet_of"]

@@ -1,0 +1,112 @@
+"""The words that a sheet prints for its reader, in every language there is: a file need not say which one it is in.
+
+All of them come from the language files, as the printed ones do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+from symattn.foundation.languages import ENGLISH, catalogue, languages, listed, message
+from symattn.page.translation import in_language
+
+FIELDS = {"Name": "name", "Student ID": "student", "Student number": "student", "ID": "student"}
+"""Labels of the lines at the head of a page, with what is written behind them."""
+
+TYPED = (message("attention"), message("masked"), message("rounded"))
+"""Words for steps that no page prints by themselves; `names.WORDS` has them, and students type them."""
+
+OTHERS = tuple(language for language in languages() if language != ENGLISH)
+
+
+@cache
+def said(label: str) -> tuple[str, ...]:
+    """A label in every language, English first.
+
+    >>> said("Answer")
+    ('Answer', 'Antwort', 'Respuesta', 'Réponse', '答案')
+    """
+    return tuple(dict.fromkeys((label, *(in_language(label, language) for language in OTHERS))))
+
+
+def pattern(*labels: str) -> str:
+    """A regular expression for any of the labels in any language; a 7 in a label stands for any number."""
+    ways = dict.fromkeys(way.rstrip(".。") for label in labels for way in said(label))
+    return "|".join(re.escape(way).replace("7", r"\d{1,3}") for way in ways)
+
+
+@cache
+def question() -> re.Pattern[str]:
+    r"""Question 2, Aufgabe~2, question_2: with the number in a group of its own, `number_in` says which.
+
+    >>> number_in(question().match("Aufgabe 2"))
+    2
+    """
+    ways = []
+    for label in said(message("Question {number}.", number=7)):
+        before, _, after = (re.escape(word.strip()) for word in label.rstrip(".。").partition("7"))
+        ways.append(before + _BETWEEN + r"(\d{1,3})(?![0-9])" + (_BETWEEN + after if after else ""))
+    return re.compile(f"(?i)(?:{'|'.join(ways)})")
+
+
+_BETWEEN = r"[\s~{}*_-]*"
+
+
+def number_in(found: re.Match[str]) -> int:
+    """The number in whichever group has one."""
+    return int(next(filter(None, found.groups())))
+
+
+@cache
+def fields(language: str = "") -> Mapping[str, str]:
+    """The labels of the lines at the head of a page, and what each is for: in every language, or in one and English.
+
+    Whoever knows the language should say so: what is a name in Spanish, *Nombre*, is a number in French.
+    """
+    if language:
+        return {way: key for label, key in FIELDS.items() for way in (label, in_language(label, language))}
+    return {way: key for label, key in FIELDS.items() for way in said(label)}
+
+
+def words(word: str, language: str) -> Iterator[str]:
+    """A word of ours in another language, as far as it has one; also without what it adds in brackets.
+
+    >>> list(words("queries", "de")), list(words("nonsense", "de"))
+    (['Anfragen (Queries)', 'Anfragen'], [])
+    """
+    known = catalogue(language)
+    found = known.template(word) or known.template(word[:1].upper() + word[1:])
+    if found is not None:
+        yield found
+        if found.endswith(")"):
+            yield found.partition(" (")[0]
+
+
+def ands() -> Iterator[str]:
+    """What stands between the last two things of a list, in every language."""
+    yield from (re.escape(catalogue(language).text(listed(("", ""))).strip()) for language in languages())
+
+
+def in_every_language(meanings: Mapping[str, str]) -> dict[str, str]:
+    """Words in small letters, in every language, with what each stands for; English has the first say."""
+    found = dict(meanings)
+    for word, meaning in meanings.items():
+        for language in OTHERS:
+            for way in words(word, language):
+                found.setdefault(way.casefold(), meaning)
+    return found
+
+
+__all__ = [
+    "OTHERS",
+    "ands",
+    "fields",
+    "in_every_language",
+    "number_in",
+    "pattern",
+    "question",
+    "said",
+    "words",
+]

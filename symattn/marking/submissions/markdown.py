@@ -1,0 +1,704 @@
+"""Filled-in Markdown worksheets and exam papers: the places to write in are found again, read, and filled.
+
+A part is found by its heading, a grid by the comment before it, its heading and its first cell together, so that any
+one or two of them may have been lost.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property, lru_cache
+
+from symattn.foundation.identity import is_identity
+from symattn.foundation.languages import ENGLISH, languages, message
+from symattn.marking.attempt import Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked, Unreadable
+from symattn.marking.submissions import blocks as md
+from symattn.marking.submissions import labels, names
+from symattn.marking.submissions.blocks import MarkdownBlock, escaped, unescaped
+from symattn.marking.submissions.entries import is_blank, undecorated, visible
+from symattn.marking.submissions.latex import latex_matrices
+from symattn.marking.submissions.matrices import read_matrix
+from symattn.marking.submissions.written import Cells, Line, Paper, Raw, Several, grids_of, tables_of
+from symattn.page.document import AnswerGrid, Choices, FillIn, FillIns, Table, all_blocks
+from symattn.page.translation import blocks_in_language
+from symattn.page.writers import common, markdown
+from symattn.page.writers import text as plain
+from symattn.teaching.question import (
+    ChoiceAnswer,
+    FormulaAnswer,
+    OrderAnswer,
+    Part,
+    PropertyAnswer,
+    Question,
+    RubricAnswer,
+    ShapeAnswer,
+    WordAnswer,
+)
+
+
+@dataclass(frozen=True)
+class Furniture:
+    """What stands on a page in any language: headings, labels, the end."""
+
+    end: re.Pattern[str]
+    total: re.Pattern[str]
+    working: re.Pattern[str]
+    answer: re.Pattern[str]
+
+    @classmethod
+    @cache
+    def of_all_languages(cls) -> Furniture:
+        end = labels.pattern("END OF QUESTIONS", "Data sheet", _DATA_SHEET, "Page for rough work")
+        total = labels.pattern("(Total for Question 7 is 7 marks)", "(Total for Question 7 is 1 mark)")
+        return cls(
+            end=re.compile(f"(?i){end}"),
+            total=re.compile(total),
+            working=re.compile(rf"^[*_]?(?:{labels.pattern('Working')})\s?[:：][*_]?"),
+            answer=re.compile(rf"(?:{labels.pattern('Answer')})\s?[:：]"),
+        )
+
+
+_DATA_SHEET = "Data sheet (you may tear this page off)"
+_IDENTITY = re.compile(r"\b[0-9A-Za-z]{4}-[0-9A-Za-z]{4}\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One place to write in: a grid, a table, boxes to tick, a line; none of these where there is only space."""
+
+    question: int
+    part: Part
+    block: AnswerGrid | Table | Choices | FillIn | None
+    id: str = ""
+
+    @property
+    def name(self) -> str:
+        """What the first cell of a grid or a table says."""
+        match self.block:
+            case AnswerGrid(name=name):
+                return plain.on_one_line(name)
+            case Table(header=header):
+                return "".join(markdown.in_line(header[0]))
+        return ""
+
+
+def slots(questions: Sequence[Question]) -> list[Slot]:
+    """Every place to write in, in the order of the paper."""
+    found: list[Slot] = []
+    ids = markdown.unique(markdown.grid_id(grid) for q in questions for part in q.parts for grid in grids_of(part))
+    for number, question in enumerate(questions):
+        for part in question.parts:
+            places: list[Slot] = [Slot(number, part, grid, next(ids)) for grid in grids_of(part)]
+            places += [Slot(number, part, table) for table in tables_of(part)]
+            for block in all_blocks(part.ask):
+                if isinstance(block, Choices) and isinstance(part.answer, ChoiceAnswer):
+                    places.append(Slot(number, part, block))
+                if isinstance(block, FillIns) and isinstance(part.answer, _ON_A_LINE):
+                    places += [Slot(number, part, item) for item in block.items]
+            found += places or [Slot(number, part, None)]
+    return found
+
+
+def language_of(page: md.Page) -> str:
+    """The language that a file says it is in, English if it says one that is not ready; "" if it has lost its head."""
+    said = page.head.get("lang", ENGLISH if page.head else "")
+    return said if said in ("", *languages()) else ENGLISH
+
+
+def question_in_language(question: Question, language: str) -> Question:
+    """The question as it stands on a page in a language."""
+    parts = [replace(part, ask=blocks_in_language(part.ask, language)) for part in question.parts]
+    return replace(question, parts=tuple(parts)) if language != ENGLISH else question
+
+
+_ON_A_LINE = (FormulaAnswer, ShapeAnswer, OrderAnswer, WordAnswer)
+Place = tuple[int | None, int | None]
+
+
+@dataclass
+class Sheet:
+    """A file with the places of its questions found in it."""
+
+    page: md.Page
+    asked: Sequence[Question]
+    questions: list[Question] = field(init=False)
+    """As they stand on the page, in its language."""
+    furniture: Furniture = field(init=False)
+    slots: list[Slot] = field(init=False)
+    places: list[Place] = field(init=False)
+    """The question and the part, from 0, that each block stands under; none where that is not known."""
+    headed: frozenset[Place] = field(init=False)
+    """The places of which the heading is there."""
+
+    def __post_init__(self) -> None:
+        language = language_of(self.page) or ENGLISH
+        self.furniture = Furniture.of_all_languages()
+        self.questions = [question_in_language(question, language) for question in self.asked]
+        self.slots = slots(self.questions)
+        self.places = list(self._places())
+        self.headed = frozenset(self.places)
+
+    @property
+    def blocks(self) -> list[MarkdownBlock]:
+        return self.page.blocks
+
+    # -------------------------------------------------------------------------------- where blocks stand
+
+    def _places(self) -> Iterator[Place]:
+        single = len(self.questions) == 1
+        question, part = (0 if single else None), None
+        for block in self.blocks:
+            if block.kind == "heading":
+                title = block.text.replace("\\", "").replace("*", "").strip()
+                if found := labels.question().match(title):
+                    number = labels.number_in(found) - 1
+                    question, part = (number if number < len(self.questions) else None), None
+                elif question is not None and (found := (_NUMBER if single else _LETTER).match(title)):
+                    part = self._position(question, found[1])
+                elif single and (found := _LETTER.match(title)):
+                    part = self._position(0, found[1])
+                elif self.furniture.end.match(title):
+                    question, part = (0 if single else None), None
+            elif block.kind == "text" and (self.furniture.end.match(block.text.strip("* ")) or _is_foot(block.text)):
+                question, part = (0 if single else None), None
+            yield question, part
+
+    def _position(self, question: int, letter: str) -> int | None:
+        parts = self.questions[question].parts
+        name = self.names[question].place(letter)
+        return next((i for i, part in enumerate(parts) if part.name == name), None) if name else None
+
+    @cached_property
+    def names(self) -> list[names.Names]:
+        return [names.Names(question) for question in self.questions]
+
+    def position(self, slot: Slot) -> int:
+        return next(i for i, part in enumerate(self.questions[slot.question].parts) if part is slot.part)
+
+    @cached_property
+    def printed(self) -> list[list[frozenset[str]]]:
+        """By question and part: what was printed there, as `blocks.normal` has it."""
+        return [[_printed(part) for part in question.parts] for question in self.questions]
+
+    def own(self, question: int, part: int) -> Iterator[MarkdownBlock]:
+        """What stands under a part that was not printed there, without what is in its tables and boxes."""
+        lines = {id(block) for slot, block, _ in self.lines if slot.question == question}
+        for block, place in zip(self.blocks, self.places, strict=True):
+            if place != (question, part) or block.kind not in ("text", "math", "code") or id(block) in lines:
+                continue
+            text = self.furniture.working.sub("", block.text, count=1)
+            said = md.normal(text)
+            if said and said not in self.printed[question][part] and not self.furniture.total.match(text):
+                yield MarkdownBlock(block.kind, block.start, block.end, text.strip())
+
+    # -------------------------------------------------------------------------------- what is what
+
+    @cached_property
+    def tables(self) -> dict[int, list[MarkdownBlock]]:
+        """By the number of a slot: the tables that were filled in for it."""
+        found: dict[int, list[MarkdownBlock]] = {}
+        comment = ""
+        for block, place in zip(self.blocks, self.places, strict=True):
+            if block.kind == "table":
+                scores = [(self._score(block, place, comment, slot), -len(found.get(i, ())), -i)
+                          for i, slot in enumerate(self.slots)]  # fmt: skip
+                score, _, number = max(scores, default=(0, 0, 0))
+                if score > 0:
+                    found.setdefault(-number, []).append(block)
+            comment = block.text if block.kind == "grid" else ""
+        return found
+
+    def _score(self, table: MarkdownBlock, place: Place, comment: str, slot: Slot) -> int:
+        """How well a table fits a slot: by the comment before it, its place, its first cell; above 0 if it may."""
+        own = (slot.question, self.position(slot))
+        here, lost = place == own, own not in self.headed  # lost: its heading is not there
+        if not table.rows or place[0] not in (None, slot.question):
+            return 0
+        corner = md.normal(table.rows[0][0])
+        if isinstance(slot.block, Table):
+            heads = [md.normal(markdown.in_line(head)) for head in slot.block.header]
+            return 1 if (here or lost) and [md.normal(cell) for cell in table.rows[0]][: len(heads)] == heads else 0
+        if isinstance(slot.block, AnswerGrid):
+            marked, named = comment == slot.id, corner == md.normal(slot.name) != ""
+            if not (marked or (named and (here or lost)) or (here and self._is_plain_grid(table, slot))):
+                return 0
+            return 4 * marked + 3 * here + 2 * named
+        explained = isinstance(slot.part.answer, RubricAnswer)
+        return int(here and slot.block is None and not explained and self._is_plain_grid(table, slot))
+
+    def _is_plain_grid(self, table: MarkdownBlock, slot: Slot) -> bool:
+        """Whether a table has the heads of a grid, and the part's name or none."""
+        corner = undecorated(unescaped(table.rows[0][0]))
+        named = not corner or self.names[slot.question].find(corner) == slot.part.name
+        return named and _numbered(table.rows[0][1:])
+
+    @cached_property
+    def tasks(self) -> dict[int, MarkdownBlock]:
+        """By the number of a slot: the list of boxes that belongs to it."""
+        choices = [(i, slot) for i, slot in enumerate(self.slots) if isinstance(slot.block, Choices)]
+        found: dict[int, MarkdownBlock] = {}
+        for block, (question, part) in zip(self.blocks, self.places, strict=True):
+            if block.kind != "tasks":
+                continue
+            for i, slot in choices:
+                here = part is None or (question, part) == (slot.question, self.position(slot))
+                if i not in found and here and question in (None, slot.question):
+                    found[i] = block
+                    break
+        return found
+
+    @cached_property
+    def lines(self) -> list[tuple[Slot, MarkdownBlock, str]]:
+        """The lines with a label, the block each stands in, and what was written behind the label."""
+        found: list[tuple[Slot, MarkdownBlock, str]] = []
+        taken: set[int] = set()
+        for slot in self.slots:
+            if not isinstance(slot.block, FillIn):
+                continue
+            place = (slot.question, self.position(slot))
+            own = place if place in self.headed else None  # none if its heading was lost
+            for block, (question, part) in zip(self.blocks, self.places, strict=True):
+                if block.kind != "text" or id(block) in taken:
+                    continue
+                if (question, part) != own if own else part is not None:
+                    continue
+                behind = behind_label(block.text, markdown.in_line(slot.block.label))
+                if behind is not None:
+                    taken.add(id(block))
+                    found.append((slot, block, behind))
+                    break
+        return found
+
+
+_NUMBER = re.compile(r"(\d{1,3})\s*[.):]")
+_LETTER = re.compile(r"\(([a-z]{1,2})\)")
+
+
+def _is_foot(text: str) -> bool:
+    """The last line of a worksheet: its identity, and the command that makes it again."""
+    return text.startswith("`symattn worksheet") or (bool(text) and is_identity(text.split(maxsplit=1)[0]))
+
+
+def _printed(part: Part) -> frozenset[str]:
+    return frozenset(md.normal(block.text) for block in md.page(markdown.body(part.ask)).blocks)
+
+
+def _numbered(heads: Sequence[str]) -> bool:
+    """1, 2, 3, …: the heads of a matrix without names for its columns."""
+    return bool(heads) and [md.normal(head) for head in heads] == [str(j) for j in range(1, len(heads) + 1)]
+
+
+def behind_label(text: str, label: str) -> str | None:
+    r"""What stands behind a label, without the line that was printed to write on; None if the label is not there.
+
+    >>> behind_label("Count: \\_\\_4 d^2\\_\\_", "Count:"), behind_label("$n$ \\= 12", "$n$ =")
+    ('4 d^2', '12')
+    """
+    sought = _sought(label)
+    at = 0
+    for character in sought:
+        while at < len(text) and not _sign(text[at]):
+            at += 1
+        if at == len(text) or _sign(text[at]) != character:
+            return None
+        at += 1
+    if label[-1:] in (":", "：", "=") and label[-1] not in text[at : at + 6]:
+        return None
+    rest = _BEFORE_ANSWER.sub("", text[at:])
+    rest = rest.rstrip(" \t\n_|\\")
+    return rest[:-1].strip() if rest.count("$") % 2 and rest.endswith("$") else rest.strip()
+
+
+@lru_cache(4096)
+def _sign(character: str) -> str:
+    """What of a character no reformatting changes."""
+    return md.normal(character)
+
+
+@lru_cache(4096)
+def _sought(label: str) -> str:
+    return md.normal(label).strip("=:：")
+
+
+_BEFORE_ANSWER = re.compile(r"^(?:\s|\$(?=\s*\\?=)|\*+(?=\s)|[:：]|\\?[=_|]|\\:)*")
+
+
+# ------------------------------------------------------------------------------------ reading
+
+
+def read_markdown(text: str, questions: Sequence[Question]) -> Paper:
+    """Everything that was written into a worksheet or an exam paper."""
+    return read_page(Sheet(md.page(text), questions))
+
+
+def read_page(sheet: Sheet) -> Paper:
+    """Everything that was written between its lines."""
+    paper = Paper.of(sheet.asked, *identity_of(sheet.page))
+    for number, slot in enumerate(sheet.slots):
+        for block in sheet.tables.get(number, ()):
+            _put(paper, sheet, slot, _table_answer(slot, block), block)
+        if number in sheet.tasks:
+            block = sheet.tasks[number]
+            _put(paper, sheet, slot, Line(_ticked_letters(block, slot)), block)
+    for slot, block, behind in sheet.lines:
+        _put(paper, sheet, slot, Line(unescaped(behind)), block)
+    _more_tables(paper, sheet)
+    _own_matrices(paper, sheet)
+    _own_words(paper, sheet)
+    _lost_headings(paper, sheet)
+    return paper
+
+
+def identity_of(page: md.Page) -> tuple[str, str, str]:
+    """The sheet's identity, from the head of the file or from its foot; the name and the number of the student."""
+    fields = {"name": "", "student": ""}
+    for block in page.blocks:
+        if block.kind == "heading" and _NUMBER.match(block.text.replace("\\", "")):
+            break
+        for label, key in labels.fields(language_of(page)).items():
+            for line in block.text.split("\n") if block.kind == "text" else ():
+                behind = behind_label(line, label)
+                if behind is not None and not fields[key] and not _goes_on(line, label):
+                    fields[key] = visible(unescaped(behind)).strip()
+    candidates = [page.head.get("sheet", ""), *reversed(_IDENTITY.findall("\n".join(page.lines)))]
+    sheet = next((name.upper() for name in candidates if is_identity(name)), candidates[0])
+    return sheet, *fields.values()
+
+
+def _goes_on(line: str, label: str) -> bool:
+    """Whether the label is only the beginning of a word: `Names`."""
+    return line.lstrip("* ")[len(label) : len(label) + 1].isalnum()
+
+
+def _put(paper: Paper, sheet: Sheet, slot: Slot, raw: Raw, block: MarkdownBlock) -> None:
+    paper.written[slot.question].put(slot.part.name, raw, sheet.page.where(block.start))
+
+
+def _table_answer(slot: Slot, table: MarkdownBlock) -> Raw:
+    """The cells of a table that belong to the answer, without heads and without what was printed."""
+    rows = [[unescaped(cell) for cell in row] for row in table.rows]
+    heads, labels, printed = _expected(slot)
+    columns = _columns(rows[0], heads)
+    chosen = [rows[i] for i in _lines(rows, labels)]
+    cells = Cells(
+        tuple(
+            tuple(
+                _without_blank(row[j] if j < len(row) else "", printed.get((i, place), ""))
+                for place, j in enumerate(columns)
+            )
+            for i, row in enumerate(chosen)
+        )
+    )
+    if isinstance(slot.part.answer, PropertyAnswer):
+        return Several({_matrix_name(slot): cells})
+    return cells
+
+
+def _matrix_name(slot: Slot) -> str:
+    """What the part calls the matrix of a grid."""
+    assert isinstance(slot.part.answer, PropertyAnswer)
+    model = slot.part.answer.model
+    return next((name for name in model if names.normal(name) == names.normal(slot.name)), next(iter(model)))
+
+
+def _expected(slot: Slot) -> tuple[list[str], list[str], dict[tuple[int, int], str]]:
+    """The heads of columns and rows as they were printed, and the entries that were."""
+    match slot.block:
+        case AnswerGrid() as grid:
+            heads = [plain.on_one_line(label) for label in grid.column_labels]
+            labels = [plain.on_one_line(label) for label in grid.row_labels]
+            return (
+                heads or [str(j + 1) for j in range(grid.columns)],
+                labels or [str(i + 1) for i in range(grid.rows)],
+                {place: markdown.in_cell(value) for place, value in grid.filled},
+            )
+        case Table(header=header, rows=rows):
+            return [markdown.in_line(cell) for cell in header[1:]], [markdown.in_line(row[0]) for row in rows], {}
+    return [], [], {}
+
+
+def _columns(heads: Sequence[str], expected: Sequence[str]) -> list[int]:
+    """Which columns are those of the matrix: with the heads expected; else numbered ones; else all but the first."""
+    said = [_head(head) for head in heads]
+    wanted = [_head(head) for head in expected]
+    if wanted and all(head in said for head in wanted) and not _more_numbers(said, wanted):
+        return _in_order(said, wanted)
+    numbered = [j for j, head in enumerate(said) if j and head.isdigit()]
+    if [said[j] for j in numbered] == [str(k) for k in range(1, len(numbered) + 1)] and numbered:
+        return numbered
+    return list(range(1, len(heads)))
+
+
+def _more_numbers(said: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Whether the numbers go on behind those expected: a matrix of another shape."""
+    return all(head.isdigit() for head in wanted) and str(len(wanted) + 1) in said
+
+
+def _in_order(said: Sequence[str], wanted: Sequence[str]) -> list[int]:
+    """The place of every label, each behind the one before as long as there is such."""
+    places: list[int] = []
+    for label in wanted:
+        after = places[-1] + 1 if places else 0
+        places.append(next((j for j in range(after, len(said)) if said[j] == label), said.index(label)))
+    return places
+
+
+def _lines(rows: Sequence[Sequence[str]], expected: Sequence[str]) -> list[int]:
+    """Which rows, from 1 below the head, are those of the matrix; others are working."""
+    said = ["", *(_head(row[0]) if row else "" for row in rows[1:])]
+    wanted = [_head(label) for label in expected]
+    if wanted and all(label in said[1:] for label in wanted) and not _more_numbers(said, wanted):
+        return (
+            [max(i for i, label in enumerate(said) if label == want and i) for want in wanted]
+            if len(set(wanted)) == len(wanted)
+            else _in_order(said, wanted)
+        )
+    numbered = [i for i, label in enumerate(said) if label.isdigit()]
+    return numbered or list(range(1, len(rows)))
+
+
+def _head(label: str) -> str:
+    return md.normal(names.normal(undecorated(label)) or label)
+
+
+_LINE_TO_WRITE_ON = re.compile(r"\$?\\{1,2}underline\s*\{(?:\\{1,2}q?quad)*\}\$?")
+
+
+def _without_blank(cell: str, printed: str) -> str:
+    """What a cell says besides the line that was printed in it, or nothing if it says what was printed."""
+    if printed and md.normal(cell) == md.normal(printed):
+        return ""
+    return _LINE_TO_WRITE_ON.sub("", cell).strip() if "underline" in cell else cell
+
+
+def _ticked_letters(block: MarkdownBlock, slot: Slot) -> str:
+    """The letters of the ticked options, by the letter that each begins with, else by their order."""
+    assert isinstance(slot.block, Choices)
+    letters = [common.letter(i) for i in range(len(slot.block.items))]
+    said = [found[1] if (found := _OPTION.match(item.text)) else "" for item in block.items]
+    own = said if sorted(said) == letters else [*letters, *[""] * len(said)]
+    return " ".join(letter for letter, item in zip(own, block.items, strict=False) if item.ticked)
+
+
+_OPTION = re.compile(r"[*_~]{0,4}([A-Z]{1,2})\\?[.):]")
+
+
+def _more_tables(paper: Paper, sheet: Sheet) -> None:
+    """Matrices that nobody asked for, in tables with their name in the first cell."""
+    used = {id(block) for tables in sheet.tables.values() for block in tables}
+    headed = any(part is not None for _, part in sheet.headed)
+    for block, (question, part) in zip(sheet.blocks, sheet.places, strict=True):
+        if block.kind != "table" or id(block) in used or not _numbered(block.rows[0][1:]):
+            continue
+        if question is None or (part is None and headed):
+            continue
+        cells = [[unescaped(cell) for cell in row] for row in block.rows]
+        lines = _lines(cells, [])
+        matrix = Cells(tuple(tuple(cells[i][1:]) for i in lines))
+        written, where = paper.written[question], sheet.page.where(block.start)
+        if not written.put(cells[0][0], matrix, where) and not matrix.blank:
+            written.remark(
+                where, message("The table {name} belongs to no part of the question.", name=repr(cells[0][0]))
+            )
+
+
+def _own_matrices(paper: Paper, sheet: Sheet) -> None:
+    """Matrices in LaTeX or in brackets, below a grid that was left empty or by the name of another step."""
+    for q, question in enumerate(sheet.questions):
+        for p, part in enumerate(question.parts):
+            free = part.name not in paper.written[q].parts
+            only_space = any(slot.part is part and slot.block is None for slot in sheet.slots)
+            if isinstance(part.answer, RubricAnswer):
+                continue
+            for block in sheet.own(q, p):
+                _own_matrix(paper, sheet, (q, part), block, free, only_space)
+
+
+def _own_matrix(
+    paper: Paper, sheet: Sheet, asked: tuple[int, Part], block: MarkdownBlock, free: bool, only_space: bool
+) -> None:
+    q, part = asked
+    written = paper.written[q]
+    source = block.text if "\\\\begin" not in block.text else re.sub(r"\\\\(?=[A-Za-z])", r"\\", block.text)
+    found = [(line, matrix) for line, matrix in latex_matrices(source)]
+    if not found and only_space and (block.kind == "code" or "[[" in source):
+        whole = read_matrix(unescaped(source), (0, 0))
+        found = [(1, whole)] if whole and max(map(len, whole.rows)) > 1 else []
+    for line, matrix in found:
+        where = sheet.page.where(block.start + line - 1)
+        target = written.names.find(matrix.name) if matrix.name else part.name
+        cells = Cells(matrix.rows, matrix.factor)
+        if only_space and not isinstance(part.answer, _ON_A_LINE):
+            written.parts[part.name] = cells  # the last matrix in the space counts
+        elif target == part.name:
+            if free:
+                written.put(target, cells, where)
+        elif target and target not in written.parts:
+            written.put(target, cells, where)
+
+
+def _own_words(paper: Paper, sheet: Sheet) -> None:
+    """Explanations; and answers beside the line or the box that was meant for them."""
+    for q, question in enumerate(sheet.questions):
+        for p, part in enumerate(question.parts):
+            if part.name in paper.written[q].parts or not isinstance(
+                part.answer, (RubricAnswer, ChoiceAnswer, *_ON_A_LINE)
+            ):
+                continue
+            own = list(sheet.own(q, p))
+            if isinstance(part.answer, RubricAnswer):
+                said = "\n\n".join(block.text for block in own)
+            else:
+                said = own[-1].text if len(own) == 1 and len(own[-1].text) <= 80 else ""
+                said = unescaped(sheet.furniture.answer.sub("", said, count=1).strip())
+            if said and not is_blank(undecorated(said)):
+                paper.written[q].put(part.name, Line(said), sheet.page.where(own[0].start))
+
+
+def _lost_headings(paper: Paper, sheet: Sheet) -> None:
+    """Without its heading, what was written into the space of a part cannot be told from anything else."""
+    for slot in sheet.slots:
+        place = (slot.question, sheet.position(slot))
+        if (
+            slot.block is None
+            and place not in sheet.headed
+            and slot.part.name not in paper.written[slot.question].parts
+        ):
+            says = message("Its heading is not in the file, so nothing that was written below it could be found.")
+            paper.written[slot.question].remark(slot.part.name, says)
+
+
+# ------------------------------------------------------------------------------------ filling
+
+
+def fill(
+    text: str, questions: Sequence[Question], attempts: Sequence[Attempt], *, name: str = "", student: str = ""
+) -> str:
+    """A blank worksheet or paper with answers written into it: what `read_markdown` gives back."""
+    page = md.page(text)
+    fill_page(page, questions, attempts, name, student)
+    return "\n".join(page.lines)
+
+
+def fill_page(
+    page: md.Page, questions: Sequence[Question], attempts: Sequence[Attempt], name: str = "", student: str = ""
+) -> None:
+    """Answers written into the lines of a blank page."""
+    sheet = Sheet(page, questions)
+    changes: dict[int, tuple[int, list[str]]] = {}
+    for number, slot in enumerate(sheet.slots):
+        said = attempts[slot.question].answers.get(slot.part.name)
+        if said is None:
+            continue
+        if isinstance(slot.block, AnswerGrid | Table):
+            block = sheet.tables[number][0]
+            changes[block.start] = (block.end, _filled_table(slot, block, said))
+        elif isinstance(slot.block, Choices) and isinstance(said, Ticked):
+            for option, item in enumerate(sheet.tasks[number].items):
+                if option in said.options:
+                    line = page.lines[item.line]
+                    changes[item.line] = (item.line + 1, [line.replace("[ ]", "[x]", 1)])
+        elif slot.block is None:
+            start, end = _space(sheet, slot)
+            changes[start] = (end, _in_space(slot, said))
+    for slot, block, _ in sheet.lines:
+        said = attempts[slot.question].answers.get(slot.part.name)
+        if said is not None and isinstance(slot.block, FillIn):
+            label, after = markdown.in_line(slot.block.label), markdown.in_line(slot.block.after)
+            changes[block.start] = (block.end, [" ".join(filter(None, (label, escaped(said_text(said)), after)))])
+    for q, attempt in enumerate(attempts):
+        end = max((block.end for block, (of, p) in zip(sheet.blocks, sheet.places, strict=True)
+                   if of == q and p is not None and block.text), default=len(page.lines))  # fmt: skip
+        added = [line for step, grid in attempt.more.items() for line in ["", *_table_of(step, grid), ""]]
+        if added:
+            changes[end] = (changes.get(end, (end,))[0], [*added, *changes.get(end, (end, []))[1]])
+    _fill_fields(sheet, changes, {"name": name, "student": student})
+    for start in sorted(changes, reverse=True):
+        end, new = changes[start]
+        page.put(start, end, new)
+
+
+def _fill_fields(sheet: Sheet, changes: dict[int, tuple[int, list[str]]], fields: Mapping[str, str]) -> None:
+    for block in sheet.blocks:
+        for label, key in labels.fields(language_of(sheet.page)).items():
+            value = fields[key]
+            if value and block.kind == "text" and behind_label(block.text, label) == "":
+                colon = ":" if block.text.startswith(f"{label}:") else ""
+                changes[block.start] = (block.end, [f"{label}{colon} {escaped(value)}"])
+
+
+def _filled_table(slot: Slot, table: MarkdownBlock, said: Said) -> list[str]:
+    """The table with entries in its cells; with numbers for heads if the answer has another shape."""
+    if isinstance(said, Shaded):
+        rows = [[("x" if (i, j) in said.cells else "☐") for j in range(len(table.rows[0]) - 1)]
+                for i in range(len(table.rows) - 1)]  # fmt: skip
+    elif isinstance(grid := _grid_of(slot, said), Grid):
+        if grid.shape != (len(table.rows) - 1, len(table.rows[0]) - 1):
+            return _table_of(unescaped(table.rows[0][0]), grid)
+        rows = [[escaped(entry.text) for entry in row] for row in grid.rows]
+    else:
+        return [*table.text.split("\n"), "", said_text(said)]
+    _, _, printed = _expected(slot)
+    for i, j in printed:
+        rows[i][j] = rows[i][j] or table.rows[i + 1][j + 1]
+    body = [[label, *new] for (label, *_), new in zip(table.rows[1:], rows, strict=True)]
+    return markdown.pipes(table.rows[0], body, ":---:").split("\n")
+
+
+def _grid_of(slot: Slot, said: Said) -> Said:
+    if not isinstance(said, Grids):
+        return said
+    return said.grids.get(_matrix_name(slot), Grid.blank(*shape_of_grid(slot)))
+
+
+def shape_of_grid(slot: Slot) -> tuple[int, int]:
+    return (slot.block.rows, slot.block.columns) if isinstance(slot.block, AnswerGrid) else (0, 0)
+
+
+def _table_of(name: str, grid: Grid) -> list[str]:
+    heads = [escaped(name), *(str(j) for j in range(1, grid.shape[1] + 1))]
+    rows = [[f"**{i}**", *(escaped(entry.text) for entry in row)] for i, row in enumerate(grid.rows, 1)]
+    return markdown.pipes(heads, rows, ":---:").split("\n")
+
+
+def _space(sheet: Sheet, slot: Slot) -> tuple[int, int]:
+    """The lines of the space for working of a part."""
+    place = (slot.question, sheet.position(slot))
+    found = zip(sheet.blocks, sheet.places, strict=True)
+    here = [block for block, where in found if where == place and block.kind != "program"]
+    for before, block in enumerate(here):
+        if sheet.furniture.working.match(block.text):
+            empty = [b for b in here[before + 1 :] if not md.normal(b.text) and "nbsp" in b.text]
+            return block.end, max((b.end for b in empty), default=block.end)
+    return here[-1].end, here[-1].end
+
+
+def _in_space(slot: Slot, said: Said) -> list[str]:
+    """Words as a quotation, in which nothing is taken for a heading; a matrix as a table."""
+    if isinstance(said, Grid):
+        return ["", *_table_of("", said)]
+    return ["", *(f"> {line}".rstrip() for line in said_text(said).split("\n"))]
+
+
+def said_text(said: Said) -> str:
+    """An answer of one line as it is written by hand."""
+    match said:
+        case Entry(text=text) | Text(text=text) | Unreadable(text=text):
+            return text
+        case Shaped(shape):
+            return f"{shape[0]}×{shape[1]}" if shape else "not defined"
+        case Ordered(groups):
+            return " < ".join(" = ".join(group) for group in groups)
+        case Ticked(options):
+            return ", ".join(common.letter(i) for i in sorted(options))
+        case Shaded(cells):
+            return ", ".join(f"({i + 1}, {j + 1})" for i, j in sorted(cells))
+        case Grid(rows):
+            return "\n".join(" & ".join(entry.text for entry in row) for row in rows)
+        case Grids(grids):
+            return "\n\n".join(f"{name} =\n{said_text(grid)}" for name, grid in grids.items())
+
+
+__all__ = ["Sheet", "fill", "fill_page", "identity_of", "read_markdown", "read_page", "slots"]

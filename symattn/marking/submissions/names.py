@@ -1,0 +1,164 @@
+"""What students call the things they were asked for: Q, W^Q, S'', Ŝ, "weights", (b), 3."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from itertools import permutations
+
+from symattn.derivation.derivation import Called
+from symattn.marking.submissions import labels
+from symattn.marking.submissions.entries import visible
+from symattn.page.document import AnswerGrid, all_blocks
+from symattn.page.writers import text
+from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.question import PropertyAnswer, Question
+
+WORDS = {
+    "Q": ("query", "queries"),
+    "K": ("key", "keys"),
+    "V": ("value", "values"),
+    "S": ("score", "scores", "raw scores", "attention scores"),
+    "S'": ("scaled", "scaled scores"),
+    "M": ("masked", "masked scores", "masked scaled scores"),
+    "A": ("weight", "weights", "attention", "attention weights", "softmax", "probabilities"),
+    "A_rounded": ("rounded", "rounded weights"),
+    "Z": ("output", "outputs", "result", "context"),
+    "C": ("concat", "concatenation", "concatenated heads", "heads", "all heads"),
+    "O": ("output", "outputs", "result", "context"),
+}
+"""What each step is called in words, by its stem, besides the notation's own word."""
+
+_FILLERS = re.compile(r"(?i)\b(?:of|in|for|the|from)\b")
+
+_ACCENTS = {"\u0302": "hat", "\u0303": "tilde", "\u0304": "bar"}
+_ACCENT = re.compile(r"\\(?:wide|over)?(hat|tilde|bar|line)\s*\{?\s*([A-Za-z])\s*\}?")
+_COMMAND = re.compile(r"\\(?:math|text|operatorname|bold|bm|left|right|quad|qquad)[A-Za-z]*")
+_PRIMES = re.compile("\\\\prime|['′’‘´ʹ]")
+_NOT_OF_A_NAME = re.compile(r"[\W_]+")
+_PART = re.compile(r"(?i)(?:part\s+)?\(?([a-z]{1,2}|\d{1,3})[).]?")
+
+
+def normal(name: str) -> str:
+    """A name as its letters and digits, accents in words, primes last: what different ways of writing it share.
+
+    >>> normal("$W^{Q}$"), normal("S''_1"), normal("Ŝ₁"), normal("\\\\hat{S}_1"), normal("S.2")
+    ('WQ', "S1''", 'Shat1', 'Shat1', 'S2')
+    """
+    name = _ACCENT.sub(lambda found: found[2] + found[1], visible(name).replace('"', "''").replace("″", "''"))
+    name, primes = _PRIMES.subn("", _COMMAND.sub("", name))
+    plain = "".join(_ACCENTS.get(c, c) for c in unicodedata.normalize("NFD", name))
+    return _NOT_OF_A_NAME.sub("", unicodedata.normalize("NFKC", plain)) + primes * "'"
+
+
+class Names:
+    """The names by which the parts of one question, and the steps behind it, are found."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.parts = [part.name for part in question.parts]
+        steps = question.problem.derivation.steps if question.problem else ()
+        stems = Counter(Called.of(role).stem for role in dict.fromkeys(step.role for step in steps))
+        self._several = frozenset(normal(stem) for stem, count in stems.items() if count > 1)
+        self._known: dict[str, str] = {}
+        for name, target in (*self._signs(), *self._words()):
+            self._known.setdefault(normal(name), target)
+        folded: dict[str, str] = {}
+        for name, target in self._known.items():
+            folded.setdefault(name.casefold(), target)
+        self._folded = folded
+
+    def find(self, name: str) -> str:
+        """The part or the step that is meant: its own name; "" if nothing of this question is called so.
+
+        Signs in their own case come first, then letters and numbers of parts, then words and signs in any case.
+        """
+        if name in self.parts:
+            return name
+        sign = normal(name)
+        if sign in self._known:
+            return self._known[sign]
+        if sign in self._several:
+            return ""
+        if place := self.place(name):
+            return place
+        folded = (self._folded.get(text.casefold(), "") for text in (sign, normal(_FILLERS.sub(" ", name))))
+        return next(filter(None, folded), "")
+
+    def tokens(self, name: str) -> tuple[str, ...]:
+        """The lines of all tokens for a step that is asked token by token, where the whole matrix is written: A."""
+        if self.question.problem is None or normal(name) in self._known:
+            return ()
+        problem = self.question.problem
+        wording = Wording(problem.derivation, problem.notation)
+        lines: dict[str, list[str]] = {}
+        for step in problem.derivation:
+            if step.token is not None:
+                lines.setdefault(step.role, []).append(step.name)
+        called = {normal(sign): role for role in lines for sign in (role, text.on_one_line(wording.name(role)))}
+        return tuple(lines.get(called.get(normal(name), ""), ()))
+
+    def place(self, name: str) -> str:
+        """The part of a letter or a number as it stands before the heading, (b) or 2; "" if there is none."""
+        found = _PART.fullmatch(name.strip())
+        if not found:
+            return ""
+        letter = found[1]
+        position = int(letter) - 1 if letter.isdecimal() else _position(letter)
+        return self.parts[position] if 0 <= position < len(self.parts) else ""
+
+    def _signs(self) -> Iterator[tuple[str, str]]:
+        """Names in signs with what they belong to; the first of equal ones counts."""
+        yield from ((name, name) for name in self.parts)
+        for part in self.question.parts:
+            for grid in all_blocks(part.ask):
+                if isinstance(grid, AnswerGrid):
+                    yield text.on_one_line(grid.name), part.name
+            if isinstance(part.answer, PropertyAnswer):
+                yield from ((name, part.name) for name in part.answer.model)
+        if (problem := self.question.problem) is not None:
+            wording = Wording(problem.derivation, problem.notation)
+            for step in problem.derivation:
+                yield text.on_one_line(wording.name(step.name)), step.name
+                yield step.name, step.name
+
+    def _words(self) -> Iterator[tuple[str, str]]:
+        if (problem := self.question.problem) is None:
+            return
+        wording = Wording(problem.derivation, problem.notation)
+        for step in problem.derivation:
+            called = Called.of(step.name)
+            token = f" {step.token}" if step.token is not None else ""
+            own = [*filter(None, (wording.word(step), *WORDS.get(called.stem, ())))]
+            others = (said for word in own for language in labels.OTHERS for said in labels.words(word, language))
+            for word in (*own, *others):
+                yield from ((said, step.name) for said in _in_any_order(word + token, called))
+                if normal(called.stem) not in self._several:
+                    yield word + token, step.name
+            if called.stem == "Z" and called.head is not None and not called.place:
+                yield f"head {called.head}", step.name  # as Vaswani et al. (2017) call it
+
+
+def _in_any_order(word: str, called: Called) -> Iterator[str]:
+    """Scores head 1, head 1 scores, Scores Kopf 1; with a layer or a block besides, that in every place as well."""
+    if called.head is None:
+        yield from _with_place(word, called)
+    for head in labels.said(f"Head {called.head}") if called.head is not None else ():
+        yield from _with_place(word, called, head)
+
+
+def _with_place(word: str, called: Called, *head: str) -> Iterator[str]:
+    kinds = ("block {}", "layer {}") if called.place.isdigit() else ("{}", "{} attention")
+    for kind in kinds if called.place else ("",):
+        place = filter(None, (kind.format(called.place),))
+        yield from map(" ".join, permutations((word, *head, *place)))
+
+
+def _position(letter: str) -> int:
+    """(a) is 0, (z) 25, (aa) 26."""
+    position = 0
+    for character in letter.lower():
+        position = 26 * position + ord(character) - ord("a") + 1
+    return position - 1

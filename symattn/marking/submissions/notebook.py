@@ -1,0 +1,238 @@
+"""Filled-in Jupyter notebooks: tables and boxes in their text as in any worksheet, matrices in their code.
+
+A notebook is data here: its code is looked at (`symattn.marking.submissions.code`) and never run, and of its outputs
+only a printed matrix is used, as what a name that was computed stands for.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from symattn.errors import InputError
+from symattn.foundation.languages import message
+from symattn.marking.attempt import Attempt, Remark
+from symattn.marking.submissions import blocks as md
+from symattn.marking.submissions.code import Code, printed, read_code
+from symattn.marking.submissions.data import json_data
+from symattn.marking.submissions.entries import AUTO
+from symattn.marking.submissions.markdown import Place, Sheet, fill_page, read_page
+from symattn.marking.submissions.written import Cells, Line, Paper, Several
+from symattn.teaching.explanation.program import Variables, identifier, variables
+from symattn.teaching.question import MatrixAnswer, PropertyAnswer, Question
+
+MOST_CELLS = 2_000
+_POINT = re.compile(r"(?<=\d)\.(?=\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell: what was typed into it, and the texts that it printed or showed."""
+
+    kind: Literal["code", "markdown"]
+    source: str
+    outputs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Notebook:
+    """A notebook taken apart: its cells, the language that its code is in, and what symattn has noted in it."""
+
+    cells: tuple[Cell, ...]
+    language: str
+    head: dict[str, str]
+
+    @property
+    def page(self) -> md.Page:
+        """Its cells one below the other, as one page."""
+        return md.page_of_cells([(cell.kind, cell.source) for cell in self.cells], self.head)
+
+
+def is_notebook(text: str) -> bool:
+    """Whether a text looks like one, whatever its file is called."""
+    return text.lstrip().startswith("{") and '"nbformat"' in text and '"cells"' in text
+
+
+def notebook(text: str) -> Notebook:
+    """A notebook; `InputError` says in one sentence why it is none."""
+    data = json_data(text, ".")
+    version, cells = str(data.get("nbformat", "")), data.get("cells")
+    if version != "4":
+        said = f"nbformat {version[:20]}" if version else "no nbformat"
+        raise InputError(f"This notebook cannot be read: it has {said}; nbformat 4 was expected.")
+    if not isinstance(cells, list):
+        raise InputError("This is not a notebook: it has no list of cells.")
+    if len(cells) > MOST_CELLS:
+        raise InputError(f"It has {len(cells)} cells; at most {MOST_CELLS} are read.")
+    about = _table(data.get("metadata"))
+    spoken = [_table(about.get(key)).get(name) for key, name in (("kernelspec", "language"), ("language_info", "name"))]
+    language = next((name for name in spoken if isinstance(name, str) and name), "python")
+    head = {key: value for key, value in _table(about.get("symattn")).items() if isinstance(value, str)}
+    return Notebook(tuple(_cell(cell, number) for number, cell in enumerate(cells, 1)), language, head)
+
+
+def _cell(cell: object, number: int) -> Cell:
+    source = _text(cell.get("source")) if isinstance(cell, dict) else None
+    if not isinstance(cell, dict) or source is None:
+        raise InputError(f"Its cell {number} is broken: a cell with a source in lines of text was expected.")
+    outputs = cell.get("outputs")
+    shown = tuple(filter(None, map(_output, outputs if isinstance(outputs, list) else ())))
+    return Cell("code" if cell.get("cell_type") == "code" else "markdown", source, shown)
+
+
+def _output(output: object) -> str:
+    """What is shown or printed as plain text, "" for pictures, errors and the like."""
+    said = _table(output)
+    return _text(_table(said.get("data")).get("text/plain")) or _text(said.get("text")) or ""
+
+
+def _table(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: object) -> str | None:
+    """A text, in one piece or in lines."""
+    lines = value if isinstance(value, list) else [value]
+    texts = [line for line in lines if isinstance(line, str)]
+    return "".join(texts) if len(texts) == len(lines) else None
+
+
+# ------------------------------------------------------------------------------------ reading
+
+
+def read_notebook(text: str, questions: Sequence[Question], decimal_mark: str = AUTO) -> Paper:
+    """Everything that was written into a worksheet or an exam paper.
+
+    What stands in the tables comes first; what the code says counts for parts whose tables were left empty.  Decimals
+    in code, which have points, are given in the `decimal_mark` in which they will be read.
+    """
+    book = notebook(text)
+    sheet = Sheet(book.page, questions)
+    paper = read_page(sheet)
+    if book.language.lower() not in ("python", "ipython", "python3"):
+        language = book.language[:40]
+        says = message(
+            "Its code is in {language}, and only Python is read. Answers in tables and boxes count alone.",
+            language=repr(language),
+        )
+        paper.remarks.append(Remark("", says))
+        return paper
+    code = _Program(book, sheet, "," if decimal_mark == "," else ".")
+    code.read()
+    for question, (written, more) in enumerate(zip(paper.written, code.paper.written, strict=True)):
+        for part, number in code.not_shown(question):
+            if part not in written.parts and part not in more.parts:
+                says = message(
+                    "It is computed in cell {cell}, and the result is not in the file. Run the cell and save it.",
+                    cell=number,
+                )
+                more.remark(part, says)
+        written.parts = {**more.parts, **written.parts}
+        written.more = {**more.more, **written.more}
+        written.remarks += more.remarks
+    paper.remarks += code.paper.remarks
+    return paper
+
+
+Target = tuple[int, str, str]
+"""A question, a part or a step of it, and the matrix that is meant where the part has several."""
+
+
+@dataclass
+class _Program:
+    """The cells of code from the first to the last, with what each says about the answers."""
+
+    book: Notebook
+    sheet: Sheet
+    mark: str
+    paper: Paper = field(init=False)
+    known: list[Variables] = field(init=False)
+    open: dict[Target, int] = field(default_factory=dict)
+    """What was computed in a cell and has not been shown since."""
+
+    def __post_init__(self) -> None:
+        self.paper = Paper.of(self.sheet.asked)
+        self.known = [variables(question) for question in self.sheet.asked]
+
+    def read(self) -> None:
+        for block, place in zip(self.sheet.blocks, self.sheet.places, strict=True):
+            if block.kind != "program":
+                continue
+            number = self.sheet.page.cells[block.start]
+            code = read_code(block.text)
+            if code is None:
+                says = message("It cannot be read as Python, so nothing in it counts.")
+                self.paper.remarks.append(Remark(f"cell {number}", says))
+            else:
+                self.cell(code, number, place, self.book.cells[number - 1].outputs)
+
+    def not_shown(self, question: int) -> Iterator[tuple[str, int]]:
+        """Parts of a question that were computed, each with its cell, and whose results are not there."""
+        for (number, name, _), cell in self.open.items():
+            if number == question and name in self.known[question].parts:
+                yield name, cell
+
+    def cell(self, code: Code, number: int, place: Place, outputs: Sequence[str]) -> None:
+        for variable, raw in code.names.items():
+            if (target := self.target(variable, place)) is None:
+                continue
+            self.open.pop(target, None)
+            if raw is None:
+                self.open[target] = number
+            else:
+                self.put(target, raw, number)
+        shown = self.target(code.shown, place)
+        if shown in self.open and (found := next(filter(None, map(printed, reversed(outputs))), None)):
+            del self.open[shown]
+            self.put(shown, found, number)
+
+    def put(self, target: Target, raw: Cells | Line, number: int) -> None:
+        question, name, matrix = target
+        if isinstance(raw, Cells) and self.mark != ".":
+            raw = Cells(tuple(tuple(_POINT.sub(self.mark, x) for x in row) for row in raw.rows), raw.factor)
+        self.paper.written[question].put(name, Several({matrix: raw}) if matrix else raw, f"cell {number}")
+
+    def target(self, variable: str, place: Place) -> Target | None:
+        """What a variable stands for at a place: the part there, else the only one called so, else a step."""
+        question, position = place
+        numbers = range(len(self.known)) if question is None else (question,)
+        found = [(q, *names) for q in numbers for names in self.named(variable, q, position)]
+        return found[0] if len(found) == 1 else None
+
+    def named(self, variable: str, question: int, position: int | None) -> Iterator[tuple[str, str]]:
+        """The answers of a question that a variable may stand for.
+
+        A part with a derivation of its own has givens of its own: what is called so there is nothing else.
+        """
+        parts, known = self.sheet.asked[question].parts, self.known[question]
+        here = parts[position] if position is not None else None
+        if here and isinstance(here.answer, PropertyAnswer):
+            yield from ((here.name, name) for name in here.answer.model if identifier(name) == variable)
+        elif here and isinstance(here.answer, MatrixAnswer):
+            yield from ((name, "") for name in (here.name,) if known.parts.get(name) == variable)
+        elif named := [part.name for part in parts if known.parts.get(part.name) == variable]:
+            yield from ((name, "") for name in ([here.name] if here and here.name in named else named))
+        elif variable in known.steps:
+            yield known.steps[variable], ""
+
+
+# ------------------------------------------------------------------------------------ filling
+
+
+def fill_notebook(
+    text: str, questions: Sequence[Question], attempts: Sequence[Attempt], *, name: str = "", student: str = ""
+) -> str:
+    """A blank notebook with answers written into its tables and boxes: what `read_notebook` gives back."""
+    page = notebook(text).page
+    fill_page(page, questions, attempts, name, student)
+    data = json.loads(text)
+    for number, cell in enumerate(data["cells"], 1):
+        lines = [line for line, owner in zip(page.lines, page.cells, strict=True) if owner == number]
+        cell["source"] = "\n".join(lines[:-1]).splitlines(keepends=True)
+    return json.dumps(data, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+
+
+__all__ = ["fill_notebook", "is_notebook", "notebook", "read_notebook"]

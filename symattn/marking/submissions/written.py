@@ -1,0 +1,545 @@
+"""What was written to one question, collected part by part from any file, and then read as answers.
+
+Two passes, because the decimal mark is a matter of the whole file: first the texts are gathered under the parts they
+belong to, then all of them are read as numbers, shapes, orders and so on, each as its part asks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+from symattn.errors import ReadError, SymattnError
+from symattn.exact import Matrix, decide, has_symbols
+from symattn.exact.reading import Reading, read
+from symattn.foundation.languages import message
+from symattn.marking.attempt import (
+    BLANK,
+    Attempt,
+    Entry,
+    Grid,
+    Grids,
+    Ordered,
+    Remark,
+    Said,
+    Shaded,
+    Shaped,
+    Text,
+    Ticked,
+    Unreadable,
+)
+from symattn.marking.submissions import labels
+from symattn.marking.submissions.entries import AUTO, Noticed, grid_of, is_blank, noticed, undecorated, visible
+from symattn.marking.submissions.matrices import LARGEST, Rows, read_matrix
+from symattn.marking.submissions.names import Names, normal
+from symattn.page.document import AnswerGrid, Table, all_blocks
+from symattn.page.writers import common
+from symattn.page.writers import text as plain
+from symattn.teaching.question import (
+    CellsAnswer,
+    ChoiceAnswer,
+    EntriesAnswer,
+    FormulaAnswer,
+    MatrixAnswer,
+    OrderAnswer,
+    Part,
+    PropertyAnswer,
+    Question,
+    RubricAnswer,
+    ShapeAnswer,
+    StepAnswer,
+    WordAnswer,
+)
+
+Shape = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """A matrix as the texts of its entries, with a common factor outside ("" for none)."""
+
+    rows: Rows
+    factor: str = ""
+
+    def texts(self) -> Iterator[str]:
+        yield self.factor
+        for row in self.rows:
+            yield from row
+
+    @property
+    def blank(self) -> bool:
+        return all(map(is_blank, self.texts()))
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Words, a number, or a matrix in one text."""
+
+    text: str
+
+    def texts(self) -> Iterator[str]:
+        yield self.text
+
+    @property
+    def blank(self) -> bool:
+        return is_blank(undecorated(self.text))
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """Matrices by name, where a part asks for more than one or says so."""
+
+    matrices: Mapping[str, Cells | Line]
+
+    def texts(self) -> Iterator[str]:
+        for matrix in self.matrices.values():
+            yield from matrix.texts()
+
+    @property
+    def blank(self) -> bool:
+        return all(matrix.blank for matrix in self.matrices.values())
+
+
+Raw = Cells | Line | Several
+
+
+@dataclass
+class Written:
+    """Everything written to one question, by part, and by step where nobody asked for it."""
+
+    question: Question
+    names: Names = field(init=False)
+    parts: dict[str, Raw] = field(default_factory=dict)
+    more: dict[str, Raw] = field(default_factory=dict)
+    methods: list[str] = field(default_factory=list)
+    points: dict[str, int] = field(default_factory=dict)
+    remarks: list[Remark] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.names = Names(self.question)
+
+    def part(self, name: str) -> Part:
+        return next(part for part in self.question.parts if part.name == name)
+
+    def put(self, name: str, raw: Raw, where: str) -> bool:
+        """Under the part or the step that is called so; false where there is no such thing.
+
+        A whole matrix for a step that is asked token by token is taken apart, a row (or a column) for each token.
+        """
+        by_token = dict(self._by_token(name, raw))
+        for line, row in by_token.items():
+            self.put(line, row, where)
+        if by_token:
+            return True
+        target = self.names.find(name)
+        if not target:
+            return False
+        if not raw.blank:
+            self._put(self.parts if target in self.names.parts else self.more, target, raw, where)
+        return True
+
+    def _by_token(self, name: str, raw: Raw) -> Iterator[tuple[str, Cells]]:
+        """The line of every token with its part of a whole matrix, in a row or a column as it stands on the sheet."""
+        lines, problem = self.names.tokens(name), self.question.problem
+        if problem is None or not isinstance(raw, Cells) or len({len(row) for row in raw.rows}) != 1:
+            return
+        rows = raw.rows if problem.derivation.orientation == "rows" else tuple(zip(*raw.rows, strict=True))
+        shapes = [problem[line].result.shape for line in lines]
+        if len(rows) == len(lines) and all(shape in ((1, len(rows[0])), (len(rows[0]), 1)) for shape in shapes):
+            for line, row, shape in zip(lines, rows, shapes, strict=True):
+                yield line, Cells((row,) if shape[0] == 1 else tuple((x,) for x in row), raw.factor)
+
+    def _put(self, into: dict[str, Raw], target: str, raw: Raw, where: str) -> None:
+        before = into.get(target)
+        if isinstance(before, Several) and isinstance(raw, Several):
+            raw = Several({**before.matrices, **raw.matrices})
+        elif before is not None and before != raw:
+            self.remark(where, message("{part} was answered twice; the last answer counts.", part=target))
+        into[target] = raw
+
+    def remark(self, where: str, says: str, pointer: str = "") -> None:
+        self.remarks.append(Remark(where, says, pointer))
+
+    def numbers(self) -> Iterator[str]:
+        """Every text that should hold a number: what the decimal mark is seen from."""
+        for part in self.question.parts:
+            raw = self.parts.get(part.name)
+            if isinstance(raw, Line) and isinstance(part.answer, _MATRICES):
+                yield from _cells(raw.text, shape_of(part)).texts()
+            elif raw is not None and isinstance(part.answer, (*_MATRICES, FormulaAnswer)):
+                yield from raw.texts()
+        for raw in self.more.values():
+            yield from _cells(raw.text, (0, 0)).texts() if isinstance(raw, Line) else raw.texts()
+
+    # -------------------------------------------------------------------------------- as answers
+
+    def attempt(self, decimal_mark: str) -> Attempt:
+        """All of it read; whatever cannot be read is said in a remark."""
+        reader = _Reader(self, decimal_mark)
+        answers = {
+            part.name: said
+            for part in self.question.parts
+            if part.name in self.parts and (said := reader.said(part, self.parts[part.name])) is not None
+        }
+        more = {}
+        for step, raw in self.more.items():
+            grid = reader.grid(step, raw, (0, 0))
+            if isinstance(grid, Grid):
+                more[step] = grid
+        return Attempt(answers, more, frozenset(self.methods), tuple(self.remarks))
+
+
+@dataclass
+class Paper:
+    """A file taken apart: whose it is, which sheet it answers, and what was written to every question."""
+
+    written: list[Written]
+    sheet: str = ""
+    name: str = ""
+    student: str = ""
+    remarks: list[Remark] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, questions: Iterable[Question], sheet: str = "", name: str = "", student: str = "") -> Paper:
+        return cls([Written(question) for question in questions], sheet, name, student)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing in it belongs to the sheet."""
+        return not any(written.parts or written.more or written.methods for written in self.written)
+
+
+_MATRICES = (StepAnswer, EntriesAnswer, MatrixAnswer, PropertyAnswer)
+
+
+def decimal_mark_of(texts: Iterable[str]) -> str:
+    """ "." or ",", whichever stands in the decimals; "auto" where both do."""
+    marks = {found[0] for text in texts for found in _DECIMAL.findall(text)}
+    return marks.pop() if len(marks) == 1 else AUTO if marks else "."
+
+
+_DECIMAL = re.compile(r"(?<![\d.,])(?:\d{0,200})([.,])\d{1,200}(?![\d.,])")
+
+
+def grids_of(part: Part) -> list[AnswerGrid]:
+    """The grids that a part prints to be filled in."""
+    return [block for block in all_blocks(part.ask) if isinstance(block, AnswerGrid)]
+
+
+def tables_of(part: Part) -> list[Table]:
+    """The tables that a part prints to be filled in; their first column says what."""
+    tables = (block for block in all_blocks(part.ask) if isinstance(block, Table))
+    return [table for table in tables if isinstance(part.answer, MatrixAnswer) and table.row_heads]
+
+
+def shape_of(part: Part) -> Shape:
+    """The shape of the matrix that a part asks for; (0, 0) where it asks for none."""
+    if grids := grids_of(part):
+        return grids[0].rows, grids[0].columns
+    return part.answer.value.shape if isinstance(part.answer, MatrixAnswer) else (0, 0)
+
+
+class _Reader:
+    """Texts read as a part asks, with one decimal mark."""
+
+    def __init__(self, written: Written, mark: str) -> None:
+        self.written, self.mark = written, mark
+        problem = written.question.problem
+        givens = problem.givens.values() if problem else ()
+        self.symbols = any(has_symbols(x) for matrix in givens if isinstance(matrix, Matrix) for x in matrix)
+
+    def said(self, part: Part, raw: Raw) -> Said | None:
+        """What a part was answered; none for nothing."""
+        match part.answer:
+            case StepAnswer() | MatrixAnswer():
+                return self.grid(part.name, raw, shape_of(part))
+            case EntriesAnswer():
+                grid = self.grid(part.name, raw, shape_of(part))
+                return self.without_printed(part, grid) if isinstance(grid, Grid) else grid
+            case PropertyAnswer(model=model):
+                return self.grids(part, raw, model)
+            case FormulaAnswer():
+                found = self.entry(part.name, _one_text(raw), symbols=True)
+                return None if found.blank else found
+            case ShapeAnswer():
+                return self.checked(part, shape(_one_text(raw)))
+            case ChoiceAnswer(options):
+                return self.checked(part, ticked(_one_text(raw), len(options)))
+            case CellsAnswer(shape=size):
+                return self.checked(part, shaded(raw, size))
+            case OrderAnswer(groups):
+                return self.checked(part, ordered(_one_text(raw), [label for group in groups for label in group]))
+            case WordAnswer():
+                return Text(visible(undecorated(_one_text(raw))))
+            case RubricAnswer():
+                return Text(_one_text(raw).strip(), self.written.points.get(part.name))
+
+    def checked(self, part: Part, said: Said) -> Said:
+        if isinstance(said, Unreadable):
+            self.written.remark(part.name, said.complaint)
+        return said
+
+    def entry(self, where: str, text: str, *, symbols: bool = False, factor: Reading | None = None) -> Entry:
+        found: Noticed = noticed(text, self.mark, symbols=symbols, factor=factor)
+        if found.entry.complaint:
+            self.written.remark(where, found.entry.complaint, found.entry.pointer)
+        if found.remark:
+            self.written.remark(where, found.remark)
+        return found.entry
+
+    def grid(self, where: str, raw: Raw, size: Shape) -> Grid | Unreadable | None:
+        """A matrix of numbers, None if nothing was written; a shape other than `size` is kept."""
+        if isinstance(raw, Several):
+            raw = next(iter(raw.matrices.values()))
+        cells = raw if isinstance(raw, Cells) else _cells(raw.text, size)
+        text = " ".join(cells.texts()).strip() if isinstance(raw, Cells) else raw.text
+        if len(cells.rows) > LARGEST or max(map(len, cells.rows), default=0) > LARGEST:
+            most = message("a matrix of at most {shape} entries", shape=f"{LARGEST}×{LARGEST}")
+            return self.unreadable(where, text, most)
+        try:
+            factor = read(undecorated(cells.factor), "," if self.mark == "," else ".") if cells.factor else None
+        except ReadError as error:
+            expected = message("a number as the common factor in front ({factor})", factor=cells.factor)
+            return self.unreadable(where, text, expected, error.pointer)
+        before = len(self.written.remarks)
+        rows = [
+            [
+                self.entry(f"{where}[{i},{j}]", cell, symbols=self.symbols, factor=factor)
+                for j, cell in enumerate(row, 1)
+            ]
+            for i, row in enumerate(cells.rows, 1)
+        ]
+        grid = grid_of(_trimmed(rows, size))
+        if grid.empty:
+            return None
+        if isinstance(raw, Line) and grid.shape == (1, 1) != size and not grid[0, 0].readable:
+            del self.written.remarks[before:]  # it is no matrix at all
+            return self.unreadable(where, text, message("a matrix"))
+        return grid
+
+    def unreadable(self, where: str, text: str, expected: str, pointer: str = "") -> Unreadable:
+        says = message("Found {text}, where {expected} was expected.", text=_short(text), expected=expected)
+        said = Unreadable(text, says)
+        self.written.remark(where, said.complaint, pointer)
+        return said
+
+    def without_printed(self, part: Part, grid: Grid) -> Grid | None:
+        """Only the entries that were asked for; where others were printed and have been changed, that is said."""
+        assert isinstance(part.answer, EntriesAnswer)
+        if grid.shape != shape_of(part):
+            return grid
+        printed = {
+            place for place, name in grids_of(part)[0].filled if any(c.isdigit() for c in plain.on_one_line(name))
+        }
+        rows = [list(row) for row in grid.rows]
+        for i, j, entry in grid.cells():
+            if (i, j) in part.answer.cells:
+                continue
+            rows[i][j] = BLANK
+            if (i, j) in printed and entry.value is not None and self.differs(part.answer.step, i, j, entry):
+                says = message(
+                    "{text} stands where a number was printed; the printed one holds.", text=_short(entry.text)
+                )
+                self.written.remark(f"{part.name}[{i + 1},{j + 1}]", says)
+        own = Grid(tuple(map(tuple, rows)))
+        return None if own.empty else own
+
+    def differs(self, step: str, i: int, j: int, entry: Entry) -> bool:
+        problem = self.written.question.problem
+        matrix = problem.derivation.value(step) if problem else None
+        if not isinstance(matrix, Matrix) or entry.value is None or entry.unit is not None:
+            return False
+        try:
+            return decide(entry.value, matrix[i, j]).equal is False
+        except SymattnError:
+            return False
+
+    def grids(self, part: Part, raw: Raw, model: Mapping[str, Matrix]) -> Said | None:
+        """The student's own matrices by the names that the part has for them."""
+        if not isinstance(raw, Several):
+            raw = Several({next(iter(model)): raw})
+        found: dict[str, Grid] = {}
+        for name, matrix in raw.matrices.items():
+            called = next((known for known in model if normal(known) == normal(name)), "")
+            said = self.grid(part.name, matrix, model[called].shape) if called else None
+            if isinstance(said, Unreadable):
+                return said
+            if said:
+                found[called] = said
+        return Grids(found) if found else None
+
+
+def _cells(text: str, size: Shape) -> Cells:
+    matrix = read_matrix(text, size)
+    return Cells(matrix.rows, matrix.factor) if matrix else Cells(((text,),))
+
+
+def _trimmed(rows: list[list[Entry]], size: Shape) -> list[list[Entry]]:
+    """Without empty rows below and empty columns beside the shape that was asked for."""
+    while len(rows) > max(1, size[0]) and all(entry.blank for entry in rows[-1]):
+        rows = rows[:-1]
+    wide = max((j for row in rows for j, entry in enumerate(row, 1) if not entry.blank), default=0)
+    return [row[: max(1, wide, size[1])] for row in rows]
+
+
+def _one_text(raw: Raw) -> str:
+    return " ".join(text for text in raw.texts() if text.strip()) if not isinstance(raw, Line) else raw.text
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return repr(line if len(line) <= 60 else line[:57] + "...")
+
+
+# ------------------------------------------------------------------------------------ answers that are no numbers
+
+_UNDEFINED = re.compile(
+    r"(?i)(?:is |it is )?(?:not (?:defined|possible|compatible)|undefined|un-?def\.?|n\.? ?d\.?|impossible|none|no|"
+    r"does not exist|not conformable|error|∅|✗|✘|×)\.?"
+)
+_SHAPE = re.compile(
+    r"[(\[]?\s*([\w{}]{1,20})\s*(?:×|\*|,|;|\\times|⨯|(?<=[\d_\s])[xX](?=[\d\s])|\bby\b|\s)\s*([\w{}]{1,20})\s*[)\]]?"
+)
+
+
+def shape(text: str) -> Shaped | Unreadable:
+    """3×4, 3x4, (3, 4), "3 by 4", "not defined".
+
+    >>> shape("(3, 4)").shape, shape("n × d_k").shape, shape("not defined").shape
+    ((3, 4), ('n', 'd_k'), None)
+    """
+    written = " ".join(visible(undecorated(text)).split())
+    if _UNDEFINED.fullmatch(written) or written.rstrip(".。").casefold() in labels.said("not defined"):
+        return Shaped(None)
+    found = _SHAPE.fullmatch(written.replace("rows", "").replace("columns", "").strip())
+    if not found:
+        says = message('Found {text}, where a shape such as 3×4, or "not defined", was expected.', text=_short(text))
+        return Unreadable(text, says)
+    rows, columns = (
+        int(size) if size.isdecimal() and len(size) < 10 else re.sub(r"[{}]", "", size) for size in found.groups()
+    )
+    return Shaped((rows, columns))
+
+
+@cache
+def _filler() -> re.Pattern[str]:
+    """Words between and before letters; only words in Latin letters have an end that can be seen."""
+    words = (*labels.ands(), "option", "options", "answer", "letter")
+    return re.compile("(?i)" + "|".join(rf"\b{word}\b" if word.isascii() else word for word in words))
+
+
+def ticked(text: str, options: int) -> Ticked | Unreadable:
+    """The letters of options: B, "A and C", "(b)", AC.
+
+    >>> sorted(ticked("A and C", 4).options), sorted(ticked("(b)", 4).options)
+    ([0, 2], [1])
+    """
+    letters = [common.letter(i) for i in range(options)]
+    words = re.findall(r"\w+", _filler().sub(" ", visible(undecorated(text)))[:200])
+    chosen = [letter for word in words for letter in ([word] if word.upper() in letters else word)]
+    if not chosen or any(letter.upper() not in letters for letter in chosen):
+        says = message(
+            "Found {text}, where letters from A to {last} were expected.", text=_short(text), last=letters[-1]
+        )
+        return Unreadable(text, says)
+    return Ticked(frozenset(letters.index(letter.upper()) for letter in chosen))
+
+
+SHADED = frozenset("x1■☑☒█▓▒✓✔✗✘⬛●#*") | {
+    "yes",
+    "true",
+    "shaded",
+    "hidden",
+    "black",
+    "grey",
+    "gray",
+    "-inf",
+    "-∞",
+    "−∞",
+}
+WHITE = frozenset("0☐□◻⬜○o.–-·") | {"", "no", "false", "seen", "white"}
+_PAIR = re.compile(r"[(\[]\s*(\d{1,3})\s*[,;]\s*(\d{1,3})\s*[)\]]")
+
+
+def shaded(raw: Raw, size: Shape) -> Shaded | Unreadable:
+    """A grid with marks in the shaded cells, or the places (1, 2), (1, 3) of these cells, from 1."""
+    text = _one_text(raw)
+    cells = raw if isinstance(raw, Cells) else None
+    if cells is None and not (pairs := _PAIR.findall(text)):
+        matrix = read_matrix(text, size)
+        cells = Cells(matrix.rows) if matrix else None
+    elif cells is None:
+        return _at_places(text, pairs, size)
+    if cells and (len(cells.rows), max(map(len, cells.rows), default=0)) != size:
+        pairs = [row for row in cells.rows if len(row) == 2]
+        return _at_places(text, pairs, size) if len(pairs) == len(cells.rows) else _no_cells(text, size)
+    marks = {(i, j): _mark(mark) for i, row in enumerate(cells.rows if cells else ()) for j, mark in enumerate(row)}
+    if strange := next((mark for mark in marks.values() if mark not in SHADED | WHITE), ""):
+        says = message("Found {text} in a cell, where x or nothing was expected.", text=_short(strange))
+        return Unreadable(text, says)
+    return Shaded(frozenset(place for place, mark in marks.items() if mark in SHADED))
+
+
+def _mark(text: str) -> str:
+    return visible(undecorated(text)).strip().strip("[]").strip().lower()
+
+
+def _at_places(text: str, pairs: Iterable[Iterable[str]], size: Shape) -> Shaded | Unreadable:
+    places = [tuple(int(x) - 1 if x.strip().isdecimal() and len(x) < 10 else -1 for x in pair) for pair in pairs]
+    if not all(0 <= i < size[0] and 0 <= j < size[1] for i, j in places):
+        return _no_cells(text, size)
+    return Shaded(frozenset((i, j) for i, j in places))
+
+
+def _no_cells(text: str, size: Shape) -> Unreadable:
+    says = message(
+        "Found {text}, where a grid of {shape} cells, or places such as (1, 2), was expected.",
+        text=_short(text), shape=f"{size[0]}×{size[1]}",
+    )  # fmt: skip
+    return Unreadable(text, says)
+
+
+_BETWEEN = re.compile(r"\s*([<>≤≥=~,;|→≈\s])[\s|]*")
+
+
+def ordered(text: str, labels: list[str]) -> Ordered | Unreadable:
+    """Labels in their order: C < A = B, "C, A, B", CAB; with > throughout, the other way round.
+
+    >>> ordered("C < A = B", ["A", "B", "C"]).groups, ordered("C > B > A", ["A", "B", "C"]).groups
+    ((('C',), ('A', 'B')), (('A',), ('B',), ('C',)))
+    """
+    line = " ".join(visible(undecorated(text)).replace("\\", "").replace("_", " ").split())[:400].strip("|., ")
+    pieces = _BETWEEN.split(line)
+    found, signs = pieces[::2], pieces[1::2]
+    by_name = {label.casefold(): label for label in labels}
+    if len(found) == 1 and len(line) > 1 and all(len(label) == 1 for label in labels):
+        found, signs = list(line), [","] * (len(line) - 1)
+    if not all(label.casefold() in by_name for label in found) or (">" in signs and "<" in signs):
+        says = message(
+            "Found {text}, where {labels} were expected in some order.", text=_short(text), labels=", ".join(labels)
+        )
+        return Unreadable(text, says)
+    groups: list[list[str]] = []
+    for sign, label in zip(["", *signs], found, strict=True):
+        if sign and sign in "=~≈":
+            groups[-1].append(by_name[label.casefold()])
+        else:
+            groups.append([by_name[label.casefold()]])
+    in_order = reversed(groups) if ">" in signs or "≥" in signs else groups
+    return Ordered(tuple(tuple(group) for group in in_order))
+
+
+__all__ = [
+    "Cells",
+    "Line",
+    "Paper",
+    "Raw",
+    "Several",
+    "Written",
+    "decimal_mark_of",
+    "grids_of",
+    "shape_of",
+    "tables_of",
+]

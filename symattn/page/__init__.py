@@ -1,0 +1,1 @@
+"""Pages: documents, notations, and the formats in which they are written."""

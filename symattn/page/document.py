@@ -1,0 +1,540 @@
+"""A page: a closed union of block and inline nodes, without a word of any format.
+
+Writers `match` on these classes; formulas stand inside them.  Text is always plain text: no writer ever
+reads markup in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from symattn.formula import CellKind, Formula, MatrixOf
+from symattn.foundation.languages import PLACES
+from symattn.foundation.languages import Quoted as Quoted
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Plain text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Strong:
+    """Text with weight."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Text as it is typed: a command, a recipe."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Math:
+    """A formula in a line of text."""
+
+    formula: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence with formulas: a template in English, and what stands in its places.
+
+    A place is a name in braces, {divisor}, or a formula between dollar signs, $W_Q$; `places` has them as they stand in
+    the template.  With `plural`, `n` chooses between the two as in `languages.counted`.
+    """
+
+    template: str
+    places: tuple[tuple[str, Inlines], ...] = ()
+    plural: str = ""
+    n: int = 1
+
+    def said(self, template: str) -> Inlines:
+        """This sentence by a template of its language."""
+        standing = dict(self.places)
+        parts = PLACES.split(template)
+        return joined(x for part in parts if part for x in standing.get(part, (Words(part),)))
+
+    @property
+    def english(self) -> Inlines:
+        return self.said(self.plural if self.plural and self.n != 1 else self.template)
+
+
+Span = Words | Strong | Code | Math
+Inline = Span | Sentence
+Inlines = tuple[Inline, ...]
+
+
+def sentence(template: str, /, **standing: Formula | Inline | Inlines | str | int) -> Inlines:
+    """A sentence as text of a page.
+
+    >>> sentence("{name} has {n} rows.", name=Words("Q"), n=3)[0].english
+    (Words(text='Q'), Words(text=' has '), Words(text='3'), Words(text=' rows.'))
+    """
+    return (Sentence(template, places_of(standing)),)
+
+
+def places_of(standing: Mapping[str, Formula | Inline | Inlines | str | int]) -> tuple[tuple[str, Inlines], ...]:
+    """What stands in the places of a sentence, by name, as text of a page."""
+    return tuple((f"{{{name}}}", _inlines(value)) for name, value in standing.items())
+
+
+def _inlines(value: Formula | Inline | Inlines | str | int) -> Inlines:
+    match value:
+        case tuple():
+            return value
+        case str():
+            return (Words(value),)
+        case int():
+            return (Words(str(value)),)
+        case Words() | Strong() | Code() | Math() | Sentence():
+            return (value,)
+    return (Math(value),)
+
+
+def listing(items: Sequence[Inlines], last: Literal["", "and", "or"] = "and") -> Inlines:
+    """a; a and b; a, b and c: as `languages.listed`, for text with formulas; with no last word, commas alone."""
+    *before, end = items or [()]
+    if not before:
+        return end
+    said = before[0]
+    for item in before[1:]:
+        said = sentence("{items}, {item}", items=said, item=item)
+    match last:
+        case "and":
+            return sentence("{items} and {item}", items=said, item=end)
+        case "or":
+            return sentence("{items} or {item}", items=said, item=end)
+        case "":
+            return sentence("{items}, {item}", items=said, item=end)
+
+
+def in_turn(parts: Iterable[Inlines]) -> Inlines:
+    """Sentences one after the other, as `languages.sentences`, for text with formulas; empty ones are left out."""
+    said, *others = [part for part in parts if part] or [()]
+    for part in others:
+        said = sentence("{sentences} {sentence}", sentences=said, sentence=part)
+    return said
+
+
+def joined(content: Iterable[Inline]) -> Inlines:
+    """Text in one piece wherever nothing else stands between; somebody's own words stay apart."""
+    done: list[Inline] = []
+    for part in content:
+        match done, part:
+            case _, Words(""):
+                pass
+            case [*_, Words(before)], Words(text) if not isinstance(text, Quoted) and not isinstance(before, Quoted):
+                done[-1] = Words(before + text)
+            case _:
+                done.append(part)
+    return tuple(done)
+
+
+def spans(content: Inlines) -> Iterator[Span]:
+    """Text with formulas in it, its sentences in English."""
+    for part in content:
+        if isinstance(part, Sentence):
+            yield from spans(part.english)
+        else:
+            yield part
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading, level 1 below the title, 2 below that; `marks` stand at the right margin.
+
+    `label` numbers what the heading is of, a question ("1.", "Question 2.") or a part of one ("(a)"), and stands before
+    the content; `of` says which, for formats that count these themselves.
+    """
+
+    content: Inlines
+    level: int = 1
+    marks: str = ""
+    label: Inlines = ()
+    of: Literal["", "question", "part"] = ""
+
+    @property
+    def whole(self) -> Inlines:
+        """The content behind its label."""
+        return (*self.label, Words(" "), *self.content) if self.label else self.content
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Text; `marks` stand at the right margin of its last line: "[2]", "M1 A2"."""
+
+    content: Inlines
+    marks: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """Formulas on lines of their own, the lines aligned at their first relation sign.
+
+    A line that begins with a relation sign (`Relation((NOTHING, …), …)`) continues the one above.
+    `lead` is text before the formula on the same line ("Queries:").  `step` is the step of a derivation that the lines
+    are of, where they are its rule or its values, which is its `role`.
+    """
+
+    lines: tuple[Formula, ...]
+    lead: Inlines = ()
+    step: str = ""
+    role: Literal["", "rule", "values"] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """Short equations, one for each entry of a matrix, set in columns and read row by row."""
+
+    equations: tuple[Formula, ...]
+    columns: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerGrid:
+    """`name` = an empty matrix of boxes to write in, one for each entry.
+
+    `filled` says what stands in some of them already (indices from 0).  With `shade`, the boxes are squares to be
+    shaded or left white, as in drawing a mask.  Labels stand before the rows and above the columns.  `step` is the step
+    of a derivation that is asked for.
+    """
+
+    name: Formula
+    rows: int
+    columns: int
+    kind: CellKind = "integer"
+    filled: tuple[tuple[tuple[int, int], Formula], ...] = ()
+    shade: bool = False
+    row_labels: tuple[Formula, ...] = ()
+    column_labels: tuple[Formula, ...] = ()
+    step: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkingSpace:
+    """Space for working, `height` millimetres high: blank, or with lines to write on.
+
+    `label` is the number of the part that it is for: on paper it may stand on the next page.
+    """
+
+    height: int
+    ruled: bool = False
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FillIn:
+    """A label and a place to write: a line `width` millimetres long, or `boxes` boxes for one character each.
+
+    `value` stands there already (a name from the class list), `after` behind it (a unit).
+    """
+
+    label: Inlines
+    width: int = 40
+    boxes: int = 0
+    value: str = ""
+    after: Inlines = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FillIns:
+    """Places to write a short answer, next to one another as far as a line goes."""
+
+    items: tuple[FillIn, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Options A, B, C … with a box each to tick: one of them, or `several`; those in `ticked` (from 0) are ticked."""
+
+    items: tuple[Inlines, ...]
+    several: bool = False
+    ticked: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class HeatMap:
+    """A picture of a matrix: cells from level 0 (white) to 4 (black), told apart by pattern as well as by tone.
+
+    `words` may stand in the cells; `description` says in words what the picture shows.
+    """
+
+    levels: tuple[tuple[int, ...], ...]
+    description: str
+    row_labels: tuple[Formula, ...] = ()
+    column_labels: tuple[Formula, ...] = ()
+    words: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HeatMaps:
+    """Heat maps side by side as far as a line goes, each with a caption: heads, or variants, to be compared.
+
+    `small` ones have no room for words in their cells.
+    """
+
+    items: tuple[tuple[Inlines, HeatMap], ...]
+    small: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ItemList:
+    """A list; `ordered` numbers its items from 1."""
+
+    items: tuple[Inlines, ...]
+    ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table whose first row and, if `row_heads`, first column are headings."""
+
+    header: tuple[Inlines, ...]
+    rows: tuple[tuple[Inlines, ...], ...]
+    row_heads: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Blocks set apart under a title: conventions, errata, a hint."""
+
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Blocks that stay on one page."""
+
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Falk:
+    """Falk's scheme of a matrix product: `left` times `above` is `inside`, where their rows and columns cross.
+
+    `inside` is the product, or its boxes to write in.  All three are grids of entries, so that rows and columns can be
+    aligned; blanks among them are places for what was worked out before.  `names` are the two factors' own, with their
+    shapes where the notation shows them; a writer puts each beside its factor.
+    """
+
+    left: MatrixOf
+    above: MatrixOf
+    inside: MatrixOf | AnswerGrid
+    names: tuple[Formula, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Rows of two cells side by side under two heads: the step, and its working."""
+
+    heads: tuple[Inlines, Inlines]
+    rows: tuple[tuple[tuple[Block, ...], tuple[Block, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """What is asked, and what may stand there in its place: `Document.solutions` says which.
+
+    `ask` has boxes to fill in, `partly` the same with some of it done, `worked` the solution, and `key` what a marker
+    reads besides.  LaTeX keeps all of them in one source, with a switch; HTML lets the reader open the solution.
+    """
+
+    ask: tuple[Block, ...]
+    partly: tuple[Block, ...]
+    worked: tuple[Block, ...]
+    key: tuple[Block, ...] = ()
+
+    def shown(self, solutions: Solutions) -> tuple[Block, ...]:
+        """What is shown where there is no switch."""
+        match solutions:
+            case "blank":
+                return self.ask
+            case "partly":
+                return self.partly
+            case "worked":
+                return self.worked
+            case "key":
+                return (*self.worked, *self.key)
+
+
+@dataclass(frozen=True, slots=True)
+class DiagramLayer:
+    """One level of a bottom-up figure: its boxes from left to right, and a remark at the right."""
+
+    boxes: tuple[Formula, ...]
+    remark: Inlines = ()
+
+
+Place = tuple[int, int]
+"""Of a box in a diagram: its layer and its place in it, from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiagramFrame:
+    """A frame round some boxes of a diagram: a head, a block that is repeated."""
+
+    boxes: tuple[Place, ...]
+    label: Inlines = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Diagram:
+    """A bottom-up data-flow figure: `layers` from top to bottom, arrows point up, or to a neighbour in the layer.
+
+    An edge runs from the first of two boxes to the second.  Boxes stand in the order given, unless they are `free` to
+    be exchanged within their layer.  `description` says in words what the figure shows; with a `title` it is made of
+    that and of the figure's own words (`figure_words.described`), in any language.
+    """
+
+    layers: tuple[DiagramLayer, ...]
+    edges: tuple[tuple[Place, Place], ...]
+    description: str = ""
+    frames: tuple[DiagramFrame, ...] = ()
+    free: bool = False
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Python source that computes what stands above it, in the English of programs: for notebooks, which can run it.
+
+    Other formats leave it out.
+    """
+
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageBreak:
+    pass
+
+
+Block = (
+    Heading
+    | Paragraph
+    | Display
+    | Entries
+    | AnswerGrid
+    | WorkingSpace
+    | FillIns
+    | Choices
+    | HeatMap
+    | HeatMaps
+    | ItemList
+    | Table
+    | Box
+    | Together
+    | Falk
+    | Columns
+    | Solved
+    | Diagram
+    | Program
+    | PageBreak
+)
+
+Solutions = Literal["blank", "partly", "worked", "key"]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a reader chooses about a page: nothing of it changes what is said.
+
+    text_size    points: 11, or 18 and 24 for large print
+    paper        A4 or US letter
+    spacing      roomy, or compact where paper is short
+    decimal      the decimal sign; with a comma, entries are parted by semicolons
+    brackets     of matrices and lists; empty: as the notation has them
+    transpose    the sign of a transposed matrix; empty: as the notation has it
+    language     a language file of `symattn.foundation.languages`
+    """
+
+    text_size: int = 11
+    paper: Literal["a4", "letter"] = "a4"
+    spacing: Literal["roomy", "compact"] = "roomy"
+    decimal: Literal[".", ","] = "."
+    brackets: Literal["", "[", "("] = ""
+    transpose: Literal["", "⊤", "T", "′"] = ""
+    language: str = "en"
+
+
+DEFAULT_LOOK = Look()
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A whole page or booklet.
+
+    `fields` are the lines to fill in at the head (Name, Date); `sheet` is its short identity, printed on every
+    page; `recipe` says how to make it again and stands in the footer.  `solutions` says what of every `Solved` is
+    shown.
+    """
+
+    title: str
+    blocks: tuple[Block, ...]
+    subtitle: str = ""
+    fields: tuple[str, ...] = ()
+    sheet: str = ""
+    recipe: str = ""
+    solutions: Solutions = "blank"
+    look: Look = DEFAULT_LOOK
+
+
+Blocks = tuple[Block, ...]
+
+
+def with_blocks_inside(block: Block, change: Callable[[Blocks], Blocks]) -> Block:
+    """The block with every list of blocks directly inside it changed; one that has none, as it is."""
+    match block:
+        case Box() | Together():
+            return replace(block, blocks=change(block.blocks))
+        case Falk(inside=AnswerGrid() as grid):
+            (changed,) = change((grid,))
+            assert isinstance(changed, AnswerGrid)
+            return replace(block, inside=changed)
+        case Columns():
+            return replace(block, rows=tuple((change(left), change(right)) for left, right in block.rows))
+        case Solved():
+            return Solved(change(block.ask), change(block.partly), change(block.worked), change(block.key))
+        case _:
+            return block
+
+
+def blocks_inside(block: Block) -> Blocks:
+    """The blocks directly inside a block, in reading order."""
+    found: list[Block] = []
+
+    def kept(blocks: Blocks) -> Blocks:
+        found.extend(blocks)
+        return blocks
+
+    with_blocks_inside(block, kept)
+    return tuple(found)
+
+
+def all_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Blocks and the blocks inside them."""
+    for block in blocks:
+        yield block
+        yield from all_blocks(blocks_inside(block))
+
+
+def settled(document: Document) -> Document:
+    """The document with every `Solved` replaced by what of it is shown, for formats that have no switch."""
+
+    def choose(blocks: Iterable[Block]) -> Blocks:
+        chosen: list[Block] = []
+        for block in blocks:
+            shown = block.shown(document.solutions) if isinstance(block, Solved) else (block,)
+            chosen += [with_blocks_inside(part, choose) for part in shown]
+        return tuple(chosen)
+
+    return replace(document, blocks=choose(document.blocks))

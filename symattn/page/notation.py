@@ -1,0 +1,220 @@
+"""How a derivation is written: names, shapes, signs, order, step labels.  A notation is data, never code.
+
+The ready ones are `page/notations/*.toml`; a user's own file has the same form.  Formulas in it are in the language of
+`symattn.formula.reading`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Any, Literal
+
+from symattn.derivation.derivation import Style
+from symattn.errors import InputError, ReadError, offered
+from symattn.formula import Formula, Name, Scope, read_formula
+from symattn.foundation.files import read_toml
+from symattn.foundation.typed import Between, Check, Key, OrOne, Place, ReadBy, read
+
+
+def _check_formula(text: str) -> None:
+    read_formula(text, Scope(sizes=dict.fromkeys(("n", "m", "d_model", "d_k", "d_v"), 2)))
+
+
+def _check_rows(table: Sequence[Sequence[str]]) -> None:
+    if len({len(row) for row in table}) > 1:
+        raise InputError("rows of equally many texts were expected.")
+
+
+FormulaText = Annotated[str, Check(_check_formula)]
+Texts = Annotated[tuple[str, ...], OrOne()]
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixNames:
+    """How one matrix is called: as a whole, one row, one entry, in words.
+
+    The row's index is i, the entry's are i and j; `weighted` also has t, the token it is worked out for.
+    """
+
+    matrix: FormulaText
+    row: FormulaText = ""
+    entry: FormulaText = ""
+    word: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing on the page: a paragraph, formulas, steps in the default form, a table, a figure.
+
+    Exactly one of `text`, `math`, `steps`, `table`, `diagram` is set.  `repeat` repeats it for an index (i: each
+    token), `needs` leaves it out where the derivation has no such matrix, `only` where it is not this mode, and an
+    erratum finds it by `id`.
+    """
+
+    id: str = ""
+    text: str = ""
+    math: Texts = ()
+    lead: Texts = ()  # before the formula; with `repeat`, the first one, the second one, …, then the last
+    steps: Texts = ()
+    table: Annotated[tuple[Texts, ...], Check(_check_rows)] = ()
+    diagram: str = ""
+    repeat: str = ""
+    needs: Texts = ()
+    only: Literal["", "as-written", "corrected"] = ""
+
+    def __post_init__(self) -> None:
+        if sum(map(bool, (self.text, self.math, self.steps, self.table, self.diagram))) != 1:
+            raise InputError("an item has exactly one of text, math, steps, table and diagram.")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and what stands below it; `repeat` makes one for each token.
+
+    `covers` names the matrices that its own words and formulas take care of (`S.i`: every token's).
+    """
+
+    label: str = ""
+    title: str = ""
+    items: tuple[Item, ...] = ()
+    covers: Texts = ()
+    repeat: str = ""
+    needs: Texts = ()
+    only: Literal["", "as-written", "corrected"] = ""
+
+
+@dataclass(frozen=True)
+class Notation:
+    """Everything about writing that does not change what is computed.  Field by field, a notation file.
+
+    settings      how the derivation is laid out by default: order, by, scores, orientation, mask_style
+    letters       how the sizes n, d_model, d_k, d_v are written
+    product       the sign between matrices: "", "×" or "·"
+    softmax       how the function is written
+    shapes        where a shape stands: under, beside, index, none;  shape_style: (3, 4) or 3×4
+    bracket, separator, row_end, nested    of matrices;  list_separator of single rows
+    numbers       exact, or shortest decimals where they are exact
+    decimals      places shown after ≈
+    first_index   whether indices are written from 1 or from 0
+    sections      the page, in order; steps that no section shows are put in where they belong
+    """
+
+    name: str
+    title: str
+    names: Annotated[Mapping[str, MatrixNames], ReadBy(_names)]
+    settings: Mapping[str, object] = field(default_factory=dict)
+    letters: Mapping[str, FormulaText] = field(default_factory=dict)
+    product: Literal["", "×", "·"] = ""
+    softmax: str = "softmax"
+    shapes: Literal["under", "beside", "index", "none"] = "none"
+    shape_style: Literal["tuple", "cross"] = "cross"
+    bracket: Literal["[", "("] = "["
+    separator: Literal["", ",", ";"] = ""
+    row_end: Literal["", ",", ";"] = ""
+    nested: bool = False
+    list_separator: Literal["", ",", ";"] = ""
+    numbers: Literal["exact", "shortest"] = "exact"
+    decimals: Annotated[int, Between(0, 50)] = 4
+    first_index: Literal[0, 1] = 1
+    sections: Annotated[tuple[Section, ...], Key("section")] = ()
+
+    @property
+    def style(self) -> Style:
+        return Style(self.product, self.softmax, self.letter_formulas)
+
+    @property
+    def letter_formulas(self) -> Mapping[str, Formula]:
+        return {name: read_formula(letter) for name, letter in self.letters.items()}
+
+    def named(self, role: str) -> MatrixNames:
+        """The names of a matrix; made from its own name where the notation has none for it."""
+        return self.names.get(role) or _default_names(role)
+
+
+def _default_names(role: str) -> MatrixNames:
+    """X: matrix X, row x_i, entry x_{i,j}; a name that is no formula, or is an index itself, is quoted."""
+    base, _, label = role.partition("_")
+    letter = base.rstrip("'")
+    primes = base[len(letter) :]
+    small = letter.lower() if len(letter) == 1 else letter
+    stem = f"{small}{primes}^{label}" if label else small + primes
+    names = MatrixNames(f"{base}_{label}" if label else base, f"{stem}_i", f"{stem}_{{i,j}}")
+    try:
+        for text in (names.matrix, names.row, names.entry):
+            formula = read_formula(text, Scope(indices={"i": 1, "j": 1, "t": 1}))
+            if not isinstance(formula, Name):
+                raise ReadError(f"{text} is no name.", text, 0)
+    except ReadError:
+        quoted = '"' + role.replace('"', "'") + '"'
+        return MatrixNames(quoted, f"{quoted}_i", f"{quoted}_{{i,j}}")
+    return names
+
+
+def _names(data: Any, place: Place) -> dict[str, MatrixNames]:
+    named = read(Mapping[str, object], data, place)
+    return {role: _named(role, stated, place.at(role)) for role, stated in named.items()}
+
+
+def _named(role: str, stated: Any, place: Place) -> MatrixNames:
+    """What is not said follows from the name of the matrix, and that from its role."""
+    default = _default_names(role)
+    if isinstance(stated, str):
+        stated = {"matrix": stated}
+    if not isinstance(stated, Mapping):
+        raise place.wrong(stated, "a text or a table")
+    names = read(MatrixNames, {"matrix": default.matrix, **stated}, place)
+    guessed = _from_matrix(names.matrix) or default
+    return replace(names, row=names.row or guessed.row, entry=names.entry or guessed.entry)
+
+
+def _from_matrix(matrix: str) -> MatrixNames | None:
+    """Row and entry names that go with a matrix name: W^Q gives w^Q_i and w^Q_{i,j}."""
+    try:
+        name = read_formula(matrix)
+    except ReadError:
+        return None
+    if not isinstance(name, Name) or len(name.base) != 1 or name.sub:
+        return None
+    small = matrix.replace(name.base, name.base.lower(), 1)
+    return MatrixNames(matrix, f"{small}_i", f"{small}_{{i,j}}")
+
+
+@cache
+def notations() -> tuple[str, ...]:
+    """The names of the ready notations."""
+    folder = resources.files("symattn.page.notations")
+    return tuple(sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")))
+
+
+def load_notation(name: str | Path) -> Notation:
+    """A ready notation by name, or one from a file; `InputError` says what is wrong with it, and where."""
+    if not isinstance(name, str | Path):
+        raise InputError(f"notation is {name!r}; the name of a notation or of a .toml file was expected.")
+    return _ready(str(name)) if str(name) in notations() else _from_file(Path(name))
+
+
+@cache
+def _ready(name: str) -> Notation:
+    text = (resources.files("symattn.page.notations") / f"{name}.toml").read_text(encoding="utf-8")
+    return read_notation(tomllib.loads(text), name)
+
+
+def _from_file(path: Path) -> Notation:
+    if path.suffix != ".toml":
+        raise InputError(
+            f"There is no notation {str(path)!r}; {offered(str(path), notations(), 'there are {}, or a .toml file')}"
+        )
+    return read_notation(read_toml(path), path.stem)
+
+
+def read_notation(data: Mapping[str, Any], where: str) -> Notation:
+    """A notation from the contents of its file; what is not given is as in the standard notation."""
+    stated = read(Notation, {"name": where, "title": where, "names": {}, **data}, f"{where}.toml")
+    usual = {} if where == "standard" else load_notation("standard").names
+    return replace(stated, names=MappingProxyType({**usual, **stated.names}))

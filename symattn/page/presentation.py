@@ -1,0 +1,134 @@
+"""A document as its reader wants it: the choices of a `Look`, and the formulas written accordingly."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from symattn.errors import InputError, offered
+from symattn.formula import Call, Formula, ListOf, MatrixOf, Number, Shape, Text, Transposed
+from symattn.foundation.languages import catalogue
+from symattn.page.document import (
+    DEFAULT_LOOK,
+    Block,
+    Document,
+    Heading,
+    HeatMap,
+    Inline,
+    Look,
+    Quoted,
+    Sentence,
+    Strong,
+    Words,
+    spans,
+)
+from symattn.page.translation import translated
+
+TEXT_SIZES = (11, 18, 24)
+CHOICES: Mapping[str, Mapping[object, object]] = {
+    "text_size": {size: size for size in TEXT_SIZES},
+    "paper": {"a4": "a4", "letter": "letter"},
+    "spacing": {"roomy": "roomy", "compact": "compact"},
+    "decimal_sign": {"point": ".", "comma": ","},
+    "brackets": {"square": "[", "round": "("},
+    "transpose": {"⊤": "⊤", "T": "T", "′": "′", "'": "′"},
+}
+"""What a reader can choose, as it is said, and what the look then has."""
+
+_FIELDS = {"decimal_sign": "decimal"}
+
+
+def make_look(**chosen: object) -> Look:
+    """A look from choices as they are said (`decimal_sign="comma"`, `language="de"`); those that are None are left out.
+
+    The decimal sign is that of the language where none is chosen.  `InputError` names a choice that there is not, and
+    says what is wrong with a language file.
+    """
+    values: dict[str, Any] = {}
+    for name, choice in chosen.items():
+        if choice is None:
+            continue
+        if name == "language":
+            if not isinstance(choice, str):
+                raise InputError(f"language is {choice!r}; a name or the path of a language file was expected.")
+            values[name] = choice
+        elif name not in CHOICES:
+            raise InputError(f"There is no choice {name!r} of a page; {offered(name, (*CHOICES, 'language'))}")
+        elif not isinstance(choice, int | str) or isinstance(choice, bool) or choice not in CHOICES[name]:
+            raise InputError(f"{name} is {choice!r}; {offered(choice, CHOICES[name], 'one of {} was expected')}")
+        else:
+            values[_FIELDS.get(name, name)] = CHOICES[name][choice]
+    if "language" in values:
+        values.setdefault("decimal", catalogue(values["language"]).signs["decimal"])
+    return replace(DEFAULT_LOOK, **values)
+
+
+def presented(document: Document) -> Document:
+    """The document as writers are to write it; what a writer decides itself, paper and sizes, it finds in the look."""
+    document, look = translated(document), document.look
+    if (look.decimal, look.brackets, look.transpose) == (".", "", ""):
+        return document
+    return replace(document, blocks=tuple(_block(block, look) for block in document.blocks))
+
+
+_DECIMAL = re.compile(r"(?<![\w.])(\d+)\.(\d+)(?![\w.]*\w)")
+"""A number with a decimal point in words; not the number of a section or a version, 3.2.1."""
+
+
+def _block(block: Block, look: Look) -> Block:
+    changed: Block = _changed(block, look)
+    return changed
+
+
+def _changed(node: Any, look: Look) -> Any:
+    """Whatever stands in a page, with every formula and every number in words in it changed."""
+    if isinstance(node, tuple):
+        if any(isinstance(item, Sentence) for item in node):
+            node = tuple(spans(node))
+        return tuple(_changed(item, look) for item in node)
+    if isinstance(node, Formula):
+        return _formula(node, look)
+    if isinstance(node, Words | Strong) and not isinstance(node.text, Quoted):
+        return replace(node, text=_decimals(node.text, look))
+    if isinstance(node, Heading):  # its words may number sections of a book: Exercise 2.1
+        content, label = (tuple(_in_heading(part, look) for part in spans(x)) for x in (node.content, node.label))
+        return replace(node, content=content, label=label)
+    if isinstance(node, HeatMap):
+        words = tuple(tuple(_decimals(word, look) for word in row) for row in node.words)
+        node = replace(node, words=words, description=_decimals(node.description, look))
+    if is_dataclass(node) and not isinstance(node, type):
+        return replace(node, **{f.name: _changed(getattr(node, f.name), look) for f in fields(node)})
+    return node
+
+
+def _in_heading(part: Inline, look: Look) -> Inline:
+    return part if isinstance(part, Words | Strong) else _changed(part, look)
+
+
+def _decimals(words: str, look: Look) -> str:
+    return _DECIMAL.sub(r"\1,\2", words) if look.decimal == "," else words
+
+
+def _formula(node: Formula, look: Look) -> Formula:
+    """The formula with the signs of the look; with a decimal comma, semicolons part what commas parted."""
+    parts = {f.name: _changed(getattr(node, f.name), look) for f in fields(node)}
+    comma = look.decimal == ","
+    match node:
+        case Number(digits) if comma:
+            parts["digits"] = digits.replace(".", ",")
+        case Text(words):
+            parts["words"] = _decimals(words, look)
+        case Transposed() if look.transpose:
+            parts["sign"] = look.transpose
+        case MatrixOf(bracket=bracket) | ListOf(bracket=bracket) if look.brackets and bracket in ("[", "("):
+            parts["bracket"] = look.brackets
+    if comma and isinstance(node, MatrixOf | ListOf | Call | Shape):
+        for name in ("separator", "row_end"):
+            if parts.get(name) == ",":
+                parts[name] = ";"
+    return type(node)(**parts)
+
+
+__all__ = ["CHOICES", "TEXT_SIZES", "make_look", "presented"]

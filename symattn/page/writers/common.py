@@ -1,0 +1,690 @@
+"""What all writers agree on: where brackets and commas go, and how large the boxes are."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TypeGuard, assert_never
+
+from symattn.formula.nodes import (
+    NEGATIVE,
+    POWER,
+    SUM,
+    Annotated,
+    BigSum,
+    CellKind,
+    Formula,
+    Fraction,
+    MatrixOf,
+    Name,
+    Negative,
+    Number,
+    Power,
+    Product,
+    Relation,
+    Row,
+    Sum,
+    Text,
+    children,
+    factor_needs_brackets,
+    tightness,
+)
+from symattn.formula.width import fold, width, wrapped
+from symattn.page.document import (
+    DEFAULT_LOOK,
+    AnswerGrid,
+    Block,
+    Choices,
+    Columns,
+    Display,
+    Document,
+    Falk,
+    FillIn,
+    Heading,
+    HeatMap,
+    Inlines,
+    ItemList,
+    Look,
+    Math,
+    Paragraph,
+    Solved,
+    Strong,
+    Table,
+    Together,
+    Words,
+    WorkingSpace,
+    all_blocks,
+    spans,
+    with_blocks_inside,
+)
+
+# --- brackets -----------------------------------------------------------------------------------------
+
+
+def term_needs_brackets(term: Formula, last: bool) -> bool:
+    """Whether a term of a sum is bracketed: a sum in a sum, and a Σ that others follow."""
+    if isinstance(term, BigSum):
+        return not last
+    return tightness(term) <= SUM
+
+
+def opposite_needs_brackets(body: Formula) -> bool:
+    """Whether what a minus stands before is bracketed: −(a + b), −(−a)."""
+    return tightness(body) <= NEGATIVE
+
+
+def slashed_factor_needs_brackets(factor: Formula, first: bool, sign: str) -> bool:
+    """The rule for factors where fractions are written with a slash: (1/2)x, but 1/2 · x."""
+    if isinstance(factor, Fraction):
+        return sign == ""
+    return factor_needs_brackets(factor, first, sign)
+
+
+def above_slash_needs_brackets(above: Formula) -> bool:
+    return tightness(above) <= SUM or isinstance(above, Fraction)
+
+
+def below_slash_needs_brackets(below: Formula) -> bool:
+    return tightness(below) < POWER or isinstance(below, Fraction)
+
+
+def summand_needs_brackets(body: Formula) -> bool:
+    """Whether the body of a Σ is bracketed."""
+    return tightness(body) <= SUM and not isinstance(body, BigSum)
+
+
+# --- commas and gaps ----------------------------------------------------------------------------------
+
+
+def is_single_character(index: Formula) -> bool:
+    match index:
+        case Number(digits):
+            return len(digits) == 1
+        case Name(base, sub, sup, primes, hat):
+            return len(base) == 1 and not (sub or sup or primes or hat)
+        case Text(words):
+            return len(words) == 1
+        case _:
+            return False
+
+
+def index_comma(sub: tuple[Formula, ...]) -> str:
+    """What stands between indices: nothing in q₁₂, a comma in q_{10,2} and x_{i,query}."""
+    return "" if all(map(is_single_character, sub)) else ","
+
+
+def ends_with_digit(node: Formula) -> bool:
+    match node:
+        case Number():
+            return True
+        case Product(factors, _):
+            return bool(factors) and ends_with_digit(factors[-1])
+        case Negative(body):
+            return ends_with_digit(body)
+        case _:
+            return False
+
+
+def begins_with_digit(node: Formula) -> bool:
+    match node:
+        case Number():
+            return True
+        case Power(base, _):
+            return begins_with_digit(base)
+        case Product(factors, _):
+            return bool(factors) and begins_with_digit(factors[0])
+        case _:
+            return False
+
+
+def factor_signs(product: Product) -> Iterator[str]:
+    """The sign before every factor but the first.  Digits get one in any case: 2·3 is not to read 23."""
+    for left, right in pairwise(product.factors):
+        clash = product.sign == "" and ends_with_digit(left) and begins_with_digit(right)
+        yield "·" if clash else product.sign
+
+
+# --- fractions ----------------------------------------------------------------------------------------
+
+
+def is_short_fraction(node: Fraction) -> bool:
+    """A fraction of plain numbers, such as 1/2, −3/4: legible when small."""
+    return all(
+        isinstance(part.body if isinstance(part, Negative) else part, Number) for part in (node.above, node.below)
+    )
+
+
+def has_tall_fraction(node: Formula) -> bool:
+    """Whether a fraction of more than plain numbers is set with a bar in it: not inside an exponent or index."""
+    match node:
+        case Fraction():
+            return not is_short_fraction(node)
+        case Power(base, _):
+            return has_tall_fraction(base)
+        case Name():
+            return False
+        case _:
+            return any(map(has_tall_fraction, children(node)))
+
+
+def has_dense_fraction(node: Formula) -> bool:
+    """Whether there are powers or sums in a fraction: in a line of text they would be too small to read."""
+    match node:
+        case Fraction(above, below):
+            return any(contains(part, Power, BigSum, Fraction) for part in (above, below))
+        case Name():
+            return False
+        case _:
+            return any(map(has_dense_fraction, children(node)))
+
+
+def contains(node: Formula, *kinds: type[Formula]) -> bool:
+    """Whether there is a node of one of these kinds in the formula, exponents and indices left aside."""
+    match node:
+        case _ if isinstance(node, kinds):
+            return True
+        case Power(base, _):
+            return contains(base, *kinds)
+        case Name():
+            return False
+        case _:
+            return any(contains(child, *kinds) for child in children(node))
+
+
+def is_tall(node: Formula) -> bool:
+    """Whether brackets round it must grow."""
+    return contains(node, Fraction, MatrixOf, BigSum)
+
+
+# --- lines and columns --------------------------------------------------------------------------------
+
+TEXT_SIZE = 11  # in points; whatever is larger is large print
+LINE = 41.0  # the width of a line of text, in em: 165 mm at 11 pt
+PAGE_WIDTH = 165  # the same in millimetres
+_SLACK = 13  # millimetres of a page that a figure or boxes leave free, for the words before them
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page as the reader wants it: large print is the same page with fewer em in a line.
+
+    The lines of A4 and letter are equally long, so that they break at the same words.  `share` is less than 1 in a
+    column, which has that part of a line.
+    """
+
+    look: Look = DEFAULT_LOOK
+    share: float = 1.0
+
+    @property
+    def text_size(self) -> int:
+        return self.look.text_size
+
+    @property
+    def paper_height(self) -> int:
+        """In millimetres."""
+        return {"a4": 297, "letter": 279}[self.look.paper]
+
+    @property
+    def large(self) -> bool:
+        return self.text_size > TEXT_SIZE
+
+    @property
+    def scale(self) -> float:
+        """How much larger everything is than at 11 pt."""
+        return self.text_size / TEXT_SIZE
+
+    @property
+    def line(self) -> float:
+        """The width of a line, in em."""
+        return LINE / self.scale * self.share
+
+    @property
+    def width(self) -> int:
+        """The width of a line in millimetres."""
+        return int(PAGE_WIDTH * self.share)
+
+    @property
+    def compact(self) -> bool:
+        return self.look.spacing == "compact"
+
+    @property
+    def top(self) -> int:
+        """The upper margin in millimetres, with the header in it."""
+        return 24 + round(8 * (self.scale - 1))
+
+    @property
+    def bottom(self) -> int:
+        """The lower margin in millimetres, with the footer in it."""
+        return 25 + round(12 * (self.scale - 1))
+
+    @property
+    def height(self) -> int:
+        """How high one thing may be, in millimetres."""
+        return self.paper_height - self.top - self.bottom - _SLACK
+
+    def millimetres(self, length: float) -> int:
+        """A length at 11 pt in proportion to the text."""
+        return int(length * self.scale)
+
+    def rows(self, at_11_points: int) -> int:
+        """How many rows of a table fit where so many do at 11 pt."""
+        return max(1, int(at_11_points / self.scale))
+
+
+def before_sign(line: Formula) -> tuple[Formula | None, Formula]:
+    """A line cut at its first relation sign: what stands before it, if there is a sign, and the rest."""
+    match line:
+        case Relation(parts, signs) if signs:
+            return parts[0], Relation((Text(""), *parts[1:]), signs)
+        case _:
+            return None, line
+
+
+def goes_on_with_a_sum(line: Formula) -> bool:
+    """Whether a line continues a sum of the line above: it stands a little to the right of the relation sign."""
+    match line:
+        case Row((Relation((Sum((Text(""), *_)), *_), _),)) | Row((Sum((Text(""), *_)),)) | Sum((Text(""), *_)):
+            return True
+        case _:
+            return False
+
+
+def columns_that_fit(equations: Sequence[Formula], columns: int, limit: float = LINE, gap: float = 2) -> int:
+    """The largest number of columns, at most the one wished for, whose equations fit on a line."""
+    widths = [width(equation) for equation in equations]
+    for n in range(max(1, min(columns, len(equations))), 1, -1):
+        if sum(max(widths[i::n]) + gap for i in range(n)) - gap <= limit:
+            return n
+    return 1
+
+
+# --- boxes to write in --------------------------------------------------------------------------------
+
+BOX: dict[CellKind, tuple[int, int]] = {
+    "integer": (12, 10),
+    "decimal": (20, 10),
+    "fraction": (16, 18),
+    "exponential": (32, 18),
+    "word": (40, 10),
+}
+
+
+SMALL = 0.4  # small heat maps beside others
+SQUARE = 10  # a cell to shade, and a cell of a picture of a matrix
+CHARACTER_BOX = 6.5  # the width of a box for one character
+RULING = 8  # from one line to write on to the next
+WRITING = 8  # the height of a row of a table to write in
+COMPACT_BOX = 0.8  # how high a box is on a compact page, in proportion to a roomy one
+COMPACT_SPACE = 0.7  # and space for working
+_EM = 4  # an em in millimetres at 11 pt, a little generous
+
+
+def box_size(grid: AnswerGrid, page: Page) -> tuple[int, int]:
+    """Width and height of a box in millimetres: for handwriting, smaller only where the page ends."""
+    wide, high = (SQUARE, SQUARE) if grid.shade else BOX[grid.kind]
+    labels = width(grid.name) + max(map(width, grid.row_labels), default=0.0)
+    room = max(page.width - page.millimetres(22) - page.millimetres(labels * _EM), grid.columns)
+    wide = min(page.millimetres(wide), room // grid.columns)
+    high = min(page.millimetres(high * (COMPACT_BOX if page.compact else 1)), page.height // grid.rows)
+    return (min(wide, high),) * 2 if grid.shade else (wide, high)
+
+
+def space_height(space: WorkingSpace, page: Page) -> int:
+    """The height of space for working in millimetres, a page at most."""
+    return min(page.millimetres(space.height * (COMPACT_SPACE if page.compact else 1)), page.height)
+
+
+def ruled_lines(space: WorkingSpace, page: Page) -> int:
+    """How many lines to write on there are in ruled space."""
+    return max(1, space_height(space, page) // page.millimetres(RULING))
+
+
+def has_character_boxes(item: FillIn) -> bool:
+    """Whether there is a box for each character; a value that is too long for its boxes stands on a line instead."""
+    return item.boxes > 0 and len(characters(item.value)) <= item.boxes
+
+
+def line_width(item: FillIn, page: Page) -> int:
+    """The length of a line to fill in, in millimetres."""
+    room = page.width - page.millimetres((inlines_width((*item.label, *item.after)) + 2) * _EM)
+    return min(page.millimetres(item.width), room if room > page.millimetres(20) else page.width * 9 // 10)
+
+
+def is_short(item: FillIn, page: Page) -> bool:
+    """Whether a label and its place to write are to stay on one line."""
+    if has_character_boxes(item):
+        place = CHARACTER_BOX * item.boxes
+    else:
+        place = max(line_width(item, page) / page.scale, 0.55 * _EM * len(item.value))
+    return inlines_width((*item.label, *item.after)) + place / _EM <= 0.98 * page.line
+
+
+def characters(words: str) -> list[str]:
+    """Text in characters as a reader counts them: an accent belongs to its letter.
+
+    >>> characters("ne\u0301e")
+    ['n', 'é', 'e']
+    """
+    found: list[str] = []
+    for character in composed(visible(words)):
+        if found and unicodedata.combining(character):
+            found[-1] += character
+        else:
+            found.append(character)
+    return found
+
+
+# --- options and pictures -----------------------------------------------------------------------------
+
+CHOICE_LABEL = 3.2  # the width of the box to tick and the letter, in em
+CHOICE_GAP = 1.0  # between two columns of options
+
+
+def letter(index: int) -> str:
+    """The letter of an option, from 0.
+
+    >>> letter(0), letter(25), letter(26)
+    ('A', 'Z', 'AA')
+    """
+    before, last = divmod(index, 26)
+    return (letter(before - 1) if before else "") + chr(ord("A") + last)
+
+
+def choice_columns(choices: Choices, page: Page) -> int:
+    """In how many columns options stand: as many as fit and leave no row shorter than the others."""
+    count = len(choices.items)
+    widest = max(map(inlines_width, choices.items), default=0.0) + CHOICE_LABEL
+    most = min(count, int((page.line + CHOICE_GAP) / (widest + CHOICE_GAP)))
+    return max((n for n in range(1, most + 1) if count % n == 0), default=1)
+
+
+def cell_width(picture: HeatMap) -> float:
+    """The width of the cells of a picture in millimetres at 11 pt: square, or wide enough for words of some length."""
+    words = max((word_width(word) for row in picture.words for word in row), default=0.0)
+    heads = max(map(width, picture.column_labels), default=0.0) * _EM
+    return max(SQUARE, min(40.0, max(words, heads) + 4))
+
+
+def word_width(word: str) -> float:
+    """The width of a word in millimetres at 11 pt, a little generous."""
+    return 0.55 * _EM * len(visible(word))
+
+
+def word_in(picture: HeatMap, i: int, j: int) -> str:
+    """The word in a cell, if there is one."""
+    return picture.words[i][j] if picture.words else ""
+
+
+# --- documents ----------------------------------------------------------------------------------------
+
+
+def visible(text: str) -> str:
+    """Text on one line: line ends become spaces, control characters the sign � and format characters nothing.
+
+    >>> visible("a\\tb\\x00")
+    'a b�'
+    """
+    return "".join(map(_visible, text)) if not text.isascii() or not text.isprintable() else text
+
+
+def _visible(character: str) -> str:
+    match unicodedata.category(character):
+        case "Cc" | "Zl" | "Zp":
+            return " " if character.isspace() else "�"
+        case "Cs" | "Co" | "Cn":
+            return "�"
+        case "Cf":
+            return ""
+        case _:
+            return character
+
+
+def composed(text: str) -> str:
+    """Letters and the accents after them as one character wherever there is one."""
+    return unicodedata.normalize("NFC", text)
+
+
+def parts_used(document: Document) -> frozenset[str]:
+    """Names of the blocks in a document, and of features that need furniture of their own."""
+    return frozenset(part for block in all_blocks(document.blocks) for part in _parts(block))
+
+
+def _parts(block: Block) -> Iterator[str]:
+    yield type(block).__name__
+    match block:
+        case Heading(marks=marks) | Paragraph(marks=marks) if marks:
+            yield "marks"
+        case WorkingSpace(ruled=True):
+            yield "ruled"
+        case AnswerGrid() if not is_plain(block):
+            yield "cells"
+
+
+def is_plain(grid: AnswerGrid) -> bool:
+    """Whether a grid is only an empty matrix."""
+    return not (grid.filled or grid.shade or grid.row_labels or grid.column_labels)
+
+
+def formulas_in(content: Inlines) -> Iterator[Formula]:
+    return (inline.formula for inline in spans(content) if isinstance(inline, Math))
+
+
+def one_after_another(block: Falk | Columns | Solved) -> Sequence[Block]:
+    """The same without anything side by side, for formats and pages that have no room for it."""
+    match block:
+        case Falk(left, above, inside):
+            product = Product((left, above))
+            if isinstance(inside, AnswerGrid):
+                return (Display((product,)), inside)
+            return (Display((Relation((product, inside), ("=",)),)),)
+        case Columns(_, rows):
+            return [part for left, right in rows for part in (*left, *right)]
+        case Solved(ask):
+            return ask
+        case _:
+            assert_never(block)
+
+
+def folded(lines: Iterable[Formula], lead: Inlines = (), limit: float = LINE) -> list[Formula]:
+    """Lines that are too wide for the page cut: chains at their relation signs, rows of formulas at their gaps."""
+    room = limit - (inlines_width(lead) + 1 if lead else 0)
+    given = tuple(lines)
+    apart = [part for line in given for part in (wrapped(line.items, room) if _is_wide(line, room) else (line,))]
+    rows = any(isinstance(line, Row) for line in apart)
+    done: list[Formula] = []
+    for line in apart:
+        if rows and line not in given:
+            done.append(line if isinstance(line, Row) else Row((line,)))  # so that it begins where the others do
+        elif isinstance(line, Relation) and width(line) > room:
+            done += fold(line, room)
+        else:
+            done.append(line)
+    return done
+
+
+def _is_wide(line: Formula, room: float) -> TypeGuard[Row]:
+    return isinstance(line, Row) and len(line.items) > 1 and width(line) > room
+
+
+def lead_stands_above(lines: Iterable[Formula], lead: Inlines, limit: float = LINE) -> bool:
+    """Whether the text before formulas gets a line of its own, since beside it they would be too wide."""
+    return bool(lead) and max(map(width, lines), default=0.0) + inlines_width(lead) + 1 > 1.1 * limit
+
+
+def inlines_width(content: Inlines) -> float:
+    """How wide text with formulas is, in em."""
+    return sum(
+        width(part.formula) if isinstance(part, Math) else sum(map(_character_width, part.text))
+        for part in spans(content)
+    )
+
+
+def _character_width(character: str) -> float:
+    """How wide a letter is on average, in em."""
+    if unicodedata.east_asian_width(character) in "WF":
+        return 1.0
+    return 0.72 if character.isupper() else 0.5
+
+
+def laid_out(table: Table, page: Page) -> Table:
+    """The table, turned with its rows as columns where it has few rows and is much too wide for the page."""
+    columns = list(zip(table.header, *table.rows, strict=True))
+    wide = sum(max(map(inlines_width, column)) + 1.2 for column in columns)
+    if not table.row_heads or wide <= 1.25 * page.line or len(columns) <= 2 * (len(table.rows) + 1):
+        return table
+    return replace(table, header=columns[0], rows=tuple(columns[1:]))
+
+
+def is_for_writing(row: Sequence[Inlines], table: Table) -> bool:
+    """Whether nothing stands in a row of a table but its head: it is to be filled in by hand."""
+    return table.row_heads and len(row) > 1 and not any(map(inlines_width, row[1:]))
+
+
+def has_matrices(table: Table) -> bool:
+    """Whether there are matrices in a table: its rows are then set apart by lines."""
+    return any(contains(formula, MatrixOf) for row in table.rows for cell in row for formula in formulas_in(cell))
+
+
+_WORD = 7.0  # em: a column of words is to be no narrower, or as narrow as the words are
+
+
+def column_shares(table: Table, limit: float = LINE) -> list[float]:
+    """The share of the line each column of a table gets, if its words have to be wrapped; else nothing.
+
+    Formulas are not wrapped.  Where they leave the words too little room, the shares are more than a line
+    together, and the table is made smaller as a whole.
+    """
+    columns = list(zip(table.header, *table.rows, strict=True))
+    widths = [max(map(inlines_width, column)) + 1.2 for column in columns]
+    if sum(widths) <= limit:
+        return []
+    fair = limit / len(widths)
+    narrow = sum(wide for wide in widths if wide <= fair)
+    wide_ones = sum(wide for wide in widths if wide > fair)
+    room = 0.97 - 0.03 * len(widths)
+    shares = [(wide if wide <= fair else wide * (limit - narrow) / wide_ones) / limit * room for wide in widths]
+    needed = [max(map(_widest_formula, column)) for column in columns]
+    if all(need < share * limit for need, share in zip(needed, shares, strict=True)):
+        return shares
+    least = [max(need + 0.6, min(wide, _WORD)) for need, wide in zip(needed, widths, strict=True)]
+    more = [wide - low for wide, low in zip(widths, least, strict=True)]
+    if not any(more):
+        return []
+    spare = max(0.0, limit * room - sum(least))
+    return [(low + spare * extra / sum(more)) / limit for low, extra in zip(least, more, strict=True)]
+
+
+def table_parts(table: Table, shares: Sequence[float], page: Page, most: int) -> list[tuple[tuple[Inlines, ...], ...]]:
+    """The rows in as many parts as it takes for each part to fit on a page, with `most` rows at most."""
+    wide = sum(max(map(inlines_width, column)) + 1.2 for column in zip(table.header, *table.rows, strict=True))
+    rooms = [share * page.line for share in shares] or [wide] * len(table.header)
+    smaller = min(1.0, page.line / (sum(rooms) if shares else wide))
+    room = page.height / (page.scale * _EM) / smaller
+    parts: list[list[tuple[Inlines, ...]]] = [[]]
+    used = head = _row_height(table.header, rooms)
+    for row in table.rows:
+        high = _row_height(row, rooms)
+        if parts[-1] and (used + high > room or len(parts[-1]) == most):
+            parts.append([])
+            used = head
+        parts[-1].append(row)
+        used += high
+    return [tuple(part) for part in parts]
+
+
+def _row_height(row: Iterable[Inlines], rooms: Iterable[float]) -> float:
+    """The height of a row of a table in em: an estimate, a little generous."""
+    return max(
+        (
+            max(1.3 * -(-inlines_width(cell) // (0.9 * room)), *map(_height, formulas_in(cell)), 1.3) + 0.9
+            for cell, room in zip(row, rooms, strict=True)
+        ),
+        default=0.0,
+    )
+
+
+def _height(formula: Formula) -> float:
+    match formula:
+        case MatrixOf(rows):
+            return 0.4 + sum(max((1.45, *map(_height, row))) for row in rows)
+        case Fraction():
+            return 2.6
+        case Power(base, _):
+            return _height(base)
+        case Name():
+            return 1.3
+        case _:
+            return max((1.3, *map(_height, children(formula))))
+
+
+def in_chunks(lines: Sequence[Formula], page: Page) -> list[Sequence[Formula]]:
+    """Lines of formulas as they are, or one by one where together they are higher than half a page."""
+    room = page.height / (page.scale * _EM) / 2
+    return [lines] if sum(_height(line) + 0.9 for line in lines) <= room else [(line,) for line in lines]
+
+
+def _widest_formula(content: Inlines) -> float:
+    return max(map(width, formulas_in(content)), default=0.0)
+
+
+def run_together(left: Formula, right: Formula) -> bool:
+    """Whether two factors side by side need a thin space: words, and formulas with notes under them."""
+    return any(
+        isinstance(node, Text | Annotated) or (isinstance(node, Name) and len(node.base) > 1) for node in (left, right)
+    )
+
+
+FEW = 4  # lines of formulas that stay on one page
+
+
+def stays_with_next(blocks: Sequence[Block], together: bool) -> list[bool]:
+    """For each block, whether it stays with the next one.
+
+    A paragraph does that announces it, or begins what is under a heading, or is kept `together`; and what is short
+    stays with the marks for it.
+    """
+    kept = [
+        (isinstance(block, Paragraph) and (together or _announces(block) or isinstance(before, Heading)))
+        or (_is_short(block) and isinstance(after, Paragraph) and after.marks != "")
+        for before, block, after in zip((None, *blocks), blocks, blocks[1:], strict=False)
+    ]
+    return [*kept, False] if blocks else []
+
+
+def _is_short(block: Block) -> bool:
+    return isinstance(block, Paragraph | ItemList) or (isinstance(block, Display) and len(block.lines) <= FEW)
+
+
+def _announces(paragraph: Paragraph) -> bool:
+    match tuple(spans(paragraph.content)):
+        case (*_, Words(text) | Strong(text)):
+            return text.rstrip().endswith(":")
+        case _:
+            return False
+
+
+def level_of_first_heading(group: Together) -> int:
+    """The level of the heading that a group begins with; 0 if it begins with something else."""
+    match group.blocks:
+        case (Heading(level=level), *_):
+            return level
+        case _:
+            return 0
+
+
+def with_sound_levels(blocks: Iterable[Block]) -> tuple[Block, ...]:
+    """The same blocks with no heading more than one level below the heading before it."""
+    level = 0
+
+    def sound(block: Block) -> Block:
+        nonlocal level
+        match block:
+            case Heading():
+                level = max(1, min(block.level, level + 1))
+                return replace(block, level=level)
+            case _:
+                return with_blocks_inside(block, lambda inside: tuple(map(sound, inside)))
+
+    return tuple(map(sound, blocks))

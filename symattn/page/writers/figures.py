@@ -1,0 +1,460 @@
+"""Figures: where boxes, arrows and frames stand, as one list of shapes that every back end draws.
+
+Layers lie over one another, as in Sugiyama, Tagawa, Toda 1981, "Methods for visual understanding of hierarchical system
+structures": an arrow that skips a layer passes it at a waypoint; where boxes may be exchanged, barycentres order them,
+so that few arrows cross; then every box moves as near to the middle of its neighbours as its own layer allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+from symattn.formula.nodes import Annotated, Formula, MatrixOf, Name, Power, Text, children
+from symattn.formula.width import width
+from symattn.page.document import Diagram, Inlines, Place
+from symattn.page.writers.common import PAGE_WIDTH, Page, has_tall_fraction, inlines_width
+
+_TITLE = 26  # the height of a title above a figure, in millimetres at 11 pt
+
+# --- what is drawn: lengths in millimetres at 11 pt, from the upper left corner -----------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A formula in a box with its middle at (x, y); shaded where no arrow leads to it."""
+
+    content: Formula
+    x: float
+    y: float
+    width: float
+    height: float
+    shaded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line through points: straight between two of them that have x or y in common, else bent like an S.
+
+    With `arrow` there is a head at its end.
+    """
+
+    points: tuple[tuple[float, float], ...]
+    arrow: bool
+
+    def pieces(self) -> Iterator[tuple[tuple[float, float], ...]]:
+        """From point to point: its end, if straight, or two control points and the end of a cubic Bézier curve."""
+        for (x, y), (to_x, to_y) in pairwise(self.points):
+            middle = (y + to_y) / 2
+            yield ((to_x, to_y),) if x == to_x or y == to_y else ((x, middle), (to_x, middle), (to_x, to_y))
+
+    @property
+    def head(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """The tip of the arrow and the direction, of length 1, in which it points."""
+        (x, y), tip = self.points[-2:]
+        return tip, ((1.0 if tip[0] > x else -1.0, 0.0) if y == tip[1] else (0.0, 1.0 if tip[1] > y else -1.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Words whose left end is at x and whose middle is at y."""
+
+    content: Inlines
+    x: float
+    y: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A dashed frame round boxes, its upper left corner at (x, y), with words inside along its upper edge."""
+
+    label: Inlines
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+Shape = Frame | Line | Box | Remark
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """Shapes in the order in which they are drawn."""
+
+    shapes: tuple[Shape, ...]
+    width: float
+    height: float
+    description: str
+
+    def smaller(self, page: Page) -> float:
+        """The factor, at most 1, by which the drawing fits on a page, below a title."""
+        room = page.height - _TITLE * page.scale
+        return min(1.0, PAGE_WIDTH / (self.width * page.scale), room / (self.height * page.scale))
+
+
+# --- who stands beside whom ------------------------------------------------------------------------------------
+
+Waypoint = tuple[int, int, int]  # the layer and the box that a line comes from, and the layer that it passes
+Node = Place | Waypoint
+
+
+@dataclass(frozen=True)
+class Network:
+    """The nodes of every layer from left to right, and the lines from each to the next layer above it."""
+
+    rows: tuple[tuple[Node, ...], ...]
+    edges: tuple[tuple[Node, Node], ...]  # (below, above)
+
+    @cached_property
+    def above(self) -> Mapping[Node, Sequence[Node]]:
+        return _grouped(self.edges)
+
+    @cached_property
+    def below(self) -> Mapping[Node, Sequence[Node]]:
+        return _grouped((above, below) for below, above in self.edges)
+
+    @cached_property
+    def neighbours(self) -> Mapping[Node, Sequence[Node]]:
+        every = (node for row in self.rows for node in row)
+        return {node: (*self.below.get(node, ()), *self.above.get(node, ())) for node in every}
+
+    def is_straight(self, node: Node, other: Node) -> bool:
+        """Whether a line is to be straight if it can be: it passes a layer, or is the only one at both its ends."""
+        if is_waypoint(node) and is_waypoint(other):
+            return True
+        low, high = sorted((node, other), key=layer_of, reverse=True)
+        return len(self.above[low]) == len(self.below[high]) == 1
+
+
+def _grouped(pairs: Iterable[tuple[Node, Node]]) -> Mapping[Node, Sequence[Node]]:
+    found: dict[Node, list[Node]] = {}
+    for node, other in pairs:
+        found.setdefault(node, []).append(other)
+    return found
+
+
+def layer_of(node: Node) -> int:
+    return node[-1] if is_waypoint(node) else node[0]
+
+
+def is_waypoint(node: Node) -> bool:
+    return len(node) == 3
+
+
+def network(diagram: Diagram) -> Network:
+    """Boxes and waypoints; in a diagram that is `free`, in an order with few crossings."""
+    edges: dict[tuple[Node, Node], None] = {}  # a dict keeps the order
+    for source, target in diagram.edges:
+        last: Node = source
+        for layer in range(source[0] - 1, target[0], -1):
+            edges[last, (*source, layer)] = None
+            last = (*source, layer)
+        if source[0] > target[0]:
+            edges[last, target] = None
+    boxes: list[list[Node]] = [[(i, j) for j in range(len(layer.boxes))] for i, layer in enumerate(diagram.layers)]
+    place = {box: (j + 0.5) / len(row) for row in boxes for j, box in enumerate(row)}
+    ends: dict[Node, list[float]] = {}
+    for source, target in diagram.edges:
+        for layer in range(target[0] + 1, source[0]):
+            ends.setdefault((*source, layer), [place[source]]).append(place[target])
+    rows = [list(row) for row in boxes]
+    for waypoint, places in ends.items():
+        place[waypoint] = sum(places) / len(places) + 1e-9  # level with a box, it passes at the right
+        rows[layer_of(waypoint)].append(waypoint)
+    made = Network(tuple(tuple(sorted(row, key=place.__getitem__)) for row in rows), tuple(edges))
+    return _untangled(made) if diagram.free else made
+
+
+_SWEEPS = 12
+
+
+def _untangled(start: Network) -> Network:
+    """The order with the fewest crossings of those that barycentres give, sweeping up and down."""
+    best, fewest = start, crossings(start)
+    rows = [list(row) for row in start.rows]
+    for sweep in range(_SWEEPS):
+        upwards = sweep % 2 == 0
+        layers = range(len(rows) - 2, -1, -1) if upwards else range(1, len(rows))
+        for i in layers:
+            fixed, own = _spread(rows[i + 1 if upwards else i - 1]), _spread(rows[i])
+            sought = {}
+            for node in rows[i]:
+                near = [fixed[other] for other in start.neighbours[node] if other in fixed]
+                sought[node] = sum(near) / len(near) if near else own[node]
+            rows[i].sort(key=sought.__getitem__)
+        now = Network(tuple(map(tuple, rows)), start.edges)
+        if (count := crossings(now)) < fewest:
+            best, fewest = now, count
+    return best
+
+
+def _spread(row: Sequence[Node]) -> dict[Node, float]:
+    """The places of a layer from 0 to 1."""
+    return {node: j / max(1, len(row) - 1) for j, node in enumerate(row)}
+
+
+def crossings(net: Network) -> int:
+    """How many pairs of lines cross."""
+    place = {node: j for row in net.rows for j, node in enumerate(row)}
+    between: dict[int, list[tuple[int, int]]] = {}
+    for below, above in net.edges:
+        between.setdefault(layer_of(below), []).append((place[below], place[above]))
+    return sum(
+        (a - c) * (b - d) < 0 for lines in between.values() for k, (a, b) in enumerate(lines) for c, d in lines[:k]
+    )
+
+
+# --- where they stand from left to right ------------------------------------------------------------------------
+
+_ROUNDS = 60
+_STRAIGHT = (10.0, 1000.0)  # how much more lines count that are to be straight, in the first half of them and after
+
+
+def arranged(net: Network, widths: Mapping[Node, float], apart: Callable[[Node, Node], float]) -> dict[Node, float]:
+    """The middle of every node, none nearer to its neighbour in the layer than `apart`; the left end is at 0."""
+    middles: dict[Node, float] = {}
+    steps = {
+        row: [0.0, *((widths[a] + widths[b]) / 2 + apart(a, b) for a, b in pairwise(row))] for row in net.rows if row
+    }
+    for row, gaps in steps.items():
+        left = -sum(gaps) / 2
+        for node, gap in zip(row, gaps, strict=True):
+            left += gap
+            middles[node] = left
+    for turn in range(_ROUNDS):
+        for row in net.rows if turn % 2 else reversed(net.rows):
+            if row:
+                harder = _STRAIGHT[turn > _ROUNDS // 2]
+                middles.update(zip(row, _placed(row, net, middles, steps[row], harder), strict=True))
+    left = min((x - widths[node] / 2 for node, x in middles.items()), default=0.0)
+    return {node: round(x - left, 1) for node, x in middles.items()}
+
+
+def _placed(
+    row: Sequence[Node], net: Network, middles: Mapping[Node, float], gaps: Sequence[float], harder: float
+) -> Iterator[float]:
+    """The places in a layer nearest to the middle of every node's neighbours: an isotonic regression.
+
+    Nodes that want the same place share a block, whose place is the mean of what they want (pool adjacent violators).
+    """
+    blocks: list[tuple[float, float, int]] = []  # what it wants, how much, and how many nodes it has
+    offset = 0.0
+    offsets = []
+    for node, gap in zip(row, gaps, strict=True):
+        offset += gap
+        offsets.append(offset)
+        near = [(middles[other], harder if net.is_straight(node, other) else 1.0) for other in net.neighbours[node]]
+        weight = sum(w for _, w in near) or 0.01
+        wanted = sum(x * w for x, w in near) / weight if near else middles[node]
+        blocks.append((wanted - offset, weight, 1))
+        while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
+            (a, v, m), (b, w, n) = blocks[-2:]
+            blocks[-2:] = [((a * v + b * w) / (v + w), v + w, m + n)]
+    shifts = [shift for shift, _, count in blocks for _ in range(count)]
+    return (shift + offset for shift, offset in zip(shifts, offsets, strict=True))
+
+
+# --- the drawing ---------------------------------------------------------------------------------------------
+
+_EM = 4.0  # millimetres, at 11 pt
+_GAP = 4.0  # between neighbours
+_LANE = 2.0  # what a line that passes needs
+_PAD = 3.0  # between a frame and what is in it
+_LABEL = 6.0  # the height of a line of words
+_WORDS = 0.85 * _EM  # words of a label: closer to how wide they are than the generous estimate
+_TIP = 2.6  # between the tips of two arrows
+_BENT = 2.5  # lines with their ends nearer than this are straight
+
+
+def drawn(diagram: Diagram) -> Drawing:
+    """The diagram as shapes."""
+    net = network(diagram)
+    sizes: dict[Node, tuple[float, float]] = {
+        node: (_LANE, 0.0) if is_waypoint(node) else _size(diagram.layers[node[0]].boxes[node[1]])
+        for row in net.rows
+        for node in row
+    }
+    framed = _framed(diagram, net)
+    labels = [inlines_width(frame.label) * _WORDS for frame in diagram.frames]
+
+    def apart(a: Node, b: Node) -> float:
+        lines = sum(map(is_waypoint, (a, b)))
+        edges = sum(2 * _PAD for ours in framed if (a in ours) != (b in ours))
+        return (_GAP, 3.0, 1.5)[lines] + edges
+
+    def room(a: Node, b: Node) -> float:
+        """A frame ends with its words, where they are longer than its boxes together."""
+        short = (
+            max(0.0, label - sum(sizes[node][0] + _GAP for node in row if node in ours))
+            for row in net.rows
+            if a in row
+            for label, ours in zip(labels, framed, strict=True)
+            if a in ours and b not in ours
+        )
+        return apart(a, b) + max(short, default=0.0)
+
+    x = arranged(net, {node: wide for node, (wide, _) in sizes.items()}, room)
+    whole = max((x[node] + wide / 2 for node, (wide, _) in sizes.items()), default=0.0)
+    bands = _bands(diagram, net, x, sizes, framed)
+    reached = {target for _, target in diagram.edges}
+    boxes = {
+        (i, j): Box(box, x[i, j], sum(bands[i]) / 2, *sizes[i, j], shaded=(i, j) not in reached)
+        for i, layer in enumerate(diagram.layers)
+        for j, box in enumerate(layer.boxes)
+    }
+    lines = [*_lines(net, x, _clear(bands, framed), boxes), *_sideways(diagram, boxes)]
+    frames = [_frame(frame.label, ours, boxes, x) for frame, ours in zip(diagram.frames, framed, strict=True)]
+    remarks = [
+        Remark(layer.remark, whole + 5, sum(band) / 2, inlines_width(layer.remark) * _EM)
+        for layer, band in zip(diagram.layers, bands, strict=True)
+        if layer.remark
+    ]
+    right = max([whole, *(r.x + r.width for r in remarks), *(f.x + f.width for f in frames)])
+    left = min([0.0, *(f.x for f in frames)])
+    top = min([0.0, *(f.y for f in frames)])
+    bottom = max([0.0, *(band[1] for band in bands), *(f.y + f.height for f in frames)])
+    shapes: tuple[Shape, ...] = (*frames, *lines, *boxes.values(), *remarks)
+    if left or top:
+        shapes = tuple(_moved(shape, -left, -top) for shape in shapes)
+    return Drawing(shapes, right - left, bottom - top, diagram.description)
+
+
+def _size(formula: Formula) -> tuple[float, float]:
+    wide = width(formula) * _EM
+    high = 4.5 * (1 + _lines_in(formula))
+    return max(9.0, round(wide + 3.4, 1)), high - 1
+
+
+def _lines_in(formula: Formula) -> float:
+    """The height of a formula in lines of text."""
+    match formula:
+        case MatrixOf(rows):
+            return 0.3 + 1.25 * sum(max(map(_lines_in, row)) for row in rows)
+        case Annotated(body, _, "under"):
+            return _lines_in(body) + 0.6
+        case Power(base, _):
+            return _lines_in(base)
+        case Name() | Text():
+            return 1
+        case _:
+            return max([1.7 if has_tall_fraction(formula) else 1, *map(_lines_in, children(formula))])
+
+
+def _framed(diagram: Diagram, net: Network) -> list[frozenset[Node]]:
+    """The nodes in every frame: its boxes, and lines that lead from one of them to others of them only."""
+    found = []
+    for frame in diagram.frames:
+        inside = frozenset(frame.boxes)
+        targets = {source: {t for s, t in diagram.edges if s == source} for source in inside}
+        lines = (node for row in net.rows for node in row if is_waypoint(node))
+        found.append(inside | {w for w in lines if w[:2] in inside and targets[w[0], w[1]] <= inside})
+    return found
+
+
+Band = tuple[float, float]
+
+
+def _bands(
+    diagram: Diagram,
+    net: Network,
+    x: Mapping[Node, float],
+    sizes: Mapping[Node, tuple[float, float]],
+    framed: Sequence[frozenset[Node]],
+) -> list[Band]:
+    """The upper and the lower end of every layer: farther apart where lines between them run far to the side."""
+    bands: list[Band] = []
+    y = 0.0
+    for i, row in enumerate(net.rows):
+        if i:
+            far = max((abs(x[a] - x[b]) for a, b in net.edges if layer_of(a) == i), default=0.0)
+            y += min(26.0, max(8.0, 6 + far * 0.16))
+        here = [_layers(ours) for ours in framed]
+        y += (_PAD + _LABEL) * any(i > 0 and i == min(layers) for layers in here)
+        y += _PAD * any(i - 1 == max(layers) for layers in here)
+        high = max([_LABEL, *(sizes[node][1] for node in row)])
+        bands.append((y, y + high))
+        y += high
+    return bands
+
+
+def _clear(bands: Sequence[Band], framed: Sequence[frozenset[Node]]) -> list[Band]:
+    """The layers with the edges of frames: lines go straight through them, past the words in their upper edges."""
+    ends = [(min(layers), max(layers)) for layers in map(_layers, framed)]
+    return [
+        (
+            top - (_PAD + _LABEL) * any(first == i for first, _ in ends),
+            bottom + _PAD * any(last == i for _, last in ends),
+        )
+        for i, (top, bottom) in enumerate(bands)
+    ]
+
+
+def _layers(nodes: frozenset[Node]) -> set[int]:
+    return set(map(layer_of, nodes))
+
+
+def _lines(net: Network, x: Mapping[Node, float], bands: Sequence[Band], boxes: Mapping[Place, Box]) -> Iterator[Line]:
+    """From the top of what is below to the bottom of what is above; several arrows to one box end side by side."""
+    for row in net.rows:
+        for above in row:
+            sources = sorted(net.below.get(above, ()), key=x.__getitem__)
+            for k, below in enumerate(sources):
+                apart = 0.0 if is_waypoint(above) else min(_TIP, 0.8 * _box(boxes, above).width / len(sources))
+                start, end = x[below], x[above] + (k - (len(sources) - 1) / 2) * apart
+                passing = is_waypoint(below) and is_waypoint(above)
+                if abs(start - end) < _BENT and not passing:  # no room for a bend: boxes are met beside their middle
+                    start, end = (end, end) if is_waypoint(above) or not is_waypoint(below) else (start, start)
+                lower, upper = bands[layer_of(below)], bands[layer_of(above)]
+                leaves = lower[0] if is_waypoint(below) else _top(_box(boxes, below))
+                enters = upper[0] if is_waypoint(above) else _bottom(_box(boxes, above))
+                points = ((start, leaves), (start, lower[0]), (end, upper[1]), (end, enters))
+                rounded = dict.fromkeys((round(a, 1), round(b, 1)) for a, b in points)
+                yield Line(tuple(rounded), not is_waypoint(above))
+
+
+def _box(boxes: Mapping[Place, Box], node: Node) -> Box:
+    return boxes[node[0], node[1]]
+
+
+def _bottom(box: Box) -> float:
+    return box.y + box.height / 2
+
+
+def _top(box: Box) -> float:
+    return box.y - box.height / 2
+
+
+def _sideways(diagram: Diagram, boxes: Mapping[Place, Box]) -> Iterator[Line]:
+    """Arrows within a layer, from a box to its neighbour."""
+    for source, target in diagram.edges:
+        if source[0] == target[0]:
+            a, b = boxes[source], boxes[target]
+            side = 1 if b.x > a.x else -1
+            yield Line(((a.x + side * a.width / 2, a.y), (b.x - side * b.width / 2, b.y)), True)
+
+
+def _frame(label: Inlines, ours: frozenset[Node], boxes: Mapping[Place, Box], x: Mapping[Node, float]) -> Frame:
+    inside = [boxes[node[0], node[1]] for node in ours if not is_waypoint(node)]
+    passing = [x[node] for node in ours if is_waypoint(node)]
+    left = min([*(box.x - box.width / 2 for box in inside), *passing]) - _PAD
+    right = max([*(box.x + box.width / 2 for box in inside), *passing]) + _PAD
+    top = min(map(_top, inside)) - _PAD - (_LABEL if label else 0)
+    bottom = max(map(_bottom, inside)) + _PAD
+    right = max(right, left + inlines_width(label) * _WORDS + 2 * _PAD)
+    return Frame(label, round(left, 1), round(top, 1), round(right - left, 1), round(bottom - top, 1))
+
+
+def _moved(shape: Shape, right: float, down: float) -> Shape:
+    match shape:
+        case Line(points, arrow):
+            return Line(tuple((round(x + right, 1), round(y + down, 1)) for x, y in points), arrow)
+        case Box(content, x, y, wide, high, shaded):
+            return Box(content, x + right, y + down, wide, high, shaded)
+        case Remark(content, x, y, wide):
+            return Remark(content, x + right, y + down, wide)
+        case Frame(label, x, y, wide, high):
+            return Frame(label, x + right, y + down, wide, high)

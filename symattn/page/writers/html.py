@@ -1,0 +1,790 @@
+"""Documents as one HTML file: MathML for formulas, no scripts, nothing loaded from elsewhere, good to print.
+
+What is to be filled in can be typed in, and is printed with what was typed.  The source is well-formed XML as well, so
+that any parser reads it.  Text is escaped wherever it comes from.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from typing import Literal, assert_never
+
+from symattn.formula.nodes import (
+    NOTHING,
+    Annotated,
+    BigSum,
+    Blank,
+    Bracket,
+    Bracketed,
+    Call,
+    CellKind,
+    Dots,
+    Formula,
+    Fraction,
+    Infinity,
+    ListOf,
+    Marked,
+    MatrixOf,
+    Name,
+    Negative,
+    Number,
+    Power,
+    Product,
+    Relation,
+    Root,
+    Row,
+    Shape,
+    Sum,
+    Text,
+    Transposed,
+    base_needs_brackets,
+    factor_needs_brackets,
+    index_needs_brackets,
+)
+from symattn.formula.speech import speak
+from symattn.formula.width import width
+from symattn.foundation.languages import say, speaking
+from symattn.page.document import (
+    AnswerGrid,
+    Block,
+    Box,
+    Choices,
+    Code,
+    Columns,
+    Diagram,
+    Display,
+    Document,
+    Entries,
+    Falk,
+    FillIn,
+    FillIns,
+    Heading,
+    HeatMap,
+    HeatMaps,
+    Inlines,
+    ItemList,
+    Math,
+    PageBreak,
+    Paragraph,
+    Program,
+    Quoted,
+    Solutions,
+    Solved,
+    Span,
+    Strong,
+    Table,
+    Together,
+    Words,
+    WorkingSpace,
+    all_blocks,
+    settled,
+    spans,
+)
+from symattn.page.resources import fonts
+from symattn.page.writers import common, figures
+from symattn.page.writers.common import Page
+from symattn.page.writers.drawing_svg import svg
+from symattn.page.writers.page import filled
+
+SUFFIX = ".html"
+
+Style = Literal["normal", "script"]  # fractions with a bar, or with a slash
+
+_EM = 4  # millimetres, at 11 pt
+_INDENT = 1.5  # em, of formulas on lines of their own
+_PHONE = 11.0  # em: what fits on a narrow screen; wider formulas can be moved to and fro with the keyboard
+
+_CLOSE_TO = ' lspace="0em" rspace="0em"'
+_DOTS = {"horizontal": "…", "vertical": "⋮", "diagonal": "⋱", "cell": "·"}
+_BLANK: dict[CellKind, float] = {"integer": 2.9, "decimal": 4.7, "fraction": 4.0, "exponential": 7.8, "word": 10.4}
+_LEANING = {"V": 0.22, "Y": 0.22, **dict.fromkeys("FPTW", 0.14), **dict.fromkeys("MNU", 0.11)}  # italic corrections
+_OPEN: dict[Bracket, str] = {"[": "[", "(": "(", "⟨": "⟨", "|": "|", "": ""}
+_CLOSE: dict[Bracket, str] = {"[": "]", "(": ")", "⟨": "⟩", "|": "|", "": ""}
+
+
+# --- text ---------------------------------------------------------------------------------------------
+
+
+def escaped(words: str) -> str:
+    """Text that is nothing but text, in an element and in an attribute.
+
+    >>> print(escaped('a < "b" & c'))
+    a &lt; &quot;b&quot; &amp; c
+    """
+    return escape(common.visible(words))
+
+
+def _text(content: Inlines) -> str:
+    return "".join(map(_inline, spans(content)))
+
+
+def _inline(inline: Span) -> str:
+    match inline:
+        case Words(words):
+            return f"<bdi>{escaped(words)}</bdi>" if isinstance(words, Quoted) else escaped(words)
+        case Strong(words):
+            return f"<strong>{escaped(words)}</strong>" if words else ""
+        case Code(words):
+            return f"<code>{escaped(words)}</code>" if words else ""
+        case Math(formula):
+            source = f"<math{_spoken(formula)}>{inside}</math>" if (inside := _math(formula, "normal")) else ""
+            moved = _moved(say("Formula"), width(formula))
+            return f'<span class="long"{moved}>{source}</span>' if moved else source
+        case _:
+            assert_never(inline)
+
+
+# --- formulas -----------------------------------------------------------------------------------------
+
+
+def formula(formula: Formula) -> str:
+    """One formula as the inside of a `math` element."""
+    return _math(formula, "normal")
+
+
+def _spoken(*formulas: Formula) -> str:
+    """What is read out: always as the text in place of the formula, and instead of it where it has signs of marking."""
+    words = escaped("; ".join(map(speak, formulas)))
+    label = f' aria-label="{words}"' if any(common.contains(f, Marked) for f in formulas) else ""
+    return f' alttext="{words}"{label}'
+
+
+def _moved(label: str, wide: float) -> str:
+    """Attributes of something `wide`, in em, that is moved to and fro on a narrow screen, also with the keyboard.
+
+    On paper it is made smaller if need be: how wide it is, the style sheet is told.  Nothing for what fits anywhere.
+    """
+    if wide <= _PHONE:
+        return ""
+    return f' tabindex="0" role="group" aria-label="{escaped(label)}"{_style(needs=f"{wide:.1f}")}'
+
+
+def _math(node: Formula, style: Style) -> str:
+    def inner(child: Formula, brackets: bool = False) -> str:
+        source = _math(child, style)
+        return _fenced(source, "(", common.is_tall(child)) if brackets else source
+
+    def sign(sign: str) -> str:
+        return _sign(sign, style)
+
+    def script(child: Formula) -> str:
+        return _row(_math(child, "script"))
+
+    match node:
+        case Number(digits):
+            return f"<mn>{escaped(digits)}</mn>"
+        case Name():
+            return _name(node)
+        case Text(words):
+            return f"<mtext>{escaped(words)}</mtext>" if words else ""
+        case Infinity():
+            return "<mn>∞</mn>"
+        case Dots(kind):
+            return f"<mo>{_DOTS[kind]}</mo>"
+        case Blank(kind):
+            return f'<mspace class="blank" width="{_BLANK[kind]}em" height="0.8em" depth="0.2em"/>'
+        case Negative(body):
+            return f'<mo form="prefix">−</mo>{inner(body, common.opposite_needs_brackets(body))}'
+        case Sum(terms):
+            return "".join(_terms(terms, style))
+        case Product():
+            return _product(node, style)
+        case Fraction(above, below) if style == "script":
+            upper = inner(above, common.above_slash_needs_brackets(above))
+            return f"{upper}{sign('/')}{inner(below, common.below_slash_needs_brackets(below))}"
+        case Fraction(above, below):
+            return f"<mfrac>{_row(inner(above))}{_row(inner(below))}</mfrac>"
+        case Power(base, exponent):
+            return f"<msup>{_row(inner(base, base_needs_brackets(base)))}{script(exponent)}</msup>"
+        case Root(body):
+            return f"<msqrt>{inner(body)}</msqrt>"
+        case Transposed(body, above):
+            raised = '<mi mathvariant="normal">T</mi>' if above == "T" else f"<mo>{above}</mo>"
+            return f"<msup>{_row(inner(body, base_needs_brackets(body)))}{raised}</msup>"
+        case Call(function, arguments, separator):
+            listed = _fenced(_list(map(inner, arguments), separator), "(", any(map(common.is_tall, arguments)))
+            return f"{_name(function)}<mo>&#x2061;</mo>{listed}"
+        case Bracketed(body, bracket):
+            return _fenced(inner(body), bracket, common.is_tall(body))
+        case ListOf(items, bracket, separator):
+            return _fenced(_list(map(inner, items), separator), bracket, any(map(common.is_tall, items)))
+        case MatrixOf():
+            return _matrix(node)
+        case Shape(rows, columns, "tuple", separator):
+            return _fenced(_list(map(inner, (rows, columns)), separator), "(", tall=False)
+        case Shape(rows, columns):
+            return f"{inner(rows)}{sign('×')}{inner(columns)}"
+        case Annotated(body, note, "under"):
+            return f"<munder>{_row(inner(body))}{script(note)}</munder>"
+        case Annotated(body, note, "index"):
+            return f"<msub>{_row(inner(body, index_needs_brackets(body)))}{script(note)}</msub>"
+        case Annotated(body, note, _):
+            return f'{inner(body)}<mspace width="1em"/>{inner(note)}'
+        case Marked(body, mark, _):
+            gap = '<mspace width="0.17em"/>' if (source := inner(body)) else ""
+            return f'{source}{gap}<mtext class="sign">{escaped(mark)}</mtext>'
+        case BigSum(index, lower, upper, body):
+            start = _math(index, "script") + (_sign("=", "script") + _math(lower, "script") if lower != NOTHING else "")
+            bounds = f"<mo>∑</mo>{_row(start)}{script(upper)}"
+            return f"<munderover>{bounds}</munderover>{inner(body, common.summand_needs_brackets(body))}"
+        case Relation(parts, signs):
+            first, *others = map(inner, parts)
+            return first + "".join(sign(s) + part for s, part in zip(signs, others, strict=True))
+        case Row(items):
+            return '<mspace width="2em"/>'.join(map(inner, items))
+        case _:
+            assert_never(node)
+
+
+def _row(source: str) -> str:
+    return f"<mrow>{source}</mrow>"
+
+
+def _sign(sign: str, style: Style) -> str:
+    """A sign between two things; in an index or an exponent there is no space round it."""
+    return f"<mo{_CLOSE_TO if style == 'script' else ''}>{escaped(sign)}</mo>"
+
+
+def _fenced(source: str, bracket: Bracket, tall: bool) -> str:
+    """In brackets, which grow with what is `tall`: browsers would make others grow as well, and set them off."""
+    if not bracket:
+        return source
+    grows = "" if tall else ' stretchy="false"'
+    left, right = f'<mo form="prefix"{grows}>{_OPEN[bracket]}</mo>', f'<mo form="postfix"{grows}>{_CLOSE[bracket]}</mo>'
+    return _row(left + source + right)
+
+
+def _letters(base: str) -> str:
+    """One letter as a variable, anything else upright."""
+    upright = "" if len(base) != 1 or base.isalpha() else ' mathvariant="normal"'
+    return f"<mi{upright}>{escaped(base)}</mi>"
+
+
+def _name(name: Name) -> str:
+    base = _letters(name.base)
+    if name.hat:
+        base = f'<mover accent="true">{base}<mo>^</mo></mover>'
+    comma = f"<mo{_CLOSE_TO}>,</mo>" if common.index_comma(name.sub) else ""
+    below = comma.join(_math(item, "script") for item in name.sub)
+    above = f"<mo>{'′' * name.primes}</mo>" * bool(name.primes) + (_letters(name.sup) if name.sup else "")
+    match bool(below), bool(above):
+        case True, True:
+            return f"<msubsup>{base}{_row(below)}{_row(above)}</msubsup>"
+        case True, False:
+            return f"<msub>{base}{_row(below)}</msub>"
+        case False, True:
+            return f"<msup>{base}{_row(above)}</msup>"
+        case _:
+            return base + _gap(_LEANING[name.base]) if name.base in _LEANING else base
+
+
+def _gap(wide: float) -> str:
+    return f'<mspace width="{wide}em"/>'
+
+
+def _list(items: Iterable[str], separator: str) -> str:
+    gap = f'<mo separator="true">{separator}</mo>' if separator else '<mspace width="0.6em"/>'
+    return gap.join(items)
+
+
+def _terms(terms: Sequence[Formula], style: Style) -> Iterator[str]:
+    last = len(terms) - 1
+    for i, term in enumerate(terms):
+        negative = i > 0 and isinstance(term, Negative)
+        body = term.body if negative and isinstance(term, Negative) else term
+        brackets = common.opposite_needs_brackets(body) if negative else common.term_needs_brackets(body, i == last)
+        source = _math(body, style)
+        sign = _sign("−" if negative else "+", style) if i else ""
+        yield sign + (_fenced(source, "(", common.is_tall(body)) if brackets else source)
+
+
+def _product(node: Product, style: Style) -> str:
+    needs_brackets = common.slashed_factor_needs_brackets if style == "script" else factor_needs_brackets
+    factors = [
+        _fenced(_math(factor, style), "(", common.is_tall(factor))
+        if needs_brackets(factor, i == 0, node.sign)
+        else _math(factor, style)
+        for i, factor in enumerate(node.factors)
+    ]
+    signs = [
+        _sign(sign, style)
+        if sign
+        else ('<mspace width="0.17em"/>' if common.run_together(*node.factors[i : i + 2]) else "<mo>&#x2062;</mo>")
+        for i, sign in enumerate(common.factor_signs(node))
+    ]
+    return "".join(part for pair in zip(["", *signs], factors, strict=True) for part in pair)
+
+
+def _matrix(node: MatrixOf) -> str:
+    labelled = node.row_labels or node.column_labels
+    rows = []
+    if node.column_labels:
+        corner = "<mtd></mtd>" if node.row_labels else ""
+        heads = "".join(f'<mtd class="above">{_math(label, "normal")}</mtd>' for label in node.column_labels)
+        rows.append(f"<mtr>{corner}{heads}</mtr>")
+    for i, row in enumerate(node.rows):
+        label = f'<mtd class="before">{_math(node.row_labels[i], "normal")}</mtd>' if node.row_labels else ""
+        rows.append(f"<mtr>{label}{''.join(_cell(node, i, j) for j in range(len(row)))}</mtr>")
+    tall = any(common.has_tall_fraction(cell) for row in node.rows for cell in row)
+    large = ' displaystyle="true"' if tall else ""
+    table = f'<mtable class="matrix"{large}>{"".join(rows)}</mtable>'
+    return table if labelled else _fenced(table, node.bracket, tall=True)
+
+
+def _cell(node: MatrixOf, i: int, j: int) -> str:
+    source, last = _math(node.rows[i][j], "normal"), j == len(node.rows[i]) - 1
+    if node.nested:
+        bracket = node.bracket or "["
+        source = (_still(_OPEN[bracket]) if j == 0 else "") + source + (_still(_CLOSE[bracket]) if last else "")
+    sign = node.separator if not last else (node.row_end if i < len(node.rows) - 1 else "")
+    excluded = ' class="excluded"' if (i, j) in node.excluded else ""
+    return f"<mtd{excluded}>{source}{_still(sign) if sign else ''}</mtd>"
+
+
+def _still(sign: str) -> str:
+    """A sign that does not grow."""
+    return f'<mo stretchy="false">{sign}</mo>'
+
+
+# --- documents ----------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Screen:
+    """What is written to: a page of the reader's choice, and what has been met on it.
+
+    The headings of a fragment are a level lower than those of a page.  `heading` is the last one, in words; `groups`
+    are the groups of options so far, which need names that differ.
+    """
+
+    page: Page
+    sheet: str = ""
+    solutions: Solutions = "blank"
+    level: int = 1
+    heading: str = ""
+    groups: int = 0
+
+    @classmethod
+    def of(cls, document: Document, level: int = 1) -> _Screen:
+        return cls(Page(document.look), document.sheet, document.solutions, level)
+
+    def label(self, words: str) -> str:
+        """A label that is told from others of its kind by the heading it stands under."""
+        return escaped(f"{words}, {self.heading}" if self.heading else words)
+
+
+def write(document: Document) -> str:
+    """The whole document."""
+    with speaking(document.look.language):
+        screen = _Screen.of(document)
+        body = _body(document, screen)
+        page = screen.page
+        return filled(
+            "document.html.j2",
+            language=escaped(document.look.language),
+            title=escaped(document.title) or say("Untitled"),
+            sheet=escaped(document.sheet),
+            recipe=escaped(document.recipe),
+            spacing=document.look.spacing,
+            scale=f"{page.scale:.3g}",
+            line=f"{page.line:.1f}",
+            text_size=document.look.text_size,
+            paper={"a4": "A4", "letter": "letter"}[document.look.paper],
+            margins=f"{page.top}mm {_side(page)}mm {page.bottom}mm",
+            identity=_css_string(" · ".join(filter(None, (document.sheet, document.title)))),
+            page_number=_page_number(),
+            font=_font() if "<math" in body else "",
+            body=body,
+        )
+
+
+def fragment(document: Document) -> str:
+    """The document as a piece of another page, a notebook's output: its styles hold for nothing but itself.
+
+    The font of formulas is left to the reader's machine, since a notebook has many such pieces.
+    """
+    with speaking(document.look.language):
+        body = _body(document, _Screen.of(document, level=2))
+        return filled("fragment.html.j2", spacing=document.look.spacing, line=common.LINE, body=body)
+
+
+@cache
+def _font() -> str:
+    return b64encode((fonts() / "symattn-math.woff2").read_bytes()).decode()
+
+
+def _side(page: Page) -> float:
+    """The margins at the sides in millimetres: they leave a line the length that everything is measured for."""
+    return ({"a4": 210, "letter": 216}[page.look.paper] - common.PAGE_WIDTH) / 2
+
+
+def _css_string(words: str) -> str:
+    """Text as a string in a style sheet, every sign that is no letter or figure by its number.
+
+    >>> print(_css_string('a"</style>'))
+    "a\\22 \\3c \\2f style\\3e "
+    """
+    signs = (c if c.isascii() and c.isalnum() else f"\\{ord(c):x} " for c in common.visible(words))
+    return f'"{"".join(signs)}"'
+
+
+def _page_number() -> str:
+    """What a style sheet writes at the foot of a page."""
+    parts = re.split("([\ue000\ue001])", say("page {page} of {count}", page="\ue000", count="\ue001"))
+    counters = {"\ue000": "counter(page)", "\ue001": "counter(pages)"}
+    return " ".join(counters.get(part) or _css_string(part) for part in parts if part)
+
+
+def _body(document: Document, screen: _Screen) -> str:
+    """Everything below the furniture of the page: the title, the lines at its head, and the blocks."""
+    if document.solutions in ("blank", "partly"):
+        document = settled(document)
+    parts = [
+        f'<h{screen.level} class="title" dir="auto">{escaped(document.title) or say("Untitled")}</h{screen.level}>'
+    ]
+    if document.subtitle:
+        parts.append(f'<p class="subtitle" dir="auto">{escaped(document.subtitle)}</p>')
+    if document.fields:
+        items = tuple(FillIn((Words(say("{label}:", label=name)),), 34) for name in document.fields)
+        parts.append(_fill_ins(items, screen))
+    head = "\n".join(parts)
+    if any(isinstance(block, Solved) for block in all_blocks(document.blocks)):
+        words = say("Show every solution")
+        head += f'\n<p><label class="show-all"><input type="checkbox"/> {words}</label></p>'
+    blocks = _blocks(common.with_sound_levels(document.blocks), screen)
+    return f'<div class="head">\n{head}\n</div>\n{blocks}'
+
+
+def _blocks(blocks: Iterable[Block], screen: _Screen) -> str:
+    return "\n".join(_block(block, screen) for block in blocks)
+
+
+def _block(block: Block, screen: _Screen) -> str:
+    page = screen.page
+    match block:
+        case Heading(level=level, marks=marks):
+            content = block.whole
+            screen.heading = _heard(content)
+            name = f"h{min(6, level + screen.level)}"
+            return f"<{name}>{_text(content)}{_marks(marks)}</{name}>"
+        case Paragraph(content, marks):
+            return f"<p>{_text(content)}{_marks(marks)}</p>"
+        case Display(lines, lead):
+            words = f'<p class="lead">{_text(lead)}</p>\n' if lead else ""
+            return words + _formulas([[line] for line in common.folded(lines, limit=page.line)])
+        case Entries(equations, columns):
+            columns = common.columns_that_fit(equations, columns, page.line)
+            lines = tuple(common.folded(equations, limit=page.line)) if columns == 1 else equations
+            return _formulas([lines[i : i + columns] for i in range(0, len(lines), columns)])
+        case AnswerGrid():
+            return _grid(block, page)
+        case WorkingSpace():
+            return _working(block, screen)
+        case FillIns(items):
+            return _fill_ins(items, screen)
+        case Choices():
+            return _choices(block, screen)
+        case HeatMap():
+            return _heat_map(block)
+        case HeatMaps(items):
+            pictures = (_heat_map(picture, _text(caption)) for caption, picture in items)
+            return f'<div class="heat-maps{" small" * block.small}">\n{chr(10).join(pictures)}\n</div>'
+        case ItemList(items, ordered):
+            name = "ol" if ordered else "ul"
+            listed = "\n".join(f"<li>{_text(item)}</li>" for item in items)
+            return f"<{name}>\n{listed}\n</{name}>" if items else ""
+        case Table():
+            return _table(block, screen)
+        case Box(title, blocks):
+            head = f"<p><strong>{escaped(title)}</strong></p>\n" if title else ""
+            return f'<div class="box">\n{head}{_blocks(blocks, screen)}\n</div>'
+        case Together(blocks):
+            return f'<div class="together">\n{_blocks(blocks, screen)}\n</div>'
+        case Falk():
+            return _falk(block, page)
+        case Columns() if page.large:
+            return _blocks(common.one_after_another(block), screen)
+        case Columns():
+            return _columns(block, screen)
+        case Solved():
+            return _solved(block, screen)
+        case Diagram():
+            figure = figures.drawn(block)
+            moved = _moved(say("Figure"), figure.width / _EM)
+            return f'<figure><div class="wide"{moved}>{svg(figure, _cell_of, _text)}</div></figure>'
+        case Program():  # for notebooks
+            return ""
+        case PageBreak():
+            return '<hr class="page-break"/>'
+        case _:
+            assert_never(block)
+
+
+def _marks(marks: str) -> str:
+    return f' <span class="marks">{escaped(marks)}</span>' if marks else ""
+
+
+def _heard(content: Inlines) -> str:
+    """Text with formulas in words, for a label."""
+    return "".join(speak(part.formula) if isinstance(part, Math) else part.text for part in spans(content)).strip()
+
+
+def _style(**lengths: str) -> str:
+    return f' style="{"; ".join(f"--{name}: {length}" for name, length in lengths.items())}"'
+
+
+# --- formulas and tables of them ----------------------------------------------------------------------
+
+
+def _formulas(lines: Sequence[Sequence[Formula]]) -> str:
+    """Lines of formulas, aligned at the first relation sign of each."""
+    every = [formula for line in lines for formula in line]
+    if len(every) == 1:
+        math, wide = _math(every[0], "normal"), width(every[0])
+    else:
+        rows = "".join(f"<mtr>{''.join(map(_aligned, line))}</mtr>" for line in lines)
+        math = f'<mtable class="aligned" displaystyle="true">{rows}</mtable>'
+        wide = max((sum(map(width, line)) + 2.2 * (len(line) - 1) for line in lines), default=0.0)
+    source = f'<math display="block"{_spoken(*every)}>{math}</math>'
+    return f'<div class="formula"{_moved(say("Formula"), wide + _INDENT)}>{source}</div>'
+
+
+def _aligned(line: Formula) -> str:
+    before, after = common.before_sign(line)
+    first = _math(before, "normal") if before is not None else ""
+    indent = '<mspace width="2em"/>' if before is None and common.goes_on_with_a_sum(line) else ""
+    return f"<mtd>{first}</mtd><mtd>{indent}{_math(after, 'normal')}</mtd>"
+
+
+def _cell_of(formula: Formula) -> str:
+    return _inline(Math(formula))
+
+
+def _falk(falk: Falk, page: Page) -> str:
+    """The factors left of and above the product, in rows and columns of one size."""
+    cells = [cell for row in falk.above.rows for cell in row]
+    if isinstance(falk.inside, AnswerGrid):
+        across, down = common.box_size(falk.inside, page)
+        column, lengths = across / page.millimetres(_EM), {"column": f"{across}mm", "row": f"{down}mm"}
+        inside = f'<div class="inside">{_grid_table(falk.inside, page)}</div>'
+    else:
+        cells += [cell for row in falk.inside.rows for cell in row]
+        column = max(map(width, cells), default=0.0) + 0.9
+        tall = any(common.contains(matrix, Fraction) for matrix in (falk.left, falk.inside))
+        lengths = {"column": f"{column:.2f}em", "row": "2.8em" if tall else "1.35em"}
+        inside = _part_of_falk("inside", falk.inside)
+    names = [_part_of_falk(place, name) for place, name in zip(("left-name", "top-name"), falk.names, strict=False)]
+    parts = [*names[:1], _part_of_falk("left", falk.left), *names[1:], _part_of_falk("top", falk.above), inside]
+    columns = max((len(row) for row in falk.above.rows), default=0)
+    wide = max(map(width, falk.names), default=0.0) + width(falk.left) + columns * column + 3
+    source = f'<div class="falk"{_style(**lengths)}>{"".join(parts)}</div>'
+    return f'<div class="wide"{_moved(say("Matrix product"), wide)}>{source}</div>'
+
+
+def _part_of_falk(place: str, formula: Formula) -> str:
+    return f'<math class="{place}" display="block"{_spoken(formula)}>{_math(formula, "normal")}</math>'
+
+
+def _columns(columns: Columns, screen: _Screen) -> str:
+    """Two columns side by side, on a narrow screen one below the other."""
+    head = "".join(_head("col", cell) for cell in columns.heads)
+    rows = [
+        f"<tr><td>{_blocks(left, screen)}</td>\n<td>{_blocks(right, screen)}</td></tr>" for left, right in columns.rows
+    ]
+    return f'<table class="columns">\n{_parts_of_table(head, rows)}</table>'
+
+
+def _parts_of_table(head: str, rows: Iterable[str]) -> str:
+    body = "\n".join(rows)
+    return f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n"
+
+
+def _head(scope: Literal["row", "col"], content: Inlines) -> str:
+    """The head of a row or a column, formulas in it also in words: not every reader takes a formula for text."""
+    if not content:
+        return "<td></td>"
+    words = f'<span class="heard">{escaped(_heard(content))}</span>' if any(common.formulas_in(content)) else ""
+    shown = f'<span aria-hidden="true">{_text(content)}</span>' if words else _text(content)
+    return f'<th scope="{scope}">{words}{shown}</th>'
+
+
+def _heat_map(picture: HeatMap, caption: str = "") -> str:
+    """Cells told apart by tone and pattern; where there is no word in them, their level is there to be heard."""
+
+    def cell(i: int, j: int, level: int) -> str:
+        word = escaped(common.word_in(picture, i, j))
+        said = f"<span>{word}</span>" if word else f'<span class="heard">{level}</span>'
+        return f'<td class="level-{level}">{said}</td>'
+
+    labels = [_head("row", (Math(label),)) for label in picture.row_labels] or [""] * len(picture.levels)
+    rows = [
+        f"<tr>{label}{''.join(cell(i, j, level) for j, level in enumerate(row))}</tr>"
+        for i, (label, row) in enumerate(zip(labels, picture.levels, strict=True))
+    ]
+    heads = "".join(_head("col", (Math(label),)) for label in picture.column_labels)
+    corner = "<td></td>" if heads and picture.row_labels else ""
+    head = f"<thead><tr>{corner}{heads}</tr></thead>\n" if heads else ""
+    body = "\n".join(rows)
+    table = f'<table class="heat-map">\n{head}<tbody>\n{body}\n</tbody>\n</table>'
+    across = len(picture.levels[0]) * max(3.1, common.cell_width(picture) / _EM) if picture.levels else 0
+    description = f'<span class="heard">{escaped(picture.description)}</span>' if picture.description else ""
+    moved = _moved(say("Table"), across + max(map(width, picture.row_labels), default=0))
+    return f'<figure><div class="wide"{moved}>{table}</div><figcaption>{caption}{description}</figcaption></figure>'
+
+
+def _table(table: Table, screen: _Screen) -> str:
+    head = "".join(_head("col", cell) for cell in table.header)
+    rows = []
+    for row in table.rows:
+        by_hand = common.is_for_writing(row, table)
+        first, *others = row
+        cells = [_head("row", first) if table.row_heads else f"<td>{_text(first)}</td>"]
+        for cell, above in zip(others, table.header[1:], strict=True):
+            label = ", ".join(filter(None, (_heard(first), _heard(above))))
+            cells.append(f"<td>{_entry(label) if by_hand or _is_blank(cell) else _text(cell)}</td>")
+        kind = ' class="writing"' if by_hand else ""
+        rows.append(f"<tr{kind}>{''.join(cells)}</tr>")
+    wide = sum(max(map(_needed, column)) for column in zip(table.header, *table.rows, strict=True))
+    inner = _parts_of_table(head, rows)
+    return f'<div class="wide"{_moved(say("Table"), wide)}><table class="table">\n{inner}</table></div>'
+
+
+def _is_blank(content: Inlines) -> bool:
+    return len(content) == 1 and isinstance(content[0], Math) and isinstance(content[0].formula, Blank)
+
+
+def _needed(content: Inlines) -> float:
+    """The width that a cell of a table needs, in em: words are wrapped, formulas are not."""
+    widest = max(map(width, common.formulas_in(content)), default=0.0)
+    return max(widest, min(common.inlines_width(content), 5.0)) + 1.4
+
+
+# --- places to write ----------------------------------------------------------------------------------
+
+
+def _entry(label: str, name: str = "", **lengths: str) -> str:
+    """A place to type in.  The empty placeholder tells the style sheet whether something was typed."""
+    kind = f' class="{name}"' if name else ""
+    style = _style(**lengths) if lengths else ""
+    return f'<input type="text"{kind} placeholder=" " autocapitalize="none" aria-label="{escaped(label)}"{style}/>'
+
+
+def _grid(grid: AnswerGrid, page: Page) -> str:
+    """Boxes to write in, as a table whose rows and columns are numbered or labelled."""
+    box, _ = common.box_size(grid, page)
+    across = 3.0
+    for j in range(grid.columns):
+        across += max([box / page.millimetres(_EM), *(width(value) for (_, k), value in grid.filled if k == j)])
+    empty = len(grid.filled) < grid.rows * grid.columns  # boxes are reached by the keyboard themselves
+    moved = _style(needs=f"{across:.1f}") if empty else _moved(say("Table"), across)
+    return f'<div class="wide"{moved}>{_grid_table(grid, page)}</div>'
+
+
+def _grid_table(grid: AnswerGrid, page: Page) -> str:
+    wide, high = (f"{length}mm" for length in common.box_size(grid, page))
+    above, before = _labels(grid.column_labels, grid.columns), _labels(grid.row_labels, grid.rows)
+    name = speak(grid.name) or say("Answer")
+    filled_in = dict(grid.filled)
+
+    def cell(i: int, j: int) -> str:
+        if (i, j) in filled_in:
+            return f"<td>{_cell_of(filled_in[i, j])}</td>"
+        label = say("{name}, row {row}, column {column}", name=name, row=_heard(before[i]), column=_heard(above[j]))
+        return f"<td>{_square(label) if grid.shade else _entry(label)}</td>"
+
+    rows = [
+        f"<tr>{_head('row', head)}{''.join(cell(i, j) for j in range(grid.columns))}</tr>"
+        for i, head in enumerate(before)
+    ]
+    title = f"<caption>{_cell_of(Relation((grid.name, NOTHING), ('=',)))}</caption>\n" if grid.name != NOTHING else ""
+    head = "".join(_head("col", label) for label in above)
+    inner = _parts_of_table(f'<td class="corner"></td>{head}', rows)
+    return f'<table class="grid"{_style(wide=wide, high=high)}>\n{title}{inner}</table>'
+
+
+def _labels(labels: Sequence[Formula], count: int) -> list[Inlines]:
+    return [(Math(label),) for label in labels] or [(Words(str(k + 1)),) for k in range(count)]
+
+
+def _square(label: str) -> str:
+    """A box to be shaded or left white."""
+    return f'<input type="checkbox" aria-label="{escaped(label)}"/>'
+
+
+def _working(space: WorkingSpace, screen: _Screen) -> str:
+    name = "working ruled" if space.ruled else "working"
+    page = screen.page
+    lengths = {"high": f"{common.space_height(space, page)}mm", "ruling": f"{page.millimetres(common.RULING)}mm"}
+    label = screen.label(say("Working"))
+    return f'<textarea class="{name}" placeholder=" " aria-label="{label}"{_style(**lengths)}></textarea>'
+
+
+def _fill_ins(items: Sequence[FillIn], screen: _Screen) -> str:
+    return f'<div class="fill-ins">{" ".join(_fill_in(item, screen.page) for item in items)}</div>'
+
+
+def _fill_in(item: FillIn, page: Page) -> str:
+    """A label and a place to write; what stands there already is text."""
+    label = _heard(item.label)
+    if common.has_character_boxes(item) and item.value:
+        value = common.characters(item.value)
+        boxes = (f"<span>{escaped(c)}</span>" for c in (*value, *[""] * (item.boxes - len(value))))
+        place = f'<span class="characters">{"".join(boxes)}</span>'
+    elif common.has_character_boxes(item):
+        boxes = (
+            _entry(say("{label}, box {box} of {count}", label=label, box=k, count=item.boxes))
+            for k in range(1, item.boxes + 1)
+        )
+        place = f'<span class="characters">{"".join(boxes)}</span>'
+    elif item.value:
+        wide = f"{common.line_width(item, page)}mm"
+        place = f'<bdi class="line"{_style(wide=wide)}>{escaped(item.value)}</bdi>'
+    else:
+        place = _entry(label or say("Answer"), "line", wide=f"{common.line_width(item, page)}mm")
+    return f'<span class="fill-in">{_text(item.label)} {place} {_text(item.after)}</span>'
+
+
+def _choices(choices: Choices, screen: _Screen) -> str:
+    """Options to choose from; where some are ticked already, they are only shown."""
+    if not choices.items:
+        return ""
+    widest = max(map(common.inlines_width, choices.items)) + common.CHOICE_LABEL
+    option = _style(option=f"{min(widest, screen.page.line):.1f}em")
+    if choices.ticked:
+        listed = "\n".join(_ticked(i, item, i in choices.ticked) for i, item in enumerate(choices.items))
+        return f'<ul class="choices"{option}>\n{listed}\n</ul>'
+    screen.groups += 1
+    kind, asked = ("checkbox", say("Tick all that apply")) if choices.several else ("radio", say("Tick one"))
+    box = f'<input type="{kind}" name="{escaped(f"choice {screen.groups} {screen.sheet}".strip())}"/>'
+    listed = "\n".join(
+        f"<label>{box} <strong>{common.letter(i)}</strong> <span>{_text(item)}</span></label>"
+        for i, item in enumerate(choices.items)
+    )
+    legend = f'<legend class="heard">{screen.label(asked)}</legend>'
+    return f'<fieldset class="choices"{option}>{legend}\n{listed}\n</fieldset>'
+
+
+def _ticked(i: int, item: Inlines, ticked: bool) -> str:
+    sign, says = ("☒", say("ticked")) if ticked else ("☐", say("not ticked"))
+    box = f'<span role="img" aria-label="{says}">{sign}</span>'
+    return f"<li>{box} <strong>{common.letter(i)}</strong> <span>{_text(item)}</span></li>"
+
+
+def _solved(solved: Solved, screen: _Screen) -> str:
+    """What is asked, and the solution, if there is one, for the reader to open."""
+    asked = _blocks(solved.ask, screen)
+    heading = screen.heading if solved.ask else ""
+    if not (solution := _blocks(solved.shown(screen.solutions), screen)):
+        return asked
+    title = say("Solution") if solved.ask else say("For marking")
+    heading = f'<span class="heard">, {escaped(heading)}</span>' if heading else ""
+    summary = f"<summary>{title}{heading}</summary>"
+    return (
+        f'<div class="solved">\n<div class="asked">\n{asked}\n</div>\n'
+        f"<details>{summary}\n{solution}\n</details>\n</div>"
+    )

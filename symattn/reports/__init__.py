@@ -1,7 +1,0 @@
-"""A report as a document or as data: for the student without the key, for the teacher with it."""
-
-from symattn.reports.data import report_json
-from symattn.reports.documents import feedback_document, marking_document
-from symattn.reports.told import Reader
-
-__all__ = ["Reader", "feedback_document", "marking_document", "report_json"]

@@ -1,0 +1,1 @@
+"""What is taught: derivations on a page, questions, problem types, fair variants, worksheets and exams."""

@@ -1,0 +1,460 @@
+"""Deployment: variants drawn once, frozen in `exam.json`, and everything written from there and from nothing else.
+
+A run that was interrupted, however abruptly, continues where it stopped and leaves the same bytes: the exam is frozen
+before the first page is written, and every file appears whole or not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import cast
+
+from symattn.errors import InputError
+from symattn.foundation.dice import Dice
+from symattn.foundation.folders import alone_in, put, put_new, staging_in
+from symattn.foundation.identity import digest, identity
+from symattn.foundation.spreadsheet import csv_lines
+from symattn.foundation.typed import read
+from symattn.foundation.version import VERSION
+from symattn.page.document import Document, Paragraph, Quoted, Words
+from symattn.page.writers import latex
+from symattn.teaching.exam.papers import Copy, key, overview, paper
+from symattn.teaching.exam.spec import ExamSpec, QuestionSpec, exam_spec
+from symattn.teaching.exam.students import Student, assign, balanced, places
+from symattn.teaching.pool import pool
+from symattn.teaching.problems import problem_type
+from symattn.teaching.question import Content, Json, Question
+from symattn.teaching.sheets import check_formats, render, suffix
+
+FORMAT = 1
+FROZEN = "exam.json"
+UNFINISHED = ".unfinished"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One variant of one question, frozen: what it is made from, its answers, its features, and a hash of these."""
+
+    id: str
+    content: Content
+    answers: tuple[str, ...]
+    features: Mapping[str, float]
+    positions: Mapping[str, str]
+
+    @property
+    def hash(self) -> str:
+        return digest([self.content, list(self.answers)])
+
+
+@dataclass(frozen=True)
+class Exam:
+    """Variants of every question, the papers made of them (one variant of each), and who gets which paper."""
+
+    spec: ExamSpec
+    pools: tuple[tuple[Variant, ...], ...]
+    papers: tuple[tuple[int, ...], ...]
+    given_out: tuple[int, ...] = ()
+    made: dict[tuple[int, int], Question] = field(default_factory=dict, compare=False, repr=False)
+
+    def question(self, number: int, variant: int) -> Question:
+        """A question made from its frozen variant; `InputError` if this version of the software makes another one."""
+        if (number, variant) not in self.made:
+            frozen, asked = self.pools[number][variant], self.spec.questions[number]
+            chosen, where = problem_type(asked.spec.type), f"{FROZEN}, variant {frozen.id} of question {number + 1}"
+            question = chosen.make(chosen.thaw(frozen.content, where))
+            if tuple(question.entries()) != frozen.answers:
+                raise InputError(
+                    f"Variant {frozen.id} of question {number + 1} comes out otherwise than it was frozen: "
+                    f"use the version of symattn that {FROZEN} names."
+                )
+            self.made[number, variant] = _as_asked(question, asked)
+        return self.made[number, variant]
+
+    def questions(self, paper: int) -> list[Question]:
+        return [self.question(q, v) for q, v in enumerate(self.papers[paper])]
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        """The short names of the papers."""
+        return tuple(
+            identity([self.spec.title, [self.pools[q][v].id for q, v in enumerate(paper)]]) for paper in self.papers
+        )
+
+
+def _as_asked(question: Question, asked: QuestionSpec) -> Question:
+    if asked.points is not None:
+        question = question.worth(asked.points)
+    text = (Paragraph((Words(Quoted(asked.text)),)),) if asked.text else ()
+    return replace(question, title=Quoted(asked.title) or question.title, introduction=(*text, *question.introduction))
+
+
+# ------------------------------------------------------------------------------------------------ making
+
+
+def make_exam(spec: ExamSpec, dice: Dice, on_variant: Callable[[Question], None] = lambda question: None) -> Exam:
+    """Draw every variant and decide who gets what."""
+    pools = []
+    for number, asked in enumerate(spec.questions):
+        wanted = 1 if asked.spec.given else spec.variants
+        drawn = []
+        try:
+            for question in islice(pool(asked.spec, dice.part("question", number + 1)), wanted):
+                _as_asked(question, asked)  # before anything is frozen
+                drawn.append(_frozen(question))
+                on_variant(question)
+        except InputError as error:
+            raise InputError(f"Question {number + 1}: {error}") from error
+        pools.append(tuple(drawn))
+    loads = [[v.features.get("load", 0.0) for v in variants] for variants in pools]
+    papers = max(map(len, pools))  # questions with numbers of their own are the same on all of them
+    many = [load * (papers // len(load)) for load in loads]
+    chosen = [tuple(v % len(pools[q]) for q, v in enumerate(listed)) for listed in balanced(many)]
+    given_out = [0] * len(spec.students)
+    if papers > 1:
+        given_out = assign(places(spec.students, spec.seats_per_row), papers, dice.rng("seats"))
+    return Exam(spec, tuple(pools), tuple(chosen), tuple(given_out))
+
+
+def _frozen(question: Question) -> Variant:
+    content = question.frozen
+    return Variant(
+        identity(content), content, tuple(question.entries()), dict(question.features), dict(question.positions)
+    )
+
+
+# ------------------------------------------------------------------------------------------------ freezing
+
+
+@dataclass(frozen=True)
+class FrozenVariant:
+    """A variant as it stands in `exam.json`."""
+
+    id: str
+    content: Mapping[str, object]
+    answers: tuple[str, ...]
+    features: Mapping[str, float]
+    positions: Mapping[str, str]
+    hash: str
+
+    @property
+    def variant(self) -> Variant:
+        content = cast(Content, self.content)
+        return Variant(self.id, content, self.answers, self.features, self.positions)
+
+
+@dataclass(frozen=True)
+class FrozenQuestion:
+    """A question with all its variants."""
+
+    type: str
+    points: int | None
+    variants: tuple[FrozenVariant, ...]
+
+
+@dataclass(frozen=True)
+class FrozenPaper:
+    """A paper: a variant of every question, by name."""
+
+    id: str
+    variants: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FrozenStudent:
+    """Somebody of the class list, and the paper that was given out."""
+
+    name: str
+    id: str
+    seat: str
+    paper: str
+
+
+@dataclass(frozen=True)
+class FrozenExam:
+    """What stands in `exam.json`."""
+
+    format: int
+    software: str
+    title: str
+    recipe: str
+    key: str
+    exam: Mapping[str, object]
+    questions: tuple[FrozenQuestion, ...]
+    papers: tuple[FrozenPaper, ...]
+    students: tuple[FrozenStudent, ...]
+    hash: str
+
+
+def freeze(exam: Exam, dice: Dice) -> str:
+    """The exam as the text of `exam.json`: enough to make every page again, and to see that nothing was changed."""
+    spec = exam.spec
+    data: dict[str, Json] = {
+        "format": FORMAT,
+        "software": f"symattn {VERSION}",
+        "title": spec.title,
+        "recipe": _recipe(spec),
+        "key": _fingerprint(dice),
+        "exam": cast(Json, spec.source),
+        "questions": [
+            {
+                "type": asked.spec.type,
+                "points": asked.points,
+                "variants": [
+                    {
+                        "id": v.id,
+                        "content": cast(Json, v.content),
+                        "answers": list(v.answers),
+                        "features": cast(Json, v.features),
+                        "positions": cast(Json, v.positions),
+                        "hash": v.hash,
+                    }
+                    for v in variants
+                ],
+            }
+            for asked, variants in zip(spec.questions, exam.pools, strict=True)
+        ],
+        "papers": [
+            {"id": name, "variants": [exam.pools[q][v].id for q, v in enumerate(paper)]}
+            for name, paper in zip(exam.ids, exam.papers, strict=True)
+        ],
+        "students": [
+            {"name": s.name, "id": s.id, "seat": s.seat, "paper": exam.ids[p]}
+            for s, p in zip(spec.students, exam.given_out, strict=True)
+        ],
+    }
+    data["hash"] = digest(data)
+    return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+
+
+def thaw(text: str, spec: ExamSpec, dice: Dice | None, where: Path) -> Exam:
+    """The exam of an `exam.json`; `InputError` if it is another exam's, was changed, or cannot be read."""
+    elsewhere = f"choose another folder with --out, or remove {where.parent} to make the exam anew"
+    data = _whole(text, where, elsewhere)
+    if data.recipe != _recipe(spec):
+        raise InputError(f"{where} holds an exam made from another exam file or class list; {elsewhere}.")
+    fitting = [dice, _own(dice, spec)] if dice else []  # formerly a secret was not mixed with what the exam is
+    if dice and not any(hmac.compare_digest(data.key, _fingerprint(one)) for one in fitting):
+        raise InputError(f"{where} was made from another seed or secret; {elsewhere}.")
+    return _exam(data, spec)
+
+
+def thawed(text: str, where: Path) -> tuple[Exam, str]:
+    """The exam of an `exam.json` from that file alone, and the hash of its contents: what marking goes by.
+
+    The exam file and the class list that it was made from may be gone.
+    """
+    data = _whole(text, where, "the file that symattn worksheet wrote was expected")
+    students = tuple(Student(s.name, s.id, s.seat) for s in data.students)
+    return _exam(data, exam_spec(data.exam, where, students)), data.hash
+
+
+def _whole(text: str, where: Path, otherwise: str) -> FrozenExam:
+    """The contents of an `exam.json` that nobody changed."""
+    try:
+        data = json.loads(text)
+        stated = data["hash"]
+        whole = stated == digest({key: value for key, value in data.items() if key != "hash"})
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
+        raise InputError(f"{where} is not a frozen exam; {otherwise}.") from error
+    if not whole:
+        raise InputError(f"{where} was changed after it was written (its hash does not fit); {otherwise}.")
+    if data.get("format", FORMAT) != FORMAT:
+        raise InputError(f"{where} has the format {data['format']}; this version of symattn reads {FORMAT}.")
+    return read(FrozenExam, data, str(where))
+
+
+def _exam(data: FrozenExam, spec: ExamSpec) -> Exam:
+    pools = tuple(tuple(v.variant for v in question.variants) for question in data.questions)
+    at = [{v.id: k for k, v in enumerate(variants)} for variants in pools]
+    papers = tuple(tuple(at[q][name] for q, name in enumerate(p.variants)) for p in data.papers)
+    names = {p.id: k for k, p in enumerate(data.papers)}
+    return Exam(spec, pools, papers, tuple(names[s.paper] for s in data.students))
+
+
+def _recipe(spec: ExamSpec) -> str:
+    return digest([spec.source, [[s.name, s.id, s.seat, s.text_size] for s in spec.students]])
+
+
+def _own(dice: Dice, spec: ExamSpec) -> Dice:
+    """A secret mixed with what the exam is, so that a resit with the same questions has other variants."""
+    return dice.part("exam", spec.institution, spec.course, spec.title, spec.date) if dice.kept else dice
+
+
+def _fingerprint(dice: Dice) -> str:
+    """What tells two keys apart and gives neither away."""
+    return hmac.digest(dice.key, b"fingerprint", hashlib.sha256).hex()[:16]
+
+
+# ------------------------------------------------------------------------------------------------ writing
+
+
+def write_exam(
+    spec: ExamSpec,
+    folder: Path,
+    forms: Sequence[str],
+    dice: Dice | None,
+    on_variant: Callable[[Question], None] = lambda question: None,
+    on_file: Callable[[Path], None] = lambda path: None,
+) -> tuple[Exam, list[Path]]:
+    """Make or continue the exam in a folder: `exam.json`, papers, keys, an overview, and who gets what.
+
+    Without `dice` a frozen exam is continued as it is.  Files that this exam has already are left as they are;
+    `InputError` where there is another file in the place of one, or where pages are that no `exam.json` goes with.
+    Another run in the same folder is waited for.
+    """
+    forms = check_formats(forms)
+    with alone_in(folder):
+        try:
+            with staging_in(folder, UNFINISHED) as staging:
+                exam = _frozen_in(folder, spec, dice, on_variant, staging)
+                pages = _Pages.of(folder, staging)
+                on_file(folder / FROZEN)
+                for path in _written(exam, pages, forms):
+                    on_file(path)
+                return exam, [folder / FROZEN, *pages.finish()]
+        except OSError as error:
+            raise InputError(f"Writing to the folder {folder} failed: {error.strerror}.") from error
+
+
+def _frozen_in(
+    folder: Path, spec: ExamSpec, dice: Dice | None, on_variant: Callable[[Question], None], staging: Path
+) -> Exam:
+    """The exam that a folder holds, or a new one, frozen there before anything else is written."""
+    where = folder / FROZEN
+    if where.exists():
+        return thaw(where.read_text(encoding="utf-8"), spec, dice, where)
+    if old := next((path for name in _PAGES for path in folder.glob(name)), None):
+        raise InputError(
+            f"The folder {folder} has {old.name} of an exam and no {FROZEN} that it belongs to; "
+            "choose another folder with --out."
+        )
+    dice = _own(dice or Dice.unpredictable(), spec)
+    exam = make_exam(spec, dice, on_variant)
+    try:
+        put_new(where, freeze(exam, dice).encode(), staging)
+    except FileExistsError as error:
+        raise InputError(f"Another run has meanwhile created {where}; the same command continues it.") from error
+    return exam
+
+
+def _written(exam: Exam, pages: _Pages, forms: Sequence[str]) -> Iterator[Path]:
+    beside = latex.Folder()
+    for stem, document in documents(exam):
+        for form in forms:
+            path = pages.put(stem + suffix(form), lambda d=document, f=form: render(d(), f, beside_macros=True)[1])  # type: ignore[misc]
+            if form == "latex":
+                beside.add(stem, path.read_text(encoding="utf-8"), group=f"{Path(stem).parent}/class")
+            yield path
+    for name, text in beside.files():
+        yield pages.put(name, text.encode)
+    if exam.spec.students:
+        yield pages.put("assignment.csv", lambda: assignment(exam).encode())
+
+
+SUMS = "SHA256SUMS"
+"""Beside an exam: what has been written of it, as `sha256sum` lists files, so that `sha256sum --check` reads it."""
+
+_SUM = re.compile(r"([0-9a-f]{64})  (\S.*)")
+_PAGES = (SUMS, "assignment.csv", "overview.*", "keys", "papers")
+
+
+@dataclass(frozen=True)
+class _Pages:
+    """The files of an exam.  `sums` are the hashes of those that were written, by name; of no other exam's."""
+
+    folder: Path
+    staging: Path
+    sums: dict[str, str]
+    names: dict[str, None] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, folder: Path, staging: Path) -> _Pages:
+        """Those of the exam that is frozen in a folder."""
+        frozen, sums = _sha256((folder / FROZEN).read_bytes()), dict[str, str]()
+        if (folder / SUMS).exists():
+            lines = (folder / SUMS).read_text(encoding="utf-8", errors="replace").splitlines()
+            sums = {found[2]: found[1] for line in lines if (found := _SUM.fullmatch(line))}
+        pages = cls(folder, staging, sums if sums.get(FROZEN) == frozen else {FROZEN: frozen})
+        pages._list()
+        return pages
+
+    def put(self, name: str, content: Callable[[], bytes]) -> Path:
+        """Write a file, unless it is there already as it was written or as it would be now.
+
+        Half a file, which a computer may leave that was switched off, is made anew.  `InputError` for any other file.
+        """
+        path = self.folder / name
+        there = path.read_bytes() if path.exists() else None
+        self.names[name] = None
+        if there is not None and self.sums.get(name) == _sha256(there):
+            return path
+        made = content()
+        if there is not None and not made.startswith(there.rstrip(b"\0")):
+            raise InputError(
+                f"{path} is there already and is not what this exam has there: it was changed, or is another exam's. "
+                "Move it away, or choose another folder with --out."
+            )
+        if there != made:
+            put(path, made, self.staging)
+        self.sums[name] = _sha256(made)
+        with (self.folder / SUMS).open("a", encoding="utf-8", newline="") as file:
+            file.write(_line(name, self.sums[name]))
+        return path
+
+    def finish(self) -> list[Path]:
+        """Everything that this run wrote or found written."""
+        self._list()
+        return [self.folder / name for name in (*self.names, SUMS)]
+
+    def _list(self) -> None:
+        text = "".join(_line(name, self.sums[name]) for name in sorted(self.sums))
+        put(self.folder / SUMS, text.encode(), self.staging)
+
+
+def _line(name: str, sha256: str) -> str:
+    return f"{sha256}  {name}\n"
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def documents(exam: Exam) -> Iterator[tuple[str, Callable[[], Document]]]:
+    """Every document of an exam by the name of its file, made when it is asked for."""
+    yield "overview", lambda: overview(exam.spec, exam.ids, [exam.questions(p) for p in range(len(exam.papers))])
+    for p, name in enumerate(exam.ids):
+        yield f"keys/{name}-key", lambda p=p, name=name: key(exam.spec, name, exam.questions(p))  # type: ignore[misc]
+    for stem, copy in copies(exam):
+        yield stem, lambda copy=copy: paper(exam.spec, copy, exam.questions(copy.paper))  # type: ignore[misc]
+
+
+def copies(exam: Exam) -> Iterator[tuple[str, Copy]]:
+    """Every paper that is printed: one for each student, or one of each kind."""
+    spec = exam.spec
+    if not spec.students:
+        for p, name in enumerate(exam.ids):
+            yield f"papers/{name}", Copy(p, name)
+    for number, (student, p) in enumerate(zip(spec.students, exam.given_out, strict=True), 1):
+        copy = Copy(p, exam.ids[p], student.name, student.id, student.seat, student.text_size)
+        yield f"papers/{number:03}-{_plain(student.id)}", copy
+
+
+def _plain(text: str) -> str:
+    """What of a student's id can be part of a file's name anywhere."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "", text)[:40] or "student"
+
+
+def assignment(exam: Exam) -> str:
+    """Who gets which paper, as CSV."""
+    table: list[list[object]] = [["number", "name", "id", "seat", "paper", "file"]]
+    for number, (student, (stem, copy)) in enumerate(zip(exam.spec.students, copies(exam), strict=True), 1):
+        table.append([number, student.name, student.id, student.seat, copy.sheet, stem])
+    return "".join(csv_lines(table, "\n"))

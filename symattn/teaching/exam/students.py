@@ -1,0 +1,151 @@
+"""The class list, and who gets which paper: no neighbours with the same one, all papers equally often."""
+
+from __future__ import annotations
+
+import csv
+import random
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from symattn.errors import InputError
+from symattn.foundation.dice import shuffled
+from symattn.foundation.files import read_text
+from symattn.foundation.typed import Digits, Filled, Key, Matching, OneOf, Place, read
+from symattn.page.presentation import TEXT_SIZES
+
+_NUMBERED = r"(\d{1,4})\s*[-/.:,]\s*(\d{1,4})"
+_LETTERED = r"([A-Za-z])\s*-?\s*(\d{1,4})"
+
+
+@dataclass(frozen=True, slots=True)
+class Student:
+    """One line of the class list."""
+
+    name: str = ""
+    id: Filled = ""
+    seat: Annotated[str, Matching(f"{_NUMBERED}|{_LETTERED}", "a row and a column such as 3-12 or C12")] = ""
+    text_size: Annotated[int, Key("text size"), Digits(), OneOf(lambda: TEXT_SIZES)] = 0
+
+    @property
+    def place(self) -> tuple[int, int] | None:
+        """The row and the column of the seat, where the list names it: 3-12 is (3, 12), and so is C12."""
+        if found := re.fullmatch(_NUMBERED, self.seat):
+            return int(found[1]), int(found[2])
+        if found := re.fullmatch(_LETTERED, self.seat):
+            return ord(found[1].upper()) - ord("A") + 1, int(found[2])
+        return None
+
+
+_COLUMNS = {
+    "name": ("name", "student", "full name", "fullname"),
+    "id": ("id", "student id", "studentid", "number", "student number", "matriculation"),
+    "seat": ("seat", "place"),
+    "text size": ("text size", "text_size", "textsize", "size", "pt"),
+}
+
+
+def read_class(path: Path) -> tuple[Student, ...]:
+    """The students of a CSV file: a line of headings with at least name and id, then one line each.
+
+    Columns are parted by commas, semicolons or tabs.  A seat is a row and a column: 3-12, or C12.
+    """
+    text = read_text(path, f"class list {path.name}", " beside the exam file")
+    first = text.partition("\n")[0]
+    delimiter = max(",;\t", key=first.count)
+    try:
+        lines = list(csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        raise InputError(f"The class list {path.name} cannot be read as CSV: {error}.") from error
+    numbered = [(k, line) for k, line in enumerate(lines, 1) if any(cell.strip() for cell in line)]
+    if not numbered:
+        raise InputError(f"The class list {path.name} is empty; a line of headings with name and id was expected.")
+    columns = _columns(numbered[0][1], path.name)
+    students = [_student(line, columns, Place(path.name).at("line", k)) for k, line in numbered[1:]]
+    if not students:
+        raise InputError(f"The class list {path.name} names no students.")
+    for what, values in (("id", [s.id for s in students]), ("seat", [s.seat for s in students if s.seat])):
+        if twice := next((v for v in values if values.count(v) > 1), ""):
+            raise InputError(f"In the class list {path.name}, the {what} {twice} comes twice.")
+    return tuple(students)
+
+
+def _columns(head: Sequence[str], where: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for position, cell in enumerate(head):
+        for column, names in _COLUMNS.items():
+            if cell.strip().lower() in names:
+                found.setdefault(column, position)
+    for needed in ("name", "id"):
+        if needed not in found:
+            listed = ", ".join(cell.strip() or "(empty)" for cell in head)
+            raise InputError(f"The class list {where} has the columns {listed}; a column {needed} was expected.")
+    return found
+
+
+def _student(line: Sequence[str], columns: Mapping[str, int], place: Place) -> Student:
+    cells = {column: " ".join(line[k].split()) if k < len(line) else "" for column, k in columns.items()}
+    student = read(Student, {column: cell for column, cell in cells.items() if cell}, place)
+    if not student.id:
+        raise place.says(f"{student.name or 'the student'} has no id.")
+    return student
+
+
+# ------------------------------------------------------------------------------------------------ who gets what
+
+
+def places(students: Sequence[Student], seats_per_row: int) -> list[tuple[int, int]]:
+    """Where everybody sits: as the list says, else in its order, row by row (one long row without a length)."""
+    if all(s.place for s in students):
+        return [s.place for s in students if s.place]
+    length = seats_per_row or len(students)
+    return [divmod(k, length) for k in range(len(students))]
+
+
+def assign(seats: Sequence[tuple[int, int]], papers: int, rng: random.Random) -> list[int]:
+    """A paper (from 0) for every seat: never the same as a neighbour's (beside, before, behind, across a corner).
+
+    Every paper goes out equally often, as far as seats allow, and which one to whom is random.  With fewer papers
+    than would be needed, seats beside each other come first; `InputError` if not even they can differ.
+    """
+    found: dict[tuple[int, int], int] = {}
+    used = [0] * papers
+    for row, column in sorted(seats):
+        beside = {found.get((row, column - 1)), found.get((row, column + 1))}
+        around = beside | {found.get((row + r, column + c)) for r in (-1, 0, 1) for c in (-1, 0, 1)}
+        order = shuffled(rng, range(papers))
+        free = [p for p in order if p not in around] or [p for p in order if p not in beside]
+        if not free:
+            raise InputError(
+                f"{papers} variant{'s' * (papers != 1)} cannot part all neighbours; at least 2 are needed."
+            )
+        chosen = min(free, key=lambda p: used[p])
+        found[row, column] = chosen
+        used[chosen] += 1
+    return [found[seat] for seat in seats]
+
+
+def neighbours(seats: Sequence[tuple[int, int]], given: Sequence[int]) -> int:
+    """How many pairs of neighbours have the same paper."""
+    at = dict(zip(seats, given, strict=True))
+    steps = ((0, 1), (1, -1), (1, 0), (1, 1))
+    return sum(at[r, c] == at.get((r + dr, c + dc)) for r, c in at for dr, dc in steps)
+
+
+def balanced(loads: Sequence[Sequence[float]]) -> list[list[int]]:
+    """Papers of one variant of every question each, so that their totals are as near to one another as can be.
+
+    `loads[q][v]` is the load of variant v of question q; the result's paper p has variant `result[p][q]`.  Heavy
+    variants of one question go with light ones of the next (Sud, West and Zilles 2019 choose jointly, too).
+    """
+    papers = [[v] for v in range(len(loads[0]))]
+    totals = list(loads[0])
+    for load in loads[1:]:
+        heavy = sorted(range(len(totals)), key=lambda p: (-totals[p], p))
+        light = sorted(range(len(load)), key=lambda v: (load[v], v))
+        for p, v in zip(heavy, light, strict=True):
+            papers[p].append(v)
+            totals[p] += load[v]
+    return papers

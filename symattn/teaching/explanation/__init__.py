@@ -1,0 +1,32 @@
+"""From a derivation, a problem or a question to a document: to read, to fill in, to mark by."""
+
+from symattn.teaching.explanation.diagrams_kinds import DIAGRAMS, diagram_document
+from symattn.teaching.explanation.documents import (
+    CONVENTIONS,
+    Conventions,
+    booklet,
+    conventions_box,
+    derivation_document,
+    known_choice,
+    question_document,
+)
+from symattn.teaching.explanation.layouts import LAYOUTS, Layout
+from symattn.teaching.explanation.overview import set_overview
+from symattn.teaching.explanation.steps import Detail, WhichEntries
+
+__all__ = [
+    "CONVENTIONS",
+    "DIAGRAMS",
+    "LAYOUTS",
+    "Conventions",
+    "Detail",
+    "Layout",
+    "WhichEntries",
+    "booklet",
+    "conventions_box",
+    "derivation_document",
+    "diagram_document",
+    "known_choice",
+    "question_document",
+    "set_overview",
+]

@@ -1,0 +1,245 @@
+"""Other ways to lay out a page: every matrix product as Falk's scheme, or two columns of steps and their working.
+
+Both rearrange blocks that are there already: nobody else has to know of them, and what a question is made from holds no
+layout.  Where a layout does not apply, the usual form stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from symattn.derivation.derivation import Derivation, Operand, Step
+from symattn.derivation.ops import MatMul
+from symattn.exact import Matrix
+from symattn.formula import NOTHING, Blank, Formula, MatrixOf, Relation, Row
+from symattn.formula.width import fold, width
+from symattn.page.document import (
+    AnswerGrid,
+    Block,
+    Blocks,
+    Columns,
+    Display,
+    Falk,
+    Inlines,
+    Paragraph,
+    Strong,
+    Together,
+    Words,
+    WorkingSpace,
+    all_blocks,
+    spans,
+    with_blocks_inside,
+)
+from symattn.page.notation import load_notation
+from symattn.teaching.explanation.steps import LINE, cell_kind
+from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.question import MatrixAnswer, Part, Question
+
+Layout = Literal["matrix", "falk", "columns"]
+LAYOUTS: tuple[Layout, ...] = ("matrix", "falk", "columns")
+
+# ------------------------------------------------------------------------------------------------ Falk's scheme
+
+
+@dataclass(frozen=True)
+class Schemes:
+    """Falk's scheme of every matrix product of one derivation; `exact` says which boxes answers need."""
+
+    wording: Wording
+    exact: bool = True
+
+    def asked(self, blocks: Blocks, printed: frozenset[Formula]) -> Blocks:
+        """The boxes of every product in its scheme.
+
+        A factor shows its numbers only where they are `printed` already; any other has boxes to copy them into, or,
+        where these would be too large, the names of its entries.
+        """
+        products = {step.name: step for step in self._products()}
+
+        def placed(block: Block) -> Block:
+            if isinstance(block, AnswerGrid) and (step := products.get(block.step)):
+                left, above = (self._copied(operand, printed) for operand in step.operands)
+                return Falk(left, above, block, self._names(step))
+            if isinstance(block, Falk):
+                return block
+            return with_blocks_inside(block, lambda inside: tuple(map(placed, inside)))
+
+        return tuple(map(placed, blocks))
+
+    def shown(self, blocks: Blocks) -> Blocks:
+        """Every product that is worked out among the blocks in its scheme, with its factors' numbers."""
+        for step in self._products():
+            blocks = self._shown(step, blocks)
+        return blocks
+
+    def _shown(self, step: Step, blocks: Blocks) -> Blocks:
+        """The scheme after the rule, in place of the factors, and of the values; else where the values are."""
+        w, whole = self.wording, Operand(step.name)
+        roles = {block.role for block in blocks if isinstance(block, Display) and block.step == step.name}
+        if not roles & {"rule", "values"}:
+            return blocks
+        rule = Relation((w.shaped(w.name(step.name), step.result), w.rule(step, shapes=True)), ("=",))
+        left, above = map(self._numbers, step.operands)
+        product = self._by_name(whole) if w.derivation.staged else self._numbers(whole)
+        if width(left) + width(product) > LINE:
+            return blocks
+        scheme = Falk(left, above, product, self._names(step))
+        found: list[Block] = []
+        for block in blocks:
+            match block:
+                case Display(lead=lead, step=step.name, role="rule"):
+                    found.append(Together((Display(tuple(fold(rule, LINE)), lead), scheme)))
+                case Display(step=step.name, role="values"):
+                    found += [scheme] * ("rule" not in roles)
+                case _:
+                    found.append(block)
+        return tuple(found)
+
+    def _products(self) -> Iterator[Step]:
+        """The products of matrices whose sizes are known."""
+        for step in self.wording.derivation:
+            if isinstance(step.op, MatMul) and isinstance(step.result, Matrix):
+                yield step
+
+    def _names(self, step: Step) -> tuple[Formula, ...]:
+        d = self.wording.derivation
+        return tuple(
+            self.wording.shaped(self.wording.operand(operand), operand.of(d.value(operand.name)))
+            for operand in step.operands
+        )
+
+    def _numbers(self, operand: Operand) -> MatrixOf:
+        w = self.wording
+        matrix = operand.of(w.derivation.seen(operand.name))
+        assert isinstance(matrix, Matrix)
+        return self._grid(tuple(map(w.number, row)) for row in matrix.rows)
+
+    def _copied(self, operand: Operand, printed: frozenset[Formula]) -> MatrixOf:
+        """A factor as it stands on a worksheet."""
+        w, name = self.wording, operand.name
+        if not printed.isdisjoint(equations_of(w, name)):
+            return self._numbers(operand)
+        matrix = operand.of(w.derivation.value(name))
+        assert isinstance(matrix, Matrix)
+        rows, columns = matrix.shape
+        step = next((step for step in w.derivation if step.name == name), None)
+        kind = cell_kind(step, self.exact) if step else "integer"
+        if kind in ("fraction", "exponential"):
+            return self._by_name(operand)
+        return self._grid([(Blank(kind),) * columns] * rows)
+
+    def _by_name(self, operand: Operand) -> MatrixOf:
+        """The names of an operand's entries, as they are called in the matrix that it is taken from."""
+        matrix = operand.of(self.wording.derivation.value(operand.name))
+        assert isinstance(matrix, Matrix)
+        rows, columns = matrix.shape
+        return self._grid(
+            tuple(self.wording.entry(operand.name, *operand.place(i, j)) for j in range(columns)) for i in range(rows)
+        )
+
+    def _grid(self, cells: Iterable[tuple[Formula, ...]]) -> MatrixOf:
+        return MatrixOf(tuple(cells), self.wording.notation.bracket)
+
+
+def equations_of(wording: Wording, name: str) -> Iterator[Formula]:
+    """How a matrix is printed: by its name with its shape, or without."""
+    matrix, plain = wording.derivation.value(name), wording.name(name)
+    for written in (plain, wording.shaped(plain, matrix)):
+        yield Relation((written, wording.values(matrix, name)), ("=",))
+
+
+def formulas_among(blocks: Iterable[Block]) -> Iterator[Formula]:
+    """The formulas that stand among the blocks."""
+    for block in all_blocks(blocks):
+        for line in block.lines if isinstance(block, Display) else ():
+            yield from line.items if isinstance(line, Row) else (line,)
+
+
+def in_schemes(question: Question) -> Question:
+    """The question with every matrix product that it asks for, or works out, as Falk's scheme."""
+    printed = set(formulas_among(question.given))
+    parts: list[Part] = []
+    for part in question.parts:
+        printed |= set(formulas_among(part.ask))
+        if schemes := _schemes(question, part):
+            ask, key = schemes.asked(part.ask, frozenset(printed)), schemes.shown(part.key)
+            part = replace(part, ask=ask, key=key)
+        parts.append(part)
+    return replace(question, parts=tuple(parts))
+
+
+def _schemes(question: Question, part: Part) -> Schemes | None:
+    """Of the derivation that a part is about, in the notation of its question."""
+    problem, content = question.problem, question.frozen
+    own: Derivation | None = part.answer.derivation if isinstance(part.answer, MatrixAnswer) else None
+    if own is None:
+        return Schemes(Wording(problem.derivation, problem.notation), problem.exact) if problem else None
+    notation = problem.notation if problem else load_notation(str(content.get("notation", "standard")))
+    return Schemes(Wording(own, notation), problem.exact if problem else bool(content.get("exact", True)))
+
+
+# ------------------------------------------------------------------------------------------------ two columns
+
+STEP: tuple[Inlines, Inlines] = ((Words("Step"),), (Words("Working"),))
+QUESTION: tuple[Inlines, Inlines] = ((Words("Question"),), (Words("Working and answer"),))
+
+NARROW = 15.0
+"""How wide a formula in the left one of two columns may be, in em."""
+
+
+def titled(title: Inlines) -> Paragraph:
+    """A title that is no heading, for the left column."""
+    return Paragraph(tuple(Strong(part.text) if isinstance(part, Words) else part for part in spans(title)))
+
+
+def with_rule_apart(blocks: Blocks) -> tuple[Blocks, Blocks]:
+    """A step that is worked out: its rule, if the left column has room for it, and what is worked out."""
+    for k, block in enumerate(blocks):
+        match block:
+            case Display((Relation((name, _), ("=",)) as rule, *more), lead) if width(rule) <= NARROW:
+                match more:
+                    case [Relation((first, *parts), signs), *others] if first == NOTHING:
+                        more = [Relation((name, *parts), signs), *others]
+                rest = (Display(tuple(more), lead),) if more else ()
+                return (Display((rule,)),), (*blocks[:k], *rest, *blocks[k + 1 :])
+    return (), blocks
+
+
+def question_apart(part: Part) -> tuple[Blocks, Blocks] | None:
+    """What is asked, and where the answer goes, for the two columns; none for a part that is no matrix to work out."""
+    room = next((k for k, block in enumerate(part.ask) if isinstance(block, AnswerGrid | WorkingSpace | Falk)), None)
+    if room is None or not all(isinstance(block, Display) for block in part.ask[:room]):
+        return None
+    if any(width(line) > NARROW for line in formulas_among(part.ask[:room])):
+        return None
+    return part.ask[:room], part.ask[room:]
+
+
+def joined(blocks: Iterable[Block]) -> list[Block]:
+    """The blocks, columns that follow one another under the same heads as one."""
+    found: list[Block] = []
+    for block in blocks:
+        match found[-1:], block:
+            case [Columns(heads, rows)], Columns(same, more) if heads == same:
+                found[-1] = Columns(heads, (*rows, *more))
+            case _:
+                found.append(block)
+    return found
+
+
+__all__ = [
+    "LAYOUTS",
+    "QUESTION",
+    "STEP",
+    "Layout",
+    "Schemes",
+    "equations_of",
+    "formulas_among",
+    "in_schemes",
+    "joined",
+    "question_apart",
+    "titled",
+    "with_rule_apart",
+]

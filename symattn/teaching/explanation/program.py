@@ -1,0 +1,258 @@
+"""A derivation as a program for NumPy alone, for notebooks: to fill in, or worked out and compared with the key.
+
+Names in it are made of the derivation's own, so that no text of anybody's stands in it.
+"""
+
+from __future__ import annotations
+
+import keyword
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from symattn.derivation.derivation import Called, Derivation, Operand, Step
+from symattn.exact import Matrix, has_symbols
+from symattn.formula import Formula, MatrixOf, children, number
+from symattn.page.document import Block, Display, Program, Solved, all_blocks
+from symattn.teaching.explanation.numpy_source import HELPERS, array, assigned, helpers_called, numpy_lines
+from symattn.teaching.problem import Problem
+from symattn.teaching.question import EntriesAnswer, MatrixAnswer, Part, Question, StepAnswer, matrix_of
+
+OPENING = "import numpy as np\n\nnp.set_printoptions(precision=4, suppress=True)"
+RESERVED = frozenset({"np", "math", "mask", "bias", "positions", "angles", *HELPERS, *keyword.kwlist})
+
+
+def is_numeric(derivation: Derivation) -> bool:
+    """Whether everything in it is a number: neither symbols nor mere shapes can be computed with."""
+    matrices = (*derivation.givens.values(), *(step.result for step in derivation))
+    return all(isinstance(m, Matrix) and not any(map(has_symbols, m)) for m in matrices)
+
+
+class Computation:
+    """The program of one derivation in numbers: its names, its givens, and its steps one after another."""
+
+    def __init__(self, derivation: Derivation) -> None:
+        self.derivation = derivation
+        self.names: dict[str, str] = {}
+        for name in (*derivation.givens, *(step.name for step in derivation)):
+            self.names[name] = _unlike(self.names.values(), identifier(name))
+
+    def givens(self, names: Iterable[str]) -> str:
+        """Some of the givens as arrays."""
+        return "\n".join(assigned(self.names[name], matrix_of(self.derivation, name)) for name in names)
+
+    def asked(self, step: Step) -> str:
+        """A place for a step."""
+        name, (rows, columns) = self.names[step.name], step.result.shape
+        return f"{name} = ...  # to compute: {rows} by {columns}\n{name}"
+
+    def worked(self, steps: Sequence[Step]) -> str:
+        """Steps, each compared with the key, the last of them shown."""
+        lines = [line for step in steps for line in self._lines(step)]
+        return "\n".join([*lines, self.names[steps[-1].name]])
+
+    def _lines(self, step: Step) -> Iterator[str]:
+        """The step in NumPy; what was put in by hand, as it is."""
+        name, result = self.names[step.name], step.result
+        assert isinstance(result, Matrix)
+        if step.pinned:
+            yield assigned(name, result)
+            return
+        shapes = [operand.of(self.derivation.value(operand.name)).shape for operand in step.operands]
+        found = numpy_lines(step, list(map(self._operand, step.operands)), shapes)
+        yield from found.above
+        yield f"{name} = {found.expression}"
+        yield array(result, f"assert np.allclose({name}, ") + ")"
+
+    def _operand(self, operand: Operand) -> str:
+        """A matrix by name, or a row or a column of it: NumPy counts from 0."""
+        part = "" if operand.row is None else f"[{operand.row}:{operand.row + 1}]"
+        part += "" if operand.column is None else f"[:, {operand.column}:{operand.column + 1}]"
+        return self.names[operand.name] + part + (".T" if operand.transposed else "")
+
+
+def identifier(name: str) -> str:
+    """The name of a step as a name in Python.
+
+    >>> identifier("S'_2^self.3"), identifier("W_Q"), identifier("2 x"), identifier("mask")
+    ('S_scaled_2_self_token_3', 'W_Q', 'x', 'mask_')
+    """
+    called = Called.of(name)
+    parts = [called.stem.replace("'", "_scaled"), called.head, called.place]
+    parts += [] if called.token is None else ["token", called.token]
+    joined = unicodedata.normalize("NFKC", "_".join(str(part) for part in parts if part not in (None, "")))
+    letters = "".join(c for c in joined if f"a{c}".isidentifier()).lstrip("_0123456789")
+    found = letters if letters.isidentifier() else f"M_{letters}"
+    return f"{found}_" if found in RESERVED else found
+
+
+def _unlike(others: Iterable[str], name: str) -> str:
+    taken, count, unlike = set(others), 1, name
+    while unlike in taken:
+        count += 1
+        unlike = f"{name}_no_{count}"
+    return unlike
+
+
+def functions(source: str, defined: set[str]) -> str:
+    """The helper functions that some source calls, with what they import; those `defined` already grow by them."""
+    called = [name for name in helpers_called(source) if name not in defined]
+    defined.update(called)
+    texts = [HELPERS[name].strip() for name in called]
+    imports = ["import math"] if any("math." in text for text in texts) else []
+    return "\n\n\n".join(imports + texts)
+
+
+# --- in documents -------------------------------------------------------------------------------------
+
+
+def whole_program(problem: Problem) -> tuple[Block, ...]:
+    """A derivation in NumPy, from its givens to its last step; nothing where there are symbols in it."""
+    if not (problem.steps and is_numeric(problem.derivation)):
+        return ()
+    computation = Computation(problem.derivation)
+    steps = [computation.worked([step]) for step in problem.steps]
+    return _cells(OPENING, computation.givens(problem.givens), *_with_functions(steps, set()))
+
+
+@dataclass(frozen=True)
+class Programs:
+    """The programs beside a question: what comes before its parts, and for each part a place to compute and the key.
+
+    A student gets those givens as arrays that are printed and not asked for, and nothing that is worked out.
+    """
+
+    opening: tuple[Block, ...]
+    asked: tuple[tuple[Block, ...], ...]
+    worked: tuple[tuple[Block, ...], ...]
+
+
+@dataclass(frozen=True)
+class Variables:
+    """What programs call the matrices of a question: by part, what is asked there; and every step, by its variable."""
+
+    parts: Mapping[str, str]
+    steps: Mapping[str, str]
+
+
+def variables(question: Question) -> Variables:
+    """The names by which answers are found again in a program that a student filled in."""
+    parts = {
+        part.name: Computation(line[0]).names[line[1]] for part in question.parts if (line := _line(question, part))
+    }
+    if question.problem is None:
+        return Variables(parts, {})
+    names = Computation(question.problem.derivation).names
+    return Variables(parts, {names[step.name]: step.name for step in question.problem.derivation})
+
+
+def programs_of(questions: Sequence[Question]) -> list[Programs]:
+    """The programs of questions that stand in one notebook: what all of them need stands beside the first."""
+    defined = set[str]()
+    made: list[Programs] = []
+    for question in questions:
+        opened = any(found.opening for found in made)
+        made.append(_programs(question, "" if opened else OPENING, defined))
+    return made
+
+
+def programs(question: Question) -> Programs:
+    """The programs for the parts whose answers are lines of derivations in numbers."""
+    return programs_of([question])[0]
+
+
+def _programs(question: Question, opens: str, defined: set[str]) -> Programs:
+    """The same, below other programs in which some helper functions are `defined`."""
+    asked_for = {part.name for part in question.parts}
+    printed = list(_matrices(question))
+
+    def is_told(name: str, derivation: Derivation) -> bool:
+        rows = matrix_of(derivation, name).rows
+        return name not in asked_for and tuple(tuple(map(number, row)) for row in rows) in printed
+
+    opening, asked, worked = [opens], list[list[str]](), list[list[str]]()
+    computation, done = None, set[str]()
+    for part in question.parts:
+        asked.append([])
+        worked.append([])
+        if (line := _line(question, part)) is None:
+            continue
+        derivation, name = line
+        if computation is None or computation.derivation is not derivation:
+            computation, done = Computation(derivation), set()
+            told = [given for given in derivation.givens if is_told(given, derivation)]
+            if question.problem and derivation is question.problem.derivation:
+                opening.append(computation.givens(told))
+                worked[-1].append(computation.givens(given for given in derivation.givens if given not in told))
+            else:
+                asked[-1].append(computation.givens(told))
+                worked[-1].append(computation.givens(derivation.givens))
+        asked[-1].append(computation.asked(derivation[name]))
+        if new := [step for step in derivation.until(name) if step.name not in done]:
+            worked[-1].append(computation.worked(new))
+            done |= {step.name for step in new}
+    if not any(asked):
+        return Programs((), ((),) * len(asked), ((),) * len(worked))
+    complete = [list(_with_functions(cells, defined)) for cells in worked]
+    return Programs(_cells(*opening), *(tuple(_cells(*cells) for cells in both) for both in (asked, complete)))
+
+
+def _with_functions(cells: Iterable[str], defined: set[str]) -> Iterator[str]:
+    """Cells, each below the helper functions that it is the first to call."""
+    for cell in cells:
+        yield functions(cell, defined)
+        yield cell
+
+
+def with_programs(part: Solved, programs: Programs, number: int) -> Solved:
+    """A part, by its number from 1, with its programs below it."""
+    asked, worked = programs.asked[number - 1], programs.worked[number - 1]
+    return replace(part, ask=(*part.ask, *asked), partly=(*part.partly, *asked), worked=(*part.worked, *worked))
+
+
+def _line(question: Question, part: Part) -> tuple[Derivation, str] | None:
+    """The line of a derivation in numbers that a part asks for, if it is one."""
+    match part.answer:
+        case StepAnswer(name) | EntriesAnswer(name) if question.problem:
+            derivation = question.problem.derivation
+        case MatrixAnswer(derivation=Derivation() as derivation, step=name):
+            pass
+        case _:
+            return None
+    is_step = any(step.name == name for step in derivation)
+    return (derivation, name) if is_step and is_numeric(derivation) else None
+
+
+def _matrices(question: Question) -> Iterator[tuple[tuple[Formula, ...], ...]]:
+    """The rows of all matrices that are printed on paper."""
+    printed = (*question.introduction, *question.given, *(block for part in question.parts for block in part.ask))
+    for block in all_blocks(printed):
+        if isinstance(block, Display):
+            for line in block.lines:
+                yield from _matrices_in(line)
+
+
+def _matrices_in(formula: Formula) -> Iterator[tuple[tuple[Formula, ...], ...]]:
+    if isinstance(formula, MatrixOf):
+        yield formula.rows
+    for child in children(formula):
+        yield from _matrices_in(child)
+
+
+def _cells(*sources: str) -> tuple[Block, ...]:
+    return tuple(Program(source) for source in sources if source)
+
+
+__all__ = [
+    "Computation",
+    "Programs",
+    "Variables",
+    "functions",
+    "identifier",
+    "is_numeric",
+    "programs",
+    "programs_of",
+    "variables",
+    "whole_program",
+    "with_programs",
+]

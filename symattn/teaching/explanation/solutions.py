@@ -1,0 +1,194 @@
+"""What may stand in the place of a question's part: the part itself, some of it done, its solution, its marks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from symattn.derivation.derivation import Derivation, Index, Operand, View
+from symattn.exact import Matrix
+from symattn.formula import Formula
+from symattn.page.document import (
+    AnswerGrid,
+    Block,
+    Blocks,
+    Falk,
+    Inlines,
+    Paragraph,
+    Solved,
+    Together,
+    Words,
+    WorkingSpace,
+    all_blocks,
+    sentence,
+    with_blocks_inside,
+)
+from symattn.page.notation import Notation, load_notation
+from symattn.teaching.explanation.layouts import equations_of, formulas_among
+from symattn.teaching.explanation.steps import Detail, entries
+from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.question import EntriesAnswer, Marks, MatrixAnswer, Part, Question, StepAnswer, marks_text
+
+Cell = tuple[int, int]
+
+
+def marking(part: Part) -> Blocks:
+    """What only a marker needs, with the codes of the marks, and what each is for where it has to be said."""
+    if not part.marks:
+        return part.marking
+    return (*part.marking, Paragraph(explained(part.marks) or (Words("Marks"),), marks_text(part.marks)))
+
+
+def explained(marks: Marks) -> Inlines:
+    """What each mark is for, where it has to be said; nothing where it is said of none."""
+    told: Inlines = ()
+    for mark in marks:
+        if mark.what:
+            own = sentence("{mark}: {purpose}", mark=str(mark), purpose=mark.what)
+            told = sentence("{marks}; {mark}", marks=told, mark=own) if told else own
+    return sentence("{marks}.", marks=told) if told else ()
+
+
+def space_apart(asked: Blocks, label: str) -> tuple[Blocks, Blocks]:
+    """What stays on one page, and space for working: it comes after boxes to fill in, and may go on on the next.
+
+    `label` is what the part is numbered with.
+    """
+    space = tuple(block for block in asked if isinstance(block, WorkingSpace) and not block.ruled)
+    rest = tuple(block for block in asked if block not in space)
+    if not any(isinstance(block, AnswerGrid | Falk) for block in rest):
+        return asked, ()
+    return rest, tuple(replace(block, label=label) for block in space)
+
+
+def _asked(blocks: Blocks, label: str) -> Blocks:
+    rest, space = space_apart(blocks, label)
+    return (Together(rest), *space)
+
+
+class PartialSolution:
+    """A question some of which is done: of every matrix of boxes the first row, or the first token's, with its working.
+
+    Nothing else is given away: in the working, whatever is still to be found stands by name.
+    """
+
+    def __init__(self, question: Question) -> None:
+        self.boxes = {part.name: boxes for part in question.parts if (boxes := _boxes(question, part))}
+        self.printed = frozenset(formulas_among([*question.given, *(b for part in question.parts for b in part.ask)]))
+
+    def solved(self, part: Part, label: str) -> Solved:
+        """A part, numbered with `label`, with everything that may stand in its place; its boxes stay on one page."""
+        return Solved(_asked(part.ask, label), _asked(self.partly(part), label), part.key, marking(part))
+
+    def partly(self, part: Part) -> Blocks:
+        """As it was asked, where the answer is no matrix of boxes, or has a single one."""
+        boxes = self.boxes.get(part.name)
+        if boxes is None or not boxes.first:
+            return part.ask
+        done = replace(boxes.grid, filled=(*boxes.grid.filled, *((cell, boxes.printed(cell)) for cell in boxes.first)))
+
+        def put(blocks: Blocks) -> Blocks:
+            return tuple(done if block == boxes.grid else with_blocks_inside(block, put) for block in blocks)
+
+        room = next(
+            k for k, block in enumerate(part.ask) if isinstance(block, WorkingSpace) or put((block,)) != (block,)
+        )
+        return (*part.ask[:room], *self._working(boxes), *put(part.ask[room:]))
+
+    def _working(self, boxes: _Boxes) -> list[Block]:
+        """How the entries that are given come about, where they are a step's."""
+        step = next((step for step in boxes.derivation if step.name == boxes.step), None)
+        if step is None or step.result != boxes.matrix:
+            return []
+        wording = _Knowing(boxes.derivation, boxes.notation, self._known(boxes))
+        return entries(step, wording, Detail(boxes.first, boxes.places))
+
+    def _known(self, boxes: _Boxes) -> Callable[[str, Cell], bool]:
+        """Whether an entry of a matrix stands on the paper."""
+        wording = Wording(boxes.derivation, boxes.notation)
+        shown = {other.step: other.shown for other in self.boxes.values() if other.derivation is boxes.derivation}
+        printed = {
+            name
+            for name in (*boxes.derivation.givens, *(step.name for step in boxes.derivation))
+            if not self.printed.isdisjoint(equations_of(wording, name))
+        }
+        return lambda name, cell: name in printed or cell in shown.get(name, ())
+
+
+@dataclass(frozen=True)
+class _Boxes:
+    """The boxes of a part, and what belongs in them; `places` of decimals, none for exact values."""
+
+    grid: AnswerGrid
+    matrix: Matrix
+    derivation: Derivation
+    step: str
+    notation: Notation
+    exact: bool
+    places: int
+
+    @cached_property
+    def first(self) -> tuple[Cell, ...]:
+        """The empty boxes of the first row that has any (of the first token); half of them, if there are no others."""
+        empty = [cell for cell in self._cells if cell not in dict(self.grid.filled)]
+        axis = 1 if self.derivation.orientation == "columns" else 0
+        line = [cell for cell in empty if cell[axis] == min(cell[axis] for cell in empty)]
+        return tuple(line if len(line) < len(empty) else line[: len(line) // 2])
+
+    @cached_property
+    def shown(self) -> frozenset[Cell]:
+        """The entries that stand in their boxes when the first are done."""
+        return frozenset((*self.first, *dict(self.grid.filled)))
+
+    @property
+    def _cells(self) -> list[Cell]:
+        return [(i, j) for i in range(self.grid.rows) for j in range(self.grid.columns)]
+
+    def printed(self, cell: Cell) -> Formula:
+        whole = self.exact or all(isinstance(x, int) for x in self.matrix)
+        return Wording(self.derivation, self.notation, None if whole else self.places).number(self.matrix[cell])
+
+
+def _boxes(question: Question, part: Part) -> _Boxes | None:
+    """Those of a part that is answered by a matrix of numbers; None if there is no grid for it."""
+    problem, content = question.problem, question.frozen
+    derivation, step = problem.derivation if problem else Derivation({}), ""
+    match part.answer:
+        case StepAnswer(step) | EntriesAnswer(step, _):
+            matrix = derivation.value(step)
+        case MatrixAnswer(value, own, step):
+            matrix, derivation = value, own or derivation
+        case _:
+            return None
+    if not isinstance(matrix, Matrix):
+        return None
+    for grid in all_blocks(part.ask):
+        if isinstance(grid, AnswerGrid) and not grid.shade and grid.step in ("", step):
+            notation = problem.notation if problem else load_notation(str(content.get("notation", "standard")))
+            exact = problem.exact if problem else content.get("exact", True) is True
+            places = problem.places if problem else int(str(content.get("places", 4)))
+            return _Boxes(grid, matrix, derivation, step, notation, exact, places)
+    return None
+
+
+class _Knowing(Wording):
+    """The words for a derivation of which not everything is known: working has the names of other entries."""
+
+    def __init__(self, derivation: Derivation, notation: Notation, known: Callable[[str, Cell], bool]) -> None:
+        super().__init__(derivation, notation)
+        self.known = known
+
+    def view(self, operand: Operand, by_name: bool = False) -> View:
+        view = super().view(operand, by_name)
+
+        def entry(i: Index, j: Index) -> Formula:
+            row, column = operand.place(i, j)
+            if isinstance(row, int) and isinstance(column, int) and not self.known(operand.name, (row, column)):
+                return self.entry(operand.name, row, column)
+            return view.entry(i, j)
+
+        return replace(view, entry=entry)
+
+
+__all__ = ["PartialSolution", "space_apart"]

@@ -1,0 +1,375 @@
+"""A step in the default form: its rule, its numbers, its entries written out, its decimals; or boxes to fill in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction as Ratio
+from typing import Literal
+
+from symattn.derivation.derivation import Called, Derivation, Index, Step
+from symattn.derivation.ops import Activation, Add, Hadamard, Mask, MatMul, Round, Softmax, Stack, SumOver, Transpose
+from symattn.derivation.ops.arithmetic import Divide, DivisorGradient, Exponential, SquareRoot, Subtract, ToFloat
+from symattn.derivation.ops.gradient import (
+    ActivationGradient,
+    CrossEntropyGradient,
+    NormGradient,
+    ProductSum,
+    SoftmaxGradient,
+    SoftmaxJacobian,
+    Total,
+)
+from symattn.derivation.ops.loss import CrossEntropy
+from symattn.derivation.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
+from symattn.derivation.ops.online import Accumulate, Exponentials, RunningMaximum
+from symattn.derivation.ops.position import Rotate, Sinusoids
+from symattn.derivation.ops.positional import Positional
+from symattn.derivation.ops.scores import Hardmax, Over, OverSum, SoftCap
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Outline, Real, Value, has_symbols, is_symbolic
+from symattn.exact.carry import in_decimals
+from symattn.formula import (
+    NOTHING,
+    CellKind,
+    Formula,
+    Fraction,
+    Name,
+    Number,
+    Product,
+    Relation,
+    Sum,
+    decimal,
+    shortest,
+)
+from symattn.formula.width import fold, width
+from symattn.foundation.languages import Message, message, sentences
+from symattn.page.document import (
+    AnswerGrid,
+    Block,
+    Display,
+    Entries,
+    FillIn,
+    FillIns,
+    Inlines,
+    Math,
+    Paragraph,
+    Words,
+    WorkingSpace,
+    sentence,
+)
+from symattn.teaching.explanation.wording import LONG, Wording, terminates
+
+LINE = 38.0
+"""The width of a line in em, as `symattn.formula.width` estimates it."""
+
+GAP = 2.0
+"""Between equations side by side, in em."""
+
+WhichEntries = Literal["auto", "all", "first-row", "none"] | tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """How much of a step is shown.
+
+    `entries` written out: all, the first row, none, chosen ones (indices from 0), or auto: all of them, but above
+    8 × 8 only the corners.  `places` of the decimals beside exact values; none for no decimals.
+    """
+
+    entries: WhichEntries = "auto"
+    places: int | None = 4
+
+
+def explain_step(step: Step, wording: Wording, detail: Detail) -> list[Block]:
+    """The step for a reader: rule, numbers, entries, decimals."""
+    if isinstance(step.result, Outline):
+        return _outlined(step, wording)
+    plain = wording.name(step.name)
+    rule = wording.rule(step, shapes=not isinstance(step.op, Mask))
+    lines = [Relation((wording.shaped(plain, step.result), rule), ("=",))]
+    if shows_factors(step) and width(factors := wording.factors(step)) <= LINE:
+        lines.append(Relation((NOTHING, factors), (wording.equals(step),)))
+    rule_shown = Display(tuple(_folded(lines)), step=step.name, role="rule")
+    blocks: list[Block] = [*remark_on_decimals(step, wording.derivation), rule_shown]
+    if wording.derivation.staged and (block := wording.block_form(step, "i", "j")):
+        blocks.append(Display((Relation((wording.entry(step.name, "i", "j"), block), ("=",)),)))
+    written_out = entries(step, wording, detail)
+    blocks += written_out
+    if wording.derivation.staged and written_out:
+        return blocks
+    carried = in_decimals(step.result)
+    values = Relation((plain, wording.values(step.result)), ("≈" if carried else "=",))
+    if width(values) <= LINE or not written_out or carried:
+        blocks.append(Display(tuple(fold(values, LINE)), step=step.name, role="" if carried else "values"))
+    ends = carried or all(map(terminates, step.result)) or isinstance(step.op, Round | ToFloat | Mask)
+    if detail.places is not None and not ends:
+        blocks.append(Display(tuple(fold(_decimals(step, step.result, wording, detail.places), LINE))))
+    return blocks
+
+
+def remark_on_decimals(step: Step, derivation: Derivation) -> list[Block]:
+    """A remark where decimals begin that are carried on: on the first step that has any."""
+    if not begins_decimals(step, derivation):
+        return []
+    return [Paragraph((Words(DECIMALS if derivation.arithmetic == "decimal" else TOO_LONG),))]
+
+
+def begins_decimals(step: Step, derivation: Derivation) -> bool:
+    """Whether it is the first with decimals that are carried on."""
+    return step is next((s for s in derivation if isinstance(s.result, Matrix) and in_decimals(s.result)), None)
+
+
+DECIMALS = message(
+    "From here on, numbers are decimals. They are carried with as many digits as needed and rounded only where they "
+    "are printed, so every printed digit is right."
+)
+TOO_LONG = sentences(message("Exact values would be too long to read."), DECIMALS)
+
+
+def _decimals(step: Step, result: Matrix, wording: Wording, places: int) -> Relation:
+    """The result in decimals: as short as they are where all of them end, else rounded to so many places."""
+    name = wording.name(step.name)
+    if all(ends_within(x, places) for x in result):
+        cells = [[decimal(shortest(x) or "") for x in row] for row in result.rows]
+        return Relation((name, wording.grid(cells)), ("=",))
+    return Relation((name, wording.rounded(result, places)), ("≈",))
+
+
+def shows_factors(step: Step) -> bool:
+    """Whether the step is worth showing with its operands' numbers: always, but where they stand just above."""
+    above = Transpose | Stack | Round | ToFloat | SumOver | Softmax | OverSum | Hardmax | Over | SoftCap
+    above |= SoftmaxJacobian | SoftmaxGradient | NormGradient | ProductSum
+    above |= Positional | Sinusoids | Rotate | RunningMaximum | Exponentials | Accumulate | CrossEntropy
+    above |= Mean | Variance | MeanSquare | Standardise | Rescale | Activation
+    above |= Exponential | SquareRoot | Divide | DivisorGradient
+    return not step.op.trivial and not isinstance(step.op, above)
+
+
+def entries(step: Step, wording: Wording, detail: Detail) -> list[Block]:
+    """Every entry, or those chosen, as an equation: q_12 = 1·0 + 0·1 = 0."""
+    if (
+        not isinstance(step.result, Matrix)
+        or step.op.trivial
+        or isinstance(step.op, Transpose | Stack | Round | ToFloat)
+    ):
+        return []
+    chosen, remark = which(step.result.shape, detail.entries)
+    by_name = detail.places is not None and any(_unwieldy(x, wording) for x in step.result)
+    equations = tuple(_fitting(_entry(step, wording, i, j, detail, by_name)) for i, j in chosen)
+    if not equations:
+        return []
+    blocks: list[Block] = [Paragraph((Words(remark),))] if remark else []
+    widest = max(map(width, equations))
+    columns = max(1, min(3, int((LINE + GAP) // (widest + GAP))))
+    if widest > LINE:
+        blocks += [Display(tuple(fold(equation, LINE))) for equation in equations]
+    else:
+        blocks.append(Entries(equations, columns))
+    return blocks
+
+
+def _fitting(equation: Relation) -> Relation:
+    """The equation with its working over one denominator, where it would be too wide with a fraction in every term."""
+    name, working, *rest = equation.parts
+    if width(equation) <= LINE or width(Relation((name, working), ("=",))) <= LINE:
+        return equation
+    return Relation((name, over_one_denominator(working), *rest), equation.signs)
+
+
+def over_one_denominator(formula: Formula) -> Formula:
+    """a/d·x + b/d·y as (a·x + b·y)/d, if every term has the same d or is 0; else as it is."""
+    if not isinstance(formula, Sum):
+        return formula
+    terms: list[Formula] = []
+    below: Formula | None = None
+    for term in formula.terms:
+        match term:
+            case Product((Fraction(above, d), *others), sign) if below in (None, d):
+                below = d
+                terms.append(Product((above, *others), sign))
+            case Product((Number("0"), *_)):
+                terms.append(term)
+            case _:
+                return formula
+    return Fraction(Sum(tuple(terms)), below) if below is not None else formula
+
+
+def which(shape: tuple[int, int], entries: WhichEntries) -> tuple[list[tuple[int, int]], str]:
+    """The entries to write out, and a sentence if they are not all."""
+    rows, columns = shape
+    every = [(i, j) for i in range(rows) for j in range(columns)]
+    if entries == "auto":
+        if rows <= LONG and columns <= LONG:
+            return every, ""
+        corners = sorted({(i, j) for i in (0, rows - 1) for j in (0, columns - 1)})
+        return corners, message("The matrix is {shape}; its corner entries are written out.", shape=f"{rows}×{columns}")
+    if entries == "all":
+        return every, ""
+    if entries == "none":
+        return [], ""
+    if entries == "first-row":
+        return [(0, j) for j in range(columns)], message("The first row is written out.") if rows > 1 else ""
+    assert not isinstance(entries, str)
+    listed = [(i, j) for i, j in entries if i < rows and j < columns]
+    return listed, ""
+
+
+def _unwieldy(value: Value, wording: Wording) -> bool:
+    """Whether a number is no use as it is, such as e^tanh(1/2)/(e^tanh(1/2) + …): then its decimals are."""
+    return is_symbolic(value) and not has_symbols(value) and width(wording.number(value)) > LINE / 4
+
+
+def _entry(step: Step, wording: Wording, i: int, j: int, detail: Detail, by_name: bool = False) -> Relation:
+    """The entry with what it is worked out from, exactly and in decimals; `by_name`, in decimals where it is long."""
+    assert isinstance(step.result, Matrix)
+    value = step.result[i, j]
+    working, exact = wording.working(step, i, j, by_name), wording.number(value)
+    unwieldy = by_name and _unwieldy(value, wording)
+    parts, signs = [wording.entry(step.name, i, j), working], [wording.equals(step)]
+    if isinstance(value, Real):
+        return Relation((*parts, exact), (*signs, "≈"))
+    named = wording.derivation.staged and is_symbolic(value)  # named entries are not put back in
+    if exact != working and not named and not unwieldy:
+        parts.append(exact)
+        signs.append("=")
+    ends_in_decimals = Softmax | MatMul | SumOver | OverSum | Over | SoftCap
+    ends_in_decimals |= Divide | Exponential | SquareRoot
+    ends = terminates(value) or (detail.places is not None and ends_within(value, detail.places))
+    if detail.places is not None and not ends and (unwieldy or isinstance(step.op, ends_in_decimals)):
+        parts.append(wording.decimal(value, detail.places))
+        signs.append("≈")
+    return Relation(tuple(parts), tuple(signs))
+
+
+def _outlined(step: Step, wording: Wording) -> list[Block]:
+    """A step of which only shapes are known: the rule, the shapes, and any entry (or each, where they are few)."""
+    name = wording.shaped(wording.name(step.name), step.result)
+    blocks: list[Block] = [Display((Relation((name, wording.rule(step, shapes=True)), ("=",)),))]
+    if step.op.trivial or isinstance(step.op, Transpose | Stack | Round | ToFloat):
+        return blocks
+    rows, columns = step.result.shape
+    i: Index = 0 if rows == 1 else "i"
+    j: Index = 0 if columns == 1 else "j"
+    if isinstance(step.op, Rotate) and isinstance(rows, int) and isinstance(columns, int):
+        i, j = rows - 1, columns - 1  # every token and pair has an angle of its own: the last of them for all
+    entry, working = wording.entry(step.name, i, j), wording.working(step, i, j)
+    block = wording.block_form(step, i, j)
+    parts = (entry, block, working) if block else (entry, working)
+    blocks.append(Display((Relation(parts, ("=",) * (len(parts) - 1)),)))
+    if isinstance(step.op, Mask):
+        blocks.append(Paragraph((Words(mask_words(step.op)),)))
+    return blocks
+
+
+def mask_words(mask: Mask) -> str:
+    """What a mask hides, in a sentence for each of those that were put together."""
+    if not mask.keep or len(mask.keep) == len(mask.keep[0]):
+        kinds = mask.kind.replace("causal:top-left", "causal").split("+")
+    else:
+        kinds = [f"{kind}, unequal" if kind == "causal" else kind for kind in mask.kind.split("+")]
+    return sentences(*(MASKS.get(kind, MASKS["custom"]) for kind in kinds))
+
+
+MASKS = {
+    "causal": message("No token sees a later one: hidden scores are −∞, so their weights are 0."),
+    "causal, unequal": message(
+        "The last query sees every key, and each query before it one key less; hidden scores are −∞, so "
+        "their weights are 0."
+    ),
+    "causal:top-left": message("Query i sees keys 1 to i: hidden scores are −∞, so their weights are 0."),
+    "past": message("A token sees earlier ones only, and not itself: hidden scores are −∞, so their weights are 0."),
+    "prefix": message(
+        "All tokens see the first ones; no token sees any other later one: hidden scores are −∞, so their "
+        "weights are 0."
+    ),
+    "padding": message("Padding is hidden: its scores are −∞, so its weights are 0."),
+    "window": message("Tokens see only near ones: other scores are −∞, so their weights are 0."),
+    "blocks": message("Tokens see only their own block: other scores are −∞, so their weights are 0."),
+    "custom": message("Scores that the mask hides are −∞, so their weights are 0."),
+}
+
+
+def ends_within(value: Value, places: int) -> bool:
+    """Whether the decimal with so many places is the value itself."""
+    digits = shortest(value)
+    return digits is not None and len(digits.partition(".")[2]) <= places
+
+
+def _folded(lines: Iterable[Relation]) -> list[Formula]:
+    return [part for line in lines for part in fold(line, LINE)]
+
+
+# -------------------------------------------------------------------------------------------- for the student
+
+
+def ask_step(step: Step, wording: Wording, exact: bool) -> list[Block]:
+    """The rule, space for working, and an empty matrix of boxes; where only shapes are known, room for the shape."""
+    name = wording.name(step.name)
+    if isinstance(step.result, Outline):
+        rule = Display((Relation((name, wording.rule(step)), ("=",)),))
+        return [rule, FillIns((FillIn((Words("Shape:"),), 50),))]
+    rows, columns = step.result.shape
+    asked = Relation((name, wording.rule(step, shapes=True)), ("=",))
+    blocks: list[Block] = [Display((asked,))]
+    by_hand = MatMul | Softmax | SumOver | Hadamard | Add
+    by_hand |= OverSum | SoftCap | Over | Rotate | Exponentials | Accumulate
+    by_hand |= SoftmaxJacobian | SoftmaxGradient | NormGradient | ActivationGradient
+    by_hand |= CrossEntropy | CrossEntropyGradient | ProductSum | Total
+    by_hand |= Subtract | Divide | Exponential | SquareRoot | DivisorGradient
+    by_hand |= Mean | Variance | MeanSquare | Standardise | Rescale
+    if isinstance(step.op, by_hand):
+        blocks.append(WorkingSpace(working_height(step, wording.derivation)))
+    blocks.append(AnswerGrid(name, rows, columns, cell_kind(step, exact), step=step.name))
+    return blocks
+
+
+def working_height(step: Step, derivation: Derivation) -> int:
+    """Millimetres for working by hand: at least 21, and a third of a page at most.
+
+    Dot products stand next to one another as far as a line goes, which makes 14 for a row of four; fractions, as those
+    of a softmax, need two lines each; of anything else two go on a line.
+    """
+    rows, columns = (int(s) for s in step.result.shape)
+    if isinstance(step.op, MatMul):
+        left = step.operands[0]
+        inner = left.of(derivation.value(left.name)).shape[1]
+        terms = inner if isinstance(inner, int) else 4  # a size in letters: of usual width
+        lines = rows * -(-columns // max(1, PAPER // (DOT_PRODUCT + TERM * terms)))
+    elif isinstance(step.op, Softmax | OverSum):
+        lines = 2 * rows * -(-columns // 3)
+    else:
+        lines = rows * -(-columns // 2)
+    return min(80, HANDWRITING * max(3, lines))
+
+
+HANDWRITING = 7
+"""The height of a line that is written by hand, in millimetres."""
+
+PAPER, DOT_PRODUCT, TERM = 165, 14, 11
+"""The width of a page, and what the name and the result of a dot product, and each of its terms, take of it by hand."""
+
+
+def cell_kind(step: Step, exact: bool) -> CellKind:
+    """The box that its entries need, judged by the kind of step and not by the answer's digits."""
+    if not isinstance(step.result, Matrix):
+        return "exponential" if exact else "decimal"
+    finite = [x for x in step.result if x is not NEGATIVE_INFINITY]
+    if all(isinstance(x, int) for x in finite):
+        return "integer"
+    if not exact or in_decimals(step.result):
+        return "decimal"
+    return "fraction" if all(isinstance(x, int | Ratio) for x in finite) else "exponential"
+
+
+def step_title(step: Step, wording: Wording) -> Inlines:
+    """ "Scores", "Weights": the step's role in words, then its name."""
+    word = wording.word(step) or step.op.title
+    name = wording.name(step.name)
+    letter = isinstance(name, Name) and len(name.base.removeprefix("d") or name.base) == 1
+    if not letter and word:  # notations that use words for symbols would say everything twice
+        text = word if isinstance(word, Message) else message(word)
+        if step.token:
+            text = message("{matrix} {token}", matrix=text, token=step.token)
+        if head := Called.of(step.name).head:
+            text = message("{matrix}, head {head}", matrix=text, head=head)
+        return (Words(text),)
+    return sentence("{matrix} {name}", matrix=word, name=name) if word else (Math(name),)

@@ -1,0 +1,581 @@
+"""A derivation's matrices in the words and signs of a notation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from fractions import Fraction as Ratio
+from functools import cached_property
+from typing import Literal
+
+from symattn.derivation.algebra import Entries, size_formula
+from symattn.derivation.derivation import Called, Derivation, Index, Operand, Step, View, symbol_names
+from symattn.derivation.ops import Mask, MatMul, Scale
+from symattn.derivation.ops.scores import Bias
+from symattn.errors import InputError
+from symattn.exact import (
+    NEGATIVE_INFINITY,
+    AnyMatrix,
+    Matrix,
+    Outline,
+    Quotient,
+    Real,
+    Size,
+    Value,
+    compare,
+    decimal_text,
+    has_symbols,
+    is_symbolic,
+    significant_text,
+)
+from symattn.exact.carry import in_decimals
+from symattn.formula import (
+    ONE,
+    Annotated,
+    Blank,
+    CellKind,
+    Dots,
+    Formula,
+    Fraction,
+    ListOf,
+    MatrixOf,
+    Name,
+    Names,
+    Power,
+    Product,
+    Relation,
+    Root,
+    Row,
+    Scope,
+    Shape,
+    Sum,
+    Text,
+    Transposed,
+    decimal,
+    elided_range,
+    number,
+    read_formula,
+    shortest,
+    symbol_formula,
+)
+from symattn.formula import Number as FormulaNumber
+from symattn.page.document import Inlines, Math, Sentence, places_of
+from symattn.page.notation import MatrixNames, Notation
+
+Separator = Literal["", ",", ";"]
+
+SMALLEST = Ratio(1, 10**12)
+"""A decimal that is carried on has digits of its own down to here."""
+
+LONG = 8
+"""Rows or columns above this are not written out by name."""
+
+
+class Wording:
+    """Names, entries, numbers and shapes of one derivation in one notation."""
+
+    def __init__(self, derivation: Derivation, notation: Notation, places: int | None = None) -> None:
+        """`places` writes every number as a decimal with so many places."""
+        self.places = places
+        self.derivation = derivation
+        self.notation = notation
+        self.orientation = derivation.orientation
+        self.letters = notation.letter_formulas
+        self._read: dict[tuple[object, ...], Formula] = {}
+        self._quotients: dict[int, tuple[Quotient, Formula]] = {}  # by identity: they have no hash
+
+    # -- names
+
+    def read(self, text: str, **indices: Index) -> Formula:
+        """A formula of the notation with its index letters replaced."""
+        key = (text, *indices.items())
+        if key not in self._read:  # the same names come again in every entry
+            numbers = {k: v for k, v in indices.items() if isinstance(v, int)}
+            letters = {k: Name(v) for k, v in indices.items() if isinstance(v, str)}
+            self._read[key] = read_formula(
+                text, Scope(numbers, self.sizes, {**self.letters, **letters}, first=self.notation.first_index)
+            )
+        return self._read[key]
+
+    def name(self, name: str) -> Formula:
+        """A given or a step by name: Q; the scores of token 2 as the second row of S."""
+        role, token = _split(name)
+        if token is not None:
+            return self.row(role, token)
+        names, called = self._named(role)
+        return decorated(self.read(names.matrix), called)
+
+    def row(self, role: str, i: Index, t: Index | None = None) -> Formula:
+        """Row i, from 1 or a letter, of a given or a step: q_2."""
+        names, called = self._named(role)
+        return decorated(self.read(names.row, i=i, t=i if t is None else t), called)
+
+    def _named(self, role: str) -> tuple[MatrixNames, Called]:
+        """How a matrix is called, and the head and the place that its name has to tell besides."""
+        if of := self.differentiated(role):
+            return self._gradient(of, role)
+        called = Called.of(role)
+        if role in self.notation.names or not called.scope:
+            return self.notation.named(role), Called(role)
+        if (plain := role.partition("^")[0]) in self.notation.names:  # W_1^2 is the W_1 of the second block
+            return self.notation.named(plain), Called(plain, place=called.place)
+        return self.notation.named(called.stem), called
+
+    def differentiated(self, role: str) -> str:
+        """The matrix whose gradient this is, or a part of it: S' for dS', X for dX_Q, what X gets from Q; or ""."""
+        if not role.startswith("d") or role in self.notation.names:
+            return ""
+        whole = Called.of(role[1:]).stem
+        candidates = {role[1:]: role[1:], whole: role[1:], whole.rpartition("_")[0]: whole.rpartition("_")[0]}
+        return next((of for name, of in candidates.items() if name in self._matrices), "")
+
+    @cached_property
+    def _matrices(self) -> frozenset[str]:
+        """Whatever has a name."""
+        return frozenset((*self.derivation.givens, *(s.name for s in self.derivation), *self.notation.names))
+
+    def _gradient(self, of: str, role: str) -> tuple[MatrixNames, Called]:
+        """It is called after its matrix: dS' and ds'_{i,j}; what X gets from Q is dX^Q."""
+        called = Called.of(role[1:])
+        names, own = self._named(of)
+        if of == role[1:]:
+            called = own
+        elif of == called.stem.rpartition("_")[0]:
+            source = called.stem.rpartition("_")[2]
+            called = replace(called, place=",".join(filter(None, (source, called.place))))
+        texts = (names.matrix, names.row, names.entry)
+        matrix, row, entry = (f"hat(d{t[4:]}" if t.startswith("hat(") else f"d{t}" for t in texts)
+        if any(mark in matrix for mark in ' "'):
+            return self.notation.named(role), Called(role)
+        return MatrixNames(matrix, row, entry, "Gradient"), called
+
+    def word(self, step: Step) -> str:
+        """What a step is called in words: Scores."""
+        return self._named(step.role)[0].word
+
+    def operand(self, operand: Operand) -> Formula:
+        """An operand by name: Kᵀ, q_2."""
+        role, token = _split(operand.name)
+        part = operand.row if operand.row is not None else operand.column
+        formula = self.name(operand.name) if part is None else self.row(role, part + 1, token or part + 1)
+        return Transposed(formula) if operand.transposed else formula
+
+    def entry(self, name: str, i: Index, j: Index) -> Formula:
+        """One entry by name; i and j from 0, or letters."""
+        role, token = _split(name)
+        row, column = (_from_one(i), _from_one(j))
+        if token is not None and role not in _OF_ALL_TOKENS:
+            rows, columns = self.derivation.value(name).shape
+            if 1 in (rows, columns):
+                other = column if rows == 1 else row
+                row, column = (other, token) if self.orientation == "columns" else (token, other)
+        names, called = self._named(role)
+        return decorated(self.read(names.entry, i=row, j=column, t=token or "t"), called)
+
+    @cached_property
+    def symbols(self) -> Names:
+        """How the SymPy symbols of the derivation are written, in the order in which they come up."""
+        names: dict[str, Formula] = {}
+        for name in (*self.derivation.givens, *(s.name for s in self.derivation.steps)):
+            matrix = self.derivation.seen(name)
+            if not isinstance(matrix, Matrix):
+                continue
+            called = symbol_names(name, *matrix.shape, self.orientation)
+            for i, row in enumerate(matrix.rows):
+                for j, x in enumerate(row):
+                    if not is_symbolic(x):
+                        continue
+                    if x.is_Symbol and x.name == called[i][j]:
+                        names[x.name] = self.entry(name, i, j)
+                    for symbol in sorted(x.free_symbols, key=str):
+                        names.setdefault(symbol.name, symbol_formula(symbol.name))
+        return names
+
+    def in_signs(self, words: str) -> Inlines:
+        """Words in which names such as W_V and √d_k, and powers as e^(a+b), stand as typed, with these as formulas.
+
+        In the catalogues these are places: "divided by $d_k$".
+        """
+        signs = {f"${part}$": (Math(self._sign(part)),) for part in NAMES.findall(words)}
+        return (Sentence(NAMES.sub(r"$\1$", words), tuple(signs.items())),)
+
+    def _sign(self, typed: str) -> Formula:
+        if typed.startswith("e^"):
+            return self.read(typed.replace("(", "{").replace(")", "}"))
+        name = typed.removeprefix("√")
+        formula = self.letters.get(name) or self.name(name)
+        return formula if name == typed else Root(formula)
+
+    # -- numbers
+
+    def number(self, value: Value) -> Formula:
+        """A value as the notation writes it."""
+        if self.places is not None:
+            return self.decimal(value, self.places)
+        if self.notation.numbers == "shortest" and (digits := shortest(value)) is not None:
+            return decimal(digits)
+        if isinstance(value, Quotient):  # a weight comes again in every entry of the output
+            if id(value) not in self._quotients:
+                self._quotients[id(value)] = (value, number(value))
+            return self._quotients[id(value)][1]
+        if isinstance(value, Real):
+            return self._carried(value)
+        return number(value, self.symbols if is_symbolic(value) else {})
+
+    def _carried(self, value: Real) -> Formula:
+        """A decimal that is carried on: rounded, but to nothing but zeros only below `SMALLEST`."""
+        digits = decimal_text(value, self.notation.decimals)
+        if not digits.strip("-0.") and (compare(value, SMALLEST) >= 0 or compare(value, -SMALLEST) <= 0):
+            digits = significant_text(value, 2)
+        return decimal(digits)
+
+    def decimal(self, value: Value, places: int) -> Formula:
+        """A value correctly rounded; a value with symbols stays as it is."""
+        if has_symbols(value):
+            return number(value, self.symbols)
+        return decimal(decimal_text(value, places))
+
+    def grid(self, rows: Iterable[Iterable[Formula]], style: str = "") -> Formula:
+        """Cells in the brackets of the notation; a single row is a list.
+
+        `style` overrides how cells are parted: commas, spaces, or nested (each row in brackets of its own).
+        """
+        n, cells = self.notation, tuple(map(tuple, rows))
+        comma: Separator = "," if style == "commas" else ""
+        if len(cells) == 1:
+            return ListOf(cells[0], n.bracket, comma if style else n.list_separator)
+        if style in ("commas", "spaces"):
+            return MatrixOf(cells, n.bracket, comma, comma)
+        return MatrixOf(cells, n.bracket, n.separator, n.row_end, n.nested or style == "nested")
+
+    def values(self, matrix: AnyMatrix, name: str = "", style: str = "") -> Formula:
+        """A matrix with its numbers; by named entries, elided, where only its shape is known."""
+        if isinstance(matrix, Matrix):
+            return self.grid(((self.number(x) for x in row) for row in matrix.rows), style)
+        rows, columns = (elided_range(size) for size in matrix.shape)
+        return self.grid(((self._outlined(name, r, c) for c in columns) for r in rows), style)
+
+    def _outlined(self, name: str, row: Index | None, column: Index | None) -> Formula:
+        if row is None or column is None:
+            return Dots("diagonal" if row == column else "vertical" if row is None else "horizontal")
+        zero_based = [x - 1 if isinstance(x, int) else x for x in (row, column)]
+        return self.entry(name, *zero_based)
+
+    def decimals(self, matrix: Matrix, places: int, style: str = "") -> Formula:
+        return self.grid(((self.decimal(x, places) for x in row) for row in matrix.rows), style)
+
+    def rounded(self, matrix: Matrix, places: int) -> Formula:
+        """A matrix in decimals, but for what needs none: a 0 is exactly 0, and 0.0000 is not."""
+        return self.grid(
+            (self.number(x) if terminates(x) else self.decimal(x, places) for x in row) for row in matrix.rows
+        )
+
+    def blank(self, shape: tuple[int, int], kind: CellKind) -> Formula:
+        return self.grid([[Blank(kind)] * shape[1]] * shape[0])
+
+    def shape(self, matrix: AnyMatrix) -> Shape:
+        rows, columns = (self.size(s) for s in matrix.shape)
+        return Shape(rows, columns, self.notation.shape_style)
+
+    def size(self, size: Size) -> Formula:
+        if isinstance(size, str) and size in self.letters:
+            return self.letters[size]
+        return size_formula(size)
+
+    def shaped(self, formula: Formula, matrix: AnyMatrix) -> Formula:
+        """The formula with the matrix's shape where the notation puts it."""
+        if self.notation.shapes == "none":
+            return formula
+        if self.notation.shapes == "index" and isinstance(formula, Name) and not formula.sub:
+            return replace(formula, sub=(self.shape(matrix),))
+        return Annotated(formula, self.shape(matrix), self.notation.shapes)
+
+    # -- operands as an op sees them when it writes out an entry
+
+    def view(self, operand: Operand, by_name: bool = False) -> View:
+        """The operand's entries as numbers, or by name where there are none; `by_name`, all but rational ones."""
+        matrix = operand.of(self.derivation.seen(operand.name))
+
+        def named(i: Index, j: Index) -> Formula:
+            return self.entry(operand.name, *operand.place(i, j))
+
+        if isinstance(matrix, Matrix):
+            filled = matrix
+
+            def shown(i: Index, j: Index) -> Formula:
+                if isinstance(i, str) or isinstance(j, str):  # any entry, beside an operand without numbers
+                    return named(i, j)
+                value = filled[i, j]
+                return named(i, j) if by_name and not _is_rational(value) else self.number(value)
+
+            return Entries(matrix.shape, shown, first=self.notation.first_index)
+        long = any(isinstance(size, int) and size > LONG for size in matrix.shape)
+        return Entries(matrix.shape, named, long, self.notation.first_index)
+
+    def working(self, step: Step, i: Index, j: Index, by_name: bool = False) -> Formula:
+        """Entry (i, j) of a step written out; `by_name`, with the names of numbers that are not rational."""
+        return step.op.working(i, j, *(self.view(operand, by_name) for operand in step.operands))
+
+    def equals(self, step: Step) -> Literal["=", "≈"]:
+        """The sign between a step and its operands' numbers: ≈ where some of those are decimals that are carried on."""
+        matrices = (operand.of(self.derivation.seen(operand.name)) for operand in step.operands)
+        return "≈" if any(isinstance(m, Matrix) and in_decimals(m) for m in matrices) else "="
+
+    # -- what a formula of a notation may ask for with @
+
+    def scope(self, **indices: int) -> Scope:
+        """The scope in which the notation's formulas are read.
+
+        A matrix is asked for by name, perhaps one row of it (`Q[2]`) or transposed (`K^T`); indices are from 1.
+        """
+        return Scope(indices, self.sizes, self.letters, self.slots, self.notation.first_index)
+
+    def inlines(self, text: str, filled: Mapping[str, object], **indices: int) -> Inlines:
+        """Text with formulas between dollar signs; {n} stands for what is filled in under that name."""
+        scope = self.scope(**indices)
+        written = {f"${part}$": (Math(read_formula(part, scope)),) for part in text.split("$")[1::2]}
+        return (Sentence(text, (*written.items(), *places_of({k: str(x) for k, x in filled.items()}))),)
+
+    @cached_property
+    def slots(self) -> dict[str, Callable[..., Formula]]:
+        d = self.derivation
+        return {
+            "name": lambda spec: self.operand(Operand(_spec_name(spec), transposed=spec.endswith("^T"))),
+            "named": lambda spec: self.shaped(self.name(_spec_name(spec)), self.spec(spec)),
+            "shape": lambda spec: self.shape(self.spec(spec)),
+            "size": lambda letter: self.size(self._size(letter)),
+            "scale": lambda name: self.divisor(self.first(name)),
+            "values": lambda spec, style="": self.values(self.spec(spec), _spec_name(spec), style),
+            "nested": lambda spec: self.values(self.spec(spec), _spec_name(spec), "nested"),
+            "decimals": lambda spec, places, style="": self.decimals(self.numeric(spec), int(places), style),
+            "entry": lambda spec, i, j: self.number(self.numeric(spec)[_from_1(i), _from_1(j)]),
+            "numbers": lambda name: self.factors(d[name]),
+            "working": lambda name: self.working_grid(d[name]),
+            "work": lambda name, i, j: self.working(d[name], _from_1(i), _from_1(j)),
+            "visible": lambda name, i, j: without_zeros(self.working(d[name], _from_1(i), _from_1(j))),
+            "weight": lambda t, j, places: self.decimal(self.weights(t)[0, _from_1(j)], int(places)),
+            "sums": lambda name, places: self.sums(d[name], int(places)),
+            "grid": lambda name: self.labelled(name),
+            "labelledmask": lambda name: self.labelled(name, self.mask(d[name])),
+        }
+
+    @cached_property
+    def sizes(self) -> dict[str, Size]:
+        """n, m, d_model, d_k, d_v as the derivation's matrices tell."""
+        sizes: dict[str, Size] = {}
+        turned = self.orientation == "columns"
+        for name, letters in _SIZE_SOURCES:
+            if name in self.derivation:
+                shape = self.derivation.value(name).shape
+                for letter, size in zip(letters, shape[::-1] if turned else shape, strict=True):
+                    sizes.setdefault(letter, size)
+        return sizes
+
+    def _size(self, letter: str) -> Size:
+        return self.sizes.get(letter, letter)
+
+    def spec(self, spec: str) -> AnyMatrix:
+        """A matrix by name, perhaps what belongs to one token (Q[2]), perhaps transposed (K^T)."""
+        found = _SPEC.fullmatch(spec)
+        if not found:
+            raise InputError(f"{spec!r} is no matrix; a name such as Q, Q[2] or K^T was expected.")
+        name, row, turn = found.groups()
+        matrix = self.token(name, int(row)) if row else self.derivation.value(name)
+        return matrix.T if turn else matrix
+
+    def token(self, name: str, i: int) -> AnyMatrix:
+        """What belongs to token i, from 1, as a row: a row, or a column laid down."""
+        matrix = self.derivation.value(name)
+        if self.orientation == "columns":
+            matrix = matrix.T
+        if isinstance(matrix, Matrix) and not 1 <= i <= matrix.shape[0]:
+            raise InputError(f"{name} has {matrix.shape[0]} tokens, so there is no token {i}.")
+        return matrix.row(i - 1)
+
+    def numeric(self, spec: str) -> Matrix:
+        matrix = self.spec(spec)
+        if isinstance(matrix, Outline):
+            raise InputError(f"{spec} is known by its shape only, so it has no numbers to show.")
+        return matrix
+
+    def first(self, name: str) -> Step:
+        """The step of that name, or the first one of its kind where there are several heads or blocks."""
+        found = (step for step in self.derivation if step.stem == name)
+        return self.derivation[name] if name in self.derivation else next(found, None) or self.derivation[name]
+
+    def divisor(self, step: Step) -> Formula:
+        """What a scaling step divides by, by name."""
+        if not isinstance(step.op, Scale):
+            raise InputError(f"Step {step.name!r} does not scale.")
+        return step.op.symbol(self.notation.style)
+
+    def weights(self, token: str) -> Matrix:
+        """The weights that a token's values are multiplied by: the rounded ones, if they are rounded."""
+        rounded = f"A_rounded.{token}"
+        return self.numeric(rounded if rounded in self.derivation else f"A.{token}")
+
+    def sums(self, step: Step, places: int) -> Formula:
+        """Every entry of a sum written out with fixed places: 0.0 + 1.0 + 1.0 = 2.0, and the next."""
+        fixed = Wording(self.derivation, self.notation, places)
+        rows, columns = self.numeric(step.name).shape
+        cells = [(i, j) for i in range(rows) for j in range(columns)]
+        return Row(
+            tuple(
+                Relation((fixed.working(step, i, j), fixed.number(self.numeric(step.name)[i, j])), ("=",))
+                for i, j in cells
+            )
+        )
+
+    def labelled(self, name: str, grid: MatrixOf | None = None) -> MatrixOf:
+        """A grid with q's before its rows and k's above its columns; numbers are dots, exact zeros are shown.
+
+        Cells that a mask excludes are shaded.
+        """
+        matrix = self.numeric(name)
+        rows, columns = matrix.shape
+        dot, zero = Dots("cell"), FormulaNumber("0")
+        masks = [s.op for s in self.derivation if isinstance(s.op, Mask) and s.op.keep]
+        hidden = frozenset(
+            (i, j) for mask in masks[:1] for i in range(rows) for j in range(columns) if not mask.keep[i][j]
+        )
+        cells = grid.rows if grid else tuple(tuple(zero if x == 0 else dot for x in row) for row in matrix.rows)
+        return MatrixOf(
+            cells,
+            self.notation.bracket,
+            row_labels=tuple(self.read(self.notation.named("Q").row, i=i + 1) for i in range(rows)),
+            column_labels=tuple(self.read(self.notation.named("K").row, i=j + 1) for j in range(columns)),
+            excluded=hidden,
+        )
+
+    # -- a step by names, by numbers, by dot products
+
+    def rule(self, step: Step, shapes: bool = False) -> Formula:
+        """The operation by names: X W^Q."""
+        names = [self.operand(operand) for operand in step.operands]
+        if shapes:
+            matrices = [operand.of(self.derivation.value(operand.name)) for operand in step.operands]
+            names = [self.shaped(name, matrix) for name, matrix in zip(names, matrices, strict=True)]
+        return step.op.written(self.notation.style, *names)
+
+    def block_form(self, step: Step, i: Index, j: Index) -> Formula | None:
+        """An entry of Q Kᵀ as a product of whole rows: q_i k_jᵀ; none for other steps."""
+        if not isinstance(step.op, MatMul) or step.token is not None:
+            return None
+        left, right = step.operands
+        if left.transposed or not right.transposed or right.row is not None:
+            return None
+        row = self.row(left.name, _from_one(i))
+        other = self.row(right.name, _from_one(j))
+        return Product((row, Transposed(other)))
+
+    def factors(self, step: Step) -> Formula:
+        """The operation with the operands' numbers."""
+        matrices = [operand.of(self.derivation.seen(operand.name)) for operand in step.operands]
+        grids = [self.values(m, o.name) for m, o in zip(matrices, step.operands, strict=True)]
+        if isinstance(step.op, Scale):  # a matrix in a numerator would be set too small to read
+            return Product((Fraction(ONE, step.op.symbol(self.notation.style)), grids[0]))
+        if isinstance(step.op, Mask) and step.op.keep and step.op.style == "additive":
+            return Sum((grids[0], self.mask(step)))
+        if isinstance(step.op, Bias):
+            return Sum((grids[0], self.bias(step.op)))
+        if isinstance(step.op, Mask) and step.op.keep and step.op.style == "multiplicative":
+            return Product((grids[0], self.mask(step)), "⊙")
+        return step.op.written(self.notation.style, *grids)
+
+    def working_grid(self, step: Step) -> Formula:
+        rows, columns = step.result.shape
+        return self.grid([[self.working(step, i, j) for j in range(int(columns))] for i in range(int(rows))])
+
+    def bias(self, op: Bias) -> MatrixOf:
+        """A matrix that is added to scores."""
+        return replace(op.matrix(), bracket=self.notation.bracket)
+
+    def mask(self, step: Step) -> MatrixOf:
+        """The mask of a masking step, as a matrix."""
+        if not isinstance(step.op, Mask):
+            raise InputError(f"Step {step.name!r} is not a mask.")
+        return replace(step.op.matrix(), bracket=self.notation.bracket)
+
+
+def decorated(formula: Formula, called: Called) -> Formula:
+    """A name with its block and its head on top: Q^{(1)}, s'^{self,(2)}_{1,2}; so is each name in a matrix of rows."""
+    labels = [f"[{called.place}]" if called.place.isdigit() else called.place] if called.place else []
+    labels += [f"({called.head})"] if called.head is not None else []
+    if not labels:
+        return formula
+    match formula:
+        case Name():
+            return replace(formula, sup=",".join(filter(None, (formula.sup, *labels))))
+        case Text(words):
+            return Name(words, sup=",".join(labels))
+        case Power(base):  # σ²
+            return replace(formula, base=decorated(base, called))
+        case Product(factors):
+            return replace(formula, factors=tuple(decorated(factor, called) for factor in factors))
+        case MatrixOf(rows):
+            return replace(formula, rows=tuple(tuple(decorated(cell, called) for cell in row) for row in rows))
+        case ListOf(items):
+            return replace(formula, items=tuple(decorated(item, called) for item in items))
+    return formula
+
+
+def without_zeros(formula: Formula) -> Formula:
+    """A sum of products without the terms that have a factor 0: 0.7·v_1 + 0.3·v_2."""
+    if not isinstance(formula, Sum):
+        return formula
+    zero = FormulaNumber("0")
+    return Sum(tuple(t for t in formula.terms if not (isinstance(t, Product) and zero in t.factors)))
+
+
+_OF_ALL_TOKENS = ("weighted", "K_cache", "V_cache")
+"""Of one token's lines, those that have a row for every token, be they as narrow as they may."""
+
+_SPEC = re.compile(r"([^\[\]^]+)(?:\[(\d+)\])?(\^T)?")
+NAMES = re.compile(r"(√?(?:[A-Z]|\bd)_[A-Za-z]+|\be\^(?:[a-z0-9]\b|\([a-z]\+[a-z]\)))")
+_SIZE_SOURCES = (
+    ("X", ("n", "d_model")),
+    ("Q", ("n", "d_k")),
+    ("K", ("m", "d_k")),
+    ("V", ("m", "d_v")),
+    ("A", ("n", "m")),
+    ("A_1", ("n", "m")),
+    ("H", ("n", "d_h")),
+    ("A_1", ("n", "m")),
+    ("Z", ("n", "d_v")),
+)
+
+
+def _spec_name(spec: str) -> str:
+    return spec.partition("[")[0].removesuffix("^T")
+
+
+def _from_1(index: str) -> int:
+    """An index that a notation counts from 1, counted from 0."""
+    if int(index) < 1:
+        raise InputError(f"{index} is not a row or column; they are counted from 1.")
+    return int(index) - 1
+
+
+def _split(name: str) -> tuple[str, int | None]:
+    role, _, token = name.partition(".")
+    return (role, int(token)) if token.isdecimal() else (name, None)
+
+
+def _from_one(index: Index) -> Index:
+    return index + 1 if isinstance(index, int) else index
+
+
+def _is_rational(value: Value) -> bool:
+    """Also −∞."""
+    return value is NEGATIVE_INFINITY or isinstance(value, int | Ratio)
+
+
+def terminates(value: Value) -> bool:
+    """Whether the value needs no decimal beside it: an integer, −∞, or a symbol's expression."""
+    if value is NEGATIVE_INFINITY or isinstance(value, int):
+        return True
+    return has_symbols(value)
+
+
+__all__ = ["LONG", "Wording", "decorated", "terminates"]

@@ -1,0 +1,277 @@
+"""Random givens from a seed, and not naively: a careless draw gives a saturated or uniform row four times in five.
+
+What is refused, and why: weights so lopsided or so even that softmax teaches nothing; rows of zeros and equal rows,
+which hide copying errors; symmetric scores, which hide an exchange of Q and K; numbers too large to be worked by hand;
+under a mask, hidden scores that would make a wrong mask look right.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from symattn.derivation.derivation import Called, Derivation
+from symattn.derivation.mechanisms import Mechanism, Settings
+from symattn.derivation.mechanisms.drawing import LARGEST_SHOWN, is_small
+from symattn.derivation.ops import Mask, MatMul, Softmax
+from symattn.errors import InputError, UndefinedError
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Size, Value, decimal_text, is_symbolic
+
+FILLED = 0.7
+"""The share of inputs and weights that are not 0, for widths up to 5; wider sums need more zeros."""
+
+NEGATIVE = 3 / 7
+"""The share of those that are −1; the others are 1."""
+
+LARGEST = {"Q": 4, "K": 4, "V": 9, "S": 12}
+"""The largest entries, for widths up to 5; they grow with the square root of the width."""
+
+MOST_WEIGHT = 0.95
+TRIES, HOPELESS = 10_000, 1000
+"""Givens that are drawn until one passes, and after how many with one and the same complaint there is no hope."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Givens that passed, and how many were drawn until then."""
+
+    givens: Mapping[str, Matrix]
+    tries: int
+
+
+def draw(mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> Draw:
+    """Givens for a mechanism; the same generator gives the same ones, on every machine.
+
+    `InputError` if none passes: the sizes leave no room for a variant that is worth setting.
+    """
+    if settings.activation.lower() not in ("identity", "relu"):
+        raise InputError(f"The activation {settings.activation!r} is only a name; numbers need identity or relu.")
+    for letter in mechanism.letters:
+        size = sizes.get(letter)
+        if not isinstance(size, int) or size < 1:
+            raise InputError(f"To draw numbers, {letter} must be a number from 1, not {size!r}.")
+    complaints = set[str]()
+    judge = _complaints if mechanism.relabels and settings.plain_scores else _general_complaints
+    for tries in range(1, TRIES + 1):
+        givens = _candidate(mechanism, settings, sizes, rng)
+        complaint = next(judge(mechanism, settings, givens, _width(sizes)), "")
+        if not complaint:
+            return Draw(givens, tries)
+        complaints.add(complaint)
+        if tries == HOPELESS and len(complaints) == 1:
+            break
+    listed = ", ".join(f"{name} = {size}" for name, size in sizes.items())
+    raise InputError(
+        f"No variant of {mechanism.name} with {listed} is worth setting: of {tries} drawn, none passed; the last one: "
+        f"{complaint}. Other sizes leave more room: middling and unequal ones most."
+    )
+
+
+def _candidate(
+    mechanism: Mechanism, settings: Settings, sizes: Mapping[str, Size], rng: random.Random
+) -> dict[str, Matrix]:
+    if mechanism.draw is not None:
+        upright = mechanism.draw(replace(settings, orientation="rows"), sizes, rng)
+        return {name: m if settings.orientation == "rows" else m.T for name, m in upright.items()}
+    filled = FILLED * min(1.0, math.sqrt(5 / _width(sizes)))
+    givens = {}
+    for name, (rows, columns) in mechanism.given_shapes(sizes, settings).items():
+        assert isinstance(rows, int) and isinstance(columns, int)  # `draw` has seen to it
+        if name == "A":
+            givens[name] = _weights(rows, columns, settings, rng)
+        else:
+            givens[name] = _entries(name, rows, columns, filled, rng)
+    return givens
+
+
+def _entries(name: str, rows: int, columns: int, filled: float, rng: random.Random) -> Matrix:
+    """Entries −1, 0 and 1; drawn again while the matrix alone would be refused."""
+    for _ in range(TRIES):
+        matrix = Matrix.of([_entry(rng, filled) for _ in range(columns)] for _ in range(rows))
+        if not any(_dull(name, matrix)):
+            return matrix
+    raise InputError(f"Of the {rows}×{columns} matrices of −1, 0 and 1 none is fit for {name}: all have equal rows.")
+
+
+def _width(sizes: Mapping[str, Size]) -> int:
+    return max((s for s in (sizes.get("d_model"), sizes.get("d_k")) if isinstance(s, int)), default=1)
+
+
+def _entry(rng: random.Random, filled: float) -> int:
+    """−1, 0 or 1, by `random()` alone: the only method whose sequence Python promises never to change."""
+    x = rng.random()
+    return 0 if x >= filled else -1 if x < filled * NEGATIVE else 1
+
+
+def _weights(rows: int, columns: int, settings: Settings, rng: random.Random) -> Matrix:
+    """Rows of tenths that sum to 1, as in note 004; columns of them where tokens are columns."""
+    if settings.orientation == "columns":
+        rows, columns = columns, rows
+    listed = []
+    for _ in range(rows):
+        parts = [1 + int(rng.random() * 6) for _ in range(columns)]
+        parts[int(rng.random() * columns)] += 10 - sum(parts)
+        listed.append([Fraction(p, 10) for p in parts])
+    matrix = Matrix(listed)
+    return matrix.T if settings.orientation == "columns" else matrix
+
+
+def _complaints(mechanism: Mechanism, settings: Settings, givens: Mapping[str, Matrix], inner: int) -> Iterator[str]:
+    """What is wrong with these givens, cheapest checks first; nothing if they may be set."""
+    for name, matrix in givens.items():
+        yield from _dull(name, matrix)
+    products = _products(settings, givens)
+    for name, product in products.items():
+        if name not in givens:
+            yield from _dull(name, product)
+    yield from _too_large(products, inner)
+    yield from _confusable(products)
+    try:
+        d = mechanism.run(givens, settings)
+    except UndefinedError as error:
+        yield str(error)
+        return
+    if settings.activation != "identity":
+        after = {name: m for name in ("Q", "K", "V") if name in d and isinstance(m := d.value(name), Matrix)}
+        for name, matrix in after.items():
+            yield from _dull(name, matrix)
+        if settings.orientation == "columns":
+            after["S"] = MatMul().apply(after["K"].T, after["Q"])
+        else:
+            after["S"] = MatMul().apply(after["Q"], after["K"].T)
+        yield from _dull("S", after["S"])
+        yield from _too_large(after, inner)
+        yield from _confusable(after)
+    yield from _bad_mask(d)
+    yield from _bad_weights(d)
+
+
+def _general_complaints(
+    mechanism: Mechanism, settings: Settings, givens: Mapping[str, Matrix], inner: int
+) -> Iterator[str]:
+    """What is wrong with givens of a mechanism that has no family: judged by what they lead to."""
+    for name, matrix in givens.items():
+        decided_by_mask = Called.of(name).stem == "A" and settings.mask not in (None, "none")
+        if len(matrix.rows) > 1 and name[0] != "b" and name != "T" and not decided_by_mask:
+            yield from _dull(name, matrix)
+    try:
+        d = mechanism.run(givens, settings)
+    except UndefinedError as error:
+        yield str(error)
+        return
+    fits = is_small if settings.arithmetic == "exact" else (lambda x: -LARGEST_SHOWN <= x <= LARGEST_SHOWN)
+    for step in d:
+        if not isinstance(step.result, Matrix):
+            continue
+        for x in step.result:
+            if isinstance(x, int | Fraction) and not (fits(x) or (d.taken and _is_short(x))):
+                yield f"{step.name} has {x} in it"
+        if step.stem == "S" and step.result.shape[0] == step.result.shape[1] > 1 and step.result == step.result.T:
+            yield f"{step.name} is symmetric, which hides an exchange of Q and K"
+    yield from _bad_mask(d)
+    yield from _bad_weights(d)
+    if complaint := mechanism.complaint(d):
+        yield complaint
+
+
+def _is_short(x: int | Fraction) -> bool:
+    """Whether a number is a short decimal: what comes of weights that were rounded."""
+    return -LARGEST_SHOWN <= x <= LARGEST_SHOWN and 10**SHORT % x.denominator == 0
+
+
+SHORT = 3
+"""Places of decimals that come of rounded weights."""
+
+
+def _products(settings: Settings, givens: Mapping[str, Matrix]) -> dict[str, Matrix]:
+    """Q, K, V and S = Q Kᵀ, as far as there are any: most draws are refused by them, and they cost little."""
+    rows = settings.orientation == "rows"
+    found: dict[str, Matrix] = {}
+    for role in "QKV":
+        if role in givens:
+            found[role] = givens[role]
+        elif f"W_{role}" in givens:
+            x, w = givens["X"], givens[f"W_{role}"]
+            found[role] = MatMul().apply(x, w) if rows else MatMul().apply(w, x)
+    if "Q" in found and "K" in found:
+        q, k = found["Q"], found["K"]
+        found["S"] = MatMul().apply(q, k.T) if rows else MatMul().apply(k.T, q)
+    return found
+
+
+def _dull(name: str, matrix: Matrix) -> Iterator[str]:
+    """Lines of zeros, and equal lines where there are enough different ones."""
+    rows, columns = matrix.rows, matrix.T.rows
+    if any(len(line) > 1 and all(x == 0 for x in line) for line in (*rows, *columns)):
+        yield f"{name} has a row or column of zeros"
+    if name == "A" and any(not 0 < x < 1 for x in matrix):  # type: ignore[operator]
+        yield "a weight is not between 0 and 1"
+    for lines in (rows, columns):
+        if len(lines[0]) > 1 and len(lines) < 3 ** len(lines[0]) - 1 and len(set(lines)) < len(lines):
+            yield f"{name} has two equal rows or columns"
+
+
+def _too_large(products: Mapping[str, Matrix], inner: int) -> Iterator[str]:
+    for name, product in products.items():
+        largest = LARGEST[name] * max(1.0, math.sqrt(inner / 5))
+        if any(isinstance(x, int) and abs(x) > largest for x in product):
+            yield f"{name} has an entry above {largest:.0f}"
+
+
+def _confusable(products: Mapping[str, Matrix]) -> Iterator[str]:
+    s = products.get("S")
+    if s is not None and s.shape[0] == s.shape[1] > 1 and s == s.T:
+        yield "S is symmetric, which hides an exchange of Q and K"
+    if "Q" in products and products["Q"] == products.get("K"):
+        yield "Q and K are equal"
+
+
+def _bad_mask(d: Derivation) -> Iterator[str]:
+    """Hidden scores of every sign and of modest size: only then does every wrong way of masking show."""
+    hidden: list[float] = []
+    for step in d:
+        if isinstance(step.op, Mask):
+            scores = d.value(step.operands[0].name)
+            assert isinstance(scores, Matrix)
+            pairs = zip(scores.rows, step.op.keep, strict=True)
+            hidden += [_float(x) for row, kept in pairs for x, seen in zip(row, kept, strict=True) if not seen]
+    if len(hidden) >= 3 and not (min(hidden) < 0 < max(hidden)):
+        yield "the hidden scores are not of both signs"
+    if any(abs(x) > 3.01 for x in hidden):
+        yield "a hidden score is above 3 in size"
+
+
+def _bad_weights(d: Derivation) -> Iterator[str]:
+    for step in d:
+        if not isinstance(step.op, Softmax) or not isinstance(step.result, Matrix):
+            continue
+        lines = step.result.rows if step.op.along == "rows" else step.result.T.rows
+        ties = 0
+        for line in lines:
+            seen = [_float(x) for x in line if not (isinstance(x, int) and x == 0)]
+            if len(seen) < 2:
+                continue
+            if max(seen) > MOST_WEIGHT:
+                yield "a row of weights is saturated"
+            if max(seen) - min(seen) < 1e-6:
+                yield "a row of weights is uniform"
+            ties += len(seen) - len({round(x, 9) for x in seen})
+        if ties > 1:
+            yield "more than one tie among the weights"
+
+
+def _float(x: Value) -> float:
+    """For choosing only: nothing that is printed comes from here."""
+    if x is NEGATIVE_INFINITY:
+        return -math.inf
+    if isinstance(x, int | Fraction):
+        return float(x)
+    if is_symbolic(x):
+        return float(x)
+    return float(decimal_text(x, 9))
+
+
+__all__ = ["Draw", "draw"]

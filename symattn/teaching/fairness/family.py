@@ -1,0 +1,856 @@
+"""Tier B: matched siblings, generated backwards from the softmax rows they are to have (rules.md 4.7.2–4.7.3, 4.8).
+
+A table of what the columns of weights can make of X stands in for solving equations: keys and values are taken from
+what X can reach; every query is looked up by the row of scores that it gives; and among the columns of weights that
+make the same Q, K and V those are chosen that bring the arithmetic to what the family shares.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from itertools import combinations_with_replacement, permutations, product
+from operator import add, or_
+from statistics import median
+from typing import Literal
+
+from symattn.derivation.mechanisms import Mechanism, Settings
+from symattn.derivation.mechanisms.base import mask_keep, scale_op
+from symattn.errors import InputError
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, divide
+from symattn.exact.approximate import approximate
+from symattn.foundation.dice import pick, sample, shuffled, whole
+from symattn.teaching.fairness.features import Counts, Features, features, powers, product_counts
+from symattn.teaching.fairness.patterns import divides_a_power_of_ten
+
+Level = Literal["starter", "standard", "long"]
+SoftmaxKind = Literal["e", "base 2", "base 3", "equal"]
+
+Integers = tuple[int, ...]
+Rows = tuple[Integers, ...]
+Keep = tuple[tuple[bool, ...], ...]
+
+# ------------------------------------------------------------------------------------------- the numeric targets
+
+
+@dataclass(frozen=True)
+class Target:
+    """One column of the table of numeric targets, rules.md 4.8; ranges hold both ends.
+
+    entries      of the givens;  twos: the largest share of entries of size 2
+    largest      the largest size shown in Q, K, V and S
+    zeros        the share of zeros in X and the W
+    negatives    the share of negative terms among those that are not 0, up to the scores
+    h            the most hard products up to the scores, and how far siblings may differ in them
+    reach        from the smallest to the largest scaled score of a row
+    max_weight   of any row that sees more than one key
+    ties         the most equal scores in all rows together; one more for each key beyond three that a row sees
+    D            the largest sum of a row of weights, for up to three visible keys
+    same_rows    whether siblings have the same softmax rows, up to order, and so the same D and ties
+    loads        the band of L_S + L_out by sizes: (n, d_model, d_k, d_v), 0 for d_model where Q, K and V are given;
+                 nothing masked
+    output       the most L_out for each entry of the output, for up to three keys: with V given, and with V worked out
+    spread       of the load within a family
+    overlap      the share of entries that two keys may have in common, position by position
+    """
+
+    entries: Integers
+    twos: float
+    largest: Mapping[str, int]
+    zeros: tuple[float, float]
+    negatives: tuple[float, float]
+    h: tuple[int, int]
+    reach: tuple[int, int]
+    max_weight: tuple[float, float]
+    ties: int
+    D: int
+    same_rows: bool
+    loads: Mapping[Integers, tuple[float, float]]
+    output: tuple[float, float]
+    spread: float
+    overlap: float
+
+
+TARGETS: Mapping[Level, Target] = {
+    "starter": Target(
+        entries=(0, 1, 2), twos=0.25, largest={"Q": 9, "K": 9, "V": 9, "S": 9},
+        zeros=(0.25, 0.50), negatives=(0.0, 0.0), h=(2, 1),
+        reach=(1, 2), max_weight=(0.40, 0.95), ties=0, D=10, same_rows=True,
+        loads={(2, 0, 1, 2): (20, 25), (2, 0, 2, 2): (20, 25), (3, 0, 2, 2): (45, 58)},
+        output=(4.7, 7.0),  # without these it is more work than on the standard level
+        spread=0.10, overlap=0.40,
+    ),
+    "standard": Target(
+        entries=(-1, 0, 1), twos=0.15, largest={"Q": 4, "K": 4, "V": 9, "S": 12},
+        zeros=(0.25, 0.45), negatives=(0.15, 0.30), h=(6, 1),
+        reach=(1, 3), max_weight=(0.40, 0.90), ties=1, D=13, same_rows=True,
+        loads={(3, 0, 4, 2): (65, 80), (3, 4, 2, 2): (125, 150), (3, 5, 4, 2): (240, 265)},
+        output=(math.inf, math.inf),
+        spread=0.05, overlap=0.30,
+    ),
+    "long": Target(
+        entries=(-1, 0, 1, 2), twos=0.25, largest={"Q": 20, "K": 20, "V": 20, "S": 20},
+        zeros=(0.25, 0.40), negatives=(0.15, 0.30), h=(12, 2),
+        reach=(1, 3), max_weight=(0.40, 0.95), ties=1, D=20, same_rows=False,
+        loads={(4, 5, 4, 2): (250, 400)},
+        output=(math.inf, math.inf),
+        spread=0.07, overlap=0.30,
+    ),
+}  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------ what siblings share
+
+TWO_APART, NEG_APART, ADDS_APART = 1, 2, 3
+"""How far siblings may differ in results of two digits, negative terms and additions up to the scores (4.8)."""
+
+
+@dataclass(frozen=True)
+class Band:
+    """The radicals of a family: what every sibling has in common with the first one (4.6, 4.8).
+
+    `patterns` are the rows of scaled scores above their smallest; none where the level lets them differ.
+    """
+
+    load: float
+    spread: float
+    patterns: tuple[tuple[Value, ...], ...]
+    ties: int
+    h: int
+    h_apart: int
+    two: int
+    neg: int
+    adds: int
+
+    @classmethod
+    def of(cls, first: Features, level: Level) -> Band:
+        target = TARGETS[level]
+        counts = first.counts
+        return cls(
+            load=first.load,
+            spread=target.spread,
+            patterns=_multiset(first.offsets) if target.same_rows else (),
+            ties=first.ties,
+            h=counts.h,
+            h_apart=target.h[1],
+            two=counts.two,
+            neg=counts.neg,
+            adds=counts.adds,
+        )
+
+    def fits(self, other: Features) -> bool:
+        return (
+            not self.patterns or (other.ties == self.ties and _multiset(other.offsets) == self.patterns)
+        ) and self.allows(other.counts, other.load)
+
+    def allows(self, counts: Counts, load: float) -> bool:
+        return all(low <= x <= high for x, low, high in self.limits(counts, load))
+
+    def limits(self, counts: Counts, load: float) -> tuple[tuple[float, float, float], ...]:
+        """Each number that is held, with the least and the most it may be."""
+        return (
+            (load, self.load * (1 - self.spread), self.load * (1 + self.spread)),
+            (counts.h, self.h - self.h_apart, self.h + self.h_apart),
+            (counts.two, self.two - TWO_APART, self.two + TWO_APART),
+            (counts.neg, self.neg - NEG_APART, self.neg + NEG_APART),
+            (counts.adds, self.adds - ADDS_APART, self.adds + ADDS_APART),
+        )
+
+
+def _multiset(offsets: Iterable[Sequence[Value]]) -> tuple[tuple[Value, ...], ...]:
+    return tuple(sorted(map(tuple, offsets), key=lambda row: (len(row), *map(approximate, row))))
+
+
+def balanced(rng: random.Random, count: int, n: int, keep: Keep | None = None) -> list[Integers]:
+    """For each variant of a pool, which key is to get the largest weight in each row (from 0).
+
+    Over the pool every key that a row sees comes equally often, to within one; the rows whose own token wins are mixed:
+    0, 1 and 2 of 3 without a mask, and never all of them where that can be avoided.
+    """
+    seen = [[j for j in range(n) if keep is None or keep[i][j]] for i in range(n)]
+    quotas = [_quotas(rng, count, columns) for columns in seen]
+    own = [quota.get(i, 0) for i, quota in enumerate(quotas)]
+    middle = round(sum(own) / max(count, 1))
+    wanted = [min(max(middle + step, 0), max(n - 1, 1)) for step in (0, -1, 1)]
+    wants = shuffled(rng, [wanted[v % 3] for v in range(count)])
+    targets = [[0] * n for _ in range(count)]
+    for i in sorted(range(n), key=lambda i: -own[i]):
+        order = sorted(shuffled(rng, range(count)), key=lambda v: (-wants[v], targets[v].count(OWN)))
+        for v in order[: own[i]]:
+            targets[v][i] = OWN
+            wants[v] -= 1
+        others = [j for j in seen[i] if j != i for _ in range(quotas[i][j])]
+        for v, j in zip(order[own[i] :], shuffled(rng, others), strict=True):
+            targets[v][i] = j
+    return [tuple(i if j == OWN else j for i, j in enumerate(target)) for target in targets]
+
+
+OWN = -1
+"""Stands for a row's own token while a pool is being balanced."""
+
+
+def _quotas(rng: random.Random, count: int, columns: Sequence[int]) -> dict[int, int]:
+    """How often each column is to come: equally often, and chance decides which get the rest."""
+    each, rest = divmod(count, len(columns))
+    more = sample(rng, columns, rest)
+    return {j: each + (j in more) for j in columns}
+
+
+# ------------------------------------------------------------------------------------------------------ drawing
+
+EFFORT = {"fresh": 400_000, "sibling": 120_000}
+"""How many small steps (columns of weights, queries, changes) are made before a family, or a sibling, counts as
+impossible: some three seconds, and one."""
+
+PATIENCE = 4
+"""How often the search is begun again where nothing at all was found."""
+
+OUTPUT = 15
+"""How many steps it is worth to count the arithmetic of one column of outputs."""
+
+COLUMNS = 7000
+"""How many columns of weights are tabulated for each X; where there are more, so many are drawn."""
+
+HALVES = 50
+"""How many halves of queries are put together for each K; where there are more, so many are drawn."""
+
+FRESH = 9
+"""How many variants a fresh family is chosen from."""
+
+KEYS, NODES, FOUND, VALUES, CHANGES = 6, 500, 6, 6, 100
+"""Per X: how many K; per K: nodes of the search for Q and how many it may find; per Q: how many V where they are given,
+and how many changes of the weights where they are not."""
+
+NEGATIVE = 0.2
+"""The share of −1 among the entries of X that are not 0: products of two signs are negative more often."""
+
+TWOS = 5 / 6
+"""From here on it is a 2, where there are any."""
+
+SMALL = 4
+"""The largest size of what the columns of weights are tabulated for."""
+
+LENIENT = 1.2
+"""How much above the level's share of negative terms one column may be."""
+
+
+def draw_givens(
+    mechanism: Mechanism,
+    settings: Settings,
+    sizes: Mapping[str, int],
+    level: Level,
+    softmax: SoftmaxKind,
+    rng: random.Random,
+    argmax: Sequence[int] | None = None,
+    band: Band | None = None,
+) -> dict[str, Matrix]:
+    """One sibling: givens that meet the level's targets and design rules D1–D5, and the band if there is one.
+
+    `argmax` says which key gets the largest weight in each row (from 0; one of them, if several do).  Without a band,
+    the most typical of a few variants is taken, with a load in the middle of the level's for these sizes, where 4.8
+    states one (it does so without a mask).  `softmax` "base 2" and
+    "base 3" ask for weights that are finite decimals (the settings' base must be that one), "equal" for rows of equal
+    scores.  `InputError` if no such family is found.
+    """
+    wanted = _wanted(mechanism, settings, sizes, level, softmax, argmax, band)
+    found: list[dict[str, Matrix]] = []
+    efforts = PATIENCE
+    while wanted.effort.left > 0 or (argmax is None and not found and efforts > 0):
+        if wanted.effort.left <= 0:  # a seed may begin in a corner where there is nothing
+            efforts -= 1
+            wanted.effort.left = EFFORT["sibling"]
+        for rows in (_projected if wanted.d_model else _given)(wanted, rng):
+            givens = {name: Matrix.of(rows[name]) for name in mechanism.givens}
+            if settings.orientation == "columns":
+                givens = {name: m.T for name, m in givens.items()}
+            if band is None:
+                found.append(givens)
+            elif band.fits(features(mechanism.run(givens, settings))):
+                return givens
+        if len(found) >= FRESH:
+            break
+    if found:
+        return found[_most_typical([features(mechanism.run(givens, settings)) for givens in found])]
+    listed = ", ".join(f"{name} = {size}" for name, size in sizes.items())
+    raise InputError(
+        f"No family of {mechanism.name} with {listed}, the scale {settings.scale}, the level {level!r} and softmax "
+        f"{softmax!r} was found; other sizes leave more room, such as 3 tokens with d_model = 5, d_k = 4 and d_v = 2."
+    )
+
+
+def _most_typical(drawn: Sequence[Features]) -> int:
+    """Which of these is nearest to the middle of all in what siblings share: it has the most siblings."""
+    numbers = [(f.load / 4, f.counts.neg, f.counts.adds, f.counts.h) for f in drawn]
+    middle = [median(column) for column in zip(*numbers, strict=True)]
+    return min(range(len(drawn)), key=lambda i: math.dist(numbers[i], middle))
+
+
+@dataclass
+class _Effort:
+    left: int
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What a candidate is held against, in integers; `patterns` are scores above the row's smallest, not scaled.
+
+    `images` are the wanted positions of the largest weights with the tokens in other orders, and these orders.
+    """
+
+    n: int
+    m: int
+    d_model: int
+    d_k: int
+    d_v: int
+    target: Target
+    keep: Keep
+    divisor: Value
+    step: int
+    base: Value | Literal["e"]
+    relu: bool
+    even: bool
+    patterns: Mapping[int, frozenset[Integers]]
+    multiset: tuple[Integers, ...] | None
+    ties: float
+    modest: float
+    images: Mapping[Integers, Integers]
+    band: Band | None
+    load: tuple[float, float] | None
+    known: tuple[dict[Integers, Integers | None], ...]
+    effort: _Effort
+
+    def pattern(self, i: int, scores: Integers) -> Integers | None:
+        """The pattern of what query i sees; None if it may not have these scores: neither wanted nor modest."""
+        if scores not in self.known[i]:
+            self.known[i][scores] = self._pattern(i, scores)
+        return self.known[i][scores]
+
+    def _pattern(self, i: int, scores: Integers) -> Integers | None:
+        kept = self.keep[i]
+        visible = [x for x, seen in zip(scores, kept, strict=True) if seen]
+        least = min(visible)
+        pattern = tuple(sorted(x - least for x in visible))
+        if len(visible) > 1 and pattern not in self.patterns[len(visible)]:
+            return None
+        if self.images and not any(image[i] in self.largest(i, scores) for image in self.images):
+            return None
+        modest = all(seen or abs(x) <= self.modest for x, seen in zip(scores, kept, strict=True))
+        return pattern if modest else None
+
+    def can_be_steered(self, scores: Counts) -> bool:
+        """Whether weights can still bring the hard products to the wanted number; without a 2 they add none."""
+        least, most = self.hard
+        return scores.h <= most and (scores.h >= least or 2 in self.target.entries)
+
+    @property
+    def hard(self) -> tuple[int, int]:
+        """The least and the most hard products; a fresh family leaves room for its siblings."""
+        most, apart = self.target.h
+        if self.band:
+            return self.band.h - apart, min(self.band.h + apart, most)
+        return 0, most - apart
+
+    def mild_query(self, q: Integers, K: Rows) -> bool:
+        """Whether a query has neither too many entries of size 2 nor too many negative terms to be one of many."""
+        if sum(abs(x) > 1 for x in q) > math.ceil(self.target.twos * len(q)):
+            return False
+        terms = [x * y for k in K for x, y in zip(q, k, strict=True) if x and y]
+        return sum(t < 0 for t in terms) <= LENIENT * self.target.negatives[1] * len(terms)
+
+    def largest(self, i: int, scores: Integers) -> Integers:
+        """Which keys get the largest weight of query i."""
+        most = max(x for x, seen in zip(scores, self.keep[i], strict=True) if seen)
+        return tuple(j for j, x in enumerate(scores) if x == most and self.keep[i][j])
+
+    def order(self, S: Rows) -> Integers:
+        """The order of the tokens in which the largest weights are where they are wanted."""
+        largest = [self.largest(i, row) for i, row in enumerate(S)]
+        fitting = (p for image, p in self.images.items() if all(j in js for j, js in zip(image, largest, strict=True)))
+        return next(fitting, tuple(range(max(self.n, self.m))))
+
+    def goes_on(self, S: Rows, patterns: Rows) -> bool:
+        """Whether these last rows of scores can still become a whole matrix."""
+        if not self.even and S[0] in S[1:]:
+            return False
+        if sum(len(row) - len(set(row)) for row in patterns) > self.ties:
+            return False
+        return self.multiset is None or patterns.count(patterns[0]) <= self.multiset.count(patterns[0])
+
+    def scores_fit(self, Q: Rows, K: Rows, S: Rows, patterns: Rows) -> bool:
+        """Rules D3 and D4 on the whole, and what 4.8 says about all rows together."""
+        columns = tuple(zip(*S, strict=True))
+        if not _sound(Q) or Q == K or columns == S:
+            return False
+        if self.even:
+            return True
+        if len(set(columns)) < self.m:
+            return False
+        hidden = [
+            x for row, kept in zip(S, self.keep, strict=True) for x, seen in zip(row, kept, strict=True) if not seen
+        ]
+        if len(hidden) >= 3 and min(self.target.entries) < 0 and not (min(hidden) < 0 < max(hidden) and 0 in hidden):
+            return False
+        varied = self.band is None and self.ties < math.inf and max(self.patterns, default=0) >= 3
+        if varied and max(map(len, map(set, patterns))) < 3:
+            return False
+        if not self.images and self.n == self.m >= 3:
+            return any(self.largest(i, row)[0] != i for i, row in enumerate(S))
+        return True
+
+    def excess(self, counts: Counts, output: float, zeros: float | None = None) -> float:
+        """How far the arithmetic up to the scores, and the load of the output, are outside of what is wanted; 0 where
+        they are inside.
+        """
+        load = counts.load + output
+        most_output = self.target.output[self.d_model > 0] * self.n * self.d_v * max(self.m, 3) / 3
+        least, most = (share * counts.terms for share in self.target.negatives)
+        room = 0 if self.band else min(NEG_APART, (most - least) / 4)
+        held: list[tuple[float, float, float]] = [(counts.neg, least + room, most - room), (counts.h, *self.hard)]
+        held.append((output, 0, most_output))
+        if self.band:
+            held += self.band.limits(counts, load)
+        elif self.load:
+            held.append((load, *self.load))
+        if zeros is not None:
+            held.append((50 * zeros, 50 * self.target.zeros[0], 50 * self.target.zeros[1]))
+        return sum(max(low - x, x - high, 0.0) for x, low, high in held)
+
+    def whole_weights(self, S: Rows) -> Matrix:
+        """The integer weights of the output, or what there is in their place."""
+        masked = [
+            tuple(divide(x, self.divisor) if seen else NEGATIVE_INFINITY for x, seen in zip(row, kept, strict=True))
+            for row, kept in zip(S, self.keep, strict=True)
+        ]
+        return Matrix.of(powers(row, self.base) for row in masked)
+
+
+MODEST = 3
+"""The largest size of a hidden scaled score (rule D4)."""
+
+MIDDLE = 1 / 4
+"""How near a fresh family comes to the middle of the band of loads that 4.8 states, as a share of the band's width."""
+
+
+def _wanted(
+    mechanism: Mechanism,
+    settings: Settings,
+    sizes: Mapping[str, int],
+    level: Level,
+    softmax: SoftmaxKind,
+    argmax: Sequence[int] | None,
+    band: Band | None,
+) -> _Wanted:
+    if not {"X", "Q"} & set(mechanism.givens):
+        raise InputError(f"{mechanism.name} has no scores that its givens could be generated from.")
+    if settings.activation.lower() not in ("identity", "relu"):
+        raise InputError(f"The activation {settings.activation!r} is only a name; numbers need identity or relu.")
+    n, m = sizes["n"], sizes.get("m", sizes["n"])
+    if m < 2:
+        raise InputError("A family needs at least two keys: the softmax of one score is always 1.")
+    if softmax in ("base 2", "base 3") and settings.base != int(softmax[-1]):
+        raise InputError(f"The softmax is to have {softmax}, but the base is set to {settings.base}.")
+    scale = scale_op(settings.scale, sizes)
+    divisor: Value = scale.divisor if scale else 1
+    rational = isinstance(divisor, int | Fraction)
+    if softmax in ("base 2", "base 3") and not rational:
+        raise InputError(f"Weights that are finite decimals need a rational scale, not {settings.scale}.")
+    target = TARGETS[level]
+    d_model = sizes["d_model"] if "X" in mechanism.givens else 0
+    keep = mask_keep(settings.mask, n, m) or ((True,) * m,) * n
+    visible = sorted({row.count(True) for row in keep} - {1})
+    patterns = {v: _patterns(v, target, softmax, divisor, settings.base) for v in visible}
+    multiset = _unscaled(band, divisor) if band and band.patterns else None
+    if multiset:
+        patterns = {v: allowed & frozenset(multiset) for v, allowed in patterns.items()}
+    if not all(patterns.values()):
+        raise InputError(f"No row of {max(visible)} scores has the softmax {softmax!r} at the level {level!r}.")
+    more = sum(max(row.count(True) - 3, 0) for row in keep)
+    stated = target.loads.get((n, d_model, sizes["d_k"], sizes["d_v"])) if all(map(all, keep)) else None
+    middle, near = (sum(stated) / 2, MIDDLE * (stated[1] - stated[0])) if stated else (0, 0)
+    return _Wanted(
+        n=n,
+        m=m,
+        d_model=d_model,
+        d_k=sizes["d_k"],
+        d_v=sizes["d_v"],
+        target=target,
+        keep=keep,
+        divisor=divisor,
+        step=divisor.numerator if isinstance(divisor, int | Fraction) else 1,
+        base=settings.base,
+        relu=settings.activation.lower() == "relu",
+        even=softmax == "equal",
+        patterns=patterns,
+        multiset=multiset,
+        ties=target.ties + more if softmax == "e" else math.inf,
+        modest=MODEST * approximate(divisor),
+        images=_images(argmax, keep) if argmax is not None else {},
+        band=band,
+        load=(middle - near, middle + near) if stated else None,
+        known=tuple({} for _ in range(n)),
+        effort=_Effort(EFFORT["sibling" if band else "fresh"]),
+    )
+
+
+def _images(argmax: Sequence[int], keep: Keep) -> dict[Integers, Integers]:
+    """The wanted positions with the tokens in every order that leaves the mask as it is, and that order.
+
+    Token i of the variant is token order[i] of the candidate, so any of these positions will do for a candidate.
+    """
+    n, m = len(keep), len(keep[0])
+    images: dict[Integers, Integers] = {}
+    for p in permutations(range(n)) if n == m <= MOST_ORDERED else [tuple(range(max(n, m)))]:
+        if n != m or all(keep[p[i]][p[j]] == keep[i][j] for i in range(n) for j in range(m)):
+            image = {p[i]: p[j] for i, j in enumerate(argmax)}
+            images.setdefault(tuple(image[i] for i in range(n)), p)
+    return images
+
+
+MOST_ORDERED = 5
+"""Up to so many tokens are put in every order; there are 120."""
+
+
+def _patterns(
+    visible: int, target: Target, softmax: SoftmaxKind, divisor: Value, base: Value | Literal["e"]
+) -> frozenset[Integers]:
+    """The rows of scores above their smallest, not scaled, that a row with so many visible keys may have.
+
+    Scaled scores are integers where the divisor is rational; where it is not, their range is taken to the nearest.
+    """
+    if softmax == "equal":
+        return frozenset({(0,) * visible})
+    size = approximate(divisor)
+    step = divisor.numerator if isinstance(divisor, int | Fraction) else 1
+    most = math.floor((target.reach[1] + 0.5) * size / step) * step
+    heights = range(0, most + 1, step)
+    kept = set()
+    for above in combinations_with_replacement(heights, visible - 1):
+        offsets = (0, *above)
+        if not target.reach[0] <= round(offsets[-1] / size) <= target.reach[1]:
+            continue
+        b = math.e if base == "e" else approximate(base)
+        weights = [b ** (x / size) for x in offsets]
+        if not target.max_weight[0] - 1e-9 <= max(weights) / sum(weights) <= target.max_weight[1] + 1e-9:
+            continue
+        if isinstance(divisor, int | Fraction):
+            D = sum(x for x in powers(tuple(Fraction(x) / divisor for x in offsets), base) if isinstance(x, int))
+            most_D = target.D * max(visible, 3) / 3
+            if most_D < D or (softmax != "e" and not divides_a_power_of_ten(D)):
+                continue
+        kept.add(offsets)
+    return frozenset(kept)
+
+
+def _unscaled(band: Band, divisor: Value) -> tuple[Integers, ...]:
+    """The band's patterns as differences of scores before scaling: integers, though √2 may stand in between."""
+    return tuple(tuple(round(approximate(x) * approximate(divisor)) for x in row) for row in band.patterns)
+
+
+# ------------------------------------------------------------------------------------------ candidates, backwards
+
+
+def _given(wanted: _Wanted, rng: random.Random) -> Iterator[dict[str, Rows]]:
+    """Q, K and V given: K from small entries, each query by its row of scores, then a V that brings the load right."""
+    values = (*range(2 * min(wanted.target.entries), 0), 0, 1, 2)
+    for _ in range(10 * KEYS):
+        wanted.effort.left -= 1
+        K = _small(wanted.m, wanted.d_k, wanted, rng)
+        if not _sound(K):
+            continue
+        for Q, S in _queries(wanted, K, values, None, rng):
+            weights = wanted.whole_weights(S)
+            counts = product_counts(Matrix.of(Q), Matrix.of(K).T)
+            if not wanted.can_be_steered(counts):
+                continue
+            for _ in range(VALUES):
+                V = _small(wanted.m, wanted.d_v, wanted, rng)
+                twos = [abs(x) == 2 for matrix in (Q, K, V) for row in matrix for x in row]
+                if not _sound(V) or wanted.target.twos < sum(twos) / len(twos):
+                    continue
+                wanted.effort.left -= 1
+                if not wanted.excess(counts, product_counts(weights, Matrix.of(V)).load):
+                    order = wanted.order(S)
+                    yield {name: _ordered(rows, order) for name, rows in (("Q", Q), ("K", K), ("V", V))}
+                    return
+
+
+def _projected(wanted: _Wanted, rng: random.Random) -> Iterator[dict[str, Rows]]:
+    """X first; K and V from what weights can make of it; queries by their scores; then the weights themselves."""
+    wanted.effort.left -= 1
+    X = _zeroed(wanted, rng)
+    if not _sound(X):
+        return
+    table = _Columns(X, wanted, rng)
+    for _ in range(KEYS):
+        K = table.matrix(wanted.d_k, pick(rng, (2, 2, 3)), rng)
+        if K is None:
+            continue
+        reach = 2 if wanted.d_k > 2 else 4
+        box = range(0 if min(wanted.target.entries) >= 0 or wanted.relu else -reach, reach + 1)
+        for Q, S in _queries(wanted, K, tuple(box), table, rng):
+            givens = _steered(wanted, table, Q, K, S, rng)
+            if givens:
+                yield givens | {"X": _ordered(X, wanted.order(S))}
+                return
+
+
+def _queries(
+    wanted: _Wanted, K: Rows, values: Integers, table: _Columns | None, rng: random.Random
+) -> Iterator[tuple[Rows, Rows]]:
+    """Q and S = Q Kᵀ for keys K, from the last row up, as far as some weights make the columns of Q.
+
+    The last row sees most under a causal mask, so there is least to choose from.
+    """
+    scored = [(q, s) for q, s in _scored(K, values, wanted, rng) if table or wanted.mild_query(q, K)]
+    wanted.effort.left -= len(scored)
+    fitting = [[(q, s, p) for q, s in scored if (p := wanted.pattern(i, s)) is not None] for i in range(wanted.n)]
+    if not all(fitting):
+        return
+    fitting = [shuffled(rng, rows) for rows in fitting]
+    sieves = [_Sieve([q for q, *_ in rows], table) for rows in fitting] if table else []
+    left, found = NODES, 0
+
+    def extend(Q: Rows, S: Rows, patterns: Rows, images: Rows) -> Iterator[tuple[Rows, Rows]]:
+        nonlocal left, found
+        i = wanted.n - len(Q) - 1
+        if i < 0:
+            if wanted.scores_fit(Q, K, S, patterns):
+                found += 1
+                yield Q, S
+            return
+        for bit in sieves[i].passing(Q) if table else range(len(fitting[i])):
+            if left <= 0 or found >= FOUND:
+                return
+            left -= 1
+            wanted.effort.left -= 1
+            q, s, p = fitting[i][bit]
+            if q in Q or not wanted.goes_on((s, *S), (p, *patterns)):
+                continue
+            largest = wanted.largest(i, s) if images else ()
+            kept = tuple(image for image in images if image[i] in largest)
+            if kept or not images:
+                yield from extend((q, *Q), (s, *S), (p, *patterns), kept)
+
+    yield from extend((), (), (), tuple(wanted.images))
+
+
+class _Sieve:
+    """Of the queries that fit a row, those that leave each column of Q within what weights can make.
+
+    A set of queries is one integer with a bit for each: for every column the union over the entries that may stand
+    above those that there are, then the intersection over the columns.
+    """
+
+    def __init__(self, queries: Sequence[Integers], table: _Columns) -> None:
+        self.all = (1 << len(queries)) - 1
+        self.above = table.above
+        self.having: list[dict[int, int]] = [{} for _ in queries[0]]
+        for bit, q in enumerate(queries):
+            for sets, x in zip(self.having, q, strict=True):
+                sets[x] = sets.get(x, 0) | 1 << bit
+        self.passed: dict[tuple[int, Integers], int] = {}
+
+    def passing(self, Q: Rows) -> Iterator[int]:
+        """The numbers of those that may stand above the rows Q."""
+        left = self.all
+        for c in range(len(self.having)):
+            below = tuple(q[c] for q in Q)
+            if (c, below) not in self.passed:
+                sets = self.having[c]
+                self.passed[c, below] = reduce(or_, (sets.get(x, 0) for x in self.above.get(below, ())), 0)
+            left &= self.passed[c, below]
+        while left:
+            yield left.bit_length() - 1
+            left ^= 1 << left.bit_length() - 1
+
+
+def _scored(K: Rows, values: Integers, wanted: _Wanted, rng: random.Random) -> Iterator[tuple[Integers, Integers]]:
+    """Every query with entries among `values`, and its scores, where they are integers after scaling and not too large.
+
+    The two halves of a query are put together by the remainders of their scores, which leaves few to be looked at.
+    """
+    cut = wanted.d_k // 2
+    step, largest = wanted.step, wanted.target.largest["S"]
+    ends: dict[Integers, list[tuple[Integers, Integers]]] = {}
+    for end in _halves(values, wanted.d_k - cut, rng):
+        s = tuple(_dot(end, k[cut:]) for k in K)
+        ends.setdefault(tuple(x % step for x in s), []).append((end, s))
+    for start in _halves(values, cut, rng):
+        t = tuple(_dot(start, k[:cut]) for k in K)
+        for end, s in ends.get(tuple(-x % step for x in t), ()):
+            scores = tuple(map(add, s, t))
+            if max(scores) <= largest and min(scores) >= -largest:
+                yield start + end, scores
+
+
+def _halves(values: Integers, width: int, rng: random.Random) -> Iterable[Integers]:
+    if len(values) ** width <= HALVES:
+        return product(values, repeat=width)
+    return [tuple(pick(rng, values) for _ in range(width)) for _ in range(HALVES)]
+
+
+class _Columns:
+    """Every small column that weights can make of X, and by which columns of weights.
+
+    `above` has the entries that may stand above the last ones of such a column.
+    """
+
+    def __init__(self, X: Rows, wanted: _Wanted, rng: random.Random) -> None:
+        self.X = X
+        self.makes: dict[Integers, Integers] = {}
+        self.made_by: dict[Integers, list[Integers]] = {}
+        self._counts: dict[Integers, Counts] = {}
+        entries = wanted.target.entries
+        if len(entries) ** wanted.d_model <= COLUMNS:
+            columns: Iterable[Integers] = product(entries, repeat=wanted.d_model)
+        else:
+            columns = (tuple(pick(rng, entries) for _ in range(wanted.d_model)) for _ in range(COLUMNS))
+        parts = tuple(zip(*X, strict=True))
+        times = [{w: tuple(w * x for x in column) for w in entries} for column in parts]
+        negative = [{w: sum(x < 0 for x in made) for w, made in of.items()} for of in times]
+        terms = [sum(map(bool, column)) for column in parts]
+        zeros = math.ceil(wanted.target.zeros[1] * wanted.d_model)
+        share = LENIENT * wanted.target.negatives[1]
+        for w in columns:
+            wanted.effort.left -= 1
+            if w.count(0) > zeros:
+                continue
+            if sum(n[x] for n, x in zip(negative, w, strict=True)) > share * sum(
+                t for t, x in zip(terms, w, strict=True) if x
+            ):
+                continue
+            made = tuple(map(sum, zip(*(t[x] for t, x in zip(times, w, strict=True)), strict=True)))
+            if wanted.relu:
+                made = tuple(max(x, 0) for x in made)
+            if any(made) and max(made) <= SMALL and min(made) >= -SMALL:
+                self.makes[w] = made
+                self.made_by.setdefault(made, []).append(w)
+        self.above: dict[Integers, set[int]] = {}
+        for column in self.made_by:
+            for i, x in enumerate(column, 1):
+                self.above.setdefault(column[i:], set()).add(x)
+
+    def matrix(self, width: int, largest: int, rng: random.Random) -> Rows | None:
+        """A matrix of columns that can be made, with entries up to `largest`; None if chance gave a dull one."""
+        columns = [column for column in self.made_by if max(map(abs, column)) <= largest]
+        if len(columns) < width:
+            return None
+        rows = tuple(zip(*sample(rng, columns, width), strict=True))
+        return rows if _sound(rows) else None
+
+    def counts(self, w: Integers) -> Counts:
+        """The arithmetic of X w."""
+        if w not in self._counts:
+            self._counts[w] = product_counts(Matrix.of(self.X), Matrix.of([x] for x in w))
+        return self._counts[w]
+
+
+def _steered(wanted: _Wanted, table: _Columns, Q: Rows, K: Rows, S: Rows, rng: random.Random) -> dict[str, Rows] | None:
+    """W_Q, W_K and W_V for the X of a table, changed a column at a time until the arithmetic is as wanted.
+
+    The columns of W_Q and W_K are held to what makes Q and K; those of W_V, and so V, are free.
+    """
+    scores = product_counts(Matrix.of(Q), Matrix.of(K).T)
+    if not wanted.can_be_steered(scores):
+        return None
+    choices = [table.made_by[column] for rows in (Q, K) for column in zip(*rows, strict=True)]
+    d_k, values = wanted.d_k, len(choices)
+    choices += [list(table.makes)] * wanted.d_v
+    for part in (choices[:d_k], choices[d_k:values]):
+        if not all(map(any, zip(*(w for choice in part for w in choice), strict=True))):
+            return None
+    free = [c for c, choice in enumerate(choices) if len(choice) > 1]
+    cells = wanted.d_model * (wanted.n + len(choices))
+    weights, outputs = wanted.whole_weights(S), dict[Integers, float]()
+
+    def work(c: int, w: Integers) -> tuple[Counts, float, int]:
+        """Of column c: its arithmetic, its share of the load of the output, and its zeros."""
+        if c < values:
+            return table.counts(w), 0, w.count(0)
+        made = table.makes[w]
+        if made not in outputs:
+            wanted.effort.left -= OUTPUT
+            outputs[made] = product_counts(weights, Matrix.of([x] for x in made)).load
+        return table.counts(w), outputs[made], w.count(0)
+
+    def excess(counts: Counts, output: float, zeros: int) -> float:
+        return wanted.excess(counts, output, zeros / cells)
+
+    def found() -> dict[str, Rows] | None:
+        """Unless some row of weights is all zeros, for then a feature of X would not be used, or V is dull."""
+        W_Q, W_K, W_V = (tuple(zip(*part, strict=True)) for part in (chosen[:d_k], chosen[d_k:values], chosen[values:]))
+        used = all(any(row) for W in (W_Q, W_K, W_V) for row in W)
+        V = tuple(zip(*(table.makes[w] for w in chosen[values:]), strict=True))
+        return {"W_Q": W_Q, "W_K": W_K, "W_V": W_V} if used and _sound(V) else None
+
+    chosen = [pick(rng, choice) for choice in choices]
+    works = [work(c, w) for c, w in enumerate(chosen)]
+    state = (
+        sum((counts for counts, _, _ in works), scores),
+        sum(load for _, load, _ in works),
+        sum(zeros for _, _, zeros in works) + sum(row.count(0) for row in table.X),
+    )
+    best = excess(*state)
+    for _ in range(CHANGES):
+        if not best and (givens := found()):
+            return givens
+        wanted.effort.left -= 1
+        c = pick(rng, free)
+        w = pick(rng, choices[c])
+        before, after = work(c, chosen[c]), work(c, w)
+        changed = (state[0] - before[0] + after[0], state[1] - before[1] + after[1], state[2] - before[2] + after[2])
+        if (now := excess(*changed)) <= best:
+            chosen[c], state, best = w, changed, now
+    return None
+
+
+# ------------------------------------------------------------------------------------------------- small matrices
+
+
+def _zeroed(wanted: _Wanted, rng: random.Random) -> Rows:
+    """X, with a share of zeros as the level has it; few of its other entries are of size 2."""
+    size = wanted.n * wanted.d_model
+    least, most = wanted.target.zeros
+    zeros = whole(rng, math.ceil(least * size), math.floor(most * size))
+    entries = shuffled(rng, [0] * zeros + [_other(wanted.target.entries, rng) for _ in range(size - zeros)])
+    return tuple(tuple(entries[i * wanted.d_model : (i + 1) * wanted.d_model]) for i in range(wanted.n))
+
+
+def _other(entries: Integers, rng: random.Random) -> int:
+    """An entry that is not 0; a 2 comes one time in six where there are any."""
+    x = rng.random()
+    if -1 in entries and x < NEGATIVE:
+        return -1
+    return 2 if 2 in entries and x > TWOS else 1
+
+
+def _small(rows: int, columns: int, wanted: _Wanted, rng: random.Random) -> Rows:
+    """A given K or V: a third of zeros, and a 2 now and then."""
+
+    def entry() -> int:
+        return 0 if rng.random() < 1 / 3 else _other((*wanted.target.entries, 2), rng)
+
+    return tuple(tuple(entry() for _ in range(columns)) for _ in range(rows))
+
+
+def _sound(rows: Rows) -> bool:
+    """No two equal rows or columns, and none of zeros (rule D3); a line of one entry may be 0."""
+    for lines in (rows, tuple(zip(*rows, strict=True))):
+        if len(set(lines)) < len(lines) or (len(lines[0]) > 1 and not all(map(any, lines))):
+            return False
+    return True
+
+
+def _ordered(rows: Rows, order: Integers) -> Rows:
+    return tuple(rows[i] for i in order if i < len(rows))
+
+
+def _dot(a: Integers, b: Integers) -> int:
+    return sum(x * y for x, y in zip(a, b, strict=True))
+
+
+__all__ = ["TARGETS", "Band", "Level", "SoftmaxKind", "Target", "balanced", "draw_givens"]

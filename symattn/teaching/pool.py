@@ -1,0 +1,146 @@
+"""A pool of variants: all different, equally hard, none hiding a mistake, every one proved before it is handed out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from symattn.errors import InputError, SelfCheckError
+from symattn.exact import Matrix
+from symattn.formula.width import width
+from symattn.foundation.dice import Dice
+from symattn.foundation.identity import digest, identity
+from symattn.page.document import AnswerGrid, all_blocks
+from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.fairness import self_check
+from symattn.teaching.problems import ProblemType, Spec, problem_type
+from symattn.teaching.question import EntriesAnswer, Question, StepAnswer
+
+ENOUGH_DRAWS, MOST_DRAWS = 100, 1000
+"""For one variant: after the first so many, the one least like the others will do; after the second, there is none."""
+
+ROOMY, CROWDED = 50, 5
+"""Beyond so many variants the search for one unlike all others is shorter by this factor: it seldom finds one."""
+
+OVERLAP = {"starter": 0.4, "standard": 0.3, "long": 0.3}
+"""The largest share of entries that two keys may have in common (rules.md 4.8)."""
+
+
+@dataclass
+class Tally:
+    """How a pool came about: how many were drawn, why some again, and the overlaps above what was wanted."""
+
+    drawn: int = 0
+    refused: dict[str, int] = field(default_factory=dict)
+    alike: list[float] = field(default_factory=list)
+
+    def refuse(self, why: str) -> None:
+        self.refused[why] = self.refused.get(why, 0) + 1
+
+
+def pool(spec: Spec, dice: Dice, tally: Tally | None = None, overlap: float | None = None) -> Iterator[Question]:
+    """Variants without end, the first ones the same however many are taken.
+
+    Keys of numbers overlap in at most the share of entries that the level allows, or `overlap`; where a family has no
+    more room, by as little more as can be found, and the tally tells.  `InputError` when no more can be found at all;
+    `SelfCheckError` if a key does not stand up to its second route.
+    """
+    chosen, tally = problem_type(spec.type), tally or Tally()
+    most = OVERLAP[spec.level] if overlap is None else overlap
+    key_of = chosen.key or (lambda content: ())
+    family = chosen.family(spec, dice.rng("family"))
+    seen: set[str] = set()
+    keys: list[tuple[str, ...]] = []
+
+    def likeness(key: tuple[str, ...]) -> float:
+        return max((shared(key, other) for other in keys), default=0.0)
+
+    while True:
+        number = len(seen) + 1
+        enough = ENOUGH_DRAWS if number <= ROOMY else ENOUGH_DRAWS // CROWDED
+        best: tuple[float, tuple[str, ...], Any] | None = None
+        for attempt in range(MOST_DRAWS):
+            if best and (best[0] <= most or attempt >= enough):
+                break
+            tally.drawn += 1
+            rng = dice.rng(number, attempt)
+            content = chosen.draw(spec, rng, number, family)
+            found = (likeness(key := key_of(content)), key, content)
+            if found[0] > most and chosen.relabellings:
+                others = [(likeness(k), k, m) for k, m in chosen.relabellings(content, spec, rng)]
+                if others:
+                    least, key, made = min(others, key=lambda f: f[0])
+                    found = (least, key, made())
+            if identity(chosen.freeze(found[2])) in seen:
+                tally.refuse("the same as another")
+            elif best and found[0] >= best[0]:
+                tally.refuse("a key too much like another one")
+            elif not spec.given and (complaint := chosen.complaint(found[2], family)):
+                tally.refuse(complaint)
+            else:
+                best = found
+        if best is None:
+            raise InputError(_exhausted(spec, len(seen), tally))
+        overlapping, key, content = best
+        if overlapping > most:
+            tally.alike.append(overlapping)
+        question = chosen.make(content)
+        prove(question, chosen)
+        seen.add(identity(question.frozen))
+        keys.append(key)
+        yield question
+
+
+def _exhausted(spec: Spec, found: int, tally: Tally) -> str:
+    why = max(tally.refused, key=lambda reason: tally.refused[reason], default="")
+    numbers = "all with the numbers given" if spec.given else f"most often refused: {why}"
+    return (
+        f"After {found} variants of {spec.type} {MOST_DRAWS} more draws gave none that may be set ({numbers}): "
+        "ask for fewer, or for larger sizes."
+    )
+
+
+def shared(one: Sequence[str], other: Sequence[str]) -> float:
+    """The share of entries that two keys have in common, position by position."""
+    same = sum(a == b for a, b in zip(one, other, strict=False))
+    return same / max(min(len(one), len(other)), 1)
+
+
+# ------------------------------------------------------------------------------------------------ proving
+
+
+def prove(question: Question, chosen: ProblemType[Any, Any]) -> None:
+    """Every variant proves itself before it is written; `SelfCheckError` says what does not hold."""
+    if question.problem is not None:
+        self_check(question.problem.derivation)
+    again = chosen.make(chosen.thaw(question.frozen, "A variant"))
+    if digest(list(again.entries())) != digest(list(question.entries())):
+        raise SelfCheckError(f"A variant of {question.type} does not come out of its frozen form as it went in.")
+    for part in question.parts:
+        for block in all_blocks(part.ask):
+            if isinstance(block, AnswerGrid):
+                _fits(question, part.answer, block)
+    chosen.prove(question)
+
+
+ROOM = {"integer": 2.2, "decimal": 5.0, "fraction": 3.0}
+"""The widest answer for a box, in em of print, of which handwriting takes about 5 mm each (rules.md 6.1)."""
+
+
+def _fits(question: Question, answer: object, grid: AnswerGrid) -> None:
+    if not isinstance(answer, StepAnswer | EntriesAnswer) or question.problem is None or grid.kind not in ROOM:
+        return
+    result = question.problem[answer.step].result
+    if not isinstance(result, Matrix) or grid.kind == "decimal":
+        return
+    wording = Wording(question.problem.derivation, question.problem.notation)
+    for i, row in enumerate(result.rows, 1):
+        for j, x in enumerate(row, 1):
+            if width(wording.number(x)) > ROOM[grid.kind]:
+                raise SelfCheckError(
+                    f"The answer {x} to {answer.step} ({i}, {j}) is too wide for its box ({grid.kind})."
+                )
+
+
+__all__ = ["OVERLAP", "Tally", "pool", "prove", "shared"]

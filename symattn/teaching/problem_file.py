@@ -1,0 +1,265 @@
+"""Problem files: givens, mechanism, notation and what is asked, as a person writes them in TOML.
+
+The examples are such files too, with errata and with what differs between the note as written and corrected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Any
+
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms import Settings, custom, mechanism, mechanisms
+from symattn.derivation.mechanisms.backward import gradient
+from symattn.errors import InputError, ReadError
+from symattn.exact import AnyMatrix, Matrix, Outline, Size, exact, is_symbolic, matrix
+from symattn.exact.outside import listed
+from symattn.exact.reading import read
+from symattn.foundation.files import read_toml
+from symattn.foundation.typed import Absent, Between, Key, OrOne, Place, ReadBy, Rest
+from symattn.foundation.typed import read as read_data
+from symattn.page.notation import MatrixNames, Notation, load_notation
+from symattn.teaching.problem import Erratum, Problem
+
+SETTINGS = frozenset(f.name for f in fields(Settings))
+NOTHING: Mapping[str, str] = MappingProxyType({})
+OF_CUSTOM = frozenset({"arithmetic"})
+"""The settings of a program of steps, which say all else themselves."""
+
+Stated = Annotated[Mapping[str, Any], Rest(Settings)]
+Tables = tuple[Mapping[str, Any], ...]
+
+
+def _mechanism(data: object, place: Place) -> str:
+    if not isinstance(data, str):
+        raise place.wrong(data, f"one of {', '.join(mechanisms())} or custom")
+    if data != "custom":
+        mechanism(data)  # says what there is
+    return data
+
+
+def _notation(data: object, place: Place) -> str | Path:
+    if not isinstance(data, str | Path):
+        raise place.wrong(data, "the name of a notation or of a .toml file")
+    load_notation(data)  # says what is wrong with it
+    return data
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What is asked for: which steps (all, where none is named), exact or with so many places."""
+
+    steps: tuple[str, ...] = ()
+    exact: bool = True
+    places: Annotated[int, Between(0, 50)] | None = None
+
+
+@dataclass(frozen=True)
+class Assume:
+    """What is assumed of letters."""
+
+    positive: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Mode:
+    """What holds as written or corrected only: settings, names of matrices, more steps."""
+
+    names: Mapping[str, MatrixNames] = field(default_factory=dict)
+    steps: Annotated[Tables, Key("step")] = ()
+    settings: Stated = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ProblemFile:
+    """What a problem file says, read and checked but not worked out."""
+
+    name: Annotated[str, Absent()] = ""
+    mechanism: Annotated[str, ReadBy(_mechanism)] = "self_attention"
+    title: str = ""
+    notation: Annotated[str | Path, ReadBy(_notation)] = "standard"
+    given: Mapping[str, Any] = field(default_factory=dict)
+    ask: Ask = Ask()
+    steps: Annotated[Tables, Key("step")] = ()
+    gradients: Annotated[Tables, Key("gradient")] = ()
+    introduction: Annotated[tuple[str, ...], OrOne()] = ()
+    assume: Assume = Assume()
+    miniature: Mapping[str, Any] | None = None
+    as_written: Mode = Mode()
+    corrected: Mode = Mode()
+    errata: Annotated[tuple[Erratum, ...], Key("erratum")] = ()
+    source: str = ""
+    seed: int = 1
+    settings: Stated = field(default_factory=dict)
+    places: Annotated[Mapping[str, str], Absent()] = field(default_factory=dict)
+    """What the tables of steps and of gradients are called, where they came from Python and not from a file."""
+
+    def problem(
+        self,
+        *,
+        corrected: bool = True,
+        notation: Notation | None = None,
+        settings: Mapping[str, object] | None = None,
+        symbolic: bool = False,
+        sizes: Mapping[str, Size] | None = None,
+        miniature: bool = False,
+    ) -> Problem:
+        """Work it out.
+
+        `corrected` or as written, where the file has errata; `notation` instead of its own; `settings` over its own;
+        `symbolic` replaces the givens by named entries (or by shapes alone, where `sizes` has letters);
+        `miniature` takes the small numbers that stand for a note that has none.
+        """
+        own = load_notation(self.notation)
+        mode = self.corrected if corrected else self.as_written
+        if miniature:  # smaller numbers may go with fewer heads
+            small = {key: value for key, value in self._small.items() if key in SETTINGS}
+            mode = replace(mode, settings={**mode.settings, **small})
+        if notation is None:
+            own = replace(own, names={**own.names, **mode.names})
+        used = notation or own
+        chosen = self._settings(mode, used, notation is not None, settings or {})
+        with custom.located(self.name if self.name.endswith(".toml") else ""):
+            derivation, name = self._derive(mode, chosen, symbolic, sizes or {}, miniature)
+            for step in self.ask.steps:
+                derivation[step]  # names what there is, if there is no such step
+        return Problem(
+            title=self.title,
+            mechanism=name,
+            derivation=derivation,
+            notation=used,
+            asked=self.ask.steps,
+            exact=self.ask.exact,
+            places=used.decimals if self.ask.places is None else self.ask.places,
+            introduction=self.introduction,
+            errata=self.errata if notation is None else (),
+            corrected=corrected or notation is not None,
+        )
+
+    @property
+    def _small(self) -> Mapping[str, Any]:
+        """The miniature: givens, and settings of its own."""
+        if self.miniature is None:
+            raise InputError(f"{self.name} has no miniature; it has numbers of its own, or none at all.")
+        return self.miniature
+
+    def _settings(self, mode: Mode, notation: Notation, foreign: bool, over: Mapping[str, object]) -> Settings:
+        """The notation's way of going about it, then the file's own, then what the mode and the caller say."""
+        layout = {"by", "order", "scores", "orientation"} if foreign else set()
+        stated = {key: value for key, value in {**self.settings, **mode.settings}.items() if key not in layout}
+        if self.mechanism == "custom":
+            for key in (*stated, *over):
+                if key not in OF_CUSTOM:
+                    raise InputError(
+                        f"A custom problem has no setting {key!r}, for its steps say how they are worked out; "
+                        f"{', '.join(OF_CUSTOM)} can be set."
+                    )
+            return Settings.read({**stated, **over})
+        chosen = mechanism(self.mechanism)
+        return Settings.read({**chosen.defaults, **chosen.layout(notation.settings), **stated, **over})
+
+    def _derive(
+        self,
+        mode: Mode,
+        settings: Settings,
+        symbolic: bool,
+        sizes: Mapping[str, Size],
+        miniature: bool,
+    ) -> tuple[Derivation, str]:
+        name, given = self.mechanism, self.given
+        if miniature:
+            given = {key: value for key, value in self._small.items() if key not in SETTINGS}
+        upstream = {gradient(of) for of in custom.upstreams(self.gradients, self.places)}
+        positive = frozenset(self.assume.positive)
+        if name != "custom" and (
+            unknown := [key for key in given if not mechanism(name).has_given(key) and key not in upstream]
+        ):
+            raise mechanism(name).no_given(unknown[0], settings)
+        givens = {key: read_given(key, value, positive) for key, value in given.items()}
+        if name == "custom":
+            if symbolic or sizes:
+                raise InputError("A custom problem uses the givens it has; put symbols among them.")
+            steps = [*self.steps, *mode.steps]
+            d = custom.run(givens, steps, arithmetic=settings.arithmetic, gradients=self.gradients, places=self.places)
+            return d, name
+        chosen = mechanism(name)
+        own = load_notation(self.notation).settings.get("orientation", "rows")
+        givens = _turned(givens, str(self.settings.get("orientation", own)), settings)
+        if sizes and not symbolic and any(isinstance(given, Matrix) for given in givens.values()):
+            raise InputError(f"{self.name} has numbers: to choose its sizes, have it in letters as well (--symbolic).")
+        aside = {key: given for key, given in givens.items() if key in upstream - set(chosen.shapes(settings))}
+        givens = {key: given for key, given in givens.items() if key not in aside}
+        if symbolic or sizes:
+            settings = replace(settings, rounding=None)  # letters have no decimals
+            known = chosen.sizes(givens, settings) if givens else {}
+            named = {s: s for shape in chosen.givens.values() for s in shape}
+            givens, aside = chosen.symbolic({**named, **known, **sizes}, settings), {}
+        derivation = chosen.run(givens, settings, staged=symbolic or bool(sizes))
+        if aside:
+            derivation = replace(derivation, givens={**derivation.givens, **aside})
+        return custom.differentiated(derivation, self.gradients, self.places), name
+
+
+def read_problem_file(path: Path) -> ProblemFile:
+    """Read a problem file; `InputError` says what is wrong with it, and where."""
+    return problem_file(read_toml(path), path.name)
+
+
+def problem_file(data: Mapping[str, Any], name: str, places: Mapping[str, str] = NOTHING) -> ProblemFile:
+    """What a problem file says, from its contents; `name` and `places` are what errors call it and its tables."""
+    file = read_data(ProblemFile, data, name)
+    return replace(file, name=name, title=file.title or name, places=places)
+
+
+def read_given(name: str, value: object, positive: frozenset[str] = frozenset()) -> AnyMatrix:
+    """A given matrix: rows of entries, in which letters are symbols; or {rows = …, columns = …}, its shape alone."""
+    if isinstance(value, Mapping):
+        if set(value) != {"rows", "columns"}:
+            raise InputError(f"Given {name}: a shape is {{rows = …, columns = …}}.")
+        rows, columns = (_size(name, value[key]) for key in ("rows", "columns"))
+        return Outline((rows, columns))
+    value = listed(value)
+    if isinstance(value, list):
+        nested = value if value and isinstance(value[0], list) else [value]
+        value = [
+            [_entry(name, x, i, j, positive) for j, x in enumerate(row, 1)] if isinstance(row, list) else row
+            for i, row in enumerate(nested, 1)
+        ]
+    try:
+        return matrix(value)
+    except InputError as error:
+        raise InputError(f"Given {name}: {error}") from error
+
+
+def _entry(name: str, x: object, i: int, j: int, positive: frozenset[str]) -> object:
+    try:
+        value = read(x, symbols=True).value if isinstance(x, str) else exact(x)
+    except ReadError as error:
+        raise InputError(f"Given {name}, entry ({i}, {j}), {x!r}, cannot be read: {error}") from error
+    except InputError as error:
+        raise InputError(f"Given {name}, entry ({i}, {j}): {error}") from error
+    if positive and is_symbolic(value):
+        import sympy
+
+        swaps = {s: sympy.Symbol(s.name, positive=True) for s in value.free_symbols if s.name in positive}
+        return value.xreplace(swaps)
+    return value
+
+
+def _size(name: str, size: object) -> Size:
+    if isinstance(size, bool) or not isinstance(size, int | str) or (isinstance(size, int) and size < 1):
+        raise InputError(f"Given {name}: {size!r} is not a size; a number from 1 or a letter was expected.")
+    return size
+
+
+def _turned(givens: Mapping[str, AnyMatrix], written: str, settings: Settings) -> dict[str, AnyMatrix]:
+    """The givens as the settings want them: transposed, if they were written for the other orientation."""
+    if written == settings.orientation:
+        return dict(givens)
+    return {name: given.T for name, given in givens.items()}
+
+
+__all__ = ["ProblemFile", "problem_file", "read_given", "read_problem_file"]

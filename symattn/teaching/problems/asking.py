@@ -1,0 +1,216 @@
+"""What problem types share that have no derivation behind them: sentences with formulas, choices, and their keys."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from functools import reduce
+from importlib import resources
+from typing import Any, Literal, TypeVar
+
+from symattn.derivation.derivation import Derivation
+from symattn.errors import InputError
+from symattn.exact import Matrix, Value
+from symattn.formula import Blank, CellKind, Formula, ListOf, Name, Relation, Scope, read_formula, written
+from symattn.foundation.languages import filled, message
+from symattn.foundation.typed import read
+from symattn.page.document import (
+    Block,
+    Choices,
+    Display,
+    Inlines,
+    ItemList,
+    Math,
+    Paragraph,
+    Sentence,
+    Table,
+    listing,
+    places_of,
+    sentence,
+)
+from symattn.page.notation import Notation, load_notation
+from symattn.teaching.explanation.page import rows_of
+from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.problems.base import Spec
+from symattn.teaching.question import ChoiceAnswer, Mark, MatrixAnswer, Option, Part
+
+MATRICES = ("X", "W_Q", "W_K", "W_V", "Q", "K", "V", "S", "A", "Z")
+_ROW = re.compile(r"([xqkvaz])_(\w)")
+_ENTRY = re.compile(r"([sa])_\{(\w),(\w)\}")
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+class Prose:
+    """Sentences in the signs of a notation.
+
+    `say("The score $s_{1,2}$ is $found$.", found=…)`: between dollar signs stand formulas, in which Q, W_Q, q_2, a_i
+    and s_{1,2} are written as the notation has them, and words stand for what is handed in.  {row} is a number, a text
+    or a sentence that is handed in; numbers and texts may stand in formulas too: $q_{row}$.
+    """
+
+    def __init__(self, notation: Notation) -> None:
+        self.notation = notation
+        self.wording = Wording(Derivation({}), notation)
+        self.number = self.wording.number
+        self.values = self.wording.values
+
+    def __call__(self, text: str, **shown: Formula | Inlines | str | int) -> Inlines:
+        words = {name: x for name, x in shown.items() if isinstance(x, str | int | tuple)}
+        formulas = {name: x for name, x in shown.items() if not isinstance(x, str | int | tuple)}
+        written = {
+            f"${part}$": (Math(self.formula(filled(part, words), **formulas)),) for part in text.split("$")[1::2]
+        }
+        return (Sentence(text, (*written.items(), *places_of(words))),)
+
+    def formula(self, text: str, **shown: Formula) -> Formula:
+        return self._in_signs(read_formula(text, Scope(first=self.notation.first_index)), shown)
+
+    def paragraph(self, text: str, **shown: Formula | Inlines | str | int) -> Paragraph:
+        return Paragraph(self(text, **shown))
+
+    def formulas(self, texts: Sequence[str], last: Literal["", "and"] = "") -> Inlines:
+        """Formulas in a sentence: x_2, x_1, x_3, or k_1 and k_2."""
+        return listing([(Math(self.formula(text)),) for text in texts], last)
+
+    def equation(self, name: str, value: Matrix) -> Formula:
+        """name = its values."""
+        return Relation((self.formula(name), self.values(value)), ("=",))
+
+    def equations(self, **matrices: Matrix) -> Display:
+        """Each matrix by name with its values, next to one another as far as a line goes."""
+        return Display(tuple(rows_of([self.equation(name, value) for name, value in matrices.items()])))
+
+    def row(self, values: Sequence[Value]) -> Formula:
+        """Numbers in round brackets: (2, 0, 1)."""
+        return ListOf(tuple(map(self.number, values)), "(", ",")
+
+    def _in_signs(self, node: Formula, shown: Mapping[str, Formula]) -> Formula:
+        """The formula with every standard name replaced by the notation's, every word by what is shown for it."""
+        if isinstance(node, Name) and (found := shown.get(written(node)) or self._signs(written(node))):
+            return found
+
+        def inside(value: Any) -> Any:
+            if isinstance(value, tuple):
+                return tuple(map(inside, value))
+            return self._in_signs(value, shown) if isinstance(value, Formula) else value
+
+        return replace(node, **{f.name: inside(getattr(node, f.name)) for f in fields(node)})
+
+    def _signs(self, name: str) -> Formula | None:
+        """What a standard name is in this notation: a matrix, a size, a row q_2, an entry s_{1,2}."""
+        if name in MATRICES:
+            return self._read(self.notation.named(name).matrix)
+        if found := _ROW.fullmatch(name):
+            return self._read(self.notation.named(found[1].upper()).row, found[2])
+        if found := _ENTRY.fullmatch(name):
+            return self._read(self.notation.named(found[1].upper()).entry, found[2], found[3])
+        return self.notation.letter_formulas.get(name)
+
+    def _read(self, text: str, i: str = "", j: str = "") -> Formula:
+        given = {"i": i, "j": j, "t": i}
+        numbers = {letter: int(x) for letter, x in given.items() if x.isdigit()}
+        letters: dict[str, Formula] = {letter: Name(x) for letter, x in given.items() if x and not x.isdigit()}
+        return read_formula(text, Scope(numbers, {"n": "n"}, letters, first=self.notation.first_index))
+
+
+def prose(spec_notation: str) -> Prose:
+    return Prose(load_notation(spec_notation))
+
+
+def tokens_are_rows(spec: Spec) -> None:
+    """`InputError` for a notation that has its tokens as columns: these questions are worded for rows."""
+    if spec.chosen_settings().orientation == "columns":
+        raise InputError(
+            f"The problem type {spec.type} is worded for tokens as rows; the notation {spec.notation} has columns."
+        )
+
+
+K = TypeVar("K")
+
+
+def bank(kind: type[K], name: str) -> K:
+    """What stands in the file `name`.toml of this folder."""
+    text = resources.files("symattn.teaching.problems").joinpath(f"{name}.toml").read_text(encoding="utf-8")
+    return read(kind, tomllib.loads(text), f"{name}.toml")
+
+
+def series(items: Iterable[str]) -> str:
+    """a; b; c."""
+    return reduce(lambda before, item: message("{items}; {item}", items=before, item=item), items)
+
+
+def no_sizes(spec: Spec) -> None:
+    """`InputError` for sizes where a problem type has its own."""
+    if spec.sizes:
+        raise InputError(f"The problem type {spec.type} has sizes of its own; {', '.join(spec.sizes)} cannot be set.")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a table: what is asked for, its value, and how that comes about."""
+
+    what: Inlines
+    value: int | Fraction
+    how: Inlines
+
+
+def table_part(
+    name: str, title: Inlines, asked: Inlines, heads: tuple[Inlines, Inlines], lines: Sequence[Line], *marks: Mark,
+    kind: CellKind = "exponential",
+) -> Part:  # fmt: skip
+    """A part with a table whose second column is to be filled in."""
+    blank: Inlines = (Math(Blank(kind)),)
+    return Part(
+        name=name,
+        title=title,
+        ask=(Paragraph(asked), Table(heads, tuple((line.what, blank) for line in lines), row_heads=True)),
+        key=(Table(heads, tuple((line.what, line.how) for line in lines), row_heads=True),),
+        answer=MatrixAnswer(Matrix([[line.value] for line in lines])),
+        marks=marks,
+    )
+
+
+@dataclass(frozen=True)
+class Offer:
+    """One option of a choice, with the sentence of the key that says why it is right or wrong."""
+
+    text: Inlines
+    why: Inlines
+    right: bool = False
+    diagnosis: str = ""
+
+
+def choice(offers: Sequence[Offer], several: bool = False) -> ChoiceAnswer:
+    return ChoiceAnswer(tuple(Option(o.text, o.right, o.diagnosis) for o in offers), several)
+
+
+def choices(offers: Sequence[Offer], several: bool = False) -> Choices:
+    """What the student sees."""
+    return Choices(tuple(o.text for o in offers), several)
+
+
+def choices_key(offers: Sequence[Offer], several: bool = False) -> tuple[Block, ...]:
+    """The same with the right ones ticked, and a sentence for each."""
+    ticked = frozenset(i for i, o in enumerate(offers) if o.right)
+    reasons = tuple(sentence("{letter}: {reason}", letter=LETTERS[i], reason=o.why) for i, o in enumerate(offers))
+    return (Choices(tuple(o.text for o in offers), several, ticked), ItemList(reasons))
+
+
+__all__ = [
+    "LETTERS",
+    "Line",
+    "Offer",
+    "Prose",
+    "bank",
+    "choice",
+    "choices",
+    "choices_key",
+    "no_sizes",
+    "prose",
+    "series",
+    "table_part",
+    "tokens_are_rows",
+]

@@ -1,0 +1,185 @@
+"""What problem types share: what one is asked for, and what one offers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from math import isqrt
+from types import MappingProxyType
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.mechanisms.base import mask_keep, scale_op
+from symattn.errors import InputError, offered
+from symattn.foundation.typed import Between, Place, plain, read
+from symattn.page.notation import load_notation
+from symattn.teaching.question import Content, Json, Question
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+LARGEST_SIZE = 10_000
+DEFAULT_SIZES: Mapping[str, int] = {"n": 3, "m": 3, "d_model": 5, "d_k": 4, "d_v": 2}
+"""All different but for n and m, and d_k a square: then wrong ways give other answers than the right one."""
+
+SIZES: Mapping[str, Mapping[str, int]] = {
+    "starter": {"n": 3, "m": 3, "d_model": 4, "d_k": 2, "d_v": 2},
+    "standard": DEFAULT_SIZES,
+    "long": {"n": 4, "m": 4, "d_model": 5, "d_k": 4, "d_v": 2},
+}
+"""What each level takes where no sizes are stated (rules.md 4.8)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shared:
+    """What all questions of an exam may have in common."""
+
+    mechanism: str = ""
+    sizes: Mapping[str, Annotated[int, Between(1, LARGEST_SIZE)]] = field(default_factory=lambda: NOTHING)
+    notation: str = "standard"
+    level: Literal["starter", "standard", "long"] = "standard"
+    softmax: Literal["e", "base 2", "base 3", "equal"] = "e"
+    exact: bool = True
+    places: Annotated[int, Between(0, 50)] = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec(Shared):
+    """What is wanted of a problem type; field by field, what a question in an exam file may say.
+
+    `settings` are those of `symattn.derivation.mechanisms.Settings` that are stated, `options` the problem type's own,
+    `given` the teacher's own matrices instead of random ones.  `softmax` asks for weights that come out pretty: powers
+    of e with whole exponents, base 2 or 3 with terminating decimals, or equal scores.
+    """
+
+    type: str = "full"
+    settings: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    given: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+    options: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+
+    def chosen_settings(self) -> Settings:
+        """The mechanism's settings, then the notation's, then those stated.
+
+        Those that make numbers come out are for random numbers that stay exact; a base among them is left out where
+        weights are no powers.  On the starter level scores are not scaled where √d_k would be irrational.
+        """
+        chosen = mechanism(self.mechanism)
+        stated = self.settings.get("arithmetic")
+        drawn = dict(chosen.drawn) if not self.given and stated in (None, "exact") else {}
+        if drawn and stated == "exact":
+            drawn |= chosen.drawn_exactly
+        if self.settings.get("weights", "softmax") != "softmax":
+            drawn.pop("base", None)
+        if "angles" in self.settings:  # those that are drawn have exact cosines and sines; others need not
+            drawn.pop("arithmetic", None)
+        preset = {**chosen.defaults, **drawn, **chosen.layout(load_notation(self.notation).settings)}
+        if self.level == "starter" and isqrt(d_k := self.chosen_sizes().get("d_k", 1)) ** 2 != d_k:
+            preset.setdefault("scale", "none")
+        base = {"base": int(self.softmax[-1])} if self.softmax.startswith("base") else {}
+        return Settings.read({**preset, **base, **self.settings})
+
+    def chosen_sizes(self) -> dict[str, int]:
+        """The sizes that the mechanism has: as stated, else the defaults (as many keys as queries)."""
+        chosen = mechanism(self.mechanism)
+        stated = {**({"m": self.sizes["n"]} if "n" in self.sizes else {}), **self.sizes}
+        if unknown := [name for name in self.sizes if name not in {*DEFAULT_SIZES, *chosen.letters}]:
+            known = dict.fromkeys((*DEFAULT_SIZES, *chosen.letters))
+            raise InputError(f"There is no size {unknown[0]!r}; {offered(unknown[0], known, 'the sizes are {}')}")
+        usual = {**SIZES[self.level], **chosen.default_sizes, **stated}
+        return {name: size for name, size in usual.items() if name in chosen.letters}
+
+
+C = TypeVar("C")
+"""The content of a variant: a frozen dataclass of the problem type's own."""
+F = TypeVar("F")
+"""What the variants of one family share: a band of difficulty, positions to be balanced."""
+
+Key = tuple[str, ...]
+Relabellings = Callable[[C, Spec, random.Random], Iterator[tuple[Key, Callable[[], C]]]]
+
+Family = Content
+"""A family in JSON."""
+
+
+def _no_family(spec: Spec, rng: random.Random) -> Any:
+    return {}
+
+
+@dataclass(frozen=True)
+class ProblemType(Generic[C, F]):
+    """One way of asking.
+
+    `content` is the dataclass of what a variant is made from; an exam keeps that as JSON, with the fields for keys.
+    `draw` makes the content of a variant, everything that is random; `make` makes the question of it and draws
+    nothing, so that a frozen variant comes out the same for ever.  `family` fixes what all variants of a pool share.
+    `complaint` says why a content may not be set, "" if it may; `prove` raises `SelfCheckError` if the key is wrong.
+    `key` gives the entries that two variants may share only in part (rules.md 4.8), where keys are numbers; other keys,
+    such as letters of choices, are alike by nature.  `relabellings` gives other keys of equally hard contents, and what
+    makes each of these.  `options` are its own settings, each with its default and a word on what it does; `defaults`
+    are its own choices for the fields of `Spec`, and `presets` further ones for every value of its option `what`, by
+    which such a type chooses the mechanism.
+    """
+
+    name: str
+    title: str
+    draw: Callable[[Spec, random.Random, int, F], C]
+    make: Callable[[C], Question]
+    content: type[C] = dict  # type: ignore[assignment]  # JSON, where a type has no dataclass
+    family: Callable[[Spec, random.Random], F] = _no_family
+    complaint: Callable[[C, F], str] = lambda content, family: ""
+    prove: Callable[[Question], None] = lambda question: None
+    key: Callable[[C], Key] | None = None
+    relabellings: Relabellings[C] | None = None
+    options: Mapping[str, tuple[Json, str]] = field(default_factory=lambda: NOTHING)
+    defaults: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: NOTHING)
+
+    def freeze(self, content: C) -> Content:
+        """A content as JSON."""
+        frozen: Content = plain(content)
+        return frozen
+
+    def thaw(self, frozen: Content, where: str) -> C:
+        """The content that was frozen; `InputError` begins with `where` it came from."""
+        return read(self.content, frozen, where)
+
+    def spec(self, stated: Mapping[str, Any], where: str | Place = "") -> Spec:
+        """What was stated, over this type's own choices; `InputError` names what is unknown or out of range."""
+        read(Spec, stated, where)
+        preset = self._preset(stated.get("options", NOTHING))
+        chosen = {**preset.get("settings", NOTHING), **stated.get("settings", NOTHING)}
+        spec = read(Spec, {**self.defaults, **preset, **stated, "type": self.name, "settings": chosen})
+        usual = "attention" if spec.level == "starter" else "self_attention"
+        spec = replace(spec, mechanism=mechanism(spec.mechanism or usual).name)
+        if preset and spec.mechanism != preset["mechanism"]:
+            raise InputError(
+                f"What {self.name} asks for here is worked out with {preset['mechanism']}, not with {spec.mechanism}; "
+                "say it by the option what, and leave the mechanism out."
+            )
+        for name, value in spec.options.items():
+            if name not in self.options:
+                tail = offered(name, self.options, "its options are: {}")
+                raise InputError(f"The problem type {self.name} has no option {name!r}; {tail}")
+            read(_OPTION[type(self.options[name][0])], value, f"The option {name} of {self.name}")
+        settings, sizes = spec.chosen_settings(), spec.chosen_sizes()
+        if "d_k" in sizes:
+            scale_op(settings.scale, sizes)
+        keep = mask_keep(settings.mask, sizes.get("n", 1), sizes.get("m", sizes.get("n", 1)))
+        if settings.empty == "undefined" and (blind := [i for i, row in enumerate(keep or (), 1) if not any(row)]):
+            raise InputError(f"By the mask {settings.mask!r}, query {blind[0]} sees nothing; empty = 'zero' allows it.")
+        return spec
+
+    def _preset(self, options: Mapping[str, Json]) -> Mapping[str, Any]:
+        """The choices that go with what is asked for."""
+        if not self.presets:
+            return NOTHING
+        what = options.get("what", self.options["what"][0])
+        if not isinstance(what, str) or what not in self.presets:
+            tail = offered(what, self.presets, "one of {} was expected")
+            raise InputError(f"The option what of {self.name} is {what!r}; {tail}")
+        return self.presets[what]
+
+    def option(self, spec: Spec, name: str) -> Any:
+        return spec.options.get(name, self.options[name][0])
+
+
+_OPTION: Mapping[type, Any] = {int: int, str: str, bool: bool, list: tuple[object, ...]}

@@ -1,0 +1,22 @@
+"""The parts of a Transformer block beside attention, and whole blocks (rules.md 5, type 13)."""
+
+from symattn.teaching.problems.variety import Asked, variety
+
+TYPE = variety(
+    "block",
+    "Residual, layer norm, feed-forward network; whole blocks",
+    {
+        "after-attention": Asked(
+            "block_after_attention",
+            "Attention has been worked out: its inputs and its outputs are given. Work out the rest of the block.",
+        ),
+        "layer-norm": Asked("layer_norm", "Normalise every token over its own features."),
+        "rms-norm": Asked("rms_norm", "Divide every token by the root of the mean of its squares."),
+        "feed-forward": Asked("feed_forward", "Work out the feed-forward network, every token for itself."),
+        "encoder": Asked(
+            "encoder_block",
+            "Work out one block of an encoder, from its inputs to its outputs.",
+            {"softmax": "base 3"},  # weights are fractions, and norms can be
+        ),
+    },
+)

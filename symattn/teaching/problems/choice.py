@@ -1,0 +1,485 @@
+"""Multiple choice whose wrong options are what misconceptions lead to (rules.md 5, type 5).
+
+With `several`, the options are ways of working, among them some that look wrong and are right (rules.md 2.6).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from symattn.derivation.derivation import Derivation, Step, Style
+from symattn.derivation.misconceptions import Misconception, misconceptions
+from symattn.derivation.misconceptions.base import Instead
+from symattn.derivation.misconceptions.slips import SLIPS, slips
+from symattn.derivation.ops import MatMul
+from symattn.derivation.ops.turning import turned, turned_step
+from symattn.errors import InputError, SelfCheckError
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, decimal_text
+from symattn.exact.approximate import approximate
+from symattn.formula import Formula, Name, Relation, decimal, shortest
+from symattn.formula.width import width
+from symattn.foundation.dice import sample, shuffled
+from symattn.page.document import Inlines, Math, Paragraph, Words, sentence
+from symattn.teaching.explanation.parts import conventions, wording_of
+from symattn.teaching.explanation.steps import LINE, ends_within, step_title
+from symattn.teaching.explanation.wording import Wording, terminates
+from symattn.teaching.fairness.separation import LEAST, Separation
+from symattn.teaching.problem import Problem
+from symattn.teaching.problems import derived
+from symattn.teaching.problems.asking import LETTERS, Offer, choice, choices, choices_key, tokens_are_rows
+from symattn.teaching.problems.base import ProblemType, Spec
+from symattn.teaching.problems.derived import numbers
+from symattn.teaching.problems.remarks import diagnosis
+from symattn.teaching.problems.ways import BY_ID, WAYS, Way, carried_out
+from symattn.teaching.question import ChoiceAnswer, Mark, OneLess, Part, Question
+
+FIRST = ("A", "Z", "S'", "S", "formula", "M", "V", "Q", "K")
+"""What is asked about where there is not room for everything."""
+
+FORMULAS = ("S", "Z")
+"""Whose formula may be asked for."""
+
+ORDER = ("formula", "Q", "K", "V", "S", "S'", "M", "A", "Z")
+WRONG: Mapping[str, int] = {"starter": 3, "standard": 3, "long": 4}
+"""How many wrong options there are."""
+
+MOST_ITEMS = 12
+WAYS_SHOWN = 5
+REDRAWN = 60
+BLOCKS = 12
+SHORT = 4
+"""A decimal with so many places is short."""
+MORE = 8
+"""How many places more a small number may get."""
+
+Row = tuple[Value, ...]
+
+
+# ------------------------------------------------------------------------------------------------ drawing
+
+
+@dataclass(frozen=True)
+class Family(derived.Family):
+    """What derivations share, and where the right options stand, item by item and variant by variant."""
+
+    places: tuple[tuple[int, ...], ...] = ()
+
+
+def family(spec: Spec, rng: random.Random) -> Family:
+    shared = derived.family(spec, rng)
+    places = tuple(balanced_places(rng, WRONG[spec.level] + 1) for _ in range(MOST_ITEMS))
+    return Family(**vars(shared), places=places)
+
+
+def balanced_places(rng: random.Random, options: int) -> tuple[int, ...]:
+    """Where the right one of so many options stands, variant by variant: each place once in every `options`."""
+    return tuple(place for _ in range(BLOCKS) for place in shuffled(rng, range(options)))
+
+
+# ------------------------------------------------------------------------------------------------ content
+
+
+@dataclass(frozen=True)
+class RowItem:
+    """One token's row of a step is to be found.
+
+    Of the `options`, "" is the right one; others are the misconceptions that lead to them, or slips as "A2 1 5": the
+    slip, the entry of the row, its value.
+    """
+
+    kind: Literal["row"]
+    step: str
+    token: int
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FormulaItem:
+    """The formula of a step is to be found; "" is the right one, the others are misconceptions."""
+
+    kind: Literal["formula"]
+    step: str
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class WaysItem:
+    """The ways of working out a step that give its result are to be found, all of them."""
+
+    kind: Literal["ways"]
+    step: str
+    options: tuple[str, ...]
+
+
+Item = RowItem | FormulaItem | WaysItem
+
+
+@dataclass(frozen=True)
+class Content(derived.Content):
+    """A derivation, and what is asked of it."""
+
+    several: bool
+    items: tuple[Item, ...]
+
+
+def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
+    count, several = TYPE.option(spec, "items"), TYPE.option(spec, "several")
+    if not 1 <= count <= MOST_ITEMS:
+        raise InputError(f"The option items of choice is {count}; a number from 1 to {MOST_ITEMS} was expected.")
+    if several:
+        tokens_are_rows(spec)
+    for _ in range(REDRAWN):
+        drawn = derived.content(spec, rng, number, family)
+        found = derived.made(drawn).separation
+        items = _several(found, count, number, rng) if several else _items(found, spec, number, rng, family)
+        if items is not None:
+            return Content(**vars(drawn), several=several, items=tuple(items))
+    raise InputError(f"No variant of {spec.mechanism} with these sizes gives enough different wrong options.")
+
+
+def _items(found: Separation, spec: Spec, number: int, rng: random.Random, family: Family) -> list[Item] | None:
+    """The items of a variant; None if one of them has too few wrong options on a side of the right one."""
+    wrong = WRONG[spec.level]
+    there = {step.name for step in found.derivation if isinstance(step.result, Matrix)}
+    slots = [slot for slot in FIRST if slot in there or (slot == "formula" and there.issuperset(FORMULAS))]
+    count = TYPE.option(spec, "items")
+    kinds = sorted((slots[k % len(slots)] for k in range(count)), key=ORDER.index)
+    items: list[Item] = []
+    for k, kind in enumerate(kinds):
+        place = family.places[k][(number - 1) % len(family.places[k])]
+        item: Item | None
+        if kind == "formula":
+            item = _formula_item(found, FORMULAS[(number + kinds[:k].count(kind)) % 2], place, wrong, rng)
+        else:
+            asked = [i.token for i in items if isinstance(i, RowItem) and i.step == kind]
+            item = _row_item(found, kind, number + k, asked, place, wrong, rng)
+        if item is None:
+            return None
+        items.append(item)
+    return items
+
+
+def _formula_item(found: Separation, name: str, place: int, wrong: int, rng: random.Random) -> FormulaItem | None:
+    rules = [m.id for m, _ in rewritten(found.derivation, name)]
+    if len(rules) < wrong:
+        return None
+    options = sample(rng, rules, wrong)
+    return FormulaItem("formula", name, (*options[:place], "", *options[place:]))
+
+
+def rewritten(d: Derivation, name: str) -> Iterator[tuple[Misconception, Step]]:
+    """The misconceptions that are a formula of their own for a step, such as K Qᵀ for the scores."""
+    rows = d if d.orientation == "rows" else turned(d)
+    right = rows[name]
+    seen = [_formula(right)]
+    for m in misconceptions().values():
+        step = (m.change(rows) or {}).get(name) if m.at == name else None
+        if step and not isinstance(step.op, Instead) and _formula(step) not in seen:
+            seen.append(_formula(step))
+            yield m, step if d.orientation == "rows" else turned_step(step)
+
+
+def _formula(step: Step) -> Formula:
+    return step.op.written(Style(), *(Name(str(operand)) for operand in step.operands))
+
+
+def _row_item(
+    found: Separation, name: str, turn: int, asked: Sequence[int], place: int, wrong: int, rng: random.Random
+) -> RowItem | None:
+    """One token's row of a step; the token takes turns, but for those whose row gives too few wrong options."""
+    tokens = len(_by_token(found.derivation, numbers(found.derivation.value(name))))
+    for shift in range(tokens):
+        token = (turn + shift) % tokens
+        if token not in asked and (options := _options(found, name, token, place, wrong, rng)) is not None:
+            return RowItem("row", name, token, tuple(options))
+    return None
+
+
+def _options(found: Separation, name: str, token: int, place: int, wrong: int, rng: random.Random) -> list[str] | None:
+    """Diagnoses in the order of their values, "" for the right one at its place; None if there are too few."""
+    key = row_of(found.derivation, name, token)
+    kept: list[tuple[str, Row]] = []
+    for id, row in _candidates(found, name, token, rng):
+        if all(_apart(row, other) for other in (key, *(r for _, r in kept))):
+            kept.append((id, row))
+    below = [c for c in kept if _size(c[1]) < _size(key)]
+    above = [c for c in kept if _size(c[1]) > _size(key)]
+    if len(below) < place or len(above) < wrong - place:
+        return None
+    chosen = sorted([*below[:place], *above[: wrong - place]], key=lambda c: _size(c[1]))
+    look = _whole if _exactly([key, *(row for _, row in chosen)]) else _short
+    if not any(look(row) == look(key) for _, row in chosen):
+        return None  # the right one would be the odd one out
+    ids = [id for id, _ in chosen]
+    return [*ids[:place], "", *ids[place:]]
+
+
+def _candidates(found: Separation, name: str, token: int, rng: random.Random) -> Iterator[tuple[str, Row]]:
+    """What people write there: first those who go wrong at this very step, then others, then slips."""
+    right = numbers(found.derivation.value(name))
+    written = [(w, w.value(name)) for w in found.wrongs if w.first is not None]
+    fitting = [
+        w
+        for w, value in written
+        if isinstance(value, Matrix) and value.shape == right.shape and (_hides(right) or not _hides(value))
+    ]
+    own = [w for w in fitting if w.first == name]
+    for group in (
+        [w for w in own if w.misconception.prior != "low"],
+        [w for w in fitting if w.first != name and w.misconception.core],
+        [w for w in own if w.misconception.prior == "low"],
+    ):
+        yield from ((w.misconception.id, row_of(w.derivation, name, token)) for w in shuffled(rng, group))
+    step = found.derivation[name]
+    if isinstance(step.op, MatMul) and all(isinstance(x, int) for x in right):
+        yield from shuffled(rng, list(_slips(found.derivation, name, token)))
+
+
+def _hides(matrix: Matrix) -> bool:
+    return any(x is NEGATIVE_INFINITY for x in matrix)
+
+
+def _slips(d: Derivation, name: str, token: int) -> Iterator[tuple[str, Row]]:
+    """Slips in one entry of a token's row, as "A2 entry value"."""
+    key = row_of(d, name, token)
+    for k in range(len(key)):
+        i, j = (token, k) if d.orientation == "rows" else (k, token)
+        for slip in slips(d, name, i, j):
+            if len(slip.entries) == 1:
+                yield f"{slip.slip.id} {k} {slip.value}", (*key[:k], slip.value, *key[k + 1 :])
+
+
+def _by_token(d: Derivation, matrix: Matrix) -> tuple[Row, ...]:
+    return matrix.rows if d.orientation == "rows" else matrix.T.rows
+
+
+def row_of(d: Derivation, name: str, token: int) -> Row:
+    """What belongs to a token (from 0)."""
+    return _by_token(d, numbers(d.value(name)))[token]
+
+
+def _size(row: Row) -> tuple[float, ...]:
+    """For putting options in order: by the first entry, then by the next."""
+    return tuple(round(approximate(x), 9) for x in row)
+
+
+def _apart(one: Row, other: Row) -> bool:
+    return any(a != b and not abs(a - b) < LEAST for a, b in zip(_size(one), _size(other), strict=True))
+
+
+def _whole(row: Row) -> bool:
+    return all(isinstance(x, int) or x is NEGATIVE_INFINITY for x in row)
+
+
+def _short(row: Row) -> bool:
+    """Whether a row stands as it is among decimals, and nothing in it is rounded."""
+    return all(x is NEGATIVE_INFINITY or ends_within(x, SHORT) for x in row)
+
+
+def _exactly(rows: Sequence[Row]) -> bool:
+    """Whether options can stand as they are: rational numbers all; otherwise all of them become decimals."""
+    return all(isinstance(x, int | Fraction) or x is NEGATIVE_INFINITY for row in rows for x in row)
+
+
+def _several(found: Separation, count: int, number: int, rng: random.Random) -> list[Item] | None:
+    """Ways of working out a step, two or three of which are right."""
+    steps = [name for name in ("S", "S'", "A", "Z") if name in found.derivation][:count]
+    items: list[Item] = []
+    for k, name in enumerate(steps):
+        ways = [w for w in WAYS if w.step == name and w.suits(found.derivation)]
+        right = [w.id for w in ways if w.right]
+        wrong = [w.id for w in ways if not w.right and _fails(w, found.derivation)]
+        many = min(2 + (number + k) % 2, len(right))
+        if many < 1 or len(wrong) < WAYS_SHOWN - many:
+            return None
+        chosen = sample(rng, right, many) + sample(rng, wrong, WAYS_SHOWN - many)
+        items.append(WaysItem("ways", name, tuple(shuffled(rng, chosen))))
+    return items
+
+
+def _fails(way: Way, d: Derivation) -> bool:
+    """Whether a wrong way shows to be wrong in this variant, by enough to be seen."""
+    result, right = carried_out(way, d), numbers(d.value(way.step))
+    if result is None or result.shape != right.shape:
+        return True
+    return any(_apart(a, b) for a, b in zip(result.rows, right.rows, strict=True))
+
+
+# ------------------------------------------------------------------------------------------------ making
+
+
+def make(content: Content) -> Question:
+    problem = derived.problem_of(content, TYPE.title)
+    found = derived.made(content).separation
+    wording = Wording(found.derivation, problem.notation)
+    several = content.several
+    parts: list[Part] = []
+    for number, item in enumerate(content.items):
+        prompt, offers = _asked(item, found, wording, problem)
+        marks = (Mark("B", 2, "one less for every wrong tick", OneLess()),) if several else (Mark("B", 1),)
+        title = step_title(found.derivation[item.step], wording)
+        ask = (Paragraph(prompt), choices(offers, several))
+        key = (Paragraph(prompt), *choices_key(offers, several))
+        parts.append(Part("abcdefghijkl"[number], title, ask, key, choice(offers, several), marks))
+    answers = [part.answer for part in parts if isinstance(part.answer, ChoiceAnswer)]
+    return Question(
+        type=TYPE.name,
+        title=problem.title,
+        introduction=(Paragraph((Words(_SEVERAL if several else _ONE),)),),
+        given=derived.given(problem, wording_of(problem)),
+        parts=tuple(parts),
+        content=content,
+        problem=problem,
+        conventions=conventions(problem, wording_of(problem)),
+        features=derived.measured(problem),
+        positions={f"key {part.name}": LETTERS[min(a.right)] for part, a in zip(parts, answers, strict=True)}
+        if not several
+        else {},
+    )
+
+
+_ONE = (
+    "Tick one option for each question. The answers belong to the one derivation that starts from these matrices. "
+    "Long decimals are rounded."
+)
+_SEVERAL = "Tick every option that gives the right result, whichever way it goes; each question has at least one."
+
+Made = tuple[Inlines, list[Offer]]
+
+
+def _asked(item: Item, found: Separation, wording: Wording, problem: Problem) -> Made:
+    match item:
+        case RowItem():
+            return _row_offers(item, found, wording, problem)
+        case FormulaItem():
+            return _formula_offers(item, found, wording)
+        case WaysItem():
+            return _way_offers(item, wording)
+
+
+def _row_offers(item: RowItem, found: Separation, wording: Wording, problem: Problem) -> Made:
+    name, token, d = item.step, item.token, found.derivation
+    key = row_of(d, name, token)
+    wrongs = {w.misconception.id: w for w in found.wrongs}
+    known = dict(_slips(d, name, token)) if any(" " in id for id in item.options) else {}
+    rows = [
+        key if not id else known[id] if id in known else row_of(wrongs[id].derivation, name, token)
+        for id in item.options
+    ]
+    exact = all(map(_whole, rows)) or (problem.exact and _exactly(rows))
+    offers = []
+    for id, row in zip(item.options, rows, strict=True):
+        numbers = [wording.number(x) if exact else _decimal(x, wording, problem.places) for x in row]
+        text: Inlines = (Math(wording.grid([numbers])),)
+        if not id:
+            offers.append(Offer(text, _derived(d[name], token, wording), True))
+        elif id in known:
+            slip = SLIPS[id.partition(" ")[0]]
+            why = sentence("{code} {name}. {feedback}", code=slip.id, name=slip.name, feedback=slip.feedback)
+            offers.append(Offer(text, why, False, slip.id))
+        else:
+            offers.append(Offer(text, diagnosis(wrongs[id], wording), False, id))
+    texts = {
+        "rows": "Which of these is row {token} of {matrix}?",
+        "columns": "Which of these is column {token} of {matrix}?",
+    }
+    return sentence(texts[d.orientation], token=token + 1, matrix=wording.name(name)), offers
+
+
+def _decimal(value: Value, wording: Wording, places: int) -> Formula:
+    """Whole numbers and short decimals as they are; others rounded, with more places where they would be 0."""
+    if terminates(value):
+        return wording.number(value)
+    if ends_within(value, places):
+        return decimal(shortest(value) or "")
+    enough = (p for p in range(places, places + MORE) if float(decimal_text(value, p)) != 0)
+    return wording.decimal(value, next(enough, places))
+
+
+def _derived(step: Step, token: int, wording: Wording) -> Inlines:
+    """Why the right row is right: how its first entry comes about, and by which rule."""
+    i, j = (token, 0) if wording.orientation == "rows" else (0, token)
+    matrix = numbers(step.result)
+    rule = Relation((wording.name(step.name), wording.rule(step)), ("=",))
+    entry = Relation(
+        (wording.entry(step.name, i, j), wording.working(step, i, j), wording.number(matrix[i, j])), ("=", "=")
+    )
+    if width(entry) > LINE / 2:
+        return sentence("right: {rule}.", rule=rule)
+    return sentence("right: {rule}, so {entry}; the others likewise.", rule=rule, entry=entry)
+
+
+def _formula_offers(item: FormulaItem, found: Separation, wording: Wording) -> Made:
+    name, d = item.step, found.derivation
+    steps = {m.id: step for m, step in rewritten(d, name)}
+    wrongs = {w.misconception.id: w for w in found.wrongs}
+    offers = []
+    for id in item.options:
+        step = steps[id] if id else d[name]
+        text: Inlines = (Math(wording.rule(step)),)
+        if not id:
+            offers.append(Offer(text, (Words("right."),), True))
+        else:
+            offers.append(Offer(text, diagnosis(wrongs[id], wording), False, id))
+    return sentence("Which formula gives {matrix}?", matrix=wording.name(name)), offers
+
+
+def _way_offers(item: WaysItem, wording: Wording) -> Made:
+    offers = []
+    for way in (BY_ID[id] for id in item.options):
+        verdict = "right: {reason}" if way.right else "wrong: {reason}"
+        why = sentence(verdict, reason=wording.inlines(way.why, {}))
+        offers.append(Offer(wording.inlines(way.text, {}), why, way.right, way.diagnosis))
+    return sentence("Which of these give {matrix}?", matrix=wording.name(item.step)), offers
+
+
+# ------------------------------------------------------------------------------------------------ proving
+
+
+def prove(question: Question) -> None:
+    """One option is right (or exactly the ways that give the result), and all options differ by what counts."""
+    assert question.problem is not None
+    content: Content = question.content
+    found = derived.made(content).separation
+    for part, item in zip(question.parts, content.items, strict=True):
+        assert isinstance(part.answer, ChoiceAnswer)
+        texts = [option.text for option in part.answer.options]
+        if any(a == b for i, a in enumerate(texts) for b in texts[:i]):
+            raise SelfCheckError(f"Two options of part {part.name} are alike.")
+        if isinstance(item, WaysItem):
+            right = frozenset(i for i, id in enumerate(item.options) if _gives(BY_ID[id], found.derivation))
+        else:
+            right = frozenset({item.options.index("")})
+        if right != part.answer.right or not right:
+            raise SelfCheckError(f"The key of part {part.name} ticks other options than those that are right.")
+
+
+def _gives(way: Way, d: Derivation) -> bool:
+    result, right = carried_out(way, d), numbers(d.value(way.step))
+    if result is None or result.shape != right.shape:
+        return False
+    return all(decide(a, b).equal is True for a, b in zip(result, right, strict=True))
+
+
+TYPE = ProblemType(
+    name="choice",
+    title="Multiple choice",
+    draw=draw,
+    make=make,
+    content=Content,
+    family=family,
+    complaint=derived.complaint,
+    prove=prove,
+    key=derived.key,
+    options={
+        "items": (5, f"how many questions, from 1 to {MOST_ITEMS}; with several, one for a step at most"),
+        "several": (False, "whether several options may be right: ways of working, some of which only look wrong"),
+    },
+    defaults={"mechanism": "attention"},
+)
+
+__all__ = ["TYPE", "Content", "balanced_places", "rewritten", "row_of"]

@@ -1,0 +1,413 @@
+"""What the problem types share that have a derivation behind them: its numbers drawn fairly, frozen and made again."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from fractions import Fraction
+from functools import cached_property, lru_cache, partial
+from statistics import median
+
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
+from symattn.derivation.mechanisms.base import mask_keep
+from symattn.derivation.misconceptions.layout import whole
+from symattn.derivation.ops import Mask, Scale
+from symattn.derivation.ops.turning import turned
+from symattn.errors import InputError
+from symattn.exact import AnyMatrix, Matrix
+from symattn.exact.approximate import approximate
+from symattn.foundation.dice import shuffled
+from symattn.foundation.typed import plain, read
+from symattn.page.document import Block, Heading, Paragraph, Words
+from symattn.page.notation import load_notation
+from symattn.teaching.explanation.parts import givens, instructions
+from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.fairness import draw
+from symattn.teaching.fairness.family import Band, balanced, draw_givens
+from symattn.teaching.fairness.features import features, work
+from symattn.teaching.fairness.relabel import TOKENS, permuted
+from symattn.teaching.fairness.separation import Separation, separation
+from symattn.teaching.problem import Problem
+from symattn.teaching.problem_file import read_given
+from symattn.teaching.problems.base import Spec
+from symattn.teaching.question import Json
+
+CYCLE = 36  # after so many variants the positions of the largest weights come again
+RELABELLINGS = 40  # other orders of a variant that are tried where its key is too much like another one
+SIBLINGS = 60  # drawn until one is as much work as the others; after so many, the nearest will do
+PARENTS = 6  # drawn to find out what no variant of a family can show
+LONG, FEW = 24, 3  # of derivations with more steps, which take long to draw, fewer parents, and twice as many siblings
+
+
+# ------------------------------------------------------------------------------------------------ drawing
+
+
+@dataclass(frozen=True)
+class Family:
+    """What siblings share: a band of difficulty, or how much work they are; the misconceptions that none can show.
+
+    `argmax` has the columns of the largest weights, variant by variant.  A family without band and work is none: its
+    variants are drawn forwards and not compared.
+    """
+
+    band: Band | None = None
+    argmax: tuple[tuple[int, ...], ...] = ()
+    work: float | None = None
+    unavoidable: frozenset[str] = frozenset()
+
+
+def family(spec: Spec, rng: random.Random) -> Family:
+    """The family of a pool.
+
+    None where variants are not generated backwards: with numbers of the teacher's own, with weights given, or (on the
+    standard level) with sizes that have no room for a family; these are drawn forwards.
+    """
+    if spec.given:
+        return Family()
+    if not _backwards(spec):
+        return _judged_family(spec, rng)
+    if "A" in mechanism(spec.mechanism).givens:
+        return Family()
+    for last in (False, False, True):
+        try:
+            parents = _parents(spec, rng)
+            break
+        except InputError:  # no such sizes, or a first variant that has no siblings
+            if last and (spec.level, spec.softmax) == ("standard", "e"):
+                return Family()
+            if last:
+                raise
+    settings, sizes = spec.chosen_settings(), spec.chosen_sizes()
+    n, m = sizes["n"], sizes.get("m", sizes["n"])
+    aimed = n == m and spec.level == "standard" and spec.softmax == "e" and settings.mask not in (None, "none")
+    argmax = balanced(rng, CYCLE, n, mask_keep(settings.mask, n, m)) if aimed else []
+    band = Band.of(features(parents[0]), spec.level)
+    unavoidable = frozenset.intersection(*(separation(d).troubles() for d in parents))
+    return Family(band, tuple(map(tuple, argmax)), unavoidable=unavoidable)
+
+
+def _backwards(spec: Spec) -> bool:
+    """Whether siblings are found backwards, from the softmax rows that they are to have."""
+    return mechanism(spec.mechanism).relabels and spec.chosen_settings().plain_scores
+
+
+LIKE = 0.07
+"""How far the work of siblings may differ that are drawn forwards (rules.md 4.8, long)."""
+
+
+def _judged_family(spec: Spec, rng: random.Random) -> Family:
+    """What siblings of a mechanism share whose numbers cannot be found backwards: how much work they are."""
+    chosen, settings, sizes = mechanism(spec.mechanism), spec.chosen_settings(), spec.chosen_sizes()
+    parents = [chosen.run(draw(chosen, settings, sizes, rng).givens, settings)]
+    several = PARENTS if len(parents[0].steps) <= LONG else FEW
+    parents += [chosen.run(draw(chosen, settings, sizes, rng).givens, settings) for _ in range(several - 1)]
+    unavoidable = frozenset.intersection(*(_on_the_way(separation(d).troubles()) for d in parents[: several // 2]))
+    return Family(work=median(map(work, parents)), unavoidable=unavoidable)
+
+
+def _on_the_way(troubles: frozenset[str]) -> frozenset[str]:
+    """Without what comes near only at the end: of so many lines, the last need not tell what those before it show."""
+    return frozenset(trouble for trouble in troubles if "≈" not in trouble)
+
+
+def _like(spec: Spec, rng: random.Random, wanted: float) -> Mapping[str, Matrix]:
+    """One sibling that is as much work as the others."""
+    chosen, settings, sizes = mechanism(spec.mechanism), spec.chosen_settings(), spec.chosen_sizes()
+    drawn = [draw(chosen, settings, sizes, rng).givens]
+    for _ in range(SIBLINGS):
+        d = chosen.run(drawn[-1], settings)
+        if abs(work(d) - wanted) <= LIKE * wanted:
+            return drawn[-1]
+        if len(d.steps) > LONG and len(drawn) > 2 * FEW:
+            break
+        drawn.append(draw(chosen, settings, sizes, rng).givens)
+    return min(drawn, key=lambda givens: abs(work(chosen.run(givens, settings)) - wanted))
+
+
+def _parents(spec: Spec, rng: random.Random) -> list[Derivation]:
+    """A first variant and some siblings."""
+    chosen, settings, sizes = mechanism(spec.mechanism), spec.chosen_settings(), spec.chosen_sizes()
+    found: list[Derivation] = []
+    band: Band | None = None
+    for _ in range(PARENTS):
+        drawn = draw_givens(chosen, settings, sizes, spec.level, spec.softmax, rng, None, band)
+        found.append(chosen.run(drawn, settings))
+        band = band or Band.of(features(found[0]), spec.level)
+    return found
+
+
+def _sibling(spec: Spec, rng: random.Random, number: int, family: Family) -> dict[str, Matrix]:
+    """One sibling, its largest weights where the balance over the pool wants them, if there is one with them there."""
+    chosen, settings, sizes = mechanism(spec.mechanism), spec.chosen_settings(), spec.chosen_sizes()
+
+    def drawn(positions: Sequence[int] | None) -> dict[str, Matrix]:
+        return draw_givens(chosen, settings, sizes, spec.level, spec.softmax, rng, positions, family.band)
+
+    if family.argmax:
+        try:
+            return drawn(family.argmax[(number - 1) % len(family.argmax)])
+        except InputError:
+            pass
+    return drawn(None)
+
+
+Rows = tuple[tuple[int | str, ...], ...]
+"""A matrix as JSON: whole numbers as numbers, everything else as text that reads back exactly."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """The numbers of one variant, with everything that is needed to work them out again.
+
+    `settings` are in the words of a problem file, those that are not the default.  A type that asks otherwise than
+    line by line adds fields of its own.
+    """
+
+    type: str
+    mechanism: str
+    settings: Mapping[str, Json]
+    notation: str
+    exact: bool
+    places: int
+    given: Mapping[str, Rows]
+
+
+def content(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
+    """A variant of a family."""
+    settings, chosen = spec.chosen_settings(), mechanism(spec.mechanism)
+    given: Mapping[str, AnyMatrix]
+    if spec.given:
+        given = {name: read_given(name, rows) for name, rows in spec.given.items()}
+    elif family.work is not None:
+        given = _like(spec, rng, family.work)
+    elif family.band is not None:
+        given = _sibling(spec, rng, number, family)
+    else:
+        given = draw(chosen, settings, spec.chosen_sizes(), rng).givens
+    return Content(
+        type=spec.type,
+        mechanism=chosen.name,
+        settings=frozen_settings(settings),
+        notation=spec.notation,
+        exact=spec.exact,
+        places=spec.places,
+        given={name: frozen(m) for name, m in given.items() if isinstance(m, Matrix)},
+    )
+
+
+def complaint(content: Content, family: Family) -> str:
+    """Why a variant hides a mistake that its siblings show; "" if it does not."""
+    if family.band is None and family.work is None:
+        return ""
+    troubles = made(content).separation.troubles()
+    if family.work is not None:
+        troubles = _on_the_way(troubles)
+    avoidable = troubles - family.unavoidable
+    return f"misconceptions hidden: {', '.join(sorted(avoidable))}" if avoidable else ""
+
+
+# ------------------------------------------------------------------------------------------------ freezing
+
+
+def frozen(matrix: Matrix) -> Rows:
+    return tuple(tuple(x if isinstance(x, int) else _text(x) for x in row) for row in matrix.rows)
+
+
+def thawed(given: Mapping[str, Rows]) -> dict[str, Matrix]:
+    """Given matrices by name."""
+    return {name: numbers(read_given(name, [list(row) for row in rows])) for name, rows in given.items()}
+
+
+def numbers(matrix: AnyMatrix | None) -> Matrix:
+    """A matrix whose entries are known, as those of everything drawn are."""
+    assert isinstance(matrix, Matrix)
+    return matrix
+
+
+def frozen_settings(settings: Settings) -> dict[str, Json]:
+    """Settings in the words of a problem file; those that are not the default."""
+    default, found = Settings(), dict[str, Json]()
+    for f in fields(Settings):
+        value = getattr(settings, f.name)
+        if value != getattr(default, f.name):
+            found[f.name] = _json(value)
+    return found
+
+
+def _json(value: object) -> Json:
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        rows: Json = json.loads(value)  # a mask by rows, as it is typed on the command line
+        return rows
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, Matrix):
+        return [list(row) for row in frozen(value)]
+    if isinstance(value, list | tuple):
+        return [_json(int(x) if isinstance(x, bool) else x) for x in value]
+    if is_dataclass(value):
+        return {f.name: _json(getattr(value, f.name)) for f in fields(value)}
+    return _text(value)
+
+
+def _text(x: object) -> str:
+    return f"{x.numerator}/{x.denominator}" if isinstance(x, Fraction) else str(x)
+
+
+@dataclass(frozen=True)
+class Made:
+    """What comes of a content: its problem, worked out, and the misconceptions on it."""
+
+    problem: Problem
+
+    @cached_property
+    def separation(self) -> Separation:
+        return separation(self.problem.derivation)
+
+
+def made(content: Content) -> Made:
+    """A content worked out; the last few are remembered, for a variant is judged, set and proved in turn."""
+    return _made(json.dumps(plain(Content("", *(getattr(content, f.name) for f in fields(Content)[1:])))))
+
+
+@lru_cache(maxsize=8)
+def _made(text: str) -> Made:
+    content = read(Content, json.loads(text))
+    chosen = mechanism(content.mechanism)
+    derivation = chosen.run(thawed(content.given), Settings.read(content.settings))
+    notation = load_notation(content.notation)
+    return Made(Problem(chosen.title, chosen.name, derivation, notation, exact=content.exact, places=content.places))
+
+
+def problem_of(content: Content, title: str = "") -> Problem:
+    """The problem that a content stands for, worked out."""
+    problem = made(content).problem
+    return replace(problem, title=title) if title else problem
+
+
+def key(content: Content) -> tuple[str, ...]:
+    """The entries by which two keys are compared: those asked that have to be worked out, with where they stand.
+
+    Lines that only scale or mask the one above, weights that the mask alone decides, and the outputs of tokens that see
+    a single one are left out: they agree where others do, or in every variant.
+    """
+    return _entries(_texts(content))
+
+
+Texts = Mapping[str, Sequence[Sequence[str]]]
+"""The entries of every step asked as decimals, tokens as rows; "" for one that is not compared."""
+
+
+def _texts(content: Content) -> dict[str, list[list[str]]]:
+    problem = problem_of(content)
+    together = whole(problem.derivation)
+    d = together if together.orientation == "rows" else turned(together)
+    roles = {step.role for step in problem.asked_steps}
+    weights = numbers(d.value("A")).rows if "A" in d else ()
+    found: dict[str, list[list[str]]] = {}
+    for step in d:
+        if step.role not in roles or isinstance(step.op, Scale | Mask) or not isinstance(step.result, Matrix):
+            continue
+        rows = [[f"{approximate(x):.9g}" for x in row] for row in step.result.rows]  # however it is written
+        if step.name in ("A", "Z") and weights:
+            for row, weight, values in zip(rows, weights, step.result.rows, strict=True):
+                alone = any(isinstance(w, int) and w == 1 for w in weight)
+                decided = [alone or (step.name == "A" and isinstance(x, int)) for x in values]
+                row[:] = ["" if no else x for x, no in zip(row, decided, strict=True)]
+        found[step.name] = rows
+    return found
+
+
+def _entries(texts: Texts) -> tuple[str, ...]:
+    return tuple(
+        f"{name}[{i},{j}]={x}"
+        for name, rows in texts.items()
+        for i, row in enumerate(rows, 1)
+        for j, x in enumerate(row, 1)
+        if x
+    )
+
+
+AXES = {"Q": ("n", "d_k"), "K": ("m", "d_k"), "V": ("m", "d_v"), "Z": ("n", "d_v")}
+"""What the lines of a step stand for; those of scores and weights for tokens both ways."""
+
+
+def relabellings(
+    content: Content, spec: Spec, rng: random.Random
+) -> Iterator[tuple[tuple[str, ...], Callable[[], Content]]]:
+    """The same variant with its features and, unmasked, its tokens in other orders: equally hard (tier A).
+
+    Each is a key, which is the permuted one and need not be worked out, and what makes its content.
+    """
+    chosen, settings = mechanism(spec.mechanism), spec.chosen_settings()
+    if not _backwards(spec):
+        return
+    shapes, texts = chosen.shapes(settings), _texts(content)
+    given = {name: m for name, m in problem_of(content).givens.items() if isinstance(m, Matrix)}
+    sizes = {letter: size for name, m in given.items() for letter, size in zip(shapes[name], m.shape, strict=True)}
+    for _ in range(RELABELLINGS):
+        orders = {letter: shuffled(rng, range(size)) for letter, size in sizes.items()}
+        if settings.mask not in (None, "none"):
+            orders |= {letter: list(range(sizes[letter])) for letter in TOKENS if letter in sizes}
+        elif sizes.get("n") == sizes.get("m", sizes.get("n")):
+            orders["m"] = orders["n"]
+        moved = {}
+        for name, rows in texts.items():
+            first, second = AXES.get(name.partition("_")[0], ("n", "m"))
+            columns = orders.get(second, orders.get("n", []))
+            moved[name] = [[rows[i][j] for j in columns] for i in orders.get(first, orders.get("n", []))]
+        yield _entries(moved), partial(_permuted, content, given, shapes, orders)
+
+
+def _permuted(
+    content: Content,
+    given: Mapping[str, Matrix],
+    shapes: Mapping[str, tuple[str, str]],
+    orders: Mapping[str, list[int]],
+) -> Content:
+    return replace(content, given={name: frozen(m) for name, m in permuted(given, shapes, orders).items()})
+
+
+# ------------------------------------------------------------------------------------------------ for the question
+
+
+def measured(problem: Problem) -> dict[str, float]:
+    """The features that siblings are compared by; none where there are letters."""
+    try:
+        if problem.mechanism in mechanisms() and not mechanism(problem.mechanism).relabels:
+            return {"load": round(work(problem.derivation), 1)}
+        found = features(problem.derivation)
+    except InputError:
+        return {}
+    return {
+        "load": round(found.load, 1),
+        "scores": round(found.load_scores, 1),
+        "output": round(found.load_output, 1),
+        "hard": found.counts.h,
+        "additions": found.counts.adds,
+        "negative": found.counts.neg,
+        "two digits": found.counts.two,
+        "ties": found.ties,
+    }
+
+
+def positions(problem: Problem) -> dict[str, str]:
+    """Where the largest weight of every token lies; not told where there are several heads or ways of their own."""
+    if problem.mechanism in mechanisms() and not mechanism(problem.mechanism).relabels:
+        return {}
+    try:
+        found = features(problem.derivation).argmax
+    except InputError:
+        return {}
+    return {"largest weights": " ".join(str(j + 1) for j in found)} if found else {}
+
+
+def given(problem: Problem, wording: Wording, only: tuple[str, ...] = ()) -> tuple[Block, ...]:
+    """The heading and the matrices one starts from."""
+    return (Heading((Words("Given"),), 1), givens(problem, wording, only))
+
+
+def opening(problem: Problem) -> tuple[Block, ...]:
+    return (Paragraph((Words(instructions(problem)),)),)

@@ -1,0 +1,131 @@
+"""Inverse problems: scores, weight matrices, keys or a mask that make attention do what is wanted (rules.md 5, type 9).
+
+What the student chooses is marked by its property (`properties.py`); the items are those of `design_items.py`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from symattn.derivation.ops import MatMul, Softmax
+from symattn.errors import InputError, SelfCheckError, offered
+from symattn.exact import Matrix, compare, exact
+from symattn.teaching.problems.asking import LETTERS, no_sizes, prose, tokens_are_rows
+from symattn.teaching.problems.base import Family, ProblemType, Spec
+from symattn.teaching.problems.design_items import KINDS, Given, Item
+from symattn.teaching.problems.properties import verdict
+from symattn.teaching.problems.systems import Rows
+from symattn.teaching.question import ChoiceAnswer, Part, PropertyAnswer, Question
+
+ITEMS: Mapping[str, tuple[str, ...]] = {
+    "starter": ("scores", "mask", "keys"),
+    "standard": ("scores", "exact", "attend", "impossible"),
+    "long": ("scores", "mask", "exact", "attend", "missing", "impossible"),
+}
+
+# ------------------------------------------------------------------------------------------------ the question
+
+
+@dataclass(frozen=True)
+class Content:
+    """What is given, and the items."""
+
+    type: str
+    notation: str
+    X: Rows
+    K: Rows
+    items: tuple[Item, ...]
+
+    @property
+    def given(self) -> Given:
+        return Given(self.X, self.K, shown=any(item.about_given for item in self.items))
+
+
+def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
+    tokens_are_rows(spec)
+    no_sizes(spec)
+    asked = TYPE.option(spec, "items") or list(ITEMS[spec.level])
+    if unknown := [name for name in asked if name not in KINDS]:
+        raise InputError(f"There is no item {unknown[0]!r} of design; {offered(unknown[0], KINDS)}")
+    given = Given.drawn(rng)
+    items = tuple(KINDS[name](rng, given, number) for name in asked)
+    return Content(spec.type, spec.notation, given.X, given.K, items)
+
+
+def make(content: Content) -> Question:
+    say, given = prose(content.notation), content.given
+    parts = [part for item in content.items for part in item.parts(given, say)]
+    return Question(
+        type=TYPE.name,
+        title="Design attention",
+        introduction=(
+            say.paragraph(
+                "Choose the matrices asked for. Any choice that does what is asked is right; show that it does."
+            ),
+        ),
+        given=(say.equations(X=Matrix(given.X), K=Matrix(given.K)),) if given.shown else (),
+        parts=tuple(replace(part, name=letter) for letter, part in zip("abcdefghij", parts, strict=False)),
+        content=content,
+        conventions=(
+            say("Tokens are rows; $Q = X W_Q$ and $S = Q K^T$. Scores are not scaled."),
+            say("Softmax goes along each row; its base is given in the question."),
+        ),
+        features={"load": float(sum(item.load for item in content.items))},
+        positions=_positions(parts),
+    )
+
+
+def _positions(parts: Sequence[Part]) -> dict[str, str]:
+    """Where the right option stands, for the one item that is a choice."""
+    right = "".join(LETTERS[min(part.answer.right)] for part in parts if isinstance(part.answer, ChoiceAnswer))
+    return {"impossible wish": right} if right else {}
+
+
+# ------------------------------------------------------------------------------------------------ proving
+
+
+def prove(question: Question) -> None:
+    """Model answers have their property by the rule and by the whole softmax; single answers are the only ones."""
+    content: Content = question.content
+    for part in question.parts:
+        if isinstance(part.answer, PropertyAnswer):
+            _prove_property(part.answer)
+    for item in content.items:
+        item.prove(content.given)
+
+
+def _prove_property(answer: PropertyAnswer) -> None:
+    judged = verdict(answer.rule, answer.parameters, answer.model)
+    if not judged.holds:
+        raise SelfCheckError(f"A model answer does not have its property: {judged.says}")
+    parameters: Mapping[str, Any] = answer.parameters
+    found = Softmax(base=parameters["base"]).apply(_scores(parameters, answer.model))
+    if "to" in parameters:
+        holds = compare(found[0, parameters["to"]], exact(parameters["least"])) >= 0
+    else:
+        wanted = parameters["weights"]
+        holds = found == Matrix(wanted if isinstance(wanted[0], list) else [wanted])
+    if not holds:
+        raise SelfCheckError(f"A model answer for {answer.rule!r} gives the weights {found}.")
+
+
+def _scores(parameters: Mapping[str, Any], model: Mapping[str, Matrix]) -> Matrix:
+    if "S" in model:
+        return model["S"]
+    times = MatMul().apply
+    query = Matrix([parameters["q"]]) if "q" in parameters else times(Matrix([parameters["x"]]), model["W_Q"])
+    return times(query, (model["K"] if "K" in model else Matrix(parameters["K"])).T)
+
+
+TYPE = ProblemType(
+    name="design",
+    title="Design: choose matrices with a property",
+    draw=draw,
+    make=make,
+    content=Content,
+    prove=prove,
+    options={"items": ([], f"which items, in order, of {', '.join(KINDS)}; those of the level where none are named")},
+)

@@ -1,0 +1,489 @@
+"""Drills: one step at a time, several short ones to a sheet (rules.md 5, type 7), with the pretty rows of 4.3."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isqrt
+from typing import Any, ClassVar, Literal
+
+from symattn.derivation.derivation import Derivation, transposed
+from symattn.derivation.mechanisms.base import mask_keep, mask_kind
+from symattn.derivation.ops import Mask, MatMul, Scale, Softmax
+from symattn.derivation.ops.attention import MaskStyle
+from symattn.derivation.ops.turning import turned
+from symattn.errors import InputError, SelfCheckError, offered
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, square_root
+from symattn.foundation.dice import pick, sample, shuffled, whole
+from symattn.page.document import Block, Inlines, Paragraph, Words, sentence
+from symattn.page.notation import load_notation
+from symattn.teaching.explanation.parts import givens, mask_shown, worked
+from symattn.teaching.explanation.steps import Detail, ask_step, step_title
+from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.fairness import self_check
+from symattn.teaching.fairness.features import product_counts
+from symattn.teaching.fairness.patterns import mixed_patterns, row_patterns
+from symattn.teaching.problem import Problem
+from symattn.teaching.problems.asking import LETTERS, Prose
+from symattn.teaching.problems.base import ProblemType, Spec
+from symattn.teaching.problems.derived import Rows, frozen, numbers, thawed
+from symattn.teaching.question import Mark, Marks, MatrixAnswer, Part, Question
+
+ROLES: tuple[Literal["Q", "K", "V"], ...] = ("Q", "K", "V")
+FORMS = ("logs", "powers", "base 2", "equal", "masked", "base 3")
+"""Rows of scores whose softmax is pretty: logarithms of whole numbers, whole numbers for base e, 2 or 3, equal scores,
+and logarithms of which one is hidden."""
+
+SIZES: Mapping[str, Mapping[str, int]] = {
+    "starter": {"n": 2, "m": 2, "d_model": 2, "d_k": 2, "d_v": 2},
+    "standard": {"n": 2, "m": 3, "d_model": 3, "d_k": 3, "d_v": 2},
+    "long": {"n": 3, "m": 4, "d_model": 4, "d_k": 4, "d_v": 3},
+}
+DIVISORS: Mapping[str, tuple[int, ...]] = {"starter": (4, 9), "standard": (4, 9, 16), "long": (2, 3, 5, 6, 8)}
+"""The d_k that scores are scaled for."""
+
+MOST_ITEMS = 12
+TRIES = 1000
+
+SPREAD = 0.1
+"""How far the arithmetic of a product may lie from its siblings', as a share."""
+
+PARENTS = 15
+
+
+def whole_numbers(matrix: Matrix) -> Iterator[int]:
+    return (x for x in matrix if isinstance(x, int))
+
+
+class _Wanted:
+    """What an item is drawn for."""
+
+    def __init__(self, spec: Spec, rng: random.Random, turn: int, form: str) -> None:
+        self.spec, self.rng, self.turn, self.form = spec, rng, turn, form
+        self.size = {**SIZES[spec.level], **spec.sizes}
+
+    def integers(self, rows: int, columns: int, low: int, high: int) -> Matrix:
+        """Whole numbers, without a line of zeros and without equal rows or columns."""
+        for _ in range(TRIES):
+            matrix = Matrix.of([whole(self.rng, low, high) for _ in range(columns)] for _ in range(rows))
+            lines = (matrix.rows, matrix.T.rows)
+            if all(len(set(ls)) == len(ls) and all(any(line) for line in ls) for ls in lines):
+                return matrix
+        raise InputError(f"There is no {rows}×{columns} matrix of numbers from {low} to {high} without equal lines.")
+
+
+# ------------------------------------------------------------------------------------------------ items
+
+
+@dataclass(frozen=True)
+class Drill:
+    """One step, with what it starts from.
+
+    `sentence` says what is to be done, with the fields of the drill in braces; `marks` are what it is worth.
+    """
+
+    kind: str
+    given: Mapping[str, Rows]
+
+    sentence: ClassVar[str]
+    marks: ClassVar[Marks] = (Mark("M", 1), Mark("A", 1))
+
+    @property
+    def stated(self) -> dict[str, str | int]:
+        """What its sentence says of it."""
+        return {}
+
+    def step(self, d: Derivation, mask_style: MaskStyle) -> Derivation:
+        """The step worked out, tokens as rows."""
+        raise NotImplementedError
+
+    def derivation(self, orientation: str = "rows", mask_style: MaskStyle = "additive") -> Derivation:
+        d = self.step(Derivation(thawed(self.given)), mask_style)
+        return turned(d) if orientation == "columns" else d
+
+    @property
+    def load(self) -> float:
+        return _load(self.derivation())
+
+
+@dataclass(frozen=True)
+class Projection(Drill):
+    kind: Literal["projection"]
+    role: Literal["Q", "K", "V"]
+
+    sentence = "Project the inputs."
+
+    @classmethod
+    def drawn(cls, w: _Wanted) -> Projection:
+        role = ROLES[w.turn % 3]
+        width = w.size["d_v" if role == "V" else "d_k"]
+        x = w.integers(w.size["n"], w.size["d_model"], -1, 2)
+        weights = w.integers(w.size["d_model"], width, -1, 2)
+        return cls("projection", {"X": frozen(x), f"W_{role}": frozen(weights)}, role)
+
+    def step(self, d: Derivation, mask_style: MaskStyle) -> Derivation:
+        return d.then(self.role, MatMul(), "X", f"W_{self.role}")
+
+
+@dataclass(frozen=True)
+class Scores(Drill):
+    kind: Literal["scores"]
+
+    sentence = "Work out the scores of every query with every key; do not scale them."
+
+    @classmethod
+    def drawn(cls, w: _Wanted) -> Scores:
+        queries = w.integers(w.size["n"], w.size["d_k"], -1, 3)
+        return cls("scores", {"Q": frozen(queries), "K": frozen(w.integers(w.size["m"], w.size["d_k"], -1, 2))})
+
+    def step(self, d: Derivation, mask_style: MaskStyle) -> Derivation:
+        return d.then("S", MatMul(), "Q", transposed("K"))
+
+
+@dataclass(frozen=True)
+class Scaling(Drill):
+    kind: Literal["scale"]
+    d_k: int
+
+    sentence = "The keys have $d_k = {d_k}$ entries. Scale the scores."
+
+    @classmethod
+    def drawn(cls, w: _Wanted) -> Scaling:
+        """Some scores are divisible and some are not."""
+        divisors = DIVISORS[w.spec.level]
+        d_k = divisors[w.turn % len(divisors)]
+        root = isqrt(d_k) if isqrt(d_k) ** 2 == d_k else 2
+        for _ in range(TRIES):
+            scores = w.integers(w.size["n"], w.size["m"], -6, 9)
+            if 0 < sum(not x % root for x in whole_numbers(scores)) < w.size["n"] * w.size["m"]:
+                return cls("scale", {"S": frozen(scores)}, d_k)
+        raise InputError("No scores are divisible in part.")
+
+    @property
+    def stated(self) -> dict[str, str | int]:
+        return {"d_k": self.d_k}
+
+    def step(self, d: Derivation, mask_style: MaskStyle) -> Derivation:
+        return d.then("S'", Scale(square_root(self.d_k), "sqrt(d_k)"), "S")
+
+
+@dataclass(frozen=True)
+class Masking(Drill):
+    kind: Literal["mask"]
+    mask: Any
+
+    sentence = "Mask the scaled scores."
+    marks = (Mark("B", 1),)
+
+    @classmethod
+    def drawn(cls, w: _Wanted) -> Masking:
+        """Causal, unless another mask is stated; hidden scores of both signs."""
+        mask = w.spec.settings.get("mask") or "causal"
+        n = max(3, w.size["m"])
+        keep = mask_keep(mask, n, n)
+        assert keep
+        seen = [kept for row in keep for kept in row]
+        for _ in range(TRIES):
+            scores = w.integers(n, n, -3, 5)
+            hidden = [x for x, kept in zip(whole_numbers(scores), seen, strict=True) if not kept]
+            if len(hidden) >= 2 and min(hidden) < 0 < max(hidden):
+                return cls("mask", {"S'": frozen(scores)}, mask)
+        raise InputError("No scores are hidden that have both signs.")
+
+    def step(self, d: Derivation, mask_style: MaskStyle) -> Derivation:
+        keep = mask_keep(self.mask, *numbers(d.value("S'")).shape)
+        assert keep
+        return d.then("M", Mask(keep, mask_style, mask_kind(self.mask)), "S'")
+
+
+@dataclass(frozen=True)
+class Weighing(Drill):
+    kind: Literal["softmax"]
+    base: Literal["e", "2", "3"]
+
+    sentence = "Turn the scores of one token into weights; the base of the softmax is ${base}$."
+
+    @classmethod
+    def drawn(cls, w: _Wanted) -> Weighing:
+        count = max(3, w.size["m"])
+        rng = w.rng
+        base: Literal["e", "2", "3"] = "e"
+        match w.form:
+            case "logs" | "masked":
+                visible = count - (w.form == "masked")
+                weights = pick(rng, mixed_patterns(visible, 20, terminating=False)).weights
+                row = [_logarithm(x) for x in shuffled(rng, weights)]
+                if w.form == "masked":
+                    row.insert(whole(rng, 0, visible), "-inf")
+            case "equal":
+                hidden = [1] + [whole(rng, 0, 1) for _ in range(count - 1)]
+                score = str(whole(rng, -4, 6))
+                row = ["-inf" if h else score for h in shuffled(rng, [*hidden[: count - 2], 0, 0])]
+            case "powers":
+                least = whole(rng, -2, 1)
+                offsets = [0, *sample(rng, (1, 2, 3), 2), *(whole(rng, 0, 3) for _ in range(count - 3))]
+                row = [str(least + x) for x in shuffled(rng, offsets)]
+            case form:
+                base, number, reach = ("2", 2, 3) if form == "base 2" else ("3", 3, 2)
+                weights = pick(rng, row_patterns(count, number, reach, terminating=True)).weights
+                least = whole(rng, -1, 1)
+                row = [str(least + _exponent(x, number)) for x in shuffled(rng, weights)]
+        return cls("softmax", {"S'": frozen(Matrix([row]))}, base)
+
+    @property
+    def stated(self) -> dict[str, str | int]:
+        return {"base": self.base}
+
+    def step(self, d: Derivation, mask_style: MaskStyle) -> Derivation:
+        return d.then("A", Softmax("rows", "e" if self.base == "e" else int(self.base)), "S'")
+
+
+def _logarithm(x: int) -> str:
+    return f"ln({x})" if x > 1 else "0"
+
+
+def _exponent(x: int, base: int) -> int:
+    return next(k for k in range(x) if base**k == x)
+
+
+@dataclass(frozen=True)
+class Mixing(Drill):
+    kind: Literal["output"]
+
+    sentence = "The weights are given. Mix the values."
+
+    @classmethod
+    def drawn(cls, w: _Wanted) -> Mixing:
+        """Weights that end in decimals (note 004), and whole values."""
+        count = w.size["m"]
+        patterns = row_patterns(count, 2, 3, terminating=True) + row_patterns(count, 3, 2, terminating=True)
+        patterns += mixed_patterns(count)
+        rows: list[list[Fraction]] = []
+        for _ in range(TRIES):
+            pattern = pick(w.rng, patterns)
+            row = [Fraction(x, pattern.D) for x in shuffled(w.rng, pattern.weights)]
+            if row not in rows:
+                rows.append(row)
+            if len(rows) == w.size["n"]:
+                values = w.integers(count, w.size["d_v"], -2, 4)
+                return cls("output", {"A": frozen(Matrix(rows)), "V": frozen(values)})
+        raise InputError(f"There are no {w.size['n']} different rows of {count} weights.")
+
+    def step(self, d: Derivation, mask_style: MaskStyle) -> Derivation:
+        return d.then("Z", MatMul(), "A", "V")
+
+
+Item = Projection | Scores | Scaling | Masking | Weighing | Mixing
+
+DRAWN: Mapping[str, Callable[[_Wanted], Item]] = {
+    "projection": Projection.drawn,
+    "scores": Scores.drawn,
+    "scale": Scaling.drawn,
+    "mask": Masking.drawn,
+    "softmax": Weighing.drawn,
+    "output": Mixing.drawn,
+}
+STEPS = tuple(DRAWN)
+
+
+@dataclass(frozen=True)
+class Content:
+    """A sheet of drills, and how they are written."""
+
+    type: str
+    notation: str
+    orientation: str
+    mask_style: MaskStyle
+    exact: bool
+    places: int
+    items: tuple[Item, ...]
+
+    def derivation(self, item: Item) -> Derivation:
+        """The one step of an item, as its sheet lays it out."""
+        return item.derivation(self.orientation, self.mask_style)
+
+
+# ------------------------------------------------------------------------------------------------ drawing
+
+
+@dataclass(frozen=True)
+class Family:
+    """The middling load of every kind of product, from which siblings differ by little."""
+
+    loads: Mapping[str, float]
+
+    def fits(self, item: Item) -> bool:
+        centre = self.loads.get(_product(item))
+        return centre is None or abs(item.load - centre) <= SPREAD * centre
+
+
+def _product(item: Item) -> str:
+    """The kind of product: projections of queries, keys and values are three."""
+    return f"projection{item.role}" if isinstance(item, Projection) else item.kind
+
+
+def family(spec: Spec, rng: random.Random) -> Family:
+    loads: dict[str, float] = {}
+    for kind, turns in (("projection", range(3)), ("scores", range(1)), ("output", range(1))):
+        for turn in turns:
+            items = [DRAWN[kind](_Wanted(spec, rng, turn, "logs")) for _ in range(PARENTS)]
+            loads[_product(items[0])] = sorted(item.load for item in items)[PARENTS // 2]
+    return Family(loads)
+
+
+def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
+    settings = spec.chosen_settings()
+    step, count = TYPE.option(spec, "step"), TYPE.option(spec, "items")
+    if step not in (*STEPS, "mixed"):
+        tail = offered(step, (*STEPS, "mixed"), "one of {} was expected")
+        raise InputError(f"The option step of drills is {step!r}; {tail}")
+    if not 1 <= count <= MOST_ITEMS:
+        raise InputError(f"The option items of drills is {count}; a number from 1 to {MOST_ITEMS} was expected.")
+    kinds = [STEPS[k % len(STEPS)] if step == "mixed" else step for k in range(count)]
+    drawn: list[Item] = []
+    for k, kind in enumerate(kinds):
+        form = _form(spec.softmax, k if step == "softmax" else 0)
+        for _ in range(TRIES):
+            item = DRAWN[kind](_Wanted(spec, rng, k + number, form))
+            if item not in drawn and family.fits(item):
+                break
+        else:
+            raise InputError(f"There are no {count} different drills of {kind} at level {spec.level}.")
+        drawn.append(item)
+    return Content(
+        type=spec.type,
+        notation=spec.notation,
+        orientation=settings.orientation,
+        mask_style=settings.mask_style,
+        exact=spec.exact,
+        places=spec.places,
+        items=tuple(drawn),
+    )
+
+
+def _form(softmax: str, k: int) -> str:
+    """Sheets of softmax alone go through every form; a sheet of all steps has the one that was asked for."""
+    first = "logs" if softmax == "e" else softmax
+    rest = [form for form in FORMS if form != first]
+    return [first, *rest][k % len(FORMS)]
+
+
+# ------------------------------------------------------------------------------------------------ making
+
+
+def make(content: Content) -> Question:
+    notation = load_notation(content.notation)
+    say = Prose(notation)
+    parts: list[Part] = []
+    derivations = [content.derivation(item) for item in content.items]
+    for letter, item, d in zip(LETTERS.lower(), content.items, derivations, strict=False):
+        problem = Problem(item.kind, "", d, notation, exact=content.exact, places=content.places)
+        wording, step = Wording(d, notation), d.last
+        ask: tuple[Block, ...] = (
+            say.paragraph(item.sentence, **item.stated),
+            givens(problem, wording),
+            *mask_shown(step, wording),
+            *ask_step(step, wording, content.exact),
+        )
+        key = worked(step, wording, Detail(places=content.places))
+        title = step_title(step, wording)
+        parts.append(Part(letter, title, ask, key, MatrixAnswer.of(d, step.name), item.marks))
+    return Question(
+        type=TYPE.name,
+        title=TYPE.title,
+        given=(),
+        parts=tuple(parts),
+        content=content,
+        introduction=(Paragraph(_instructions(content.exact, content.places)),),
+        conventions=_conventions(content, Wording(derivations[0], notation)),
+        features={"load": sum(map(_load, derivations))},
+    )
+
+
+def _instructions(exact: bool, places: int) -> Inlines:
+    if exact:
+        return sentence(
+            "Every item is one step on its own, with numbers of its own. Give exact values: fractions, roots and "
+            "powers of e may stand as they are."
+        )
+    return sentence(
+        "Every item is one step on its own, with numbers of its own. Give decimals with {places} places.", places=places
+    )
+
+
+def _conventions(content: Content, wording: Wording) -> tuple[Inlines, ...]:
+    rows, kinds = content.orientation == "rows", [item.kind for item in content.items]
+    lines: list[Inlines] = [(Words("Tokens are rows." if rows else "Tokens are columns."),)]
+    if "scale" in kinds:
+        lines.append(sentence("Scores are divided by {divisor}.", divisor=wording.read("sqrt(d_k)")))
+    if "mask" in kinds:
+        lines.append((Words(_POLARITY[content.mask_style]),))
+    if "softmax" in kinds:
+        along_rows = "Softmax goes along each row; a score of −∞ gets the weight 0."
+        along_columns = "Softmax goes along each column; a score of −∞ gets the weight 0."
+        lines.append((Words(along_rows if rows else along_columns),))
+    return tuple(lines)
+
+
+_POLARITY = {
+    "additive": "In the mask, 0 stands for seen and −∞ for hidden.",
+    "multiplicative": "In the mask, 1 stands for seen and −∞ for hidden.",
+    "keep": "In the mask, 1 stands for seen and 0 for hidden.",
+    "block": "In the mask, 1 stands for hidden and 0 for seen.",
+}
+
+
+def _load(d: Derivation) -> float:
+    step = d.last
+    if isinstance(step.op, MatMul):
+        a, b = (numbers(o.of(d.value(o.name))) for o in step.operands)
+        return product_counts(a, b).load
+    return float(len(list(numbers(step.result))))
+
+
+# ------------------------------------------------------------------------------------------------ proving
+
+
+def prove(question: Question) -> None:
+    """Every step a second time in floating point, and weights exactly: a row is proportional to its powers."""
+    content: Content = question.content
+    for item in content.items:
+        d = content.derivation(item)
+        self_check(d)
+        if isinstance(item, Weighing):
+            _weights_sum(d)
+
+
+def _weights_sum(d: Derivation) -> None:
+    total: Value = 0
+    for x, score in zip(numbers(d.last.result), numbers(d.value("S'")), strict=True):
+        if score is NEGATIVE_INFINITY and x != 0:
+            raise SelfCheckError(f"A hidden score has the weight {x}.")
+        total = total + x
+    if decide(total, 1).equal is not True:
+        raise SelfCheckError(f"A drill's weights sum to {total}.")
+
+
+def _key(content: Content) -> tuple[str, ...]:
+    return tuple(make(content).entries())
+
+
+TYPE = ProblemType(
+    name="drills",
+    title="One-step drills",
+    draw=draw,
+    make=make,
+    content=Content,
+    family=family,
+    prove=prove,
+    key=_key,
+    options={
+        "step": ("mixed", f"which step: {', '.join(STEPS)}, or mixed, all of them in turn"),
+        "items": (6, f"how many drills, from 1 to {MOST_ITEMS}"),
+    },
+    defaults={"mechanism": "attention"},
+)
+
+__all__ = ["FORMS", "STEPS", "TYPE", "Content"]

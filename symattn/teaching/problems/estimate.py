@@ -1,0 +1,562 @@
+"""Reasoning without computing: order rows, say what a change does to a weight, find limits (rules.md 5, type 17).
+
+Rows that are to be ordered can be compared by eye: each comes from the one before by moving weight to a smaller part,
+or by lowering a score that is not the largest.  Every claim is decided exactly in `prove`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import accumulate, combinations, pairwise
+from math import prod
+from types import MappingProxyType
+from typing import ClassVar, Literal
+
+from symattn.derivation.ops import Softmax
+from symattn.errors import SelfCheckError
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare
+from symattn.formula import Formula, Infinity, ListOf, Negative
+from symattn.foundation.dice import pick, sample, shuffled, whole
+from symattn.foundation.languages import message
+from symattn.page.document import FillIn, FillIns, Inlines, ItemList, Math, Paragraph, Words, WorkingSpace, sentence
+from symattn.teaching.problems.asking import (
+    LETTERS,
+    Offer,
+    Prose,
+    choice,
+    choices,
+    choices_key,
+    no_sizes,
+    prose,
+    tokens_are_rows,
+)
+from symattn.teaching.problems.base import Family, ProblemType, Spec
+from symattn.teaching.question import ChoiceAnswer, Mark, OrderAnswer, Part, Question
+
+Whole = tuple[int, ...]
+Scores = tuple[int | None, ...]
+"""A row of scores; None is hidden."""
+
+ITEMS: Mapping[str, tuple[str, ...]] = {
+    "starter": ("largest", "effect", "effect"),
+    "standard": ("entropy", "largest", "effect", "effect", "effect", "limit"),
+    "long": ("entropy", "largest", *["effect"] * 5, "limit", "limit"),
+}
+ENTROPY: Inlines = (
+    Words("The entropy of a row is minus the sum of every weight times its logarithm; a weight of 0 adds nothing."),
+)
+
+
+def weights_of(row: Sequence[int | Fraction | None]) -> tuple[Value, ...]:
+    return Softmax().apply(Matrix([[NEGATIVE_INFINITY if s is None else s for s in row]])).rows[0]
+
+
+def _row(say: Prose, row: Scores) -> ListOf:
+    hidden = Negative(Infinity())
+    return ListOf(tuple(hidden if s is None else say.number(s) for s in row), "(", ",")
+
+
+def _right_option(part: Part) -> int | None:
+    """Where the right option stands; None if two are alike."""
+    assert isinstance(part.answer, ChoiceAnswer)
+    (right,) = part.answer.right
+    return None if any(a.text == b.text for a, b in combinations(part.answer.options, 2)) else right
+
+
+# ------------------------------------------------------------------------------------------------ rows in order
+
+ORDERED = 4
+
+
+@dataclass(frozen=True)
+class Ordering:
+    """By what rows are put in order: `rank` does, and `line` is what shows it of a row."""
+
+    title: str
+    ask: str
+    reason: str
+    rank: Callable[[Sequence[int]], list[int]]
+    line: Callable[[Sequence[int]], list[int]]
+
+
+def _parts(row: Sequence[int]) -> list[int]:
+    return sorted(row, reverse=True)
+
+
+def _entropy_rank(parts: Sequence[int]) -> list[int]:
+    """Π n^n falls as the entropy of n/D grows, for one D: D·H = D ln D − Σ n ln n."""
+    powers: list[int] = [n**n for n in parts if n]
+    return [-prod(powers)]
+
+
+def _gaps(row: Sequence[int]) -> list[int]:
+    return sorted(max(row) - s for s in row)
+
+
+ORDERINGS: Mapping[str, Ordering] = {
+    "entropy": Ordering(
+        "Entropy",
+        "Put these rows of weights in order by their entropy, the smallest first. The weights are given in parts of "
+        "{whole}: 1 stands for $frac(1, {whole})$.",
+        "The more evenly a row is spread, the greater its entropy. Sorted, each row comes from the one before by "
+        "moving weight from a larger part to a smaller one:",
+        _entropy_rank,
+        _parts,
+    ),
+    "largest": Ordering(
+        "Largest weight",
+        "Put these rows of scores in order by the largest weight that softmax gives, the smallest first.",
+        "Only differences count. Below the largest score of each row, the others lie by these numbers, which grow "
+        "from row to row:",
+        _gaps,
+        lambda row: _gaps(row)[1:],
+    ),
+}
+
+
+@dataclass(frozen=True)
+class InOrder:
+    """Rows of weights, in parts of one whole, to be ordered by entropy; or rows of scores by their largest weight."""
+
+    kind: Literal["entropy", "largest"]
+    rows: tuple[Whole, ...]
+
+    load: ClassVar = 4
+
+    @classmethod
+    def of_weights(cls, rng: random.Random) -> InOrder:
+        """Each more even than the one before (majorisation), then shuffled."""
+        total = pick(rng, [8, 10, 12])
+        while True:
+            rows = sorted((_partition(rng, total) for _ in range(ORDERED)), reverse=True)
+            if all(_more_even(b, a) for a, b in pairwise(rows)):
+                mixed = shuffled(rng, [shuffled(rng, row) for row in rows])
+                return cls("entropy", tuple(map(tuple, mixed)))
+
+    @classmethod
+    def of_scores(cls, rng: random.Random) -> InOrder:
+        """The gaps below the largest score grow from row to row, and constants hide it."""
+        while True:
+            gaps = sorted([whole(rng, 0, 4), whole(rng, 1, 5)] for _ in range(ORDERED))
+            gaps = sorted(sorted(pair) for pair in gaps)
+            chain = all(a != b and a[0] <= b[0] and a[1] <= b[1] for a, b in pairwise(gaps))
+            if chain and gaps[0] != [0, 0]:
+                rows = []
+                for one, other in gaps:
+                    top = whole(rng, -1, 7)
+                    rows.append(shuffled(rng, [top, top - one, top - other]))
+                if len({max(row) for row in rows}) > 2:
+                    return cls("largest", tuple(map(tuple, shuffled(rng, rows))))
+
+    def part(self, say: Prose) -> Part:
+        by = ORDERINGS[self.kind]
+        order = sorted(range(ORDERED), key=lambda r: by.rank(self.rows[r]))
+        letters = [LETTERS[r] for r in order]
+        listed = tuple(_lettered(r, say.row(row)) for r, row in enumerate(self.rows))
+        lines = tuple(_lettered(r, say.row(by.line(self.rows[r]))) for r in order)
+        return Part(
+            "",
+            (Words(by.title),),
+            ask=(
+                say.paragraph(by.ask, whole=sum(self.rows[0])),
+                ItemList(listed),
+                FillIns((FillIn((Words("Order:"),), boxes=ORDERED),)),
+            ),
+            key=(
+                say.paragraph("The order is {letters}.", letters=", ".join(letters)),
+                say.paragraph(by.reason),
+                ItemList(lines),
+            ),
+            answer=OrderAnswer(tuple((letter,) for letter in letters)),
+            marks=(Mark("B", 2, "B1 for one exchange of neighbours", "one exchange"),),
+        )
+
+    def holds(self, part: Part) -> bool:
+        assert isinstance(part.answer, OrderAnswer)
+        rows = [self.rows[LETTERS.index(letter)] for (letter,) in part.answer.groups]
+        if self.kind == "entropy":
+            return all(_more_even(_parts(b), _parts(a)) for a, b in pairwise(rows))
+        largest = [weights_of(row)[row.index(max(row))] for row in rows]
+        return all(compare(a, b) < 0 for a, b in pairwise(largest))
+
+
+def _partition(rng: random.Random, total: int) -> list[int]:
+    cuts = sorted(whole(rng, 0, total) for _ in range(3))
+    return _parts([b - a for a, b in zip([0, *cuts], [*cuts, total], strict=True)])
+
+
+def _more_even(a: Sequence[int], b: Sequence[int]) -> bool:
+    """Whether a is majorised by b: for every k its k largest parts are together not greater."""
+    return a != b and all(x <= y for x, y in zip(accumulate(a), accumulate(b), strict=True))
+
+
+# ------------------------------------------------------------------------------------------------ what a change does
+
+Outcome = Literal["grows", "falls", "stays"]
+OUTCOMES: Mapping[Outcome, str] = {
+    "grows": "It becomes larger.",
+    "falls": "It becomes smaller.",
+    "stays": "It stays the same.",
+}
+Changed = Sequence[int | Fraction | None]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A change to one row of scores and what it does to the weight of one key.
+
+    `key` is the place of the key in the sorted row that is watched (−1 the largest score, 0 the smallest), `other` that
+    of the key that is changed.  `change` says what is done and `after` gives the row of scores after it.
+    """
+
+    outcome: Outcome
+    key: int
+    other: int
+    change: str
+    after: Callable[[Whole, int], Changed]
+    reason: str
+
+
+def _replaced(row: Whole, j: int, score: int | None) -> Changed:
+    return (*row[:j], score, *row[j + 1 :])
+
+
+def _times(factor: int | Fraction) -> Callable[[Whole, int], Changed]:
+    return lambda row, j: [s * factor for s in row]
+
+
+def _raised(by: int) -> Callable[[Whole, int], Changed]:
+    return lambda row, j: _replaced(row, j, row[j] + by)
+
+
+def _shifted(by: int) -> Callable[[Whole, int], Changed]:
+    return lambda row, j: [s + by for s in row]
+
+
+def _exchanged(row: Whole) -> Changed:
+    """The places of the two keys that do not have the largest score, exchanged."""
+    one, other = sorted(range(len(row)), key=row.__getitem__)[:2]
+    moved = list(row)
+    moved[one], moved[other] = row[other], row[one]
+    return moved
+
+
+EFFECTS: Mapping[str, Effect] = MappingProxyType(
+    {
+        "doubled": Effect(
+            "grows", -1, 0, "All scores are doubled.", _times(2),
+            "It has the largest score, and doubling squares the ratio of every other weight to it, which is below 1.",
+        ),
+        "hidden": Effect(
+            "grows", 1, 2, "Then $other$ is hidden by a mask.", lambda row, j: _replaced(row, j, None),
+            "One positive term of the denominator is gone, so every other weight grows by the same factor.",
+        ),
+        "unscaled": Effect(
+            "grows", -1, 0, "These scores have been divided by $sqrt(d_k) = 2$; now that is left out.", _times(2),
+            "Scores twice as far apart move weight to the largest one.",
+        ),
+        "colder": Effect(
+            "grows", -1, 0, "The temperature is lowered from 1 to one half.", _times(2),
+            "A lower temperature moves weight to the largest score.",
+        ),
+        "other lowered": Effect(
+            "grows", 1, 2, "The score of $other$ is lowered by 1.", _raised(-1),
+            "Its own power stays the same, and the denominator becomes smaller.",
+        ),
+        "doubled, smallest": Effect(
+            "falls", 0, -1, "All scores are doubled.", _times(2),
+            "It has the smallest score, and the ratio of every other weight to it, which is above 1, is squared.",
+        ),
+        "other raised": Effect(
+            "falls", 1, 0, "The score of $other$ is raised by 1.", _raised(1),
+            "Its own power stays the same, and the denominator becomes larger.",
+        ),
+        "warmer": Effect(
+            "falls", -1, 0, "The temperature is raised from 1 to 2.", _times(Fraction(1, 2)),
+            "A higher temperature moves weight from the largest score to the others.",
+        ),
+        "copied": Effect(
+            "falls", -1, 1, "A second copy of $other$ and its value is put at the end.", lambda row, j: (*row, row[j]),
+            "The copy adds one more positive term to the denominator.",
+        ),
+        "seen": Effect(
+            "falls", 1, -1, "A further key with the score 0 can now be seen.", lambda row, j: (*row, 0),
+            "A score of 0 adds $e^{0} = 1$ to the denominator.",
+        ),
+        "shifted": Effect(
+            "stays", -1, 0, "All scores become greater by 3.", _shifted(3),
+            "Every power is multiplied by $e^{3}$, which cancels.",
+        ),
+        "exchanged": Effect(
+            "stays", -1, 0, "The two keys other than $key$ change places, with their values.",
+            lambda row, j: _exchanged(row), "The denominator has the same terms in another order.",
+        ),
+        "value": Effect(
+            "stays", 1, 1, "The value vector of $key$ is doubled.", lambda row, j: row,
+            "Weights come from queries and keys; values do not enter.",
+        ),
+        "balanced": Effect(
+            "stays", -1, 0, "All queries are doubled and all keys are halved.", lambda row, j: row,
+            "Every score is a product of a query and a key, so the two factors cancel.",
+        ),
+        "key bias": Effect(
+            "stays", 0, 0, "The same vector is added to every key.", _shifted(2),
+            "This adds the same number to all scores of the query, which cancels.",
+        ),
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a change to a row of scores does to the weight of a key."""
+
+    kind: Literal["effect"]
+    effect: str
+    row: Whole
+
+    load: ClassVar = 2
+
+    @property
+    def keys(self) -> tuple[int, int]:
+        """The key whose weight is watched, and the one that is changed."""
+        effect, ranked = EFFECTS[self.effect], sorted(range(len(self.row)), key=self.row.__getitem__)
+        return ranked[effect.key], ranked[effect.other]
+
+    def part(self, say: Prose) -> Part:
+        effect = EFFECTS[self.effect]
+        key, other = (say.formula(f"k_{place + 1}") for place in self.keys)
+        ask = say.paragraph(
+            "A query has the scores $row$. {change} What happens to the weight of $key$?",
+            row=_row(say, self.row),
+            change=say(effect.change, key=key, other=other),
+            key=key,
+        )
+        offers = [Offer((Words(text),), (), outcome == effect.outcome) for outcome, text in OUTCOMES.items()]
+        ticked, _ = choices_key(offers)
+        explained = (ticked, say.paragraph(effect.reason))
+        return Part("", (Words("A change"),), (ask, choices(offers)), explained, choice(offers), (Mark("B", 1),))
+
+    def holds(self, part: Part) -> bool:
+        key, other = self.keys
+        before, after = weights_of(self.row), weights_of(EFFECTS[self.effect].after(self.row, other))
+        outcomes: Mapping[int, Outcome] = {1: "grows", -1: "falls", 0: "stays"}
+        return _right_option(part) == list(OUTCOMES).index(outcomes[compare(after[key], before[key])])
+
+
+def _effects(rng: random.Random, number: int, count: int) -> list[str]:
+    """Different ones; over 3^count variants every combination of outcomes comes once, so that none can be guessed."""
+    chosen: list[str] = []
+    for turn in shuffled(rng, range(count)):
+        outcome = list(OUTCOMES)[(number - 1) // 3**turn % 3]
+        said = {EFFECTS[name].change for name in chosen}
+        chosen.append(pick(rng, [name for name, e in EFFECTS.items() if e.outcome == outcome and e.change not in said]))
+    return chosen
+
+
+def _different_rows(rng: random.Random, count: int) -> list[Whole]:
+    """Rows of three different scores, a range of at most 4."""
+    found: list[Whole] = []
+    while len(found) < count:
+        row = tuple(sample(rng, range(-2, 6), 3))
+        if max(row) - min(row) <= 4 and row not in found:
+            found.append(row)
+    return found
+
+
+# ------------------------------------------------------------------------------------------------ limits
+
+
+@dataclass(frozen=True)
+class Limit:
+    """To what the weights tend as the temperature falls or grows; `order` is that of the options, 0 the right one."""
+
+    kind: Literal["limit"]
+    limit: Literal["cold", "hot"]
+    row: Scores
+    order: Whole
+
+    load: ClassVar = 2
+
+    @classmethod
+    def draw(cls, rng: random.Random, which: Literal["cold", "hot"], place: int) -> Limit:
+        """Four scores, perhaps two largest ones, perhaps one hidden."""
+        tie, masked = pick(rng, [True, False]), pick(rng, [True, False])
+        while True:
+            row = tuple(whole(rng, -2, 5) for _ in range(4))
+            seen = row[:3] if masked else row
+            scores = sorted(seen)
+            if (scores[-1] == scores[-2]) == tie and scores[-3] < scores[-2] and scores[0] < scores[1]:
+                break
+        wrong = shuffled(rng, [1, 2, 3])
+        order = (*wrong[:place], 0, *wrong[place:])
+        return cls("limit", which, (*seen, None) if masked else row, order)
+
+    @property
+    def seen(self) -> list[int]:
+        return [s for s in self.row if s is not None]
+
+    @property
+    def coldest(self) -> list[Fraction]:
+        return self._even(lambda s: s == max(self.seen))
+
+    @property
+    def hottest(self) -> list[Fraction]:
+        return self._even(lambda s: True)
+
+    def _even(self, chosen: Callable[[int], bool]) -> list[Fraction]:
+        """Equal weights for the visible scores that are chosen."""
+        which = [s is not None and chosen(s) for s in self.row]
+        return [Fraction(w, sum(which)) for w in which]
+
+    def part(self, say: Prose) -> Part:
+        offers = self._offers(say)
+        placed = [offers[i] for i in self.order]
+        asked = {
+            "cold": "A query has the scores $row$. The temperature $T$ falls to 0. To what do its weights tend?",
+            "hot": "A query has the scores $row$. The temperature $T$ grows without end. To what do its weights tend?",
+        }
+        ask = (say.paragraph(asked[self.limit], row=_row(say, self.row)), choices(placed))
+        return Part("", (Words("A limit"),), ask, choices_key(placed), choice(placed), (Mark("B", 1),))
+
+    def _offers(self, say: Prose) -> list[Offer]:
+        """The right one first, then three others, all different."""
+        ranked, row = sorted(set(self.seen)), self.row
+
+        def wrong(limit: list[Fraction], why: str, diagnosis: str = "") -> Offer:
+            return Offer((Math(say.row(limit)),), say(why), diagnosis=diagnosis)
+
+        if self.limit == "cold":
+            why = (
+                "the ratio of any other weight to the largest, $e^{-d/T}$ with $d > 0$, tends to 0; equal scores share."
+            )
+            right = Offer((Math(say.row(self.coldest)),), say(why), right=True)
+            first = wrong(self.hottest, "all visible keys have the same weight only at a high temperature.")
+        else:
+            why = "all differences of visible scores, divided by $T$, tend to 0."
+            right = Offer((Math(say.row(self.hottest)),), say(why), right=True)
+            first = wrong(self.coldest, "the largest scores take all the weight only at a low temperature.", "X10")
+        smallest = self._even(lambda s: s == ranked[0])
+        second = wrong(smallest, "that is the smallest score; weight never moves to it alone.", "X9")
+        if None in row and self.limit == "hot":
+            everywhere = [Fraction(1, len(row))] * len(row)
+            third = wrong(everywhere, "the hidden key has the weight 0 at every temperature.", "M1")
+        elif self.seen.count(ranked[-1]) > 1:
+            one = [Fraction(j == row.index(ranked[-1])) for j in range(len(row))]
+            third = wrong(one, "equal scores have equal weights at every temperature.")
+        else:
+            shared = self._even(lambda s: s in ranked[-2:])
+            third = wrong(shared, "the two scores differ, so their weights differ.")
+        return [right, first, second, third]
+
+    def holds(self, part: Part) -> bool:
+        """Whether the weights are within a millionth of the limit at an extreme temperature."""
+        temperature, limit = (
+            (Fraction(1, 20), self.coldest) if self.limit == "cold" else (Fraction(10**8), self.hottest)
+        )
+        weights = weights_of([None if s is None else s / temperature for s in self.row])
+        near = Fraction(1, 10**6)
+        tends = all(compare(a - x, near) < 0 < compare(a - x, -near) for a, x in zip(weights, limit, strict=True))
+        return tends and _right_option(part) is not None
+
+
+# ------------------------------------------------------------------------------------------------ the question
+
+Item = InOrder | Change | Limit
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a variant is made from."""
+
+    type: str
+    notation: str
+    reasons: bool
+    items: tuple[Item, ...]
+
+
+def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
+    tokens_are_rows(spec)
+    no_sizes(spec)
+    kinds = ITEMS[spec.level]
+    effects = iter(_effects(rng, number, kinds.count("effect")))
+    limits = iter(enumerate(shuffled(rng, _LIMITS)))
+    rows = iter(_different_rows(rng, len(kinds)))
+    items: list[Item] = []
+    for kind in kinds:
+        match kind:
+            case "entropy":
+                items.append(InOrder.of_weights(rng))
+            case "largest":
+                items.append(InOrder.of_scores(rng))
+            case "effect":
+                items.append(Change("effect", next(effects), next(rows)))
+            case "limit":
+                turn, limit = next(limits)
+                items.append(Limit.draw(rng, limit, (number - 1 + turn * (1 + number // 4)) % 4))
+    return Content(spec.type, spec.notation, bool(TYPE.option(spec, "reasons")), tuple(items))
+
+
+_LIMITS: list[Literal["cold", "hot"]] = ["cold", "hot"]
+
+
+def _lettered(place: int, row: Formula) -> Inlines:
+    return sentence("{letter}: {row}", letter=LETTERS[place], row=row)
+
+
+def _reasoned(part: Part) -> Part:
+    """The part with a line for the reason, and a mark for it."""
+    room = (Paragraph((Words("Give a reason in one sentence."),)), WorkingSpace(16, ruled=True))
+    return replace(part, ask=(*part.ask, *room), marks=(*part.marks, Mark("B", 1, message("reason"), "reason")))
+
+
+def make(content: Content) -> Question:
+    say, items = prose(content.notation), content.items
+    parts = [item.part(say) for item in items]
+    if content.reasons:
+        parts = [_reasoned(part) for part in parts]
+    return Question(
+        type=TYPE.name,
+        title=TYPE.title,
+        introduction=(say.paragraph("Answer without working out any weight."),),
+        given=(),
+        parts=tuple(replace(part, name=letter) for letter, part in zip("abcdefghij", parts, strict=False)),
+        content=content,
+        conventions=(
+            say("Softmax goes along each row, with base $e$; hidden scores are $-∞$."),
+            say("Softmax with the temperature $T$ is softmax of the scores divided by $T$."),
+            *([ENTROPY] if any(item.kind == "entropy" for item in items) else []),
+        ),
+        features={"load": float(sum(item.load for item in items))},
+        positions=_positions(items, parts),
+    )
+
+
+def _positions(items: Sequence[Item], parts: Sequence[Part]) -> dict[str, str]:
+    letters = {"effect": "", "limit": ""}
+    for item, part in zip(items, parts, strict=True):
+        if isinstance(part.answer, ChoiceAnswer):
+            letters[item.kind] += LETTERS[min(part.answer.right)]
+    return {kind: found for kind, found in letters.items() if found}
+
+
+def prove(question: Question) -> None:
+    """Every order, every effect, every limit decided by exact softmax."""
+    content: Content = question.content
+    for item, part in zip(content.items, question.parts, strict=True):
+        if not item.holds(part):
+            raise SelfCheckError(f"Part {part.name}, {item}, does not have the answer {part.answer}.")
+
+
+TYPE = ProblemType(
+    name="estimate",
+    title="Reason without computing",
+    draw=draw,
+    make=make,
+    content=Content,
+    prove=prove,
+    options={"reasons": (True, "whether a reason in one sentence is asked for, with a mark of its own")},
+)

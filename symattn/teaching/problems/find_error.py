@@ -1,0 +1,504 @@
+"""Find the error: a script with a wrong line in it, from which the rest follows rightly (rules.md 5, type 3)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from symattn.derivation.derivation import Derivation, Step
+from symattn.derivation.misconceptions import (
+    Misconception,
+    WrongDerivation,
+    misconception,
+    misconceptions,
+    replayed,
+    whole,
+)
+from symattn.derivation.misconceptions.slips import Slipped, slips
+from symattn.derivation.ops import MatMul
+from symattn.errors import InputError, SelfCheckError, UndefinedError
+from symattn.exact import Matrix
+from symattn.exact.approximate import approximate
+from symattn.formula import Formula, Name, Relation, written
+from symattn.formula.width import fold, width
+from symattn.foundation.dice import pick, shuffled
+from symattn.page.document import (
+    AnswerGrid,
+    Block,
+    Display,
+    Entries,
+    FillIn,
+    FillIns,
+    Heading,
+    Inlines,
+    Math,
+    Paragraph,
+    Words,
+    WorkingSpace,
+    in_turn,
+    sentence,
+)
+from symattn.teaching.explanation.parts import conventions, wording_of, worked
+from symattn.teaching.explanation.steps import LINE, Detail, cell_kind
+from symattn.teaching.explanation.wording import Wording, terminates
+from symattn.teaching.fairness import self_check
+from symattn.teaching.fairness.separation import LEAST, Separation
+from symattn.teaching.problem import Problem
+from symattn.teaching.problems import derived
+from symattn.teaching.problems.asking import LETTERS, Offer, choice, choices, choices_key
+from symattn.teaching.problems.base import ProblemType, Spec
+from symattn.teaching.problems.choice import balanced_places, rewritten
+from symattn.teaching.problems.derived import numbers
+from symattn.teaching.problems.remarks import diagnosis
+from symattn.teaching.question import ChoiceAnswer, Mark, MatrixAnswer, Part, Question, WordAnswer
+
+OPTIONS = 5
+SLIP: Literal["slip"] = "slip"
+PARENTS = 3
+REDRAWN = 60
+MOST_ERRORS = 2
+
+
+@dataclass(frozen=True)
+class PlantedSlip:
+    """A slip in one entry of a line: its kind, such as A2, and the wrong value."""
+
+    id: Literal["slip"]
+    step: str
+    i: int
+    j: int
+    kind: str
+    value: str
+
+    def made(self, d: Derivation) -> Slipped:
+        """The slip in a script."""
+        listed = slips(d, self.step, self.i, self.j)
+        return next(s for s in listed if (s.slip.id, str(s.value)) == (self.kind, self.value))
+
+
+@dataclass(frozen=True)
+class PlantedMistake:
+    """A misconception by which a line is wrong."""
+
+    id: str
+    step: str
+
+
+Planted = PlantedSlip | PlantedMistake
+
+
+@dataclass(frozen=True)
+class Content(derived.Content):
+    """A derivation, what is wrong with which of its lines, and what is offered for each of them."""
+
+    errors: tuple[Planted, ...]
+    offered: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Family(derived.Family):
+    """What derivations share, what is planted in turn, and where the right options stand."""
+
+    plants: tuple[str, ...] = ()
+    places: tuple[tuple[int, ...], ...] = ()
+
+
+# ------------------------------------------------------------------------------------------------ what can be planted
+
+
+def at_step(d: Derivation, step: str) -> Separation:
+    """The misconceptions that have their place at this step, on what has been written so far."""
+    wrongs = replayed(d, [m.id for m in misconceptions().values() if m.at == step])
+    return Separation(wrongs[0].right if wrongs else d, wrongs)
+
+
+def plantable(found: Separation) -> dict[str, WrongDerivation]:
+    """The misconceptions that make one wrong line, which is seen, which nothing else explains, and which goes on."""
+    return {w.misconception.id: w for w in found.wrongs if _usual(w.misconception) and _is_plantable(w, found)}
+
+
+def _usual(m: Misconception) -> bool:
+    return m.core or m.prior != "low"
+
+
+def _is_plantable(w: WrongDerivation, found: Separation) -> bool:
+    if w.first is None or w.stopped:
+        return False
+    right, value = found.derivation.value(w.first), w.value(w.first)
+    if not isinstance(right, Matrix) or not isinstance(value, Matrix) or value.shape != right.shape:
+        return False
+    differences = [abs(a - b) for a, b in zip(_floats(value), _floats(right), strict=True) if a != b]
+    if len(differences) < 2 or not max(differences) >= LEAST:  # one entry alone would be taken for a slip
+        return False
+    try:
+        script = found.derivation.replay(pinned={**_pinned(found.derivation), w.first: value})
+    except UndefinedError:
+        return False
+    return explanations(found, w.first, script) == [w.misconception.id]
+
+
+def explanations(found: Separation, step: str, script: Derivation) -> list[str]:
+    """The misconceptions that write this very script: the same wrong line, and the same after it."""
+    return [
+        w.misconception.id
+        for w in found.wrongs
+        if w.first == step and w.value(step) == script.value(step) and all(w.value(s.name) == s.result for s in script)
+    ]
+
+
+def _floats(matrix: Matrix) -> list[float]:
+    return [round(approximate(x), 9) for x in matrix]
+
+
+def slip_steps(d: Derivation) -> list[str]:
+    """The products of whole numbers, in which a slip is one among many terms."""
+    return [s.name for s in d if isinstance(s.op, MatMul) and all(isinstance(x, int) for x in numbers(s.result))]
+
+
+def plantable_slips(found: Separation, step: str) -> list[Slipped]:
+    """Slips that spoil one entry, which no misconception explains."""
+    d = found.derivation
+    rows, columns = numbers(d.value(step)).shape
+    listed = [s for i in range(rows) for j in range(columns) for s in slips(d, step, i, j) if len(s.entries) == 1]
+    return [s for s in listed if not explanations(found, step, s.on(d))]
+
+
+# ------------------------------------------------------------------------------------------------ drawing
+
+
+def family(spec: Spec, rng: random.Random) -> Family:
+    shared = derived.family(spec, rng)
+    by_step: dict[str, list[str]] = {}
+    for k in range(PARENTS):
+        d = whole(derived.problem_of(derived.content(spec, rng, k + 1, shared)).derivation)
+        for step in d:
+            listed = by_step.setdefault(step.name, [])
+            listed += [
+                id for id, w in plantable(at_step(d, step.name)).items() if w.first == step.name and id not in listed
+            ]
+    for step_name in slip_steps(d):
+        by_step[step_name].append(f"{SLIP} {step_name}")
+    queues = [shuffled(rng, ids) for ids in by_step.values() if ids]
+    if not queues:
+        raise InputError(f"No mistake can be planted in {spec.mechanism} with these settings.")
+    plants = [
+        queue[turn] for turn in range(max(map(len, queues))) for queue in shuffled(rng, queues) if turn < len(queue)
+    ]
+    places = tuple(balanced_places(rng, OPTIONS) for _ in range(MOST_ERRORS))
+    return Family(**vars(shared), plants=tuple(plants), places=places)
+
+
+def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
+    count = TYPE.option(spec, "errors")
+    if not 1 <= count <= MOST_ERRORS:
+        raise InputError(f"The option errors of find-error is {count}; 1 or {MOST_ERRORS} was expected.")
+    plants = family.plants
+    for attempt in range(REDRAWN * len(plants)):
+        drawn = derived.content(spec, rng, number, family)
+        first = (number - 1 + attempt // REDRAWN) % len(plants)
+        wanted = [plants[first]]
+        if count > 1:
+            wanted.append(pick(rng, [plant for plant in plants if _step_of(plant) != _step_of(wanted[0])]))
+        if errors := _plant(derived.problem_of(drawn).derivation, wanted, rng):
+            where = [place[(number - 1) % len(place)] for place in family.places]
+            offered = _offered(drawn, errors, where, rng)
+            if offered is not None:
+                return Content(**vars(drawn), errors=tuple(errors), offered=tuple(offered))
+    raise InputError(f"No mistake can be planted in {spec.mechanism} with these numbers so that it is unique.")
+
+
+def _step_of(plant: str) -> str:
+    return plant.removeprefix(f"{SLIP} ") if plant.startswith(SLIP) else misconception(plant).at
+
+
+def _plant(d: Derivation, wanted: Sequence[str], rng: random.Random) -> list[Planted] | None:
+    """The mistakes one after the other, each on what the one before has left; None if one of them does not fit."""
+    script, errors = whole(d), list[Planted]()
+    order = [step.name for step in script]
+    for plant in sorted(wanted, key=lambda plant: order.index(_step_of(plant))):
+        step = _step_of(plant)
+        found = at_step(script, step)
+        if plant.startswith(SLIP):
+            if step not in slip_steps(script) or not (listed := plantable_slips(found, step)):
+                return None
+            slip = pick(rng, listed)
+            errors.append(PlantedSlip(SLIP, step, slip.i, slip.j, slip.slip.id, str(slip.value)))
+        else:
+            wrong = plantable(found).get(plant)
+            if wrong is None or wrong.first != step:
+                return None
+            errors.append(PlantedMistake(plant, step))
+        script = with_error(script, errors[-1])
+    return errors
+
+
+def with_error(d: Derivation, error: Planted) -> Derivation:
+    """The script of someone who makes this mistake: its line pinned, what follows from it worked out."""
+    if isinstance(error, PlantedSlip):
+        return error.made(d).on(d)
+    wrong = misconception(error.id).on(d)
+    assert wrong is not None
+    value = wrong.value(error.step)
+    assert value is not None
+    return d.replay(pinned={**_pinned(d), error.step: value})
+
+
+def _pinned(d: Derivation) -> dict[str, object]:
+    return {step.name: step.result for step in d if step.pinned}
+
+
+def _offered(
+    drawn: derived.Content, errors: Sequence[Planted], places: Sequence[int], rng: random.Random
+) -> list[tuple[str, ...]] | None:
+    """What may have been done: two things at the step itself and others elsewhere, so that no step is given away."""
+    script, found = whole(derived.problem_of(drawn).derivation), derived.made(drawn).separation
+    planted = [error.step for error in errors]
+    others = [w for w in found.wrongs if w.first is not None and _usual(w.misconception)]
+    elsewhere = [w.misconception.id for w in others if w.first not in planted and w.misconception.at not in planted]
+    lists: list[tuple[str, ...]] = []
+    for error, place in zip(errors, places, strict=False):
+        step, own = error.step, error.id
+        beside = at_step(script, step).wrongs
+        script = with_error(script, error)
+        value = script.value(step)
+        known = {w.misconception.id for w in others}
+        here = [w.misconception.id for w in beside if w.first == step and w.value(step) != value]
+        here = [id for id in here if id in known and id != own]
+        wrong = shuffled(rng, here)[:2] + ([SLIP] if own != SLIP else [])
+        wrong += shuffled(rng, elsewhere)[: OPTIONS - 1 - len(wrong)]
+        if len(wrong) < OPTIONS - 1:
+            return None
+        wrong = shuffled(rng, wrong)
+        lists.append((*wrong[:place], own, *wrong[place:]))
+    return lists
+
+
+# ------------------------------------------------------------------------------------------------ making
+
+
+def make(content: Content) -> Question:
+    problem = derived.problem_of(content, TYPE.title)
+    problem = replace(problem, derivation=whole(problem.derivation))
+    errors = content.errors
+    scripts = [problem.derivation]
+    for error in errors:
+        scripts.append(with_error(scripts[-1], error))
+    wording, found = wording_of(problem), derived.made(content).separation
+    parts: list[Part] = []
+    letters = iter("abcdefgh")
+    for k, (error, offered) in enumerate(zip(errors, content.offered, strict=True)):
+        words = ONLY_LINE if len(errors) == 1 else LINES[k]
+        parts.append(_which(next(letters), words, problem.derivation[error.step], wording))
+        parts.append(_what(next(letters), words, error, offered, scripts[k], found, wording))
+    parts.append(_right(next(letters), errors[0].step, len(errors) > 1, wording, problem))
+    parts.append(_output(next(letters), errors[0].step, len(errors) > 1, wording, problem))
+    return Question(
+        type=TYPE.name,
+        title=problem.title,
+        introduction=(Paragraph((Words(_INTRODUCTION[len(errors) - 1]),)),),
+        given=(*derived.given(problem, wording), Heading((Words("The script"),), 1), *_script(scripts[-1], problem)),
+        parts=tuple(parts),
+        content=content,
+        problem=problem,
+        conventions=conventions(problem, wording),
+        features=derived.measured(problem),
+        positions={
+            "wrong step": " ".join(error.step for error in errors),
+            **{f"key {p.name}": LETTERS[min(p.answer.right)] for p in parts if isinstance(p.answer, ChoiceAnswer)},
+        },
+    )
+
+
+_INTRODUCTION = (
+    "A student wrote the script below. One line of it is wrong; every line after it follows rightly from the lines "
+    "above it.",
+    "A student wrote the script below. Two lines of it are wrong; every other line follows rightly from the lines "
+    "above it.",
+)
+
+
+def _script(script: Derivation, problem: Problem) -> tuple[Block, ...]:
+    """Every line by name and value; how it was worked out would give the mistake away."""
+    wording = Wording(script, problem.notation)
+    blocks: list[Block] = []
+    for step in script:
+        result = numbers(step.result)
+        name = wording.name(step.name)
+        equation = Relation((name, wording.values(result)), ("=",))
+        if problem.exact and width(equation) <= LINE:
+            blocks.append(Display((equation,)))
+        elif problem.exact:
+            blocks.append(Entries(tuple(_entry_equations(step, wording)), 2))
+        if not all(map(terminates, result)):
+            decimals = Relation((name, wording.rounded(result, problem.places)), ("≈",))
+            blocks.append(Display(tuple(fold(decimals, LINE))))
+        elif not problem.exact:
+            blocks.append(Display((equation,)))
+    return tuple(blocks)
+
+
+def _entry_equations(step: Step, wording: Wording) -> Iterator[Formula]:
+    for i, row in enumerate(numbers(step.result).rows):
+        for j, x in enumerate(row):
+            yield Relation((wording.entry(step.name, i, j), wording.number(x)), ("=",))
+
+
+@dataclass(frozen=True)
+class LineWords:
+    """How a wrong line is spoken of, which may be one of two."""
+
+    title: str
+    asked: str
+    answer: str
+    what_title: str
+    what: str
+
+
+ONLY_LINE = LineWords(
+    "The wrong line",
+    "The wrong line gives the value of",
+    "The wrong line is that of {matrix}.",
+    "What was done",
+    "What was done in the wrong line?",
+)
+LINES = (
+    LineWords(
+        "The first wrong line",
+        "The first wrong line gives the value of",
+        "The first wrong line is that of {matrix}.",
+        "What was done, first line",
+        "What was done in the first wrong line?",
+    ),
+    LineWords(
+        "The second wrong line",
+        "The second wrong line gives the value of",
+        "The second wrong line is that of {matrix}.",
+        "What was done, second line",
+        "What was done in the second wrong line?",
+    ),
+)
+
+
+def _which(letter: str, words: LineWords, step: Step, wording: Wording) -> Part:
+    name = wording.name(step.name)
+    word = wording.word(step)
+    ask = (FillIns((FillIn((Words(words.asked),), 30),)),)
+    key = (Paragraph(sentence(words.answer, matrix=name)),)
+    names = [written(name)] if isinstance(name, Name) else []
+    first, *others = dict.fromkeys([*names, *([word] if word else []), step.name][:2])
+    answer = WordAnswer(first, tuple(others))
+    return Part(letter, (Words(words.title),), ask, key, answer, (Mark("B", 1),))
+
+
+def _what(
+    letter: str,
+    words: LineWords,
+    error: Planted,
+    offered: Sequence[str],
+    before: Derivation,
+    found: Separation,
+    wording: Wording,
+) -> Part:
+    wrongs = {w.misconception.id: w for w in found.wrongs}
+    offers = []
+    for id in offered:
+        right = id == error.id
+        if id == SLIP:
+            offers.append(_slip_offer(error, before, wording))
+            continue
+        w = wrongs[id]
+        if right:
+            why = sentence("right: {diagnosis}", diagnosis=diagnosis(w, wording))
+        else:
+            name = wording.name(w.first or w.misconception.at)
+            why = sentence("{code} would spoil {matrix} first, and in another way.", code=id, matrix=name)
+        offers.append(Offer(_done(w, found.derivation, wording), why, right, id))
+    prompt, title = Paragraph((Words(words.what),)), (Words(words.what_title),)
+    ask, key = (prompt, choices(offers)), (prompt, *choices_key(offers))
+    return Part(letter, title, ask, key, choice(offers), (Mark("B", 1),))
+
+
+def _slip_offer(error: Planted, before: Derivation, wording: Wording) -> Offer:
+    text: Inlines = (Words("A slip in one entry; the rule was right."),)
+    if not isinstance(error, PlantedSlip):
+        return Offer(text, (Words("more than one entry is wrong."),))
+    slip, entry = error.made(before), wording.entry(error.step, error.i, error.j)
+    right = "right: {code} {name}. In {entry} {how}."
+    why = sentence(right, code=slip.slip.id, name=slip.slip.name, entry=entry, how=slip.says)
+    return Offer(text, why, True, error.kind)
+
+
+def _done(w: WrongDerivation, d: Derivation, wording: Wording) -> Inlines:
+    """What a misconception does, as a formula where it is one, in the words of the orientation."""
+    m = w.misconception
+    step = next((step for other, step in rewritten(d, m.at) if other.id == m.id), None) if m.at in d else None
+    if step is not None:
+        return (Math(Relation((wording.name(step.name), wording.rule(step)), ("=",))),)
+    what = (m.turned_name if d.orientation == "columns" else "") or m.name
+    return sentence("{matrix}: {what}", matrix=wording.name(w.first or m.at), what=wording.in_signs(what))
+
+
+def _right(letter: str, wrong: str, several: bool, wording: Wording, problem: Problem) -> Part:
+    of_first = "Write down the right value of the first wrong line. Show how it is worked out."
+    of_that = "Write down the right value of that line. Show how it is worked out."
+    ask = (Paragraph((Words(of_first if several else of_that),)), WorkingSpace(70))
+    key = worked(problem.derivation[wrong], wording, Detail(places=problem.places))
+    answer = MatrixAnswer.of(problem.derivation, wrong)
+    return Part(letter, (Words("The right line"),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))
+
+
+def _output(letter: str, wrong: str, several: bool, wording: Wording, problem: Problem) -> Part:
+    last = problem.derivation.last
+    answer = MatrixAnswer.of(problem.derivation, last.name)
+    words = "Carry on from there to the output."
+    once = "If the output itself is the wrong line, it is enough to write it once."
+    grid = AnswerGrid(wording.name(last.name), *answer.value.shape, cell_kind(last, problem.exact), step=last.name)
+    ask = (Paragraph(in_turn(((Words(words),), () if several else (Words(once),)))), WorkingSpace(70), grid)
+    names = [step.name for step in problem.derivation]
+    following = problem.derivation.steps[names.index(wrong) + 1 :]
+    key = tuple(block for step in following for block in worked(step, wording, Detail("none", problem.places)))
+    if not following:
+        key = (Paragraph((Words("The output is the line that was wrong; its right value is the answer above."),)),)
+    return Part(letter, (Words("The right output"),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))
+
+
+# ------------------------------------------------------------------------------------------------ proving
+
+
+def prove(question: Question) -> None:
+    """Every line but the planted ones follows from those above, by a second route; and one explanation fits each."""
+    assert question.problem is not None
+    script, content = question.problem.derivation, question.content
+    assert isinstance(content, Content)
+    for error in content.errors:
+        found = at_step(script, error.step)
+        script = with_error(script, error)
+        if script.value(error.step) == found.derivation.value(error.step):
+            raise SelfCheckError(f"The mistake {error.id} cannot be seen in {error.step}.")
+        expected = [] if isinstance(error, PlantedSlip) else [error.id]
+        if (fitting := explanations(found, error.step, script)) != expected:
+            raise SelfCheckError(f"The mistake {error.id} in {error.step} is explained by {fitting}.")
+    for k, step in enumerate(script):
+        above = {**script.givens, **{earlier.name: earlier.result for earlier in script.steps[:k]}}
+        self_check(Derivation(above, (step,), orientation=script.orientation))
+    if {step.name for step in script if step.pinned} != {error.step for error in content.errors}:
+        raise SelfCheckError("The script has other wrong lines than those that were planted.")
+
+
+TYPE = ProblemType(
+    name="find-error",
+    title="Find the error",
+    draw=draw,
+    make=make,
+    content=Content,
+    family=family,
+    complaint=derived.complaint,
+    prove=prove,
+    key=derived.key,
+    options={"errors": (1, f"how many lines are wrong: 1 or {MOST_ERRORS}")},
+    defaults={"mechanism": "attention"},
+)
+
+__all__ = ["SLIP", "TYPE", "Content", "explanations", "plantable", "with_error"]

@@ -1,0 +1,199 @@
+"""The full derivation in boxes: every step asked, from the givens to the output (rules.md 5, type 1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import replace
+from fractions import Fraction
+
+from symattn.derivation.derivation import Matrix, Op, Outline, Step
+from symattn.derivation.ops import Activation, Add, Mask, Mean, Softmax, Stack, SumOver
+from symattn.derivation.ops.gradient import SoftmaxGradient
+from symattn.formula import Shape
+from symattn.page.document import Block, Paragraph, Words, sentence
+from symattn.teaching.explanation import Detail
+from symattn.teaching.explanation.parts import asked, conventions, introduction, wording_of, worked
+from symattn.teaching.explanation.steps import step_title
+from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.fairness.separation import Separation, separation
+from symattn.teaching.problem import Problem
+from symattn.teaching.problems import derived
+from symattn.teaching.problems.base import ProblemType
+from symattn.teaching.problems.remarks import remarks
+from symattn.teaching.question import Answer, Lesser, Mark, Marks, Part, Question, ShapeAnswer, StepAnswer, share
+
+
+def make(content: derived.Content) -> Question:
+    made = derived.made(content)
+    return question(made.problem, content, made.separation)
+
+
+def question(
+    problem: Problem, content: object, found: Separation | None = None, detail: Detail | None = None
+) -> Question:
+    """A problem with room for every step that is asked, and its key; of a step without numbers, its shape is asked."""
+    wording = wording_of(problem)
+    detail = detail or Detail(places=problem.places)
+    room, worth, steps = asked(problem, wording), scheme(problem), _asked_once(problem)
+    parts = tuple(
+        Part(
+            name=step.name,
+            title=step_title(step, wording),
+            ask=room[step.name],
+            key=(*worked(step, wording, detail), *_shape(step, wording)),
+            answer=_answer(step),
+            marks=worth[step.name],
+        )
+        for step in steps
+    )
+    once = (Paragraph((Words(ONCE),)),) if len(steps) < len(problem.asked_steps) else ()
+    return Question(
+        type=TYPE.name,
+        title=problem.title,
+        introduction=(*introduction(problem), *derived.opening(problem), *once),
+        given=derived.given(problem, wording),
+        parts=parts,
+        content=content,
+        problem=problem,
+        conventions=conventions(problem, wording),
+        after=remarks(problem, wording, found or separation(problem.derivation)),
+        features=derived.measured(problem),
+        positions=derived.positions(problem),
+    )
+
+
+def _answer(step: Step) -> Answer:
+    return ShapeAnswer(step.result.shape) if isinstance(step.result, Outline) else StepAnswer(step.name)
+
+
+def _shape(step: Step, wording: Wording) -> tuple[Block, ...]:
+    """The shape in a sentence, where that is what was asked for."""
+    if isinstance(step.result, Matrix):
+        return ()
+    rows, columns = map(wording.size, step.result.shape)
+    return (Paragraph(sentence("The shape is {shape}.", shape=Shape(rows, columns, "cross"))),)
+
+
+ONCE = "What has the same shape for every token or head is asked once."
+
+
+def _asked_once(problem: Problem) -> list[Step]:
+    """The steps that are asked; where steps are not named, of shapes that tokens or heads have in common, the first.
+
+    What is done is the same where the stem, the operation and the shape are.
+    """
+    found: dict[object, Step] = {}
+    for step in problem.asked_steps:
+        alike = isinstance(step.result, Outline) and not problem.asked
+        found.setdefault((step.stem, type(step.op), step.result.shape) if alike else step.name, step)
+    return list(found.values())
+
+
+# ------------------------------------------------------------------------------------------------ marks
+
+
+def scheme(problem: Problem) -> dict[str, Marks]:
+    """The marks of every step asked: rules.md 3.10, for three tokens 20 marks, one accuracy mark for every token.
+
+    Keys and values are worked out as queries are, so that the method of all three is marked once; so is that of further
+    heads, layers and blocks.  Without a mask its marks go to the scores.  Token by token, a role's marks are shared by
+    its steps: weighted values have the output's method mark, their sums its accuracy, and the line that only puts
+    tokens together has none.  In a long derivation a line has one accuracy mark, whatever the number of tokens, and one
+    that only adds up has no other: so that 13 to 30 lines come to 20 to 40 marks.  In one still longer no line has
+    more than one mark, and a mean none: its variance shows it.  A shape is worth one mark.
+    """
+    shapes = [step for step in problem.asked_steps if isinstance(step.result, Outline)]
+    worked_out = [step for step in problem.asked_steps if step not in shapes]
+    by_role: dict[str, list[Step]] = {}
+    for step in worked_out:
+        by_role.setdefault(step.role, []).append(step)
+    masked = any(isinstance(step.op, Mask) for step in problem.steps)
+    stems, done = {step.stem for step in worked_out}, set[tuple[str, type[Op]]]()
+    found: dict[str, Marks] = {step.name: () for step in worked_out} | {step.name: (Mark("B", 1),) for step in shapes}
+    for steps in by_role.values():
+        by_token = [step for step in steps if step.token is not None]
+        lines = by_token or steps
+        stem = _NUMBER.sub("", lines[0].stem)
+        like = _LIKE_QUERIES.sub(r"\1Q", stem)
+        if len(by_role) > LONGER and isinstance(lines[0].op, Mean):
+            whole: Marks = ()
+        elif len(by_role) > LONGER or (stem, type(lines[0].op)) in done or (like != stem and like in stems):
+            whole = (Mark("A", 1),)
+        elif len(by_role) > LONG:
+            whole = _marks_of_many(lines[0])
+        else:
+            whole = _marks(lines[0], len(by_token) or _tokens(problem, steps[0]), by_role.keys(), masked)
+        done.add((stem, type(lines[0].op)))
+        shares = [share(mark.number, [1] * len(lines)) for mark in whole]
+        for k, step in enumerate(lines):
+            own = (
+                replace(m, number=s[k], what="" if by_token else m.what, rule=None if by_token else m.rule)
+                for m, s in zip(whole, shares, strict=True)
+            )
+            found[step.name] = tuple(mark for mark in own if mark.number)
+    return found
+
+
+def _tokens(problem: Problem, step: Step) -> int:
+    """How many tokens have a line in a step that is worked out."""
+    rows, columns = step.result.shape
+    return int(rows if problem.derivation.orientation == "rows" else columns)
+
+
+LONG, LONGER = 12, 30
+"""Lines of a derivation; one with more is long, or longer."""
+
+_LIKE_QUERIES = re.compile(r"^(dW_|dX_|phi_|R_|d(?=K)|)[KV](?=_|$)")
+"""Keys and values are worked out as queries are, dK as dQ, phi_K as phi_Q; dV and KV are others."""
+
+_NUMBER = re.compile(r"\d")
+"""The second norm, N2, is worked out as the first."""
+
+
+def _marks_of_many(step: Step) -> Marks:
+    """The marks of one line of a long derivation."""
+    method, right = Mark("M", 1), Mark("A", 1)
+    if step.stem == "Q":
+        return (Mark("B", 1, "shapes", "shapes"), method, right)
+    if isinstance(step.op, Stack):
+        return (Mark("B", 1, "side by side, in order"),)
+    return (right,) if isinstance(step.op, Add | Activation | Mean | SumOver) else (method, right)
+
+
+def _marks(step: Step, tokens: int, roles: Collection[str], masked: bool) -> Marks:
+    method, each = Mark("M", 1), Mark("A", tokens, "one for every token", "rows")
+    match step.stem:
+        case "Q":
+            return (Mark("B", 1, "shapes", "shapes"), method, Mark("A", 1))
+        case "S" if masked:
+            return (method, Mark("A", 2, "all entries; A1 for two thirds of them", Lesser(Fraction(2, 3))))
+        case "S":
+            return (Mark("M", 2), each)
+        case "weighted":
+            return (method,)
+        case "Z" if "weighted" in roles:
+            return (each,)
+        case "Z" | "A":
+            return (method, each)
+        case "C":
+            return (Mark("B", 1, "side by side, in order"),)
+        case "H_h" | "H_linear" | "H" | "J" | "G" | "norm" if step.token is not None:
+            return (method, each)
+        case _ if isinstance(step.op, Softmax | SoftmaxGradient):
+            return (method, each)
+        case _:
+            return (method, Mark("A", 1))
+
+
+TYPE = ProblemType(
+    name="full",
+    title="Full derivation in answer boxes",
+    draw=derived.content,
+    make=make,
+    content=derived.Content,
+    family=derived.family,
+    complaint=derived.complaint,
+    key=derived.key,
+    relabellings=derived.relabellings,
+)

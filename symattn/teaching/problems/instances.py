@@ -1,0 +1,138 @@
+"""Instances of theorems: random numbers that a theorem is checked with, and the two tasks about them.
+
+The two answers of an instance follow from the theorem; `direct` gets them without it, and both must agree.  Instances
+have whole scores with base 2, so that weights are fractions, unless the theorem is about something else.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from symattn.derivation.ops import Mask, MatMul, Softmax
+from symattn.derivation.ops.attention import Keep
+from symattn.exact import Matrix, Value, divide
+from symattn.formula import CellKind, Formula, Relation
+from symattn.foundation.dice import whole
+from symattn.page.document import AnswerGrid, Block, Display, FillIn, FillIns, Inlines, Math, Words
+from symattn.teaching.problems.asking import Offer, Prose, choice, choices, choices_key
+from symattn.teaching.problems.systems import Row, Rows
+from symattn.teaching.question import Answer, FormulaAnswer, MatrixAnswer
+
+Direct: TypeAlias = "Matrix | Value | frozenset[int]"
+
+
+@dataclass(frozen=True)
+class Task:
+    """One thing to be worked out in an instance: the sentence, the room for it, the answer, and how one gets there."""
+
+    ask: Inlines
+    room: tuple[Block, ...]
+    answer: Answer
+    key: tuple[Block, ...]
+
+
+Tasks = tuple[tuple[Block, ...], Task, Task]
+"""What is printed above, and the two tasks."""
+
+
+class Instance:
+    """The numbers of one instance; each theorem has a frozen dataclass of its own.
+
+    `order` is the order in which options of a choice are printed, where there is one.
+    """
+
+    order: Row
+
+    @classmethod
+    def drawn(cls, rng: random.Random, order: Row) -> Instance:
+        raise NotImplementedError
+
+    def tasks(self, say: Prose) -> Tasks:
+        raise NotImplementedError
+
+    def direct(self) -> tuple[Direct, Direct]:
+        """The two answers by the definitions alone: a matrix, a number, or the places of the right options."""
+        raise NotImplementedError
+
+    def placed(self, offers: Sequence[Offer]) -> list[Offer]:
+        return [offers[i] for i in self.order]
+
+    def places(self, right: Sequence[bool]) -> frozenset[int]:
+        """Where the right options stand in the order in which they are printed."""
+        return frozenset(place for place, option in enumerate(self.order) if right[option])
+
+
+# ------------------------------------------------------------------------------------------------ numbers
+
+
+def weights(scores: Matrix, keep: Keep | None = None) -> Matrix:
+    """Softmax with base 2, of masked scores if there is a mask: whole scores give fractions."""
+    return Softmax(base=2).apply(Mask(keep).apply(scores) if keep else scores)
+
+
+def times(a: Matrix, b: Matrix) -> Matrix:
+    return MatMul().apply(a, b)
+
+
+def normalised(parts: Sequence[int]) -> Matrix:
+    """(1, 2, 1) → (1/4, 1/2, 1/4), as a matrix of one row."""
+    return Matrix([[Fraction(part, sum(parts)) for part in parts]])
+
+
+def grid(rng: random.Random, rows: int, columns: int, low: int, high: int) -> Rows:
+    return tuple(tuple(whole(rng, low, high) for _ in range(columns)) for _ in range(rows))
+
+
+def different(rows: Sequence[object]) -> bool:
+    return all(a != b for i, a in enumerate(rows) for b in rows[:i])
+
+
+def ordered(m: Matrix, order: Sequence[int]) -> Matrix:
+    return Matrix.of(m.rows[i] for i in order)
+
+
+def modest(scores: Sequence[Sequence[int]]) -> bool:
+    """No row equal in all places, none with a range over 3."""
+    return all(1 <= max(row) - min(row) <= 3 for row in scores)
+
+
+def distinct_values(rng: random.Random, rows: int) -> Rows:
+    while not different(found := grid(rng, rows, 2, -3, 6)):
+        pass
+    return found
+
+
+def mean(rows: Sequence[Sequence[int]]) -> list[Value]:
+    return [divide(sum(column), len(rows)) for column in zip(*rows, strict=True)]
+
+
+# ------------------------------------------------------------------------------------------------ tasks
+
+
+def cell_kind_of(m: Matrix) -> CellKind:
+    if all(isinstance(x, int) for x in m):
+        return "integer"
+    return "fraction" if all(isinstance(x, int | Fraction) for x in m) else "exponential"
+
+
+def boxes(say: Prose, ask: Inlines, name: Formula, value: Matrix, *key: Block) -> Task:
+    room = AnswerGrid(name, *value.shape, cell_kind_of(value))
+    result = Display((Relation((name, say.values(value)), ("=",)),))
+    return Task(ask, (room,), MatrixAnswer(value), (*key, result))
+
+
+def line(say: Prose, ask: Inlines, name: Formula, value: Value, *key: Block) -> Task:
+    room = FillIns((FillIn((Math(name), Words(" =")), 30),))
+    return Task(ask, (room,), FormulaAnswer(value), (*key, Display((Relation((name, say.number(value)), ("=",)),))))
+
+
+def options(ask: Inlines, offers: Sequence[Offer], several: bool = False) -> Task:
+    return Task(ask, (choices(offers, several),), choice(offers, several), choices_key(offers, several))
+
+
+def inline(formula: Formula) -> Inlines:
+    return (Math(formula),)

@@ -1,0 +1,504 @@
+"""Masks: shade what is hidden, write the mask down, work weights out under it, and read one (rules.md 5, type 4)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal, TypeVar
+
+from symattn.derivation.derivation import Derivation
+from symattn.derivation.ops import Mask, Softmax
+from symattn.derivation.ops.attention import Keep, MaskStyle
+from symattn.errors import InputError, SelfCheckError, offered
+from symattn.exact import NEGATIVE_INFINITY, Matrix
+from symattn.formula import Dots, Formula, MatrixOf, Name, Number, Relation
+from symattn.foundation.dice import pick, sample, whole
+from symattn.foundation.languages import counted, listed, message, sentences
+from symattn.page.document import (
+    AnswerGrid,
+    Block,
+    Display,
+    HeatMap,
+    Inlines,
+    Math,
+    Paragraph,
+    Quoted,
+    Table,
+    Together,
+    Words,
+    WorkingSpace,
+    sentence,
+)
+from symattn.page.notation import load_notation
+from symattn.teaching.explanation.steps import Detail, cell_kind, entries
+from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.problem import Problem
+from symattn.teaching.problem_file import read_given
+from symattn.teaching.problems.asking import Offer, bank, choice, choices, choices_key, series, tokens_are_rows
+from symattn.teaching.problems.base import Family, ProblemType, Spec
+from symattn.teaching.problems.mask_kinds import (
+    FEWEST,
+    KINDS,
+    MOST,
+    PICTURED,
+    PICTURES,
+    STYLES,
+    Kind,
+    drawn_parameters,
+    keep_of,
+    rule,
+)
+from symattn.teaching.problems.mask_scores import TRIES, Scores, telling_scores
+from symattn.teaching.question import CellsAnswer, EntriesAnswer, Mark, MatrixAnswer, Part, Question
+
+TOKENS: Mapping[str, int] = {"starter": 3, "standard": 4, "long": 5}
+ASKED: Mapping[str, int] = {"starter": 1, "standard": 2, "long": 2}
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What `masks.toml` has."""
+
+    texts: tuple[str, ...]
+
+
+TEXTS: Mapping[int, tuple[str, ...]] = {
+    size: tuple(texts) for size, texts in groupby(bank(Texts, "masks").texts, key=lambda text: len(text.split()))
+}
+"""Short sentences by their number of words."""
+PAD = "[pad]"
+
+# ------------------------------------------------------------------------------------------------ content
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A square mask of another kind in numbers, and the query whose keys are to be read off it."""
+
+    kind: Kind
+    parameters: tuple[int, ...]
+    query: int
+    style: MaskStyle
+    at: int
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A picture, and three others whose sentences are wrong."""
+
+    right: str
+    wrong: tuple[str, ...]
+    at: int
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a variant is made from."""
+
+    type: str
+    notation: str
+    exact: bool
+    places: int
+    kind: Kind
+    parameters: tuple[int, ...]
+    style: MaskStyle
+    base: Literal["e"] | int
+    tokens: tuple[str, ...]
+    scores: Scores
+    asked: tuple[int, ...]
+    read: Reading
+    drawn: Drawing
+
+    @property
+    def keep(self) -> Keep:
+        return keep_of(self.kind, self.parameters, len(self.scores), len(self.tokens))
+
+
+# ------------------------------------------------------------------------------------------------ drawing
+
+
+def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
+    tokens_are_rows(spec)
+    if spec.given:
+        raise InputError("The problem type masks draws its own scores; leave given out.")
+    round_, turn = divmod(number - 1, len(KINDS))
+    kind = _stated(spec, "kind", "mask", KINDS) or KINDS[turn]
+    style = _stated(spec, "style", "style", STYLES) or STYLES[(round_ + turn) % len(STYLES)]
+    columns = spec.sizes.get("m" if kind == "cross" else "n", spec.sizes.get("n", TOKENS[spec.level]))
+    if not FEWEST <= columns <= MOST:
+        raise InputError(f"Masks are drawn for {FEWEST} to {MOST} tokens; {columns} came.")
+    rows = columns
+    if kind == "cross":
+        rows = spec.sizes["n"] if {"n", "m"} <= set(spec.sizes) else columns - 1
+        if not 2 <= rows < columns:
+            raise InputError(f"A mask of kind cross has at least 2 queries and more keys; {rows} and {columns} came.")
+    parameters = drawn_parameters(kind, columns, rng)
+    keep = keep_of(kind, parameters, rows, columns)
+    suited = [i for i, row in enumerate(keep) if 2 <= sum(row) < columns]  # with something to hide and to weigh
+    asked = tuple(sorted(sample(rng, suited, 1 if columns == FEWEST else ASKED[spec.level])))
+    logs = spec.softmax == "e" and bool(TYPE.option(spec, "logs"))
+    return Content(
+        type=spec.type,
+        notation=spec.notation,
+        exact=spec.exact,
+        places=spec.places,
+        kind=kind,
+        parameters=parameters,
+        style=style,
+        base=int(spec.softmax[-1]) if spec.softmax.startswith("base") else "e",
+        tokens=_words(kind, parameters, columns, rng),
+        scores=telling_scores(keep, asked, spec.softmax, logs, rng),
+        asked=asked,
+        read=_reading(kind, columns, number, rng),
+        drawn=_drawing(number, rng),
+    )
+
+
+T = TypeVar("T", bound=str)
+
+
+def _stated(spec: Spec, option: str, what: str, known: Sequence[T]) -> T | None:
+    """What an option chooses of what there is; None where it is left open."""
+    stated = TYPE.option(spec, option)
+    if not stated:
+        return None
+    for name in known:
+        if name == stated:
+            return name
+    tail = offered(stated, known, "{} or nothing for all were expected")
+    raise InputError(f"The {what} {stated!r} is not known; {tail}")
+
+
+def _words(kind: Kind, parameters: Sequence[int], tokens: int, rng: random.Random) -> tuple[str, ...]:
+    """A short sentence, one word a token; two for a mask with blocks; filled up with padding."""
+    if kind == "blocks":
+        return tuple(word for size in parameters for word in pick(rng, TEXTS[size]).split())
+    real = parameters[0] if kind == "padding" else tokens
+    return (*pick(rng, TEXTS[real]).split(), *[PAD] * (tokens - real))
+
+
+# ---------------------------------------------------------------------------- reading a mask: what may be drawn
+
+
+def _reading(other: Kind, tokens: int, number: int, rng: random.Random) -> Reading:
+    """One in which every way of misreading shows."""
+    kinds: list[Kind] = [kind for kind in KINDS if kind not in (other, "cross", "blocks")]
+    for _ in range(TRIES):
+        kind = pick(rng, kinds)
+        parameters = drawn_parameters(kind, tokens, rng)
+        query = whole(rng, 0, tokens - 1)
+        if len(_readings(keep_of(kind, parameters, tokens, tokens), query)) >= 4:
+            return Reading(kind, parameters, query, STYLES[number % len(STYLES)], at=(number - 1) % 4)
+    raise InputError(f"No mask of {tokens} tokens can be misread in three ways.")
+
+
+def _readings(keep: Keep, query: int) -> list[tuple[frozenset[int], str, str]]:
+    """The keys that a query sees, and what misreadings make of them: (keys, misconception, why it is wrong).
+
+    The first is right; none comes twice.
+    """
+    n, row = len(keep), query + 1
+    right = frozenset(j for j in range(n) if keep[query][j])
+    found = [
+        (right, "", message("Row {row} belongs to query {row}; it sees the keys that are not hidden there.", row=row)),
+        (
+            frozenset(j for j in range(n) if keep[j][query]),
+            "M9",
+            message("That is column {column}: the queries that see key {column}.", column=row),
+        ),
+        (frozenset(range(n)) - right, "M2", "Those are the hidden ones: the marks were taken the other way round."),
+        (right - {query}, "M3", message("The diagonal is not hidden: token {token} sees itself.", token=row)),
+        (
+            right | {max(right) + 1},
+            "M6",
+            message("Token {token} is hidden from token {query}.", token=max(right) + 2, query=row),
+        ),
+    ]
+    different: list[tuple[frozenset[int], str, str]] = []
+    for keys, diagnosis, why in found:
+        if keys and max(keys) < n and all(keys != other for other, *_ in different):
+            different.append((keys, diagnosis, why))
+    return different
+
+
+def _drawing(number: int, rng: random.Random) -> Drawing:
+    right, *wrong = sample(rng, list(PICTURES), 4)
+    return Drawing(right, tuple(wrong), at=number % 4)
+
+
+# ------------------------------------------------------------------------------------------------ the question
+
+
+def make(content: Content) -> Question:
+    problem = _problem(content)
+    wording = Wording(problem.derivation, problem.notation)
+    keep = content.keep
+    mask = Mask(keep, content.style)
+    parts = (_shading(mask), _matrix(mask), _weights(content, problem, wording), _read(content), _picture(content))
+    return Question(
+        type=TYPE.name,
+        title=TYPE.title,
+        introduction=(Paragraph((Words("Draw the mask, write it down, and work out weights under it."),)),),
+        given=_given(content, wording),
+        parts=parts,
+        content=content,
+        problem=problem,
+        conventions=_conventions(content, wording),
+        features={
+            "load": float(sum(sum(keep[i]) for i in content.asked) + len(keep) * len(keep[0])),
+            "hidden": float(sum(not x for row in keep for x in row)),
+        },
+        positions={
+            "mask": content.kind,
+            "reading": str(content.read.at),
+            "picture": str(content.drawn.at),
+        },
+    )
+
+
+def _problem(content: Content) -> Problem:
+    scores = read_given("S'", content.scores)
+    derivation = Derivation({"S'": scores}).then("M", Mask(content.keep, content.style, content.kind), "S'")
+    return Problem(
+        title="Masks",
+        mechanism="",
+        derivation=derivation.then("A", Softmax(base=content.base), "M"),
+        notation=load_notation(content.notation),
+        asked=("A",),
+        exact=content.exact,
+        places=content.places,
+    )
+
+
+_MARKS: Mapping[MaskStyle, str] = {
+    "additive": "The mask has 0 for seen and −∞ for hidden; it is added to the scores.",
+    "keep": "The mask has 1 for seen and 0 for hidden.",
+    "block": "The mask has 1 for hidden and 0 for seen.",
+}
+
+
+def _conventions(content: Content, wording: Wording) -> tuple[Inlines, ...]:
+    base = wording.read("e") if content.base == "e" else Number(str(content.base))
+    return (
+        wording.inlines("Row $i$ of scores, mask and weights belongs to query $i$, column $j$ to key $j$.", {}),
+        (Words("A hidden score is −∞ before softmax, so its weight is exactly 0."),),
+        sentence("Softmax goes along each row, with base {base}.", base=base),
+    )
+
+
+def _given(content: Content, wording: Wording) -> tuple[Block, ...]:
+    scores = wording.derivation.value("S'")
+    rows, columns = len(content.scores), len(content.tokens)
+    header: tuple[Inlines, ...] = ((Words("Token"),), *((Math(Number(str(j + 1))),) for j in range(columns)))
+    words = ((Words("Word"),), *((Words(Quoted(word)),) for word in content.tokens))
+    return (
+        Together((Table(header, (words,), row_heads=True),)),
+        Paragraph((Words(rule(content.kind, content.parameters, rows, columns)),)),
+        Paragraph((Words("The scaled scores are"),)),
+        Display((Relation((wording.name("S'"), wording.values(scores)), ("=",)),)),
+    )
+
+
+def _labels(count: int) -> tuple[Formula, ...]:
+    return tuple(Number(str(i + 1)) for i in range(count))
+
+
+def _shading(mask: Mask) -> Part:
+    rows, columns = len(mask.keep), len(mask.keep[0])
+    hidden = frozenset((i, j) for i in range(rows) for j in range(columns) if not mask.keep[i][j])
+    cells = ((Dots("cell"),) * columns,) * rows
+    shaded = MatrixOf(cells, row_labels=_labels(rows), column_labels=_labels(columns), excluded=hidden)
+    grid = AnswerGrid(Name("mask"), rows, columns, shade=True, row_labels=_labels(rows), column_labels=_labels(columns))
+    return Part(
+        name="shade",
+        title=(Words("The hidden cells"),),
+        ask=(
+            Paragraph((Words("Shade every cell (query, key) that is hidden; leave the others white."),)),
+            grid,
+        ),
+        key=(
+            Display((Relation((Name("mask"), shaded), ("=",)),)),
+            Paragraph((Words(_hidden_keys(hidden, rows)),)),
+        ),
+        answer=CellsAnswer((rows, columns), hidden),
+        marks=(Mark("M", 1, "the right kind of mask"), Mark("A", 1, "every cell")),
+    )
+
+
+def _hidden_keys(cells: frozenset[tuple[int, int]], rows: int) -> str:
+    """Hidden keys: query 1: 2, 3; query 2: 3; query 3: none."""
+    keys = [", ".join(str(j + 1) for k, j in sorted(cells) if k == i) or message("none") for i in range(rows)]
+    listed = series(message("query {query}: {keys}", query=i, keys=listed) for i, listed in enumerate(keys, 1))
+    return message("Hidden keys: {keys}.", keys=listed)
+
+
+def _matrix(mask: Mask) -> Part:
+    written = mask.matrix()
+    marks = {"additive": (0, NEGATIVE_INFINITY), "keep": (1, 0), "block": (0, 1)}
+    seen, hidden = marks[mask.style]
+    value = Matrix.of([[seen if kept else hidden for kept in row] for row in mask.keep])
+    rows, columns = value.shape
+    return Part(
+        name="mask",
+        title=(Words("The mask as a matrix"),),
+        ask=(
+            Paragraph((Words(_MARKS[mask.style]),)),
+            AnswerGrid(Name("mask"), rows, columns, "integer"),
+        ),
+        key=(
+            Display((Relation((Name("mask"), written), ("=",)),)),
+            Paragraph((Words("A matrix that fits the student's own shading earns the mark."),)),
+        ),
+        answer=MatrixAnswer(value),
+        marks=(Mark("B", 1, "follows the shading, marks as stated", follows="shading"),),
+    )
+
+
+SLIPS = (
+    "Every row sums to 1. Hidden keys with weight above 0: masked with 0 instead of −∞ (M4) or not at all (M1). "
+    "A sum below 1: masked after softmax (M5)."
+)
+
+
+def _weights(content: Content, problem: Problem, wording: Wording) -> Part:
+    step = problem["A"]
+    assert isinstance(step.result, Matrix)
+    rows, columns = step.result.shape
+    asked = content.asked
+    cells = tuple((i, j) for i in asked for j in range(columns))
+    rest = tuple(((i, j), Dots("cell")) for i in range(rows) if i not in asked for j in range(columns))
+    kind = cell_kind(step, problem.exact)
+    name = wording.name("A")
+    what = counted(
+        "Mask the scores and work out row {rows} of the weights.",
+        "Mask the scores and work out rows {rows} of the weights.",
+        n=len(asked),
+        rows=listed([str(i + 1) for i in asked]),
+    )
+    detail = Detail(entries=cells, places=None if problem.exact and kind == "fraction" else problem.places)
+    form = "Give exact values."
+    if not problem.exact:
+        form = message("Give decimals with {places} places.", places=problem.places)
+    dots = "Rows with dots are not asked for." if rest else ""
+    lines = [block for block in entries(step, wording, detail) if not isinstance(block, Paragraph)]
+    return Part(
+        name="weights",
+        title=sentence("Weights {name}", name=name),
+        ask=(
+            Paragraph((Words(sentences(what, form, dots)),)),
+            WorkingSpace(14 * len(asked)),
+            AnswerGrid(name, rows, columns, kind, rest),
+        ),
+        key=(
+            Display((Relation((wording.name("M"), wording.values(problem["M"].result)), ("=",)),)),
+            *lines,
+            Paragraph((Words(SLIPS),)),
+        ),
+        answer=EntriesAnswer("A", cells),
+        marks=(Mark("M", 1, "hidden keys get no weight"), Mark("A", 2 * len(asked), "two for every row", "rows")),
+    )
+
+
+def _read(content: Content) -> Part:
+    drawn, n = content.read, len(content.tokens)
+    keep = keep_of(drawn.kind, drawn.parameters, n, n)
+    right, *wrong = [
+        Offer((Words(_tokens(keys)),), (Words(why),), not diagnosis, diagnosis)
+        for keys, diagnosis, why in _readings(keep, drawn.query)
+    ]
+    offers = wrong[:3]
+    offers.insert(drawn.at, right)
+    asked = message("Which tokens does token {token} see under this mask?", token=drawn.query + 1)
+    return Part(
+        name="read",
+        title=(Words("Another mask in numbers"),),
+        ask=(
+            Paragraph((Words(sentences(_MARKS[drawn.style], asked)),)),
+            Display((Relation((Name("mask"), Mask(keep, drawn.style).matrix()), ("=",)),)),
+            choices(offers),
+        ),
+        key=choices_key(offers),
+        answer=choice(offers),
+        marks=(Mark("B", 1),),
+    )
+
+
+def _tokens(keys: frozenset[int]) -> str:
+    tokens = listed([str(j + 1) for j in sorted(keys)])
+    return counted("token {tokens}", "tokens {tokens}", n=len(keys), tokens=tokens)
+
+
+def _picture(content: Content) -> Part:
+    drawn = content.drawn
+    sees = PICTURES[drawn.right][0]
+    offers = [_pictured(name, drawn.right) for name in drawn.wrong]
+    offers.insert(drawn.at, _pictured(drawn.right, drawn.right))
+    levels = tuple(tuple(0 if sees(i, j) else 4 for j in range(PICTURED)) for i in range(PICTURED))
+    hidden = frozenset((i, j) for i, row in enumerate(levels) for j, level in enumerate(row) if level)
+    labels = _labels(PICTURED)
+    picture = HeatMap(levels, _hidden_keys(hidden, PICTURED), row_labels=labels, column_labels=labels)
+    return Part(
+        name="picture",
+        title=(Words("A mask drawn"),),
+        ask=(
+            Paragraph((Words("Rows are queries, columns are keys, and dark cells are hidden. Which mask is drawn?"),)),
+            picture,
+            choices(offers),
+        ),
+        key=choices_key(offers),
+        answer=choice(offers),
+        marks=(Mark("B", 1),),
+    )
+
+
+def _pictured(name: str, right: str) -> Offer:
+    """One sentence as an option; a wrong one is refuted by a cell."""
+    (sees, says, diagnosis), drawn = PICTURES[name], PICTURES[right][0]
+    if name == right:
+        return Offer((Words(says),), (Words("Every cell agrees."),), True)
+    i, j = next((i, j) for i in range(PICTURED) for j in range(PICTURED) if sees(i, j) != drawn(i, j))
+    if sees(i, j):
+        why = message("Then token {query} would see token {key}; the picture says otherwise.", query=i + 1, key=j + 1)
+    else:
+        why = message(
+            "Then token {query} would not see token {key}; the picture says otherwise.", query=i + 1, key=j + 1
+        )
+    return Offer((Words(says),), (Words(why),), False, diagnosis if right == "causal" else "")
+
+
+def prove(question: Question) -> None:
+    """Shading, matrix and weights must tell the same story: seen keys have weight, hidden ones none, rows sum to 1."""
+    problem = question.problem
+    assert problem is not None
+    weights, scores = problem["A"].result, problem.derivation.value("S'")
+    shade, matrix = question.parts[0].answer, question.parts[1].answer
+    assert isinstance(weights, Matrix) and isinstance(scores, Matrix)
+    assert isinstance(shade, CellsAnswer) and isinstance(matrix, MatrixAnswer)
+    hidden_mark = {"additive": NEGATIVE_INFINITY, "keep": 0, "block": 1}[question.content.style]
+    for i in range(weights.shape[0]):
+        for j in range(weights.shape[1]):
+            hidden = (i, j) in shade.cells
+            if hidden != (weights[i, j] == 0) or hidden != (matrix.value[i, j] == hidden_mark):
+                raise SelfCheckError(f"In a mask, cell ({i + 1}, {j + 1}) is shaded, written and weighted differently.")
+        total = weights[i, 0]
+        for j in range(1, weights.shape[1]):
+            total = total + weights[i, j]
+        if total != 1:
+            raise SelfCheckError(f"Row {i + 1} of the weights under a mask sums to {total}.")
+
+
+TYPE = ProblemType(
+    name="masks",
+    title="Masks: draw them, write them, use them, read them",
+    draw=draw,
+    make=make,
+    content=Content,
+    prove=prove,
+    options={
+        "kind": ("", f"the mask: {', '.join(KINDS)}; all of them in turn if left out"),
+        "style": ("", "how it is written: additive (0, −∞), keep (1, 0), block (1 hidden); in turn if left out"),
+        "logs": (True, "scores as logarithms, so that weights are fractions; otherwise whole numbers"),
+    },
+)

@@ -1,0 +1,197 @@
+"""Marking by a property: whether matrices of the student's own choice do what was asked, decided exactly.
+
+A property has the numbers that the question printed, and judges the student's matrices, by name.  Only what was asked
+counts: a constant added to a row of scores, a fraction for a whole number, quite another matrix make no difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal
+
+from symattn.derivation.ops import MatMul
+from symattn.errors import UndecidedError
+from symattn.exact import Matrix, Value, compare, decide, divide, exact, exponential, has_symbols, power
+from symattn.exact.values import NegativeInfinity
+from symattn.foundation.languages import Message, message
+from symattn.foundation.typed import read
+from symattn.teaching.problems.systems import Row, Rows
+from symattn.teaching.question import Content
+
+Base = Literal["e"] | int
+Weights = tuple[str, ...]
+"""Fractions, as text: 1/4."""
+Own = Mapping[str, Matrix]
+"""The student's matrices by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether the property holds, and a sentence to the student that says so or what is missing."""
+
+    holds: bool
+    says: Message
+
+
+@dataclass(frozen=True)
+class WeightsOfScores:
+    """Softmax of the student's S, row by row, is exactly `weights`."""
+
+    base: Base
+    weights: tuple[Weights, ...]
+
+    def verdict(self, own: Own) -> Verdict:
+        wanted = Matrix(self.weights)
+        if trouble := _unusable(own, "S", wanted.shape):
+            return trouble
+        for i, (scores, weights) in enumerate(zip(own["S"].rows, wanted.rows, strict=True), 1):
+            if not _gives(scores, weights, self.base):
+                return Verdict(
+                    False, message("Softmax of row {row} is not the row of weights that was asked for.", row=i)
+                )
+        return Verdict(True, message("Softmax of these scores gives the weights that were asked for."))
+
+
+@dataclass(frozen=True)
+class QueryOfToken:
+    """W_Q is asked for, which turns the input x of one token into its query."""
+
+    asked: Literal["W_Q"]
+    x: Row
+    K: Rows
+    base: Base
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.x), len(self.K[0])
+
+    def scores(self, own: Own) -> Matrix:
+        return _times(_times(Matrix([self.x]), own["W_Q"]), Matrix(self.K).T)
+
+
+@dataclass(frozen=True)
+class KeysOfQuery:
+    """K is asked for, keys for one query q."""
+
+    asked: Literal["K"]
+    q: Row
+    shape: tuple[int, int]
+    base: Base
+
+    def scores(self, own: Own) -> Matrix:
+        return _times(Matrix([self.q]), own["K"].T)
+
+
+@dataclass(frozen=True)
+class ExactWeights(QueryOfToken):
+    """One token's weights are exactly `weights`."""
+
+    weights: Weights
+
+    def verdict(self, own: Own) -> Verdict:
+        return _exactly(self, own)
+
+
+@dataclass(frozen=True)
+class ExactWeightsByKeys(KeysOfQuery):
+    """One query's weights are exactly `weights`."""
+
+    weights: Weights
+
+    def verdict(self, own: Own) -> Verdict:
+        return _exactly(self, own)
+
+
+def _exactly(wanted: ExactWeights | ExactWeightsByKeys, own: Own) -> Verdict:
+    if trouble := _unusable(own, wanted.asked, wanted.shape):
+        return trouble
+    if _gives(wanted.scores(own).rows[0], Matrix([wanted.weights]).rows[0], wanted.base):
+        return Verdict(True, message("The weights come out exactly as they were asked for."))
+    return Verdict(False, message("The weights do not come out as they were asked for."))
+
+
+@dataclass(frozen=True)
+class Attends(QueryOfToken):
+    """One token gives key `to` (from 0) a weight of at least `least`.
+
+    a_u = 1/Σ b^(s_j − s_u) is compared as Σ b^(s_j − s_u) ≤ 1/least, which stays small where the answer is right.
+    """
+
+    to: int
+    least: str
+
+    def verdict(self, own: Own) -> Verdict:
+        if trouble := _unusable(own, self.asked, self.shape):
+            return trouble
+        scores, least = self.scores(own).rows[0], exact(self.least)
+        total = _sum(_power(self.base, s - scores[self.to]) for s in scores)
+        if compare(total, divide(1, least)) <= 0:
+            return Verdict(True, message("The weight is at least {least}.", least=str(least)))
+        return Verdict(False, message("The weight is less than {least}.", least=str(least)))
+
+
+def _times(a: Matrix, b: Matrix) -> Matrix:
+    return MatMul().apply(a, b)
+
+
+def _unusable(own: Own, name: str, shape: tuple[int, int]) -> Verdict | None:
+    if name not in own:
+        return Verdict(False, message("There is no {matrix}.", matrix=name))
+    rows, columns = own[name].shape
+    if (rows, columns) != shape:
+        text = "The shape of {matrix} is {shape}; it must be {expected}."
+        return Verdict(False, message(text, matrix=name, shape=f"{rows}×{columns}", expected=f"{shape[0]}×{shape[1]}"))
+    if any(isinstance(x, NegativeInfinity) or has_symbols(x) for x in own[name]):
+        return Verdict(False, message("Every entry of {matrix} must be a finite number.", matrix=name))
+    return None
+
+
+def _gives(scores: Iterable[Value], weights: Iterable[Value], base: Base) -> bool:
+    """Whether powers of the scores are in the proportions of the weights: b^{s_j}·a_1 = b^{s_1}·a_j for every j."""
+    (s, a), *others = zip(scores, weights, strict=True)
+    return all(decide(_power(base, t - s) * a, b).equal is True for t, b in others)
+
+
+def _power(base: Base, exponent: Value) -> Value:
+    return exponential(exponent) if base == "e" else power(base, exponent)
+
+
+def _sum(values: Iterable[Value]) -> Value:
+    total: Value = 0
+    for value in values:
+        total = total + value
+    return total
+
+
+def verdict(rule: str, parameters: Content, own: Own) -> Verdict:
+    """What a rule says; a verdict against the answer where it cannot be decided, which a person must then look at."""
+    try:
+        return RULES[rule](parameters, own)
+    except UndecidedError as error:
+        return Verdict(False, message("This could not be decided and needs a person: {error}", error=str(error)))
+
+
+Rule = Callable[[Content, Own], Verdict]
+
+
+def _rule(kind: Any) -> Rule:
+    """The property with its numbers as JSON."""
+
+    def judged(parameters: Content, own: Own) -> Verdict:
+        said: Verdict = read(kind, parameters).verdict(own)
+        return said
+
+    return judged
+
+
+RULES: Mapping[str, Rule] = MappingProxyType(
+    {
+        "weights of scores": _rule(WeightsOfScores),
+        "exact weights": _rule(ExactWeights | ExactWeightsByKeys),
+        "attends": _rule(Attends),
+    }
+)
+
+__all__ = ["RULES", "Attends", "ExactWeights", "ExactWeightsByKeys", "Rule", "Verdict", "WeightsOfScores", "verdict"]

@@ -1,0 +1,512 @@
+"""Attention beside recurrence and convolution: cost, waiting, distance, and claims to judge (rules.md 5, type 15).
+
+The three kinds of layer are those of Vaswani et al. 2017, table 1, with every number counted instead of O(…): in
+derivations of a layer of these sizes, where there is one.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import count
+from typing import Annotated
+
+from symattn.derivation.counting import chain, depth, multiply_adds
+from symattn.errors import InputError, SelfCheckError
+from symattn.formula import read_formula
+from symattn.foundation.dice import pick, sample, shuffled, whole
+from symattn.foundation.languages import filled, message
+from symattn.foundation.typed import Key
+from symattn.page.document import (
+    Choices,
+    FillIn,
+    FillIns,
+    Inline,
+    Inlines,
+    ItemList,
+    Math,
+    Paragraph,
+    Sentence,
+    Strong,
+    WorkingSpace,
+    listing,
+    places_of,
+)
+from symattn.teaching.problems.asking import LETTERS, Line, bank, table_part
+from symattn.teaching.problems.base import Family, ProblemType, Spec
+from symattn.teaching.problems.layers import (
+    Work,
+    attention_layer,
+    attention_pairs,
+    attention_products,
+    convolution_operations,
+    dilated_layers,
+    recurrent_layer,
+    recurrent_operations,
+    stacked_layers,
+)
+from symattn.teaching.question import (
+    ChoiceAnswer,
+    FormulaAnswer,
+    Lesser,
+    Mark,
+    MatrixAnswer,
+    OneLess,
+    Option,
+    Part,
+    Question,
+    RubricAnswer,
+)
+
+# ------------------------------------------------------------------------------------------------ the bank
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim, whether it is true, why in one sentence, and what to write instead if it is false.
+
+    Of claims that share a `topic` only one is set at a time: they would answer one another.
+    """
+
+    text: str
+    true: bool
+    why: str
+    correction: str = ""
+    topic: str = ""
+
+
+@dataclass(frozen=True)
+class Bank:
+    """What `recurrence.toml` has."""
+
+    claims: Mapping[str, Claim]
+    work: Mapping[str, Work]
+
+
+BANK = bank(Bank, "recurrence")
+STATEMENTS, WORK = BANK.claims, BANK.work
+
+# ------------------------------------------------------------------------------------------------ drawing
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a variant is made from; the last three are missing in what was frozen before they were asked for."""
+
+    type: str
+    n: int
+    d: int
+    k: int
+    first: Annotated[int, Key("from")]
+    last: Annotated[int, Key("to")]
+    wide: int
+    statements: tuple[str, ...]
+    parallel: tuple[str, ...] = ()
+    through: int = 0
+    slope: str = ""
+
+    @property
+    def claims(self) -> list[Claim]:
+        return [STATEMENTS[name] for name in self.statements]
+
+
+SIZES: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
+    "starter": ((4, 5, 6, 7, 8, 9), (2, 3, 4, 5)),
+    "standard": ((10, 12, 15, 20, 25, 30, 40, 50), (4, 6, 8, 10, 16, 20, 32)),
+    "long": ((50, 64, 80, 100, 128, 200, 250), (16, 32, 48, 64, 100, 128)),
+}
+"""Numbers of tokens, and widths."""
+WIDTHS = (24, 36, 40, 48, 56, 60, 64, 72, 80, 96, 100, 112, 120, 128, 144, 160, 192, 200, 256, 300, 320, 384, 512)
+CLAIMS: Mapping[str, int] = {"starter": 4, "standard": 6, "long": 8}
+"""Statements to judge; half of them are true."""
+
+
+def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
+    if spec.sizes or spec.given:
+        raise InputError(f"The problem type {spec.type} draws its own sizes; leave sizes and given out.")
+    tokens, widths = SIZES[spec.level]
+    n = pick(rng, tokens)
+    d = pick(rng, [width for width in widths if width != n])
+    first = whole(rng, 1, max(1, n // 4))
+    return Content(
+        type=spec.type,
+        n=n,
+        d=d,
+        k=pick(rng, [k for k in (2, 3, 4, 5, 7) if k not in (n, d)]),
+        first=first,
+        last=whole(rng, first + max(2, n // 2), n),
+        wide=pick(rng, [width for width in WIDTHS if width != d]),
+        statements=_statements(CLAIMS[spec.level] // 2, rng),
+        parallel=_works(rng),
+        through=whole(rng, 4, 9),
+        slope=pick(rng, ("2", "3", "3/2", "4")),
+    )
+
+
+def _works(rng: random.Random) -> tuple[str, ...]:
+    """Three pieces of work that can be done at once and three that cannot, in random order."""
+    sorts = [[name for name, work in WORK.items() if work.parallel == parallel] for parallel in (True, False)]
+    return tuple(shuffled(rng, [name for names in sorts for name in sample(rng, names, 3)]))
+
+
+def _statements(each: int, rng: random.Random) -> tuple[str, ...]:
+    """So many true claims and so many false ones, on different topics, in random order."""
+    chosen: list[str] = []
+    topics: set[str] = set()
+    wanted = {True: each, False: each}
+    for name in shuffled(rng, list(STATEMENTS)):
+        claim = STATEMENTS[name]
+        if wanted[claim.true] and (not claim.topic or claim.topic not in topics):
+            wanted[claim.true] -= 1
+            topics.add(claim.topic)
+            chosen.append(name)
+    return tuple(chosen)
+
+
+# ------------------------------------------------------------------------------------------------ the question
+
+
+def make(content: Content) -> Question:
+    parts = [_cost(content), _steps(content)]
+    if content.parallel:
+        parts += [_chains(content), _parallel(content)]
+    parts += [_paths(content), _overtaking(content)]
+    if content.through:
+        parts.append(_gradients(content))
+    parts += _claims(content.claims)
+    layers = (
+        say("self-attention with one head, no mask, $d_k = d_v = d$, and no output matrix;"),
+        say("a recurrent layer $h_t = f(W x_t + U h_{t-1})$, with $W$ and $U$ of size $d$×$d$;"),
+        say(
+            "a causal convolution of width $k = {width}$: output $t$ is the sum of $k$ products of a $d$×$d$ matrix "
+            "with one of the inputs $t - k + 1$ to $t$; where there is no input, zeros are put in and multiplied as "
+            "well.",
+            width=content.k,
+        ),
+    )
+    sequence = "A sequence of $n = {tokens}$ tokens, every vector of width $d = {width}$:"
+    return Question(
+        type=TYPE.name,
+        title=TYPE.title,
+        introduction=(
+            Paragraph(say("Three kinds of layer read the same sequence. Give exact numbers, not orders of growth.")),
+        ),
+        given=(Paragraph(say(sequence, tokens=content.n, width=content.d)), ItemList(layers)),
+        parts=tuple(parts),
+        content=content,
+        conventions=(
+            say("A multiply-add is one operation; softmax, scaling, biases and $f$ are not counted."),
+            say(
+                "Sequential steps: the fewest steps in which a layer can be worked out, when all positions that do "
+                "not wait for one another are done in one step."
+            ),
+        ),
+        features={
+            "load": float(8 + len(content.claims)),
+            "true": float(sum(claim.true for claim in content.claims)),
+        },
+        positions={"true": "".join("FT"[claim.true] for claim in content.claims)},
+    )
+
+
+def say(text: str, **shown: Inline | Inlines | str | int) -> Inlines:
+    """A sentence with formulas between dollar signs; {name} stands for what is handed in."""
+    formulas = {f"${part}$": (Math(read_formula(filled(part, shown))),) for part in text.split("$")[1::2]}
+    return (Sentence(text, (*formulas.items(), *places_of(shown))),)
+
+
+def _line(what: Inlines, value: int | Fraction, how: str, **shown: Inlines | str | int) -> Line:
+    return Line(what, value, say(how, value=Strong(str(value)), **shown))
+
+
+def _product(what: Inlines, factors: str, value: int) -> Line:
+    return _line(what, value, "{factors} = {value}", factors=factors)
+
+
+def _cost(content: Content) -> Part:
+    n, d, k = content.n, content.d, content.k
+    pairs = say("Self-attention: scores and weighted values")
+    return table_part(
+        "cost",
+        say("Operations"),
+        say("How many multiply-adds does each layer take for the whole sequence?"),
+        (say("Layer"), say("Multiply-adds")),
+        [
+            _product(say("Self-attention: $Q$, $K$ and $V$"), f"3·{n}·{d}·{d}", attention_products(n, d)),
+            _product(pairs, f"2·{n}·{n}·{d}", attention_pairs(n, d)),
+            _product(say("Recurrent layer"), f"{n}·2·{d}·{d}", recurrent_operations(n, d)),
+            _product(say("Convolution"), f"{n}·{k}·{d}·{d}", convolution_operations(n, d, k)),
+        ],
+        Mark("M", 1),
+        Mark("A", 2, "all four; A1 for three", Lesser(Fraction(3, 4))),
+    )
+
+
+def _steps(content: Content) -> Part:
+    return table_part(
+        "steps",
+        say("Sequential steps"),
+        say("How many sequential steps does each layer need?"),
+        (say("Layer"), say("Sequential steps")),
+        [
+            _line(say("Self-attention"), 1, "no output waits for another: {value}"),
+            _line(say("Recurrent layer"), content.n, "each state waits for the one before it: {value}"),
+            _line(say("Convolution"), 1, "no output waits for another: {value}"),
+        ],
+        Mark("B", 1),
+    )
+
+
+def _chains(content: Content) -> Part:
+    lines = []
+    for tokens in (content.n, 2 * content.n):
+        layer = attention_layer(tokens, content.d)
+        steps = listing([(Math(read_formula(step.name)),) for step in chain(layer)], last="")
+        what = say("Self-attention, {tokens} tokens", tokens=tokens)
+        lines.append(_line(what, depth(layer), "{steps}: {value}", steps=steps))
+    for tokens in (content.n, 2 * content.n):
+        how = "$U h_{t-1}$, the sum and $f$ at each position; $W x_t$ is done meanwhile: 3·{tokens} = {value}"
+        what = say("Recurrent layer, {tokens} tokens", tokens=tokens)
+        lines.append(_line(what, depth(recurrent_layer(tokens, content.d)), how, tokens=tokens))
+    asked = say(
+        "Now finer: a product with a matrix (of one row or of all), a sum, a scaling, a softmax and $f$ are a step "
+        "each. A step can start when all that it reads is there, and any number of steps can run at once. How many "
+        "steps has the longest chain of steps that wait for one another? (Self-attention scales its scores; $h_0$ is "
+        "given.)"
+    )
+    heads = (say("Layer"), say("Steps in a chain"))
+    return table_part("chains", say("Longest chain"), asked, heads, lines, Mark("M", 1), Mark("A", 1, "all four"))
+
+
+def _paths(content: Content) -> Part:
+    k, distance = content.k, content.last - content.first
+    dilated = dilated_layers(distance, k)
+    asked = say(
+        "Information must travel from input {first} to output {last}. Through how many of these does it have to pass, "
+        "at least? (With dilation $a$, the inputs of a convolution are $a$ positions apart.)",
+        first=content.first,
+        last=content.last,
+    )
+    lines = [
+        _line(say("Self-attention layers"), 1, "every query meets every key: {value}"),
+        _line(
+            say("Steps from state to state in one recurrent layer"),
+            distance,
+            "{last} − {first} = {value}",
+            last=content.last,
+            first=content.first,
+        ),
+        _line(
+            say("Convolutions of width {width}, one on another", width=k),
+            stacked_layers(distance, k),
+            "each reaches {reach} back; {distance}/{reach}, rounded up: {value}",
+            reach=k - 1,
+            distance=distance,
+        ),
+        _line(
+            say("Such convolutions with dilations 1, {width}, {square}, …", width=k, square=k * k),
+            dilated,
+            "$L$ of them reach ${width}^L - 1$ back, "
+            "${width}^{layers} - 1 = {reach} ≥ {distance} > {width}^{fewer} - 1 = {short}$: {value}",
+            width=k,
+            layers=dilated,
+            reach=k**dilated - 1,
+            distance=distance,
+            fewer=dilated - 1,
+            short=k ** (dilated - 1) - 1,
+        ),
+    ]
+    marks = (Mark("B", 1, "self-attention and recurrence"), Mark("B", 1, "both convolutions"))
+    return table_part("paths", say("Distance"), asked, (say("What is passed"), say("How many")), lines, *marks)
+
+
+def _gradients(content: Content) -> Part:
+    steps, large = content.through, Fraction(content.slope)
+    slopes = (
+        ("${weight}^{steps}$, which vanishes: {value}", 1 / large),
+        ("${weight}^{steps}$, which stays: {value}", Fraction(1)),
+        ("${weight}^{steps}$, which explodes: {value}", large),
+    )
+    lines = [
+        _line(say("$w = {weight}$", weight=str(w)), w**steps, how, weight=_base(w), steps=steps) for how, w in slopes
+    ]
+    asked = say(
+        "A recurrent layer of width 1 without a function, $h_t = w h_{t-1} + x_t$. What is the derivative of "
+        "$h_{steps}$ by $h_0$?",
+        steps=steps,
+    )
+    part = table_part(
+        "gradients", say("Gradients through time"), asked, (say("Weight"), say("Derivative")), lines, Mark("B", 1)
+    )
+    unstable = say(
+        "Every step multiplies by $w$. With a function $f$ it multiplies by $w$ times a slope of $f$, which for tanh "
+        "and ReLU is at most 1: gradients vanish more easily then. So a recurrent network is not numerically unstable "
+        "as such: it depends on its weights."
+    )
+    return replace(part, key=(*part.key, Paragraph(unstable)))
+
+
+def _base(w: Fraction) -> str:
+    return f"({w})" if w.denominator > 1 else str(w)
+
+
+def _overtaking(content: Content) -> Part:
+    d, k = content.wide, content.k
+    n = k * d // 2 + 1  # the first whole number above k·d/2
+    asked = say(
+        "Now $d = {width}$. From how many tokens on do the scores and weighted values of self-attention take more "
+        "multiply-adds than the convolution? Give the smallest $n$.",
+        width=d,
+    )
+    why = say(
+        "$2 n^2 d > {width} n d^2$ means $n > frac({width} d, 2) = {bound}$; "
+        "the smallest whole number above that is {smallest}.",
+        width=k,
+        bound=str(Fraction(k * d, 2)),
+        smallest=n,
+    )
+    return Part(
+        name="overtaking",
+        title=say("When the scores cost more"),
+        ask=(Paragraph(asked), WorkingSpace(24), FillIns((FillIn(say("$n$ ="), 30),))),
+        key=(Paragraph(why),),
+        answer=FormulaAnswer(n),
+        marks=(Mark("M", 1), Mark("A", 1)),
+    )
+
+
+def _ticked(
+    name: str, title: str, asked: str, items: Sequence[Inlines], right: Collection[int], reasons: Iterable[Inlines]
+) -> Part:
+    """A part in which the right ones of several options are ticked."""
+    options = Choices(tuple(items), several=True)
+    return Part(
+        name=name,
+        title=say(title),
+        ask=(Paragraph(say(asked)), options),
+        key=(replace(options, ticked=frozenset(right)), ItemList(tuple(reasons))),
+        answer=ChoiceAnswer(tuple(Option(item, k in right) for k, item in enumerate(items)), several=True),
+        marks=(Mark("B", 2, "one less for every wrong tick or missing one", OneLess()),),
+    )
+
+
+def _parallel(content: Content) -> Part:
+    works = [WORK[name] for name in content.parallel]
+    return _ticked(
+        "parallel",
+        "At the same time",
+        "Tick everything that can be done at the same time, and nothing else.",
+        [say(work.text) for work in works],
+        [k for k, work in enumerate(works) if work.parallel],
+        [(Strong(f"{letter} "), *say(work.why)) for letter, work in zip(LETTERS, works, strict=False)],
+    )
+
+
+def _claims(claims: Sequence[Claim]) -> tuple[Part, Part]:
+    lettered = list(zip(LETTERS, claims, strict=False))
+    judged = _ticked(
+        "claims",
+        "True or false",
+        "Tick every statement that is true, and no other.",
+        [say(claim.text) for claim in claims],
+        [k for k, claim in enumerate(claims) if claim.true],
+        [(Strong(_verdict(letter, claim)), *say(claim.why)) for letter, claim in lettered],
+    )
+    points = tuple(
+        say("{letter}: {correction}", letter=letter, correction=say(claim.correction))
+        for letter, claim in lettered
+        if not claim.true
+    )
+    corrected = Part(
+        name="corrections",
+        title=say("Put right"),
+        ask=(
+            Paragraph(say("Write each false statement so that it is true. Give its letter first.")),
+            WorkingSpace(16 * max(3, len(points)), ruled=True),
+        ),
+        key=(
+            Paragraph(say("Any true sentence on the same matter that is not a mere denial; for example:")),
+            ItemList(points),
+        ),
+        answer=RubricAnswer(points),
+        marks=(Mark("B", len(points), "one for each"),),
+    )
+    return judged, corrected
+
+
+def _verdict(letter: str, claim: Claim) -> str:
+    if claim.true:
+        return message("{letter}: true. ", letter=letter)
+    return message("{letter}: false. ", letter=letter)
+
+
+# ------------------------------------------------------------------------------------------------ proving
+
+
+def prove(question: Question) -> None:
+    """Counts by loops over positions, and distances by walking through the layers."""
+    content: Content = question.content
+    n, d, k, wide = content.n, content.d, content.k, content.wide
+    answers = {part.name: part.answer for part in question.parts}
+    distance = content.last - content.first
+    walked = [
+        1,
+        sum(1 for _ in range(content.first, content.last)),
+        _walk(distance, k, dilated=False),
+        _walk(distance, k, dilated=True),
+    ]
+    per_token = d * d
+    counted = [
+        sum(per_token for _ in range(n) for _ in "QKV"),
+        sum(2 * d for _ in range(n) for _ in range(n)),
+        sum(per_token for _ in range(n) for _ in "WU"),
+        sum(per_token for _ in range(n) for _ in range(k)),
+    ]
+    first = next(n for n in count(1) if 2 * n * n * wide > k * n * wide * wide)
+    if answers["overtaking"] != FormulaAnswer(first):
+        raise SelfCheckError(f"The key of overtaking says {answers['overtaking']}; a search finds {first}.")
+    products = [multiply_adds(attention_layer(n, d)), multiply_adds(recurrent_layer(n, d))]
+    if products != [counted[0] + counted[1], counted[2]]:
+        raise SelfCheckError(f"The layers take {products} multiply-adds; counted position by position: {counted}.")
+    checked = [("cost", counted), ("paths", walked)]
+    if content.parallel:
+        checked.append(("chains", [_projected(), _projected(), _unrolled(n), _unrolled(2 * n)]))
+    for name, again in checked:
+        answer = answers[name]
+        assert isinstance(answer, MatrixAnswer)
+        if list(answer.value) != again:
+            raise SelfCheckError(f"The key of {name} says {list(answer.value)}; counted again it is {again}.")
+
+
+def _projected() -> int:
+    """When the outputs of self-attention are there, if every step takes 1: for all tokens at the same time."""
+    queries = keys = values = 1
+    scores = max(queries, keys) + 1
+    weights = scores + 1 + 1  # scaled, then the softmax
+    return max(weights, values) + 1
+
+
+def _unrolled(n: int) -> int:
+    """When the last state of a recurrent layer is there."""
+    inputs, state = 1, 0
+    for _ in range(n):
+        total = max(inputs, state + 1) + 1
+        state = total + 1
+    return state
+
+
+def _walk(distance: int, k: int, dilated: bool) -> int:
+    """Layers until a position so far back is reached, spreading layer by layer from the last position."""
+    reached, layers = {0}, 0
+    while distance not in reached:
+        step = k**layers if dilated else 1
+        reached = {back + step * a for back in reached for a in range(k) if back + step * a <= distance}
+        layers += 1
+    return layers
+
+
+TYPE = ProblemType(
+    name="recurrence", title="Attention beside recurrence", draw=draw, make=make, content=Content, prove=prove
+)

@@ -1,0 +1,140 @@
+"""What stands below a key: checks, common wrong answers with their diagnosis, what a variant cannot tell apart."""
+
+from __future__ import annotations
+
+from symattn.derivation.misconceptions import WrongDerivation
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix
+from symattn.exact.approximate import approximate
+from symattn.formula import Formula
+from symattn.formula.width import width
+from symattn.foundation.languages import filled
+from symattn.page.document import Block, Heading, Inlines, ItemList, Math, Strong, Table, Words, sentence, spans
+from symattn.teaching.explanation.parts import checks
+from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.fairness.separation import Separation
+from symattn.teaching.problem import Problem
+
+
+def remarks(problem: Problem, wording: Wording, found: Separation) -> tuple[Block, ...]:
+    """Below a key: check lines, common wrong answers with their diagnosis, and what this variant cannot tell apart."""
+    blocks: list[Block] = []
+    together = Wording(found.derivation, problem.notation)  # token by token, misconceptions are told by matrix
+    if lines := checks(problem, wording):
+        blocks += [Heading((Words("Checks"),), 1), ItemList(tuple(lines))]
+    shown = [w for w in found.wrongs if w.value(w.first or "") is not None and _usual(w)]
+    shown = [w for w in shown if _looks_wrong(w, together, problem.places)]
+    if shown:
+        blocks.append(Heading((Words("Common wrong answers"),), 1))
+        for step in found.derivation:
+            if here := [w for w in shown if w.first == step.name]:
+                blocks.append(wrong_answers(here, together, problem.places))
+    if lines := _hidden(found, together):
+        blocks += [Heading((Words("What this variant cannot show"),), 1), ItemList(tuple(lines))]
+    return tuple(blocks)
+
+
+def _looks_wrong(wrong: WrongDerivation, wording: Wording, places: int) -> bool:
+    """Whether what is written first differs from the right line as it is printed, which may be rounded."""
+    assert wrong.first is not None
+    right = wrong.right.value(wrong.first)
+    return _shown(wrong.value(wrong.first), wording, places) != _shown(right, wording, places)
+
+
+def _usual(wrong: WrongDerivation) -> bool:
+    return wrong.misconception.core or wrong.misconception.prior != "low"
+
+
+def wrong_answers(wrongs: list[WrongDerivation], wording: Wording, places: int) -> Table:
+    """Misconceptions that show at the same step: what is written there, what comes of it in the end, what it means."""
+    first, last = wrongs[0].first, wrongs[0].right.last.name
+    assert first is not None
+    shown = [[_written(wrong, step, wording, places) for step in dict.fromkeys((first, last))] for wrong in wrongs]
+    widths = [max(_width(cell) for cell in column) for column in zip(*shown, strict=True)]
+    if sum(widths) > MATRICES:  # what comes of it is left out where it would leave no room for words
+        last, shown = first, [cells[:1] for cells in shown]
+    header = [sentence("If {matrix} is", matrix=wording.name(first))]
+    if first != last:
+        header.append(sentence("then {matrix} is", matrix=wording.name(last)))
+    header.append((Words("Diagnosis and feedback"),))
+    rows = tuple((*cells, diagnosis(wrong, wording, strong=True)) for wrong, cells in zip(wrongs, shown, strict=True))
+    return Table(tuple(header), rows)
+
+
+MATRICES = 24.0
+"""What the matrices of a table of wrong answers may take of a line of 38 em; the rest is for the diagnosis."""
+
+
+def _width(cell: Inlines) -> float:
+    return sum(width(part.formula) for part in spans(cell) if isinstance(part, Math))
+
+
+def _written(wrong: WrongDerivation, step: str, wording: Wording, places: int) -> Inlines:
+    matrix = wrong.value(step)
+    if not isinstance(matrix, Matrix):
+        return (Words("not defined" if wrong.undefined else "too long to write"),)
+    if matrix == wrong.right.value(step):
+        return (Words("right all the same"),)
+    if any(x is not NEGATIVE_INFINITY and not abs(approximate(x)) < LARGEST_WRITTEN for x in matrix):
+        return (Words("too long to write"),)
+    return (Math(_shown(matrix, wording, places)),)
+
+
+LARGEST_WRITTEN = 1e9
+"""What a wrong answer in the key stays below: e to the power of scores of hundreds is nothing that anybody writes."""
+
+
+def _shown(matrix: AnyMatrix | None, wording: Wording, places: int) -> Formula:
+    """Whole numbers as they are, others as decimals."""
+    assert isinstance(matrix, Matrix)
+    whole = all(isinstance(x, int) for x in matrix)
+    return wording.values(matrix) if whole else wording.rounded(matrix, min(places, 3))
+
+
+def diagnosis(wrong: WrongDerivation, wording: Wording, strong: bool = False) -> Inlines:
+    """X1 softmax over columns.  Normalise the row of each query: …"""
+    m = wrong.misconception
+    code = Strong(m.id) if strong else Words(m.id)
+    name, told = wording.in_signs(m.name), feedback(wrong, wording)
+    return sentence("{code} {name}. {feedback}", code=code, name=name, feedback=told)
+
+
+def feedback(wrong: WrongDerivation, wording: Wording) -> Inlines:
+    """The sentence to the student, in the problem's own signs."""
+    rows = wording.orientation == "rows"
+    words = {"row": "row", "rows": "rows", "column": "column", "columns": "columns"}
+    turned = {"row": "column", "rows": "columns", "column": "row", "columns": "rows"}
+    return wording.inlines(filled(wrong.misconception.feedback, words if rows else turned), {})
+
+
+def _hidden(found: Separation, wording: Wording) -> list[Inlines]:
+    """What cannot be seen, or cannot be told apart, in words; `last` is the line that ends the derivation."""
+    by_id = {w.misconception.id: w for w in found.wrongs}
+
+    def called(step: str | None) -> Math:
+        assert step is not None
+        return Math(wording.name(step))
+
+    def name(id: str) -> Inlines:
+        return sentence("{code} {name}", code=id, name=wording.in_signs(by_id[id].misconception.name))
+
+    def usual(*ids: str) -> bool:
+        return all(_usual(by_id[id]) for id in ids) or any(by_id[id].misconception.core for id in ids)
+
+    last = called(found.derivation.last.name)
+    lines = [sentence("{mistake} changes nothing here.", mistake=name(id)) for id in found.invisible if usual(id)]
+    for id in filter(usual, found.silent):
+        text = "{mistake} shows at {step}, but the last line, {last}, comes out right."
+        lines.append(sentence(text, mistake=name(id), step=called(by_id[id].first), last=last))
+    for c in found.collisions:
+        if usual(c.one, c.other):
+            same = "{one} and {other} write the same at {step}; they never part."
+            until = "{one} and {other} write the same at {step}; they part at {later}."
+            later = {"later": called(c.parts)} if c.parts else {}
+            lines.append(sentence(until if c.parts else same, one=c.one, other=c.other, step=called(c.at), **later))
+    for one, other in found.merged:
+        if usual(one, other):
+            lines.append(sentence("{one} and {other} end in the same {last}.", one=one, other=other, last=last))
+    return lines
+
+
+__all__ = ["diagnosis", "feedback", "remarks", "wrong_answers"]

@@ -1,0 +1,305 @@
+"""Translate a derivation from one notation into another: names, products, shapes, layout (rules.md 5, type 8)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from symattn.derivation.derivation import Derivation, Operand, transposed
+from symattn.derivation.mechanisms import Settings, mechanism
+from symattn.derivation.misconceptions import whole
+from symattn.derivation.ops.turning import turned
+from symattn.errors import InputError, SelfCheckError
+from symattn.formula import Relation
+from symattn.formula.width import fold
+from symattn.foundation.dice import pick, shuffled
+from symattn.page.document import (
+    AnswerGrid,
+    Block,
+    Display,
+    FillIn,
+    FillIns,
+    Heading,
+    Inlines,
+    Math,
+    Paragraph,
+    Words,
+    in_turn,
+    sentence,
+)
+from symattn.page.notation import Notation, load_notation, notations
+from symattn.teaching.explanation.parts import conventions, equation, mask_shown, wording_of
+from symattn.teaching.explanation.steps import LINE, cell_kind
+from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.problem import Problem
+from symattn.teaching.problems import derived
+from symattn.teaching.problems.asking import LETTERS, Offer, choice, choices, choices_key
+from symattn.teaching.problems.base import ProblemType, Spec
+from symattn.teaching.problems.choice import balanced_places
+from symattn.teaching.problems.derived import numbers
+from symattn.teaching.question import ChoiceAnswer, Mark, MatrixAnswer, Part, Question, ShapeAnswer
+
+CLASSES = (("X", "W_Q", "W_K", "W_V"), ("Q", "K", "V", "A"), ("S", "S'", "A", "Z"))
+"""Matrices that are mistaken for one another."""
+
+PRODUCTS = (
+    (Operand("Q"), transposed("K")),
+    (Operand("K"), transposed("Q")),
+    (transposed("Q"), Operand("K")),
+    (transposed("K"), Operand("Q")),
+)
+OPTIONS = 4
+
+
+# ------------------------------------------------------------------------------------------------ drawing
+
+
+@dataclass(frozen=True)
+class Family(derived.Family):
+    """What derivations share, and where the right options stand, choice by choice and variant by variant."""
+
+    places: tuple[tuple[int, ...], ...] = ()
+
+
+def family(spec: Spec, rng: random.Random) -> Family:
+    return Family(**vars(derived.family(spec, rng)), places=tuple(balanced_places(rng, OPTIONS) for _ in range(2)))
+
+
+@dataclass(frozen=True)
+class Content(derived.Content):
+    """A derivation, the notation to write it in, and what is asked of it.
+
+    `names` are offered for the matrix `role`, and `products` (see `PRODUCTS`) for the scores; one `token` is written.
+    """
+
+    into: str
+    names: tuple[str, ...]
+    role: str
+    products: tuple[int, ...]
+    token: int
+
+
+def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
+    drawn = derived.content(spec, rng, number, family)
+    settings = spec.chosen_settings()
+    if settings.activation != "identity" or settings.rounding:
+        raise InputError("A derivation to be translated has neither an activation nor rounded weights.")
+    into = TYPE.option(spec, "into") or ("columns" if settings.orientation == "rows" else "standard")
+    if into == spec.notation:
+        raise InputError(f"The option into of translate is {into!r}, which is the notation that one starts from.")
+    target = load_notation(into)
+    d = whole(derived.problem_of(drawn).derivation)
+    other = translated(d, target)
+    tokens = numbers(d.value("S")).shape[0 if d.orientation == "rows" else 1]
+    named = _named(d, load_notation(spec.notation), other, target)
+    if not named:
+        raise InputError(f"Between the notations {spec.notation} and {into} there are no names to be told apart.")
+    at_name, at_product = (place[(number - 1) % len(place)] for place in family.places)
+    role, group = named[(number - 1) % len(named)]
+    wrong = shuffled(rng, [name for name in group if name != role])
+    right = next(k for k, operands in enumerate(PRODUCTS) if operands == other["S"].operands)
+    products = shuffled(rng, [k for k in range(len(PRODUCTS)) if k != right])
+    return Content(
+        **vars(drawn),
+        into=into,
+        names=(*wrong[:at_name], role, *wrong[at_name:]),
+        role=role,
+        products=(*products[:at_product], right, *products[at_product:]),
+        token=pick(rng, range(tokens)),
+    )
+
+
+def _named(d: Derivation, source: Notation, other: Derivation, target: Notation) -> list[tuple[str, tuple[str, ...]]]:
+    """Roles with their class, which the target writes in four ways; only those whose name changes, if there are any."""
+    here, there = Wording(d, source), Wording(other, target)
+    found: list[tuple[str, tuple[str, ...]]] = []
+    for group in CLASSES:
+        if all(name in d for name in group) and len({there.name(name) for name in group}) == len(group):
+            found += [(role, group) for role in group]
+    return [x for x in found if here.name(x[0]) != there.name(x[0])] or found
+
+
+def translated(d: Derivation, target: Notation) -> Derivation:
+    """The derivation with its tokens as the target notation has them, matrix by matrix."""
+    orientation = target.settings.get("orientation", "rows")
+    return d if d.orientation == orientation else turned(d)
+
+
+# ------------------------------------------------------------------------------------------------ making
+
+
+def make(content: Content) -> Question:
+    problem = derived.problem_of(content, TYPE.title)
+    problem = replace(problem, derivation=whole(problem.derivation))
+    target = load_notation(content.into)
+    other = replace(problem, derivation=translated(problem.derivation, target), notation=target)
+    here, there = wording_of(problem), wording_of(other)
+    shaped = "W_Q" if "W_Q" in problem.derivation else "Q"
+    parts = (
+        _name_part(content.names, content.role, here, there),
+        _product_part(content.products, there),
+        _shape_part(shaped, here, there),
+        _token_part(content.token, there),
+        _matrix_part("e", "S", there, other),
+        _matrix_part("f", other.derivation.last.name, there, other),
+    )
+    return Question(
+        type=TYPE.name,
+        title=problem.title,
+        introduction=(Paragraph(_introduction(problem, other)),),
+        given=(
+            *derived.given(problem, here),
+            Heading((Words("The derivation"),), 1),
+            *(block for step in problem.steps for block in (*mask_shown(step, here), _shown(step.name, here))),
+        ),
+        parts=parts,
+        content=content,
+        problem=problem,
+        conventions=conventions(problem, here),
+        features=derived.measured(problem),
+        positions={f"key {p.name}": LETTERS[min(p.answer.right)] for p in parts if isinstance(p.answer, ChoiceAnswer)},
+    )
+
+
+def _introduction(problem: Problem, other: Problem) -> Inlines:
+    step = next((step for step in other.steps if step.name == "Q"), None)
+    return in_turn(
+        (
+            sentence(
+                "The derivation below is written in one notation. Rewrite it in another one: {notation}.",
+                notation=other.notation.title.partition(":")[0],
+            ),
+            sentence("Products there are as in {product}.", product=equation(step, wording_of(other))) if step else (),
+            (Words(_LYING[problem.derivation.orientation, other.derivation.orientation]),),
+            (Words("Nothing needs to be worked out again."),),
+        )
+    )
+
+
+_LYING = {
+    ("rows", "rows"): "In both, tokens are rows.",
+    ("columns", "columns"): "In both, tokens are columns.",
+    ("rows", "columns"): "There, tokens are columns, and here rows.",
+    ("columns", "rows"): "There, tokens are rows, and here columns.",
+}
+"""How tokens lie here and there."""
+
+
+def _shown(name: str, wording: Wording) -> Display:
+    step = wording.derivation[name]
+    parts = (wording.name(name), wording.rule(step), wording.values(step.result))
+    return Display(tuple(fold(Relation(parts, ("=", "=")), LINE)))
+
+
+def _name_part(names: Sequence[str], role: str, here: Wording, there: Wording) -> Part:
+    offers = []
+    for name in names:
+        why = sentence("{there} there is {here} here.", there=there.name(name), here=here.name(name))
+        offers.append(Offer((Math(there.name(name)),), why, name == role))
+    prompt = Paragraph(sentence("What is {matrix} called there?", matrix=here.name(role)))
+    title: Inlines = (Words("A name"),)
+    return Part("a", title, (prompt, choices(offers)), (prompt, *choices_key(offers)), choice(offers), (Mark("B", 1),))
+
+
+def _product_part(products: Sequence[int], there: Wording) -> Part:
+    step = there.derivation["S"]
+    other = turned(there.derivation)["S"].operands
+    offers = []
+    for k in products:
+        operands = PRODUCTS[k]
+        right, diagnosis = operands == step.operands, ""
+        if right:
+            why = "right: each score is the product of a query and a key."
+        elif operands == other:
+            why = "this is the product where tokens lie the other way."
+        elif operands == tuple(replace(o, name=_SWAPPED[o.name]) for o in step.operands):
+            why, diagnosis = "this is the transpose: query and key are exchanged.", "T2"
+        else:
+            why, diagnosis = "this compares features, and not tokens.", "T3"
+        formula = Relation((there.name("S"), there.rule(step.with_operands(*operands))), ("=",))
+        offers.append(Offer((Math(formula),), (Words(why),), right, diagnosis))
+    prompt = Paragraph((Words("Which product gives the scores there?"),))
+    title: Inlines = (Words("The scores as a product"),)
+    return Part("b", title, (prompt, choices(offers)), (prompt, *choices_key(offers)), choice(offers), (Mark("B", 1),))
+
+
+_SWAPPED = {"Q": "K", "K": "Q"}
+
+
+def _shape_part(name: str, here: Wording, there: Wording) -> Part:
+    matrix = there.derivation.value(name)
+    rows, columns = matrix.shape
+    label: Inlines = (Words("Rows × columns:"),)
+    prompt = sentence(
+        "What is the shape of {there} there (here: {here})?", there=there.name(name), here=here.name(name)
+    )
+    text = _SAME_SHAPE if here.orientation == there.orientation else _TURNED_SHAPE
+    key = Paragraph(in_turn((prompt, sentence(text, shape=f"{rows}×{columns}"))))
+    ask = (Paragraph(prompt), FillIns((FillIn(label, 30),)))
+    return Part("c", (Words("A shape"),), ask, (key,), ShapeAnswer((rows, columns)), (Mark("B", 1),))
+
+
+_SAME_SHAPE = "{shape}, as here: tokens lie the same way."
+_TURNED_SHAPE = "{shape}, with rows and columns exchanged: every matrix is transposed."
+
+
+def _token_part(token: int, there: Wording) -> Part:
+    """One token's query as it stands there: a row or a column."""
+    row = numbers(there.token("Q", token + 1))
+    value = row if there.orientation == "rows" else row.T
+    name = there.read(there.notation.named("Q").row, i=token + 1, t=token + 1)
+    prompt = Paragraph(sentence("Write the query of token {token} as it stands there.", token=token + 1))
+    whole_numbers = all(isinstance(x, int) for x in value)
+    grid = AnswerGrid(name, *value.shape, "integer" if whole_numbers else "fraction")
+    key = (prompt, Display((Relation((name, there.values(value)), ("=",)),)))
+    return Part("d", (Words("One token"),), (prompt, grid), key, MatrixAnswer(value), (Mark("B", 1),))
+
+
+def _matrix_part(letter: str, name: str, there: Wording, other: Problem) -> Part:
+    step, answer = other.derivation[name], MatrixAnswer.of(other.derivation, name)
+    prompt = Paragraph(sentence("Write {matrix} with its values as it stands there.", matrix=there.name(name)))
+    grid = AnswerGrid(there.name(name), *answer.value.shape, cell_kind(step, other.exact), step=name)
+    ask: tuple[Block, ...] = (prompt, grid)
+    key = (prompt, _shown(name, there))
+    word = there.notation.named(name).word or step.op.title
+    return Part(letter, (Words(word),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))
+
+
+# ------------------------------------------------------------------------------------------------ proving
+
+
+def prove(question: Question) -> None:
+    """The translation worked out from translated givens by the mechanism itself, and compared step by step."""
+    problem, content = question.problem, question.content
+    assert problem is not None and isinstance(content, Content)
+    target = load_notation(content.into)
+    other = translated(problem.derivation, target)
+    settings = replace(Settings.read(content.settings), orientation=other.orientation, by="matrix")
+    again = mechanism(problem.mechanism).run(other.givens, settings)
+    for step in again:
+        if step.name not in other or step.result != other.value(step.name):
+            raise SelfCheckError(f"In the notation {target.name}, {step.name} is not what was translated.")
+    for part in question.parts:
+        if isinstance(part.answer, ChoiceAnswer):
+            texts = [option.text for option in part.answer.options]
+            if len(part.answer.right) != 1 or any(a == b for i, a in enumerate(texts) for b in texts[:i]):
+                raise SelfCheckError(f"The options of part {part.name} are alike, or not one of them is right.")
+
+
+TYPE = ProblemType(
+    name="translate",
+    title="Translate the notation",
+    draw=draw,
+    make=make,
+    content=Content,
+    family=family,
+    complaint=derived.complaint,
+    prove=prove,
+    key=derived.key,
+    options={
+        "into": ("", f"the notation to translate into: {', '.join(notations())}; else the other layout of tokens")
+    },
+)
+
+__all__ = ["TYPE", "translated"]
