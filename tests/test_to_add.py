@@ -92,13 +92,13 @@ OPS = {"powers": Powers}
 """Weights counted twice."""
 
 from symattn.exact import Matrix
-from symattn.derivation.misconceptions.base import Instead, Misconception, found
+from symattn.derivation.misconceptions.base import ReplacementOp, Misconception, found
 from symattn.derivation.ops import Softmax
 
 
 def doubled(d):
     place = found(d, "A", Softmax)
-    return {"A": place[0].with_op(Instead(place[1], _twice))} if place else None
+    return {"A": place[0].with_op(ReplacementOp(place[1], _twice))} if place else None
 
 
 def _twice(of, scores):

@@ -171,7 +171,7 @@ _NAME = re.compile(r"(?P<stem>.*?)(?:_(?P<head>\d+))?(?:\^(?P<place>\w+))?(?:\.(
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class StepName:
     """A name taken apart: `S'_2^self.3` are the scaled scores (`S'`) of head 2 in the layer `self`, for token 3."""
 
     stem: str
@@ -181,11 +181,11 @@ class Called:
 
     @staticmethod
     @lru_cache(maxsize=4096)  # the same names come again in every entry
-    def of(name: str) -> Called:
+    def of(name: str) -> StepName:
         found = _NAME.fullmatch(name)
         assert found is not None  # the stem takes whatever is left
         head, token = found["head"], found["token"]
-        return Called(found["stem"], int(head) if head else None, found["place"] or "", int(token) if token else None)
+        return StepName(found["stem"], int(head) if head else None, found["place"] or "", int(token) if token else None)
 
     @property
     def scope(self) -> str:
@@ -212,7 +212,7 @@ class Step:
     @property
     def stem(self) -> str:
         """The same without its head and its place: `S` for `S_1`, `S^self` and `S.2`."""
-        return Called.of(self.name).stem
+        return StepName.of(self.name).stem
 
     @property
     def token(self) -> int | None:
@@ -427,7 +427,7 @@ def symbol_names(name: str, rows: int, columns: int, orientation: Orientation = 
     What one token's row or column holds (`S.2`) is called as in the whole matrix: s_{21}, s_{22}, …
     """
     token = name.partition(".")[2]
-    called = Called.of(name)
+    called = StepName.of(name)
     base, _, label = called.stem.partition("_")
     letter = base.rstrip("'")
     if len(letter) == 1:
@@ -458,7 +458,6 @@ def _known(name: str, words: str, names: Iterable[str]) -> str:
 
 __all__ = [
     "AnyMatrix",
-    "Called",
     "Change",
     "Derivation",
     "Index",
@@ -470,6 +469,7 @@ __all__ = [
     "RuleOp",
     "Shape",
     "Step",
+    "StepName",
     "Style",
     "Taken",
     "Value",

@@ -19,7 +19,7 @@ from sympy.matrices.expressions.matexpr import MatrixElement
 from symattn.api import make_recipe
 from symattn.cli import main
 from symattn.derivation.algebra import DUALS, VALUES, Dual, Entries, Intervals, size_in_sympy
-from symattn.derivation.derivation import Called, Derivation, RuleOp, Step, entries_of, symbols
+from symattn.derivation.derivation import Derivation, RuleOp, Step, StepName, entries_of, symbols
 from symattn.derivation.mechanisms import Mechanism, Settings, mechanism, mechanisms
 from symattn.derivation.mechanisms.backward import backward, gradient, seeded
 from symattn.derivation.misconceptions import WrongDerivation, replayed
@@ -395,7 +395,7 @@ def in_numbers(chosen: Mechanism, settings: Settings, sizes: Mapping[str, int], 
         shapes = chosen.given_shapes(sizes, settings)
         givens = {
             given: [[Fraction(1, c)] * c] * r  # weights and targets that are given sum to 1
-            if Called.of(given).stem in ("A", "T")
+            if StepName.of(given).stem in ("A", "T")
             else [[rng.randint(-2, 2) for _ in range(c)] for _ in range(r)]
             for given, (r, c) in shapes.items()
         }
@@ -417,7 +417,7 @@ def test_letters_on_the_command_line(name):
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_conventions_speak_of_heads_blocks_and_keys_only_where_there_are_any(name):
     said = " ".join(plain(sentence) for sentence in made(name)[0].question.conventions).lower()
-    stems = {Called.of(given).stem for given in derivation(name).givens} | {step.stem for step in derivation(name)}
+    stems = {StepName.of(given).stem for given in derivation(name).givens} | {step.stem for step in derivation(name)}
     if not stems & {"K", "W_K"}:
         assert "the key" not in said
     assert ("head 1 has" in said) <= ("head" in name or name in ("cross_attention", "encoder", "encoder_block"))

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from oracles import floats, plain
 
-from symattn.derivation.derivation import Called, Step
+from symattn.derivation.derivation import Step, StepName
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.derivation.ops import Activation, Hadamard, Mask, MatMul, Part, Round, Scale, Softmax, SumOver
 from symattn.derivation.ops.gradient import ActivationGradient
@@ -85,7 +85,7 @@ class Page:
         """Scores before they are scaled, and the weights that softmax makes of them: by head and layer."""
         found = []
         for step, _, weights in self.steps(Softmax):
-            scope = step.name.removeprefix(Called.of(step.name).stem)
+            scope = step.name.removeprefix(StepName.of(step.name).stem)
             if step.stem == "A" and f"S{scope}" in self.numbers:
                 found.append((self.numbers[f"S{scope}"], weights))
         return found
@@ -320,7 +320,7 @@ def heads_split_so(p: Page, m: re.Match[str], formulas: list[Formula]) -> bool:
     """Part 1 of each matrix is its first lines, and part 2 the next ones."""
     ok = True
     for step, [whole], result in p.steps(Part):
-        number = Called.of(step.name).head or 1
+        number = StepName.of(step.name).head or 1
         along = 1 if m[3].startswith("column") else 0
         size = result.shape[along]
         lines = np.split(whole, range(size, whole.shape[along], size), axis=along)
@@ -475,7 +475,7 @@ FACTS = (
     Fact(
         r"Head 1 has columns 1, (\d+), … of ◊.*, head 2 those beside them: heads take turns\.",
         lambda p, m, f: all(
-            np.allclose(o[0][:, (Called.of(s.name).head or 1) - 1 :: int(m[1]) - 1], r) for s, o, r in p.steps(Part)
+            np.allclose(o[0][:, (StepName.of(s.name).head or 1) - 1 :: int(m[1]) - 1], r) for s, o, r in p.steps(Part)
         ),
     ),
     Fact(
@@ -620,9 +620,9 @@ def _sums(p: Page, step: Step) -> bool:
 
 
 def _outputs(p: Page) -> list[Array]:
-    place = {Called.of(s.name).place for s in p.problem.steps if s.stem == "Z" and Called.of(s.name).head}
+    place = {StepName.of(s.name).place for s in p.problem.steps if s.stem == "Z" and StepName.of(s.name).head}
     first = sorted(place)[0]
-    return [p.numbers[s.name] for s in p.problem.steps if s.stem == "Z" and Called.of(s.name).place == first]
+    return [p.numbers[s.name] for s in p.problem.steps if s.stem == "Z" and StepName.of(s.name).place == first]
 
 
 @pytest.mark.covering(most=19)

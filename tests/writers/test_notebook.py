@@ -13,6 +13,7 @@ import subprocess
 import sys
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ from writer_samples import HOSTILE, sheet
 
 import symattn.derivation.ops
 from symattn.api import derive, make_recipe, worksheet
-from symattn.derivation.derivation import Called, Derivation, Op
+from symattn.derivation.derivation import Derivation, Op, StepName
 from symattn.derivation.mechanisms import custom, mechanisms
 from symattn.errors import UndecidedError, UndefinedError
 from symattn.exact import Matrix, exact
@@ -388,7 +389,7 @@ def test_symbols_have_no_program() -> None:
 def test_names_say_what_they_are() -> None:
     assert identifier("S'_2") == "S_scaled_2"
     assert identifier("H.3") == "H_token_3"
-    assert Called.of("S'_2").head == 2
+    assert StepName.of("S'_2").head == 2
 
 
 def test_both_notebooks_are_written_from_the_command_line(tmp_path) -> None:

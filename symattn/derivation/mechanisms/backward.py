@@ -15,7 +15,7 @@ from functools import reduce, singledispatch
 from operator import add
 from typing import Literal
 
-from symattn.derivation.derivation import Called, Derivation, Op, Operand, Shape, Step, Taken, symbols
+from symattn.derivation.derivation import Derivation, Op, Operand, Shape, Step, StepName, Taken, symbols
 from symattn.derivation.mechanisms.base import Settings, mask_keep
 from symattn.derivation.ops import (
     Accumulate,
@@ -468,8 +468,8 @@ class _Pass:
 
     def _called(self, operand: Operand, step: Step, k: int) -> str:
         """What the gradient from one use is called: dX_Q for what comes to X from Q, among several."""
-        name, used = operand.name, Called.of(step.name)
-        own = Called.of(name)
+        name, used = operand.name, StepName.of(step.name)
+        own = StepName.of(name)
         if operand.row is not None or operand.column is not None:
             return f"{gradient(name)}.{1 + (operand.row if operand.row is not None else operand.column or 0)}"
         if used.token is not None and own.token is None:  # one for every position
@@ -539,7 +539,7 @@ class _Pass:
 
 def _total(name: str, operands: Sequence[Operand]) -> str:
     """What the sum of a matrix's gradients is called: with a row of dH in it, which is dh_2, that of H.2 is a total."""
-    called = Called.of(name)
+    called = StepName.of(name)
     own = gradient(called.stem) + called.scope
     if called.token is not None and any(operand.name == own for operand in operands):
         return f"{gradient(called.stem)}_total{called.scope}.{called.token}"

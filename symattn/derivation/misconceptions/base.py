@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Self, TypeVar
 
-from symattn.derivation.derivation import Called, Derivation, Index, Op, Shape, Step, Style, View
+from symattn.derivation.derivation import Derivation, Index, Op, Shape, Step, StepName, Style, View
 from symattn.derivation.misconceptions.layout import whole
 from symattn.derivation.ops import Activation, Hadamard
 from symattn.derivation.ops.turning import turned, turned_step
@@ -158,7 +158,7 @@ def rewritten_everywhere(d: Derivation, change: Change) -> Rewritten | None:
 
 def scopes(d: Derivation) -> tuple[str, ...]:
     """The heads and layers of a derivation, as they stand at the end of names: _1, _2^self; without what has none."""
-    found = (Called.of(step.name).scope for step in d if step.token is None)
+    found = (StepName.of(step.name).scope for step in d if step.token is None)
     return tuple(scope for scope in dict.fromkeys(found) if scope)
 
 
@@ -171,8 +171,8 @@ class _Alone:
 
 
 def _alone(d: Derivation, scope: str) -> _Alone:
-    own = {step.name: Called.of(step.name).stem for step in d if Called.of(step.name).scope == scope}
-    own |= {name: Called.of(name).stem for name in d.givens if Called.of(name).scope == scope}
+    own = {step.name: StepName.of(step.name).stem for step in d if StepName.of(step.name).scope == scope}
+    own |= {name: StepName.of(name).stem for name in d.givens if StepName.of(name).scope == scope}
     taken = set(own.values())
     steps = [step for step in d if step.name in own]
     used = dict.fromkeys(o.name for step in steps for o in step.operands if o.name not in own)
@@ -180,7 +180,7 @@ def _alone(d: Derivation, scope: str) -> _Alone:
         used.setdefault("X")  # it tells how wide the inputs are
     outer = {}
     for name in used:  # keys of another scope, shared by several heads, are the keys of this one
-        stem = Called.of(name).stem
+        stem = StepName.of(name).stem
         free = name if name not in taken else f"|{name}"
         outer[name] = stem if stem in ("Q", "K", "V") and stem not in taken else free
         taken.add(outer[name])
@@ -282,7 +282,7 @@ Rule = Callable[..., Shape]
 
 
 @dataclass(frozen=True)
-class Instead(Op):
+class ReplacementOp(Op):
     """What someone does in place of an operation; it is written as that operation.
 
     `does` gets the operation and its operands, tokens as rows; with `turned` tokens are columns here, and the operands
@@ -376,10 +376,10 @@ __all__ = [
     "COPY",
     "Change",
     "EntryByEntry",
-    "Instead",
     "MatrixwiseDerivation",
     "Misconception",
     "Prior",
+    "ReplacementOp",
     "Rewritten",
     "WrongDerivation",
     "followed",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from symattn.derivation.derivation import Derivation, Op, Step
-from symattn.derivation.misconceptions.base import COPY, Change, Instead, Misconception, Rewritten, found
+from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten, found
 from symattn.derivation.ops import Activation, Add, Hadamard, Mean, MeanSquare, Rescale, Standardise, Variance
 from symattn.exact import Matrix, Value, divide, square_root
 
@@ -78,7 +78,7 @@ def each_norm(does: Callable[[Standardise | Rescale], Callable[..., Matrix] | No
             op = norm.divided.op
             assert isinstance(op, Standardise | Rescale)
             if (instead := does(op)) is not None:
-                rewritten[norm.divided.name] = norm.divided.with_op(Instead(op, instead))
+                rewritten[norm.divided.name] = norm.divided.with_op(ReplacementOp(op, instead))
         return rewritten
 
     return change
@@ -118,12 +118,12 @@ def other_norm_place(d: Derivation) -> Rewritten | None:
     step, norm = second[0], listed["N2"]
     projections = [s for s in d if s.name in PROJECTIONS and s.operands[0].name in ("X", "N1")]
     if norm.source == "R2":  # post
-        rewritten = {s.name: s.with_op(Instead(s.op, _Normed(norm.divided.op))) for s in projections}
+        rewritten = {s.name: s.with_op(ReplacementOp(s.op, _Normed(norm.divided.op))) for s in projections}
         rewritten["R2"] = step.with_operands("R1", step.operands[1])
         rewritten["N2"] = norm.divided.with_op(COPY).with_operands("R2")
         return rewritten
     rewritten = {s.name: s.with_operands("X", s.operands[1]) for s in projections}
-    normed = Instead(step.op, _ThenNormed(norm.divided.op))
+    normed = ReplacementOp(step.op, _ThenNormed(norm.divided.op))
     return {**rewritten, "R2": step.with_op(normed).with_operands("N2", step.operands[1])}
 
 

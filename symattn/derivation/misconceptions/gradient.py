@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation, Op, Step
 from symattn.derivation.mechanisms.backward import is_gradient
-from symattn.derivation.misconceptions.base import COPY, Change, Instead, Misconception, Rewritten, total
+from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten, total
 from symattn.derivation.ops import Hadamard, MatMul, Rotate, RotateBack, Scale
 from symattn.derivation.ops.gradient import (
     ActivationGradient,
@@ -35,8 +35,8 @@ def everywhere(rewritten: Callable[[Derivation, Step], Step | None]) -> Change:
 
 def _diagonal_alone(d: Derivation, step: Step) -> Step | None:
     if isinstance(step.op, SoftmaxJacobian):
-        return step.with_op(Instead(step.op, _on_the_diagonal))
-    return step.with_op(Instead(step.op, _own_slope)) if isinstance(step.op, SoftmaxGradient) else None
+        return step.with_op(ReplacementOp(step.op, _on_the_diagonal))
+    return step.with_op(ReplacementOp(step.op, _own_slope)) if isinstance(step.op, SoftmaxGradient) else None
 
 
 def _on_the_diagonal(of: Op, weights: Matrix) -> Matrix:
@@ -67,7 +67,7 @@ def _hidden_too(d: Derivation, step: Step) -> Step | None:
         return None
     weights = step.operands[0].of(d.value(step.operands[0].name))
     hidden = isinstance(weights, Matrix) and any(isinstance(a, int) and a == 0 for a in weights)
-    return step.with_op(Instead(step.op, _without_factor)) if hidden else None
+    return step.with_op(ReplacementOp(step.op, _without_factor)) if hidden else None
 
 
 def _without_factor(of: Op, weights: Matrix, gradient: Matrix) -> Matrix:
@@ -82,16 +82,18 @@ def _without_factor(of: Op, weights: Matrix, gradient: Matrix) -> Matrix:
 
 
 def _first_use_alone(d: Derivation, step: Step) -> Step | None:
-    return step.with_op(Instead(step.op, lambda of, first, *others: first)) if isinstance(step.op, Total) else None
+    return (
+        step.with_op(ReplacementOp(step.op, lambda of, first, *others: first)) if isinstance(step.op, Total) else None
+    )
 
 
 def _straight_through(d: Derivation, step: Step) -> Step | None:
     gradient = isinstance(step.op, ActivationGradient)
-    return step.with_op(Instead(step.op, lambda of, gradient, _: gradient)) if gradient else None
+    return step.with_op(ReplacementOp(step.op, lambda of, gradient, _: gradient)) if gradient else None
 
 
 def _constant_statistics(d: Derivation, step: Step) -> Step | None:
-    return step.with_op(Instead(step.op, _divided)) if isinstance(step.op, NormGradient) else None
+    return step.with_op(ReplacementOp(step.op, _divided)) if isinstance(step.op, NormGradient) else None
 
 
 def _divided(of: Op, gradient: Matrix, normed: Matrix, variance: Matrix) -> Matrix:
@@ -108,7 +110,7 @@ def _turned_forwards(d: Derivation, step: Step) -> Step | None:
 def _targets_less(d: Derivation, step: Step) -> Step | None:
     if not isinstance(step.op, CrossEntropyGradient):
         return None
-    return step.with_op(Instead(step.op, lambda of, p, t: of.apply(t, p)))
+    return step.with_op(ReplacementOp(step.op, lambda of, p, t: of.apply(t, p)))
 
 
 def _entrywise(combine: Callable[..., Value], *matrices: Matrix) -> Matrix:

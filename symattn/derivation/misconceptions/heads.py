@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Literal
 
-from symattn.derivation.derivation import Called, Derivation, Index, Op, Shape, Step, Style, View, transposed
-from symattn.derivation.misconceptions.base import COPY, Change, Instead, Misconception, Rewritten, total
+from symattn.derivation.derivation import Derivation, Index, Op, Shape, Step, StepName, Style, View, transposed
+from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten, total
 from symattn.derivation.ops import MatMul, Part, Scale, Stack
 from symattn.errors import ShapeError
 from symattn.exact import Matrix, Value, compare, divide, square_root
@@ -33,7 +33,7 @@ def split(rewrite: Callable[[Derivation, Step, Part], Op | None]) -> Change:
     """The columns of each head found in another way."""
 
     def change(d: Derivation, step: Step) -> Step | None:
-        if not isinstance(step.op, Part) or step.op.of == "rows" or Called.of(step.name).head is None:
+        if not isinstance(step.op, Part) or step.op.of == "rows" or StepName.of(step.name).head is None:
             return None  # rows are blocks of tokens, and no heads
         op = rewrite(d, step, step.op)
         return step.with_op(op) if op else None
@@ -45,7 +45,7 @@ def merged(rewrite: Callable[[Step], Step]) -> Change:
     """C, the outputs of all heads put together, in another way."""
 
     def change(d: Derivation, step: Step) -> Step | None:
-        heads = isinstance(step.op, Stack) and all(Called.of(o.name).head for o in step.operands)
+        heads = isinstance(step.op, Stack) and all(StepName.of(o.name).head for o in step.operands)
         return rewrite(step) if heads and step.stem == "C" and len(step.operands) > 1 else None
 
     return everywhere(change)
@@ -55,7 +55,7 @@ def mixed(rewrite: Callable[[Step], Step]) -> Change:
     """What is multiplied by W_O, in another way."""
 
     def change(d: Derivation, step: Step) -> Step | None:
-        output = isinstance(step.op, MatMul) and Called.of(step.operands[1].name).stem == "W_O"
+        output = isinstance(step.op, MatMul) and StepName.of(step.operands[1].name).stem == "W_O"
         return rewrite(step) if output else None
 
     return everywhere(change)
@@ -70,7 +70,7 @@ def heads_of(d: Derivation, step: Step, part: Part) -> int:
 
 def reread(d: Derivation, step: Step, part: Part) -> Op:
     """The matrix read row by row, and cut into one piece of equal length for every head."""
-    return Instead(part, _Reread(part.start // (1 if part.step > 1 else part.count)))
+    return ReplacementOp(part, _Reread(part.start // (1 if part.step > 1 else part.count)))
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def consecutive(d: Derivation, step: Step, part: Part) -> Op | None:
 
 def first_heads_weights(d: Derivation, step: Step) -> Step | None:
     """Z of another head with the weights of head 1."""
-    called = Called.of(step.name)
+    called = StepName.of(step.name)
     if called.stem != "Z" or (called.head or 1) == 1 or not isinstance(step.op, MatMul):
         return None
     first = f"Z_1^{called.place}" if called.place else "Z_1"
@@ -106,7 +106,7 @@ def first_heads_weights(d: Derivation, step: Step) -> Step | None:
 
 def divided_by_all_keys(d: Derivation, step: Step) -> Step | None:
     """√(h d_k), where it is not √d_model."""
-    called = Called.of(step.name)
+    called = StepName.of(step.name)
     if called.stem != "S'" or called.head is None or not isinstance(step.op, Scale):
         return None
     scores = next(s for s in d if s.name == step.operands[0].name)

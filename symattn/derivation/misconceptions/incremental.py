@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from symattn.derivation.derivation import Called, Derivation, Op, Step
-from symattn.derivation.misconceptions.base import COPY, Change, Instead, Misconception, Rewritten
+from symattn.derivation.derivation import Derivation, Op, Step, StepName
+from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten
 from symattn.derivation.ops import Accumulate, Add, Append, Exponentials, Over, RunningMaximum
 from symattn.exact import NEGATIVE_INFINITY, Matrix
 
@@ -57,12 +57,12 @@ def asked_before_kept(d: Derivation) -> Rewritten:
     rewritten = {}
     for step, t in later(d, "S", "Z"):
         first, kept = step.operands
-        rewritten[step.name] = step.with_operands(first, replace(kept, name=f"{Called.of(kept.name).stem}.{t - 1}"))
+        rewritten[step.name] = step.with_operands(first, replace(kept, name=f"{StepName.of(kept.name).stem}.{t - 1}"))
     return rewritten
 
 
 def first_key_alone(d: Derivation) -> Rewritten:
-    return {step.name: step.with_op(Instead(step.op, _first_alone)) for step, _ in later(d, "A")}
+    return {step.name: step.with_op(ReplacementOp(step.op, _first_alone)) for step, _ in later(d, "A")}
 
 
 def _first_alone(of: Op, scores: Matrix) -> Matrix:

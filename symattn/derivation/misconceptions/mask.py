@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from symattn.derivation.derivation import Derivation, Op, Step
-from symattn.derivation.misconceptions.base import COPY, Change, Instead, Misconception, Rewritten, found
+from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten, found
 from symattn.derivation.misconceptions.softmax import without_empty_rows
 from symattn.derivation.ops import Mask, Scale, Softmax, causal, padding
 from symattn.derivation.ops.attention import Keep
@@ -56,7 +56,7 @@ def hidden_as(value: Callable[[Value, Value], Value]) -> Change:
         if (place := masking(d)) is None:
             return None
         scale = found(d, "S'", Scale)
-        return {"M": place[0].with_op(Instead(place[1], _Hidden(value, scale[1].divisor if scale else 1)))}
+        return {"M": place[0].with_op(ReplacementOp(place[1], _Hidden(value, scale[1].divisor if scale else 1)))}
 
     return change
 
@@ -65,7 +65,7 @@ def masked_after_softmax(d: Derivation) -> Rewritten | None:
     place, weights = masking(d), found(d, "A", Softmax)
     if place is None or weights is None:
         return None
-    return {"M": place[0].with_op(COPY), "A": weights[0].with_op(Instead(weights[1], _Removed(place[1].keep)))}
+    return {"M": place[0].with_op(COPY), "A": weights[0].with_op(ReplacementOp(weights[1], _Removed(place[1].keep)))}
 
 
 def multiplied(d: Derivation) -> Rewritten | None:

@@ -10,8 +10,8 @@ from symattn.derivation.misconceptions.base import (
     COPY,
     Change,
     EntryByEntry,
-    Instead,
     Misconception,
+    ReplacementOp,
     Rewritten,
     found,
     square,
@@ -46,7 +46,7 @@ def mixing(wrong: str) -> Change:
 
 
 def instead(does: Callable[..., Matrix], rule: ShapeRule | None = None) -> Change:
-    return rewritten(lambda step, weights, values: step.with_op(Instead(MatMul(), does, rule)))
+    return rewritten(lambda step, weights, values: step.with_op(ReplacementOp(MatMul(), does, rule)))
 
 
 def among_equals(does: Callable[..., Matrix]) -> Change:
@@ -56,7 +56,7 @@ def among_equals(does: Callable[..., Matrix]) -> Change:
         step = output(d)
         if step is None or len(set(d.value(step.operands[0].name).shape)) != 1:
             return None
-        return {"Z": step.with_op(Instead(MatMul(), does))}
+        return {"Z": step.with_op(ReplacementOp(MatMul(), does))}
 
     return change
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from symattn.derivation.derivation import Derivation, Op, Shape, Step, transposed
-from symattn.derivation.misconceptions.base import COPY, Instead, Misconception, Rewritten, found
+from symattn.derivation.misconceptions.base import COPY, Misconception, ReplacementOp, Rewritten, found
 from symattn.derivation.misconceptions.projection import products
 from symattn.derivation.ops import Add, MatMul, Multiple, Rotate, Sinusoids, Stack
 from symattn.exact import Matrix
@@ -23,7 +23,7 @@ def added_after_projection(d: Derivation) -> Rewritten | None:
     step, projected = added(d), list(products(d))
     if step is None or not projected:
         return None
-    late = Instead(MatMul(), _product_and_position, _shape_of_both)
+    late = ReplacementOp(MatMul(), _product_and_position, _shape_of_both)
     return {
         "X": step.with_op(COPY).with_operands(step.operands[0]),
         **{own.name: own.with_op(late).with_operands(*own.operands, "P") for _, own in projected},
@@ -54,7 +54,7 @@ def _from_the_other(positions: tuple[int, ...]) -> tuple[int, ...]:
 
 def exchanged(d: Derivation) -> Rewritten | None:
     place = found(d, "P", Sinusoids)
-    return {"P": place[0].with_op(Instead(place[1], _exchanged))} if place else None
+    return {"P": place[0].with_op(ReplacementOp(place[1], _exchanged))} if place else None
 
 
 def _exchanged(of: Op) -> Matrix:
@@ -98,7 +98,7 @@ def values_turned(d: Derivation) -> Rewritten | None:
     if not isinstance(width, int) or width % 2 or (width != 2 * len(turn.angles) and len(set(turn.angles)) > 1):
         return None
     own = replace(turn, angles=turn.angles[:1] * (width // 2) if len(set(turn.angles)) == 1 else turn.angles)
-    return {"Z": output[0].with_op(Instead(MatMul(), _Turning(own)))}
+    return {"Z": output[0].with_op(ReplacementOp(MatMul(), _Turning(own)))}
 
 
 @dataclass(frozen=True)

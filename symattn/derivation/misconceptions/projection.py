@@ -6,7 +6,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation, Op, Operand, Step, transposed
-from symattn.derivation.misconceptions.base import COPY, Change, EntryByEntry, Instead, Misconception, Rewritten, found
+from symattn.derivation.misconceptions.base import (
+    COPY,
+    Change,
+    EntryByEntry,
+    Misconception,
+    ReplacementOp,
+    Rewritten,
+    found,
+)
 from symattn.derivation.ops import Add, MatMul
 from symattn.errors import ShapeError
 from symattn.exact import Matrix
@@ -82,7 +90,7 @@ def weights_by_token(d: Derivation) -> Rewritten:
         width = d.value(f"W_{role}").shape
         weights = [f"W_{r}" for r, _ in products(d) if d.value(f"W_{r}").shape == width]
         if len(weights) > 1:
-            rewritten[step.name] = step.with_op(Instead(MatMul(), _row_by_row)).with_operands("X", *weights)
+            rewritten[step.name] = step.with_op(ReplacementOp(MatMul(), _row_by_row)).with_operands("X", *weights)
     return rewritten
 
 
@@ -217,7 +225,7 @@ MISCONCEPTIONS = (
         "P9",
         "one row copied to all",
         "Q",
-        every_product(lambda role, step: step.with_op(Instead(MatMul(), _first_row_copied))),
+        every_product(lambda role, step: step.with_op(ReplacementOp(MatMul(), _first_row_copied))),
         exactly="every row of Q is x_1 W_Q, and of K and V likewise",
         tell="Row 1 is right, and all rows are equal.",
         feedback="Every {row} of $@name(X)$ is multiplied by $@name(W_Q)$: each token has a query of its own.",
@@ -251,7 +259,7 @@ MISCONCEPTIONS = (
         "P10b",
         "bias added to one row only",
         "Q",
-        biased(Instead(Add(), _first_row_biased)),
+        biased(ReplacementOp(Add(), _first_row_biased)),
         exactly="b_Q is added to row 1 of X W_Q alone, and in K and V likewise",
         tell="Row 1 is right; every other row is off by the bias.",
         feedback="Add the bias to every {row}, not to the first one only.",

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from symattn.derivation.derivation import Derivation, Op, Operand, Step
-from symattn.derivation.misconceptions.base import COPY, Instead, Misconception, Rewritten
+from symattn.derivation.misconceptions.base import COPY, Misconception, ReplacementOp, Rewritten
 from symattn.derivation.ops import Activation, Add, Hadamard, MatMul
 from symattn.derivation.ops.jacobian import InfinityNorm
 from symattn.exact import Matrix, Value
@@ -93,7 +93,7 @@ def products_turned_round(d: Derivation) -> Rewritten | None:
 
 
 def signs_kept(d: Derivation) -> Rewritten | None:
-    return _rewritten(*(s.with_op(Instead(s.op, _largest_sum)) for s in _positions(d, "norm", InfinityNorm)))
+    return _rewritten(*(s.with_op(ReplacementOp(s.op, _largest_sum)) for s in _positions(d, "norm", InfinityNorm)))
 
 
 def _largest_sum(of: Op, a: Matrix) -> Matrix:

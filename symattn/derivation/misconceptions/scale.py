@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from symattn.derivation.derivation import Derivation, Op, Step
-from symattn.derivation.misconceptions.base import COPY, Change, Instead, Misconception, Rewritten, found, sizes
+from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten, found, sizes
 from symattn.derivation.ops import Scale, Softmax
 from symattn.exact import Matrix, Value, divide, square_root
 
@@ -46,11 +46,11 @@ def scaled_after_softmax(d: Derivation) -> Rewritten | None:
     if place is None or weights is None:
         return None
     divisor = place[1].divisor
-    return {"S'": place[0].with_op(COPY), "A": weights[0].with_op(Instead(weights[1], _Divided(divisor)))}
+    return {"S'": place[0].with_op(COPY), "A": weights[0].with_op(ReplacementOp(weights[1], _Divided(divisor)))}
 
 
 def only_first_row_scaled(d: Derivation) -> Rewritten | None:
-    return {"S'": place[0].with_op(Instead(place[1], _first_row_scaled))} if (place := scaling(d)) else None
+    return {"S'": place[0].with_op(ReplacementOp(place[1], _first_row_scaled))} if (place := scaling(d)) else None
 
 
 @dataclass(frozen=True)

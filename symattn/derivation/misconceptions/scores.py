@@ -8,8 +8,8 @@ from symattn.derivation.derivation import Derivation, Op, Operand, Step, transpo
 from symattn.derivation.misconceptions.base import (
     Change,
     EntryByEntry,
-    Instead,
     Misconception,
+    ReplacementOp,
     Rewritten,
     found,
     square,
@@ -46,7 +46,7 @@ def among_equals(does: Callable[..., Matrix]) -> Change:
         step = scores(d)
         if step is None or d.value("Q").shape[0] != d.value("K").shape[0]:
             return None
-        return {"S": step.with_op(Instead(MatMul(), does))}
+        return {"S": step.with_op(ReplacementOp(MatMul(), does))}
 
     return change
 
@@ -148,7 +148,7 @@ MISCONCEPTIONS = (
         "T6",
         "cosine similarity",
         "S",
-        rewritten(lambda step: step.with_op(Instead(MatMul(), _cosine))),
+        rewritten(lambda step: step.with_op(ReplacementOp(MatMul(), _cosine))),
         exactly="s_ij = q_i·k_j / (|q_i| |k_j|)",
         tell="All scores lie between −1 and 1.",
         feedback="Use the plain dot product: do not divide by the lengths of the vectors.",
@@ -170,7 +170,7 @@ MISCONCEPTIONS = (
         "T7b",
         "only the first query compared",
         "S",
-        rewritten(lambda step: step.with_op(Instead(MatMul(), _first_row_repeated))),
+        rewritten(lambda step: step.with_op(ReplacementOp(MatMul(), _first_row_repeated))),
         exactly="s_ij = q_1·k_j for every i",
         tell="All rows of S are equal.",
         feedback="Each query is compared with every key: {row} i of $@name(S)$ is made with query i.",

@@ -10,8 +10,8 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions.base import (
     COPY,
     Change,
-    Instead,
     Misconception,
+    ReplacementOp,
     Rewritten,
     found,
     replaced,
@@ -30,7 +30,7 @@ Row = Sequence[Value]
 
 def instead(does: Callable[[Softmax, Matrix], Matrix]) -> Change:
     """Something else in place of the softmax."""
-    return replaced("A", Softmax, lambda own: Instead(own, does))
+    return replaced("A", Softmax, lambda own: ReplacementOp(own, does))
 
 
 def by_row(weights: Callable[[Softmax, Row], Row]) -> Change:
@@ -64,14 +64,14 @@ def with_base(wrong: Value) -> Change:
 def twice(d: Derivation) -> Rewritten | None:
     """No place with another base than e: 10^(1000/1001) is no number that one could go on with."""
     place = found(d, "A", Softmax)
-    return {"A": place[0].with_op(Instead(place[1], _twice))} if place and place[1].base == "e" else None
+    return {"A": place[0].with_op(ReplacementOp(place[1], _twice))} if place and place[1].base == "e" else None
 
 
 def without_self(d: Derivation) -> Rewritten | None:
     if (place := found(d, "A", Softmax)) is None:
         return None
     rows, columns = d.value(place[0].operands[0].name).shape
-    return {"A": place[0].with_op(Instead(place[1], _self_excluded))} if rows == columns else None
+    return {"A": place[0].with_op(ReplacementOp(place[1], _self_excluded))} if rows == columns else None
 
 
 def without_empty_rows(d: Derivation) -> Rewritten:

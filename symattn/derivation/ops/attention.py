@@ -126,7 +126,7 @@ class Softmax(RuleOp):
         return shapes[0]
 
     def apply(self, *operands: Matrix) -> Matrix:
-        return weighed(operands[0], self.along, self.empty, self._normalised)
+        return normalise_rows(operands[0], self.along, self.empty, self._normalised)
 
     def _normalised(self, scores: Sequence[Value]) -> list[Value]:
         powers = [self._power(x) for x in scores]
@@ -152,7 +152,9 @@ class Softmax(RuleOp):
         return Call(name, operands)
 
 
-def weighed(scores: Matrix, along: Along, empty: Empty, weights: Callable[[Sequence[Value]], list[Value]]) -> Matrix:
+def normalise_rows(
+    scores: Matrix, along: Along, empty: Empty, weights: Callable[[Sequence[Value]], list[Value]]
+) -> Matrix:
     """Each row (or column) of scores as weights: those that `weights` makes of the visible ones, 0 for the others."""
     rows = scores.T.rows if along == "columns" else scores.rows
     found = []

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, Self
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows, index
 from symattn.derivation.derivation import Op, RuleOp, Shape, Style, View
-from symattn.derivation.ops.attention import Along, Empty, weighed
+from symattn.derivation.ops.attention import Along, Empty, normalise_rows
 from symattn.derivation.ops.entrywise import FUNCTIONS, relu
 from symattn.derivation.ops.linear import Scale
 from symattn.errors import InputError, ShapeError, UndefinedError
@@ -149,7 +149,7 @@ class OverSum(RuleOp):
         return shapes[0]
 
     def apply(self, *operands: Matrix) -> Matrix:
-        return weighed(operands[0], self.along, self.empty, self._shares)
+        return normalise_rows(operands[0], self.along, self.empty, self._shares)
 
     def _shares(self, scores: Sequence[Value]) -> list[Value]:
         total = scores[0]
@@ -187,7 +187,7 @@ class Hardmax(Op):
     def apply(self, *operands: Matrix) -> Matrix:
         if any(map(has_symbols, operands[0])):
             raise InputError("Which of several scores in letters is the largest is not known; hardmax needs numbers.")
-        return weighed(operands[0], self.along, self.empty, self._shares)
+        return normalise_rows(operands[0], self.along, self.empty, self._shares)
 
     def _shares(self, scores: Sequence[Value]) -> list[Value]:
         largest = max(scores, key=cmp_to_key(compare))

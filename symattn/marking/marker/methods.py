@@ -12,8 +12,8 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal
 
-from symattn.derivation.derivation import Called, Derivation, Op, Operand, Step
-from symattn.derivation.misconceptions.base import COPY, Instead, scopes
+from symattn.derivation.derivation import Derivation, Op, Operand, Step, StepName
+from symattn.derivation.misconceptions.base import COPY, ReplacementOp, scopes
 from symattn.derivation.ops import Mask, MatMul, Scale, Softmax
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import (
@@ -99,7 +99,7 @@ def _everywhere_or_once(d: Derivation) -> Iterator[Within]:
     yield frozenset(step.name for step in d)
     own = scopes(d)
     for scope in own if len(own) > 1 else ():
-        yield frozenset(step.name for step in d if Called.of(step.name).scope == scope)
+        yield frozenset(step.name for step in d if StepName.of(step.name).scope == scope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,13 +151,13 @@ def _beside(step: Step) -> str:
 
 def _divisor(d: Derivation, step: Step) -> Value | None:
     """What the scores of a head, or those that come of a whole matrix of queries, are divided by."""
-    own = Called.of(step.name)
+    own = StepName.of(step.name)
 
-    def its(scaled: Called) -> bool:
+    def its(scaled: StepName) -> bool:
         same = scaled.place == own.place and own.head in (None, scaled.head) and own.token in (None, scaled.token)
         return same and scaled.stem == "S'"
 
-    return next((other.op.divisor for other in d if isinstance(other.op, Scale) and its(Called.of(other.name))), None)
+    return next((other.op.divisor for other in d if isinstance(other.op, Scale) and its(StepName.of(other.name))), None)
 
 
 def _divided(step: Step, divisor: Value) -> Step:
@@ -166,7 +166,7 @@ def _divided(step: Step, divisor: Value) -> Step:
     def scaled(of: Op, *matrices: Matrix) -> Matrix:
         return Scale(divisor).apply(of.apply(*matrices))
 
-    return step.with_op(Instead(step.op, scaled))
+    return step.with_op(ReplacementOp(step.op, scaled))
 
 
 def _scaled_scores(script: Script, within: Within) -> Iterator[Reading]:
@@ -233,7 +233,7 @@ def _masked_first(script: Script, within: Within) -> Iterator[Reading]:
             mask.shape(result.shape)
             return mask.apply(result)
 
-        return step.with_op(Instead(step.op, does))
+        return step.with_op(ReplacementOp(step.op, does))
 
     def in_one(first: str) -> Change:
         def change(step: Step) -> Step | None:

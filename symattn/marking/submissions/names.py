@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import permutations
 
-from symattn.derivation.derivation import Called
+from symattn.derivation.derivation import StepName
 from symattn.marking.submissions import labels
 from symattn.marking.submissions.entries import visible
 from symattn.page.document import AnswerGrid, all_blocks
@@ -60,7 +60,7 @@ class Names:
         self.question = question
         self.parts = [part.name for part in question.parts]
         steps = question.problem.derivation.steps if question.problem else ()
-        stems = Counter(Called.of(role).stem for role in dict.fromkeys(step.role for step in steps))
+        stems = Counter(StepName.of(role).stem for role in dict.fromkeys(step.role for step in steps))
         self._several = frozenset(normal(stem) for stem, count in stems.items() if count > 1)
         self._known: dict[str, str] = {}
         for name, target in (*self._signs(), *self._words()):
@@ -129,7 +129,7 @@ class Names:
             return
         wording = Wording(problem.derivation, problem.notation)
         for step in problem.derivation:
-            called = Called.of(step.name)
+            called = StepName.of(step.name)
             token = f" {step.token}" if step.token is not None else ""
             own = [*filter(None, (wording.word(step), *WORDS.get(called.stem, ())))]
             others = (said for word in own for language in labels.OTHERS for said in labels.words(word, language))
@@ -141,7 +141,7 @@ class Names:
                 yield f"head {called.head}", step.name  # as Vaswani et al. (2017) call it
 
 
-def _in_any_order(word: str, called: Called) -> Iterator[str]:
+def _in_any_order(word: str, called: StepName) -> Iterator[str]:
     """Scores head 1, head 1 scores, Scores Kopf 1; with a layer or a block besides, that in every place as well."""
     if called.head is None:
         yield from _with_place(word, called)
@@ -149,7 +149,7 @@ def _in_any_order(word: str, called: Called) -> Iterator[str]:
         yield from _with_place(word, called, head)
 
 
-def _with_place(word: str, called: Called, *head: str) -> Iterator[str]:
+def _with_place(word: str, called: StepName, *head: str) -> Iterator[str]:
     kinds = ("block {}", "layer {}") if called.place.isdigit() else ("{}", "{} attention")
     for kind in kinds if called.place else ("",):
         place = filter(None, (kind.format(called.place),))

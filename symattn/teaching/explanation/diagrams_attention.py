@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from symattn.derivation.derivation import Called, Operand, Step
+from symattn.derivation.derivation import Operand, Step, StepName
 from symattn.derivation.ops import MatMul
 from symattn.errors import InputError
 from symattn.exact import Matrix
@@ -84,8 +84,8 @@ _ROLES = ("Q", "K", "V")
 
 def heads(wording: Wording) -> list[Block]:
     """Split, attention in every head, side by side, W^O: for every layer that has heads."""
-    weights = [step for step in wording.derivation if step.stem == "A" and Called.of(step.name).head]
-    places = list(dict.fromkeys(Called.of(step.name).place for step in weights))
+    weights = [step for step in wording.derivation if step.stem == "A" and StepName.of(step.name).head]
+    places = list(dict.fromkeys(StepName.of(step.name).place for step in weights))
     if not places:
         raise InputError("There are no heads here; multi-head attention has them.")
     return [_heads(wording, place) for place in places]
@@ -95,7 +95,7 @@ def _heads(wording: Wording, place: str) -> Diagram:
     """All heads, or as many as fit on a page side by side: the first ones and the last."""
     at = f"^{place}" if place else ""
     steps = wording.derivation.steps
-    count = max(Called.of(s.name).head or 0 for s in steps if s.stem == "A" and Called.of(s.name).place == place)
+    count = max(StepName.of(s.name).head or 0 for s in steps if s.stem == "A" and StepName.of(s.name).place == place)
     names = {*wording.derivation.givens, *(step.name for step in steps)}
     for most in range(_MOST, 1, -1):
         shown = [*range(1, most), count] if count > most else list(range(1, count + 1))
@@ -127,7 +127,7 @@ def _heads(wording: Wording, place: str) -> Diagram:
         for i, listed in own.items()
     )
     layers = tuple(DiagramLayer(tuple(named(wording, name) for name in row), remark) for row, remark in rows)
-    others = {s.name for s in steps if (head := Called.of(s.name).head) and head not in shown}
+    others = {s.name for s in steps if (head := StepName.of(s.name).head) and head not in shown}
     diagram = Diagram(layers, contracted(wording, place_of, others - place_of.keys()), "", frames)
     text = "Multi-head attention with {count} heads"
     if some:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from symattn.derivation.derivation import Called, Step
+from symattn.derivation.derivation import Step, StepName
 from symattn.derivation.ops import Mask
 from symattn.derivation.ops.gradient import Copy
 from symattn.errors import InputError
@@ -41,9 +41,9 @@ def blocks(wording: Wording) -> list[Block]:
     derivation = wording.derivation
     if not any(_residual(step) for step in derivation):
         raise InputError("There are no residuals here, so there is no block to draw; encoder_block has them.")
-    numbers = [int(place) for step in derivation if (place := Called.of(step.name).place).isdecimal()]
+    numbers = [int(place) for step in derivation if (place := StepName.of(step.name).place).isdecimal()]
     count = max(numbers, default=1)
-    steps = [step for step in derivation if Called.of(step.name).place in ("", "1") or count == 1]
+    steps = [step for step in derivation if StepName.of(step.name).place in ("", "1") or count == 1]
     sublayers = _sublayers(steps)
     boxes: list[tuple[Formula, ...]] = []
     remarks: list[Inlines] = []
@@ -56,7 +56,7 @@ def blocks(wording: Wording) -> list[Block]:
         own = {step.name for step in sublayer.steps}
         for step in sublayer.steps:
             for operand in step.operands:
-                name = operand.name if operand.name in origin else f"{Called.of(operand.name).stem}^1"
+                name = operand.name if operand.name in origin else f"{StepName.of(operand.name).stem}^1"
                 if name not in own and name in origin:  # what a later block gives leaves the one that is drawn
                     edges[origin[name], (number, 0)] = None
         boxes.append((_box(sublayer, wording),))
@@ -67,7 +67,7 @@ def blocks(wording: Wording) -> list[Block]:
     layers = tuple(DiagramLayer(*pair) for pair in zip(reversed(boxes), reversed(remarks), strict=True))
     frames: tuple[DiagramFrame, ...] = ()
     if count > 1:
-        inside = [number for number, sub in enumerate(sublayers, 1) if Called.of(sub.last.name).place == "1"]
+        inside = [number for number, sub in enumerate(sublayers, 1) if StepName.of(sub.last.name).place == "1"]
         frames = (DiagramFrame(tuple((top - n, 0) for n in inside), (Words(f"× {count}"),)),)
     what = message("A stack of {count} blocks", count=count) if count > 1 else message("A block with its residuals")
     return [described(Diagram(layers, tuple(turned), "", frames), what)]
@@ -79,7 +79,7 @@ def _residual(step: Step) -> bool:
 
 def _norm(step: Step) -> str:
     """The norm that a step belongs to, N1 for N1_mean; "" for others."""
-    stem = Called.of(step.name).stem.partition("_")[0]
+    stem = StepName.of(step.name).stem.partition("_")[0]
     return stem if stem in ("N1", "N2", "N3", "Y") else ""
 
 
@@ -92,11 +92,11 @@ def _sublayers(steps: Sequence[Step]) -> list[_Sublayer]:
         if _residual(step):
             own = _Sublayer("residual", step.name, (step,))
         elif norm := _norm(step):
-            own = _Sublayer("norm", norm + Called.of(step.name).place, (step,))
-        elif Called.of(step.name).stem.partition("_")[0] in ("H", "F"):
+            own = _Sublayer("norm", norm + StepName.of(step.name).place, (step,))
+        elif StepName.of(step.name).stem.partition("_")[0] in ("H", "F"):
             own = _Sublayer("feed-forward", "", (step,))
         else:
-            own = _Sublayer("attention", Called.of(step.name).place, (step,))
+            own = _Sublayer("attention", StepName.of(step.name).place, (step,))
         if found and (found[-1].kind, found[-1].name) == (own.kind, own.name):
             found[-1] = replace(found[-1], steps=(*found[-1].steps, step))
         else:
@@ -116,7 +116,7 @@ def _box(sublayer: _Sublayer, wording: Wording) -> Formula:
 
 
 def _attention(sublayer: _Sublayer) -> Message:
-    heads = max((Called.of(step.name).head or 1 for step in sublayer.steps), default=1)
+    heads = max((StepName.of(step.name).head or 1 for step in sublayer.steps), default=1)
     crossed = any(operand.name == "E" for step in sublayer.steps for operand in step.operands)
     masked = any(isinstance(step.op, Mask) and step.op.keep for step in sublayer.steps)
     kind = _ATTENTION[crossed, masked]

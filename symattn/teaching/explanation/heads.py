@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symattn.derivation.derivation import Called, Derivation, Step
+from symattn.derivation.derivation import Derivation, Step, StepName
 from symattn.derivation.ops import Part, RunningMaximum, Stack
 from symattn.foundation.languages import Message, listed, message
 from symattn.page.document import Inlines, Math, Words, listing, sentence
@@ -16,13 +16,13 @@ def head_conventions(derivation: Derivation, wording: Wording) -> tuple[Inlines,
 
     An online softmax has blocks of keys in their place.
     """
-    steps = [step for step in derivation if Called.of(step.name).head is not None]
+    steps = [step for step in derivation if StepName.of(step.name).head is not None]
     parts = [step for step in steps if isinstance(step.op, Part)]
     if not parts:
         return ()
-    place = Called.of(parts[0].name).place
+    place = StepName.of(parts[0].name).place
     blocks = any(isinstance(step.op, RunningMaximum) for step in derivation)
-    items: list[Inlines] = [_split([step for step in parts if Called.of(step.name).place == place], wording, blocks)]
+    items: list[Inlines] = [_split([step for step in parts if StepName.of(step.name).place == place], wording, blocks)]
     owners = {stem: _heads(steps, stem, place) for stem in ("Z", "V")}
     if owners["V"] < owners["Z"]:
         items.append((Words(_shared(owners["Z"], owners["V"] or 1)),))
@@ -84,7 +84,7 @@ def _lines(op: Part) -> Message:
 
 
 def _heads(steps: Sequence[Step], stem: str, place: str) -> int:
-    return sum(step.stem == stem and Called.of(step.name).place == place for step in steps)
+    return sum(step.stem == stem and StepName.of(step.name).place == place for step in steps)
 
 
 def _shared(heads: int, groups: int) -> Message:

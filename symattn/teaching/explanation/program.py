@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from symattn.derivation.derivation import Called, Derivation, Operand, Step
+from symattn.derivation.derivation import Derivation, Operand, Step, StepName
 from symattn.exact import Matrix, has_symbols
 from symattn.formula import Formula, MatrixOf, children, number
 from symattn.page.document import Block, Display, Program, Solved, all_blocks
@@ -77,7 +77,7 @@ def identifier(name: str) -> str:
     >>> identifier("S'_2^self.3"), identifier("W_Q"), identifier("2 x"), identifier("mask")
     ('S_scaled_2_self_token_3', 'W_Q', 'x', 'mask_')
     """
-    called = Called.of(name)
+    called = StepName.of(name)
     parts = [called.stem.replace("'", "_scaled"), called.head, called.place]
     parts += [] if called.token is None else ["token", called.token]
     joined = unicodedata.normalize("NFKC", "_".join(str(part) for part in parts if part not in (None, "")))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction as Ratio
 from typing import Literal
 
-from symattn.derivation.derivation import Called, Derivation, Index, Step
+from symattn.derivation.derivation import Derivation, Index, Step, StepName
 from symattn.derivation.ops import Activation, Add, Hadamard, Mask, MatMul, Round, Softmax, Stack, SumOver, Transpose
 from symattn.derivation.ops.arithmetic import Divide, DivisorGradient, Exponential, SquareRoot, Subtract, ToFloat
 from symattn.derivation.ops.gradient import (
@@ -369,7 +369,7 @@ def step_title(step: Step, wording: Wording) -> Inlines:
         text = word if isinstance(word, Message) else message(word)
         if step.token:
             text = message("{matrix} {token}", matrix=text, token=step.token)
-        if head := Called.of(step.name).head:
+        if head := StepName.of(step.name).head:
             text = message("{matrix}, head {head}", matrix=text, head=head)
         return (Words(text),)
     return sentence("{matrix} {name}", matrix=word, name=name) if word else (Math(name),)

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Literal
 
 from symattn.derivation.algebra import Entries, size_formula
-from symattn.derivation.derivation import Called, Derivation, Index, Operand, Step, View, symbol_names
+from symattn.derivation.derivation import Derivation, Index, Operand, Step, StepName, View, symbol_names
 from symattn.derivation.ops import Mask, MatMul, Scale
 from symattn.derivation.ops.scores import Bias
 from symattn.errors import InputError
@@ -111,22 +111,22 @@ class Wording:
         names, called = self._named(role)
         return decorated(self.read(names.row, i=i, t=i if t is None else t), called)
 
-    def _named(self, role: str) -> tuple[MatrixNames, Called]:
+    def _named(self, role: str) -> tuple[MatrixNames, StepName]:
         """How a matrix is called, and the head and the place that its name has to tell besides."""
         if of := self.differentiated(role):
             return self._gradient(of, role)
-        called = Called.of(role)
+        called = StepName.of(role)
         if role in self.notation.names or not called.scope:
-            return self.notation.named(role), Called(role)
+            return self.notation.named(role), StepName(role)
         if (plain := role.partition("^")[0]) in self.notation.names:  # W_1^2 is the W_1 of the second block
-            return self.notation.named(plain), Called(plain, place=called.place)
+            return self.notation.named(plain), StepName(plain, place=called.place)
         return self.notation.named(called.stem), called
 
     def differentiated(self, role: str) -> str:
         """The matrix whose gradient this is, or a part of it: S' for dS', X for dX_Q, what X gets from Q; or ""."""
         if not role.startswith("d") or role in self.notation.names:
             return ""
-        whole = Called.of(role[1:]).stem
+        whole = StepName.of(role[1:]).stem
         candidates = {role[1:]: role[1:], whole: role[1:], whole.rpartition("_")[0]: whole.rpartition("_")[0]}
         return next((of for name, of in candidates.items() if name in self._matrices), "")
 
@@ -135,9 +135,9 @@ class Wording:
         """Whatever has a name."""
         return frozenset((*self.derivation.givens, *(s.name for s in self.derivation), *self.notation.names))
 
-    def _gradient(self, of: str, role: str) -> tuple[MatrixNames, Called]:
+    def _gradient(self, of: str, role: str) -> tuple[MatrixNames, StepName]:
         """It is called after its matrix: dS' and ds'_{i,j}; what X gets from Q is dX^Q."""
-        called = Called.of(role[1:])
+        called = StepName.of(role[1:])
         names, own = self._named(of)
         if of == role[1:]:
             called = own
@@ -147,7 +147,7 @@ class Wording:
         texts = (names.matrix, names.row, names.entry)
         matrix, row, entry = (f"hat(d{t[4:]}" if t.startswith("hat(") else f"d{t}" for t in texts)
         if any(mark in matrix for mark in ' "'):
-            return self.notation.named(role), Called(role)
+            return self.notation.named(role), StepName(role)
         return MatrixNames(matrix, row, entry, "Gradient"), called
 
     def word(self, step: Step) -> str:
@@ -498,7 +498,7 @@ class Wording:
         return replace(step.op.matrix(), bracket=self.notation.bracket)
 
 
-def decorated(formula: Formula, called: Called) -> Formula:
+def decorated(formula: Formula, called: StepName) -> Formula:
     """A name with its block and its head on top: Q^{(1)}, s'^{self,(2)}_{1,2}; so is each name in a matrix of rows."""
     labels = [f"[{called.place}]" if called.place.isdigit() else called.place] if called.place else []
     labels += [f"({called.head})"] if called.head is not None else []

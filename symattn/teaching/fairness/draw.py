@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from symattn.derivation.derivation import Called, Derivation
+from symattn.derivation.derivation import Derivation, StepName
 from symattn.derivation.mechanisms import Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import LARGEST_SHOWN, is_small
 from symattn.derivation.ops import Mask, MatMul, Softmax
@@ -154,7 +154,7 @@ def _general_complaints(
 ) -> Iterator[str]:
     """What is wrong with givens of a mechanism that has no family: judged by what they lead to."""
     for name, matrix in givens.items():
-        decided_by_mask = Called.of(name).stem == "A" and settings.mask not in (None, "none")
+        decided_by_mask = StepName.of(name).stem == "A" and settings.mask not in (None, "none")
         if len(matrix.rows) > 1 and name[0] != "b" and name != "T" and not decided_by_mask:
             yield from _dull(name, matrix)
     try:

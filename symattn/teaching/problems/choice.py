@@ -13,7 +13,7 @@ from typing import Literal
 
 from symattn.derivation.derivation import Derivation, Step, Style
 from symattn.derivation.misconceptions import Misconception, misconceptions
-from symattn.derivation.misconceptions.base import Instead
+from symattn.derivation.misconceptions.base import ReplacementOp
 from symattn.derivation.misconceptions.slips import SLIPS, slips
 from symattn.derivation.ops import MatMul
 from symattn.derivation.ops.turning import turned, turned_step
@@ -178,7 +178,7 @@ def rewritten(d: Derivation, name: str) -> Iterator[tuple[Misconception, Step]]:
     seen = [_formula(right)]
     for m in misconceptions().values():
         step = (m.change(rows) or {}).get(name) if m.at == name else None
-        if step and not isinstance(step.op, Instead) and _formula(step) not in seen:
+        if step and not isinstance(step.op, ReplacementOp) and _formula(step) not in seen:
             seen.append(_formula(step))
             yield m, step if d.orientation == "rows" else turned_step(step)
 
