@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from symattn import exact
+from symattn.derivation.counts import Counts, counts
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.mechanisms import Settings, custom, mechanism, mechanisms
 from symattn.derivation.mechanisms.backward import gradient
@@ -114,6 +115,14 @@ class Solution:
         if isinstance(value, Matrix) and not d.staged:
             return value.sympy()
         return in_sympy(d.until(name) if name not in d.givens else replace(d, steps=()))[name]
+
+    def counts(self, name: str) -> Counts:
+        """The multiplications, additions, divisions, exponentials … of a step: numbers, or polynomials in the sizes.
+
+        What stands in several entries, such as the sum of a row of exponentials, is worked out once.  `InputError` for
+        a step that can be counted only where its sizes are numbers.
+        """
+        return counts(self.derivation)[self.derivation[name].name]
 
     def expanded(self) -> Solution:
         """A symbolic derivation with everything put back in: each entry in terms of the givens alone."""

@@ -157,7 +157,7 @@ def test_where_all_draws_are_too_much_like_another_variant_the_least_alike_is_ke
     of_its_own = SimpleNamespace(
         family=lambda spec, rng: None, draw=lambda *given: {"key": next(drawn), "number": next(numbers)},
         key=lambda content: tuple(content["key"]), relabellings=None, complaint=lambda content, family: "",
-        make=lambda content: content,
+        make=lambda content: content, freeze=lambda content: content,
     )  # fmt: skip
     numbers, tally = count(), Tally()
     monkeypatch.setattr("symattn.teaching.pool.problem_type", lambda name: of_its_own)

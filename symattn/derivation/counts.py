@@ -1,0 +1,183 @@
+"""The work of a step, counted: its rule read once more, for what there is to multiply, add, divide and exponentiate.
+
+What stands in several entries is counted once, as whoever works by hand or writes a program does it: the exponentials
+of a row of scores, and their sum, serve all weights of the row.  Signs, numbers that are copied, and entries behind a
+mask cost nothing.  Where sizes are letters, counts are polynomials in them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, fields
+from itertools import product
+from typing import Any
+
+from symattn.derivation.algebra import Algebra, Base, Entries, Index, Indices, Known, size_in_sympy
+from symattn.derivation.derivation import Derivation, Operand, RuleOp, Step
+from symattn.errors import InputError
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Size, Value
+
+LETTERS = ("i", "j")
+WRITTEN_OUT = 16
+"""Up to so many rows, columns or terms are counted one by one: some may be hidden, or differ otherwise."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many of each: whole numbers, or SymPy's polynomials where sizes are letters.
+
+    `functions` are those that are none of the others: ln, tanh, |x|, activations, feature maps.
+    """
+
+    multiplications: Any = 0
+    additions: Any = 0
+    divisions: Any = 0
+    exponentials: Any = 0
+    roots: Any = 0
+    comparisons: Any = 0
+    functions: Any = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(Counts)))
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something that is worked out: what it is, whichever entry is meant; the letters on which it depends."""
+
+    what: Hashable
+    letters: frozenset[str] = frozenset()
+    hidden: bool = False
+
+
+class Counting(Algebra[Part]):
+    """A rule read for its work.  `size` are the sizes behind letters; what came before is not counted again."""
+
+    def __init__(self, sizes: Mapping[str, Size]) -> None:
+        self.sizes = dict(sizes)
+        self.found: dict[Part, tuple[str, Any]] = {}
+
+    def _made(self, kind: str, many: Any, *parts: Part, of: Hashable = None, without: str = "") -> Part:
+        letters = frozenset[str]().union(*(part.letters for part in parts)) - {without}
+        # the same is the same, whichever letter runs over its rows: only the sizes behind the letters count
+        over = tuple(sorted(str(self.sizes[letter]) for letter in letters))
+        made = Part((kind, of, over, *(part.what for part in parts)), letters)
+        self.found.setdefault(Part(made.what), (kind, many * self._times(letters)))
+        return made
+
+    def _times(self, letters: frozenset[str]) -> Any:
+        times: Any = 1
+        for letter in sorted(letters):
+            times *= size_in_sympy(self.sizes[letter])
+        return times
+
+    @property
+    def counts(self) -> Counts:
+        total: Counter[str] = Counter()
+        for kind, many in self.found.values():
+            total[kind] += many
+        return Counts(**total)
+
+    def number(self, value: Value) -> Part:
+        return Part(("number", value))
+
+    def size(self, indices: Indices, less: int = 0) -> Part:
+        return Part(("size", indices.size, indices.only, less))
+
+    def total(self, indices: Indices, term: Callable[[Index], Part]) -> Part:
+        if indices.only is not None or not _by_letter(indices.size):
+            return self.sum(*map(term, indices.counted))
+        letter = f"k_{len(self.sizes)}"
+        self.sizes[letter] = indices.size
+        body = term(letter)
+        return self._made("additions", size_in_sympy(indices.size) - 1, body, without=letter)
+
+    def sum(self, *terms: Part) -> Part:
+        return self._made("additions", len(terms) - 1, *terms) if len(terms) > 1 else terms[0]
+
+    def negative(self, x: Part) -> Part:
+        return Part(("minus", x.what), x.letters)
+
+    def product(self, *factors: Part) -> Part:
+        return self._made("multiplications", len(factors) - 1, *factors) if len(factors) > 1 else factors[0]
+
+    def quotient(self, x: Part, y: Part) -> Part:
+        return self._made("divisions", 1, x, y)
+
+    def square(self, x: Part) -> Part:
+        return self._made("multiplications", 1, x, x)
+
+    def exponential(self, x: Part, base: Base = "e") -> Part:
+        return self._made("exponentials", 1, x, of=str(base))
+
+    def root(self, x: Part) -> Part:
+        return self._made("roots", 1, x)
+
+    def apply(self, function: str, x: Part) -> Part:
+        return self._made("functions", 1, x, of=function)
+
+    def known(self, function: Known, x: Part) -> Part:
+        return self._made("functions", 1, x, of=repr(function))
+
+    def maximum(self, *terms: Part) -> Part:
+        return self._made("comparisons", len(terms) - 1, *terms) if len(terms) > 1 else terms[0]
+
+    def hidden(self, x: Part) -> bool:
+        return x.hidden
+
+    def named(self, name: str, i: Index, j: Index) -> Part:
+        return self.entry(name, i, j)
+
+    def dots(self) -> Part:
+        return Part("any of them", frozenset(letter for letter in LETTERS if letter in self.sizes))
+
+    def entry(self, name: str, i: Index, j: Index, hidden: bool = False) -> Part:
+        """An entry of a matrix that is there already."""
+        letters = frozenset(index for index in (i, j) if isinstance(index, str))
+        place = tuple(("any", self.sizes[x]) if isinstance(x, str) else x for x in (i, j))
+        return Part((name, place), letters, hidden)
+
+
+def counts(d: Derivation) -> dict[str, Counts]:
+    """The work of each step, by its name; what is no rule, such as rounding, counts nothing."""
+    return {step.name: _counted(d, step) for step in d}
+
+
+def _counted(d: Derivation, step: Step) -> Counts:
+    if not isinstance(step.op, RuleOp):
+        return Counts()
+    shape = step.result.shape
+    algebra = Counting({letter: size for letter, size in zip(LETTERS, shape, strict=True) if _by_letter(size)})
+    operands = [_entries(algebra, d, operand) for operand in step.operands]
+    try:
+        for i, j in product(*map(_places, LETTERS, shape)):
+            step.op.rule(algebra, i, j, *operands)
+    except TypeError as error:
+        raise InputError(f"The work of step {step.name!r} can be counted only where its sizes are numbers.") from error
+    return algebra.counts
+
+
+def _by_letter(size: Size) -> bool:
+    return isinstance(size, str) or size > WRITTEN_OUT
+
+
+def _places(letter: str, size: Size) -> Iterable[Index]:
+    """Every row or column; one for any of them, where they are not counted one by one."""
+    return (letter,) if isinstance(size, str) or size > WRITTEN_OUT else range(size)
+
+
+def _entries(algebra: Counting, d: Derivation, operand: Operand) -> Entries[Part]:
+    whole = d.value(operand.name)
+
+    def entry(i: Index, j: Index) -> Part:
+        row, column = operand.place(i, j)
+        hidden = False
+        if isinstance(whole, Matrix) and isinstance(row, int) and isinstance(column, int):
+            hidden = whole[row, column] is NEGATIVE_INFINITY
+        return algebra.entry(operand.name, row, column, hidden)
+
+    return Entries(operand.of(whole).shape, entry, not isinstance(whole, Matrix))
+
+
+__all__ = ["Counting", "Counts", "Part", "counts"]
