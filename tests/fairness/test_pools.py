@@ -157,13 +157,13 @@ def test_where_all_draws_are_too_much_like_another_variant_the_least_alike_is_ke
     of_its_own = SimpleNamespace(
         family=lambda spec, rng: None, draw=lambda *given: {"key": next(drawn), "number": next(numbers)},
         key=lambda content: tuple(content["key"]), relabellings=None, complaint=lambda content, family: "",
-        make=lambda content: content, freeze=lambda content: content,
+        make=lambda content: SimpleNamespace(content=content, frozen=content), freeze=lambda content: content,
     )  # fmt: skip
     numbers, tally = count(), Tally()
     monkeypatch.setattr("symattn.teaching.pool.problem_type", lambda name: of_its_own)
     monkeypatch.setattr("symattn.teaching.pool.prove", lambda question, chosen: None)
     spec = SimpleNamespace(type="", level="standard", given=False)
-    kept = [content["key"] for content in islice(pool(spec, Dice.seeded(1), tally, overlap=0.1), 2)]
+    kept = [question.content["key"] for question in islice(pool(spec, Dice.seeded(1), tally, overlap=0.1), 2)]
     assert kept == ["aaaa", "abbb"]
     assert tally.alike == [0.25]
 
