@@ -441,7 +441,7 @@ def worksheet(
 
 
 def check(
-    problem: str | Path | Solution | Sheet | Question,
+    problem: str | Path | Solution | Sheet | Question | Mapping[str, object],
     answers: Answers,
     *,
     policy: str | Policy | None = None,
@@ -456,12 +456,13 @@ def check(
 ) -> Marking:
     """Mark somebody's answers, entry by entry, with follow-through and a diagnosis.
 
-    `problem` is what `derive` or `worksheet` gave, an example, a problem file (worked out with the notation and the
-    settings), a worksheet in Markdown or as a notebook, the .json of a set of worksheets, or an exam's folder.
-    `answers` is a file (.md, .ipynb, .toml, .json, .csv, .tex), a text, or a mapping from parts to answers: matrices as
-    nested lists, arrays or tensors, texts, numbers.  `policy` is ecf unless another one is named (ib, uk, strict,
-    formative); `scheme` a mark scheme in TOML, as a file or as text.  `rounding` says how decimals were to be rounded,
-    `precision_mark` that a mark goes with it, `decimal_mark` what parts decimals in texts: auto, a point or a comma.
+    `problem` is what `derive` or `worksheet` gave, an example, a problem file or what stands in one (worked out with
+    the notation and the settings), a worksheet in Markdown or as a notebook, the .json of a set of worksheets, or an
+    exam's folder.  `answers` is a file (.md, .ipynb, .toml, .json, .csv, .tex), a text, or a mapping from parts to
+    answers: matrices as nested lists, arrays or tensors, texts, numbers.  `policy` is ecf unless another one is named
+    (ib, uk, strict, formative); `scheme` a mark scheme in TOML, as a file or as text.  `rounding` says how decimals were
+    to be rounded, `precision_mark` that a mark goes with it, `decimal_mark` what parts decimals in texts: auto, a point
+    or a comma.
 
     `InputError` for answers or a problem that cannot be read, and for an unknown policy, scheme or setting.
 
@@ -471,6 +472,10 @@ def check(
     """
     _refuse_unknown(check, (name for name in settings if name not in SETTINGS))
     terms = make_terms(policy, scheme, rounding, precision_mark, decimal_mark)
+    if isinstance(problem, Mapping):
+        chosen: Any = settings
+        problem = derive(problem, notation=notation, corrected=corrected, **chosen)
+        settings, notation, corrected = {}, None, True
     if not isinstance(problem, str | Path):
         if settings or notation or not corrected:
             raise InputError("This problem is worked out already; settings go with an example or a problem file.")

@@ -192,3 +192,15 @@ def test_a_derivation_has_as_many_places_as_are_asked_for():
     found = re.findall(r"≈ \d\.(\d+)$", d.text(), re.MULTILINE)
     assert found
     assert {len(digits) for digits in found} == {2}
+
+
+def test_answers_are_checked_against_what_stands_in_a_file():
+    problem = {
+        "mechanism": "attention",
+        "scale": "none",
+        "given": {"Q": [[1, 0]], "K": [[1, 0], [0, 1]], "V": [[1], [2]]},
+    }
+    answers = {"S": [[1, 0]], "A": [["e/(e+1)", "1/(1+e)"]], "Z": [["(e+2)/(e+1)"]]}
+    assert symattn.check(problem, answers).right
+    assert not symattn.check(problem, {**answers, "S": [[0, 1]]}).right
+    assert not symattn.check(problem, answers, base=2).right

@@ -1,4 +1,4 @@
-"""To add a mechanism, an operation, a misconception, a problem type or a format is to write one file.
+"""To add a mechanism, an operation, a misconception, a problem type, a format or a language is to write one file.
 
 Each is written into a folder of the user's own here, and works in every format, layout, algebra and language, with
 tokens as rows and as columns.  A whole operation is in test_new_operation.py.  An export to another system is an output
@@ -176,7 +176,7 @@ def added(folder):
         yield
     for name in WRITTEN:
         catalogue, _, module = name.partition("/")
-        del sys.modules[f"{WHERE[catalogue]}.{module}"]
+        sys.modules.pop(f"{WHERE[catalogue]}.{module}", None)
     for catalogue in CATALOGUES:
         catalogue.cache_clear()
 
@@ -306,6 +306,44 @@ def test_a_format(tmp_path):
     for name in list(problem_types())[::6]:
         (sheet,) = sheets(make_recipe(problem=name, seed=1, level="starter"), 1)
         assert FORMATS["outline"].write(sheet.key)
+
+
+ESPERANTO = """
+msgid ""
+msgstr ""
+"Language: eo\\n"
+"X-Language-Name: Esperanto\\n"
+"Plural-Forms: nplurals=2; plural=(n != 1);\\n"
+
+msgctxt "sign"
+msgid "decimal"
+msgstr ","
+
+msgid "Answer key"
+msgstr "Solvoj"
+
+msgid "Conventions"
+msgstr "Konvencioj"
+"""
+
+
+@pytest.mark.parametrize("orientation", ["rows", "columns"])
+@pytest.mark.parametrize("layout", get_args(Layout))
+def test_a_language(tmp_path, orientation, layout):
+    """What it has is said, the rest in English, in every format."""
+    path = tmp_path / "esperanto.po"
+    path.write_text(ESPERANTO, encoding="utf-8")
+    (sheet,) = sheets(make_recipe("self_attention", {"orientation": orientation}, seed=7), 1)
+    key = replace(sheet.document("key", layout=layout), look=make_look(language=str(path)))
+    for form in sorted(set(FORMATS) - {"outline"}):
+        text = render(key, form)[1].decode()
+        assert "Solvoj" in text, form
+        assert "Answer key" not in text, form
+    outcome = CliRunner().invoke(
+        main, ["worksheet", "--seed", "7", "--language", str(path), "--format", "text", "--out", str(tmp_path)]
+    )
+    assert outcome.exit_code == 0, outcome.output
+    assert any("Konvencioj" in made.read_text(encoding="utf-8") for made in tmp_path.glob("*.txt"))
 
 
 # ------------------------------------------------------------------------------------------------ SYMATTN_PATH
