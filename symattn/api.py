@@ -460,9 +460,9 @@ def check(
     the notation and the settings), a worksheet in Markdown or as a notebook, the .json of a set of worksheets, or an
     exam's folder.  `answers` is a file (.md, .ipynb, .toml, .json, .csv, .tex), a text, or a mapping from parts to
     answers: matrices as nested lists, arrays or tensors, texts, numbers.  `policy` is ecf unless another one is named
-    (ib, uk, strict, formative); `scheme` a mark scheme in TOML, as a file or as text.  `rounding` says how decimals were
-    to be rounded, `precision_mark` that a mark goes with it, `decimal_mark` what parts decimals in texts: auto, a point
-    or a comma.
+    (ib, uk, strict, formative); `scheme` a mark scheme in TOML, as a file or as text.  `rounding` says how decimals
+    were to be rounded, `precision_mark` that a mark goes with it, `decimal_mark` what parts decimals in texts: auto, a
+    point or a comma.
 
     `InputError` for answers or a problem that cannot be read, and for an unknown policy, scheme or setting.
 

@@ -327,6 +327,7 @@ msgstr "Konvencioj"
 """
 
 
+@pytest.mark.covering(most=2)
 @pytest.mark.parametrize("orientation", ["rows", "columns"])
 @pytest.mark.parametrize("layout", get_args(Layout))
 def test_a_language(tmp_path, orientation, layout):
