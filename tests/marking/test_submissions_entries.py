@@ -96,7 +96,9 @@ def test_two_values_in_one_box(text: str, value: object, told: str) -> None:
 @pytest.mark.parametrize(
     ("text", "mark", "value"),
     [("0,25", ",", F(1, 4)), ("0,25", "auto", F(1, 4)), ("0.25", "auto", F(1, 4)), ("0,25", ".", None),
-     ("0.25", ",", None), ("1,234.5", "auto", None), ("1.234,5", "auto", None), ("1,234,567", "auto", None)],
+     ("0.25", ",", None), ("1,234.5", "auto", F("1234.5")), ("1.234,5", "auto", F("1234.5")),
+     ("1,234,567", "auto", 1234567),
+     ("1,234.5", ",", None), ("12,34.5", "auto", None), ("1.234,5", ".", None)],
 )  # fmt: skip
 def test_decimal_marks(text: str, mark: str, value: F | None) -> None:
     found = entry(text, mark)

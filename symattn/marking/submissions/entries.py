@@ -24,6 +24,7 @@ from symattn.exact.tree import OverBudget, Product
 from symattn.exact.values import RATIONAL, NegativeInfinity, has_symbols
 from symattn.foundation.languages import message
 from symattn.marking.attempt import BLANK, Entry, Grid
+from symattn.marking.submissions import habits
 
 LONGEST_SIZE = 1000
 """Digits of a factor: as a fraction e^(-10^12) would have as many as that."""
@@ -64,7 +65,10 @@ def noticed(text: str, decimal_mark: str = ".", *, symbols: bool = False, factor
     if is_blank(source):
         return Noticed(BLANK)
     *before, last = _ALTERNATIVES.split(source)
+    sure, last = last.rstrip("? "), habits.told_again(last.rstrip("? "))
     chosen, differs = _last_of_chain(shown, last, decimal_mark, symbols)
+    if sure != source and source.endswith("?") and not before:
+        return Noticed(_scaled(chosen, factor), message("{text} is marked as unsure.", text=_short(shown)))
     if before:
         remark = message("Two values stand in one box ({text}); the last one counts.", text=_short(shown))
         return Noticed(_scaled(chosen, factor), remark)
@@ -219,7 +223,7 @@ def _last_of_chain(shown: str, source: str, mark: str, symbols: bool) -> tuple[E
             continue
         if not _agree(side, counts):
             differs = True
-        elif counts.unit is not None and side.unit is None:
+        elif counts.unit is not None and side.unit is None and not habits.has_decimal(side.reading):
             counts = side
     return counts, differs
 
@@ -241,13 +245,18 @@ def _agree(a: Entry, b: Entry) -> bool:
 
 
 def _read(shown: str, source: str, mark: str, symbols: bool) -> Entry:
-    if mark != AUTO:
-        return _read_with(shown, source, mark, symbols)
-    point = _read_with(shown, source, ".", symbols)
-    if point.readable or "," not in source:
-        return point
-    comma = _read_with(shown, source, ",", symbols)
-    return comma if comma.readable else point
+    """The first way to read a text that leads to a number; others are kept as alternatives."""
+    signs = [mark] if mark != AUTO else [",", "."] if habits.may_be_grouped(source) else [".", ","]
+    entries = [_read_with(shown, way, sign, symbols) for sign in signs for way in habits.ways(source, sign)]
+    first, *others = [entry for entry in entries if entry.readable] or entries[:1]
+    if first.reading is None:
+        return first
+    known, kept = {first.reading.echo()}, [*first.reading.alternatives]
+    for other in others:
+        if other.reading is not None and other.reading.echo() not in known:
+            known.add(other.reading.echo())
+            kept.append(other.reading)
+    return replace(first, reading=replace(first.reading, alternatives=tuple(kept)))
 
 
 def _read_with(shown: str, source: str, mark: str, symbols: bool) -> Entry:
