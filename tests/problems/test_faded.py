@@ -170,7 +170,7 @@ def test_a_class_set():
     names = set()
     for content in contents(TYPE, 200):
         TYPE.prove(TYPE.make(content))
-        names.add(identity(content))
+        names.add(identity(TYPE.freeze(content)))
     assert len(names) == 200
     spec, eighth = TYPE.spec({}), list(contents(TYPE, 8))[7]
     assert eighth == TYPE.draw(spec, DICE.rng(8), 8, TYPE.family(spec, DICE.rng("family")))
