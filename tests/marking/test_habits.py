@@ -87,3 +87,10 @@ def test_who_is_right_is_not_accused_for_how_a_number_is_written(weight):
     marked = symattn.check(d, {"S": [[2, 0]], "A": [[weight, "0.1192"]], "Z": [["1.1192"]]})
     assert marked.right
     assert exact(d["S"].result[0, 0]) == 2
+
+
+@pytest.mark.parametrize(("truth", "typed"), [("2/3", "0.6666…"), ("2/3", "0.6667..."), ("-2/3", "**-0.66…**")])
+def test_digits_that_go_on_may_have_been_cut_off(truth, typed):
+    d = symattn.derive("attention", Q=[[1]], K=[[1]], V=[[exact(truth)]], scale="none")
+    assert symattn.check(d, {"Z": [[typed]]}).right
+    assert not symattn.check(d, {"Z": [[typed.replace("6", "5", 1)]]}).right

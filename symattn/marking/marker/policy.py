@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from symattn.errors import InputError, offered
 from symattn.foundation.languages import message
 from symattn.foundation.typed import Absent, Between
+from symattn.marking.attempt import Entry
 
 FollowThrough = Literal["everywhere", "between parts", "flagged", "never"]
 Rounding = Literal["nearest", "truncate", "largest-remainder"]
@@ -44,6 +45,10 @@ class Policy:
     rounding: Rounding = "nearest"
     widest_window: Annotated[int, Between(0)] = 10
     marks: bool = True
+
+    def rounding_of(self, entry: Entry) -> Rounding:
+        """How a decimal comes of a number: cut off where dots say that its digits go on."""
+        return "truncate" if entry.goes_on and self.rounding == "nearest" else self.rounding
 
 
 POLICIES: Mapping[str, Policy] = MappingProxyType(

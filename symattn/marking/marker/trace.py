@@ -91,7 +91,7 @@ class Accepts:
             return True, proof, ()
         if entry.unit is None or entry.value is None or value is NEGATIVE_INFINITY:
             return False, proof, ()
-        rounds, proof = holds(value, entry.value, entry.unit, self.policy.rounding)
+        rounds, proof = holds(value, entry.value, entry.unit, self.policy.rounding_of(entry))
         wanted = Fraction(1, 10**self.places)
         exact = self.exact and not isinstance(value, Real)
         return bool(rounds), proof, ("precision",) if rounds and (exact or entry.unit > wanted) else ()
@@ -315,7 +315,7 @@ class Trace:
             return False
         if i >= len(box) or j >= len(box[0]):  # the line is judged by what has another shape
             return False
-        span, own = box[i][j], cell(entry.value, entry.unit, self.policy.rounding)
+        span, own = box[i][j], cell(entry.value, entry.unit, self.policy.rounding_of(entry))
         if own is None or not span.bounded:
             return False
         narrow = 0 < width(span) <= self.policy.widest_window * self.script.tolerance
@@ -368,7 +368,7 @@ class Trace:
         rows: list[tuple[Window, ...]] = []
         for i, row in enumerate(grid.rows):
             windows = [
-                cell(carried[i, j], entry.unit if entry.readable else None, self.policy.rounding)
+                cell(carried[i, j], entry.unit if entry.readable else None, self.policy.rounding_of(entry))
                 for j, entry in enumerate(row)
             ]
             if any(w is None for w in windows):

@@ -267,7 +267,7 @@ def _read_with(shown: str, source: str, mark: str, symbols: bool) -> Entry:
         return Entry(shown, complaint=error.said, pointer=error.pointer)
     except OverBudget:
         value = None
-    return Entry(shown, reading, value, _unit(reading))
+    return Entry(shown, reading, value, _unit(reading), habits.goes_on(shown))
 
 
 def _unit(reading: Reading) -> Fraction | None:
@@ -294,7 +294,7 @@ def _scaled(written: Entry, factor: Reading | None) -> Entry:
         return Entry(written.text, complaint=error.said, pointer=pointer_of(error))
     except OverBudget:
         return Entry(written.text, reading)
-    return Entry(written.text, reading, value, sum(off, Fraction(0)) or None)
+    return Entry(written.text, reading, value, sum(off, Fraction(0)) or None, written.goes_on)
 
 
 def _size(value: Value) -> Fraction:

@@ -68,6 +68,11 @@ def told_again(text: str) -> str:
     return f"{found[3]} = {found[1]}" if found and (found[2] or found[3].endswith("%")) else text
 
 
+def goes_on(text: str) -> bool:
+    """Whether the digits go on where the text ends: 0.333…"""
+    return re.search(r"\d(?:…|\.\.\.)", text) is not None
+
+
 def has_decimal(reading: Reading | None) -> bool:
     """Whether decimals stand in what was typed: 7.39/12.09 is no exact form of anything."""
     return reading is not None and re.search(r"\d[.,]\d", reading.text) is not None
@@ -91,4 +96,4 @@ def _fraction(found: re.Match[str]) -> str:
     return f"{sign}({above}/{(10 ** len(period) - 1) * 10 ** len(before)})"
 
 
-__all__ = ["has_decimal", "may_be_grouped", "told_again", "ways"]
+__all__ = ["goes_on", "has_decimal", "may_be_grouped", "told_again", "ways"]
