@@ -19,7 +19,7 @@ from symattn.marking.marker.policy import POLICIES, Policy, policy
 from symattn.marking.marker.report import Candidate, Event, Given, Notice, Report, Verdict
 from symattn.marking.marker.scheme import Line, Scheme, lines_of, read_scheme
 from symattn.marking.marker.script import Cell, Script, values_of, with_common_units
-from symattn.marking.marker.trace import Trace
+from symattn.marking.marker.trace import Trace, continued
 from symattn.teaching.question import EntriesAnswer, MatrixAnswer, Part, Question, StepAnswer
 
 MOST_READINGS = 3
@@ -76,6 +76,7 @@ def _joined(report: Report, other: Report) -> Report:
         events=(*report.events, *other.events),
         marks=(*report.marks, *other.marks),
         notices=(*report.notices, *other.notices),
+        own={**report.own, **other.own},
     )
 
 
@@ -168,7 +169,15 @@ class Sitting:
                 notices.append(Notice("", "layout" if reading.kind == "layout" else "method", reading.says))
         verdicts = tuple(self._verdicts(trace, script, transposed, first_event))
         notices += self._unread()
-        return Report(self.question, self.attempt, policy, verdicts, tuple(events), tuple(given), tuple(notices))
+        followed = dict.fromkeys(self.steps, self._own(trace, transposed)) if trace.mistakes else {}
+        report = Report(self.question, self.attempt, policy, verdicts, tuple(events), tuple(given), tuple(notices))
+        return replace(report, own=followed)
+
+    def _own(self, trace: Trace, transposed: bool) -> Derivation:
+        """What was written and what follows from it, as it lies on the student's page."""
+        lines = {name: trace.carried[name] for name in trace.script.written if name in trace.carried}
+        own = continued(trace.script.d, lines)
+        return turned(own) if (not self.upright) != transposed else own
 
     def _awarded(
         self, script: Script, policy: Policy, lines: tuple[Line, ...], as_written: bool = False

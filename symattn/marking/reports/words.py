@@ -121,18 +121,39 @@ def quoted(name: str) -> Message:
     return message("“{name}”", name=name)
 
 
-def fits(names: Sequence[str]) -> Message:
-    """All explanations that cannot be told apart."""
+def fits(names: Sequence[str], reader: str) -> Message:
+    """Explanations that cannot be told apart."""
     first, *others = names
+    if reader == "student":
+        return message("This looks like {first}, or perhaps {others}.", first=first, others=listed(others, "or"))
     return message(
         "This fits {first}, and also {others}; they cannot be told apart here.", first=first, others=listed(others)
     )
 
 
-NOT_RECOGNISED = "This is wrong, and it was not recognised how it came about. Work it out once more."
-OTHER_SHAPE = "The matrix has another shape than it must have."
-NOT_RIGHT = "This is not right. Read the question once more."
-AT_ONE_ENTRY = "This is wrong. Check it against the lines before."
+def looks_as_if(slip: str) -> Message:
+    """How a slip was made, which is a clause: a term was dropped."""
+    return message("It looks as if {slip}.", slip=slip)
+
+
+NOT_RECOGNISED = message("This does not come of the lines before it. Work it out once more.")
+COMPARE = message("Compare this with your own working.")
+OTHER_SHAPE = message("The matrix has another shape than it must have.")
+FIRST_SHAPE = message("Check first how many rows and columns it must have.")
+NOT_RIGHT = message("This is not right. Read the question once more.")
+AT_ONE_ENTRY = message("This is wrong. Check it against the lines before.")
+
+
+def right_lines(count: int) -> Message:
+    return counted("The first line is right.", "The first {n} lines are right.", n=count)
+
+
+def right_entries(right: int, of: int) -> Message:
+    return counted("{n} of {of} entries here is right.", "{n} of {of} entries here are right.", n=right, of=of)
+
+
+def marks(count: int) -> Message:
+    return counted("{n} mark", "{n} marks", n=count)
 
 
 def options_missing(count: int) -> Message:
