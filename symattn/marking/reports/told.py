@@ -12,12 +12,13 @@ from functools import cached_property
 from typing import Literal, TypeVar
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.misconceptions import SLIPS, Slip, WrongDerivation, misconceptions, whole
+from symattn.derivation.misconceptions import SLIPS, WrongDerivation, misconceptions, whole
 from symattn.formula import NOTHING, Dots, Formula, Marked, MatrixOf, Relation, read_formula
 from symattn.formula import Text as FormulaText
 from symattn.formula.width import width
 from symattn.foundation.languages import capitalised, message
 from symattn.marking.attempt import Entry, Grid, Grids, Remark, Said, Shaded, Text, Ticked
+from symattn.marking.marker.diagnosis import LAST_RESORT
 from symattn.marking.marker.report import Candidate, Event, Flag, Given, Notice, Report, Verdict, Way
 from symattn.marking.reports import words
 from symattn.marking.reports.echo import LONGEST, LONGEST_TO_READ, as_read, short
@@ -321,7 +322,10 @@ class Told:
         """
         if not event.candidates or not (told := self._candidates(event)):
             return (Words(self._unexplained(event, shown)),)
-        told = told if self.reader == "teacher" else told[:MOST_FITS]
+        if self.reader == "student":
+            if slips := self._slips(event):
+                return slips
+            told = told[:MOST_FITS]
         names = [words.quoted(name) for name, _ in told if name]
         if len(told) == 1:
             [(name, says)] = told
@@ -339,9 +343,8 @@ class Told:
         if known is not None:
             name, says = capitalised(message(known.name)), self._feedback(event, candidate.id)
         elif slip is not None and candidate.kind != "misread":
-            if self.reader == "student":  # the name of a slip is the examiner's
-                return "", self._slipped(event, candidate, slip)
-            name, says = capitalised(message(slip.name)), (Words(slip.feedback),)
+            named = self.reader == "teacher"  # the name of a slip is the examiner's
+            name, says = capitalised(message(slip.name)) if named else "", (Words(slip.feedback),)
         elif candidate.kind == "misread" or not self._gives_away(event, candidate):
             name, says = "", (Words(_sentence(candidate)),)
         else:
@@ -351,11 +354,14 @@ class Told:
             return message("{code} {name}", code=candidate.id, name=name), how
         return name, says
 
-    def _slipped(self, event: Event, candidate: Candidate, slip: Slip) -> Inlines:
-        """How a slip was made; only what to look at, where that would tell what is right."""
-        if event.part not in self.report.own or not candidate.says or candidate.sentence:
-            return (Words(slip.feedback),)
-        return (Words(words.looks_as_if(candidate.says)),)
+    def _slips(self, event: Event) -> Inlines:
+        """How a slip was made in the student's own lines, in one or two ways; nothing where it was no such slip."""
+        candidates = event.candidates[:MOST_FITS]
+        if event.part not in self.report.own or any(c.kind != "slip" or not c.says for c in candidates):
+            return ()
+        if candidates[0].id in LAST_RESORT:
+            return (Words(SLIPS[candidates[0].id].feedback),)
+        return (Words(words.looks_as_if([c.says for c in candidates])),)
 
     def _gives_away(self, event: Event, candidate: Candidate) -> bool:
         """Whether an explanation would tell a student what is right: that two rows are exchanged, what shape it is."""
@@ -474,7 +480,7 @@ class Told:
             if verdict.state == "follows":
                 ways.setdefault(verdict.way, []).append(cell)
             for flag in verdict.flags:
-                if words.FLAGS[flag]:
+                if words.FLAGS[flag] and not (flag == "recovered" and self.reader == "student"):
                     flags.setdefault(flag, []).append(cell)
         if any(event.part == part for event in self.report.events):
             ways.pop("event", None)  # it has been told

@@ -131,9 +131,11 @@ def fits(names: Sequence[str], reader: str) -> Message:
     )
 
 
-def looks_as_if(slip: str) -> Message:
-    """How a slip was made, which is a clause: a term was dropped."""
-    return message("It looks as if {slip}.", slip=slip)
+def looks_as_if(slips: Sequence[str]) -> Message:
+    """How a slip was made, in one way or two, which are clauses: a term was dropped."""
+    if len(slips) == 1:
+        return message("It looks as if {slip}.", slip=slips[0])
+    return message("It looks as if {slip}, or as if {other}.", slip=slips[0], other=slips[1])
 
 
 NOT_RECOGNISED = message("This does not come of the lines before it. Work it out once more.")

@@ -66,6 +66,8 @@ class Own:
                     column=self._line(right, cell[1], across=False),
                     working=works,
                 )
+        if not line.operands:
+            return sentence("You have {written}; it is {working}.", written=have, working=works)
         return sentence(
             "You have {written}; with {lines} it is {working}.",
             written=have,
@@ -98,17 +100,19 @@ class Own:
         for k in dict.fromkeys(cell[along] for cell in cells):
             if k >= rows.shape[0] or (total := _total(rows.rows[k])) is None:
                 continue
-            template = (
-                "Row {line} of {matrix} sums to {sum}, and not to 1."
-                if op.along == "rows"
-                else "Column {line} of {matrix} sums to {sum}, and not to 1."
-            )
-            yield sentence(template, line=k + 1, matrix=self.name(step), sum=self._sum(total))
+            yield self._summed(step, op.along == "rows", k, rows.shape[0] == 1, total)
             return  # the first of them says it
 
-    def _sum(self, total: Value) -> Formula:
-        digits = shortest(total)
-        return decimal(digits if digits is not None else decimal_text(total, self.places))
+    def _summed(self, step: str, in_rows: bool, line: int, alone: bool, total: Value) -> Inlines:
+        digits, name = shortest(total), self.name(step)
+        shown = decimal(digits if digits is not None else decimal_text(total, self.places))
+        if alone:
+            return sentence("The weights in {matrix} sum to {sum}, and not to 1.", matrix=name, sum=shown)
+        if in_rows:
+            return sentence(
+                "Row {line} of {matrix} sums to {sum}, and not to 1.", line=line + 1, matrix=name, sum=shown
+            )
+        return sentence("Column {line} of {matrix} sums to {sum}, and not to 1.", line=line + 1, matrix=name, sum=shown)
 
     def shapes(self, step: str, right: tuple[int, int]) -> Inlines:
         """What shape a matrix has, and what shape it must have."""
@@ -132,7 +136,8 @@ class Own:
         result, sign = self._result(value)
         if width(working) > WIDEST_WORKING:
             return None
-        return result if working == result else Relation((working, result), (sign,))
+        copied = working in (result, self._operand(value, None))  # nothing was worked out
+        return result if copied else Relation((working, result), (sign,))
 
     def value(self, step: Step, cell: Cell) -> Value | None:
         """What an entry is by the lines before it; none if it is not defined."""
