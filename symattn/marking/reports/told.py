@@ -97,7 +97,7 @@ class Told:
         remarks += () if student else self._reasons(part)
         said, verdicts = self.said(part), self._verdicts(part)
         formulas: tuple[Formula, ...] = ()
-        if self._step(part) is not None:
+        if self.step(part) is not None:
             formulas = self._equations(part, said, verdicts)
         answer = () if formulas else self._answer(part)
         return Line(part, self.label(part), formulas, answer, self._marks_text(self._given(part)), in_turn(remarks))
@@ -162,7 +162,7 @@ class Told:
 
     def _equations(self, part: str, said: Said | None, verdicts: dict[Cell, Verdict]) -> tuple[Formula, ...]:
         """name = what was written; nothing where the line is no matrix."""
-        wording, step = self.wording(part), self._step(part)
+        wording, step = self.wording(part), self.step(part)
         name = wording.name(step) if wording and step else NOTHING
         if isinstance(said, Grid) and not said.empty:
             shown = self._matrix(said, verdicts)
@@ -221,7 +221,7 @@ class Told:
 
     def marks(self) -> Iterator[tuple[Inlines, str]]:
         """The marks of every line of the scheme that is a line of a derivation, with its name."""
-        lines = (g.parts for g in self.report.marks if g.code != "N" and self._step(g.parts[0]) is not None)
+        lines = (g.parts for g in self.report.marks if g.code != "N" and self.step(g.parts[0]) is not None)
         for parts in dict.fromkeys(lines):
             given = [g for g in self.report.marks if g.parts == parts and g.code != "N"]
             yield self._name_of(parts), self._marks_text(given)
@@ -232,7 +232,7 @@ class Told:
 
     def _name_of(self, parts: tuple[str, ...]) -> Inlines:
         """What a line of the scheme is called: where a step is asked token by token, as the step is."""
-        wording, step = self.wording(parts[0]), self._step(parts[0])
+        wording, step = self.wording(parts[0]), self.step(parts[0])
         if wording is None or step is None:
             return self.label(parts[0])
         return (Math(wording.name(step if len(parts) == 1 else step.partition(".")[0])),)
@@ -306,7 +306,7 @@ class Told:
 
     def left_out(self, event: Event) -> Inlines:
         """The name of the step that a mistake was made in, where that was not written; else nothing."""
-        here = self._step(event.part)
+        here = self.step(event.part)
         if here is None or event.kind == "misread" or event.step in ("", here) or self._is_written(event.step):
             return ()
         return self._step_name(event.step)
@@ -391,7 +391,7 @@ class Told:
         if d is None or wording is None:
             return None
         if part not in self._owns:
-            lines = {step: said for name in self._parts if self.report.own.get(name) is d and (step := self._step(name))
+            lines = {step: said for name in self._parts if self.report.own.get(name) is d and (step := self.step(name))
                      and isinstance(said := self.said(name), Grid) and not said.empty}  # fmt: skip
             more = {name: said for name, said in self.report.attempt.more.items() if name in d and not said.empty}
             problem = self.report.question.problem
@@ -402,7 +402,7 @@ class Told:
 
     def _worked(self, event: Event) -> Inlines:
         """The first entry that a mistake spoilt, as it comes of the lines before; one of a step left out."""
-        own, here = self.own(event.part), self._step(event.part)
+        own, here = self.own(event.part), self.step(event.part)
         if own is None or here is None or here not in own:
             return ()
         cells = [(i, j) for part, i, j in event.entries if part == event.part]
@@ -414,7 +414,7 @@ class Told:
 
     def _sums(self, event: Event) -> Iterator[Inlines]:
         """Rows of weights that do not sum to 1, among those that a mistake spoilt."""
-        own, here = self.own(event.part), self._step(event.part)
+        own, here = self.own(event.part), self.step(event.part)
         if own is None or here is None or here not in own:
             return
         cells = [(i, j) for part, i, j in event.entries if part == event.part]
@@ -422,7 +422,7 @@ class Told:
 
     def _shapes(self, event: Event) -> Inlines:
         """Both shapes, where a matrix has another than it must have."""
-        own, here, said = self.own(event.part), self._step(event.part), self.said(event.part)
+        own, here, said = self.own(event.part), self.step(event.part), self.said(event.part)
         if event.kind != "shape" or own is None or here is None or here not in own or not isinstance(said, Grid):
             return ()
         return own.shapes(here, self._shape(event.part))
@@ -455,13 +455,13 @@ class Told:
 
     def _short(self, part: str) -> Inlines:
         """A part by its sign where it is a matrix, else as it is called."""
-        wording, step = self.wording(part), self._step(part)
+        wording, step = self.wording(part), self.step(part)
         alone = wording is not None and step is not None and self._unlike(part)
         return (Math(wording.name(step)),) if alone and wording and step else self.label(part)
 
     def _unlike(self, part: str) -> bool:
         """Whether no other part asks for a step of the same name."""
-        return sum(1 for other in self._parts if self._step(other) == self._step(part)) == 1
+        return sum(1 for other in self._parts if self.step(other) == self.step(part)) == 1
 
     def _feedback(self, event: Event, id: str) -> Inlines:
         """What to tell somebody with a misconception, in the signs of the question where it has a derivation."""
@@ -537,7 +537,7 @@ class Told:
 
     # -- names
 
-    def _step(self, part: str) -> str | None:
+    def step(self, part: str) -> str | None:
         """The step of a derivation that a part asks for."""
         if part not in self._parts:
             return part or None
@@ -549,7 +549,8 @@ class Told:
             case _:
                 return None
 
-    def _derivation(self, part: str) -> Derivation | None:
+    def derivation(self, part: str) -> Derivation | None:
+        """The derivation that a part belongs to."""
         answer = self.asked(part)
         if isinstance(answer, MatrixAnswer) and answer.derivation is not None:
             return answer.derivation
@@ -557,7 +558,7 @@ class Told:
 
     def _wording(self, part: str, together: bool = True) -> Wording | None:
         """The words for a part's derivation: matrix by matrix, as misconceptions are told, or as it is."""
-        d = self._derivation(part)
+        d = self.derivation(part)
         if d is None:
             return None
         key = 2 * id(d) + together
@@ -577,13 +578,13 @@ class Told:
 
     def _is_written(self, step: str) -> bool:
         return any(
-            self._step(part) == step and isinstance(said := self.said(part), Grid) and not said.empty
+            self.step(part) == step and isinstance(said := self.said(part), Grid) and not said.empty
             for part in (*self._parts, *self.report.attempt.more)
         )
 
     def _sources(self, part: str) -> Inlines:
         """The nearest lines that were written before: S′ and V."""
-        d, step, wording = self._derivation(part), self._step(part), self.wording(part)
+        d, step, wording = self.derivation(part), self.step(part), self.wording(part)
         if d is None or step is None or wording is None or step not in d:
             return (Words(words.LINES_BEFORE),)
         found: list[str] = []
