@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -17,12 +18,12 @@ from symattn.marking.grading.record import Terms
 from symattn.marking.grading.source import Papers
 from symattn.marking.marker import mark
 from symattn.marking.marker.report import Report
-from symattn.marking.reports import Reader, feedback_document, marking_document, report_json
+from symattn.marking.reports import Reader, exercise_sheet, feedback_document, marking_document, report_json
 from symattn.marking.submissions import read_submission, sheet_of
 from symattn.marking.submissions.files import FORMS, LARGEST_FILE
 from symattn.page.document import DEFAULT_LOOK, Document, Look
 from symattn.teaching.question import Json, Question
-from symattn.teaching.sheets import check_formats, render, shown, write_documents
+from symattn.teaching.sheets import Sheet, check_formats, render, shown, write_documents
 
 Answers = str | Path | Mapping[str, Any]
 READERS: tuple[Reader, ...] = ("student", "teacher")
@@ -32,8 +33,8 @@ READERS: tuple[Reader, ...] = ("student", "teacher")
 class Marking:
     """Work that was marked: `reports`, one for each question, and all of it as a document for either reader.
 
-    For the student there is nothing in it that gives away a right value; for the teacher it has the key, what every
-    entry was compared with, and how equality was decided.
+    For the student there is no right value in it but one of every mistake, worked out in the student's own numbers; for
+    the teacher it has the key, what every entry was compared with, and how equality was decided.
     """
 
     submission: Submission
@@ -68,12 +69,27 @@ class Marking:
         remarks = (remark for attempt in self.submission.attempts for remark in attempt.remarks if remark.pointer)
         return [f"{remark.where}: {remark.says}\n{indent(remark.pointer, '  ')}" for remark in remarks]
 
-    def document(self, reader: Reader = "student") -> Document:
-        """The report for the student, or for the teacher."""
-        make = {"student": feedback_document, "teacher": marking_document}[reader]
+    def document(self, reader: Reader = "student", *, exercise: bool = False) -> Document:
+        """The report for the student, or for the teacher; with `exercise`, the student's says that one is beside it."""
         found = self.submission
-        document = make(self.reports, name=found.name, student=found.student, sheet=found.sheet, remarks=found.remarks)
+        about: Any = {
+            "name": found.name, "student": found.student, "sheet": found.sheet, "remarks": found.remarks
+        }  # fmt: skip
+        if reader == "teacher":
+            document = marking_document(self.reports, **about)
+        else:
+            document = feedback_document(self.reports, **about, exercise=exercise and self.exercise is not None)
         return replace(document, look=self.look)
+
+    @cached_property
+    def exercise(self) -> Sheet | None:
+        """A fresh exercise on the step that went wrong first in each question, with its key; none if nothing did."""
+        return exercise_sheet(self.reports)
+
+    def exercise_documents(self) -> tuple[Document, ...]:
+        """The exercise, blank, and then its solution; nothing where there is none."""
+        made = [self.exercise.document("blank"), self.exercise.document("worked")] if self.exercise else []
+        return tuple(replace(document, look=self.look) for document in made)
 
     def json(self) -> Json:
         """Everything, as plain data."""
@@ -101,9 +117,12 @@ class Marking:
     def write(
         self, folder: str | Path, *, forms: Sequence[str] = ("pdf",), stem: str = "marking", reader: Reader = "student"
     ) -> list[Path]:
-        """Write the marking in several formats; the paths written."""
+        """Write the marking in several formats, beside a student's a fresh exercise and its key; the paths written."""
         documents = [form for form in forms if form != "json"]
-        written = write_documents([(stem, self.document(reader))], Path(folder), documents) if documents else []
+        named = [(stem, self.document(reader, exercise=True))]
+        if reader == "student":
+            named += zip((f"{stem}-exercise", f"{stem}-exercise-key"), self.exercise_documents(), strict=False)
+        written = write_documents(named, Path(folder), documents) if documents else []
         if "json" in forms:
             path = Path(folder, f"{stem}.json")
             try:

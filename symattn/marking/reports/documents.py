@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from symattn.derivation.misconceptions import COUNTING, SLIPS, misconceptions
@@ -62,12 +63,15 @@ def feedback_document(
     student: str = "",
     sheet: str = "",
     remarks: Sequence[Remark] = (),
+    exercise: bool = False,
 ) -> Document:
-    """What a student gets back: what was read, a sign at every entry, what to look at; nothing of the key.
+    """What a student gets back: what was read, a sign at every entry, what to look at.
 
-    `remarks` are those on the file as a whole.
+    Of the key there is nothing in it but one entry of every mistake, worked out in the student's own numbers.
+    `remarks` are those on the file as a whole; `exercise` says that there is a fresh exercise beside it.
     """
-    return _document(_several(reports), "student", name, student, sheet, remarks)
+    document = _document(_several(reports), "student", name, student, sheet, remarks)
+    return replace(document, blocks=(*document.blocks, Paragraph(_words(words.EXERCISE)))) if exercise else document
 
 
 def marking_document(

@@ -15,7 +15,7 @@ from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.ops import Exponentials, MeanSquare, Rescale, Softmax, Standardise, Variance
 from symattn.derivation.ops.gradient import NormGradient
 from symattn.errors import SelfCheckError, SymattnError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, decide, has_symbols
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Real, Value, compare, decide, has_symbols
 from symattn.exact.approximate import approximate
 from symattn.exact.values import RATIONAL
 from symattn.formula import number
@@ -45,6 +45,9 @@ TRIES = 12
 
 LARGEST = 400
 """Entries of an exercise; nobody works out more by hand to practise."""
+
+WIDEST = 6.0
+"""The widest number, in em, that an exercise starts from."""
 
 FINEST = 100
 """The largest denominator that the numbers of an exercise have."""
@@ -132,12 +135,17 @@ def drawn(d: Derivation, step: Step, rng: Random) -> Derivation | None:
             self_check(found)
         except (SymattnError, ArithmeticError, IndexError):  # not defined for these numbers
             continue
-        if found.givens == {name: d.value(name) for name in names}:
+        if found.givens == {name: d.value(name) for name in names} or not all(map(_handy, found.givens.values())):
             continue
-        cost = _cost(found.last.result)
+        cost = _cost(found)
         if best is None or cost < best[0]:
             best = cost, found
     return best[1] if best else None
+
+
+def _handy(given: object) -> bool:
+    """Whether all numbers of a matrix are short enough to be worked with by hand."""
+    return isinstance(given, Matrix) and all(not isinstance(x, Real) and width(number(x)) <= WIDEST for x in given)
 
 
 def _once(d: Derivation, step: Step, names: Sequence[str], rng: Random) -> Derivation:
@@ -191,14 +199,16 @@ def _ancestors(d: Derivation, name: str) -> set[str]:
     return found
 
 
-def _cost(result: object) -> float:
-    """How awkward an answer is: how wide its entries are; zeros and entries that come again teach little."""
+def _cost(d: Derivation) -> float:
+    """How awkward an answer is: how wide its entries are; zeros, entries that come again and copies teach little."""
+    result = d.last.result
     assert isinstance(result, Matrix)
     values = list(result)
     wide = sum(min(width(number(x)), 30.0) for x in values)
     repeated = len(values) - len({str(x) for x in values})
     zeros = sum(1 for x in values if x == 0)
-    return wide / len(values) + 2 * (zeros + repeated) / len(values)
+    copied = 5 if any(m.shape == result.shape and m == result for m in d.givens.values()) else 0
+    return wide / len(values) + 2 * (zeros + repeated) / len(values) + copied
 
 
 # ------------------------------------------------------------------------------------------------ new numbers

@@ -75,6 +75,10 @@ def empty_lines(count: int) -> Message:
     return counted("One line is still empty.", "{n} lines are still empty.", n=count)
 
 
+EXERCISE = message(
+    "To practise: a fresh exercise on the step that went wrong first comes with this sheet, and so does its solution."
+)
+
 # --- places ---------------------------------------------------------------------------------------------
 
 
