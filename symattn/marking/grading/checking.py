@@ -89,7 +89,7 @@ class Marking:
     def exercise_documents(self) -> tuple[Document, ...]:
         """The exercise, blank, and then its solution; nothing where there is none."""
         made = [self.exercise.document("blank"), self.exercise.document("worked")] if self.exercise else []
-        return tuple(replace(document, look=self.look) for document in made)
+        return tuple(replace(document, fields=(), look=self.look) for document in made)
 
     def json(self) -> Json:
         """Everything, as plain data."""

@@ -207,8 +207,9 @@ def _cost(d: Derivation) -> float:
     wide = sum(min(width(number(x)), 30.0) for x in values)
     repeated = len(values) - len({str(x) for x in values})
     zeros = sum(1 for x in values if x == 0)
+    even = sum(1 for row in result.rows if len(row) > 1 and len({str(x) for x in row}) == 1)
     copied = 5 if any(m.shape == result.shape and m == result for m in d.givens.values()) else 0
-    return wide / len(values) + 2 * (zeros + repeated) / len(values) + copied
+    return wide / len(values) + 2 * (zeros + repeated) / len(values) + copied + even
 
 
 # ------------------------------------------------------------------------------------------------ new numbers

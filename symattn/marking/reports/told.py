@@ -451,7 +451,10 @@ class Told:
             return (Words(words.right_lines(len(before))),)
         verdicts = self._verdicts(first.part).values()
         right = sum(1 for v in verdicts if v.accepted)
-        return (Words(words.right_entries(right, len(verdicts))),) if 0 < right < len(verdicts) else ()
+        if not 0 < right < len(verdicts):
+            return ()
+        line = self._short(first.part)
+        return sentence("Right so far: {right} of {of} entries of {line}.", right=right, of=len(verdicts), line=line)
 
     def _short(self, part: str) -> Inlines:
         """A part by its sign where it is a matrix, else as it is called."""
@@ -510,10 +513,10 @@ class Told:
         return "" if len(cells) == len(verdicts) else capitalised(places(cells, verdicts))
 
     def _noticed(self, part: str) -> Iterator[Inlines]:
-        """Notices about a part; a student is spared what only a person can decide."""
+        """Notices about a part; a student is spared what only a person can decide, and places that cost nothing."""
         told: list[str] = []
         for notice in self.report.notices:
-            if notice.part == part:
+            if notice.part == part and not (self.reader == "student" and _costs_nothing(notice)):
                 human = notice.kind == "human" and self.reader == "student"
                 told += _left_to_say(notice, words.FOR_A_PERSON if human else "")
         yield from ((Words(says),) for says in dict.fromkeys(told))
@@ -700,6 +703,11 @@ def _sentence(candidate: Candidate) -> str:
     if candidate.sentence:
         return candidate.says
     return message("{remark}.", remark=capitalised(candidate.says))
+
+
+def _costs_nothing(notice: Notice) -> bool:
+    """Whether a notice only says that what is right was written to other places than were asked for."""
+    return notice.kind == "precision" and not notice.marks
 
 
 def _left_to_say(notice: Notice, instead: str = "") -> Iterator[str]:

@@ -154,10 +154,6 @@ def right_lines(count: int) -> Message:
     return counted("The first line is right.", "The first {n} lines are right.", n=count)
 
 
-def right_entries(right: int, of: int) -> Message:
-    return counted("{n} of {of} entries here is right.", "{n} of {of} entries here are right.", n=right, of=of)
-
-
 def marks(count: int) -> Message:
     return counted("{n} mark", "{n} marks", n=count)
 
