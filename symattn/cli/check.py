@@ -40,7 +40,7 @@ CHECK_SECONDS = 60
         type=click.Choice(["student", "teacher"]), help="student (without the key) or teacher.")  # fmt: skip
 @option("--exit-code", group=FILES, is_flag=True, help="Exit with 1 unless everything is right.")
 @option("--exercise", group=FILES, is_flag=True,
-        help="Print a fresh exercise on the step that went wrong, too; --out writes it with its key.")  # fmt: skip
+        help="Print a fresh exercise, too (--out writes one).")  # fmt: skip
 @option("--format", "forms", group=FILES, default="text", show_default=True, metavar="F,F,…",
         help="json, or as `symattn list formats` says.")  # fmt: skip
 @option("--out", "folder", group=FILES, type=click.Path(path_type=Path), metavar="FOLDER",
