@@ -191,8 +191,8 @@ def test_the_first_mistake_and_what_follows_from_it():
     found = plain(feedback_document(CASES["02-lost-sign"].report))
     assert squeezed("Begin with Queries Q, row 2, column 3 (mistake 1).") in found
     assert squeezed("It looks as if the sign of the result was lost.") in found
-    assert squeezed("Scores S: Row 2, column 3: follows from your Q and K.") in found
-    assert squeezed("Output Z: Row 2: follows from your A and V.") in found
+    assert squeezed("Scores S: Row 2, column 3: right with your Q and K.") in found
+    assert squeezed("Output Z: Row 2: right with your A and V.") in found
 
 
 def test_of_an_answer_to_be_read_only_what_is_still_open_is_pending():
@@ -204,7 +204,7 @@ def test_of_an_answer_to_be_read_only_what_is_still_open_is_pending():
 def test_a_mistake_in_a_step_that_was_left_out():
     found = plain(feedback_document(CASES["03-scaled-after-softmax-blank"].report))
     assert squeezed("Begin with S′, which is not written (mistake 1).") in found
-    assert squeezed("It was made on the way here, in S′, which was not written.") in found
+    assert squeezed("For instance, s′₁₁ = 2/2 = 1.") in found
     assert squeezed("Divide the scores by √dₖ, and not the weights") in found
 
 
@@ -218,7 +218,7 @@ def test_explanations_that_cannot_be_told_apart_are_all_named():
 def test_a_misread_number_is_where_to_look_first():
     found = plain(feedback_document(CASES["06-misread"].report))
     assert squeezed("Compare the given numbers with those that you worked with") in found
-    assert squeezed("Mistake 1: Entry (2, 5) of X is 1 and was read as −1.") in found
+    assert squeezed("Entry (2, 5) of X is 1 and was read as −1.") in found
     assert squeezed("−1: Everything else is marked on what was read.") in found
 
 

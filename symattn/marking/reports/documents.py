@@ -204,7 +204,7 @@ def _where_to_look(told: Told) -> Iterator[Inlines]:
         return
     yield in_turn([told.right_so_far, _begin(told, first)])
     if told.is_line(first.part):
-        yield told.mistake(first)
+        yield told.says(first, begun=True)
     if _rest_follows(told, first):
         yield _words(words.REST_FOLLOWS)
 
@@ -216,8 +216,7 @@ def _begin(told: Told, first: Event) -> Inlines:
         return _words(words.compare_givens(number))
     if step := told.left_out(first):
         return sentence("Begin with {step}, which is not written (mistake {number}).", step=step, number=number)
-    cells = [(i, j) for part, i, j in first.entries if part == first.part]
-    line, where = told.label(first.part), told.where(first.part, cells)
+    line, where = told.label(first.part), told.seen_at(first)
     if where:
         return sentence("Begin with {line}, {place} (mistake {number}).", line=line, place=Strong(where), number=number)
     return sentence("Begin with {line} (mistake {number}).", line=line, number=number)

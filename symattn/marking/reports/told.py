@@ -13,6 +13,7 @@ from typing import Literal, TypeVar
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions import SLIPS, WrongDerivation, misconceptions, whole
+from symattn.exact import NEGATIVE_INFINITY
 from symattn.formula import NOTHING, Dots, Formula, Marked, MatrixOf, Relation, read_formula
 from symattn.formula import Text as FormulaText
 from symattn.formula.width import width
@@ -271,12 +272,18 @@ class Told:
 
     def _mistakes(self, part: str) -> Iterator[Inlines]:
         """The mistakes of a line but for the first of all, which is told where to look first."""
+        here = [e for e in self.report.events if e.part == part and not (e is self.first and self.is_line(part))]
+        alike: dict[Inlines, list[Event]] = {}
+        for event in here:
+            alike.setdefault(self.says(event), []).append(event)
+        for says, events in alike.items():
+            yield sentence(
+                "{mistakes}: {explanation}", mistakes=listing(list(map(self._at_places, events))), explanation=says
+            )
         for event in self.report.events:
-            if event is self.first and self.is_line(event.part):
-                continue
             if event.part == part:
-                yield self.mistake(event)
-            elif any(name == part for name, _, _ in event.entries) and not self._follows(part, event):
+                continue
+            if any(name == part for name, _, _ in event.entries) and not self._follows(part, event):
                 yield (Words(words.same_mistake(event.number + 1)),)
 
     def _follows(self, part: str, event: Event) -> bool:
@@ -286,18 +293,25 @@ class Told:
 
     def mistake(self, event: Event) -> Inlines:
         """One mistake: number, place, what it was in the student's own numbers, and what to do about it."""
-        number, told = Strong(words.mistake(event.number + 1)), self.says(event)
-        cells = [(i, j) for part, i, j in event.entries if part == event.part]
-        if where := self.where(event.part, cells):
-            return sentence("{mistake} ({place}): {explanation}", mistake=number, place=where, explanation=told)
-        return sentence("{mistake}: {explanation}", mistake=number, explanation=told)
+        return sentence("{mistake}: {explanation}", mistake=self._at_places(event), explanation=self.says(event))
 
-    def says(self, event: Event) -> Inlines:
-        """What a mistake was, and what to do about it."""
+    def _at_places(self, event: Event) -> Inlines:
+        """Mistake 2 (row 1, column 3)."""
+        number, where = Strong(words.mistake(event.number + 1)), self.seen_at(event)
+        return sentence("{mistake} ({place})", mistake=number, place=where) if where else (number,)
+
+    def seen_at(self, event: Event) -> str:
+        """Where a mistake is seen in its line; "" where the whole line has another shape."""
+        if event.kind == "shape":
+            return ""
+        return self.where(event.part, [(i, j) for part, i, j in event.entries if part == event.part])
+
+    def says(self, event: Event, begun: bool = False) -> Inlines:
+        """What a mistake was, and what to do about it; `begun`, where its place has been told."""
         if self.reader == "teacher" or event.kind == "misread":
             return in_turn([self._way_here(event), self.explained(event)])
         shown = self._shapes(event) or in_turn([self._worked(event), *self._sums(event)])
-        return in_turn([self._way_here(event), shown, self.explained(event, bool(shown))])
+        return in_turn([() if begun else self._way_here(event), shown, self.explained(event, bool(shown))])
 
     def where(self, part: str, cells: Collection[Cell]) -> str:
         """Places of a part in words; "" where there are none, or it is one thing."""
@@ -321,7 +335,8 @@ class Told:
         `shown` says that the student has been shown what is right in one place.
         """
         if not event.candidates or not (told := self._candidates(event)):
-            return (Words(self._unexplained(event, shown)),)
+            unexplained = self._unexplained(event, shown)
+            return (Words(unexplained),) if unexplained else ()
         if self.reader == "student":
             if slips := self._slips(event):
                 return slips
@@ -373,15 +388,17 @@ class Told:
     def _unexplained(self, event: Event, shown: bool = False) -> str:
         match event.kind:
             case "shape":
-                return words.FIRST_SHAPE if shown else words.OTHER_SHAPE
+                return "" if shown else words.OTHER_SHAPE
             case "answer":
                 return words.NOT_RIGHT
             case _ if shown:
                 return words.COMPARE
             case "slip":
                 return words.AT_ONE_ENTRY
-            case _:
+            case _ if self.reader == "teacher":
                 return words.NOT_RECOGNISED
+            case _:
+                return words.WRONG
 
     # -- in the student's own numbers
 
@@ -409,8 +426,16 @@ class Told:
         if self.left_out(event) and event.step in own:
             return own.example(event.step, cells[0][0] if cells else 0)
         verdicts = self._verdicts(event.part)
-        wrong = (c for c in cells if c in verdicts and verdicts[c].state == "wrong")
-        return next((told for cell in wrong if (told := own.told(here, cell))), ())
+        wrong = [c for c in cells if c in verdicts and verdicts[c].state == "wrong"]
+        telling = sorted(wrong, key=lambda c: own.value(own.derivation[here], c) in (None, NEGATIVE_INFINITY, 0, 1))
+        return next(
+            (
+                told
+                for cell in telling
+                if (told := own.told(here, cell, self.where(event.part, [cell]) if len(cells) > 1 else ""))
+            ),
+            (),
+        )
 
     def _sums(self, event: Event) -> Iterator[Inlines]:
         """Rows of weights that do not sum to 1, among those that a mistake spoilt."""
@@ -451,6 +476,8 @@ class Told:
             return (Words(words.right_lines(len(before))),)
         verdicts = self._verdicts(first.part).values()
         right = sum(1 for v in verdicts if v.accepted)
+        if first.part not in self.report.own:
+            return ()
         if not 0 < right < len(verdicts):
             return ()
         line = self._short(first.part)
@@ -658,9 +685,9 @@ CONSISTENT: Mapping[Reader, Mapping[Way, tuple[str, str]]] = {
     "student": {
         **dict.fromkeys(
             ("key", "written", "unrounded", "window"),
-            ("Follows from your {lines}.", "{place}: follows from your {lines}."),
+            ("Right with your {lines}.", "{place}: right with your {lines}."),
         ),
-        "event": ("Follows from the mistake before.", "{place}: follows from the mistake before."),
+        "event": ("Right after the mistake before.", "{place}: right after the mistake before."),
         "other way": ("Right by another way of working.", "{place}: right by another way of working."),
     },
     "teacher": {

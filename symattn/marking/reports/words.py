@@ -142,10 +142,10 @@ def looks_as_if(slips: Sequence[str]) -> Message:
     return message("It looks as if {slip}, or as if {other}.", slip=slips[0], other=slips[1])
 
 
-NOT_RECOGNISED = message("This does not come of the lines before it. Work it out once more.")
+NOT_RECOGNISED = message("This is wrong, and it was not recognised how it came about. Work it out once more.")
+WRONG = message("This is not right. Work it out once more.")
 COMPARE = message("Compare this with your own working.")
 OTHER_SHAPE = message("The matrix has another shape than it must have.")
-FIRST_SHAPE = message("Check first how many rows and columns it must have.")
 NOT_RIGHT = message("This is not right. Read the question once more.")
 AT_ONE_ENTRY = message("This is wrong. Check it against the lines before.")
 

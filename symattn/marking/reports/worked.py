@@ -20,7 +20,7 @@ from symattn.formula.width import width
 from symattn.marking.attempt import Entry, Grid
 from symattn.marking.marker.trace import may_be_raised
 from symattn.marking.reports.echo import as_read
-from symattn.page.document import Inlines, Math, listing, sentence
+from symattn.page.document import Inlines, Math, in_turn, listing, sentence
 from symattn.teaching.explanation.wording import Wording
 
 Cell = tuple[int, int]
@@ -48,29 +48,34 @@ class Own:
     def __contains__(self, step: object) -> bool:
         return any(line.name == step for line in self.derivation)
 
-    def told(self, step: str, cell: Cell) -> Inlines:
-        """What was written at a place, and what stands there by the lines before; nothing where nothing is known."""
+    def told(self, step: str, cell: Cell, place: str = "") -> Inlines:
+        """What was written at a place, and what stands there by the lines before; nothing where nothing is known.
+
+        `place` says where, if that has to be said.
+        """
         line, entry = self.derivation[step], self.entry(step, *cell)
         worked = self.worked(line, cell)
         if worked is None or entry is None or entry.blank or not entry.readable:
             return ()
-        have, works = self._have(entry), Math(worked)
+        have, works = sentence("You have {written}", written=self._have(entry)), Math(worked)
+        if place:
+            have = sentence("In {place}, you have {written}", place=place, written=self._have(entry))
         if self._looks_alike(entry, line, cell):
             return ()
         match line.op, line.operands:
             case MatMul(), (left, right):
                 return sentence(
-                    "You have {written}; {row} times {column} is {working}.",
-                    written=have,
+                    "{have}; {row} times {column} is {working}.",
+                    have=have,
                     row=self._line(left, cell[0], across=True),
                     column=self._line(right, cell[1], across=False),
                     working=works,
                 )
         if not line.operands:
-            return sentence("You have {written}; it is {working}.", written=have, working=works)
+            return sentence("{have}; it is {working}.", have=have, working=works)
         return sentence(
-            "You have {written}; with {lines} it is {working}.",
-            written=have,
+            "{have}; with {lines} it is {working}.",
+            have=have,
             lines=self._lines(line),
             working=works,
         )
@@ -116,11 +121,18 @@ class Own:
 
     def shapes(self, step: str, right: tuple[int, int]) -> Inlines:
         """What shape a matrix has, and what shape it must have."""
-        (rows, columns), (m, n) = self.written[step].shape, right
-        return sentence(
+        (rows, columns), (m, n), line = self.written[step].shape, right, self.derivation[step]
+        both = sentence(
             "{matrix} is {written}; it must be {shape}.",
             matrix=self.wording.name(step), written=f"{rows}×{columns}", shape=f"{m}×{n}",
         )  # fmt: skip
+        if not isinstance(line.op, MatMul):
+            return both
+        why = sentence(
+            "A product has a row for every row of {left} and a column for every column of {right}.",
+            left=self.wording.operand(line.operands[0]), right=self.wording.operand(line.operands[1]),
+        )  # fmt: skip
+        return in_turn([both, why])
 
     # -- the working
 
