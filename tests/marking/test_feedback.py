@@ -319,3 +319,52 @@ def test_a_marking_of_a_right_script_has_no_exercise(tmp_path):
     assert isinstance(marking, Marking)
     assert marking.exercise is None
     assert [path.name for path in marking.write(tmp_path, forms=("text",))] == ["marking.txt"]
+
+
+@pytest.mark.parametrize(("mark", "other"), [(",", "."), (".", ",")])
+def test_decimals_stand_with_the_students_own_mark(mark, other):
+    """Weights of two equal scores are a half each; 0.40 was written."""
+    d = symattn.derive("attention", Q=[[1, 0]], K=[[1, 0], [1, 1]], V=[[1], [2]], scale="none")
+    answers = {"S": [[1, 1]], "A": [[f"0{mark}50", f"0{mark}40"]], "Z": [[f"1{mark}50"]]}
+    told = " ".join(symattn.check(d, answers).text("text").replace("│", "").split())
+    assert f"You have 0{mark}40;" in told
+    assert f"sum to 0{mark}9," in told
+    assert f"0{other}" not in told
+
+
+def test_whole_numbers_with_zeros_behind_are_worked_with_as_whole_numbers():
+    """3.0000 in Q times 1.0000 in K is 3·1; rows that sum to 2 sum to 2."""
+    [sheet] = symattn.worksheet("self_attention", seed=2, exact=False)
+    asked = sheet.question
+    base, rows = key_script(asked, decimals(4)), key_of(asked)
+    said = looked_at(marked(asked, with_entry(base, "S", 1, 2, entry(exactly(rows["S"][1][2] + 1)))))
+    assert ".0000" not in said
+    doubled = exactly(rows["A"][0][0] + 1)
+    assert "Row 1 of your A sums to 2, and not to 1." in looked_at(
+        marked(asked, with_entry(key_script(asked), "A", 0, 0, entry(doubled)))
+    )
+
+
+def test_rows_and_columns_are_those_of_the_page():
+    """Tokens as columns: S = Kᵀ Q there, so that what is told of a slip must be turned, too."""
+    [sheet] = symattn.worksheet("self_attention", seed=2, orientation="columns")
+    asked = sheet.question
+    d = asked.problem.derivation
+    keys, base, tried = key_of(asked), key_script(asked), 0
+    for i, j in ((0, 1), (1, 2), (2, 0)):
+        k = np.array([[int(x) for x in row] for row in keys["K"]])
+        q = np.array([[int(x) for x in row] for row in keys["Q"]])
+        for slip in slips(d, "S", i, j):
+            if slip.slip.id not in ("A2", "A6"):
+                continue
+            said = looked_at(marked(asked, with_entry(base, "S", i, j, entry(exactly(slip.value)))))
+            assert f"column {i + 1} of your K times column {j + 1} of your Q" in said
+            for a, b in re.findall(r"the term (\S+)·(\S+) was dropped", said):
+                terms = {(int(x), int(y)) for x, y in zip(k[:, i], q[:, j], strict=True)}
+                assert (number(a), number(b)) in terms
+                tried += 1
+            for line, taken in re.findall(r"(row|column) (\d) instead of", said):
+                wrong = k[:, int(taken) - 1] @ q[:, j] if line == "row" else k[:, i] @ q[:, int(taken) - 1]
+                assert wrong == int(slip.value)
+                tried += 1
+    assert tried

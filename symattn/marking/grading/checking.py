@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 from symattn.errors import InputError
 from symattn.exact import Matrix, exact
 from symattn.exact.outside import listed
-from symattn.marking.attempt import Submission
+from symattn.marking.attempt import Entry, Grid, Grids, Said, Submission
 from symattn.marking.grading.record import Terms
 from symattn.marking.grading.source import Papers
 from symattn.marking.marker import mark
@@ -26,6 +27,7 @@ from symattn.teaching.question import Json, Question
 from symattn.teaching.sheets import Sheet, check_formats, render, shown, write_documents
 
 Answers = str | Path | Mapping[str, Any]
+_COMMA, _POINT = re.compile(r"\d,\d"), re.compile(r"\d\.\d")
 READERS: tuple[Reader, ...] = ("student", "teacher")
 
 
@@ -76,10 +78,17 @@ class Marking:
             "name": found.name, "student": found.student, "sheet": found.sheet, "remarks": found.remarks
         }  # fmt: skip
         if reader == "teacher":
-            document = marking_document(self.reports, **about)
-        else:
-            document = feedback_document(self.reports, **about, exercise=exercise and self.exercise is not None)
-        return replace(document, look=self.look)
+            return replace(marking_document(self.reports, **about), look=self.look)
+        document = feedback_document(self.reports, **about, exercise=exercise and self.exercise is not None)
+        return replace(document, look=self._students_look)
+
+    @cached_property
+    def _students_look(self) -> Look:
+        """The look, with a decimal comma for somebody who wrote commas alone."""
+        said = [s for attempt in self.submission.attempts for s in (*attempt.answers.values(), *attempt.more.values())]
+        texts = [entry.text for one in said for entry in _entries(one) if entry.unit is not None and entry.unit < 1]
+        commas = any(_COMMA.search(text) for text in texts) and not any(_POINT.search(text) for text in texts)
+        return replace(self.look, decimal=",") if commas else self.look
 
     @cached_property
     def exercise(self) -> Sheet | None:
@@ -89,7 +98,7 @@ class Marking:
     def exercise_documents(self) -> tuple[Document, ...]:
         """The exercise, blank, and then its solution; nothing where there is none."""
         made = [self.exercise.document("blank"), self.exercise.document("worked")] if self.exercise else []
-        return tuple(replace(document, fields=(), look=self.look) for document in made)
+        return tuple(replace(document, fields=(), look=self._students_look) for document in made)
 
     def json(self) -> Json:
         """Everything, as plain data."""
@@ -145,6 +154,17 @@ class Marking:
 
     def _repr_markdown_(self) -> str:
         return shown(self.document(), "markdown")
+
+
+def _entries(said: Said) -> Iterator[Entry]:
+    """The numbers of an answer."""
+    match said:
+        case Entry():
+            yield said
+        case Grid():
+            yield from (entry for _, _, entry in said.cells())
+        case Grids(grids):
+            yield from (entry for one in grids.values() for _, _, entry in one.cells())
 
 
 def mark_all(submission: Submission, questions: Sequence[Question], terms: Terms) -> Marking:

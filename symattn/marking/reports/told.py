@@ -13,7 +13,7 @@ from typing import Literal, TypeVar
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions import SLIPS, WrongDerivation, misconceptions, whole
-from symattn.exact import NEGATIVE_INFINITY
+from symattn.exact import NEGATIVE_INFINITY, decide
 from symattn.formula import NOTHING, Dots, Formula, Marked, MatrixOf, Relation, read_formula
 from symattn.formula import Text as FormulaText
 from symattn.formula.width import width
@@ -376,7 +376,18 @@ class Told:
             return ()
         if candidates[0].id in LAST_RESORT:
             return (Words(SLIPS[candidates[0].id].feedback),)
-        return (Words(words.looks_as_if([c.says for c in candidates])),)
+        if self.report.own[event.part].orientation == "rows":
+            return (Words(words.looks_as_if([c.says for c in candidates])),)
+        says = [says for c in candidates if (says := self._turned(event, c))]  # what is a row there is a column here
+        return (Words(words.looks_as_if(says)),) if says else (Words(SLIPS[candidates[0].id].feedback),)
+
+    def _turned(self, event: Event, candidate: Candidate) -> str:
+        """How a slip was made, in the rows and columns of a page that has tokens as columns."""
+        own, here, (_, i, j) = self.own(event.part), self.step(event.part), event.entries[0]
+        if own is None or here is None or (entry := own.entry(here, i, j)) is None or entry.value is None:
+            return ""
+        made = (s for s in own.slips(here, i, j) if s.slip.id == candidate.id)
+        return next((s.says for s in made if decide(s.value, entry.value).equal is True), "")
 
     def _gives_away(self, event: Event, candidate: Candidate) -> bool:
         """Whether an explanation would tell a student what is right: that two rows are exchanged, what shape it is."""

@@ -12,9 +12,10 @@ from typing import Any
 
 from symattn.derivation.algebra import Entries
 from symattn.derivation.derivation import Derivation, Index, Operand, Step
+from symattn.derivation.misconceptions import Slipped, slips
 from symattn.derivation.ops import MatMul, Softmax
 from symattn.errors import SymattnError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, decimal_text, has_symbols
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, compare, decimal_text, exact, has_symbols
 from symattn.formula import Dots, Formula, Relation, Sum, decimal, shortest
 from symattn.formula.width import width
 from symattn.marking.attempt import Entry, Grid
@@ -80,6 +81,15 @@ class Own:
             working=works,
         )
 
+    def slips(self, step: str, i: int, j: int) -> Iterator[Slipped]:
+        """Every slip that can be made at a place, with the lines before."""
+        until = self.derivation.until(step)
+        before = replace(until, steps=until.steps[:-1])
+        try:
+            yield from slips(before.extended(replace(until.last, pinned=False)), step, i, j)
+        except SymattnError:  # not defined with these lines
+            return
+
     def example(self, step: str, row: int) -> Inlines:
         """An entry of a step that was not written, worked out: in a given row, and not 0 if it can be."""
         line = self.derivation[step]
@@ -110,7 +120,8 @@ class Own:
 
     def _summed(self, step: str, in_rows: bool, line: int, alone: bool, total: Value) -> Inlines:
         digits, name = shortest(total), self.name(step)
-        shown = decimal(digits if digits is not None else decimal_text(total, self.places))
+        rounded = decimal_text(total, self.places) if digits is None else digits
+        shown = decimal(rounded)
         if alone:
             return sentence("The weights in {matrix} sum to {sum}, and not to 1.", matrix=name, sum=shown)
         if in_rows:
@@ -195,8 +206,8 @@ class Own:
 
     def _operand(self, value: Value, entry: Entry | None) -> Formula:
         """A number that is worked with: a decimal where one was written, else exactly if that is short."""
-        digits = shortest(value)
-        if digits is not None and entry is not None and entry.unit is not None and entry.value == value:
+        decimals = entry is not None and entry.unit is not None and entry.value == value
+        if entry is not None and entry.unit is not None and decimals and not isinstance(value, int):
             return decimal(decimal_text(value, _places_of(entry.unit)))
         exact = self.wording.number(value)
         if value is NEGATIVE_INFINITY or has_symbols(value) or width(exact) <= WIDEST_NUMBER:
@@ -252,7 +263,7 @@ def _total(row: Sequence[Entry]) -> Value | None:
     for entry in row:
         if entry.value is None or entry.value is NEGATIVE_INFINITY or has_symbols(entry.value):
             return None
-        total = total + entry.value
+        total = exact(total + entry.value)
     off, slack = total - 1, sum(((e.unit or 0) for e in row), Fraction(0)) / 2
     return None if compare(off, slack) <= 0 and compare(off, -slack) >= 0 else total
 
