@@ -168,6 +168,7 @@ class Sitting:
                 notices.append(Notice("", "layout" if reading.kind == "layout" else "method", reading.says))
         verdicts = tuple(self._verdicts(trace, script, transposed, first_event))
         notices += self._unread()
+        notices += self._read_in_several_ways(trace)
         return Report(self.question, self.attempt, policy, verdicts, tuple(events), tuple(given), tuple(notices))
 
     def _awarded(
@@ -223,6 +224,19 @@ class Sitting:
         shown = next(part for part, step in self.steps.items() if step in reading.decisive)
         event = Event(number, shown, name, "misread", (Candidate("misread", "A14", says, sentence=True),), ())
         return event, Notice("", "misread", sentences(says, besides), policy.misread, number, besides)
+
+    def _read_in_several_ways(self, trace: Trace) -> Iterator[Notice]:
+        """Which reading was taken; where none is right, a person has to look."""
+        for (step, _, _), entry in trace.taken.items():
+            says = message("{text} was read as {number}.", text=entry.text, number=entry.echo)
+            yield Notice(self._part(step), "reading", says)
+        for step, i, j in trace.doubtful:
+            first, *others = trace.script.written[step][i, j].readings
+            says = message(
+                "{text} was read as {number}; it may also mean {other}, and a person has to look.",
+                text=first.text, number=first.echo, other=others[0].echo,
+            )  # fmt: skip
+            yield Notice(self._part(step), "human", says)
 
     def _unread(self) -> Iterator[Notice]:
         for part in self.steps:
@@ -322,9 +336,10 @@ def understood(script: Script, policy: Policy) -> tuple[Script, tuple[Reading, .
                 best = (other, reading)
         if best is None:
             break
-        trace = best[0]
-        meant.append(best[1])
-    return trace.script, tuple(meant)
+        trace, reading = best
+        script = reading.script
+        meant.append(reading)
+    return script, tuple(meant)
 
 
 __all__ = ["POLICIES", "Policy", "Report", "Scheme", "mark", "policy", "read_scheme"]
