@@ -405,12 +405,12 @@ class Trace:
         return bool(resting) and (astray == 0 or (astray == 1 < len(resting) and written))
 
     def _rightly_begun(self, place: Place) -> bool:
-        """Whether an entry shows that what it rests on was right: right, or spoilt by a mistake made there."""
+        """Whether an entry shows that what it rests on was right: right, or spoilt by a wrong method there."""
         judged = self.judged.get(place)
         if judged is None or judged.event is None:
             return judged is not None and judged.accepted
         mistake = self.mistakes[judged.event]
-        return judged.accepted or (mistake.kind in ("misconception", "slip") and mistake.charged[0] == place[0])
+        return judged.accepted or (mistake.kind == "misconception" and mistake.charged[0] == place[0])
 
     def _resting(self, step: Step, i: int, j: int) -> Iterator[Place]:
         """The entries of later steps that are worked out from entry (i, j), two steps left out at most."""
