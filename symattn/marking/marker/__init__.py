@@ -15,6 +15,7 @@ from symattn.marking.marker.answers import mark_answer
 from symattn.marking.marker.award import Awarding
 from symattn.marking.marker.blanks import Awarded, awarded
 from symattn.marking.marker.diagnosis import PRIOR, diagnosed
+from symattn.marking.marker.masks import under_own_mask
 from symattn.marking.marker.methods import Reading, readings
 from symattn.marking.marker.policy import POLICIES, Policy, policy
 from symattn.marking.marker.report import Candidate, Event, Notice, Report, Verdict
@@ -150,7 +151,7 @@ class Sitting:
     def marked(self, policy: Policy, lines: tuple[Line, ...], first_event: int) -> Report:
         """The verdicts, events and marks of these parts."""
         script = self.script()
-        chosen, meant = understood(script, policy)
+        chosen, meant = understood(under_own_mask(Trace(script, policy), self.question, self.attempt), policy)
         own = tuple(line for line in lines if line.parts[0] in self.steps)
         found = awarded(chosen, lambda one: self._awarding(one, policy, own))
         notices = list(found.notices)

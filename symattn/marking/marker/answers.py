@@ -395,12 +395,19 @@ class _Judge:
             return self._shaded(right)
         if not follows & {"sum", "quotient"} or self.policy.follow_through == "between parts":
             return {}
+        last, own = right.shape[0] - 1, [row[0].value for row in grid.rows]
         counts = [x for x in right if isinstance(x, RATIONAL) and x]
-        own = [entry.value for (entry, *_) in grid.rows[:-1] if isinstance(entry.value, RATIONAL)]
-        if right.shape != (len(counts), 1) or not own or len(own) + 1 < len(counts):  # only the end of a column may
+        if right.shape != (len(counts), 1) or not last:  # only numbers in a column follow
             return {}
-        last = sum(own) if "sum" in follows else divide(counts[-1] * own[-1], counts[-2])
-        return {(len(own), 0): last}
+        times: Mapping[int, Mapping[int, Value]] = {last: {last - 1: divide(counts[-1], counts[-2])}}
+        if "sum" in follows:
+            assert isinstance(self.part.answer, MatrixAnswer)
+            times = self.part.answer.sums or {last: dict.fromkeys(range(last), 1)}
+        return {
+            (row, 0): sum(n * x for k, n in of.items() if isinstance(x := own[k], RATIONAL))
+            for row, of in times.items()
+            if all(isinstance(own[k], RATIONAL) for k in of)
+        }
 
     def _shaded(self, right: Matrix) -> Mapping[Cell, Value]:
         """The mask that fits the student's own shading: what is hidden, and what is seen, as the key marks them."""

@@ -299,7 +299,7 @@ class Diagnosis(Trace):
             for other in self.script.d:
                 if other.name == step.name:
                     break
-                own = other.name in self.script.written or other.name in self._assumed
+                own = self.script.is_known(other.name) or other.name in self._assumed
                 rests = other.role != step.role or other.name in needed
                 if own and other.name in self.carried and rests:
                     before.append(other.name)

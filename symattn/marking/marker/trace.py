@@ -6,7 +6,7 @@ rounded, and as anything that it may have been rounded from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -145,6 +145,9 @@ class Trace:
     # -- one step
 
     def _walk(self, step: Step) -> None:
+        if step.name in self.script.elsewhere:
+            self.carried[step.name] = self.unrounded[step.name] = self.script.elsewhere[step.name]
+            return
         follows, before_rounding = self.follows(step, self.carried), self.follows(step, self.unrounded)
         grid = self.script.written.get(step.name)
         if grid is None:
@@ -197,8 +200,12 @@ class Trace:
         try:
             matrices = [values_of(operand.of(world[operand.name])) for operand in step.operands]
             step.op.shape(*(m.shape for m in matrices))
-            if isinstance(step.op, Softmax) and not may_be_raised(step.op, matrices[0]):
-                return None
+            if isinstance(step.op, Softmax):
+                [scores] = matrices
+                right = values_of(step.operands[0].of(self.script.d.value(step.operands[0].name)))
+                matrices = [_raisable(step.op, scores, right)]
+                if not may_be_raised(step.op, matrices[0]):
+                    return None
             return step.op.apply(*matrices)
         except (InputError, UndecidedError, IndexError):  # other shapes, or not defined for these values
             return None
@@ -454,6 +461,21 @@ def rests(step: Step, position: int, i: int, j: int) -> Iterator[Cell]:
         case _:
             if r < rows and c < columns:
                 yield r, c
+
+
+def _raisable(softmax: Softmax, scores: Matrix, right: Matrix) -> Matrix:
+    """Scores with the right ones for every token that has no weights: that sees nothing, or has too large a score."""
+    if softmax.along == "columns":
+        return _raisable(replace(softmax, along="rows"), scores.T, right.T).T
+    if scores.shape != right.shape:
+        return scores
+    rows = [row if _has_weights(softmax, row) else other for row, other in zip(scores.rows, right.rows, strict=True)]
+    return Matrix.of(rows)
+
+
+def _has_weights(softmax: Softmax, row: Sequence[Value]) -> bool:
+    seen = softmax.empty != "undefined" or any(x is not NEGATIVE_INFINITY for x in row)
+    return seen and may_be_raised(softmax, Matrix.of([row]))
 
 
 def may_be_raised(softmax: Softmax, scores: Matrix) -> bool:
