@@ -151,7 +151,7 @@ class Sitting:
     def marked(self, policy: Policy, lines: tuple[Line, ...], first_event: int) -> Report:
         """The verdicts, events and marks of these parts."""
         script = self.script()
-        chosen, meant = understood(under_own_mask(Trace(script, policy), self.question, self.attempt), policy)
+        chosen, meant = understood(under_own_mask(script, policy, self.question, self.attempt), policy)
         own = tuple(line for line in lines if line.parts[0] in self.steps)
         found = awarded(chosen, lambda one: self._awarding(one, policy, own))
         notices = list(found.notices)

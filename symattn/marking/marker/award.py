@@ -55,6 +55,9 @@ class Awarding:
         """The marks of a line."""
         return sum(given.given for given in self.marks[line][0])
 
+    def steps_of(self, line: Line) -> set[str]:
+        return {self.steps[part] for part in line.parts}
+
     def part_of(self, step: str) -> str:
         """The part that asks for a step; the step's own name if none does."""
         return next((part for part, own in self.steps.items() if own == step), step)

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 
 from symattn.derivation.derivation import Step
 from symattn.foundation.languages import message
@@ -23,7 +24,7 @@ from symattn.marking.marker.script import Script, values_of
 from symattn.marking.marker.trace import Judged, Mistake, Place, Trace
 from symattn.teaching.question import total
 
-MOST_WAYS = 4
+MOST_WAYS = 3
 """Ways of leaving lines out that are marked in full, the most promising first."""
 
 MOST_TOGETHER = 6
@@ -95,44 +96,47 @@ def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
     """The script with doubtful lines left out, in the ways that may earn more."""
     open_lines = [line for line in written.lines if written.earned(line) < total(line.marks)]
     trace = written.trace
-    doubtful = [step.name for step in trace.script.d if _doubtful(trace, step.name)] if open_lines else []
+    doubtful = [name for name in trace.script.written if _doubtful(trace, name)] if open_lines else []
+    doubtful.sort(key=[step.name for step in trace.script.d].index)
     runs = [doubtful[i:k] for i in range(len(doubtful)) for k in range(i + 1, len(doubtful) + 1)]
     if len(doubtful) > MOST_TOGETHER:
         runs = [doubtful, *([name] for name in doubtful)]
-    before = _accepted(trace)
+    before, plain = _accepted(trace), Trace(trace.script, trace.policy)
     promising: list[tuple[int, Script]] = []
-    for run in runs:
-        script = _without(trace, run)
+    for run, whole in product(runs, (False, True)):
+        script = _without(trace, run, whole)
+        if script == trace.script or any(script == other for _, other in promising):
+            continue
         other = Trace(script, trace.policy)
         after = _accepted(other)
-        for line in open_lines:
-            steps = [written.steps[part] for part in line.parts]
-            if sum(after[s] for s in steps) > sum(before[s] for s in steps) or _after_a_gap(other, steps, run):
-                promising.append((after.total(), script))
-                break
+        more = any(sum(after[s] - before[s] for s in written.steps_of(line)) > 0 for line in open_lines)
+        if more or _wrong(other, run) <= _wrong(plain, run):
+            promising.append((after.total(), script))
     promising.sort(key=lambda found: found[0], reverse=True)
     return [award(script) for _, script in promising[:MOST_WAYS]]
 
 
 def _doubtful(trace: Trace, name: str) -> bool:
-    """Whether a line that was written is wrong somewhere, or right although it does not follow."""
+    """Whether something of a line that was written is wrong, missing, or right although it does not follow."""
     verdicts = (judged for (step, _, _), judged in trace.judged.items() if step == name)
-    return name in trace.script.written and any(map(_in_doubt, verdicts))
+    return any(_in_doubt(judged) or judged.state in _NOT_WRITTEN for judged in verdicts)
 
 
 def _in_doubt(judged: Judged) -> bool:
     return judged.state in ("wrong", "unreadable") or "recovered" in judged.flags
 
 
-def _without(trace: Trace, names: Sequence[str]) -> Script:
-    """The script with what is doubtful in these lines left blank."""
+def _without(trace: Trace, names: Sequence[str], whole: bool) -> Script:
+    """The script with what is doubtful in these lines left blank, or with the whole lines left out."""
     script, written = trace.script, dict(trace.script.written)
     for name in names:
-        if name in trace.misshapen:
+        if whole or name in trace.misshapen:
             written[name] = Grid.blank(*values_of(script.d[name].result).shape)
+            continue
         for (step, i, j), judged in trace.judged.items():
-            if step == name and name not in trace.misshapen and _in_doubt(judged):
+            if step == name and _in_doubt(judged):
                 written[name] = written[name].put(i, j, BLANK)
+    for name in names:
         if written[name].empty and name not in script.printed:
             del written[name]
     return replace(script, written=written)
@@ -143,11 +147,9 @@ def _accepted(trace: Trace) -> Counter[str]:
     return Counter(step for (step, _, _), judged in trace.judged.items() if judged.accepted)
 
 
-def _after_a_gap(trace: Trace, steps: Sequence[str], blank: Sequence[str]) -> bool:
-    """Whether all that is wrong are these steps, after lines left out in which the mistake may have been made."""
-    wrong = {step for (step, _, _), judged in trace.judged.items() if judged.state == "wrong"}
-    left_out = {other.name for name in wrong for other in trace.script.left_out(trace.script.d[name])}
-    return bool(wrong) and wrong <= set(steps) and not left_out.isdisjoint(blank)
+def _wrong(trace: Trace, but: Sequence[str]) -> int:
+    """How many entries of other steps are wrong."""
+    return sum(1 for (step, _, _), judged in trace.judged.items() if judged.state == "wrong" and step not in but)
 
 
 # ------------------------------------------------------------------------------------------------ the best of all
@@ -159,7 +161,7 @@ def _best(ways: Sequence[Awarding]) -> Mapping[Line, Awarding]:
     A line that was left out is not known by lines after it for which following from what was written earns more.
     """
     lines, d = ways[0].lines, ways[0].trace.script.d
-    steps = {line: {ways[0].steps[part] for part in line.parts} for line in lines}
+    steps = {line: ways[0].steps_of(line) for line in lines}
     most = {line: max(way.earned(line) for way in ways) for line in lines}
 
     def known(line: Line, way: Awarding) -> bool:
@@ -169,15 +171,13 @@ def _best(ways: Sequence[Awarding]) -> Mapping[Line, Awarding]:
         after = (other for other in lines if any(steps[line] & script.depends(d[name]) for name in steps[other]))
         return all(way.earned(other) == most[other] for other in after)
 
-    mixed = {line: max((w for w in ways if known(line, w)), key=lambda w: w.earned(line)) for line in lines}
-    whole = [dict.fromkeys(lines, way) for way in ways]
-    return max(mixed, *whole, key=lambda chosen: sum(way.earned(line) for line, way in chosen.items()))
+    return {line: max((w for w in ways if known(line, w)), key=lambda w: w.earned(line)) for line in lines}
 
 
 def _together(ways: Sequence[Awarding], best: Mapping[Line, Awarding]) -> Awarded:
     """Every line as in the way that earns it most; what was left out there keeps the verdicts on what was written."""
     written = ways[0]
-    way_of = {written.steps[part]: way for line, way in best.items() for part in line.parts}
+    way_of = {step: way for line, way in best.items() for step in written.steps_of(line)}
     judged: dict[Place, Judged] = {}
     source: dict[Place, Awarding] = {}
     for step in written.trace.script.d:

@@ -9,23 +9,22 @@ from symattn.derivation.ops import Mask
 from symattn.derivation.ops.attention import Keep
 from symattn.exact import Value, decide
 from symattn.marking.attempt import Attempt, Entry, Grid, Shaded
+from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.script import Script, values_of
 from symattn.marking.marker.trace import Trace
 from symattn.teaching.question import CellsAnswer, MatrixAnswer, Part, Question
 
 
-def under_own_mask(trace: Trace, question: Question, attempt: Attempt) -> Script:
-    """The script as it follows best: from the mask of the question, or from one that the student gave otherwise."""
-    best = trace
-    for step in trace.script.d:
-        if isinstance(step.op, Mask) and step.name not in trace.script.asked and best.wrong:
-            scores = trace.script.d.value(step.operands[0].name)
+def under_own_mask(script: Script, policy: Policy, question: Question, attempt: Attempt) -> Script:
+    """The script as most of it follows: from the mask of the question, or from one that the student gave otherwise."""
+    scripts = [script]
+    for step in script.d:
+        if isinstance(step.op, Mask) and step.name not in script.asked:
+            scores = values_of(script.d.value(step.operands[0].name))
             for keep in _own_masks(question, attempt, step.op):
-                masked = replace(step.op, keep=keep).apply(values_of(scores))
-                script = replace(trace.script, elsewhere={**trace.script.elsewhere, step.name: masked})
-                other = Trace(script, trace.policy, limit=best.wrong)
-                best = best if other.hopeless or other.wrong >= best.wrong else other
-    return best.script
+                masked = replace(step.op, keep=keep).apply(scores)
+                scripts.append(replace(script, elsewhere={**script.elsewhere, step.name: masked}))
+    return min(scripts, key=lambda one: Trace(one, policy).wrong) if scripts[1:] else script
 
 
 def _own_masks(question: Question, attempt: Attempt, mask: Mask) -> Iterator[Keep]:
