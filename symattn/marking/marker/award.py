@@ -58,6 +58,10 @@ class Awarding:
     def steps_of(self, line: Line) -> set[str]:
         return {self.steps[part] for part in line.parts}
 
+    def blames(self, line: Line) -> bool:
+        """Whether a wrong method is charged to a line."""
+        return self._blamed(line) is not None or self._repeated(line)
+
     def part_of(self, step: str) -> str:
         """The part that asks for a step; the step's own name if none does."""
         return next((part for part, own in self.steps.items() if own == step), step)

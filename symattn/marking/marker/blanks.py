@@ -24,7 +24,7 @@ from symattn.marking.marker.script import Script, values_of
 from symattn.marking.marker.trace import Judged, Mistake, Place, Trace
 from symattn.teaching.question import total
 
-MOST_WAYS = 3
+MOST_WAYS = 4
 """Ways of leaving lines out that are marked in full, the most promising first."""
 
 MOST_TOGETHER = 6
@@ -96,8 +96,9 @@ def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
     """The script with doubtful lines left out, in the ways that may earn more."""
     open_lines = [line for line in written.lines if written.earned(line) < total(line.marks)]
     trace = written.trace
-    doubtful = [name for name in trace.script.written if _doubtful(trace, name)] if open_lines else []
-    doubtful.sort(key=[step.name for step in trace.script.d].index)
+    used = {operand.name for step in trace.script.d for operand in step.operands}
+    own = [step.name for step in trace.script.d if step.name in trace.script.written and step.name in used]
+    doubtful = [name for name in own if _doubtful(trace, name)] if open_lines else []
     runs = [doubtful[i:k] for i in range(len(doubtful)) for k in range(i + 1, len(doubtful) + 1)]
     if len(doubtful) > MOST_TOGETHER:
         runs = [doubtful, *([name] for name in doubtful)]
@@ -158,7 +159,8 @@ def _wrong(trace: Trace, but: Sequence[str]) -> int:
 def _best(ways: Sequence[Awarding]) -> Mapping[Line, Awarding]:
     """The way that every line is marked in; as it was written where that earns as much.
 
-    A line that was left out is not known by lines after it for which following from what was written earns more.
+    A line that was left out is not known by lines after it for which following from what was written earns more; nor
+    is a wrong method mended by entries of it that happen to be right.
     """
     lines, d = ways[0].lines, ways[0].trace.script.d
     steps = {line: ways[0].steps_of(line) for line in lines}
@@ -168,6 +170,8 @@ def _best(ways: Sequence[Awarding]) -> Mapping[Line, Awarding]:
         script = way.trace.script
         if all(script.written.get(name) == ways[0].trace.script.written.get(name) for name in steps[line]):
             return True
+        if ways[0].blames(line) and not all(map(way.trace.accepts_all_of, steps[line])):
+            return False
         after = (other for other in lines if any(steps[line] & script.depends(d[name]) for name in steps[other]))
         return all(way.earned(other) == most[other] for other in after)
 

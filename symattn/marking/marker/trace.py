@@ -66,7 +66,8 @@ class Judged:
 
 @dataclass
 class Mistake:
-    """An event as it is found: `charged` are the steps that it is charged to, the first one first."""
+    """An event as it is found: `charged` are the steps that it is charged to, the first one first; `spoilt` are steps
+    that were left out and are wrong as well, if it was made."""
 
     number: int
     shown: str
@@ -74,6 +75,7 @@ class Mistake:
     kind: Kind
     candidates: list[Candidate]
     entries: list[Place] = field(default_factory=list)
+    spoilt: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -404,7 +406,7 @@ class Trace:
 
         One wrong entry among several that rest on it is a mistake of its own, recognised or not.
         """
-        if any(step.name in mistake.charged for mistake in self.mistakes):
+        if any(step.name in mistake.charged or step.name in mistake.spoilt for mistake in self.mistakes):
             return False
         resting = list(self._resting(step, i, j))
         astray = sum(1 for place in resting if not self._rightly_begun(place))
