@@ -6,7 +6,7 @@ rounded, and as anything that it may have been rounded from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -70,7 +70,8 @@ class Judged:
 
 @dataclass
 class Mistake:
-    """An event as it is found: `charged` are the steps that it is charged to, the first one first."""
+    """An event as it is found: `charged` are the steps that it is charged to, the first one first; `spoilt` are steps
+    that were left out and are wrong as well, if it was made."""
 
     number: int
     shown: str
@@ -78,6 +79,7 @@ class Mistake:
     kind: Kind
     candidates: list[Candidate]
     entries: list[Place] = field(default_factory=list)
+    spoilt: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -166,6 +168,9 @@ class Trace:
     # -- one step
 
     def _walk(self, step: Step) -> None:
+        if step.name in self.script.elsewhere:
+            self.carried[step.name] = self.unrounded[step.name] = self.script.elsewhere[step.name]
+            return
         follows, before_rounding = self.follows(step, self.carried), self.follows(step, self.unrounded)
         grid = self.script.written.get(step.name)
         if grid is None:
@@ -239,8 +244,12 @@ class Trace:
         try:
             matrices = [values_of(operand.of(world[operand.name])) for operand in step.operands]
             step.op.shape(*(m.shape for m in matrices))
-            if isinstance(step.op, Softmax) and not may_be_raised(step.op, matrices[0]):
-                return None
+            if isinstance(step.op, Softmax):
+                [scores] = matrices
+                right = values_of(step.operands[0].of(self.script.d.value(step.operands[0].name)))
+                matrices = [_raisable(step.op, scores, right)]
+                if not may_be_raised(step.op, matrices[0]):
+                    return None
             return step.op.apply(*matrices)
         except (InputError, UndecidedError, IndexError):  # other shapes, or not defined for these values
             return None
@@ -435,7 +444,7 @@ class Trace:
 
         One wrong entry among several that rest on it is a mistake of its own, recognised or not.
         """
-        if any(step.name in mistake.charged for mistake in self.mistakes):
+        if any(step.name in mistake.charged or step.name in mistake.spoilt for mistake in self.mistakes):
             return False
         resting = list(self._resting(step, i, j))
         astray = sum(1 for place in resting if not self._rightly_begun(place))
@@ -443,12 +452,12 @@ class Trace:
         return bool(resting) and (astray == 0 or (astray == 1 < len(resting) and written))
 
     def _rightly_begun(self, place: Place) -> bool:
-        """Whether an entry shows that what it rests on was right: right, or spoilt by a mistake made there."""
+        """Whether an entry shows that what it rests on was right: right, or spoilt by a wrong method there."""
         judged = self.judged.get(place)
         if judged is None or judged.event is None:
             return judged is not None and judged.accepted
         mistake = self.mistakes[judged.event]
-        return judged.accepted or (mistake.kind in ("misconception", "slip") and mistake.charged[0] == place[0])
+        return judged.accepted or (mistake.kind == "misconception" and mistake.charged[0] == place[0])
 
     def _resting(self, step: Step, i: int, j: int) -> Iterator[Place]:
         """The entries of later steps that are worked out from entry (i, j), two steps left out at most."""
@@ -492,6 +501,21 @@ def rests(step: Step, position: int, i: int, j: int) -> Iterator[Cell]:
         case _:
             if r < rows and c < columns:
                 yield r, c
+
+
+def _raisable(softmax: Softmax, scores: Matrix, right: Matrix) -> Matrix:
+    """Scores with the right ones for every token that has no weights: that sees nothing, or has too large a score."""
+    if softmax.along == "columns":
+        return _raisable(replace(softmax, along="rows"), scores.T, right.T).T
+    if scores.shape != right.shape:
+        return scores
+    rows = [row if _has_weights(softmax, row) else other for row, other in zip(scores.rows, right.rows, strict=True)]
+    return Matrix.of(rows)
+
+
+def _has_weights(softmax: Softmax, row: Sequence[Value]) -> bool:
+    seen = softmax.empty != "undefined" or any(x is not NEGATIVE_INFINITY for x in row)
+    return seen and may_be_raised(softmax, Matrix.of([row]))
 
 
 def may_be_raised(softmax: Softmax, scores: Matrix) -> bool:
