@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions import misconception
 from symattn.derivation.ops.turning import turned
 from symattn.exact import Matrix, Value
-from symattn.foundation.languages import message, sentences
+from symattn.foundation.languages import Message, message, sentences
 from symattn.marking.attempt import BLANK, Attempt, Grid, Said, Unreadable
 from symattn.marking.marker.answers import mark_answer
 from symattn.marking.marker.award import Awarding
@@ -207,6 +207,9 @@ class Sitting:
             (self._part(step), *self._place(trace, step, i, j, transposed)) for step, i, j in mistake.entries
         )
         candidates = tuple(sorted(mistake.candidates, key=_likelihood))
+        if mistake.in_part:
+            says = _only_in([(i, j) for _, i, j in entries])
+            candidates = tuple(replace(c, says=says) if c.kind == "misconception" else c for c in mistake.candidates)
         return Event(first + number, self._part(mistake.shown), mistake.charged[0], mistake.kind, candidates, entries)
 
     def _misread(self, reading: Reading, number: int, policy: Policy) -> tuple[Event, Notice]:
@@ -239,6 +242,16 @@ class Sitting:
                             row=i + 1, column=j + 1, complaint=entry.complaint,
                         )  # fmt: skip
                         yield Notice(part, "reading", says)
+
+
+def _only_in(cells: Sequence[Cell]) -> Message:
+    """Where alone something was done otherwise."""
+    rows, columns = ({c[k] for c in cells} for k in (0, 1))
+    if len(rows) == 1:
+        return message("in row {row} only", row=rows.pop() + 1)
+    if len(columns) == 1:
+        return message("in column {column} only", column=columns.pop() + 1)
+    return message("not in all rows and columns")
 
 
 def _likelihood(candidate: Candidate) -> int:

@@ -66,7 +66,10 @@ class Judged:
 
 @dataclass
 class Mistake:
-    """An event as it is found: `charged` are the steps that it is charged to, the first one first."""
+    """An event as it is found: `charged` are the steps that it is charged to, the first one first.
+
+    A misconception may explain it in some rows or columns only, `in_part`.
+    """
 
     number: int
     shown: str
@@ -74,6 +77,7 @@ class Mistake:
     kind: Kind
     candidates: list[Candidate]
     entries: list[Place] = field(default_factory=list)
+    in_part: bool = False
 
 
 @dataclass(frozen=True)
