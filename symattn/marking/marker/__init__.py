@@ -129,8 +129,10 @@ class Sitting:
         for step, grid in self.attempt.more.items():
             if step in d and step not in d.givens and step not in written and not grid.empty:
                 written[step] = grid if self.upright else grid.T
-        if self.blanks:  # what is not blank was printed
-            for line in d:
+        if self.blanks:  # what has boxes and is not blank was printed
+            assert self.question.problem is not None
+            boxed = {step.name for step in self.question.problem.asked_steps}
+            for line in (line for line in d if line.name in boxed):
                 rows, columns = values_of(line.result).shape
                 blank = {c if self.upright else c[::-1] for c in self.blanks.get(line.name, ())}
                 everything = frozenset((i, j) for i in range(rows) for j in range(columns))
@@ -149,11 +151,11 @@ class Sitting:
     def marked(self, policy: Policy, lines: tuple[Line, ...], first_event: int) -> Report:
         """The verdicts, events and marks of these parts."""
         script = self.script()
-        chosen, meant = understood(script, policy)
+        diagnosis, meant = understood(script, policy)
         own = tuple(line for line in lines if line.parts[0] in self.steps)
-        trace, given, notices = self._awarded(chosen, policy, own)
+        trace, given, notices = self._awarded(diagnosis, policy, own)
         if trace.disagrees:  # a mistake in a line that was left out, or in one that was written: in doubt the milder
-            other = self._awarded(chosen, policy, own, as_written=True)
+            other = self._awarded(diagnosed(diagnosis.script, policy, as_written=True), policy, own)
             if sum(g.given for g in other[1]) > sum(g.given for g in given):
                 trace, given, notices = other
         transposed = any(reading.kind == "layout" for reading in meant)
@@ -171,9 +173,8 @@ class Sitting:
         return Report(self.question, self.attempt, policy, verdicts, tuple(events), tuple(given), tuple(notices))
 
     def _awarded(
-        self, script: Script, policy: Policy, lines: tuple[Line, ...], as_written: bool = False
+        self, trace: Diagnosis, policy: Policy, lines: tuple[Line, ...]
     ) -> tuple[Diagnosis, list[Given], list[Notice]]:
-        trace = diagnosed(script, policy, as_written)
         return trace, *Awarding(trace, policy, lines, self.steps, self.attempt.methods).marks()
 
     def _part(self, step: str) -> str:
@@ -268,10 +269,9 @@ def _plain(value: object) -> str:
     return str(value).replace("-", "−")
 
 
-def _one_misconception(trace: Trace) -> bool:
+def _one_misconception(found: Diagnosis) -> bool:
     """Whether a single misconception explains everything: then that is what it was."""
-    mistakes = diagnosed(trace.script, trace.policy).mistakes
-    return len(mistakes) == 1 and mistakes[0].kind == "misconception"
+    return len(found.mistakes) == 1 and found.mistakes[0].kind == "misconception"
 
 
 def _with_numbers(d: Derivation) -> Derivation:
@@ -320,13 +320,14 @@ def _where(question: Question, part: Part) -> tuple[Derivation, str] | None:
     return (d, step) if any(s.name == step and isinstance(s.result, Matrix) for s in d) else None
 
 
-def understood(script: Script, policy: Policy) -> tuple[Script, tuple[Reading, ...]]:
-    """The script as it is meant: in its own layout, by its own method, on the numbers that were read."""
+def understood(script: Script, policy: Policy) -> tuple[Diagnosis, tuple[Reading, ...]]:
+    """The script as it is meant, diagnosed: in its own layout, by its own method, on the numbers that were read."""
     meant: list[Reading] = []
-    trace = Trace(script, policy)
+    found = diagnosed(script, policy)
     for _ in range(MOST_READINGS):
-        if not trace.wrong or _one_misconception(trace):
+        if not found.wrong or _one_misconception(found):
             break
+        trace = Trace(found.script, policy)
         best: tuple[Trace, Reading] | None = None
         for reading in readings(trace):
             limit = (best[0] if best else trace).wrong - 1
@@ -335,9 +336,9 @@ def understood(script: Script, policy: Policy) -> tuple[Script, tuple[Reading, .
                 best = (other, reading)
         if best is None:
             break
-        trace = best[0]
+        found = diagnosed(best[0].script, policy)
         meant.append(best[1])
-    return trace.script, tuple(meant)
+    return found, tuple(meant)
 
 
 __all__ = ["POLICIES", "Policy", "Report", "Scheme", "mark", "policy", "read_scheme"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.misconceptions import (
@@ -71,10 +72,17 @@ class Lines:
 
     def __init__(self, own: Derivation) -> None:
         self.own = own
-        self.laid = MatrixwiseDerivation(own).rows
-        softmax = next((step for step in self.laid if isinstance(step.op, Softmax)), None)
-        self.scores = values_of(self.laid.value(softmax.operands[0].name)) if softmax else None
         self._rewritten: dict[str, Rewritten] = {}
+
+    @cached_property
+    def laid(self) -> Derivation:
+        return MatrixwiseDerivation(self.own).rows
+
+    @cached_property
+    def scores(self) -> Matrix | None:
+        """What the first softmax is taken of."""
+        softmax = next((step for step in self.laid if isinstance(step.op, Softmax)), None)
+        return values_of(self.laid.value(softmax.operands[0].name)) if softmax else None
 
     def named(self, step: Step) -> str | None:
         """What the step is called where all is laid out matrix by matrix."""
@@ -129,14 +137,18 @@ class Diagnosis(Trace):
         policy: Policy,
         excluded: frozenset[tuple[str, str]] = frozenset(),
         as_written: bool = False,
+        key: Lines | None = None,
     ) -> None:
         """`excluded` are explanations that later lines speak against, each with the step that it was thought of at.
 
         Of several explanations, the likeliest is charged; `as_written`, one that is charged to a line that was written.
+        `key` is the script's derivation laid out, if somebody has it.
         """
         self.excluded, self.dismissed, self.misjudged = excluded, set(excluded), False
         self.as_written, self.disagrees = as_written, False
         self._seen: dict[str, Sequence[Lines]] = {}
+        self._key = key or Lines(script.d)
+        self._parts: dict[str, frozenset[str]] = {}
         self._assumed: set[str] = set()  # steps left out, carried on as somebody with a misconception has them
         super().__init__(script, policy)
 
@@ -257,7 +269,7 @@ class Diagnosis(Trace):
     def _tried(self, id: str, step: Step, grid: Grid) -> Fit | None:
         """What somebody with the misconception writes in a line; None if it changes nothing, or not the shape."""
         m, best = misconception(id), None
-        for lines in self._worlds(step):
+        for lines in self._worlds(step) if self._has_a_part(step, id) else ():
             charged, changes = self._changes(lines, step, m)
             value = lines.given_by(step, changes) if charged else None
             if value is None or value.shape != grid.shape:
@@ -268,6 +280,15 @@ class Diagnosis(Trace):
             if best is None or (len(rejected), len(strained)) < (len(best.rejected), len(best.strained)):
                 best = Fit(m, value, charged, rejected, strained)
         return best
+
+    def _has_a_part(self, step: Step, id: str) -> bool:
+        """Whether a misconception changes a step, or one that was left out before it, at all."""
+        if step.name not in self._parts:
+            names = {self._key.named(place) for place in (*self.script.left_out(step), step)}
+            self._parts[step.name] = frozenset(
+                m.id for m in misconceptions().values() if not names.isdisjoint(self._key.rewritten(m))
+            )
+        return id in self._parts[step.name]
 
     def _changes(self, lines: Lines, step: Step, m: Misconception) -> tuple[str, Rewritten]:
         """The step that the misconception would be charged to, "" if it has no part here, and what it changes there."""
@@ -471,7 +492,8 @@ class Diagnosis(Trace):
         name = lines.named(step)
         if not self.script.left_out(step) or name is None:
             return []
-        listed = [(m, *self._changes(lines, step, m)) for m in misconceptions().values()]
+        likely = [m for m in misconceptions().values() if self._has_a_part(step, m.id)]
+        listed = [(m, *self._changes(lines, step, m)) for m in likely]
         before = [(m, charged, c) for m, charged, c in listed if charged and name not in c]
         here = [(m, charged, c) for m, charged, c in listed if charged == step.name]
         for first, charged, changes in sorted(before, key=lambda x: PRIOR[x[0].prior]):
@@ -507,11 +529,12 @@ class Diagnosis(Trace):
 
 def diagnosed(script: Script, policy: Policy, as_written: bool = False) -> Diagnosis:
     """The diagnosis of a script.  Where a line speaks against what was thought likeliest before, it starts again."""
-    trace = Diagnosis(script, policy, as_written=as_written)
+    key = Lines(script.d)
+    trace = Diagnosis(script, policy, as_written=as_written, key=key)
     for _ in range(MOST_ATTEMPTS):
         if not trace.misjudged:
             break
-        trace = Diagnosis(script, policy, frozenset(trace.dismissed), as_written)
+        trace = Diagnosis(script, policy, frozenset(trace.dismissed), as_written, key)
     return trace
 
 
