@@ -158,6 +158,8 @@ class Slipping(Algebra[Varied]):
         found = self._made("product", factors, lambda: _short("·".join(map(_factor, factors)), found), True)
         for k in range(len(factors) if len(factors) > 1 else 0):
             self._factor_slip(found, factors, k)
+        if len(factors) == 2 and not found.rational:
+            self._slip(found, "A5", sum(x.near for x in factors), lambda: _total(factors), lambda: _added_up(factors))
         if len(factors) == 2 and found.rational:
             for id, value, taken in _times(factors[0].exact(), factors[1].exact()):
                 says = partial(message, "{product} was taken as {taken}", product=found.text(), taken=taken)
@@ -181,6 +183,10 @@ class Slipping(Algebra[Varied]):
         self._slip(
             found, "A17", x.near * y.near, lambda: x.exact() * y.exact(),
             lambda: message("it was multiplied by {divisor} instead of divided", divisor=divisor()),
+        )  # fmt: skip
+        self._slip(
+            found, "A16", _reciprocal(y.near), lambda: VALUES.quotient(1, y.exact()),
+            lambda: message("{numerator} above the line was left out", numerator=x.text()), "above",
         )  # fmt: skip
         near = y.near / x.near if x.near else math.inf
         self._slip(
@@ -358,6 +364,11 @@ def _same(value: Value) -> Value:
 
 def _taken_for_largest(x: Varied) -> Message:
     return message("{term} was taken for the largest", term=x.text())
+
+
+def _added_up(factors: Sequence[Varied]) -> Message:
+    taken = " + ".join(map(_factor, factors))
+    return message("{product} was taken as {taken}", product="·".join(map(_factor, factors)), taken=taken)
 
 
 def _said_so(says: Message) -> Message:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.misconceptions import (
@@ -24,7 +25,7 @@ from symattn.derivation.misconceptions.base import MatrixwiseDerivation, Rewritt
 from symattn.derivation.misconceptions.varied import Cause
 from symattn.derivation.ops import Softmax
 from symattn.errors import InputError, UndecidedError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, has_symbols, largest_remainder
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, has_symbols, largest_remainder
 from symattn.exact.approximate import approximate
 from symattn.marking.attempt import Entry, Grid
 from symattn.marking.marker.policy import Policy
@@ -43,6 +44,12 @@ LONGEST_GAP = 2
 
 MOST_ATTEMPTS = 4
 """Diagnoses from the start, each without what later lines spoke against in those before."""
+
+LOOSE = 4
+"""A wrong entry may be so many of its last places off what explains it where numbers were rounded before."""
+
+SAME = 1e-8
+"""Or differ from it by so much of its size: with a dozen places, more of the last ones are lost on the way."""
 
 NEAR = 1e-6
 """Slips that lead farther away than this are not compared exactly; the error of floats is far smaller."""
@@ -65,6 +72,20 @@ class Fit:
     rejected: tuple[Cell, ...]
     strained: tuple[Cell, ...] = ()
     also: Misconception | None = None
+
+
+Slips = list[tuple[list[Cell], list[Candidate]]]
+"""Wrong entries that one slip explains, with the slips that may have been made."""
+
+
+class Explanations(NamedTuple):
+    """The misconceptions that give every entry of a line, those that give all but one that is wrong, those that give
+    all that is wrong in some rows or columns and not in the others, and slips; the likeliest first."""
+
+    fits: list[Fit]
+    nearly: list[Fit]
+    partly: list[Fit]
+    slipped: Slips
 
 
 class Lines:
@@ -147,6 +168,7 @@ class Diagnosis(Trace):
         self.excluded, self.dismissed, self.misjudged = excluded, set(excluded), False
         self.as_written, self.disagrees = as_written, False
         self._seen: dict[str, Sequence[Lines]] = {}
+        self._loose = False
         self._key = key or Lines(script.d)
         self._parts: dict[str, frozenset[str]] = {}
         self._assumed: set[str] = set()  # steps left out, carried on as somebody with a misconception has them
@@ -155,25 +177,50 @@ class Diagnosis(Trace):
     # -- what is asked of a trace
 
     def explain(self, step: Step, grid: Grid, wrong: list[Cell]) -> None:
-        if self._continued(step, grid, wrong):
-            return
+        """First what gives the very entries; where numbers were rounded before, then what comes as near as that may."""
+        for loose in (False, True) if self._rounded_before(step) else (False,):
+            self._loose = loose
+            if self._continued(step, grid, wrong):
+                break
+            found = self._explanations(step, grid, wrong)
+            if self._explained_by_one(step, wrong, found):
+                break
+        else:
+            self._explained_by_several(step, grid, wrong, found)
+        self._loose = False
+
+    def _explanations(self, step: Step, grid: Grid, wrong: list[Cell]) -> Explanations:
         fits, nearly, partly = self._fits(step, grid, wrong)
         written = sum(1 for _ in self._readable(step, grid))
         single = len(wrong) == 1 and written > 1 and step.name not in self.misshapen
         slipped = self._slipped(step, grid, wrong) if single or not fits else []
-        if fits and not (single and slipped):
-            self._charge(step, wrong, fits)
-        elif partly or (len(slipped) == 1 and not single and slipped[0][0] == list(wrong)):
-            self._charge_in_part(step, wrong, partly, slipped)
-        elif nearly and not fits:
-            self._charge(step, [c for c in wrong if c not in nearly[0].rejected], nearly)
-            [odd] = nearly[0].rejected
+        return Explanations(fits, nearly, partly, slipped)
+
+    def _explained_by_one(self, step: Step, wrong: list[Cell], found: Explanations) -> bool:
+        """Whether one cause explains everything; then it is charged."""
+        slips = found.slipped[0][1] if len(found.slipped) == 1 and len(found.slipped[0][0]) == len(wrong) else []
+        if found.fits and slips:
+            others = [Candidate("misconception", fit.misconception.id) for fit in found.fits]
+            self._record(step, "slip", [*slips, *others], wrong, [step.name])
+        elif found.fits:
+            self._charge(step, wrong, found.fits)
+        elif found.partly and all(fit.misconception.id in ROUNDING for fit in found.partly):
+            self._charge(step, wrong, found.partly)
+        elif found.partly or slips:
+            self._charge_in_part(step, wrong, found.partly, slips)
+        else:
+            return False
+        return True
+
+    def _explained_by_several(self, step: Step, grid: Grid, wrong: list[Cell], found: Explanations) -> None:
+        if found.nearly:
+            self._charge(step, [c for c in wrong if c not in found.nearly[0].rejected], found.nearly)
+            [odd] = found.nearly[0].rejected
             self._record(step, "slip", [], [odd], [step.name])
-        elif slipped:
-            others = [Candidate("misconception", fit.misconception.id) for fit in fits]
+        elif found.slipped:
             left = set(wrong)
-            for cells, candidates in slipped:
-                self._record(step, "slip", [*candidates, *others], cells, [step.name])
+            for cells, candidates in found.slipped:
+                self._record(step, "slip", candidates, cells, [step.name])
                 left -= set(cells)
             if left:
                 self._record(step, "unknown", [], sorted(left), [step.name])
@@ -185,11 +232,13 @@ class Diagnosis(Trace):
 
     def settle(self, step: Step, grid: Grid) -> None:
         """Explanations of earlier mistakes that this line contradicts are dropped, as long as one is left."""
+        self._loose = True
         for mistake in self.mistakes:
             if len(mistake.candidates) == 1 or mistake.shown == step.name or mistake.in_part:
                 continue
             if kept := [c for c in mistake.candidates if not self._contradicted(c, step, grid)]:
                 self._keep(mistake, kept)
+        self._loose = False
 
     # -- mistakes made before, going on
 
@@ -235,8 +284,7 @@ class Diagnosis(Trace):
     # -- misconceptions
 
     def _fits(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> tuple[list[Fit], list[Fit], list[Fit]]:
-        """The misconceptions that give every entry of a line, those that give all but one that is wrong, and those that
-        give all that is wrong, in some rows or columns and not in the others; the likeliest first."""
+        """The misconceptions that explain a line wholly, all but one entry, or partly: see `Explanations`."""
         fits: list[Fit] = []
         nearly: list[Fit] = []
         partly: list[Fit] = []
@@ -248,7 +296,7 @@ class Diagnosis(Trace):
                 fits.append(fit)
             elif step.name in self.misshapen or len(explained) < 2:
                 continue
-            elif _in_part(fit, wrong) and m.id not in ROUNDING and fit.charged == step.name:
+            elif _in_part(fit, wrong) and fit.charged == step.name:
                 partly.append(fit)
             elif len(fit.rejected) == 1:
                 nearly.append(fit)
@@ -328,7 +376,18 @@ class Diagnosis(Trace):
 
     def _rejected(self, step: Step, grid: Grid, value: Matrix) -> list[Cell]:
         """The entries that were written and cannot stand for what they should be."""
-        return [(i, j) for i, j, entry in self._readable(step, grid) if not self.accepts(entry, value[i, j])[0]]
+        return [(i, j) for i, j, entry in self._readable(step, grid) if not self._explains(value[i, j], entry)]
+
+    def _explains(self, value: Value, entry: Entry) -> bool:
+        """Whether an entry may stand for a value that a mistake leads to."""
+        if self.accepts(entry, value)[0]:
+            return True
+        if not self._loose or entry.unit is None or entry.value is None or value is NEGATIVE_INFINITY:
+            return False
+        if entry.value is NEGATIVE_INFINITY or has_symbols(value):
+            return False
+        own = approximate(entry.value)
+        return abs(approximate(value) - own) <= max(LOOSE * entry.unit, SAME * max(1, abs(own)))
 
     def _readable(self, step: Step, grid: Grid) -> Iterator[tuple[int, int, Entry]]:
         printed = self.script.printed.get(step.name, frozenset())
@@ -372,17 +431,12 @@ class Diagnosis(Trace):
             self._assume(step, best.misconception)
 
     def _charge_in_part(
-        self,
-        step: Step,
-        wrong: Sequence[Cell],
-        fits: Sequence[Fit],
-        slipped: Sequence[tuple[list[Cell], list[Candidate]]],
+        self, step: Step, wrong: Sequence[Cell], fits: Sequence[Fit], slips: Sequence[Candidate]
     ) -> None:
         """One event for what is wrong in some rows or columns by one cause: a misconception, or a slip that spoils all.
 
         Whoever has the other rows right knows how it is done: that is a slip, whatever led to it.
         """
-        slips = slipped[0][1] if len(slipped) == 1 and len(slipped[0][0]) == len(wrong) else []
         beliefs = [Candidate("misconception", fit.misconception.id) for fit in fits]
         self._record(step, "slip", [*beliefs, *slips], wrong, [step.name])
         self.mistakes[-1].in_part = bool(beliefs)
@@ -414,7 +468,7 @@ class Diagnosis(Trace):
 
     # -- slips
 
-    def _slipped(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> list[tuple[list[Cell], list[Candidate]]]:
+    def _slipped(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> Slips:
         """Wrong entries with the slips that explain them: first what spoils several at once, then one by one."""
         if step.name in self.misshapen:
             return []
@@ -424,7 +478,7 @@ class Diagnosis(Trace):
         if not fitting:  # nothing to compare entries with
             return []
         left = [c for c in wrong if c in entries and entries[c].value not in (None, NEGATIVE_INFINITY)]
-        found: list[tuple[list[Cell], list[Candidate]]] = []
+        found: Slips = []
         shared: dict[tuple[Cell, ...], list[Slipped]] = {}
         listed: dict[Cell, list[Slipped]] = {}
         for own in fitting:
@@ -447,18 +501,27 @@ class Diagnosis(Trace):
                 found.append((list(together), _candidates(shared[together])))
                 left = [c for c in left if c not in together]
         found += [([c], _candidates(listed[c])) for c in left if c in listed]
+        self.meant |= {(step.name, *c): slips[0].value for c, slips in listed.items()}
         return found
 
     def _slips(self, possible: PossibleSlips, i: int, j: int, entry: Entry) -> list[Slipped]:
-        listed = possible.at(i, j, _nearness(entry), entry.unit)
+        listed = possible.at(i, j, self._nearness(entry), entry.unit)
         excluded = {id for step, id in self.excluded if step == possible.name}
-        return [s for s in listed if s.slip.id not in excluded and self.accepts(entry, s.value)[0]]
+        return [s for s in listed if s.slip.id not in excluded and self._explains(s.value, entry)]
+
+    def _nearness(self, entry: Entry) -> Callable[[float], bool]:
+        """Whether a float may be what was written."""
+        if entry.value is None or has_symbols(entry.value) or (entry.reading and entry.reading.alternatives):
+            return lambda x: True
+        own = approximate(entry.value)
+        most = float(entry.unit or 0) * (LOOSE if self._loose else 1) + NEAR * max(1.0, abs(own))
+        return lambda x: abs(x - own) <= most
 
     def _exchanged(
         self, possible: PossibleSlips, entries: Mapping[Cell, Entry], left: Sequence[Cell]
     ) -> tuple[list[Cell], str] | None:
         """The wrong entries that are right in each other's places, and how; None if there are none."""
-        nearness = {c: _nearness(entry) for c, entry in entries.items()}
+        nearness = {c: self._nearness(entry) for c, entry in entries.items()}
         best: tuple[list[Cell], str] | None = None
         for places, says in exchanges(*possible.result.shape):
             spoilt = [c for c in left if c in places]
@@ -466,9 +529,10 @@ class Diagnosis(Trace):
                 continue
             put = {c: possible.result[source] for c, source in places.items() if c in entries}
             if all(nearness[c](approximate(x)) for c, x in put.items() if not has_symbols(x)) and all(
-                self.accepts(entries[c], x)[0] for c, x in put.items()
+                self._explains(x, entries[c]) for c, x in put.items()
             ):
                 best = spoilt, says
+                self.meant |= {(possible.name, *c): put[c] for c in spoilt}
         return best
 
     def _spoilt(
@@ -552,15 +616,6 @@ def _in_part(fit: Fit, wrong: Sequence[Cell]) -> bool:
         return False
     apart = ({c[k] for c in rejected}.isdisjoint(c[k] for c in wrong) for k in (0, 1))
     return len(rejected) == 1 or any(apart)
-
-
-def _nearness(entry: Entry) -> Callable[[float], bool]:
-    """Whether a float may be what was written."""
-    if entry.value is None or has_symbols(entry.value) or (entry.reading and entry.reading.alternatives):
-        return lambda x: True
-    own = approximate(entry.value)
-    most = float(entry.unit or 0) + NEAR * max(1.0, abs(own))
-    return lambda x: abs(x - own) <= most
 
 
 def _by_largest_remainder(grid: Grid, value: Matrix) -> bool:
