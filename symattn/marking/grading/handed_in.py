@@ -184,21 +184,24 @@ def natural(text: str) -> list[tuple[int, int, str, str]]:
 # ------------------------------------------------------------------------------------------------ whose they are
 
 
-def matched(found: Sequence[File], heads: Sequence[Head], papers: Papers) -> list[Handed]:
+def matched(
+    found: Sequence[File], heads: Sequence[Head], papers: Papers, entered: Sequence[Handed] = ()
+) -> list[Handed]:
     """Every file, with its head, and whoever it is from, in the order of the class list, then of the files' names.
 
     Somebody of the class list is told by the names of the file and of its folders: that of the paper, or with the id
     or the name in it.  What is written inside says nothing about whose it is, for anybody can write anything there;
     where it says something else, somebody has to look.  Of several files of one person the last by name is marked, and
-    that is said.
+    that is said; what was `entered` in a table counts before any file.
     """
     handed = [_handed(file, head) for file, head in zip(found, heads, strict=True)]
     if papers.entrants:
         roster = _Roster(papers.entrants, _shared(found))
         handed = _once_each([_on_sheet(roster.owned(one), papers) for one in handed])
+        handed = _entered_first(handed, entered)
         handed.sort(key=lambda one: one.entrant.number if one.entrant else len(papers.entrants) + 1)
     else:
-        handed = _said_if_twice([_on_sheet(one, papers) for one in handed])
+        handed = _said_if_twice([*(_on_sheet(one, papers) for one in handed), *entered])
     return _with_stems(handed)
 
 
@@ -224,7 +227,7 @@ class _Roster:
 
     def __init__(self, entrants: Sequence[Entrant], shared: int) -> None:
         self._shared = shared
-        self._by_id = {_folded(e.id): e for e in entrants}
+        self._by_id = {folded(e.id): e for e in entrants}
         self._by_stem = {e.stem: e for e in entrants}
         names = Counter(_words(e.name) for e in entrants)
         self._by_name = {_words(e.name): e for e in entrants if names[_words(e.name)] == 1 and e.name}
@@ -253,7 +256,7 @@ class _Roster:
                 "class list, and what is written inside does not count."
             )
             return _refused(one, said)
-        inside = self._by_id.get(_folded(one.id))
+        inside = self._by_id.get(folded(one.id))
         if inside and inside is not entrant:
             doubt = message(
                 "The id inside is that of {student}; the file's name says whose it is.", student=_who(inside)
@@ -268,7 +271,7 @@ class _Roster:
         """Whoever's paper has this name; else the one whose id, else the one whose name, stands in it alone."""
         if beginning := self._stem.match(name):
             return self._by_stem[beginning[0]]
-        ids = {self._by_id[found].number: self._by_id[found] for found in self._id.findall(_folded(name))}
+        ids = {self._by_id[found].number: self._by_id[found] for found in self._id.findall(folded(name))}
         if ids:
             return next(iter(ids.values())) if len(ids) == 1 else None
         names = set(self._name.findall(_words(name)))
@@ -281,7 +284,7 @@ _NO_MORE = r"(?![^\W_])"
 
 def _words(text: str) -> str:
     """The words of a text alone: Ada_Lovelace and "ada lovelace" are the same."""
-    return " ".join(re.findall(r"[^\W_]+", _folded(text)))
+    return " ".join(re.findall(r"[^\W_]+", folded(text)))
 
 
 def _any_of(texts: Iterable[str]) -> str:
@@ -347,13 +350,26 @@ def _once_each(handed: Sequence[Handed]) -> list[Handed]:
     return kept
 
 
+def _entered_first(handed: Sequence[Handed], entered: Sequence[Handed]) -> list[Handed]:
+    """The rows of a table, and the files of those who have no row."""
+    files = {one.entrant.number: one.file.path for one in handed if one.entrant}
+    rows = {one.entrant.number for one in entered if one.entrant}
+    said = []
+    for one in entered:
+        if one.entrant and (path := files.get(one.entrant.number)):
+            notice = message("It was entered in the table, and {file} is not marked.", file=path)
+            one = replace(one, notices=(*one.notices, notice))
+        said.append(one)
+    return [*(one for one in handed if not (one.entrant and one.entrant.number in rows)), *said]
+
+
 def _said_if_twice(handed: Sequence[Handed]) -> list[Handed]:
     same: dict[str, list[str]] = {}
     for one in handed:
-        same.setdefault(_folded(one.id), []).append(one.file.path)
+        same.setdefault(folded(one.id), []).append(one.file.path)
     said = []
     for one in handed:
-        others = [path for path in same[_folded(one.id)] if one.id and path != one.file.path]
+        others = [path for path in same[folded(one.id)] if one.id and path != one.file.path]
         if others:
             notice = message("The id {id} is also in {files}.", id=repr(one.id), files=", ".join(others))
             one = replace(one, notices=(*one.notices, notice))
@@ -380,8 +396,8 @@ def _plain(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "", text)[:40] or "unnamed"
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-__all__ = ["RECORDS", "File", "Handed", "Head", "files", "head_without_reading", "matched", "natural"]
+__all__ = ["RECORDS", "File", "Handed", "Head", "files", "folded", "head_without_reading", "matched", "natural"]
