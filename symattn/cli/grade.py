@@ -104,17 +104,19 @@ def grade(
     if table is not None:
         if submissions or entries:
             raise InputError("--table writes an empty table and marks nothing; leave out submissions and --entries.")
-        return _write_table(exam, table, quiet)
+        _write_table(exam, table, quiet)
+        return
     if submissions is None and entries is None:
         raise InputError("There is nothing to mark; SUBMISSIONS, a folder or a zip, or --entries FILE was expected.")
     listed = check_formats(read_list(forms))
     out = folder or Path("output", f"{_exam_name(exam)}-marked")
     readers = READERS if reader == "both" else (cast(Reader, reader),)
     ctx.meta[HOW_TO_GO_ON] = lambda: "The same command continues: what has been marked is kept."
+    ask = _ask if sys.stdin.isatty() and not quiet else None
     book = mark(
-        exam, submissions, entries=entries, ask=_ask if sys.stdin.isatty() and not quiet else None, out=out, policy=policy, scheme=scheme, rounding=decimals, precision_mark=precision_mark,
-        decimal_mark=decimal_mark, forms=listed, look=read_look(look), readers=readers, jobs=jobs,
-        progress=lambda count: progress(count, quiet, "Submissions"),
+        exam, submissions, entries=entries, ask=ask, out=out, policy=policy, scheme=scheme, rounding=decimals,
+        precision_mark=precision_mark, decimal_mark=decimal_mark, forms=listed, look=read_look(look), readers=readers,
+        jobs=jobs, progress=lambda count: progress(count, quiet, "Submissions"),
     )  # fmt: skip
     if not quiet:
         for line in book.replied:

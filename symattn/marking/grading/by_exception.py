@@ -83,13 +83,15 @@ Said = str | Word | Copied
 class Place:
     """One thing that is written: a matrix in boxes, those of `boxes` being asked for, or an answer of another kind.
 
-    Of a matrix, `key` is what the key has; `text` is the answer of another kind.  `derivation` and `step` are what it
-    may follow from.  `inside` is its name in a part that asks for several matrices.
+    Of a matrix, `key` is what the key has; `text` is the answer of another kind.  `shown` is how it is named on the
+    page, `aliases` how it may be called besides.  `derivation` and `step` are what it may follow from.  `inside` is its
+    name in a part that asks for several matrices.
     """
 
     question: int
     part: Part
     name: str
+    shown: frozenset[str]
     aliases: frozenset[str]
     boxes: tuple[Box, ...] = ((0, 0),)
     key: Matrix | None = None
@@ -102,18 +104,9 @@ class Place:
     def shape(self) -> Box:
         return self.key.shape if self.key is not None else (1, 1)
 
-    def box(self, i: int, j: int) -> str:
-        """The name of a box (from 0) as it can be typed."""
-        if self.key is None:
-            return self.name
-        plain = max(self.shape) < 10 and not self.name[-1].isdigit()
-        return f"{self.name}{i + 1}{j + 1}" if plain else f"{self.name}[{i + 1},{j + 1}]"
-
-    def row(self, i: int) -> str:
-        if self.shape[0] == 1:
-            return self.name
-        plain = max(self.shape) < 10 and not self.name[-1].isdigit()
-        return f"{self.name}{i + 1}" if plain else f"{self.name}[{i + 1}]"
+    def called(self, sign: str, fold: bool) -> bool:
+        """Whether it may be called so; in any case, if `fold`."""
+        return any(sign.casefold() == own.casefold() if fold else sign == own for own in self.shown | self.aliases)
 
 
 @dataclass(frozen=True)
@@ -127,14 +120,16 @@ class Target:
     question: int = 0
 
     def __str__(self) -> str:
-        match self.level, self.place:
-            case Level.BOX, Place() as place:
-                return f"{place.name}[{self.row + 1},{self.column + 1}]"
-            case Level.ROW, Place() as place:
-                return f"row {self.row + 1} of {place.name}"
-            case _, Place() as place:
-                return place.name
-        return f"question {self.question + 1}"
+        """A name that can be taken in one way only."""
+        if self.place is None:
+            return f"Q{self.question + 1}"
+        indices = {Level.BOX: f"[{self.row + 1},{self.column + 1}]", Level.ROW: f"[{self.row + 1}]"}
+        return self.place.name + indices.get(self.level, "")
+
+    @property
+    def short(self) -> str:
+        """The same without brackets: S12."""
+        return str(self).replace("[", "").replace(",", "").replace("]", "")
 
 
 @dataclass(frozen=True)
@@ -165,6 +160,11 @@ class Entered:
         self.places = [place for number, question in enumerate(questions) for place in _places(number, question)]
         self._said: dict[tuple[Place, Box], tuple[Level, Said]] = {}
         self._whole: dict[Place, tuple[tuple[str, ...], ...]] = {}  # matrices of another shape
+        for place in self.places:
+            if place.key is not None and any(has_symbols(x) and not _readable(x) for x in place.key):
+                raise InputError(
+                    f"{place.name} has letters in it that cannot be typed; it cannot be entered in a table."
+                )
         self._wrong: dict[int, Derivation] = {}  # by question, what somebody with a misconception works out
 
     # -- saying
@@ -195,7 +195,7 @@ class Entered:
     @property
     def misshapen(self) -> list[str]:
         """The matrices of another shape, from which nothing follows."""
-        return [self.spoken(place, place.name) for place in self._whole]
+        return [self.name(Target(Level.ANSWER, place)) for place in self._whole]
 
     @property
     def boxes(self) -> int:
@@ -216,7 +216,9 @@ class Entered:
         try:
             target = self.target(bare)
         except InputError:
-            nearest = offered(bare, [*self._names(), *misconceptions()], "S12=3, S'=S, blank: A or the like was expected")
+            nearest = offered(
+                bare, [*self._names(), *misconceptions()], "S12=3, S'=S, blank: A or the like was expected"
+            )
             raise InputError(f"{bare!r} says nothing; {nearest}") from None
         raise InputError(f"{bare!r} names {target} and does not say what stands there; {bare}=… was expected.")
 
@@ -235,7 +237,7 @@ class Entered:
         """The places of all tokens for a step that is asked token by token, by the name of the whole: A."""
         number, bare = self._question(name)
         places = [place for place in self.places if number in (None, place.question)]
-        if any(normal(bare) in place.aliases for place in places):
+        if any(place.called(normal(bare), fold=False) for place in places):
             return []
         return [place for place in places if "." in place.name and normal(place.name.partition(".")[0]) == normal(bare)]
 
@@ -275,7 +277,7 @@ class Entered:
                 )
             cells = [[f"({matrix.factor})*({x})" if matrix.factor else x for x in row] for row in matrix.rows]
         if (len(cells), len(cells[0])) != place.shape:
-            self._whole[place] = tuple(tuple(self._number(target, x) for x in row) for row in cells)
+            self._whole[place] = tuple(tuple(self._text(target, x) for x in row) for row in cells)
             return self._set(target, Word(BLANK))
         for i, row in enumerate(cells):
             for j, cell in enumerate(row):
@@ -295,6 +297,10 @@ class Entered:
             raise InputError(f"{target} is {text!r}: {found.complaint}")
         return text
 
+    def _text(self, target: Target, text: str) -> str:
+        said = self._number(target, text)
+        return said if isinstance(said, str) else ""
+
     def _check_text(self, place: Place, text: str) -> None:
         """`InputError` if an answer that is no matrix cannot be read as its part asks."""
         if isinstance(place.part.answer, RubricAnswer):
@@ -310,7 +316,7 @@ class Entered:
     def _source(self, place: Place, text: str) -> str:
         """The matrix that was copied, if a text is the name of one before this one."""
         others = [other for other in self.places if other.question == place.question and other.key is not None]
-        found = next((other for other in others if normal(text) in other.aliases), None)
+        found = next((other for other in others if other.called(normal(text), fold=False)), None)
         given = place.derivation.givens.get(text) if place.derivation else None
         shape = found.shape if found else given.shape if given is not None else None
         if shape is None:
@@ -358,7 +364,8 @@ class Entered:
             d = self._wrong.get(q) or next(p.derivation for p in self.places if p.question == q and p.derivation)
             if (wrong := chosen.on(d)) is not None and not wrong.stopped and wrong.first is not None:
                 found[q] = wrong.derivation
-                if odd := next((p for p in self.places if p.question == q and p.step not in wrong.derivation), None):
+                own = [p for p in self.places if p.question == q and p.derivation]
+                if odd := next((p for p in own if p.step not in wrong.derivation), None):
                     raise InputError(f"{chosen.id} cannot be entered where {odd.name} is asked; type what was written.")
         if not found:
             raise InputError(f"{chosen.id} ({chosen.name}) has no place on this paper.")
@@ -387,22 +394,31 @@ class Entered:
             if 0 <= q < len(self.questions):
                 found[Level.QUESTION, None, 0, 0, q] = Target(Level.QUESTION, question=q)
         if len(found) > 1:  # row 3 of Z is Z.3, where both are asked
-            whole = [target for target in found.values() if target.place and "." not in target.place.name]
-            if len(whole) == 1:
-                return whole[0]
-            several = " or ".join(self._unmistakable(target) for target in list(found.values())[:3])
+            together = [target for target in found.values() if target.place and "." not in target.place.name]
+            if len(together) == 1:
+                return together[0]
+            several = " or ".join(self._in_question(target) for target in list(found.values())[:3])
             raise InputError(f"{shown} can be taken in several ways; {several} was expected.")
         if not found:
             raise InputError(outside[0] if outside else f"there is no box {shown!r}; {offered(bare, self._names())}")
         return next(iter(found.values()))
 
-    def _unmistakable(self, target: Target) -> str:
-        place = target.place
-        if place is None:
-            return f"question {target.question + 1}"
-        name = f"Q{place.question + 1} {place.name}" if len(self.questions) > 1 else place.name
-        index = {Level.BOX: f"[{target.row + 1},{target.column + 1}]", Level.ROW: f"[{target.row + 1}]"}
-        return name + index.get(target.level, "")
+    def name(self, target: Target) -> str:
+        """The shortest name of a target that means nothing else."""
+        short = self._in_question(target, target.short)
+        try:
+            return short if self.target(short) == target else self._in_question(target)
+        except InputError:
+            return self._in_question(target)
+
+    def _in_question(self, target: Target, name: str = "") -> str:
+        """With the question in front, where there are several."""
+        front = f"Q{target.place.question + 1} " if len(self.questions) > 1 and target.place else ""
+        return front + (name or str(target))
+
+    def box(self, place: Place, i: int, j: int) -> str:
+        """The name of a box."""
+        return self.name(Target(Level.BOX, place, i, j) if place.key is not None else Target(Level.ANSWER, place))
 
     def _question(self, name: str) -> tuple[int | None, str]:
         """The question that stands before a name, from 0, and the name: Q2 S12."""
@@ -432,10 +448,6 @@ class Entered:
 
     def _names(self) -> list[str]:
         return [place.name for place in self.places]
-
-    def spoken(self, place: Place, name: str) -> str:
-        """The name of a box as it stands in a list, with the question where there are several."""
-        return f"Q{place.question + 1} {name}" if len(self.questions) > 1 else name
 
     # -- what stands on the paper
 
@@ -531,7 +543,8 @@ class Entered:
         return [self._doubt(place, filled) for place, filled in self._filled.items() if filled.doubtful]
 
     def _doubt(self, place: Place, filled: _Filled) -> Doubt:
-        follows, key = [], []
+        follows: list[str] = []
+        key: list[str] = []
         assert filled.values is not None
         for i in range(place.shape[0]):
             columns = [j for (row, j) in filled.doubtful if row == i]
@@ -539,10 +552,11 @@ class Entered:
             for values, lines in ((filled.values, follows), (None, key)):
                 shown = {j: _shown(values[i, j] if values else filled.doubtful[i, j]) for j in columns}
                 if columns and len(columns) == place.shape[1] == len(asked):
-                    lines.append(f"{self.spoken(place, place.row(i))} = {' '.join(shown.values())}")
+                    row = Target(Level.ROW if place.shape[0] > 1 else Level.ANSWER, place, i)
+                    lines.append(f"{self.name(row)} = {' '.join(shown.values())}")
                 else:
-                    lines += (f"{self.spoken(place, place.box(i, j))} = {x}" for j, x in shown.items())
-        return Doubt(self.spoken(place, place.name), tuple(follows), tuple(key))
+                    lines += (f"{self.box(place, i, j)} = {x}" for j, x in shown.items())
+        return Doubt(self.name(Target(Level.ANSWER, place)), tuple(follows), tuple(key))
 
     def answers(self) -> Json:
         """Everything that stands on the paper, as a file of JSON has it (`submissions.data`)."""
@@ -550,6 +564,7 @@ class Entered:
         for number in range(len(self.questions)):
             answers: dict[str, Json] = {}
             points: dict[str, Json] = {}
+            methods: list[Json] = []
             for place, filled in self._filled.items():
                 if place.question != number:
                     continue
@@ -565,7 +580,9 @@ class Entered:
                     answers[name], points[name] = ON_PAPER, int(text)
                 elif text:
                     answers[name] = text
-            questions[f"q{number + 1}"] = {"answers": answers, "points": points}
+                if text == place.text and any(mark.rule == "reason" for mark in place.part.marks):
+                    methods.append(name)  # as in the key, with its reason
+            questions[f"q{number + 1}"] = {"answers": answers, "points": points, "methods": methods}
         return questions
 
 
@@ -593,11 +610,12 @@ def _meanings(name: str, places: Sequence[Place], fold: bool, outside: list[str]
     """Everything that a name may mean; of names with indices that a matrix has not, `outside` is told why not."""
     name = _LATE_PRIMES.sub(r"\2\1", visible(name).strip().strip("$"))
 
-    def called(text: str) -> Iterator[Place]:
+    def called(text: str) -> list[Place]:
+        """As the page calls it; if it calls several so, those that are called so everywhere."""
         sign = normal(text)
-        for place in places:
-            if sign and (sign in place.aliases or (fold and sign.casefold() in {a.casefold() for a in place.aliases})):
-                yield place
+        shown = [place for place in places if sign and sign in place.shown]
+        own = [place for place in shown if normal(place.name) == sign]
+        return own or shown or [place for place in places if sign and place.called(sign, fold)]
 
     for place in called(name):
         yield Target(Level.ANSWER, place)
@@ -619,7 +637,7 @@ def _meanings(name: str, places: Sequence[Place], fold: bool, outside: list[str]
                 continue
             if (target := _indexed(place, int(first[:4]), other and int(other[:4]))) is not None:
                 yield target
-            elif other is None or place.name[-1:].isdigit() is False:
+            else:
                 rows, columns = place.shape
                 said = f"{place.name} has {rows} row{'s' * (rows > 1)} and {columns} column{'s' * (columns > 1)}"
                 outside.append(f"{said}; {name} is outside.")
@@ -668,7 +686,11 @@ def _size(shape: Sequence[object]) -> str:
 def _typed(x: Value) -> str:
     """A value as it can be typed and read again; a decimal where nobody can type the exact one (2^√2)."""
     text = typed(x)
-    return text if entry(text).readable else decimal_text(x, MANY_PLACES)
+    return text if has_symbols(x) or entry(text).readable else decimal_text(x, MANY_PLACES)
+
+
+def _readable(x: Value) -> bool:
+    return entry(typed(x), symbols=True).readable
 
 
 def _shown(x: Value) -> str:
@@ -703,25 +725,29 @@ def _places(number: int, question: Question) -> Iterator[Place]:
 
 def _of_part(number: int, question: Question, part: Part) -> Iterator[Place]:
     problem, answer = question.problem, part.answer
-    shown = {plain.on_one_line(grid.name) for grid in grids_of(part)}
-    aliases = frozenset(map(normal, {part.name, *shown}))
+    shown = frozenset(normal(plain.on_one_line(grid.name)) for grid in grids_of(part)) or frozenset({normal(part.name)})
+    aliases = frozenset({normal(part.name)})
     match answer:
         case StepAnswer(step) | EntriesAnswer(step) if problem is not None:
             key = matrix_of(problem.derivation, step)
             boxes = answer.cells if isinstance(answer, EntriesAnswer) else _all(key)
-            yield Place(number, part, part.name, aliases | {normal(step)}, boxes, key, "", problem.derivation, step)
+            aliases |= {normal(step)}
+            yield Place(number, part, part.name, shown, aliases, boxes, key, "", problem.derivation, step)
         case MatrixAnswer(value, derivation, step):
-            yield Place(number, part, part.name, aliases, _all(value), value, "", derivation, step)
+            yield Place(number, part, part.name, shown, aliases, _all(value), value, "", derivation, step)
         case PropertyAnswer(model=model):
+            others = [p.answer.model for p in question.parts if p is not part and isinstance(p.answer, PropertyAnswer)]
             for name, matrix in model.items():
-                yield Place(number, part, name, frozenset({normal(name)}), _all(matrix), matrix, inside=name)
+                own = f"{part.name}.{name}" if any(name in other for other in others) else name
+                signs = frozenset({normal(own)})
+                yield Place(number, part, own, signs, signs, _all(matrix), matrix, inside=name)
         case RubricAnswer(points):
-            yield Place(number, part, part.name, aliases, text=str(len(points)))
+            yield Place(number, part, part.name, shown, aliases, text=str(len(points)))
         case FormulaAnswer(value):
-            yield Place(number, part, part.name, aliases, text=_typed(value))
+            yield Place(number, part, part.name, shown, aliases, text=_typed(value))
         case _:
             text = " ".join(text for _, text in answer_entries(answer, problem))
-            yield Place(number, part, part.name, aliases, text=text)
+            yield Place(number, part, part.name, shown, aliases, text=text)
 
 
 def _all(matrix: Matrix) -> tuple[Box, ...]:

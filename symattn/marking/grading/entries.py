@@ -221,9 +221,7 @@ def _handed(path: Path, row: _Row, against: Papers) -> Handed:
         notices.append(says)
     if row.open:
         boxes = "; ".join(line for doubted in row.open for line in doubted.follows)
-        notices.append(
-            message("What follows from the entries was taken to stand on the paper: {boxes}.", boxes=boxes)
-        )
+        notices.append(message("What follows from the entries was taken to stand on the paper: {boxes}.", boxes=boxes))
     return Handed(file, row.sheet, row.name, row.id, row.entrant, row.complaint, doubt, tuple(notices))
 
 
@@ -318,7 +316,7 @@ def _columns(entered: Entered) -> Iterator[tuple[str, tuple[int, ...]]]:
     """The boxes of a paper with their order."""
     for number, place in enumerate(entered.places):
         for i, j in place.boxes:
-            yield entered.spoken(place, place.box(i, j)), (place.question, number, i, j)
+            yield entered.box(place, i, j), (place.question, number, i, j)
 
 
 def in_words(entries: Entries) -> Iterator[str]:
