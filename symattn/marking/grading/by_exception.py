@@ -591,7 +591,7 @@ _ASSIGNED = re.compile(r"([^=:]+?)\s*[=:]\s*(.*)")
 _QUESTION = re.compile(r"[qQ]\s?(\d{1,2})(?:\s*\.\s*|\s+)(?=[^\s=:\d])")
 _QUESTION_ALONE = re.compile(r"[qQ](\d{1,2})\.?")
 _INDEXED = re.compile(r"(?P<name>.*?[^\d\s_,{(\[])(?:_?\{?|\s+)(?P<first>\d+)(?:,(?P<second>\d+))?\}?")
-_BRACKETED = re.compile(r"(?P<name>.+?)_?\s*[\[({]\s*(?P<first>\d+)\s*(?:[,;\s]\s*(?P<second>\d+)\s*)?[\])}]")
+_BRACKETED = re.compile(r"(?P<name>.+?)_?\s*[\[(]\s*(?P<first>\d+)\s*(?:[,;\s]\s*(?P<second>\d+)\s*)?[\])]")
 _LATE_PRIMES = re.compile(r"([_{]*\d[\d,{}]*)(['′’‘´]+)")
 
 

@@ -7,6 +7,7 @@ import io
 import zipfile
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime, time
+from itertools import islice
 from pathlib import Path
 
 from symattn.errors import InputError
@@ -73,8 +74,8 @@ def _of_xlsx(content: bytes) -> Rows:
             if sum(info.file_size for info in archive.infolist()) > LARGEST:
                 raise InputError(f"It unpacks to more than {LARGEST // 2**20} MB.")
         book = load_workbook(io.BytesIO(content), read_only=True)
-        lines = book.worksheets[0].iter_rows(max_row=MOST_ROWS + 1, max_col=MOST_COLUMNS + 1)
-        rows = [[_text(cell) for cell in line] for line in lines]
+        lines = islice(book.worksheets[0].iter_rows(), MOST_ROWS + 1)
+        rows = [[_text(cell) for cell in line[: MOST_COLUMNS + 1]] for line in lines]
     except InputError:
         raise
     except Exception as error:  # openpyxl lets errors of all kinds through
