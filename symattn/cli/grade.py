@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @option("--entries", group=FILES, type=click.Path(path_type=Path), metavar="FILE",
         help="Scripts on paper, entered in a table (.csv, .xlsx); see above.")  # fmt: skip
 @option("--table", group=FILES, type=click.Path(path_type=Path), metavar="FILE",
-        help="Write an empty table for --entries (.csv, .xlsx), a column for each box.")  # fmt: skip
+        help="Write an empty table for --entries, a column for each box.")  # fmt: skip
 @option("--format", "forms", group=FILES, default="pdf", show_default=True, metavar="F,F,…",
         help="Of feedback and summary; see `symattn list formats`.")  # fmt: skip
 @option("--out", "folder", group=FILES, type=click.Path(path_type=Path), metavar="FOLDER",

@@ -138,7 +138,7 @@ def _bounded(found: Iterable[File], source: Path) -> Iterator[File]:
 def _with_submitters(found: Sequence[File]) -> list[File]:
     """The files with whoever Gradescope's list says that they are from, without the list."""
     lists = [file for file in found if PurePosixPath(file.path).name == METADATA]
-    told = {}
+    told: dict[str, tuple[tuple[str, str], ...]] = {}
     for file in lists:
         folder = PurePosixPath(file.path).parent
         told |= {str(folder / name): said for name, said in _submitters(file.data.decode("utf-8", "replace")).items()}
