@@ -195,6 +195,10 @@ NAMED = "S, S', A, Z"
         ("all rihgt", "'all rihgt' says nothing;"),
         ("M1", "M1 ("),
         ("blank: X", "there is no box 'X'"),
+        ("C1; all right", "the rest cannot be as in the key and as somebody with a misconception has it."),
+        ("all right; C1", "the rest cannot be as in the key and as somebody with C1 has it."),
+        ("S=[[1,2],[3,4]]; S12=3", "S has another shape, so S[1,2] cannot be told apart."),
+        ("S12=3; S=[[1,2],[3,4]]", "two things are said of S: 2×2 boxes and others."),
     ],
 )
 def test_what_cannot_be_understood_is_said_in_one_sentence(question, statement, says):
@@ -211,6 +215,28 @@ def test_from_ten_rows_on_digits_need_a_comma():
     paper.say("S1,12=3; S[11,2]=4; S99=5; S[12]=-1 2 3 4 5 6 7 8 9 10 11 12")
     rows = boxes(paper, "S")
     assert (rows[0][11], rows[10][1], rows[8][8], rows[11][0]) == ("3", "4", "5", "-1")
+
+
+def test_what_is_printed_cannot_be_entered():
+    question = hostile.question("type faded", 1)
+    paper = Entered([question])
+    place = next(p for p in paper.places if p.key is not None and 0 < len(p.boxes) < p.shape[0] * p.shape[1])
+    rows, columns = place.shape
+    printed = next((i, j) for i in range(rows) for j in range(columns) if (i, j) not in place.boxes)
+    name = paper.box(place, *printed)
+    for text in ("3", "blank"):
+        with pytest.raises(InputError, match="is printed on the paper; nothing is written there"):
+            paper.say(f"{name} = {text}")
+    i, j = place.boxes[0]
+    paper.say(f"{place.name}[{i + 1}] = {' '.join('7' for row, _ in place.boxes if row == i)}")
+    assert boxes(paper, place.part.name)[i][j] == "7"
+
+
+def test_a_matrix_of_another_shape_is_marked_as_one_and_nothing_follows_from_it(question):
+    paper = entered([question], "S=[[1,-2],[3,4]]")
+    assert (paper.misshapen, paper.doubts) == (["S"], [])
+    assert boxes(paper, "S") == [["1", "-2"], ["3", "4"]]
+    assert [e.kind for r in marked(paper).reports for e in r.events] == ["shape"]
 
 
 def test_token_by_token_the_name_of_the_whole_means_every_token():

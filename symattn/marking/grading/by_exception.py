@@ -16,7 +16,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from functools import cached_property
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions import misconceptions
@@ -47,10 +46,11 @@ from symattn.teaching.question import (
 Box = tuple[int, int]
 KEY, FOLLOWS, BLANK = "key", "follows", "blank"
 WORDS = {
-    **dict.fromkeys(("key", "right", "all right", "all", "correct", "ok", "k", "✓"), KEY),
-    **dict.fromkeys(("follows", "f"), FOLLOWS),
-    **dict.fromkeys(("blank", "nothing", "empty", "b"), BLANK),
+    **dict.fromkeys((KEY, "right", "all right", "all", "correct", "ok", "✓"), KEY),
+    **dict.fromkeys((FOLLOWS,), FOLLOWS),
+    **dict.fromkeys((BLANK, "nothing", "empty"), BLANK),
 }
+LETTERS = {"k": KEY, "f": FOLLOWS, "b": BLANK}
 ON_PAPER = "(on paper)"
 MANY_PLACES = 12  # of a value that nobody can type exactly
 SHOWN_PLACES, LONGEST_SHOWN = 4, 8
@@ -173,19 +173,19 @@ class Entered:
         """Statements; `InputError` says which of them cannot be understood, and why."""
         for statement in _statements(text):
             self._say(statement)
-        self.__dict__.pop("_filled", None)
 
     def put(self, name: str, text: str) -> None:
         """What stands in a box, a row or a whole matrix of that name."""
         self._assign(name, text)
-        self.__dict__.pop("_filled", None)
 
     def rest(self, word: str) -> None:
         """What everything is of which nothing is said."""
-        if word.casefold() not in WORDS:
+        chosen = (WORDS | LETTERS).get(word.casefold(), "")
+        if not chosen:
             raise InputError(f"the rest is {word!r}; {offered(word, (KEY, BLANK, FOLLOWS), 'one of {} was expected')}")
-        self._set(Target(Level.PAPER), Word(WORDS[word.casefold()]))
-        self.__dict__.pop("_filled", None)
+        if self._wrong and chosen == KEY:
+            raise InputError("the rest cannot be as in the key and as somebody with a misconception has it.")
+        self._set(Target(Level.PAPER), Word(chosen))
 
     @property
     def unsaid(self) -> int:
@@ -203,9 +203,9 @@ class Entered:
 
     def _say(self, statement: str) -> None:
         bare = " ".join(statement.split())
-        if bare.casefold() in WORDS and bare.casefold() not in ("k", "f", "b"):
+        if bare.casefold() in WORDS:
             return self.rest(bare)
-        if (first := _WORD_FIRST.fullmatch(bare)) and not (first[2].startswith(("=", ":")) and not first[1]):
+        if first := _WORD_FIRST.fullmatch(bare):
             for target in self._listed(first[2]):
                 self._set(target, Word(WORDS[first[1].casefold()]))
             return None
@@ -246,8 +246,8 @@ class Entered:
         place, text = target.place, text.strip()
         if not text:
             raise InputError(f"nothing stands behind {target}; a value, or blank, was expected.")
-        if text.casefold() in WORDS and not (place and place.key is None and len(text) == 1):
-            return self._set(target, Word(WORDS[text.casefold()]))
+        if word := WORDS.get(text.casefold(), ""):
+            return self._set(target, Word(word))
         if place is None:
             raise InputError(f"{target} was given {text!r}; key, blank or follows was expected.")
         if place.key is None:
@@ -277,6 +277,10 @@ class Entered:
                 )
             cells = [[f"({matrix.factor})*({x})" if matrix.factor else x for x in row] for row in matrix.rows]
         if (len(cells), len(cells[0])) != place.shape:
+            if any(level >= Level.ANSWER for (other, _), (level, _) in self._said.items() if other is place):
+                raise InputError(
+                    f"two things are said of {target}: {_size((len(cells), len(cells[0])))} boxes and others."
+                )
             self._whole[place] = tuple(tuple(self._text(target, x) for x in row) for row in cells)
             return self._set(target, Word(BLANK))
         for i, row in enumerate(cells):
@@ -316,7 +320,8 @@ class Entered:
     def _source(self, place: Place, text: str) -> str:
         """The matrix that was copied, if a text is the name of one before this one."""
         others = [other for other in self.places if other.question == place.question and other.key is not None]
-        found = next((other for other in others if other.called(normal(text), fold=False)), None)
+        sign = normal(text)
+        found = next((other for other in others if sign and other.called(sign, fold=False)), None)
         given = place.derivation.givens.get(text) if place.derivation else None
         shape = found.shape if found else given.shape if given is not None else None
         if shape is None:
@@ -333,18 +338,23 @@ class Entered:
 
     def _set(self, target: Target, said: Said) -> None:
         """For every box of a target."""
+        if target.place and target.level >= Level.ROW:
+            columns = [target.column] if target.level is Level.BOX else range(target.place.shape[1])
+            asked = [(target.row, j) for j in columns if (target.row, j) in target.place.boxes]
+            for box in asked or [(target.row, target.column)]:
+                self._set_box(target.place, box, target.level, said, target)
+            return
         for place in self.places if target.place is None else [target.place]:
             if target.level is Level.QUESTION and place.question != target.question:
                 continue
-            for i, j in place.boxes:
-                if target.level is Level.BOX and (i, j) != (target.row, target.column):
-                    continue
-                if target.level is not Level.ROW or i == target.row:
-                    self._set_box(place, (i, j), target.level, said, target)
+            for box in place.boxes:
+                self._set_box(place, box, target.level, said, target)
 
     def _set_box(self, place: Place, box: Box, level: Level, said: Said, target: Target) -> None:
         if box not in place.boxes:
             raise InputError(f"{target} is printed on the paper; nothing is written there.")
+        if place in self._whole and level > Level.ANSWER:
+            raise InputError(f"{place.name} has another shape, so {target} cannot be told apart.")
         before = self._said.get((place, box))
         if before and before[0] == level and before[1] != said:
             what = "the rest" if level is Level.PAPER else str(target)
@@ -372,6 +382,8 @@ class Entered:
         if len(found) > 1:
             named = " or ".join(f"Q{q + 1} {chosen.id}" for q in found)
             raise InputError(f"{chosen.id} has a place in several questions; {named} was expected.")
+        if (Level.PAPER, Word(KEY)) in self._said.values():
+            raise InputError(f"the rest cannot be as in the key and as somebody with {chosen.id} has it.")
         self._wrong |= found
         return True
 
@@ -382,26 +394,23 @@ class Entered:
         number, bare = self._question(name)
         places = [place for place in self.places if number in (None, place.question)]
         shown = " ".join(name.split())
-        found: dict[tuple[Level, Place | None, int, int, int], Target] = {}
+        found: list[Target] = []
         outside: list[str] = []
         for fold in (False, True):
-            for target in _meanings(bare, places, fold, outside):
-                found.setdefault((target.level, target.place, target.row, target.column, target.question), target)
-            if found:
-                break
+            found = found or list(dict.fromkeys(_meanings(bare, places, fold, outside)))
         if len(self.questions) > 1 and (whole := _QUESTION_ALONE.fullmatch(name.strip())):
             q = int(whole[1]) - 1
             if 0 <= q < len(self.questions):
-                found[Level.QUESTION, None, 0, 0, q] = Target(Level.QUESTION, question=q)
+                found.append(Target(Level.QUESTION, question=q))
         if len(found) > 1:  # row 3 of Z is Z.3, where both are asked
-            together = [target for target in found.values() if target.place and "." not in target.place.name]
+            together = [target for target in found if target.place and "." not in target.place.name]
             if len(together) == 1:
                 return together[0]
-            several = " or ".join(self._in_question(target) for target in list(found.values())[:3])
+            several = " or ".join(self._in_question(target) for target in found[:3])
             raise InputError(f"{shown} can be taken in several ways; {several} was expected.")
         if not found:
             raise InputError(outside[0] if outside else f"there is no box {shown!r}; {offered(bare, self._names())}")
-        return next(iter(found.values()))
+        return found[0]
 
     def name(self, target: Target) -> str:
         """The shortest name of a target that means nothing else."""
@@ -451,7 +460,6 @@ class Entered:
 
     # -- what stands on the paper
 
-    @cached_property
     def _filled(self) -> dict[Place, _Filled]:
         found: dict[Place, _Filled] = {}
         by_derivation: dict[int, list[Place]] = {}
@@ -540,7 +548,7 @@ class Entered:
     @property
     def doubts(self) -> list[Doubt]:
         """The matrices with boxes of which nothing was said, and which follow from what was, in order."""
-        return [self._doubt(place, filled) for place, filled in self._filled.items() if filled.doubtful]
+        return [self._doubt(place, filled) for place, filled in self._filled().items() if filled.doubtful]
 
     def _doubt(self, place: Place, filled: _Filled) -> Doubt:
         follows: list[str] = []
@@ -565,7 +573,7 @@ class Entered:
             answers: dict[str, Json] = {}
             points: dict[str, Json] = {}
             methods: list[Json] = []
-            for place, filled in self._filled.items():
+            for place, filled in self._filled().items():
                 if place.question != number:
                     continue
                 rows: Json = [[*row] for row in filled.rows]

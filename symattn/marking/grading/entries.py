@@ -10,7 +10,7 @@ from pathlib import Path
 
 from symattn.errors import InputError, offered
 from symattn.foundation.languages import counted, listed, message
-from symattn.marking.grading.by_exception import BLANK, FOLLOWS, KEY, Doubt, Entered
+from symattn.marking.grading.by_exception import BLANK, FOLLOWS, KEY, LETTERS, Doubt, Entered
 from symattn.marking.grading.handed_in import File, Handed, folded
 from symattn.marking.grading.source import Entrant, Papers
 from symattn.marking.grading.tables import Rows, check_kind, read_table, table
@@ -26,8 +26,8 @@ HEADS = {
 """Columns by what they are called; those of "" are not read.  The others hold statements or are named like a box."""
 
 STATEMENTS = ("differs", "differences", "exceptions", "entries", "errors", "mistakes", "wrong", "")
-ANSWERS = {"": FOLLOWS, "f": FOLLOWS, "F": FOLLOWS, "k": KEY, "b": BLANK}
 ALL_THAT_REMAIN = "F"
+ANSWERS = {"": FOLLOWS, ALL_THAT_REMAIN: FOLLOWS, **LETTERS}
 
 Ask = Callable[["Question"], str]
 
