@@ -331,14 +331,14 @@ def test_without_a_terminal_what_follows_is_taken_and_a_sheet_says_so(exam, tmp_
     rows = list(csv.DictReader(io.StringIO((out / "gradebook.csv").read_text(encoding="utf-8"))))
     assert [row["total"] for row in rows[:3]] == ["13", "15", ""]
     assert "What follows from the entries was taken to stand on the paper" in rows[0]["notices"]
-    again = run("grade", exam, "--entries", sheet, "--out", out, "--format", "text")
-    assert "follows:" not in again.output
+    again = read_entries(sheet, papers(exam))
+    assert (again.taken, again.sheet) == ((), None)
     assert sorted(path.name for path in tmp_path.glob("*.csv")) == ["class-to-fill.csv", "class.csv"]
     sheet.write_text(sheet.read_text(encoding="utf-8").replace("follows: S' A Z", "key: S' A; blank: Z"), "utf-8")
     run("grade", exam, "--entries", sheet, "--out", out, "--format", "text")
     rows = list(csv.DictReader(io.StringIO((out / "gradebook.csv").read_text(encoding="utf-8"))))
     assert rows[0]["Q1 Z"] == "0"
-    assert run("grade", exam, "--entries", tmp_path / "class.csv", "--out", out, "--format", "text").exit_code == 0
+    read_entries(tmp_path / "class.csv", papers(exam))
     assert (tmp_path / "class-to-fill-2.csv").exists()  # what was changed is not overwritten
 
 
@@ -437,6 +437,19 @@ def test_a_spreadsheet_is_read_as_it_was_typed(exam, tmp_path):
     book.save(tmp_path / "class.xlsx")
     with pytest.raises(InputError, match=r"class\.xlsx: C2 is a date \(01\.02\.2024\): the spreadsheet made one"):
         read_entries(tmp_path / "class.xlsx", papers(exam))
+
+
+@pytest.mark.parametrize(
+    "encoded",
+    [
+        lambda text: text.encode("utf-8-sig"),
+        lambda text: text.replace(",", ";").encode("cp1252"),
+        lambda text: text.replace(",", "\t").encode("utf-16"),
+    ],
+)
+def test_csv_is_read_whatever_program_saved_it(tmp_path, encoded):
+    (tmp_path / "class.csv").write_bytes(encoded("name,differs\r\nJosé Ñandú,S'=S\r\n"))
+    assert read_table(tmp_path / "class.csv") == [["name", "differs"], ["José Ñandú", "S'=S"]]
 
 
 @given(st.lists(st.lists(st.text("S'=;[]-+1,2 @|", max_size=8), min_size=1, max_size=3), max_size=3))

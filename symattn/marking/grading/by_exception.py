@@ -566,6 +566,11 @@ class Entered:
                     lines += (f"{self.box(place, i, j)} = {x}" for j, x in shown.items())
         return Doubt(self.name(Target(Level.ANSWER, place)), tuple(follows), tuple(key))
 
+    @property
+    def blank(self) -> bool:
+        """Whether nothing stands on the paper."""
+        return not any(text for filled in self._filled().values() for row in filled.rows for text in row)
+
     def answers(self) -> Json:
         """Everything that stands on the paper, as a file of JSON has it (`submissions.data`)."""
         questions: dict[str, Json] = {}

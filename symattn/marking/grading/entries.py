@@ -204,7 +204,8 @@ def _read(row: _Row, head: Sequence[str], against: Papers, decimal_mark: str) ->
 def _handed(path: Path, row: _Row, against: Papers) -> Handed:
     """A row as a file that was handed in."""
     entered = row.entered if not row.complaint else None
-    data = {"sheet": row.sheet, "name": row.name, "student": row.id, "answers": entered.answers() if entered else {}}
+    answers = entered.answers() if entered and not entered.blank else {}
+    data = {"sheet": row.sheet, "name": row.name, "student": row.id, "answers": answers}
     file = File(f"{path.name}/row {row.number}", json.dumps(data, ensure_ascii=False).encode())
     doubt, notices = "", []
     if row.entrant and row.sheet != row.entrant.sheet and not row.complaint:

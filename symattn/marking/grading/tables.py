@@ -55,7 +55,7 @@ def table(path: Path, rows: Iterable[Sequence[str]]) -> bytes:
 
 
 def _of_csv(content: bytes) -> Rows:
-    text = decoded(content)
+    text = decoded(_in_utf_8(content))
     first = next((line for line in text.splitlines() if line.strip()), "")
     delimiter = max(",;\t", key=first.count)
     try:
@@ -63,6 +63,15 @@ def _of_csv(content: bytes) -> Rows:
         return [[typed_again(cell.strip()) for cell in row] for row in lines]
     except csv.Error as error:
         raise InputError(f"This is not CSV: {error}.") from error
+
+
+def _in_utf_8(content: bytes) -> bytes:
+    """What Excel saves as CSV in Windows-1252, in UTF-8; anything else as it is."""
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return content if b"\0" in content else content.decode("cp1252", "replace").encode()
+    return content
 
 
 def _of_xlsx(content: bytes) -> Rows:
