@@ -19,6 +19,7 @@ from symattn.exact import AnyMatrix, Decision, Matrix, Size, to_sympy
 from symattn.foundation.files import read_text
 from symattn.marking.grading import Gradebook, Marking, Papers, Terms, checked, grade_class, of_question, papers
 from symattn.marking.grading.checking import Answers
+from symattn.marking.grading.entries import Ask
 from symattn.marking.grading.run import Progress, silent
 from symattn.marking.marker.policy import Policy, Rounding
 from symattn.marking.marker.policy import policy as policy_named
@@ -493,8 +494,10 @@ def _one_paper(problem: Solution | Sheet | Question) -> Papers:
 
 def grade(
     exam: str | Path,
-    submissions: str | Path,
+    submissions: str | Path | None = None,
     *,
+    entries: str | Path | None = None,
+    ask: Ask | None = None,
     out: str | Path | None = None,
     policy: str | Policy | None = None,
     scheme: str | Path | None = None,
@@ -509,7 +512,11 @@ def grade(
     progress: Progress = silent,
     **unknown: object,
 ) -> Gradebook:
-    """Mark a whole class: everything in a folder or a zip, against an exam's folder.
+    """Mark a whole class: everything in a folder or a zip, or in a table, against an exam's folder.
+
+    `entries` is a table (.csv, .xlsx) of scripts on paper, entered by exception: a row for each student, with what
+    differs from the key.  Where it is not said whether later lines follow from that, `ask` is asked; without it they
+    are taken to follow, and a copy of the table beside it says so.
 
     With a folder `out`, the gradebook, a feedback sheet each in every one of `forms` and a summary are written there,
     and another run marks only what is new or changed.  `jobs` is how many processes work (0: one for each processor);
@@ -522,7 +529,7 @@ def grade(
     _refuse_unknown(grade, unknown)
     terms = make_terms(policy, scheme, rounding, precision_mark, decimal_mark)
     return grade_class(
-        exam, submissions, terms, out=out, forms=forms, look=look, readers=readers, jobs=jobs,
+        exam, submissions, terms, entries=entries, ask=ask, out=out, forms=forms, look=look, readers=readers, jobs=jobs,
         time_limit=time_limit, progress=progress,
     )  # fmt: skip
 
