@@ -58,6 +58,8 @@ def read_pdf(data: bytes, questions: Sequence[Question]) -> Paper:
         place = _place(spot, questions) if spot else None
         if spot and place:
             filled.setdefault(place, {}).setdefault((spot.kind, spot.number), {})[spot.at] = text
+        elif spot and spot.kind == "space":
+            paper.remarks.append(Remark("PDF", message("What stands on the page for rough work was not marked.")))
         elif spot is None or spot.kind != "head":
             says = message("The form's field {name}, with {text}, is of no part of this sheet.",
                            name=repr(name[:80]), text=_short(text))  # fmt: skip
@@ -137,12 +139,11 @@ def _read_part(written: Written, part: Part, filled: dict[tuple[Kind, int], dict
             written.put(part.name, raw, part.name)
             if left:
                 filled[place] = left
-    spaces += (text for (kind, _), own in filled.items() for text in own.values() if kind == "space")
     for (kind, _), own in filled.items():
         for text in own.values() if kind not in ("copy", "space") else ():
             written.remark(part.name, message("{text} stands in a field that this part has not.", text=_short(text)))
     answered = not spaces or _answered_in_space(written, part, "\n\n".join(spaces))
-    return not answered or any(kind == "copy" for kind, _ in filled)
+    return not answered or any(kind in ("copy", "space") for kind, _ in filled)
 
 
 def _raw(

@@ -52,8 +52,12 @@ class Spot:
         sheet = re.sub(r"[/.]", "-", self.sheet)
         if self.kind == "head":
             return f"{sheet}/head/{re.sub(r'[/.]', ' ', self.label)}"
-        place = f"{self.question}{_letters(self.part)}"
-        return "/".join((sheet, place, self.kind, str(self.number), *map(str, self.at)))
+        return "/".join((sheet, self.place, self.kind, str(self.number), *map(str, self.at)))
+
+    @property
+    def place(self) -> str:
+        """The question and its part: 2a; on a worksheet 2."""
+        return f"{self.question}{_letters(self.part)}"
 
     @classmethod
     def of(cls, name: str) -> Spot | None:
@@ -112,6 +116,7 @@ class Form:
     def address(self, spot: Spot, says: str, *at: int, **how: Any) -> str:
         """The address of a link that shall be a field: `at` is where in the place, `says` what is read out for it."""
         says = " ".join(says.split())
+        says = f"{spot.place}: {says}" if spot.question else says
         return Field(str(replace(spot, at=at)), says, self.size, **how).address
 
 
@@ -184,18 +189,25 @@ def with_fields(pdf: bytes) -> bytes:
     return done.getvalue()
 
 
+# Signs that the usual encoding has no code for, at codes that it leaves free: without them −1/2 would look like 1/2.
+_SIGNS = {129: "minus", 141: "radical", 143: "infinity", 144: "lessequal", 157: "notequal"}
+
+
 def _fonts() -> DictionaryObject:
     """The fonts that viewers write with: two that every viewer has."""
-    from pypdf.generic import DictionaryObject, NameObject
+    from pypdf.generic import ArrayObject, DictionaryObject, NameObject, NumberObject
 
-    def font(base: str, **more: str) -> DictionaryObject:
-        known = {"Type": "Font", "Subtype": "Type1", "BaseFont": base, **more}
+    def font(base: str) -> DictionaryObject:
+        known = {"Type": "Font", "Subtype": "Type1", "BaseFont": base}
         return DictionaryObject({NameObject(f"/{key}"): NameObject(f"/{value}") for key, value in known.items()})
 
-    return DictionaryObject({
-        NameObject("/Helv"): font("Helvetica", Encoding="WinAnsiEncoding"),
-        NameObject("/ZaDb"): font("ZapfDingbats"),
+    text = font("Helvetica")
+    signs = [item for code, sign in _SIGNS.items() for item in (NumberObject(code), NameObject(f"/{sign}"))]
+    text[NameObject("/Encoding")] = DictionaryObject({
+        NameObject("/Type"): NameObject("/Encoding"), NameObject("/BaseEncoding"): NameObject("/WinAnsiEncoding"),
+        NameObject("/Differences"): ArrayObject(signs),
     })  # fmt: skip
+    return DictionaryObject({NameObject("/Helv"): text, NameObject("/ZaDb"): font("ZapfDingbats")})
 
 
 def _make_field(writer: PdfWriter, link: Any, made: Field) -> None:
