@@ -157,6 +157,7 @@ def with_fields(pdf: bytes) -> bytes:
     from pypdf.generic import ArrayObject, DictionaryObject, NameObject, TextStringObject
 
     writer = PdfWriter(clone_from=PdfReader(BytesIO(pdf)))
+    writer.pdf_header = pdf[:8].decode("ascii")
     root: Any = writer.root_object
     tags = dict(_tags(root["/StructTreeRoot"]["/ParentTree"]))
     fields = ArrayObject()
