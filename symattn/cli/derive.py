@@ -105,8 +105,10 @@ def derive(
         solution = solution.expanded()
     if solutions and kind != "worksheet":
         raise InputError("--solutions says what of a worksheet is worked: it goes with --as worksheet.")
-    if look.fillable and (kind != "worksheet" or "pdf" not in listed):
-        raise InputError("--fillable gives a PDF form fields: it goes with --as worksheet --format pdf.")
+    if look.fillable and (kind != "worksheet" or "pdf" not in listed or solutions not in (None, "blank")):
+        raise InputError(
+            "--fillable gives the PDF of a blank worksheet form fields: it goes with --as worksheet --format pdf."
+        )
     if diagram and kind != "derivation":
         raise InputError("--diagram gives a figure in place of the derivation; it does not go with --as.")
     if diagram:

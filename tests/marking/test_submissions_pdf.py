@@ -154,12 +154,13 @@ def test_independent_checkers_find_nothing(name: str, layout: Layout, look: Look
 
 
 def test_what_is_printed_is_not_changed_by_what_can_be_filled_in() -> None:
-    """Without the wish, there is no field; a source for Typst, a key and worked solutions have none in any case."""
+    """Without the wish, there is no field; a source for Typst and whatever is worked out have none in any case."""
     q = question("full")
     assert write_typst(worksheet("full")) == write_typst(worksheet("full", look=DEFAULT_LOOK))
     assert not boxes(write_pdf(worksheet("full", look=DEFAULT_LOOK)))
-    key = question_document(q, identity(q.frozen), "", "key")
-    assert not boxes(write_pdf(presented(replace(key, look=FILLABLE))))
+    for solutions in ("partly", "key"):
+        document = question_document(q, identity(q.frozen), "", solutions)
+        assert not boxes(write_pdf(presented(replace(document, look=FILLABLE))))
 
 
 # ------------------------------------------------------------------------------------ reading them back

@@ -199,13 +199,14 @@ def _short(text: str) -> str:
 def _form(data: bytes) -> tuple[dict[str, str], str]:
     """The text of every field by its name, x for a box that is ticked, and the language of the document."""
     from pypdf import PdfReader
-    from pypdf.errors import PyPdfError
+    from pypdf.errors import DependencyError
 
+    encrypted = "It is encrypted; a PDF that opens without a password was expected."
     try:
         with _quietly():
             reader = PdfReader(BytesIO(data))
             if reader.is_encrypted and not reader.decrypt(""):
-                raise InputError("It is encrypted; a PDF that opens without a password was expected.")
+                raise InputError(encrypted)
             root: Any = reader.trailer["/Root"]
             form = _resolved(root.get("/AcroForm"))
             if not isinstance(form, Mapping):
@@ -218,9 +219,9 @@ def _form(data: bytes) -> tuple[dict[str, str], str]:
             language = str(root.get("/Lang", ""))
     except (InputError, MemoryError):
         raise
-    except ModuleNotFoundError as error:
-        raise InputError(f"To read PDF, the package {error.name} is needed, which is not installed.") from error
-    except (PyPdfError, Exception) as error:  # whatever a damaged file leads to in a reader of PDF
+    except DependencyError as error:  # of modern ciphers
+        raise InputError(encrypted) from error
+    except Exception as error:  # whatever a damaged file leads to in a reader of PDF
         raise InputError("It is a damaged PDF that cannot be read.") from error
     if not texts:
         raise InputError(_NO_FIELDS)

@@ -420,7 +420,7 @@ def written(document: Document, also: Iterable[str] = (), *, careful: bool = Fal
 
 
 def _document(document: Document, account: coverage.Printing) -> str:
-    asked = document.look.fillable and document.solutions in ("blank", "partly")
+    asked = document.look.fillable and document.solutions == "blank"
     page = Page(document.look, form=Form(document.sheet, document.look.text_size) if asked else None)
     line = " · ".join(filter(None, map(common.visible, (document.title, document.sheet, document.recipe))))
     return filled(
