@@ -310,7 +310,18 @@ def with_script(data: bytes) -> bytes:
     return done.getvalue()
 
 
-@pytest.mark.parametrize("change", [fields_below, streams, with_script, lambda data: b"\r\n" + data])
+def pages_alone(data: bytes) -> bytes:
+    """The pages in another file, without the list of fields."""
+    writer = PdfWriter()
+    for page in PdfReader(BytesIO(data)).pages:
+        writer.add_page(page)
+    assert "/AcroForm" not in writer.root_object
+    done = BytesIO()
+    writer.write(done)
+    return done.getvalue()
+
+
+@pytest.mark.parametrize("change", [fields_below, streams, with_script, pages_alone, lambda data: b"\r\n" + data])
 def test_what_viewers_make_of_a_form_is_read_all_the_same(change: Callable[[bytes], bytes]) -> None:
     q = question("masks")
     attempt = numbers_only(q)

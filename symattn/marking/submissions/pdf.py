@@ -208,14 +208,14 @@ def _form(data: bytes) -> tuple[dict[str, str], str]:
             if reader.is_encrypted and not reader.decrypt(""):
                 raise InputError(encrypted)
             root: Any = reader.trailer["/Root"]
-            form = _resolved(root.get("/AcroForm"))
-            if not isinstance(form, Mapping):
-                raise InputError(_NO_FIELDS)
+            form = _resolved(root.get("/AcroForm")) or {}
             if "/XFA" in form:
                 raise InputError(
                     "Its form is of the kind XFA, which is not read; the fillable PDF itself was expected."
                 )
-            texts = dict(_texts(form.get("/Fields"), "", None, None, [], 0))
+            # Programs that take pages from one file into another lose the list of fields and keep the fields.
+            fields = [*(_resolved(form.get("/Fields")) or ()), *(x for page in reader.pages for x in _alone(page))]
+            texts = dict(_texts(fields, "", None, None, [], 0))
             language = str(root.get("/Lang", ""))
     except (InputError, MemoryError):
         raise
@@ -265,6 +265,19 @@ def _texts(fields: Any, above: str, kind: Any, value: Any, seen: list[Any], dept
             if len(text) > LONGEST_TEXT:
                 raise InputError(f"The field {name[:80]!r} holds {len(text)} characters; that is not an answer.")
             yield name, text
+
+
+def _alone(page: Any) -> Iterator[Any]:
+    """The fields on a page that hang from no other."""
+    for reference in _resolved(page.get("/Annots")) or ():
+        thing = _resolved(reference)
+        if (
+            isinstance(thing, Mapping)
+            and thing.get("/Subtype") == "/Widget"
+            and "/T" in thing
+            and "/Parent" not in thing
+        ):
+            yield thing
 
 
 _OFF = ("", "None", "/Off", "/", "Off")
