@@ -24,6 +24,8 @@ from pypdf.generic import (
     TextStringObject,
 )
 from test_submissions_markdown import PAPERS, SPEC, TYPES, agree, attempts, numbers_only, question
+from writer_exam_samples import EVERYTHING
+from writer_samples import DOCUMENTS
 
 from symattn.errors import InputError, SymattnError
 from symattn.foundation.identity import identity
@@ -36,6 +38,7 @@ from symattn.page.writers.typst import write as write_typst
 from symattn.teaching.exam.papers import Copy, paper
 from symattn.teaching.explanation import Layout, question_document
 
+SAMPLES = {**DOCUMENTS, **EVERYTHING}
 FILLABLE = replace(DEFAULT_LOOK, fillable=True)
 
 
@@ -73,6 +76,7 @@ FORMS: dict[str, Callable[[], bytes]] = {
 NEAR = 0.35  # millimetres: half of the thickest line
 
 
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize("name", FORMS)
 def test_every_field_stands_in_the_box_that_is_drawn_for_it(name: str) -> None:
     data = FORMS[name]()
@@ -110,6 +114,7 @@ def near(x: float, others: list[float], limit: float = NEAR) -> bool:
     return any(abs(x - other) <= limit for other in others)
 
 
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize("name", FORMS)
 def test_names_say_where_a_field_stands(name: str) -> None:
     """Rows from above, columns from the left, and parts one after the other; every name once."""
@@ -153,6 +158,16 @@ def test_independent_checkers_find_nothing(name: str, layout: Layout, look: Look
     assert complaints(worksheet(name, layout, look)) == []
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in SAMPLES if " at " not in name])
+def test_whatever_stands_on_a_page_its_form_is_sound(name: str) -> None:
+    """Pages with hostile text, and with every place to write in that there is."""
+    document = presented(replace(SAMPLES[name], look=FILLABLE))
+    assert complaints(document) == []
+    found = boxes(write_pdf(document))
+    assert len({box.name for box in found}) == len(found)
+
+
 def test_what_is_printed_is_not_changed_by_what_can_be_filled_in() -> None:
     """Without the wish, there is no field; a source for Typst and whatever is worked out have none in any case."""
     q = question("full")
@@ -166,6 +181,7 @@ def test_what_is_printed_is_not_changed_by_what_can_be_filled_in() -> None:
 # ------------------------------------------------------------------------------------ reading them back
 
 
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize("name", TYPES)
 def test_a_worksheet_filled_in_is_read_back(name: str) -> None:
     q = question(name)
@@ -179,7 +195,8 @@ def test_a_worksheet_filled_in_is_read_back(name: str) -> None:
     assert sheet_of(filled) == (sheet, "Ada Lovelace", "17")
 
 
-@settings(max_examples=12)
+@pytest.mark.slow
+@settings(max_examples=30)
 @given(st.data(), st.sampled_from(["full", "masks", "design", "shapes", "faded", "translate"]))
 def test_whatever_is_typed_is_read_back(data: st.DataObject, name: str) -> None:
     q = question(name)

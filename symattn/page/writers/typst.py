@@ -556,6 +556,7 @@ def _address(page: Page, kind: Kind, says: str, **how: Any) -> str:
     """The address of the field for the next place of a kind; "" where nothing is to be filled in on a screen."""
     if page.form is None:
         return ""
+    says = common.visible(says).strip() or say("Answer")
     return literal(page.form.address(page.form.spot(kind, says), says, **how))
 
 
