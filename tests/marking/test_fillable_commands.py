@@ -48,6 +48,7 @@ def test_a_problem_as_a_form_is_checked(folder):
     assert "5/7" in wrong.output
 
 
+@pytest.mark.slow
 def test_worksheets_as_forms_name_their_sheet(folder):
     made = run("worksheet", "attention", "-n", 2, "--seed", 7, "--format", "pdf", "--fillable", "--out", "made")
     assert made.exit_code == 0, made.output

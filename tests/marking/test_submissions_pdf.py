@@ -76,7 +76,7 @@ FORMS: dict[str, Callable[[], bytes]] = {
 NEAR = 0.35  # millimetres: half of the thickest line
 
 
-@pytest.mark.covering(most=6)
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("name", FORMS)
 def test_every_field_stands_in_the_box_that_is_drawn_for_it(name: str) -> None:
     data = FORMS[name]()
@@ -114,7 +114,7 @@ def near(x: float, others: list[float], limit: float = NEAR) -> bool:
     return any(abs(x - other) <= limit for other in others)
 
 
-@pytest.mark.covering(most=6)
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("name", FORMS)
 def test_names_say_where_a_field_stands(name: str) -> None:
     """Rows from above, columns from the left, and parts one after the other; every name once."""
@@ -181,7 +181,7 @@ def test_what_is_printed_is_not_changed_by_what_can_be_filled_in() -> None:
 # ------------------------------------------------------------------------------------ reading them back
 
 
-@pytest.mark.covering(most=6)
+@pytest.mark.covering(most=4)
 @pytest.mark.parametrize("name", TYPES)
 def test_a_worksheet_filled_in_is_read_back(name: str) -> None:
     q = question(name)
