@@ -1,6 +1,7 @@
 """Forms from the command line: written, filled in, checked and graded."""
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,9 @@ from symattn.page.presentation import make_look
 PROBLEM = 'mechanism = "attention"\nscale = "none"\n[given]\nQ = [[1, 0]]\nK = [[1, 0], [0, 1]]\nV = [[1], [2]]\n'
 RIGHT = {"1/grid/1/1/1": "1", "1/grid/1/1/2": "0", "2/grid/1/1/1": "e/(e+1)", "2/grid/1/1/2": "1/(1+e)",
          "3/grid/1/1/1": "(e+2)/(e+1)"}  # fmt: skip
-WRONG = RIGHT | {"2/grid/1/1/1": "1", "2/grid/1/1/2": "0", "3/grid/1/1/1": "1"}  # the softmax left out: two marks
+# The softmax left out.
+WRONG = RIGHT | {"2/grid/1/1/1": "1", "2/grid/1/1/2": "0", "3/grid/1/1/1": "1"}
+SAME = "S = [[1, 0]]\nA = [[1, 0]]\nZ = [[1]]\n"
 
 
 def run(*arguments: object):
@@ -43,9 +46,11 @@ def test_a_problem_as_a_form_is_checked(folder):
     filled("made/problem-worksheet.pdf", RIGHT, "right.pdf")
     filled("made/problem-worksheet.pdf", WRONG, "wrong.pdf")
     assert run("check", "problem.toml", "right.pdf", "--exit-code").exit_code == 0
-    wrong = run("check", "problem.toml", "wrong.pdf", "--exit-code")
-    assert wrong.exit_code == 1
-    assert "5/7" in wrong.output
+    assert run("check", "problem.toml", "wrong.pdf", "--exit-code").exit_code == 1
+    Path("same.toml").write_text(SAME, encoding="utf-8")
+    marked = [run("check", "problem.toml", file, "--format", "json").output for file in ("wrong.pdf", "same.toml")]
+    form, text = (json.loads(output)["questions"] for output in marked)
+    assert form == text
 
 
 @pytest.mark.slow
