@@ -97,8 +97,8 @@ def paper(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Document
 
 
 def _for_teachers(spec: ExamSpec) -> Look:
-    """The look of keys and overview: in ordinary print, whatever the size of the papers."""
-    return replace(spec.look, text_size=TEXT_SIZES[0])
+    """The look of keys and overview: in ordinary print, whatever the size of the papers, and not to be filled in."""
+    return replace(spec.look, text_size=TEXT_SIZES[0], fillable=False)
 
 
 def _cover(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Iterator[Block]:
