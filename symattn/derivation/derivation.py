@@ -88,6 +88,17 @@ class Op(ABC):
         """
         return None
 
+    def flows(self, k: int) -> bool:
+        """Whether operand k gets a gradient of its own: the mean of a norm does not, for what it is made of does."""
+        return True
+
+    def pull(self, use: Use) -> Pull:
+        """The gradient with respect to operand k of a step with this operation, for the gradient g of its result.
+
+        `InputError` where none is known.
+        """
+        raise InputError(f"Step {use.step.name!r}: how a gradient goes back through {self.title!r} is not known.")
+
     @property
     def title(self) -> str:
         """What the line does, in the words of a heading."""
@@ -145,6 +156,10 @@ class Operand:
         """Where entry (i, j) of the operand stands in the matrix that it is taken from."""
         row, column = (j, i) if self.transposed else (i, j)
         return row if self.row is None else self.row, column if self.column is None else self.column
+
+    @property
+    def flipped(self) -> Operand:
+        return replace(self, transposed=not self.transposed)
 
     def __str__(self) -> str:
         part = f"[row {self.row + 1}]" if self.row is not None else ""
@@ -412,6 +427,75 @@ class Derivation:
         return ""
 
 
+# ------------------------------------------------------------------------------------------------ the way back
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Some columns (or rows) of a matrix: `count` of them from `start` (from 0), every `step`-th."""
+
+    start: int
+    count: int
+    step: int = 1
+    of: Literal["columns", "rows"] = "columns"
+
+    @property
+    def indices(self) -> range:
+        return range(self.start, self.start + self.count * self.step, self.step)
+
+    def turn(self) -> Self:
+        """The same of the transposed matrix."""
+        return replace(self, of="rows" if self.of == "columns" else "columns")
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """What one operand of a step gets: an operation on what is known, or with no operation a matrix as it stands.
+
+    `after` are operations on its result, each a step of its own.  `part` are the columns or rows of the operand that it
+    belongs to, none for all of it.
+    """
+
+    operands: tuple[Operand, ...]
+    op: Op | None = None
+    after: tuple[Op, ...] = ()
+    part: Lines | None = None
+
+    @classmethod
+    def chain(cls, operands: tuple[Operand, ...], *ops: Op) -> Pull:
+        """One operation after the other, or none."""
+        return cls(operands, ops[0], ops[1:]) if ops else cls(operands)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A forward step, the gradient g of its result, and the number k of the operand that is asked about."""
+
+    d: Derivation
+    step: Step
+    g: Operand
+    k: int
+
+    @property
+    def operand(self) -> Operand:
+        return self.step.operands[self.k]
+
+    @property
+    def others(self) -> tuple[Operand, ...]:
+        return (*self.step.operands[: self.k], *self.step.operands[self.k + 1 :])
+
+    @property
+    def result(self) -> Operand:
+        return Operand(self.step.name)
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        return tuple(operand.of(self.d.value(operand.name)).shape for operand in self.step.operands)
+
+
+# ------------------------------------------------------------------------------------------------ symbols
+
+
 def symbols(name: str, rows: int, columns: int, orientation: Orientation = "rows") -> Matrix:
     """A matrix of SymPy symbols named after it: X gives x_{11}, x_{12}, …; W_Q gives w^Q_{11}, …"""
     import sympy
@@ -461,17 +545,20 @@ __all__ = [
     "Change",
     "Derivation",
     "Index",
+    "Lines",
     "Matrix",
     "Op",
     "Operand",
     "Orientation",
     "Outline",
+    "Pull",
     "RuleOp",
     "Shape",
     "Step",
     "StepName",
     "Style",
     "Taken",
+    "Use",
     "Value",
     "View",
     "column_of",

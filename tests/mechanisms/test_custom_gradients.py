@@ -16,8 +16,7 @@ from symattn.api import Solution
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import custom
 from symattn.derivation.misconceptions import misconceptions
-from symattn.derivation.ops import Part
-from symattn.derivation.ops.gradient import Padded, Spread, SpreadEvenly
+from symattn.derivation.ops import Padded, Part, Spread, SpreadEvenly
 from symattn.errors import InputError
 from symattn.exact import Matrix, matrix
 from symattn.exact.approximate import approximate

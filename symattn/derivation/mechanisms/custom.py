@@ -40,10 +40,10 @@ from symattn.derivation.ops import (
     Scale,
     Sinusoids,
     Softmax,
+    SoftmaxGradient,
     ToFloat,
 )
 from symattn.derivation.ops.attention import MaskStyle
-from symattn.derivation.ops.gradient import SoftmaxGradient
 from symattn.derivation.ops.jacobian import Slope
 from symattn.derivation.ops.normalisation import Rescale, Standardise
 from symattn.derivation.ops.online import Exponentials

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction as Ratio
 from typing import Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T
-from symattn.derivation.derivation import Op, RuleOp, Shape, Style, View
-from symattn.derivation.ops.linear import Hadamard
+from symattn.derivation.derivation import Op, Pull, RuleOp, Shape, Style, Use, View
+from symattn.derivation.ops.linear import Hadamard, summed
+from symattn.derivation.ops.position import Multiple
 from symattn.errors import InputError, ShapeError
-from symattn.exact import Matrix, Value, has_symbols
+from symattn.exact import Matrix, Value, has_symbols, logarithm
 from symattn.exact.floats import FORMATS, Format, nearest_float
 from symattn.formula import Call, Formula, Fraction, Name, Negative, Product, Sum, number
 from symattn.foundation.languages import message
@@ -28,6 +30,9 @@ class Subtract(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.minus(*(m.stretched(i, j) for m in operands))
 
+    def pull(self, use: Use) -> Pull:
+        return Pull.chain((use.g,), *([Opposite()] if use.k else []), *summed(use))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum((operands[0], Negative(operands[1])))
 
@@ -45,6 +50,12 @@ class Divide(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.quotient(*(m.stretched(i, j) for m in operands))
 
+    def pull(self, use: Use) -> Pull:
+        divisor = use.step.operands[1]
+        if use.k == 0:
+            return Pull.chain((use.g, divisor), self, *summed(use))
+        return Pull.chain((use.g, use.result, divisor), DivisorGradient(), *summed(use))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(*operands)
 
@@ -60,6 +71,9 @@ class Opposite(RuleOp):
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.negative(operands[0][i, j])
+
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.g,), self)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Negative(operands[0])
@@ -77,6 +91,9 @@ class Exponential(RuleOp):
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.exponential(operands[0][i, j], self.base)
+
+    def pull(self, use: Use) -> Pull:
+        return Pull.chain((use.g, use.result), Hadamard(), *rate(self.base))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("exp", () if self.base == "e" else (self.written_base,)), operands)
@@ -98,6 +115,9 @@ class SquareRoot(RuleOp):
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.root(operands[0][i, j])
+
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.g, use.result), Divide(), (Multiple(Ratio(1, 2)),))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("sqrt"), operands)
@@ -158,6 +178,11 @@ class DivisorGradient(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Negative(Fraction(Product(operands[:2], "⊙"), operands[2]))
+
+
+def rate(base: Value | Literal["e"]) -> tuple[Multiple, ...]:
+    """The factor ln b of the derivative of b^x."""
+    return () if base == "e" else (Multiple(logarithm(base)),)
 
 
 def _stretched_shape(rule: str, first: Shape, second: Shape) -> Shape:

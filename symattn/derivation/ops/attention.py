@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add, mul
 from typing import Literal, Self
 
 from symattn.derivation.algebra import FORMULAS, MINUS_INFINITY, Algebra, Entries, Index, T, along_rows
-from symattn.derivation.derivation import RuleOp, Shape, Style, View
+from symattn.derivation.derivation import Pull, RuleOp, Shape, Style, Use, View
+from symattn.derivation.ops.linear import alike
 from symattn.errors import ShapeError, UndefinedError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, divide, exponential, power
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, divide, exponential, logarithm, power
 from symattn.formula import (
     ONE,
     ZERO,
@@ -17,8 +20,10 @@ from symattn.formula import (
     Formula,
     MatrixOf,
     Name,
+    Negative,
     Product,
     Sum,
+    Transposed,
     number,
 )
 
@@ -90,6 +95,10 @@ class Mask(RuleOp):
     def turn(self) -> Self:
         return replace(self, keep=tuple(zip(*self.keep, strict=True)))
 
+    def pull(self, use: Use) -> Pull:
+        """To −∞ no gradient goes, and the softmax after it has none for it: its weight is 0."""
+        return Pull((use.g,))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         if self.style == "multiplicative":
             return Product((operands[0], Name("mask")), "⊙")
@@ -144,6 +153,9 @@ class Softmax(RuleOp):
             return A.number(0)
         seen = A.visible(s.columns, lambda k: s[i, k])
         return A.quotient(A.exponential(s[i, j], self.base), A.total(seen, lambda k: A.exponential(s[i, k], self.base)))
+
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.result, use.g), SoftmaxGradient(self.along, self.base))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         name = Name(style.softmax)
@@ -219,4 +231,88 @@ def both(one: Keep, other: Keep) -> Keep:
     return tuple(tuple(a and b for a, b in zip(*rows, strict=True)) for rows in zip(one, other, strict=True))
 
 
-OPS = {"mask": Mask, "softmax": Softmax}
+# ------------------------------------------------------------------------------------------------ the way back
+
+
+@dataclass(frozen=True)
+class SoftmaxJacobian(RuleOp):
+    """J = diag(a) − aᵀa for one row a of weights (1×m): J_ij = ∂a_i/∂s_j = a_i·(δ_ij − a_j), m×m and symmetric.
+
+    Along columns the weights are one column (m×1).
+    """
+
+    along: Along = "rows"
+    title = "Softmax Jacobian"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        lines, length = shapes[0] if self.along == "rows" else shapes[0][::-1]
+        if lines != 1:
+            raise ShapeError(f"the Jacobian is that of one {self.along[:-1]} of weights;")
+        return length, length
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        a = operands[0] if self.along == "rows" else operands[0].transposed
+        one, other = a[0, i], a[0, j]
+        if isinstance(i, int) and isinstance(j, int) and i != j:
+            return A.negative(A.product(one, other))
+        return A.product(one, A.minus(A.delta(i, j), other))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        (a,) = operands
+        outer = (Transposed(a), a) if self.along == "rows" else (a, Transposed(a))
+        return Sum((Call(Name("diag"), (a,)), Negative(Product(outer))))
+
+
+@dataclass(frozen=True)
+class SoftmaxGradient(RuleOp):
+    """a_ij·(g_ij − Σ_k a_ik·g_ik) for weights A and the gradient G with respect to them (each n×m), along each row.
+
+    Each row of G times the Jacobian of its softmax (FlashAttention: Dao et al. 2022, appendix B.2).  Where a weight is
+    0, as behind a mask, it is 0.  With another base b than e, everything is multiplied by ln b.
+    """
+
+    along: Along = "rows"
+    base: Value | Literal["e"] = "e"
+    arity = 2
+    title = "Back through softmax"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return alike(*shapes)
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        weights, gradient = operands if self.along == "rows" else (m.T for m in operands)
+        rows = Matrix.of(map(self._line, weights.rows, gradient.rows))
+        return rows if self.along == "rows" else rows.T
+
+    def _line(self, weights: Sequence[Value], gradient: Sequence[Value]) -> list[Value]:
+        mean = reduce(add, map(mul, weights, gradient))
+        rate = self._rate
+        return [rate * (a * (g - mean)) for a, g in zip(weights, gradient, strict=True)]
+
+    @property
+    def _rate(self) -> Value:
+        return 1 if self.base == "e" else logarithm(self.base)
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        i, j, (a, g) = along_rows(self.along, i, j, *operands)
+        mean = A.total(a.columns, lambda k: A.product(a[i, k], g[i, k]))
+        rate = () if self.base == "e" else (A.apply("ln", A.number(self.base)),)
+        return A.product(*rate, a[i, j], A.minus(g[i, j], mean))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        a, g = operands
+        mean = Call(Name(f"{self.along[:-1]}sums"), (Product((a, g), "⊙"),))
+        product = Product((a, Sum((g, Negative(mean)))), "⊙")
+        return Product((*self._written_rate, product), "·") if self._written_rate else product
+
+    @property
+    def _written_rate(self) -> tuple[Formula, ...]:
+        return () if self.base == "e" else (Call(Name("ln"), (number(self.base),)),)
+
+
+OPS = {
+    "mask": Mask,
+    "softmax": Softmax,
+    "softmax_jacobian": SoftmaxJacobian,
+    "softmax_gradient": SoftmaxGradient,
+}

@@ -8,7 +8,7 @@ from typing import Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, sum_over
 from symattn.derivation.derivation import RuleOp, Shape, Style, View
-from symattn.derivation.ops.gradient import SLOPES
+from symattn.derivation.ops.entrywise import SLOPES
 from symattn.exact import Matrix, Value, has_symbols, sign
 from symattn.formula import (
     ZERO,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
-from symattn.derivation.derivation import RuleOp, Shape, Style
-from symattn.errors import ShapeError
-from symattn.exact import Matrix, Value, to_sympy
+from symattn.derivation.derivation import Operand, Pull, RuleOp, Shape, Style, Use
+from symattn.derivation.ops.heads import Part
+from symattn.errors import InputError, ShapeError
+from symattn.exact import Matrix, Size, Value, to_sympy
 from symattn.formula import (
     Call,
     Formula,
@@ -45,6 +46,10 @@ class MatMul(RuleOp):
     def whole(self, *operands: Any) -> Any:
         return operands[0] * operands[1]
 
+    def pull(self, use: Use) -> Pull:
+        a, b = use.step.operands
+        return Pull((use.g, b.flipped), self) if use.k == 0 else Pull((a.flipped, use.g), self)
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Product(operands, style.product)  # type: ignore[arg-type]
 
@@ -68,6 +73,9 @@ class Transpose(RuleOp):
     def whole(self, *operands: Any) -> Any:
         return operands[0].T
 
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.g.flipped,))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Transposed(operands[0])
 
@@ -88,6 +96,9 @@ class Add(RuleOp):
     def whole(self, *operands: Any) -> Any:
         return operands[0] + operands[1] if operands[0].shape == operands[1].shape else None
 
+    def pull(self, use: Use) -> Pull:
+        return Pull.chain((use.g,), *summed(use))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum(operands)
 
@@ -104,6 +115,10 @@ class Hadamard(RuleOp):
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.product(*(m.stretched(i, j) for m in operands))
+
+    def pull(self, use: Use) -> Pull:
+        sums, (other,) = summed(use), use.others
+        return Pull.chain((use.g, other), ProductSum(sums[0].over) if sums else self, *sums[1:])
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Product(operands, "⊙")
@@ -125,6 +140,9 @@ class SumOver(RuleOp):
         if self.over == "rows":
             return A.total(a.rows, lambda k: a[k, j])
         return A.total(a.columns, lambda k: a[i, k])
+
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.g,), Spread(use.shapes[0][0 if self.over == "rows" else 1], self.over))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("Sum"), (operands[0],))
@@ -149,6 +167,9 @@ class Scale(RuleOp):
 
     def whole(self, *operands: Any) -> Any:
         return operands[0] / to_sympy(self.divisor)
+
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.g,), self)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(operands[0], self.symbol(style))
@@ -193,8 +214,26 @@ class Stack(RuleOp):
             i -= height
         return A.dots()
 
+    def pull(self, use: Use) -> Pull:
+        """The rows (or columns) of the gradient that are those of the operand."""
+        sizes = [shape[0 if self.along == "rows" else 1] for shape in use.shapes]
+        numbers = [size for size in sizes if isinstance(size, int)]
+        if len(numbers) < len(sizes):
+            raise InputError(f"Step {use.step.name!r}: to be taken apart again, its parts must have sizes in numbers.")
+        start, count = sum(numbers[: use.k]), numbers[use.k]
+        if self.along == "rows" and count == 1 and use.g == Operand(use.g.name):
+            return Pull((replace(use.g, row=start),))
+        return Pull((use.g,), Part(start, count, of=self.along))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return MatrixOf((operands,) if self.along == "columns" else tuple((operand,) for operand in operands))
+
+
+def alike(*shapes: Shape) -> Shape:
+    """The one shape that all have; `ShapeError` if they differ."""
+    if len(set(shapes)) != 1:
+        raise ShapeError("the matrices must have the same shape;")
+    return shapes[0]
 
 
 def _broadcast(rule: str, first: Shape, second: Shape) -> Shape:
@@ -204,6 +243,61 @@ def _broadcast(rule: str, first: Shape, second: Shape) -> Shape:
             raise ShapeError(rule)
         sizes.append(b if a == 1 else a)
     return sizes[0], sizes[1]
+
+
+# ------------------------------------------------------------------------------------------------ the way back
+
+
+def summed(use: Use) -> tuple[SumOver, ...]:
+    """What adds up where an operand was stretched: one row for all rows, one column for all columns, or a number for
+    all entries."""
+    stretched, full = use.shapes[use.k], use.shapes[1 - use.k]
+    ways: tuple[Literal["rows", "columns"], ...] = ("rows", "columns")
+    return tuple(SumOver(over) for over, a, b in zip(ways, stretched, full, strict=True) if a == 1 != b)
+
+
+@dataclass(frozen=True)
+class ProductSum(RuleOp):
+    """Σ_i a_ij·b_ij: the column sums of A ⊙ B (1×m), or over columns its row sums (n×1): for what was stretched."""
+
+    over: Literal["rows", "columns"] = "rows"
+    arity = 2
+    title = "Sum of products"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        rows, columns = alike(*shapes)
+        return (1, columns) if self.over == "rows" else (rows, 1)
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        a, b = operands
+        if self.over == "rows":
+            return A.total(a.rows, lambda k: A.product(a[k, j], b[k, j]))
+        return A.total(a.columns, lambda k: A.product(a[i, k], b[i, k]))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Call(Name("columnsums" if self.over == "rows" else "rowsums"), (Product(operands, "⊙"),))
+
+
+@dataclass(frozen=True)
+class Spread(RuleOp):
+    """One row (1×m) `count` times, or over columns one column (n×1): every term gets the gradient of the sum."""
+
+    count: Size
+    over: Literal["rows", "columns"] = "rows"
+    title = "Back through the sum"
+    trivial = True
+
+    def shape(self, *shapes: Shape) -> Shape:
+        lines, length = shapes[0] if self.over == "rows" else shapes[0][::-1]
+        if lines != 1:
+            raise ShapeError(f"what is repeated must be one {self.over[:-1]};")
+        return (self.count, length) if self.over == "rows" else (length, self.count)
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return operands[0].stretched(i, j)
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Call(Name("repeat"), operands)
 
 
 OPS = {
@@ -216,4 +310,16 @@ OPS = {
     "stack": Stack,
 }
 
-__all__ = ["Add", "Hadamard", "MatMul", "Scale", "Stack", "SumOver", "Transpose"]
+__all__ = [
+    "Add",
+    "Hadamard",
+    "MatMul",
+    "ProductSum",
+    "Scale",
+    "Spread",
+    "Stack",
+    "SumOver",
+    "Transpose",
+    "alike",
+    "summed",
+]

@@ -10,15 +10,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction as Ratio
 from functools import reduce
-from operator import add
-from typing import Literal
+from operator import add, mul
+from typing import Literal, TypeVar
 
-from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, T
-from symattn.derivation.derivation import RuleOp, Shape, Style
-from symattn.errors import OutgrownError, ShapeError, UndefinedError
+from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, Indices, T, along_rows, size_formula
+from symattn.derivation.derivation import Operand, Pull, RuleOp, Shape, Style, Use
+from symattn.derivation.ops.linear import Spread, alike
+from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Size, Value, divide, has_symbols, is_symbolic, square_root, to_sympy
 from symattn.exact.values import denominator_of, is_finite, length, numerator_of, parts, tidy
-from symattn.formula import Call, Formula, Fraction, Name, Negative, Number, Product, Sum
+from symattn.formula import ONE, Call, Formula, Fraction, Name, Negative, Number, Product, Root, Sum, number
 
 Over = Literal["columns", "rows"]
 TWO = Number("2")
@@ -40,6 +41,9 @@ class Mean(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         (x,) = operands
         return _mean(A, self.over, i, j, x, lambda i, j: x[i, j])
+
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.g,), SpreadEvenly(use.shapes[0][0 if self.over == "rows" else 1], self.over))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("mean"), operands)
@@ -133,6 +137,16 @@ class Standardise(RuleOp):
         x, mean, variance = operands
         return A.quotient(A.minus(x[i, j], mean.stretched(i, j)), _root(A, variance.stretched(i, j), self.epsilon))
 
+    def flows(self, k: int) -> bool:
+        return k == 0
+
+    def pull(self, use: Use) -> Pull:
+        """All at once, through the mean and the variance too, whose steps get no gradient of their own."""
+        source, mean, variance = use.step.operands
+        spread = _statistic(use, variance, Variance, source, mean)
+        _statistic(use, mean, Mean, source)
+        return Pull((use.g, use.result, variance), NormGradient(spread.of, self.epsilon, spread.over))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         x, mean, variance = operands
         return Fraction(Sum((x, Negative(mean))), _root(FORMULAS, variance, self.epsilon))
@@ -159,6 +173,14 @@ class Rescale(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         x, squares = operands
         return A.quotient(x[i, j], _root(A, squares.stretched(i, j), self.epsilon))
+
+    def flows(self, k: int) -> bool:
+        return k == 0
+
+    def pull(self, use: Use) -> Pull:
+        source, squares = use.step.operands
+        spread = _statistic(use, squares, MeanSquare, source)
+        return Pull((use.g, use.result, squares), NormGradient("rms", self.epsilon, spread.over))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         x, squares = operands
@@ -252,6 +274,97 @@ def _over(x: Value, root: Value) -> Value:
     return divide(x, root)
 
 
+# ------------------------------------------------------------------------------------------------ the way back
+
+
+_Statistic = TypeVar("_Statistic", Mean, Variance, MeanSquare)
+
+
+def _statistic(use: Use, statistic: Operand, kind: type[_Statistic], *of: Operand) -> _Statistic:
+    """The operation that gives a norm its mean, variance or mean square, which must be that of what is normed."""
+    step = next((step for step in use.d if step.name == statistic.name), None)
+    if step is None or not isinstance(step.op, kind) or step.operands != of or statistic != Operand(statistic.name):
+        wanted = f"the {kind.title.lower()} of {' with '.join(map(str, of))}"
+        raise InputError(f"Step {use.step.name!r} is gone back through only where {statistic} is {wanted}.")
+    return step.op
+
+
+@dataclass(frozen=True)
+class SpreadEvenly(Spread):
+    """The same for a mean: every term gets its share, 1/`count` of the gradient."""
+
+    title = "Back through the mean"
+    trivial = False
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return A.quotient(super().rule(A, i, j, *operands), A.size(Indices(self.count)))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Product((Fraction(ONE, size_formula(self.count)), Spread.written(self, style, *operands)))
+
+
+@dataclass(frozen=True)
+class NormGradient(RuleOp):
+    """(g_i − mean(g) − n_i·mean(g ⊙ n))/√(v + ε) for each row: back through a norm to what was normed.
+
+    Operands: G and the standardised entries N (each n×d), and their variances v (n×1).  The mean and the variance
+    depend on every entry of the row, which is where the two means come from.  With a sample's variance, the second mean
+    divides by d − 1.  A root mean square norm has no first mean, and v are its mean squares.
+    """
+
+    kind: Literal["population", "sample", "rms"] = "population"
+    epsilon: Value = 0
+    over: Literal["columns", "rows"] = "columns"
+    arity = 3
+    title = "Back through the norm"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        gradient, normed, variance = shapes
+        alike(gradient, normed)
+        rows, columns = gradient
+        if variance != ((rows, 1) if self.over == "columns" else (1, columns)):
+            raise ShapeError("the variances must be one for every line;")
+        return gradient
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        gradient, normed, variance = operands if self.over == "columns" else (m.T for m in operands)
+        rows = Matrix.of(map(self._line, gradient.rows, normed.rows, variance.T.rows[0]))
+        return rows if self.over == "columns" else rows.T
+
+    def _line(self, gradient: Sequence[Value], normed: Sequence[Value], variance: Value) -> list[Value]:
+        deviation = square_root(variance + self.epsilon)
+        mean = 0 if self.kind == "rms" else divide(reduce(add, gradient), len(gradient))
+        along = divide(reduce(add, map(mul, gradient, normed)), len(gradient) - (self.kind == "sample"))
+        return [divide(g - mean - n * along, deviation) for g, n in zip(gradient, normed, strict=True)]
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        i, j, (g, n, v) = along_rows("rows" if self.over == "columns" else "columns", i, j, *operands)
+        length = g.columns
+        along = A.quotient(
+            A.total(length, lambda k: A.product(g[i, k], n[i, k])), A.size(length, int(self.kind == "sample"))
+        )
+        terms = [g[i, j], A.negative(A.product(n[i, j], along))]
+        if self.kind != "rms":
+            terms.insert(1, A.negative(A.quotient(A.total(length, lambda k: g[i, k]), A.size(length))))
+        variance = v[i, 0]
+        bare = isinstance(self.epsilon, int) and self.epsilon == 0
+        root = A.root(variance if bare else A.sum(variance, A.number(self.epsilon)))
+        return A.product(A.quotient(A.number(1), root), A.sum(*terms))  # large enough to be read
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        g, n, v = operands
+        mean = Name("mean")
+        along: Formula = Call(mean, (Product((g, n), "⊙"),))
+        if self.kind == "sample":
+            along = Fraction(Call(Name("sum"), (Product((g, n), "⊙"),)), Sum((Name("d"), Negative(ONE))))
+        terms = () if self.kind == "rms" else (Negative(Call(mean, (g,))),)
+        return Fraction(Sum((g, *terms, Negative(Product((n, along), "⊙")))), self._root(v))
+
+    def _root(self, variance: Formula) -> Formula:
+        bare = isinstance(self.epsilon, int) and self.epsilon == 0
+        return Root(variance if bare else Sum((variance, number(self.epsilon))))
+
+
 OPS = {"mean": Mean, "variance": Variance, "mean_square": MeanSquare, "standardise": Standardise, "rescale": Rescale}
 
-__all__ = ["Mean", "MeanSquare", "Rescale", "Standardise", "Variance"]
+__all__ = ["Mean", "MeanSquare", "NormGradient", "Rescale", "SpreadEvenly", "Standardise", "Variance"]

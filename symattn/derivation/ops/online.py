@@ -6,19 +6,22 @@ e^(m_old − m_new).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
-from symattn.derivation.derivation import RuleOp, Shape, Style, View
+from symattn.derivation.derivation import Pull, RuleOp, Shape, Style, Use, View
+from symattn.derivation.ops.arithmetic import Opposite, rate
 from symattn.derivation.ops.attention import Along
+from symattn.derivation.ops.linear import Hadamard, ProductSum
 from symattn.errors import ShapeError
 from symattn.exact import Value, compare, has_symbols, to_sympy
 from symattn.formula import Call, Formula, Name, Negative, Power, Product, Sum, number
 
 MAXIMUM = Name("max")
+_ACROSS: Mapping[Along, Along] = {"rows": "columns", "columns": "rows"}
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,12 @@ class Exponentials(RuleOp):
         x = scores[i, j]
         return A.number(0) if A.hidden(x) else A.exponential(A.minus(x, maxima.stretched(i, j)), self.base)
 
+    def pull(self, use: Use) -> Pull:
+        """To the exponents as they are, to what is taken from them with the other sign, and added up."""
+        if use.k == 0:
+            return Pull.chain((use.g, use.result), Hadamard(), *rate(self.base))
+        return Pull.chain((use.g, use.result), ProductSum(_ACROSS[self.along]), *rate(self.base), Opposite())
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return self._written(Sum((operands[0], Negative(operands[1]))))
 
@@ -88,6 +97,15 @@ class Accumulate(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         factors, old, new = operands
         return A.sum(A.product(factors.stretched(i, j), old[i, j]), new[i, j])
+
+    def pull(self, use: Use) -> Pull:
+        factors, old, _ = use.step.operands
+        pulls = (
+            Pull((use.g, old), ProductSum(_ACROSS[self.along])),
+            Pull((use.g, factors), Hadamard()),
+            Pull((use.g,)),
+        )
+        return pulls[use.k]
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum((Product(operands[:2], "⊙"), operands[2]))

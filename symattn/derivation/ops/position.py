@@ -8,7 +8,7 @@ from fractions import Fraction as Ratio
 from typing import Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T
-from symattn.derivation.derivation import RuleOp, Shape, Style, View
+from symattn.derivation.derivation import Pull, RuleOp, Shape, Style, Use, View
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Rational, Real, Value, decide, divide, from_sympy, power, to_sympy
 from symattn.exact.real import real
@@ -238,6 +238,10 @@ class Rotate(RuleOp):
         cosine, sine = map(A.number, self.angles[k].at(self.positions[token]))
         return self._turned(A, first, other, cosine, sine)[second]
 
+    def pull(self, use: Use) -> Pull:
+        """By the transpose of the rotation, which is its inverse."""
+        return Pull((use.g,), RotateBack(self.angles, self.positions, self.layout, self.tokens))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("rotate"), operands)
 
@@ -257,6 +261,9 @@ class RotateBack(Rotate):
             A.minus(A.product(y, cosine), A.product(x, sine)),
         )
 
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.g,), Rotate(self.angles, self.positions, self.layout, self.tokens))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("rotate", (Negative(Name("p")),)), operands)
 
@@ -274,6 +281,9 @@ class Multiple(RuleOp):
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.product(A.number(self.factor), operands[0][i, j])
+
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.g,), self)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Product((self.symbol(style), *operands), "·")

@@ -12,10 +12,11 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple, Self
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows, index
-from symattn.derivation.derivation import Op, RuleOp, Shape, Style, View
+from symattn.derivation.derivation import Op, Pull, RuleOp, Shape, Style, Use, View
+from symattn.derivation.ops.arithmetic import DivisorGradient
 from symattn.derivation.ops.attention import Along, Empty, normalise_rows
 from symattn.derivation.ops.entrywise import FUNCTIONS, relu
-from symattn.derivation.ops.linear import Scale
+from symattn.derivation.ops.linear import Scale, alike, summed
 from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Value, compare, divide, exponential, from_sympy, has_symbols, power, sign, to_sympy
 from symattn.exact.values import is_zero_for_sure
@@ -27,6 +28,7 @@ from symattn.formula import (
     Fraction,
     MatrixOf,
     Name,
+    Negative,
     Number,
     Power,
     Product,
@@ -58,6 +60,9 @@ class SoftCap(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         cap = A.number(self.cap)
         return A.product(cap, A.apply("tanh", A.quotient(operands[0][i, j], cap)))
+
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.g, use.result), SoftCapGradient(self.cap))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         cap = number(self.cap)
@@ -100,6 +105,9 @@ class Bias(RuleOp):
 
     def turn(self) -> Self:
         return replace(self, values=self.values.T)
+
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.g,))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum((operands[0], self.sign))
@@ -287,8 +295,39 @@ class Over(RuleOp):
         above, below = operands
         return A.quotient(above[i, j], below.stretched(i, j))
 
+    def pull(self, use: Use) -> Pull:
+        divisor = use.step.operands[1]
+        if use.k == 0:
+            return Pull((use.g, divisor), self)
+        return Pull.chain((use.g, use.result, divisor), DivisorGradient(), *summed(use))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(*operands)
+
+
+# ------------------------------------------------------------------------------------------------ the way back
+
+
+@dataclass(frozen=True)
+class SoftCapGradient(RuleOp):
+    """G ⊙ (1 − (y/c)²) for capped scores y = c·tanh(s/c) (each n×m)."""
+
+    cap: Value
+    arity = 2
+    title = "Back through the soft cap"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return alike(*shapes)
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        g, y = operands
+        share = A.quotient(y[i, j], A.number(self.cap))
+        return A.product(g[i, j], A.minus(A.number(1), A.square(share)))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        g, y = operands
+        share = Fraction(y, number(self.cap))
+        return Product((g, Sum((ONE, Negative(Product((share, share), "⊙"))))), "⊙")
 
 
 OPS = {
@@ -308,6 +347,7 @@ __all__ = [
     "Over",
     "OverSum",
     "SoftCap",
+    "SoftCapGradient",
     "Temperature",
     "alibi",
     "alibi_slope",

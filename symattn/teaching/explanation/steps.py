@@ -8,17 +8,26 @@ from fractions import Fraction as Ratio
 from typing import Literal
 
 from symattn.derivation.derivation import Derivation, Index, Step, StepName
-from symattn.derivation.ops import Activation, Add, Hadamard, Mask, MatMul, Round, Softmax, Stack, SumOver, Transpose
-from symattn.derivation.ops.arithmetic import Divide, DivisorGradient, Exponential, SquareRoot, Subtract, ToFloat
-from symattn.derivation.ops.gradient import (
+from symattn.derivation.ops import (
+    Activation,
     ActivationGradient,
+    Add,
     CrossEntropyGradient,
+    Hadamard,
+    Mask,
+    MatMul,
     NormGradient,
     ProductSum,
+    Round,
+    Softmax,
     SoftmaxGradient,
     SoftmaxJacobian,
+    Stack,
+    SumOver,
     Total,
+    Transpose,
 )
+from symattn.derivation.ops.arithmetic import Divide, DivisorGradient, Exponential, SquareRoot, Subtract, ToFloat
 from symattn.derivation.ops.loss import CrossEntropy
 from symattn.derivation.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
 from symattn.derivation.ops.online import Accumulate, Exponentials, RunningMaximum
