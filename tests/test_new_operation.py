@@ -1,5 +1,6 @@
 """An operation is one class: everything that it does not say itself follows from its rule."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy
@@ -8,12 +9,13 @@ import sympy
 
 import symattn
 from symattn.derivation.algebra import Algebra, Entries, Index, T
-from symattn.derivation.derivation import Floats, Pull, RuleOp, Shape, Style, Use
+from symattn.derivation.derivation import Convention, Floats, Pull, RuleOp, Shape, Signs, Step, Style, Use, convention
 from symattn.derivation.ops import OPS
 from symattn.derivation.ops.turning import turned
 from symattn.errors import InputError, SelfCheckError
 from symattn.formula import Call, Formula, Name
 from symattn.page.writers import FORMATS
+from symattn.teaching.sheets import render
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,17 @@ class Shares(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("shares"), operands)
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        s = Name("s")
+        return [
+            convention(
+                "Shares are those of the cubes of {entry}, over {sum}.", entry=s, sum=self.written(signs.style, s)
+            )
+        ]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("Cubes: {rule}", rule=signs.equation(steps[0]))]
 
     def witness(self, *operands: Floats) -> Floats:
         x = numpy.array(operands[0])
@@ -156,6 +169,16 @@ def test_a_worksheet_is_made_and_marked_with_rounded_lines(solution):
     rounded = [["0.5", "0"], ["1.33", "-0.17"]]
     report = symattn.check(solution, {"S": [[1, 0], [2, -1]], "C": rounded, "A": [["0.62", "0.38"], ["0.82", "0.18"]]})
     assert report.right
+
+
+def test_its_conventions_stand_in_the_box_in_full_and_in_brief(solution):
+    sheet = solution.worksheet()
+    for form in FORMATS:
+        if "pdf" not in form:
+            assert "Shares are those of the cubes of" in render(sheet.document(), form)[1].decode().replace(
+                "\n", " "
+            ), form
+    assert "Cubes: C = shares(S)" in render(sheet.document(conventions="bare"), "text")[1].decode()
 
 
 def test_without_a_witness_no_key_is_written(solution, monkeypatch):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from itertools import product
 from types import MappingProxyType
-from typing import Any, Literal, Self, TypeAlias, TypeVar
+from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar
 
 from symattn.derivation.algebra import FORMULAS, VALUES, Algebra, Entries, Index
 from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError, offered
@@ -37,6 +37,32 @@ class Style:
     product: str = ""  # between matrices: "", "×" or "·"
     softmax: str = "softmax"
     letters: Mapping[str, Formula] = field(default_factory=dict)  # d_k, d_model, n → how they are written
+
+
+class Signs(Protocol):
+    """How a page writes numbers, sizes, matrices and steps."""
+
+    @property
+    def style(self) -> Style: ...
+    def number(self, value: Value) -> Formula: ...
+    def base(self, base: Value | Literal["e"]) -> Formula: ...
+    def size(self, size: Size) -> Formula: ...
+    def shape_of(self, operand: Operand) -> Shape: ...
+    def operand(self, operand: Operand) -> Formula: ...
+    def equation(self, step: Step) -> Formula: ...
+
+
+@dataclass(frozen=True)
+class Convention:
+    """What has to be agreed on before an operation can be worked out: a sentence, and the formulas in its places."""
+
+    sentence: str
+    places: Mapping[str, Formula] = field(default_factory=dict)
+
+
+def convention(sentence: str, /, **places: Formula) -> Convention:
+    """A convention whose places have formulas."""
+    return Convention(sentence, places)
 
 
 class Op(ABC):
@@ -98,6 +124,14 @@ class Op(ABC):
         `InputError` where none is known.
         """
         raise InputError(f"Step {use.step.name!r}: how a gradient goes back through {self.title!r} is not known.")
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        """What has to be agreed on before it can be worked out, said once for all `steps` with an op of this class."""
+        return ()
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        """The same in formulas and a word or two."""
+        return self.conventions(steps, signs)
 
     @property
     def title(self) -> str:
@@ -543,6 +577,7 @@ def _known(name: str, words: str, names: Iterable[str]) -> str:
 __all__ = [
     "AnyMatrix",
     "Change",
+    "Convention",
     "Derivation",
     "Index",
     "Lines",
@@ -554,6 +589,7 @@ __all__ = [
     "Pull",
     "RuleOp",
     "Shape",
+    "Signs",
     "Step",
     "StepName",
     "Style",
@@ -562,6 +598,7 @@ __all__ = [
     "Value",
     "View",
     "column_of",
+    "convention",
     "entries_of",
     "row_of",
     "symbol_names",

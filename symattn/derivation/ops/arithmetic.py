@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction as Ratio
 from typing import Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T
-from symattn.derivation.derivation import Op, Pull, RuleOp, Shape, Style, Use, View
+from symattn.derivation.derivation import Convention, Op, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
 from symattn.derivation.ops.linear import Hadamard, summed
 from symattn.derivation.ops.position import Multiple
 from symattn.errors import InputError, ShapeError
@@ -59,6 +60,11 @@ class Divide(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(*operands)
 
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [
+            convention("The fraction bar divides entry by entry; a single column or row goes with every other one.")
+        ]
+
 
 @dataclass(frozen=True)
 class Opposite(RuleOp):
@@ -103,6 +109,9 @@ class Exponential(RuleOp):
         """e, or the number in its place."""
         return Name("e") if self.base == "e" else number(self.base)
 
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("exp goes entry by entry, with base {base}.", base=signs.base(self.base))]
+
 
 @dataclass(frozen=True)
 class SquareRoot(RuleOp):
@@ -121,6 +130,9 @@ class SquareRoot(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("sqrt"), operands)
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("sqrt is the square root of each entry.")]
 
 
 @dataclass(frozen=True)
@@ -153,6 +165,12 @@ class ToFloat(Op):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name(self.format.name), operands)
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention(message("{rounding}, and go on with the rounded values.", rounding=self.title))]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention(message("{rounding}, go on rounded", rounding=self.title))]
 
 
 # ------------------------------------------------------------------------------------------------ the way back

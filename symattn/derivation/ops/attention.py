@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add, mul
 from typing import Literal, Self
 
 from symattn.derivation.algebra import FORMULAS, MINUS_INFINITY, Algebra, Entries, Index, T, along_rows
-from symattn.derivation.derivation import Pull, RuleOp, Shape, Style, Use, View
+from symattn.derivation.derivation import Convention, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
 from symattn.derivation.ops.linear import alike
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, divide, exponential, logarithm, power
@@ -26,6 +26,7 @@ from symattn.formula import (
     Transposed,
     number,
 )
+from symattn.foundation.languages import Message, message, sentences
 
 Keep = tuple[tuple[bool, ...], ...]
 MaskStyle = Literal["additive", "multiplicative", "keep", "block"]
@@ -117,6 +118,24 @@ class Mask(RuleOp):
         seen, hidden = marks[self.style]
         return MatrixOf(tuple(tuple(seen if kept else hidden for kept in row) for row in self.keep))
 
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention(sentences(self.hides, _MARKED[self.style]))]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        if not self.keep or len(self.keep) != len(self.keep[0]):
+            return self.conventions(steps, signs)
+        hidden = _HIDES.get(self.kind, message("as given"))
+        return [convention(message("Mask: {hidden}; {signs}", hidden=hidden, signs=_SIGNS[self.style]))]
+
+    @property
+    def hides(self) -> str:
+        """What the mask hides, in a sentence for each of those that were put together."""
+        if not self.keep or len(self.keep) == len(self.keep[0]):
+            kinds = self.kind.replace("causal:top-left", "causal").split("+")
+        else:
+            kinds = [f"{kind}, unequal" if kind == "causal" else kind for kind in self.kind.split("+")]
+        return sentences(*(HIDDEN.get(kind, HIDDEN["custom"]) for kind in kinds))
+
 
 @dataclass(frozen=True)
 class Softmax(RuleOp):
@@ -162,6 +181,65 @@ class Softmax(RuleOp):
         if self.base != "e":
             name = Name(style.softmax, (number(self.base),))
         return Call(name, operands)
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        said = [convention(_SOFTMAX[self.along], base=signs.base(self.base))]
+        return said if self.empty == "undefined" else [*said, convention(_ALL_HIDDEN[self.along])]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        plain, with_zeros = _SOFTMAX_IN_BRIEF[self.along]
+        return [convention(with_zeros if self.empty == "zero" else plain, base=signs.base(self.base))]
+
+
+HIDDEN: Mapping[str, str] = {
+    "causal": message("No token sees a later one: hidden scores are −∞, so their weights are 0."),
+    "causal, unequal": message(
+        "The last query sees every key, and each query before it one key less; hidden scores are −∞, so "
+        "their weights are 0."
+    ),
+    "causal:top-left": message("Query i sees keys 1 to i: hidden scores are −∞, so their weights are 0."),
+    "past": message("A token sees earlier ones only, and not itself: hidden scores are −∞, so their weights are 0."),
+    "prefix": message(
+        "All tokens see the first ones; no token sees any other later one: hidden scores are −∞, so their "
+        "weights are 0."
+    ),
+    "padding": message("Padding is hidden: its scores are −∞, so its weights are 0."),
+    "window": message("Tokens see only near ones: other scores are −∞, so their weights are 0."),
+    "blocks": message("Tokens see only their own block: other scores are −∞, so their weights are 0."),
+    "custom": message("Scores that the mask hides are −∞, so their weights are 0."),
+}
+"""What a mask of a kind hides."""
+
+_HIDES: Mapping[str, Message] = {
+    "causal": message("causal, later tokens hidden"),
+    "causal:top-left": message("query i sees keys 1 to i"),
+    "past": message("earlier tokens alone seen"),
+    "padding": message("padding hidden"),
+}
+_SIGNS: Mapping[MaskStyle, Message] = {
+    "additive": message("0 seen, −∞ hidden"),
+    "multiplicative": message("1 seen, −∞ hidden"),
+    "keep": message("1 seen, 0 hidden"),
+    "block": message("1 hidden, 0 seen"),
+}
+_MARKED: Mapping[MaskStyle, Message] = {
+    "additive": message("In the mask, 0 stands for seen and −∞ for hidden."),
+    "multiplicative": message("In the mask, 1 stands for seen and −∞ for hidden."),
+    "keep": message("In the mask, 1 stands for seen and 0 for hidden."),
+    "block": message("In the mask, 1 stands for hidden and 0 for seen."),
+}
+_SOFTMAX: Mapping[Along, str] = {
+    "rows": "Softmax goes along each row, with base {base}.",
+    "columns": "Softmax goes along each column, with base {base}.",
+}
+_SOFTMAX_IN_BRIEF: Mapping[Along, tuple[str, str]] = {
+    "rows": ("Softmax by rows, base {base}", "Softmax by rows, base {base}; 0 where all is hidden"),
+    "columns": ("Softmax by columns, base {base}", "Softmax by columns, base {base}; 0 where all is hidden"),
+}
+_ALL_HIDDEN: Mapping[Along, str] = {
+    "rows": "Weights of a row in which everything is hidden are 0.",
+    "columns": "Weights of a column in which everything is hidden are 0.",
+}
 
 
 def normalise_rows(

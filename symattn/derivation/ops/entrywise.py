@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction as Ratio
@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, tanh
-from symattn.derivation.derivation import Op, Pull, RuleOp, Shape, Style, Use, View
+from symattn.derivation.derivation import Convention, Op, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
 from symattn.derivation.ops.linear import alike
 from symattn.errors import InputError
 from symattn.exact import (
@@ -32,8 +32,22 @@ from symattn.exact import (
 from symattn.exact.bridge import value_at
 from symattn.exact.intervals import Interval, IntervalRing
 from symattn.exact.real import in_decimals
-from symattn.formula import ONE, ZERO, Call, Formula, Fraction, Name, Negative, Number, Power, Product, Root, Sum
-from symattn.foundation.languages import counted
+from symattn.formula import (
+    ONE,
+    ZERO,
+    Call,
+    Formula,
+    Fraction,
+    Name,
+    Negative,
+    Number,
+    Power,
+    Product,
+    Relation,
+    Root,
+    Sum,
+)
+from symattn.foundation.languages import counted, message
 
 RoundingMethod = Literal["nearest", "largest-remainder", "truncate"]
 
@@ -90,6 +104,12 @@ class Round(Op):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("round", (Number(str(self.places)),)), operands)
 
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention(message("{rounding}, and go on with the rounded values.", rounding=self.title))]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention(message("{rounding}, go on rounded", rounding=self.title))]
+
 
 @dataclass(frozen=True)
 class Activation(RuleOp):
@@ -123,6 +143,13 @@ class Activation(RuleOp):
         if self.name == "identity":
             return operands[0]
         return Call(Name(self.function.written if self.function else self.name), operands)
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        if self.function is None:
+            return []
+        x = Name("x")
+        function = Relation((self.written(Style(), x), self.function.working(x)), ("=",))
+        return [convention("Entry by entry, {function}.", function=function)]
 
 
 # ------------------------------------------------------------------------------------------------ the functions

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
-from symattn.derivation.derivation import Operand, Pull, RuleOp, Shape, Style, Use
+from symattn.derivation.derivation import Convention, Operand, Pull, RuleOp, Shape, Signs, Step, Style, Use, convention
 from symattn.derivation.ops.heads import Part
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Size, Value, to_sympy
@@ -17,6 +18,7 @@ from symattn.formula import (
     MatrixOf,
     Name,
     Product,
+    Relation,
     Scope,
     Sum,
     Transposed,
@@ -123,6 +125,12 @@ class Hadamard(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Product(operands, "⊙")
 
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("⊙ multiplies entry by entry; a single column or row goes with every other one.")]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("⊙: entry by entry, a single line with every other")]
+
 
 @dataclass(frozen=True)
 class SumOver(RuleOp):
@@ -146,6 +154,12 @@ class SumOver(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("Sum"), (operands[0],))
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("Sum adds up the rows." if self.over == "rows" else "Sum adds up the columns.")]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("Sum over rows" if self.over == "rows" else "Sum over columns")]
 
 
 @dataclass(frozen=True)
@@ -177,6 +191,20 @@ class Scale(RuleOp):
     def symbol(self, style: Style) -> Formula:
         """The divisor by name: √d_k."""
         return read_formula(self.of, Scope(names=style.letters)) if self.of else number(self.divisor)
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("Scores are divided by {divisor}.", divisor=self._stated(signs))]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        rule, divisor = signs.equation(steps[0]), self._stated(signs)
+        if divisor == self.symbol(signs.style):
+            return [convention("{rule}", rule=rule)]
+        return [convention("{rule}, {divisor}", rule=rule, divisor=divisor)]
+
+    def _stated(self, signs: Signs) -> Formula:
+        """The divisor by name and as a number: √d_k = 2."""
+        symbol, value = self.symbol(signs.style), signs.number(self.divisor)
+        return symbol if symbol == value else Relation((symbol, value), ("=",))
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows, sum_over
-from symattn.derivation.derivation import RuleOp, Shape, Style, View
+from symattn.derivation.derivation import Convention, RuleOp, Shape, Signs, Step, Style, View, convention
 from symattn.derivation.ops.linear import alike
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import (
@@ -79,6 +79,21 @@ class CrossEntropy(RuleOp):
         """−Sum(T ⊙ ln(P))."""
         p, t = operands
         return Negative(Call(Name("Sum"), (Product((t, Call(Name("ln"), (p,))), "⊙"),)))
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention(_LOSS[self.along])]
+
+
+_LOSS: Mapping[Literal["rows", "columns"], str] = {
+    "rows": (
+        "The loss of a token is minus the sum of target times ln of probability, over its row; ln has base e, and what "
+        "is wanted not at all counts 0."
+    ),
+    "columns": (
+        "The loss of a token is minus the sum of target times ln of probability, over its column; ln has base e, and "
+        "what is wanted not at all counts 0."
+    ),
+}
 
 
 def _cross_entropy(probabilities: Sequence[Value], targets: Sequence[Value], i: int) -> Value:

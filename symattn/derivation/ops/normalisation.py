@@ -6,7 +6,7 @@ and divides by the root of the variance; root mean square norm (Zhang and Sennri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction as Ratio
 from functools import reduce
@@ -14,12 +14,12 @@ from operator import add, mul
 from typing import Literal, TypeVar
 
 from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, Indices, T, along_rows, size_formula
-from symattn.derivation.derivation import Operand, Pull, RuleOp, Shape, Style, Use
+from symattn.derivation.derivation import Convention, Operand, Pull, RuleOp, Shape, Signs, Step, Style, Use, convention
 from symattn.derivation.ops.linear import Spread, alike
 from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Size, Value, divide, has_symbols, is_symbolic, square_root, to_sympy
 from symattn.exact.values import denominator_of, is_finite, length, numerator_of, parts, tidy
-from symattn.formula import ONE, Call, Formula, Fraction, Name, Negative, Number, Product, Root, Sum, number
+from symattn.formula import ONE, Call, Formula, Fraction, Name, Negative, Number, Product, Relation, Root, Sum, number
 
 Over = Literal["columns", "rows"]
 TWO = Number("2")
@@ -88,6 +88,12 @@ class Variance(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("var"), operands[:1])
 
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        lines, columns = signs.shape_of(steps[0].operands[0])
+        size = signs.size(columns if self.over == "columns" else lines)
+        divisor = size if self.of == "population" else Sum((size, Negative(ONE)))
+        return [convention(_VARIANCE[self.over], divisor=divisor)]
+
 
 @dataclass(frozen=True)
 class MeanSquare(RuleOp):
@@ -151,6 +157,13 @@ class Standardise(RuleOp):
         x, mean, variance = operands
         return Fraction(Sum((x, Negative(mean))), _root(FORMULAS, variance, self.epsilon))
 
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("ε, which is added under the root, is {epsilon}.", epsilon=signs.number(self.epsilon))]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        epsilon = Relation((Name("ε"), signs.number(self.epsilon)), ("=",))
+        return [convention("{epsilon} under the root", epsilon=epsilon)]
+
 
 @dataclass(frozen=True)
 class Rescale(RuleOp):
@@ -185,6 +198,19 @@ class Rescale(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         x, squares = operands
         return Fraction(x, _root(FORMULAS, squares, self.epsilon))
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("ε, which is added under the root, is {epsilon}.", epsilon=signs.number(self.epsilon))]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        epsilon = Relation((Name("ε"), signs.number(self.epsilon)), ("=",))
+        return [convention("{epsilon} under the root", epsilon=epsilon)]
+
+
+_VARIANCE: Mapping[Over, str] = {
+    "columns": "Each row has its own mean and variance, which divides the sum of the squares by {divisor}.",
+    "rows": "Each column has its own mean and variance, which divides the sum of the squares by {divisor}.",
+}
 
 
 # ------------------------------------------------------------------------------------------------ lines

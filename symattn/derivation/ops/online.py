@@ -12,7 +12,7 @@ from functools import reduce
 from typing import Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
-from symattn.derivation.derivation import Pull, RuleOp, Shape, Style, Use, View
+from symattn.derivation.derivation import Convention, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
 from symattn.derivation.ops.arithmetic import Opposite, rate
 from symattn.derivation.ops.attention import Along
 from symattn.derivation.ops.linear import Hadamard, ProductSum
@@ -47,6 +47,12 @@ class RunningMaximum(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(MAXIMUM, operands)
 
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention(_GREATEST[self.along])]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("max by rows" if self.along == "rows" else "max by columns")]
+
 
 @dataclass(frozen=True)
 class Exponentials(RuleOp):
@@ -77,6 +83,12 @@ class Exponentials(RuleOp):
 
     def _written(self, exponent: Formula) -> Formula:
         return Power(Name("e") if self.base == "e" else number(self.base), exponent)
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention(_OWN_MAXIMUM[self.along])]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention(_EXPONENT[self.along])]
 
 
 @dataclass(frozen=True)
@@ -109,6 +121,30 @@ class Accumulate(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum((Product(operands[:2], "⊙"), operands[2]))
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention(_OWN_NUMBER[self.along])]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("⊙: entry by entry, a single line with every other")]
+
+
+_GREATEST: Mapping[Along, str] = {
+    "rows": "max takes the greatest number of each row, of all matrices in it.",
+    "columns": "max takes the greatest number of each column, of all matrices in it.",
+}
+_OWN_MAXIMUM: Mapping[Along, str] = {
+    "rows": "In the exponent, each row has its own entry of the maximum.",
+    "columns": "In the exponent, each column has its own entry of the maximum.",
+}
+_EXPONENT: Mapping[Along, str] = {
+    "rows": "Exponent: minus the maximum of its row",
+    "columns": "Exponent: minus the maximum of its column",
+}
+_OWN_NUMBER: Mapping[Along, str] = {
+    "rows": "⊙ multiplies each row by its own number.",
+    "columns": "⊙ multiplies each column by its own number.",
+}
 
 
 def _greatest(row: Sequence[Value]) -> Value:
