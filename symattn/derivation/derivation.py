@@ -242,6 +242,15 @@ class StepName:
         return (f"_{self.head}" if self.head is not None else "") + (f"^{self.place}" if self.place else "")
 
 
+def own_name(name: str) -> str:
+    """A matrix as it is called here: γ and β of the first norm are written as W_1 and b_1 are, and may be without _.
+
+    >>> own_name("gamma1"), own_name("beta2^self"), own_name("b_1")
+    ('gamma_1', 'beta_2^self', 'b_1')
+    """
+    return re.sub(r"^(gamma|beta)(?=\d)", r"\1_", name)
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One named line.  `result` is exactly `op.apply` of the operands, or was pinned."""
@@ -600,6 +609,7 @@ __all__ = [
     "column_of",
     "convention",
     "entries_of",
+    "own_name",
     "row_of",
     "symbol_names",
     "symbols",

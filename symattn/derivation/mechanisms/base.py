@@ -14,7 +14,17 @@ from operator import add
 from typing import Annotated, Literal, TypeAlias
 
 from symattn.derivation.algebra import size_in_sympy
-from symattn.derivation.derivation import Derivation, Op, Operand, Step, column_of, row_of, symbols, transposed
+from symattn.derivation.derivation import (
+    Derivation,
+    Op,
+    Operand,
+    Step,
+    column_of,
+    own_name,
+    row_of,
+    symbols,
+    transposed,
+)
 from symattn.derivation.ops import Activation, Add, Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver
 from symattn.derivation.ops.attention import Keep, MaskStyle, blocks, both, causal, padding, past, prefix, window
 from symattn.derivation.ops.entrywise import RoundingMethod
@@ -332,15 +342,6 @@ def in_rows(
         return derive(d, settings, sizes)
     derivation = turned(derive(turned(d), replace(settings, orientation="rows"), sizes))
     return _letters_in_place(derivation) if d.staged else derivation
-
-
-def own_name(name: str) -> str:
-    """A given as it is called here: γ and β of the first norm may be written as W_1 and b_1 are.
-
-    >>> own_name("gamma_1"), own_name("beta_2^self"), own_name("b_1")
-    ('gamma1', 'beta2^self', 'b_1')
-    """
-    return re.sub(r"^(gamma|beta)_(?=\d)", r"\1", name)
 
 
 def numbered(named: Mapping[str, tuple[str, str]], settings: Settings) -> dict[str, tuple[str, str]]:
