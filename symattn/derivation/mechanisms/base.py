@@ -188,7 +188,8 @@ class Mechanism:
     """One kind of computation: what it starts from and how it goes on.
 
     `givens` maps each given to its shape in letters (`X` is n × d_model), tokens as rows; a letter may have a factor h
-    or g, the heads and the key and value heads (`W_Q` is d_model × h*d_k).  A name with {head} or {block} in it stands
+    or g, the heads and the key and value heads (`W_Q` is d_model × h*d_k).  A size may be the sum of those of matrices
+    before it, as far as they are given (`B` is n × m_past+m).  A name with {head} or {block} in it stands
     for one given in every head or block: `A_{head}` for A_1, A_2, …  `optional` givens may be left out; those that are
     `usual` come all the same in letters and in random numbers.  `derive` gets givens whose shapes have been checked;
     with `turns` it is written for tokens as rows alone, and is turned for columns.  `uses` are the settings it has
@@ -295,7 +296,11 @@ class Mechanism:
                 continue
             shape = givens[name].shape
             for spec, whole, axis in zip(letters, shape, ("rows", "columns"), strict=True):
-                factor, letter = _factored(spec)
+                terms = [letter for letter in spec.split("+") if letter in sizes]
+                if len(terms) > 1:
+                    _check_total(name, shape, axis, {letter: sizes[letter] for letter in terms})
+                    continue
+                factor, letter = _factored(terms[0] if "+" in spec else spec)
                 size = _shared(name, whole, factor, axis, settings)
                 if letter.isdigit():
                     if size != int(letter):
@@ -400,6 +405,16 @@ def _shared(name: str, size: Size, factor: str, axis: str, settings: Settings) -
     if size % heads:
         raise ShapeError(f"{name} has {size} {axis}, which {heads} heads cannot share evenly.")
     return size // heads
+
+
+def _check_total(name: str, shape: tuple[Size, Size], axis: str, terms: Mapping[str, Size]) -> None:
+    """`ShapeError` where a size is not the sum of others, as far as all are numbers."""
+    size, numbers = shape[axis == "columns"], [n for n in terms.values() if isinstance(n, int)]
+    if isinstance(size, int) and len(numbers) == len(terms) and size != sum(numbers):
+        sums = " + ".join(terms), " + ".join(map(str, numbers))
+        raise ShapeError(
+            f"{name} is {shape[0]}×{shape[1]}; {sum(numbers)} {axis} were expected: {sums[0]} = {sums[1]}."
+        )
 
 
 def _whole(spec: str, sizes: Mapping[str, Size], heads: Mapping[str, int]) -> Size:
