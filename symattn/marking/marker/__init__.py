@@ -18,7 +18,7 @@ from symattn.marking.marker.methods import Reading, readings
 from symattn.marking.marker.policy import POLICIES, Policy, policy
 from symattn.marking.marker.report import Candidate, Event, Given, Notice, Report, Verdict
 from symattn.marking.marker.scheme import Line, Scheme, lines_of, read_scheme
-from symattn.marking.marker.script import Cell, Script, values_of, with_common_units
+from symattn.marking.marker.script import Cell, Script, values_of, with_units
 from symattn.marking.marker.trace import Trace
 from symattn.teaching.question import EntriesAnswer, MatrixAnswer, Part, Question, StepAnswer
 
@@ -139,7 +139,7 @@ class Sitting:
                     written[line.name] = Grid.blank(rows, columns)
         return Script(
             d,
-            with_common_units(written),
+            with_units(written),
             frozenset(self.steps.values()),
             printed,
             _exact(self.question),

@@ -168,7 +168,7 @@ class Awarding:
     def _vetoed(self, line: Line, mark: Mark, number: int, cells: Sequence[Judged]) -> tuple[int, list[Notice]]:
         """Accuracy that is withheld from what follows: impossible values, and a path that became easier."""
         notices: list[Notice] = []
-        if not any(judged.state == "follows" for judged in cells):
+        if not any(judged.state == "follows" for judged in cells) or not self._rests_on_a_mistake(line):
             return number, notices
         if number == mark.number and any(self._inappropriate(self.steps[part]) for part in line.parts):
             number = mark.number - 1
@@ -179,12 +179,18 @@ class Awarding:
             notices.append(Notice(line.parts[0], "veto", easier))
         return number, notices
 
+    def _rests_on_a_mistake(self, line: Line) -> bool:
+        """Whether a mistake was made in a line or before it: rounding alone makes nothing impossible or easier."""
+        own = {self.steps[part] for part in line.parts}
+        before = own.union(*(self.trace.script.depends(self.trace.script.d[name]) for name in own))
+        mistakes = (m for m in self.trace.mistakes if m.kind != "rounding")
+        return any(before.intersection((m.shown, *m.charged)) for m in mistakes)
+
     def _inappropriate(self, name: str) -> bool:
         """Whether a row of weights that was written is none: an entry outside [0, 1], or another sum than 1."""
         step = self.trace.script.d[name]
         grid = self.trace.script.written.get(name)
-        rounded = any(m.kind == "rounding" and name in m.charged for m in self.trace.mistakes)
-        if not isinstance(step.op, Softmax) or grid is None or rounded or grid.shape != step.result.shape:
+        if not isinstance(step.op, Softmax) or grid is None or grid.shape != step.result.shape:
             return False
         weights = values_of(self.trace.carried[name])
         lines, entries = (weights.rows, grid.rows) if step.op.along == "rows" else (weights.T.rows, grid.T.rows)

@@ -21,7 +21,7 @@ from symattn.marking.marker.report import Candidate, Flag, Kind, State
 from symattn.marking.marker.script import Cell, Script, values_of
 from symattn.marking.marker.trace import Judged, Mistake, Trace, continued, may_be_raised
 
-ROUNDING = ("R2", "R3", "R4")
+ROUNDING = ("R2", "R3", "R4", "R6")
 """Misconceptions that cost precision and not method (rules.md 3.5)."""
 
 LAST_RESORT = ("A9", "A10")
@@ -155,6 +155,23 @@ class Diagnosis(Trace):
         else:
             kind: Kind = "shape" if step.name in self.misshapen else "unknown"
             self._record(step, kind, [], wrong, [step.name])
+
+    def name_roundings(self, step: Step, grid: Grid) -> None:
+        """Entries that only coarse rounding on the way explains, where it is a known way: 2.7 for e."""
+        judged = [((i, j), self.judged.get((step.name, i, j))) for i, j, _ in grid.cells()]
+        coarse = [cell for cell, j in judged if j is not None and j.way == "window" and "precision" in j.flags]
+        tried = [self._tried(id, step, grid) for id in ROUNDING] if coarse else []
+        fits = [fit for fit in tried if fit is not None and not fit.rejected and fit.charged == step.name]
+        if not fits:
+            return
+        known = next(
+            (m for m in self.mistakes if m.kind == "rounding" and m.candidates[0].id == fits[0].misconception.id), None
+        )
+        if known is None:
+            self._record(step, "rounding", _named(fits), coarse, [step.name])
+        else:
+            known.entries += [(step.name, i, j) for i, j in coarse]
+            known.charged.append(step.name)
 
     def settle(self, step: Step, grid: Grid) -> None:
         """Explanations of earlier mistakes that this line contradicts are dropped, as long as one is left."""
@@ -313,7 +330,7 @@ class Diagnosis(Trace):
         """One event for a misconception; what it spoilt before this line makes this line follow."""
         best, number = fits[0], len(self.mistakes)
         self.disagrees |= any((fit.charged == step.name) != (best.charged == step.name) for fit in fits)
-        candidates = [Candidate("misconception", fit.misconception.id) for fit in fits]
+        candidates = _named(fits)
         if all(fit.misconception.id in ROUNDING for fit in fits):
             self._record(step, "rounding", candidates, wrong, [best.charged])
             self._attribute(step, wrong, best, number, "follows", ("precision",))
@@ -435,6 +452,10 @@ def diagnosed(script: Script, policy: Policy, as_written: bool = False) -> Diagn
             break
         trace = Diagnosis(script, policy, frozenset(trace.dismissed), as_written)
     return trace
+
+
+def _named(fits: Iterable[Fit]) -> list[Candidate]:
+    return [Candidate("misconception", fit.misconception.id) for fit in fits]
 
 
 def _by_largest_remainder(grid: Grid, value: Matrix) -> bool:

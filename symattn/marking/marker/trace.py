@@ -13,7 +13,7 @@ from functools import cached_property
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.ops import MatMul, Round, Softmax, Stack, SumOver, Transpose
-from symattn.errors import InputError, ShapeError, UndecidedError, UndefinedError
+from symattn.errors import InputError, UndecidedError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Real, Value, decide
 from symattn.exact.intervals import enclose
 from symattn.exact.reading import decide_reading
@@ -28,10 +28,11 @@ from symattn.exact.values import (
 )
 from symattn.foundation.languages import message
 from symattn.marking.attempt import Entry, Grid
+from symattn.marking.marker.by_hand import LinesByHand, operands_of
 from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.report import Candidate, Flag, Kind, State, Way
 from symattn.marking.marker.script import Cell, Script, values_of
-from symattn.marking.marker.windows import Box, Window, cell, holds, meet, width, window
+from symattn.marking.marker.windows import Box, Window, cell, holds, loose_cell, meet, width, window
 
 LARGEST_SCORE, LARGEST_NUMBER = 2000, 10**100
 """Nothing is followed from a number beyond these, before the softmax and after it: the exponential of a larger score
@@ -92,9 +93,14 @@ class Accepts:
         if entry.unit is None or entry.value is None or value is NEGATIVE_INFINITY:
             return False, proof, ()
         rounds, proof = holds(value, entry.value, entry.unit, self.policy.rounding_of(entry))
-        wanted = Fraction(1, 10**self.places)
         exact = self.exact and not isinstance(value, Real)
-        return bool(rounds), proof, ("precision",) if rounds and (exact or entry.unit > wanted) else ()
+        return bool(rounds), proof, ("precision",) if rounds and (exact or self._short(entry)) else ()
+
+    def _short(self, entry: Entry) -> bool:
+        """Whether a decimal has fewer places than were asked for."""
+        if entry.reading is not None and entry.reading.places is not None:
+            return entry.reading.places < self.places
+        return entry.unit is not None and entry.unit > Fraction(1, 10**self.places)
 
     def _equal(self, entry: Entry, value: Value) -> tuple[bool, str]:
         """Whether the entry is the value in any of its readings."""
@@ -128,6 +134,7 @@ class Trace:
         self.misshapen: set[str] = set()
         self._boxes: dict[str, Box | None] = {}
         self._ranges: dict[str, Box | None] = {}
+        self._by_hand = LinesByHand(script, self.carried, self.misshapen)
         self.meant: dict[Place, Value] = {}  # of entries that are explained: their values before they were rounded
         self.wrong = 0
         self.hopeless = False
@@ -175,6 +182,7 @@ class Trace:
         if wrong := [(i, j) for i, j in cells if self.judged[step.name, i, j].state == "wrong"]:
             self._count(step, len(wrong))
             self.explain(step, grid, wrong)
+        self.name_roundings(step, grid)
         self._carry(step, grid, refs)
         self.settle(step, grid)
 
@@ -184,6 +192,9 @@ class Trace:
 
     def explain(self, step: Step, grid: Grid, wrong: list[Cell]) -> None:
         """Find out what went wrong; here, where only counting is wanted, nothing is asked."""
+
+    def name_roundings(self, step: Step, grid: Grid) -> None:
+        """Find out how somebody rounded who is right but for that."""
 
     def settle(self, step: Step, grid: Grid) -> None:
         """After a step has been judged: what it says about mistakes made before."""
@@ -223,6 +234,8 @@ class Trace:
                 return Judged("correct" if way == "key" else "follows", way, value, proof, flags)
         if self._in_window(step, i, j, entry):
             return Judged("follows", "window", tried[-1], "window")
+        if (rounded := self._rounded_on_the_way(step, i, j, entry)) is not None:
+            return Judged("follows", "window", tried[-1], "window", rounded)
         way, matrix = next(((w, m) for w, m in refs if w == "written"), refs[0])
         return Judged("wrong", way, matrix[i, j], proof)
 
@@ -332,24 +345,8 @@ class Trace:
         return any(entry.unit is not None for grid in grids for _, _, entry in grid.cells())
 
     def _range_of(self, step: Step) -> Box | None:
-        boxes = [self._box(operand.name) for operand in step.operands]
-        if any(box is None for box in boxes):
-            return None
-        turned = []
-        for operand, box in zip(step.operands, boxes, strict=True):
-            rows = list(box or ())
-            if (operand.row or 0) >= len(rows) or (operand.column or 0) >= len(rows[0]):
-                return None
-            if operand.row is not None:
-                rows = [rows[operand.row]]
-            if operand.column is not None:
-                rows = [(row[operand.column],) for row in rows]
-            turned.append(tuple(zip(*rows, strict=True)) if operand.transposed else tuple(rows))
-        try:
-            step.op.shape(*((len(box), len(box[0])) for box in turned))
-        except ShapeError:
-            return None
-        return window(step.op, *turned, weights=self._are_weights(step))
+        boxes = operands_of(step, self._box)
+        return None if boxes is None else window(step.op, *boxes, weights=self._are_weights(step))
 
     def _box(self, name: str) -> Box | None:
         if name not in self._boxes:
@@ -375,6 +372,17 @@ class Trace:
                 return None
             rows.append(tuple(w for w in windows if w is not None))
         return tuple(rows)
+
+    def _rounded_on_the_way(self, step: Step, i: int, j: int, entry: Entry) -> tuple[Flag, ...] | None:
+        """Flags of an entry that somebody comes to who rounds on the way; None if nobody does who is right."""
+        if entry.value is None or entry.unit is None or entry.value is NEGATIVE_INFINITY or has_symbols(entry.value):
+            return None
+        own = loose_cell(entry.value, entry.unit)
+        widest = self.policy.widest_window * max(Fraction(1), abs(Fraction(own.high))) / 40
+        if not self._by_hand.reaches(step, i, j, own, widest):
+            return None
+        fine = not self.script.exact and self._by_hand.reaches(step, i, j, own, widest, self.script.places)
+        return () if fine else ("precision",)
 
     def _are_weights(self, step: Step) -> bool:
         """Whether the first operand is a matrix of weights whose rows sum to 1."""
