@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
-from symattn.derivation.derivation import Convention, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
+from symattn.derivation.derivation import Convention, Pull, RuleOp, Shape, Signs, Step, Style, Use, convention
 from symattn.derivation.ops.arithmetic import Opposite, rate
 from symattn.derivation.ops.attention import Along
 from symattn.derivation.ops.linear import Hadamard, ProductSum
 from symattn.errors import ShapeError
-from symattn.exact import Value, compare, has_symbols, to_sympy
+from symattn.exact import Value
 from symattn.formula import Call, Formula, Name, Negative, Power, Product, Sum, number
 
 MAXIMUM = Name("max")
@@ -147,22 +146,10 @@ _OWN_NUMBER: Mapping[Along, str] = {
 }
 
 
-def _greatest(row: Sequence[Value]) -> Value:
-    if any(map(has_symbols, row)):
-        import sympy
-
-        return sympy.Max(*map(to_sympy, row))
-    return reduce(lambda a, b: a if compare(a, b) >= 0 else b, row)
-
-
 def _one_for_each(along: Along, shape: Shape, own: Shape) -> None:
     """Refuse numbers that are not one for every row (or column)."""
     if own != ((shape[0], 1) if along == "rows" else (1, shape[1])):
         raise ShapeError(f"every {along[:-1]} needs one number of its own;")
-
-
-def _own(along: Along, view: View, i: Index, j: Index) -> Formula:
-    return view.entry(i, 0) if along == "rows" else view.entry(0, j)
 
 
 OPS = {"running_maximum": RunningMaximum, "exponentials": Exponentials, "accumulate": Accumulate}
