@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from itertools import product
 from types import MappingProxyType
-from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar
+from typing import Literal, Protocol, Self, TypeAlias, TypeVar
 
 from symattn.derivation.algebra import FORMULAS, VALUES, Algebra, Entries, Index
 from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError, offered
@@ -139,6 +139,18 @@ class Op(ABC):
         return type(self).__name__
 
 
+class InSympy(Protocol):
+    """A matrix expression of SymPy, as far as operations need it."""
+
+    @property
+    def shape(self) -> tuple[object, object]: ...
+    @property
+    def T(self) -> InSympy: ...  # noqa: N802  (the name that SymPy gives it)
+    def __add__(self, other: InSympy) -> InSympy: ...
+    def __mul__(self, other: InSympy) -> InSympy: ...
+    def __truediv__(self, number: object) -> InSympy: ...
+
+
 class RuleOp(Op):
     """An operation that is one rule for an entry: its values and its working are that rule, read in two algebras.
 
@@ -149,7 +161,7 @@ class RuleOp(Op):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         """Entry (i, j) of the result in an algebra; a letter stands for any index."""
 
-    def whole(self, *operands: Any) -> Any:
+    def whole(self, *operands: InSympy) -> InSympy | None:
         """The operation on whole matrix expressions of SymPy; None if SymPy has none for it."""
         return None
 
@@ -588,6 +600,7 @@ __all__ = [
     "Change",
     "Convention",
     "Derivation",
+    "InSympy",
     "Index",
     "Lines",
     "Matrix",

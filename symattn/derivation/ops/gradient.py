@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from functools import reduce
+from operator import add
+from typing import Self
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
-from symattn.derivation.derivation import Lines, Pull, RuleOp, Shape, Style, Use
+from symattn.derivation.derivation import InSympy, Lines, Pull, RuleOp, Shape, Style, Use
 from symattn.derivation.ops.attention import Along
 from symattn.derivation.ops.linear import Stack, alike
 from symattn.errors import ShapeError
@@ -27,8 +29,8 @@ class Total(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.sum(*(m[i, j] for m in operands))
 
-    def whole(self, *operands: Any) -> Any:
-        return sum(operands[1:], operands[0])
+    def whole(self, *operands: InSympy) -> InSympy:
+        return reduce(add, operands)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum(operands)
@@ -115,7 +117,7 @@ class Copy(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return operands[0][i, j]
 
-    def whole(self, *operands: Any) -> Any:
+    def whole(self, *operands: InSympy) -> InSympy:
         return operands[0]
 
     def pull(self, use: Use) -> Pull:

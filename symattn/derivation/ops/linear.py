@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
-from symattn.derivation.derivation import Convention, Operand, Pull, RuleOp, Shape, Signs, Step, Style, Use, convention
+from symattn.derivation.derivation import (
+    Convention,
+    InSympy,
+    Operand,
+    Pull,
+    RuleOp,
+    Shape,
+    Signs,
+    Step,
+    Style,
+    Use,
+    convention,
+)
 from symattn.derivation.ops.heads import Part
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Size, Value, to_sympy
@@ -45,7 +57,7 @@ class MatMul(RuleOp):
         a, b = operands
         return A.dot(a.columns & b.rows, lambda k: a[i, k], lambda k: b[k, j])
 
-    def whole(self, *operands: Any) -> Any:
+    def whole(self, *operands: InSympy) -> InSympy:
         return operands[0] * operands[1]
 
     def pull(self, use: Use) -> Pull:
@@ -72,7 +84,7 @@ class Transpose(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return operands[0][j, i]
 
-    def whole(self, *operands: Any) -> Any:
+    def whole(self, *operands: InSympy) -> InSympy:
         return operands[0].T
 
     def pull(self, use: Use) -> Pull:
@@ -95,7 +107,7 @@ class Add(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.sum(*(m.stretched(i, j) for m in operands))
 
-    def whole(self, *operands: Any) -> Any:
+    def whole(self, *operands: InSympy) -> InSympy | None:
         return operands[0] + operands[1] if operands[0].shape == operands[1].shape else None
 
     def pull(self, use: Use) -> Pull:
@@ -179,8 +191,9 @@ class Scale(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.quotient(operands[0][i, j], A.number(self.divisor))
 
-    def whole(self, *operands: Any) -> Any:
-        return operands[0] / to_sympy(self.divisor)
+    def whole(self, *operands: InSympy) -> InSympy:
+        divisor: object = to_sympy(self.divisor)
+        return operands[0] / divisor
 
     def pull(self, use: Use) -> Pull:
         return Pull((use.g,), self)
