@@ -83,8 +83,8 @@ class Op(ABC):
     def turn(self) -> Self:
         """What the operation is on transposed matrices: what goes along rows goes along columns, and back."""
         across = {"rows": "columns", "columns": "rows"}
-        own = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
-        turned = {name: across[x] for name, x in own.items() if isinstance(x, str) and x in across}
+        parameters = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        turned = {name: across[x] for name, x in parameters.items() if isinstance(x, str) and x in across}
         return replace(self, **turned)  # type: ignore[type-var]
 
     @abstractmethod

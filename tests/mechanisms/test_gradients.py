@@ -219,7 +219,7 @@ def test_through_a_whole_encoder_block(seed: int) -> None:
         "epsilon": rng.choice([Fraction(1, 100), Fraction(1, 10)]),
         "function": rng.choice(["relu", "gelu", "silu", "tanh"]),
     }
-    norms = {f"{name}{i}": width for name in ("gamma", "beta") for i in (1, 2) if settings["norm"] != "none"}
+    norms = {f"{name}_{i}": width for name in ("gamma", "beta") for i in (1, 2) if settings["norm"] != "none"}
     given: Given = {
         "X": real(rng, n, width),
         "W_Q": real(rng, width, h * d_k),

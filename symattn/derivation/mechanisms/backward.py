@@ -31,8 +31,8 @@ def backward(d: Derivation, of: str, wrt: Sequence[str] = ()) -> Derivation:
     operation through which no gradient goes, or whose gradient is not known.
     """
     if d.value(of).shape != d.value(gradient(of)).shape:
-        (rows, columns), (other, others) = d.value(of).shape, d.value(gradient(of)).shape
-        raise InputError(f"{gradient(of)} is {other}×{others}; like {of} it must be {rows}×{columns}.")
+        (rows, columns), (given_rows, given_columns) = d.value(of).shape, d.value(gradient(of)).shape
+        raise InputError(f"{gradient(of)} is {given_rows}×{given_columns}; like {of} it must be {rows}×{columns}.")
     return _Pass(d, of, wrt).run()
 
 
@@ -158,8 +158,8 @@ class _Pass:
             self.got.setdefault(operand.name, []).append(pulled)
             self.awaited[operand.name] -= 1
             if not self.awaited[operand.name]:
-                own = self.steps.get(operand.name, step)
-                self._settle(operand.name, own.section)
+                forward = self.steps.get(operand.name, step)
+                self._settle(operand.name, forward.section)
                 complete.append(operand.name)
         return complete
 
@@ -245,10 +245,10 @@ class _Pass:
 
 def _total(name: str, operands: Sequence[Operand]) -> str:
     """What the sum of a matrix's gradients is called: with a row of dH in it, which is dh_2, that of H.2 is a total."""
-    called = StepName.of(name)
-    own = gradient(called.stem) + called.scope
-    if called.token is not None and any(operand.name == own for operand in operands):
-        return f"{gradient(called.stem)}_total{called.scope}.{called.token}"
+    name_parts = StepName.of(name)
+    whole = gradient(name_parts.stem) + name_parts.scope
+    if name_parts.token is not None and any(operand.name == whole for operand in operands):
+        return f"{gradient(name_parts.stem)}_total{name_parts.scope}.{name_parts.token}"
     return gradient(name)
 
 
@@ -258,11 +258,11 @@ def _flowing(step: Step) -> list[Operand]:
 
 def _reached(d: Derivation, of: str) -> frozenset[str]:
     """The matrices on which `of` depends."""
-    found = {of}
+    reached = {of}
     for step in reversed(d.steps):
-        if step.name in found:
-            found.update(operand.name for operand in _flowing(step))
-    return frozenset(found)
+        if step.name in reached:
+            reached.update(operand.name for operand in _flowing(step))
+    return frozenset(reached)
 
 
 # ------------------------------------------------------------------------------------------------ weights given

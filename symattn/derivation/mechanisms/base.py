@@ -250,8 +250,8 @@ class Mechanism:
     def letters(self) -> tuple[str, ...]:
         """The sizes that its givens have: n, d_model, d_k, …"""
         shapes = [*self.givens.values(), *(self.optional[name] for name in self.usual)]
-        found = (_factored(s)[1] for shape in shapes for s in shape if not s.isdigit())
-        return tuple(dict.fromkeys(found))
+        size_letters = (_factored(s)[1] for shape in shapes for s in shape if not s.isdigit())
+        return tuple(dict.fromkeys(size_letters))
 
     def run(self, givens: Mapping[str, object], settings: Settings, *, staged: bool = False) -> Derivation:
         """Check the givens and work everything out.
@@ -317,11 +317,11 @@ class Mechanism:
     def given_shapes(self, sizes: Mapping[str, Size], settings: Settings) -> dict[str, tuple[Size, Size]]:
         """The shapes of the expected givens in numbers, as far as the sizes are numbers."""
         known, shapes = _head_counts(settings), self.shapes(settings)
-        found: dict[str, tuple[Size, Size]] = {}
+        by_name: dict[str, tuple[Size, Size]] = {}
         for name in self.expected(settings):
             rows, columns = (_whole(spec, sizes, known) for spec in shapes[name])
-            found[name] = (rows, columns)
-        return found
+            by_name[name] = (rows, columns)
+        return by_name
 
     def symbolic(self, sizes: Mapping[str, Size], settings: Settings) -> dict[str, AnyMatrix]:
         """Givens named entry by entry (x_11, x_12, …); shapes alone where a size is a letter or above 8."""
@@ -352,12 +352,12 @@ def in_rows(
 def numbered(named: Mapping[str, tuple[str, str]], settings: Settings) -> dict[str, tuple[str, str]]:
     """Names with {head} or {block} in them once for each: A_1, A_2; W_Q^1, W_Q^2."""
     counts = {"{head}": settings.heads, "{block}": settings.blocks}
-    found: dict[str, tuple[str, str]] = {}
+    by_name: dict[str, tuple[str, str]] = {}
     for name, shape in named.items():
         mark = next((mark for mark in counts if mark in name), "")
         numbers = range(1, counts[mark] + 1) if mark else (0,)
-        found |= {name.replace(mark, str(number)) if mark else name: shape for number in numbers}
-    return found
+        by_name |= {name.replace(mark, str(number)) if mark else name: shape for number in numbers}
+    return by_name
 
 
 def _letters_in_place(d: Derivation) -> Derivation:

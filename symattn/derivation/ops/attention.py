@@ -183,8 +183,8 @@ class Softmax(RuleOp):
         return Call(name, operands)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        said = [convention(_SOFTMAX[self.along], base=signs.base(self.base))]
-        return said if self.empty == "undefined" else [*said, convention(_ALL_HIDDEN[self.along])]
+        lines = [convention(_SOFTMAX[self.along], base=signs.base(self.base))]
+        return lines if self.empty == "undefined" else [*lines, convention(_ALL_HIDDEN[self.along])]
 
     def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         plain, with_zeros = _SOFTMAX_IN_BRIEF[self.along]
@@ -247,7 +247,7 @@ def normalise_rows(
 ) -> Matrix:
     """Each row (or column) of scores as weights: those that `weights` makes of the visible ones, 0 for the others."""
     rows = scores.T.rows if along == "columns" else scores.rows
-    found = []
+    weight_rows = []
     for i, row in enumerate(rows, 1):
         visible = [x for x in row if x is not NEGATIVE_INFINITY]
         if not visible and empty == "undefined":
@@ -256,11 +256,11 @@ def normalise_rows(
                 "let it see at least one, or declare its weights to be 0 (empty = 'zero')."
             )
         try:
-            own = iter(weights(visible) if visible else ())
+            row_weights = iter(weights(visible) if visible else ())
         except UndefinedError as error:
             raise UndefinedError(f"In {along[:-1]} {i}, {error}") from error
-        found.append([0 if x is NEGATIVE_INFINITY else next(own) for x in row])
-    return Matrix.of(found).T if along == "columns" else Matrix.of(found)
+        weight_rows.append([0 if x is NEGATIVE_INFINITY else next(row_weights) for x in row])
+    return Matrix.of(weight_rows).T if along == "columns" else Matrix.of(weight_rows)
 
 
 def causal(rows: int, columns: int, *, top_left: bool = False) -> Keep:

@@ -155,7 +155,7 @@ class Activation(RuleOp):
 # ------------------------------------------------------------------------------------------------ the functions
 
 
-Over: TypeAlias = Callable[[IntervalRing, Interval], Interval]
+Range: TypeAlias = Callable[[IntervalRing, Interval], Interval]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ class Function:
     written: str
     value: Callable[[Value], Value]
     working: Callable[[Formula], Formula]
-    over: Over
+    over: Range
 
 
 def relu(x: Value) -> Value:
@@ -263,7 +263,7 @@ def _half_over(ring: IntervalRing, x: Interval, other: Interval) -> Interval:
     return ring.multiply(ring.divide(x, ring.number(2)), ring.add(ring.number(1), other))
 
 
-def _dipping(at: str, over: Over) -> Over:
+def _dipping(at: str, over: Range) -> Range:
     """The range of a function that falls to its only minimum, and then rises.
 
     The minimum lies between `at` and the next number of as many digits; `over` may be wider than the range there, but

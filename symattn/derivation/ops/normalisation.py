@@ -21,7 +21,7 @@ from symattn.exact import Matrix, Size, Value, divide, has_symbols, is_symbolic,
 from symattn.exact.values import denominator_of, is_finite, length, numerator_of, parts, tidy
 from symattn.formula import ONE, Call, Formula, Fraction, Name, Negative, Number, Product, Relation, Root, Sum, number
 
-Over = Literal["columns", "rows"]
+Axis = Literal["columns", "rows"]
 TWO = Number("2")
 
 
@@ -29,7 +29,7 @@ TWO = Number("2")
 class Mean(RuleOp):
     """The mean over the columns, one for each row (n×d becomes n×1), or over the rows (n×d becomes 1×d)."""
 
-    over: Over = "columns"
+    over: Axis = "columns"
     title = "Mean"
 
     def shape(self, *shapes: Shape) -> Shape:
@@ -57,7 +57,7 @@ class Variance(RuleOp):
     """
 
     of: Literal["population", "sample"] = "population"
-    over: Over = "columns"
+    over: Axis = "columns"
     arity = 2
     title = "Variance"
 
@@ -99,7 +99,7 @@ class Variance(RuleOp):
 class MeanSquare(RuleOp):
     """The mean of the squares over the columns, one for each row (n×d becomes n×1), or over the rows."""
 
-    over: Over = "columns"
+    over: Axis = "columns"
     title = "Mean square"
 
     def shape(self, *shapes: Shape) -> Shape:
@@ -207,7 +207,7 @@ class Rescale(RuleOp):
         return [convention("{epsilon} under the root", epsilon=epsilon)]
 
 
-_VARIANCE: Mapping[Over, str] = {
+_VARIANCE: Mapping[Axis, str] = {
     "columns": "Each row has its own mean and variance, which divides the sum of the squares by {divisor}.",
     "rows": "Each column has its own mean and variance, which divides the sum of the squares by {divisor}.",
 }
@@ -216,15 +216,15 @@ _VARIANCE: Mapping[Over, str] = {
 # ------------------------------------------------------------------------------------------------ lines
 
 
-def _line(shape: Shape, over: Over) -> Shape:
+def _line(shape: Shape, over: Axis) -> Shape:
     return (shape[0], 1) if over == "columns" else (1, shape[1])
 
 
-def _length(shape: Shape, over: Over) -> Size:
+def _length(shape: Shape, over: Axis) -> Size:
     return shape[1] if over == "columns" else shape[0]
 
 
-def _by_line(over: Over, reduced: Callable[[Sequence[Value]], Value], x: Matrix) -> Matrix:
+def _by_line(over: Axis, reduced: Callable[[Sequence[Value]], Value], x: Matrix) -> Matrix:
     lines = Matrix.of([reduced(row)] for row in (x.rows if over == "columns" else x.T.rows))
     return lines if over == "columns" else lines.T
 
@@ -235,7 +235,7 @@ def _share(terms: Sequence[Value], number: int) -> Value:
 
 
 def _mean(
-    A: Algebra[T], over: Over, i: Index, j: Index, x: Entries[T], term: Callable[[Index, Index], T], less: int = 0
+    A: Algebra[T], over: Axis, i: Index, j: Index, x: Entries[T], term: Callable[[Index, Index], T], less: int = 0
 ) -> T:
     """The sum of a term for each entry of the line, over their number, or a few less."""
     if over == "columns":
