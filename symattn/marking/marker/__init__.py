@@ -13,13 +13,15 @@ from symattn.foundation.languages import message, sentences
 from symattn.marking.attempt import BLANK, Attempt, Grid, Said, Unreadable
 from symattn.marking.marker.answers import mark_answer
 from symattn.marking.marker.award import Awarding
-from symattn.marking.marker.diagnosis import PRIOR, Diagnosis, diagnosed
+from symattn.marking.marker.blanks import Awarded, awarded
+from symattn.marking.marker.diagnosis import PRIOR, diagnosed
+from symattn.marking.marker.masks import under_own_mask
 from symattn.marking.marker.methods import Reading, readings
 from symattn.marking.marker.policy import POLICIES, Policy, policy
-from symattn.marking.marker.report import Candidate, Event, Given, Notice, Report, Verdict
+from symattn.marking.marker.report import Candidate, Event, Notice, Report, Verdict
 from symattn.marking.marker.scheme import Line, Scheme, lines_of, read_scheme
 from symattn.marking.marker.script import Cell, Script, values_of, with_units
-from symattn.marking.marker.trace import Trace
+from symattn.marking.marker.trace import Mistake, Trace
 from symattn.teaching.question import EntriesAnswer, MatrixAnswer, Part, Question, StepAnswer
 
 MOST_READINGS = 3
@@ -149,15 +151,12 @@ class Sitting:
     def marked(self, policy: Policy, lines: tuple[Line, ...], first_event: int) -> Report:
         """The verdicts, events and marks of these parts."""
         script = self.script()
-        chosen, meant = understood(script, policy)
+        chosen, meant = understood(under_own_mask(script, policy, self.question, self.attempt), policy)
         own = tuple(line for line in lines if line.parts[0] in self.steps)
-        trace, given, notices = self._awarded(chosen, policy, own)
-        if trace.disagrees:  # a mistake in a line that was left out, or in one that was written: in doubt the milder
-            other = self._awarded(chosen, policy, own, as_written=True)
-            if sum(g.given for g in other[1]) > sum(g.given for g in given):
-                trace, given, notices = other
+        found = awarded(chosen, lambda one: self._awarding(one, policy, own))
+        notices = list(found.notices)
         transposed = any(reading.kind == "layout" for reading in meant)
-        events = [self._event(trace, k, first_event, transposed) for k in range(len(trace.mistakes))]
+        events = [self._event(found, mistake, first_event, transposed) for mistake in found.mistakes]
         for reading in meant:
             if reading.given:
                 number = first_event + len(events)
@@ -166,31 +165,37 @@ class Sitting:
                 notices.append(notice)
             else:
                 notices.append(Notice("", "layout" if reading.kind == "layout" else "method", reading.says))
-        verdicts = tuple(self._verdicts(trace, script, transposed, first_event))
+        verdicts = tuple(self._verdicts(found, script, transposed, first_event))
         notices += self._unread()
-        return Report(self.question, self.attempt, policy, verdicts, tuple(events), tuple(given), tuple(notices))
+        notices += self._read_in_several_ways(found.trace)
+        return Report(self.question, self.attempt, policy, verdicts, tuple(events), tuple(found.given), tuple(notices))
 
-    def _awarded(
-        self, script: Script, policy: Policy, lines: tuple[Line, ...], as_written: bool = False
-    ) -> tuple[Diagnosis, list[Given], list[Notice]]:
-        trace = diagnosed(script, policy, as_written)
-        return trace, *Awarding(trace, policy, lines, self.steps, self.attempt.methods).marks()
+    def _awarding(self, script: Script, policy: Policy, lines: tuple[Line, ...]) -> Awarding:
+        """The marks of a script.
+
+        Where a mistake may be in a line that was left out or in one that was written, the milder view is taken.
+        """
+        found = Awarding(diagnosed(script, policy), policy, lines, self.steps, self.attempt.methods)
+        if found.trace.disagrees:
+            other = replace(found, trace=diagnosed(script, policy, as_written=True))
+            return max(found, other, key=lambda one: sum(map(one.earned, lines)))
+        return found
 
     def _part(self, step: str) -> str:
         return next((part for part, own in self.steps.items() if own == step), step)
 
-    def _place(self, trace: Trace, step: str, i: int, j: int, transposed: bool) -> Cell:
+    def _place(self, found: Awarded, step: str, i: int, j: int, transposed: bool) -> Cell:
         """Where an entry stands on the student's page."""
-        turn = (not self.upright) != (transposed and step in trace.script.written)
+        turn = (not self.upright) != (transposed and step in found.script.written)
         return (j, i) if turn else (i, j)
 
-    def _verdicts(self, trace: Diagnosis, script: Script, transposed: bool, first: int) -> Iterator[Verdict]:
-        for (step, i, j), judged in trace.judged.items():
-            grid = trace.script.written.get(step)
+    def _verdicts(self, found: Awarded, script: Script, transposed: bool, first: int) -> Iterator[Verdict]:
+        for (step, i, j), judged in found.judged.items():
+            grid = found.script.written.get(step)
             inside = grid is not None and i < grid.shape[0] and j < grid.shape[1]
             yield Verdict(
                 self._part(step),
-                *self._place(trace, step, i, j, transposed),
+                *self._place(found, step, i, j, transposed),
                 judged.state,
                 grid[i, j] if grid is not None and inside else BLANK,
                 judged.compared,
@@ -201,13 +206,14 @@ class Sitting:
                 None if judged.event is None else first + judged.event,
             )
 
-    def _event(self, trace: Diagnosis, number: int, first: int, transposed: bool) -> Event:
-        mistake = trace.mistakes[number]
+    def _event(self, found: Awarded, mistake: Mistake, first: int, transposed: bool) -> Event:
         entries = tuple(
-            (self._part(step), *self._place(trace, step, i, j, transposed)) for step, i, j in mistake.entries
+            (self._part(step), *self._place(found, step, i, j, transposed)) for step, i, j in mistake.entries
         )
         candidates = tuple(sorted(mistake.candidates, key=_likelihood))
-        return Event(first + number, self._part(mistake.shown), mistake.charged[0], mistake.kind, candidates, entries)
+        return Event(
+            first + mistake.number, self._part(mistake.shown), mistake.charged[0], mistake.kind, candidates, entries
+        )
 
     def _misread(self, reading: Reading, number: int, policy: Policy) -> tuple[Event, Notice]:
         """One given number misread: one event, one penalty, and everything else marked on what was read."""
@@ -223,6 +229,19 @@ class Sitting:
         shown = next(part for part, step in self.steps.items() if step in reading.decisive)
         event = Event(number, shown, name, "misread", (Candidate("misread", "A14", says, sentence=True),), ())
         return event, Notice("", "misread", sentences(says, besides), policy.misread, number, besides)
+
+    def _read_in_several_ways(self, trace: Trace) -> Iterator[Notice]:
+        """Which reading was taken; where none is right, a person has to look."""
+        for (step, _, _), entry in trace.taken.items():
+            says = message("{text} was read as {number}.", text=entry.text, number=entry.echo)
+            yield Notice(self._part(step), "reading", says)
+        for step, i, j in trace.doubtful:
+            first, *others = trace.script.written[step][i, j].readings
+            says = message(
+                "{text} was read as {number}; it may also mean {other}, and a person has to look.",
+                text=first.text, number=first.echo, other=others[0].echo,
+            )  # fmt: skip
+            yield Notice(self._part(step), "human", says)
 
     def _unread(self) -> Iterator[Notice]:
         for part in self.steps:
@@ -322,9 +341,10 @@ def understood(script: Script, policy: Policy) -> tuple[Script, tuple[Reading, .
                 best = (other, reading)
         if best is None:
             break
-        trace = best[0]
-        meant.append(best[1])
-    return trace.script, tuple(meant)
+        trace, reading = best
+        script = reading.script
+        meant.append(reading)
+    return script, tuple(meant)
 
 
 __all__ = ["POLICIES", "Policy", "Report", "Scheme", "mark", "policy", "read_scheme"]

@@ -316,7 +316,7 @@ class Diagnosis(Trace):
             for other in self.script.d:
                 if other.name == step.name:
                     break
-                own = other.name in self.script.written or other.name in self._assumed
+                own = self.script.is_known(other.name) or other.name in self._assumed
                 rests = other.role != step.role or other.name in needed
                 if own and other.name in self.carried and rests:
                     before.append(other.name)
@@ -336,6 +336,9 @@ class Diagnosis(Trace):
             self._attribute(step, wrong, best, number, "follows", ("precision",))
             return
         self._record(step, "misconception", candidates, wrong, [best.charged])
+        lines = self._worlds(step)[0]
+        _, changes = self._changes(lines, step, best.misconception)
+        self.mistakes[-1].spoilt = frozenset(s.name for s in self.script.left_out(step) if lines.named(s) in changes)
         follows = best.charged != step.name and self.script.gap(step) <= LONGEST_GAP
         self._attribute(step, wrong, best, number, "follows" if follows else "wrong")
         if follows:

@@ -21,7 +21,8 @@ class Script:
     """Grids by the name of the step.
 
     `printed` are entries that the question gives away: they count as right and are nobody's.  `asked` are the steps
-    that carry marks.  With `exact` the question wants exact values, otherwise decimals with `places` places.
+    that carry marks; `elsewhere` are lines that are not asked for here, as the student has them in another part (a mask
+    that was drawn).  With `exact` the question wants exact values, otherwise decimals with `places` places.
     """
 
     d: Derivation
@@ -30,6 +31,7 @@ class Script:
     printed: Mapping[str, frozenset[Cell]] = field(default_factory=lambda: MappingProxyType({}))
     exact: bool = True
     places: int = 4
+    elsewhere: Mapping[str, Matrix] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def tolerance(self) -> Fraction:
@@ -38,6 +40,10 @@ class Script:
 
     def is_written(self, step: str) -> bool:
         return step in self.written
+
+    def is_known(self, step: str) -> bool:
+        """Whether the student's own line is there, written here or elsewhere."""
+        return step in self.written or step in self.elsewhere
 
     @cached_property
     def final(self) -> str:
@@ -55,7 +61,7 @@ class Script:
         open_steps = list(self.sources(step))
         while open_steps:
             source = open_steps.pop()
-            if source.name not in self.written and source.name not in found:
+            if not self.is_known(source.name) and source.name not in found:
                 found.add(source.name)
                 open_steps += self.sources(source)
         return tuple(other for other in self.d if other.name in found)

@@ -6,7 +6,7 @@ rounded, and as anything that it may have been rounded from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -45,6 +45,9 @@ with exactly.  Windows still hold."""
 MOST_TERMS = 60
 """Nor from one with more terms above and below the line together."""
 
+HIDING = -(10**4)
+"""A score that is no larger hides as −∞ does: programs write −10⁴, −65504 or −10⁹."""
+
 Place = tuple[str, int, int]
 """A step, and an entry of it (from 0), with tokens as rows."""
 
@@ -67,7 +70,8 @@ class Judged:
 
 @dataclass
 class Mistake:
-    """An event as it is found: `charged` are the steps that it is charged to, the first one first."""
+    """An event as it is found: `charged` are the steps that it is charged to, the first one first; `spoilt` are steps
+    that were left out and are wrong as well, if it was made."""
 
     number: int
     shown: str
@@ -75,6 +79,7 @@ class Mistake:
     kind: Kind
     candidates: list[Candidate]
     entries: list[Place] = field(default_factory=list)
+    spoilt: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -86,9 +91,13 @@ class Accepts:
     places: int
 
     def __call__(self, entry: Entry, value: Value) -> tuple[bool, str, tuple[Flag, ...]]:
-        """Whether it may, how that was decided, and flags."""
+        """Whether it may in any of its readings, how that was decided, and flags."""
+        judged = [self._judged(one, value) for one in entry.readings]
+        return next((one for one in judged if one[0]), judged[0])
+
+    def _judged(self, entry: Entry, value: Value) -> tuple[bool, str, tuple[Flag, ...]]:
         equal, proof = self._equal(entry, value)
-        if equal:
+        if equal or (value is NEGATIVE_INFINITY and _hides(entry.value)):
             return True, proof, ()
         if entry.unit is None or entry.value is None or value is NEGATIVE_INFINITY:
             return False, proof, ()
@@ -103,8 +112,8 @@ class Accepts:
         return entry.unit is not None and entry.unit > Fraction(1, 10**self.places)
 
     def _equal(self, entry: Entry, value: Value) -> tuple[bool, str]:
-        """Whether the entry is the value in any of its readings."""
-        if entry.value is not None and not (entry.reading and entry.reading.alternatives):
+        """Whether the entry is the value, which it may be though it is too large to be multiplied out."""
+        if entry.value is not None:
             decision = decide(entry.value, value)
         else:
             assert entry.reading is not None
@@ -112,6 +121,11 @@ class Accepts:
         if decision.equal is None and decision.digits is not None:
             return True, message("equal to {digits} digits, not proved", digits=decision.digits)
         return bool(decision.equal), decision.proof
+
+
+def _hides(value: Value | None) -> bool:
+    """Whether a number stands for −∞ in a mask, as −10⁹ does in programs."""
+    return isinstance(value, RATIONAL) and value <= HIDING
 
 
 class Trace:
@@ -135,6 +149,8 @@ class Trace:
         self._boxes: dict[str, Box | None] = {}
         self._ranges: dict[str, Box | None] = {}
         self._by_hand = LinesByHand(script, self.carried, self.misshapen)
+        self.taken: dict[Place, Entry] = {}  # of several readings, one that is right or follows
+        self.doubtful: list[Place] = []  # none of several readings is
         self.meant: dict[Place, Value] = {}  # of entries that are explained: their values before they were rounded
         self.wrong = 0
         self.hopeless = False
@@ -152,6 +168,9 @@ class Trace:
     # -- one step
 
     def _walk(self, step: Step) -> None:
+        if step.name in self.script.elsewhere:
+            self.carried[step.name] = self.unrounded[step.name] = self.script.elsewhere[step.name]
+            return
         follows, before_rounding = self.follows(step, self.carried), self.follows(step, self.unrounded)
         grid = self.script.written.get(step.name)
         if grid is None:
@@ -171,6 +190,7 @@ class Trace:
         if not refs:
             self._misfit(step, grid)
             return
+        grid = self._taken(step, grid, [matrix for _, matrix in refs])
         printed = self.script.printed.get(step.name, frozenset())
         sound = follows is step.result or before_rounding is step.result or not refs[1:]  # the key follows
         for i, j, entry in grid.cells():
@@ -185,6 +205,22 @@ class Trace:
         self.name_roundings(step, grid)
         self._carry(step, grid, refs)
         self.settle(step, grid)
+
+    def _taken(self, step: Step, grid: Grid, refs: list[Matrix]) -> Grid:
+        """The grid with each entry in the reading that is right or follows, if it may be read in several ways."""
+        for i, j, entry in grid.cells():
+            if len(ways := entry.readings) == 1:
+                continue
+            right = (one for one in ways if any(self.accepts(one, matrix[i, j])[0] for matrix in refs))
+            if (taken := next(right, None)) is None:
+                self.doubtful.append((step.name, i, j))
+                continue
+            if taken.value != entry.value:
+                self.taken[step.name, i, j] = taken
+            grid = grid.put(i, j, taken)
+        if grid is not self.script.written[step.name]:
+            self.script = replace(self.script, written={**self.script.written, step.name: grid})
+        return grid
 
     def _count(self, step: Step, wrong: int) -> None:
         self.wrong += wrong
@@ -208,8 +244,12 @@ class Trace:
         try:
             matrices = [values_of(operand.of(world[operand.name])) for operand in step.operands]
             step.op.shape(*(m.shape for m in matrices))
-            if isinstance(step.op, Softmax) and not may_be_raised(step.op, matrices[0]):
-                return None
+            if isinstance(step.op, Softmax):
+                [scores] = matrices
+                right = values_of(step.operands[0].of(self.script.d.value(step.operands[0].name)))
+                matrices = [_raisable(step.op, scores, right)]
+                if not may_be_raised(step.op, matrices[0]):
+                    return None
             return step.op.apply(*matrices)
         except (InputError, UndecidedError, IndexError):  # other shapes, or not defined for these values
             return None
@@ -290,9 +330,8 @@ class Trace:
                 if judged.way == "written" and before_rounding is not None:  # it may stand for what came before, too
                     whole = before_rounding[i, j]
                     kept = whole if self.accepts(entry, whole)[0] else kept
-                twofold = entry.reading is not None and entry.reading.alternatives  # the other one may be what is right
-                rounded = entry.unit is not None and not twofold
-                own = entry.value if rounded or not judged.accepted else judged.compared
+                as_written = entry.unit is not None and judged.compared is not NEGATIVE_INFINITY
+                own = entry.value if as_written or not judged.accepted else judged.compared
                 left.append(follows[i, j] if own is None else own)
                 right.append(follows[i, j] if kept is None else kept)
             written.append(left)
@@ -405,7 +444,7 @@ class Trace:
 
         One wrong entry among several that rest on it is a mistake of its own, recognised or not.
         """
-        if any(step.name in mistake.charged for mistake in self.mistakes):
+        if any(step.name in mistake.charged or step.name in mistake.spoilt for mistake in self.mistakes):
             return False
         resting = list(self._resting(step, i, j))
         astray = sum(1 for place in resting if not self._rightly_begun(place))
@@ -413,12 +452,12 @@ class Trace:
         return bool(resting) and (astray == 0 or (astray == 1 < len(resting) and written))
 
     def _rightly_begun(self, place: Place) -> bool:
-        """Whether an entry shows that what it rests on was right: right, or spoilt by a mistake made there."""
+        """Whether an entry shows that what it rests on was right: right, or spoilt by a wrong method there."""
         judged = self.judged.get(place)
         if judged is None or judged.event is None:
             return judged is not None and judged.accepted
         mistake = self.mistakes[judged.event]
-        return judged.accepted or (mistake.kind in ("misconception", "slip") and mistake.charged[0] == place[0])
+        return judged.accepted or (mistake.kind == "misconception" and mistake.charged[0] == place[0])
 
     def _resting(self, step: Step, i: int, j: int) -> Iterator[Place]:
         """The entries of later steps that are worked out from entry (i, j), two steps left out at most."""
@@ -462,6 +501,21 @@ def rests(step: Step, position: int, i: int, j: int) -> Iterator[Cell]:
         case _:
             if r < rows and c < columns:
                 yield r, c
+
+
+def _raisable(softmax: Softmax, scores: Matrix, right: Matrix) -> Matrix:
+    """Scores with the right ones for every token that has no weights: that sees nothing, or has too large a score."""
+    if softmax.along == "columns":
+        return _raisable(replace(softmax, along="rows"), scores.T, right.T).T
+    if scores.shape != right.shape:
+        return scores
+    rows = [row if _has_weights(softmax, row) else other for row, other in zip(scores.rows, right.rows, strict=True)]
+    return Matrix.of(rows)
+
+
+def _has_weights(softmax: Softmax, row: Sequence[Value]) -> bool:
+    seen = softmax.empty != "undefined" or any(x is not NEGATIVE_INFINITY for x in row)
+    return seen and may_be_raised(softmax, Matrix.of([row]))
 
 
 def may_be_raised(softmax: Softmax, scores: Matrix) -> bool:
