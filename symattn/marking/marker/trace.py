@@ -70,8 +70,11 @@ class Judged:
 
 @dataclass
 class Mistake:
-    """An event as it is found: `charged` are the steps that it is charged to, the first one first; `spoilt` are steps
-    that were left out and are wrong as well, if it was made."""
+    """An event as it is found: `charged` are the steps that it is charged to, the first one first.
+
+    `spoilt` are steps that were left out and are wrong as well, if it was made.  A misconception may explain it in some
+    rows or columns only, `in_part`.
+    """
 
     number: int
     shown: str
@@ -80,6 +83,7 @@ class Mistake:
     candidates: list[Candidate]
     entries: list[Place] = field(default_factory=list)
     spoilt: frozenset[str] = frozenset()
+    in_part: bool = False
 
 
 @dataclass(frozen=True)
@@ -149,8 +153,6 @@ class Trace:
         self._boxes: dict[str, Box | None] = {}
         self._ranges: dict[str, Box | None] = {}
         self._by_hand = LinesByHand(script, self.carried, self.misshapen)
-        self.taken: dict[Place, Entry] = {}  # of several readings, one that is right or follows
-        self.doubtful: list[Place] = []  # none of several readings is
         self.meant: dict[Place, Value] = {}  # of entries that are explained: their values before they were rounded
         self.wrong = 0
         self.hopeless = False
@@ -212,12 +214,7 @@ class Trace:
             if len(ways := entry.readings) == 1:
                 continue
             right = (one for one in ways if any(self.accepts(one, matrix[i, j])[0] for matrix in refs))
-            if (taken := next(right, None)) is None:
-                self.doubtful.append((step.name, i, j))
-                continue
-            if taken.value != entry.value:
-                self.taken[step.name, i, j] = taken
-            grid = grid.put(i, j, taken)
+            grid = grid.put(i, j, next(right, entry))
         if grid is not self.script.written[step.name]:
             self.script = replace(self.script, written={**self.script.written, step.name: grid})
         return grid
