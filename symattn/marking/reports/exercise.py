@@ -13,7 +13,6 @@ from random import Random
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.ops import Exponentials, MeanSquare, Rescale, Softmax, Standardise, Variance
-from symattn.derivation.ops.gradient import NormGradient
 from symattn.errors import SelfCheckError, SymattnError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Real, Value, compare, decide, has_symbols
 from symattn.exact.approximate import approximate
@@ -29,7 +28,7 @@ from symattn.marking.reports.data import answers_json
 from symattn.marking.reports.told import Told
 from symattn.page.document import Inlines, Paragraph, Words
 from symattn.page.notation import load_notation
-from symattn.teaching.explanation.parts import convention, givens, instructions, mask_shown, worked
+from symattn.teaching.explanation.parts import agreed, givens, instructions, mask_shown, worked
 from symattn.teaching.explanation.steps import Detail, ask_step, step_title
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness import self_check
@@ -79,7 +78,7 @@ def exercise_sheet(reports: Sequence[Report]) -> Sheet | None:
         parts.append(Part(letter, step_title(step, wording), ask, key, MatrixAnswer.of(d, step.name)))
         rows = d.orientation == "rows"
         conventions[(Words("Tokens are rows." if rows else "Tokens are columns."),)] = None
-        conventions |= dict.fromkeys(convention(step, problem, wording))
+        conventions |= dict.fromkeys(agreed(problem, wording))
         instructed[instructions(problem)] = None
     introduction = tuple(Paragraph((Words(text),)) for text in (AGAIN, *instructed))
     question = Question(
