@@ -12,8 +12,7 @@ from math import lcm
 from random import Random
 
 from symattn.derivation.derivation import Derivation, Step
-from symattn.derivation.ops import Exponentials, MeanSquare, Rescale, Softmax, Standardise, Variance
-from symattn.derivation.ops.normalisation import NormGradient
+from symattn.derivation.ops import Exponentials, MeanSquare, NormGradient, Rescale, Softmax, Standardise, Variance
 from symattn.errors import SelfCheckError, SymattnError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Real, Value, compare, decide, has_symbols
 from symattn.exact.approximate import approximate
