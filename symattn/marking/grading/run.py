@@ -27,7 +27,7 @@ from symattn.marking.grading.gradebook import Change, Gradebook, changed
 from symattn.marking.grading.handed_in import RECORDS, File, Handed, Head, files, head_without_reading, matched
 from symattn.marking.grading.record import Row, Terms
 from symattn.marking.grading.source import Papers, papers
-from symattn.marking.grading.worker import FOLDERS, staged
+from symattn.marking.grading.worker import FOLDERS, PRACTICE, staged
 from symattn.marking.reports import Reader
 from symattn.page.document import DEFAULT_LOOK, Look
 from symattn.page.writers import page
@@ -241,6 +241,8 @@ class MarkedFolder:
         """
         try:
             self._record(one).unlink(missing_ok=True)
+            for name in self._practice(one.stem):
+                (self.path / name).unlink()
             for name in pages:
                 (self.path / name).parent.mkdir(exist_ok=True)
                 staged(self.staging, name).replace(self.path / name)
@@ -272,6 +274,12 @@ class MarkedFolder:
     def _pages(self, stem: str) -> list[str]:
         return [f"{FOLDERS[reader]}/{stem}{suffix(form)}" for reader in self.readers for form in self.forms]
 
+    def _practice(self, stem: str) -> list[str]:
+        """The exercise that goes with a submission's feedback, and its solution, if there are any."""
+        folders = PRACTICE if "student" in self.readers else ()
+        names = [f"{folder}/{stem}{suffix(form)}" for folder in folders for form in self.forms]
+        return [name for name in names if (self.path / name).is_file()]
+
     # -- the whole
 
     def before(self) -> dict[str, Any] | None:
@@ -302,7 +310,7 @@ class MarkedFolder:
             changes += new
         data |= {"runs": runs, "changes": [asdict(change) for change in changes]}
         book = replace(book, changes=tuple(changes))
-        pages = [name for stem in stems for name in self._pages(stem)]
+        pages = [name for stem in stems for name in (*self._pages(stem), *self._practice(stem))]
         own = {MARKS: _json(data), "gradebook.csv": book.csv().encode()}
         if changes:
             own[CHANGES] = book.changes_csv().encode()
@@ -317,7 +325,7 @@ class MarkedFolder:
         ends = [suffix(form) for form in formats()]
         old = [f"summary{end}" for end in ends]
         for record in (self.path / RECORDS).glob("*.json"):
-            old += [f"{folder}/{record.stem}{end}" for folder in FOLDERS.values() for end in ends]
+            old += [f"{folder}/{record.stem}{end}" for folder in (*FOLDERS.values(), *PRACTICE) for end in ends]
             if record.stem not in stems:
                 record.unlink()
         for name in old:

@@ -21,7 +21,7 @@ from symattn.marking.marker.policy import POLICIES, Policy, policy
 from symattn.marking.marker.report import Candidate, Event, Notice, Report, Verdict
 from symattn.marking.marker.scheme import Line, Scheme, lines_of, read_scheme
 from symattn.marking.marker.script import Cell, Script, values_of, with_units
-from symattn.marking.marker.trace import Mistake, Trace
+from symattn.marking.marker.trace import Mistake, Trace, continued
 from symattn.teaching.question import EntriesAnswer, MatrixAnswer, Part, Question, StepAnswer
 
 MOST_READINGS = 3
@@ -78,6 +78,7 @@ def _joined(report: Report, other: Report) -> Report:
         events=(*report.events, *other.events),
         marks=(*report.marks, *other.marks),
         notices=(*report.notices, *other.notices),
+        own={**report.own, **other.own},
     )
 
 
@@ -174,7 +175,17 @@ class Sitting:
         verdicts = tuple(self._verdicts(found, script, transposed, first_event))
         notices += self._unread()
         notices += self._read_in_several_ways(diagnosis)
-        return Report(self.question, self.attempt, policy, verdicts, tuple(events), tuple(found.given), tuple(notices))
+        followed = dict.fromkeys(self.steps, self._own(diagnosis, transposed)) if found.mistakes else {}
+        report = Report(
+            self.question, self.attempt, policy, verdicts, tuple(events), tuple(found.given), tuple(notices)
+        )
+        return replace(report, own=followed)
+
+    def _own(self, trace: Trace, transposed: bool) -> Derivation:
+        """What was written and what follows from it, as it lies on the student's page."""
+        lines = {name: trace.carried[name] for name in trace.script.written if name in trace.carried}
+        own = continued(trace.script.d, lines)
+        return turned(own) if (not self.upright) != transposed else own
 
     def _awarding(self, trace: Diagnosis, lines: tuple[Line, ...]) -> Awarding:
         """The marks of a script.

@@ -42,6 +42,7 @@ class Awarded:
     mistakes: list[Mistake]
     given: list[Given]
     notices: list[Notice]
+    trace: Trace
 
 
 def awarded(script: Script, award: Award) -> Awarded:
@@ -208,7 +209,7 @@ def _together(ways: Sequence[Awarding], best: Mapping[Line, Awarding]) -> Awarde
     notices = [n for way in ways for n in way.human() if way_of.get(written.step_of(n.part), written) is way]
     notices += [notice for line, way in best.items() for notice in way.marks[line][1]]
     notices += _said_of_blanks(ways, best)
-    return Awarded(written.trace.script, judged, mistakes, given, notices)
+    return Awarded(written.trace.script, judged, mistakes, given, notices, written.trace)
 
 
 _NOT_WRITTEN = ("missing", "implied")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal
 
+from symattn.derivation.derivation import Derivation
 from symattn.exact import Value
 from symattn.marking.attempt import Attempt, Entry
 from symattn.marking.marker.policy import Policy
@@ -147,7 +149,11 @@ class Notice:
 
 @dataclass(frozen=True)
 class Report:
-    """One question marked."""
+    """One question marked.
+
+    `own`, by part, is the derivation that the part belongs to with the lines that were written in their places and the
+    others worked out from them, laid out as on the page; only for derivations in which something went wrong.
+    """
 
     question: Question
     attempt: Attempt
@@ -156,6 +162,7 @@ class Report:
     events: tuple[Event, ...]
     marks: tuple[Given, ...]
     notices: tuple[Notice, ...] = ()
+    own: Mapping[str, Derivation] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def available(self) -> int:
