@@ -7,20 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from random import Random
 
+import pytest
+import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scripts import exactly, key_of, key_script, laid, marked, pages, script, shown
+from scripts import exactly, key_of, key_script, laid, lost, marked, page, pages, script, shown
 
 import symattn
 from symattn.derivation.misconceptions import replayed
 from symattn.errors import SymattnError
-from symattn.marking.attempt import BLANK, Attempt, Grid
+from symattn.exact import to_sympy
+from symattn.marking.attempt import BLANK, Attempt, Grid, Shaded
 from symattn.marking.marker.policy import POLICIES
 from symattn.marking.marker.report import Report
 from symattn.marking.submissions.entries import entry, grid
-from symattn.teaching.question import EntriesAnswer, Question
+from symattn.teaching.question import CellsAnswer, EntriesAnswer, MatrixAnswer, Question
 
 WITH_MARKS = tuple(name for name, policy in POLICIES.items() if policy.marks)
 ANYTHING = ["0", "1", "-7", "17", "1/2", "e^2", "0.3", "0.25", "99 %", "?", "1/0", "see working", "10^40", "-∞"]
@@ -124,3 +128,62 @@ def test_an_entry_that_is_anything_earns_at_least_what_it_does_left_blank(seed):
     before = Attempt({**attempt.answers, part: said.put(i, j, BLANK)})
     for new in (entry(rng.choice(ANYTHING)), entry(exactly(key_of(q)[part][i][j]))):
         never_costs(q, before, Attempt({**attempt.answers, part: said.put(i, j, new)}), part, rng.sample(WITH_MARKS, 1))
+
+
+def test_zeros_everywhere_earn_next_to_nothing():
+    """The shapes are right; half of the accuracy of scores and output follows from zeros, without any method."""
+    q = symattn.derive(str(Path(__file__).with_name("cases") / "g1.toml")).worksheet().question
+    report = marked(q, script(q, {name: [["0"] * len(rows[0])] * len(rows) for name, rows in key_of(q).items()}))
+    assert {(m.parts, m.code): m.given for m in report.marks if m.given} == {
+        (("Q",), "B"): 1,
+        (("S",), "A"): 1,
+        (("Z",), "A"): 1,
+    }, shown(report)
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+@pytest.mark.parametrize("also_written", [False, True])
+def test_weights_follow_from_the_students_own_mask(seed, also_written):
+    """One cell of the mask is shaded wrongly: that is the mistake, and the weights under it are right."""
+    q = symattn.worksheet("", problem="masks", seed=seed)[0].question
+    assert q.problem is not None
+    d, parts = q.problem.derivation, {part.name: part.answer for part in q.parts}
+    shading, weights, matrix = parts["shade"], parts["weights"], parts["mask"]
+    assert isinstance(shading, CellsAnswer)
+    assert isinstance(weights, EntriesAnswer)
+    assert isinstance(matrix, MatrixAnswer)
+    columns = range(shading.shape[1])
+    row = next(i for i, _ in weights.cells if sum((i, j) not in shading.cells for j in columns) > 1)
+    own = shading.cells | {max((row, j) for j in columns if (row, j) not in shading.cells)}
+    base = {"e": sympy.E}.get(str(q.content.base), q.content.base)
+    scores = page(d.value("S'"))
+    powers = [[0 if (i, j) in own else base ** to_sympy(x) for j, x in enumerate(r)] for i, r in enumerate(scores)]
+    lines = {**key_of(q), "weights": [[str(x / sum(r)).replace("E", "e") for x in r] for r in powers]}
+    if also_written:
+        marks = {(i, j) in shading.cells: matrix.value[i, j] for i in range(shading.shape[0]) for j in columns}
+        lines["mask"] = [[marks[(i, j) in own] for j in columns] for i in range(shading.shape[0])]
+    attempt = script(q, lines)
+    report = marked(q, Attempt({**attempt.answers, "shade": Shaded(own)}))
+    assert [event.part for event in report.events] == ["shade"], shown(report)
+    assert set(lost(report)) == {"shade"}, shown(report)
+    assert marked(q, Attempt({**attempt.answers, "shade": Shaded(own)}), "strict").total < report.total
+
+
+def test_sums_follow_from_the_students_own_counts():
+    """The parameters of one attention layer wrong: the blocks and the whole follow, and one number is wrong."""
+    q = symattn.worksheet("", problem="counts", seed=1)[0].question
+    parts = {part.name: part for part in q.parts}
+    for name in ("operations", "whole"):
+        rows = [row[0] for row in key_of(q)[name]]
+        wrong = 0 if name == "operations" else 2
+        off = [0] * len(rows)
+        off[wrong] = 1000
+        if name == "operations":
+            off[-1] = 1000
+        else:
+            off[5] = off[7] = 1000 * rows[5] // sum(rows[2:5])
+        attempt = script(q, {**key_of(q), name: [[x + y] for x, y in zip(rows, off, strict=True)]})
+        report = marked(q, attempt)
+        assert lost(report) == {name: 1}, shown(report)
+        assert [k for k in range(len(rows)) if report.of(name)[k, 0].state == "wrong"] == [wrong], shown(report)
+        assert parts[name].marks[1].follows == "sum"
