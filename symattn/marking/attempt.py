@@ -7,6 +7,7 @@ Nothing here knows what is right.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
@@ -14,6 +15,7 @@ from itertools import combinations, product
 from math import comb
 from types import MappingProxyType
 
+from symattn.errors import SymattnError
 from symattn.exact import Value
 from symattn.exact.reading import Reading
 
@@ -47,6 +49,18 @@ class Entry:
     @property
     def readable(self) -> bool:
         return self.reading is not None
+
+    @property
+    def readings(self) -> tuple[Entry, ...]:
+        """The entry in every way in which it may honestly be read, the likeliest first."""
+        if self.reading is None or not self.reading.alternatives:
+            return (self,)
+        found = [replace(self, reading=replace(self.reading, alternatives=()))]
+        for other in self.reading.alternatives:
+            unit = None if other.places is None else Fraction(1, 10**other.places)
+            with suppress(SymattnError):  # which has no value, and is nothing that was meant
+                found.append(replace(self, reading=other, value=other.evaluate(), unit=unit))
+        return tuple(found)
 
     @property
     def echo(self) -> str:

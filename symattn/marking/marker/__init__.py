@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions import misconception
 from symattn.derivation.ops.turning import turned
 from symattn.exact import Matrix, Value
-from symattn.foundation.languages import message, sentences
+from symattn.foundation.languages import Message, message, sentences
 from symattn.marking.attempt import BLANK, Attempt, Grid, Said, Unreadable
 from symattn.marking.marker.answers import mark_answer
 from symattn.marking.marker.award import Awarding
 from symattn.marking.marker.blanks import Awarded, awarded
-from symattn.marking.marker.diagnosis import PRIOR, diagnosed
+from symattn.marking.marker.diagnosis import PRIOR, Diagnosis, diagnosed
 from symattn.marking.marker.masks import under_own_mask
 from symattn.marking.marker.methods import Reading, readings
 from symattn.marking.marker.policy import POLICIES, Policy, policy
@@ -131,8 +131,10 @@ class Sitting:
         for step, grid in self.attempt.more.items():
             if step in d and step not in d.givens and step not in written and not grid.empty:
                 written[step] = grid if self.upright else grid.T
-        if self.blanks:  # what is not blank was printed
-            for line in d:
+        if self.blanks:  # what has boxes and is not blank was printed
+            assert self.question.problem is not None
+            boxed = {step.name for step in self.question.problem.asked_steps}
+            for line in (line for line in d if line.name in boxed):
                 rows, columns = values_of(line.result).shape
                 blank = {c if self.upright else c[::-1] for c in self.blanks.get(line.name, ())}
                 everything = frozenset((i, j) for i in range(rows) for j in range(columns))
@@ -151,9 +153,13 @@ class Sitting:
     def marked(self, policy: Policy, lines: tuple[Line, ...], first_event: int) -> Report:
         """The verdicts, events and marks of these parts."""
         script = self.script()
-        chosen, meant = understood(under_own_mask(script, policy, self.question, self.attempt), policy)
+        asked = under_own_mask(script, policy, self.question, self.attempt)
+        diagnosis, meant = understood(asked, policy)
         own = tuple(line for line in lines if line.parts[0] in self.steps)
-        found = awarded(chosen, lambda one: self._awarding(one, policy, own))
+        found = awarded(
+            diagnosis.script,
+            lambda one: self._awarding(diagnosis if one is diagnosis.script else diagnosed(one, policy), own),
+        )
         notices = list(found.notices)
         transposed = any(reading.kind == "layout" for reading in meant)
         events = [self._event(found, mistake, first_event, transposed) for mistake in found.mistakes]
@@ -167,16 +173,17 @@ class Sitting:
                 notices.append(Notice("", "layout" if reading.kind == "layout" else "method", reading.says))
         verdicts = tuple(self._verdicts(found, script, transposed, first_event))
         notices += self._unread()
+        notices += self._read_in_several_ways(diagnosis)
         return Report(self.question, self.attempt, policy, verdicts, tuple(events), tuple(found.given), tuple(notices))
 
-    def _awarding(self, script: Script, policy: Policy, lines: tuple[Line, ...]) -> Awarding:
+    def _awarding(self, trace: Diagnosis, lines: tuple[Line, ...]) -> Awarding:
         """The marks of a script.
 
         Where a mistake may be in a line that was left out or in one that was written, the milder view is taken.
         """
-        found = Awarding(diagnosed(script, policy), policy, lines, self.steps, self.attempt.methods)
-        if found.trace.disagrees:
-            other = replace(found, trace=diagnosed(script, policy, as_written=True))
+        found = Awarding(trace, trace.policy, lines, self.steps, self.attempt.methods)
+        if trace.disagrees:
+            other = replace(found, trace=diagnosed(trace.script, trace.policy, as_written=True))
             return max(found, other, key=lambda one: sum(map(one.earned, lines)))
         return found
 
@@ -210,6 +217,9 @@ class Sitting:
             (self._part(step), *self._place(found, step, i, j, transposed)) for step, i, j in mistake.entries
         )
         candidates = tuple(sorted(mistake.candidates, key=_likelihood))
+        if mistake.in_part:
+            says = _only_in([(i, j) for _, i, j in entries])
+            candidates = tuple(replace(c, says=says) if c.kind == "misconception" else c for c in mistake.candidates)
         return Event(
             first + mistake.number, self._part(mistake.shown), mistake.charged[0], mistake.kind, candidates, entries
         )
@@ -229,6 +239,25 @@ class Sitting:
         event = Event(number, shown, name, "misread", (Candidate("misread", "A14", says, sentence=True),), ())
         return event, Notice("", "misread", sentences(says, besides), policy.misread, number, besides)
 
+    def _read_in_several_ways(self, trace: Trace) -> Iterator[Notice]:
+        """Which reading was taken; where none is right, a person has to look."""
+        said = (one for one in self.attempt.answers.values() if isinstance(one, Grid))
+        twofold = {entry.text: entry.readings for grid in said for _, _, entry in grid.cells()}
+        for step, grid in trace.script.written.items():
+            for i, j, entry in grid.cells():
+                if len(ways := twofold.get(entry.text, ())) < 2:
+                    continue
+                judged = trace.judged.get((step, i, j))
+                if judged is not None and judged.state == "wrong":
+                    says = message(
+                        "{text} was read as {number}; it may also mean {other}, and a person has to look.",
+                        text=entry.text, number=ways[0].echo, other=ways[1].echo,
+                    )  # fmt: skip
+                    yield Notice(self._part(step), "human", says)
+                elif entry.echo != ways[0].echo:
+                    says = message("{text} was read as {number}.", text=entry.text, number=entry.echo)
+                    yield Notice(self._part(step), "reading", says)
+
     def _unread(self) -> Iterator[Notice]:
         for part in self.steps:
             said: Said | None = self.attempt.answers.get(part)
@@ -246,6 +275,16 @@ class Sitting:
                         yield Notice(part, "reading", says)
 
 
+def _only_in(cells: Sequence[Cell]) -> Message:
+    """Where alone something was done otherwise."""
+    rows, columns = ({c[k] for c in cells} for k in (0, 1))
+    if len(rows) == 1:
+        return message("in row {row} only", row=rows.pop() + 1)
+    if len(columns) == 1:
+        return message("in column {column} only", column=columns.pop() + 1)
+    return message("not in all rows and columns")
+
+
 def _likelihood(candidate: Candidate) -> int:
     """The likeliest misconception first, and slips as they were found, before them."""
     return PRIOR[misconception(candidate.id).prior] if candidate.kind == "misconception" else -1
@@ -260,10 +299,9 @@ def _plain(value: object) -> str:
     return str(value).replace("-", "−")
 
 
-def _one_misconception(trace: Trace) -> bool:
+def _one_misconception(found: Diagnosis) -> bool:
     """Whether a single misconception explains everything: then that is what it was."""
-    mistakes = diagnosed(trace.script, trace.policy).mistakes
-    return len(mistakes) == 1 and mistakes[0].kind == "misconception"
+    return len(found.mistakes) == 1 and found.mistakes[0].kind == "misconception"
 
 
 def _with_numbers(d: Derivation) -> Derivation:
@@ -312,13 +350,14 @@ def _where(question: Question, part: Part) -> tuple[Derivation, str] | None:
     return (d, step) if any(s.name == step and isinstance(s.result, Matrix) for s in d) else None
 
 
-def understood(script: Script, policy: Policy) -> tuple[Script, tuple[Reading, ...]]:
-    """The script as it is meant: in its own layout, by its own method, on the numbers that were read."""
+def understood(script: Script, policy: Policy) -> tuple[Diagnosis, tuple[Reading, ...]]:
+    """The script as it is meant, diagnosed: in its own layout, by its own method, on the numbers that were read."""
     meant: list[Reading] = []
-    trace = Trace(script, policy)
+    found = diagnosed(script, policy)
     for _ in range(MOST_READINGS):
-        if not trace.wrong or _one_misconception(trace):
+        if not found.wrong or _one_misconception(found):
             break
+        trace = Trace(found.script, policy)
         best: tuple[Trace, Reading] | None = None
         for reading in readings(trace):
             limit = (best[0] if best else trace).wrong - 1
@@ -327,9 +366,9 @@ def understood(script: Script, policy: Policy) -> tuple[Script, tuple[Reading, .
                 best = (other, reading)
         if best is None:
             break
-        trace = best[0]
+        found = diagnosed(best[1].script, policy)
         meant.append(best[1])
-    return trace.script, tuple(meant)
+    return found, tuple(meant)
 
 
 __all__ = ["POLICIES", "Policy", "Report", "Scheme", "mark", "policy", "read_scheme"]

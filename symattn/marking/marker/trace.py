@@ -45,6 +45,9 @@ with exactly.  Windows still hold."""
 MOST_TERMS = 60
 """Nor from one with more terms above and below the line together."""
 
+HIDING = -(10**4)
+"""A score that is no larger hides as −∞ does: programs write −10⁴, −65504 or −10⁹."""
+
 Place = tuple[str, int, int]
 """A step, and an entry of it (from 0), with tokens as rows."""
 
@@ -67,8 +70,11 @@ class Judged:
 
 @dataclass
 class Mistake:
-    """An event as it is found: `charged` are the steps that it is charged to, the first one first; `spoilt` are steps
-    that were left out and are wrong as well, if it was made."""
+    """An event as it is found: `charged` are the steps that it is charged to, the first one first.
+
+    `spoilt` are steps that were left out and are wrong as well, if it was made.  A misconception may explain it in some
+    rows or columns only, `in_part`.
+    """
 
     number: int
     shown: str
@@ -77,6 +83,7 @@ class Mistake:
     candidates: list[Candidate]
     entries: list[Place] = field(default_factory=list)
     spoilt: frozenset[str] = frozenset()
+    in_part: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,9 +95,13 @@ class Accepts:
     places: int
 
     def __call__(self, entry: Entry, value: Value) -> tuple[bool, str, tuple[Flag, ...]]:
-        """Whether it may, how that was decided, and flags."""
+        """Whether it may in any of its readings, how that was decided, and flags."""
+        judged = [self._judged(one, value) for one in entry.readings]
+        return next((one for one in judged if one[0]), judged[0])
+
+    def _judged(self, entry: Entry, value: Value) -> tuple[bool, str, tuple[Flag, ...]]:
         equal, proof = self._equal(entry, value)
-        if equal:
+        if equal or (value is NEGATIVE_INFINITY and _hides(entry.value)):
             return True, proof, ()
         if entry.unit is None or entry.value is None or value is NEGATIVE_INFINITY:
             return False, proof, ()
@@ -105,8 +116,8 @@ class Accepts:
         return entry.unit is not None and entry.unit > Fraction(1, 10**self.places)
 
     def _equal(self, entry: Entry, value: Value) -> tuple[bool, str]:
-        """Whether the entry is the value in any of its readings."""
-        if entry.value is not None and not (entry.reading and entry.reading.alternatives):
+        """Whether the entry is the value, which it may be though it is too large to be multiplied out."""
+        if entry.value is not None:
             decision = decide(entry.value, value)
         else:
             assert entry.reading is not None
@@ -114,6 +125,11 @@ class Accepts:
         if decision.equal is None and decision.digits is not None:
             return True, message("equal to {digits} digits, not proved", digits=decision.digits)
         return bool(decision.equal), decision.proof
+
+
+def _hides(value: Value | None) -> bool:
+    """Whether a number stands for −∞ in a mask, as −10⁹ does in programs."""
+    return isinstance(value, RATIONAL) and value <= HIDING
 
 
 class Trace:
@@ -186,6 +202,7 @@ class Trace:
         if not refs:
             self._misfit(step, grid)
             return
+        grid = self._taken(step, grid, [matrix for _, matrix in refs])
         printed = self.script.printed.get(step.name, frozenset())
         sound = follows is step.result or before_rounding is step.result or not refs[1:]  # the key follows
         for i, j, entry in grid.cells():
@@ -200,6 +217,17 @@ class Trace:
         self.name_roundings(step, grid)
         self._carry(step, grid, refs)
         self.settle(step, grid)
+
+    def _taken(self, step: Step, grid: Grid, refs: list[Matrix]) -> Grid:
+        """The grid with each entry in the reading that is right or follows, if it may be read in several ways."""
+        for i, j, entry in grid.cells():
+            if len(ways := entry.readings) == 1:
+                continue
+            right = (one for one in ways if any(self.accepts(one, matrix[i, j])[0] for matrix in refs))
+            grid = grid.put(i, j, next(right, entry))
+        if grid is not self.script.written[step.name]:
+            self.script = replace(self.script, written={**self.script.written, step.name: grid})
+        return grid
 
     def _count(self, step: Step, wrong: int) -> None:
         self.wrong += wrong
@@ -309,9 +337,8 @@ class Trace:
                 if judged.way == "written" and before_rounding is not None:  # it may stand for what came before, too
                     whole = before_rounding[i, j]
                     kept = whole if self.accepts(entry, whole)[0] else kept
-                twofold = entry.reading is not None and entry.reading.alternatives  # the other one may be what is right
-                rounded = entry.unit is not None and not twofold
-                own = entry.value if rounded or not judged.accepted else judged.compared
+                as_written = entry.unit is not None and judged.compared is not NEGATIVE_INFINITY
+                own = entry.value if as_written or not judged.accepted else judged.compared
                 left.append(follows[i, j] if own is None else own)
                 right.append(follows[i, j] if kept is None else kept)
             written.append(left)

@@ -17,23 +17,21 @@ from typing import Literal
 from symattn.derivation.algebra import Entries, Intervals
 from symattn.derivation.derivation import Op, RuleOp
 from symattn.derivation.ops import (
+    ActivationGradient,
     Mask,
     MatMul,
+    NormGradient,
     Round,
     Scale,
     Slope,
+    SoftCapGradient,
     Softmax,
+    SoftmaxGradient,
+    SoftmaxJacobian,
     Variance,
 )
 from symattn.derivation.ops.arithmetic import (
     ToFloat,
-)
-from symattn.derivation.ops.gradient import (
-    ActivationGradient,
-    NormGradient,
-    SoftCapGradient,
-    SoftmaxGradient,
-    SoftmaxJacobian,
 )
 from symattn.derivation.ops.loss import CrossEntropy
 from symattn.derivation.ops.position import Rotate
