@@ -6,10 +6,12 @@ Scripts are right, with lines and entries left out at random, but for what is wr
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 import sympy
 from hypothesis import given, settings
@@ -174,3 +176,24 @@ def test_sums_follow_from_the_students_own_counts():
         assert lost(report) == {name: 1}, shown(report)
         assert [k for k in range(len(rows)) if report.of(name)[k, 0].state == "wrong"] == [wrong], shown(report)
         assert parts[name].marks[1].follows == "sum"
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_a_decimal_and_the_fraction_that_it_equals_are_worth_the_same(seed):
+    """P8: halves after a slip, as 1.5 or as 3/2, before weights and outputs that were rounded on the way."""
+    q = symattn.worksheet("attention", problem="full", seed=seed)[0].question
+    assert q.problem is not None
+    d, right = q.problem.derivation, key_of(q)
+    scores = [[*row] for row in right["S"]]
+    scores[0][2] += 1
+    halves = [[Fraction(x) / 2 for x in row] for row in scores]
+    powers = np.round(np.exp(np.array(halves, dtype=float)), 2)
+    weights = np.round(powers / powers.sum(axis=1, keepdims=True), 2)
+    outputs = np.round(weights @ np.array(page(d.value("V")), dtype=float), 2)
+    rest = {"S": scores, "A": [[f"{x:.2f}" for x in row] for row in weights],
+            "Z": [[f"{x:.2f}" for x in row] for row in outputs]}  # fmt: skip
+    both = [
+        marked(q, script(q, {**rest, "S'": [[form(x) for x in row] for row in halves]}))
+        for form in (str, lambda x: str(x) if x.denominator == 1 else f"{float(x)}")
+    ]
+    assert both[0].total == both[1].total, shown(both[0])
