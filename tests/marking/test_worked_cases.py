@@ -106,9 +106,11 @@ def test_there_are_the_ten_cases():
 
 @each_case
 def test_everything_written_can_be_read(given):
+    unreadable = [entries for entries, state in given.expected.get("Entries", []) if state == "unreadable"]
     for part, written in given.script.items():
         for i, j, entry in written.cells():
-            assert entry.readable or entry.blank, (part, i + 1, j + 1, entry.text, entry.complaint)
+            if f"{part} ({i + 1}, {j + 1})" not in unreadable:
+                assert entry.readable or entry.blank, (part, i + 1, j + 1, entry.text, entry.complaint)
 
 
 @each_case
@@ -141,7 +143,7 @@ def test_the_mistakes(given):
         assert event.kind == kind, shown(report)
         assert part in ("-", event.part), shown(report)
         assert step in ("-", event.step), shown(report)
-        stated = explanation.split(", ")  # the likeliest, or all of them
+        stated = explanation.split(", ") if explanation else []  # the likeliest, or all of them
         assert ids(event)[: len(stated) if stated[1:] else 1] == stated, shown(report)
         assert not stated[1:] or len(ids(event)) == len(stated), shown(report)
 
@@ -256,6 +258,8 @@ WITNESSES = {
     "06-misread": worked_out({"given": {"X": misread()}}),
     "08-transposed": {name: a.T for name, a in worked_out({}).items()},
     "10-blank-rows": worked_out({}),
+    "12-missing-column-blank": worked_out({}),
+    "13-row-one-alone": worked_out({}),
 }
 
 

@@ -63,12 +63,27 @@ def mark(
                 marks=(*report.marks, *found.marks),
                 notices=(*report.notices, *found.notices),
             )
+    report = replace(report, attempt=_as_laid_out(report))
     notices = (*report.notices, *_precision(report))
     if not policy.marks:
         return replace(report, marks=(), notices=tuple(replace(n, marks=0) for n in notices))
     order = {part.name: k for k, part in enumerate(question.parts)}
     marks = sorted(report.marks, key=lambda given: (given.code == "N", order[given.parts[0]]))
     return replace(report, marks=tuple(marks), notices=notices)
+
+
+def _as_laid_out(report: Report) -> Attempt:
+    """The attempt with every matrix of which rows or columns are missing as it was marked: the rest of it blank."""
+    answers = dict(report.attempt.answers)
+    for part in {notice.part for notice in report.notices if notice.kind == "blank"}:
+        said, cells = answers.get(part), report.of(part)
+        rows, columns = (1 + max((cell[k] for cell in cells), default=-1) for k in (0, 1))
+        if isinstance(said, Grid) and said.shape != (rows, columns) and said.fits_in((rows, columns)):
+            laid = Grid.blank(rows, columns)
+            for (i, j), verdict in cells.items():
+                laid = laid.put(i, j, verdict.written)
+            answers[part] = laid
+    return replace(report.attempt, answers=answers)
 
 
 def _joined(report: Report, other: Report) -> Report:

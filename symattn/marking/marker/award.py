@@ -151,18 +151,9 @@ class Awarding:
     def _shows_method(self, judged: Judged, line: Line) -> bool:
         if judged.state == "correct":
             return True
-        never = self.policy.follow_through == "never" or line.follow == "cao" or self._idle(line)
+        never = self.policy.follow_through == "never" or line.follow == "cao"
+        never |= any(self.trace.rests_on_zeros(name) for name in self.steps_of(line))
         return not never and (judged.state == "follows" or (judged.state == "implied" and not line.seen))
-
-    def _idle(self, line: Line) -> bool:
-        """Whether a line rests on zeros alone, by mistake: what follows from them shows no method."""
-        d = self.trace.script.d
-        operands = {operand.name for part in line.parts for operand in d[self.steps[part]].operands}
-        return any(self._became_zero(name) for name in operands)
-
-    def _became_zero(self, name: str) -> bool:
-        seen = self.trace.unrounded.get(name)  # rounding alone makes nothing easier
-        return seen is not None and not any(values_of(seen)) and any(values_of(self.trace.script.d.value(name)))
 
     def _blamed(self, line: Line) -> Mistake | None:
         """The misconception that is charged to this line first of all."""
@@ -226,7 +217,7 @@ class Awarding:
             if step.name not in before or step.name not in carried:
                 continue
             right, seen = values_of(step.result), values_of(carried[step.name])
-            if self._became_zero(step.name):
+            if self.trace.became_zero(step.name):
                 return _ZERO
             if isinstance(step.op, Softmax) and right.shape == seen.shape and step.op.along == "rows":
                 for row, other in zip(right.rows, seen.rows, strict=True):

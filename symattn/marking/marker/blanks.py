@@ -165,7 +165,6 @@ def _best(ways: Sequence[Awarding]) -> Mapping[Line, Awarding]:
     """
     lines, d = ways[0].lines, ways[0].trace.script.d
     steps = {line: ways[0].steps_of(line) for line in lines}
-    most = {line: max(way.earned(line) for way in ways) for line in lines}
 
     def known(line: Line, way: Awarding) -> bool:
         script = way.trace.script
@@ -174,7 +173,7 @@ def _best(ways: Sequence[Awarding]) -> Mapping[Line, Awarding]:
         if ways[0].blames(line) and not all(map(way.trace.accepts_all_of, steps[line])):
             return False
         after = (other for other in lines if any(steps[line] & script.depends(d[name]) for name in steps[other]))
-        return all(way.earned(other) == most[other] for other in after)
+        return all(way.earned(other) >= ways[0].earned(other) for other in after)
 
     return {line: max((w for w in ways if known(line, w)), key=lambda w: w.earned(line)) for line in lines}
 

@@ -154,6 +154,7 @@ class Trace:
         self._ranges: dict[str, Box | None] = {}
         self._by_hand = LinesByHand(script, self.carried, self.misshapen)
         self.meant: dict[Place, Value] = {}  # of entries that are explained: their values before they were rounded
+        self._kept = script  # with the lines alone that are right somewhere, which a gap is counted from
         self.wrong = 0
         self.hopeless = False
         for step in script.d:
@@ -166,6 +167,15 @@ class Trace:
     def accepts_all_of(self, step: str) -> bool:
         """Whether every entry of a step that was judged is accepted."""
         return all(judged.accepted for (name, _, _), judged in self.judged.items() if name == step)
+
+    def became_zero(self, name: str) -> bool:
+        """Whether all of a matrix is 0 by mistake; rounding alone makes nothing 0."""
+        seen = self.unrounded.get(name)
+        return seen is not None and not any(values_of(seen)) and any(values_of(self.script.d.value(name)))
+
+    def rests_on_zeros(self, name: str) -> bool:
+        """Whether what follows in a step is 0 without any work, and shows nothing."""
+        return any(self.became_zero(operand.name) for operand in self.script.d[name].operands)
 
     # -- one step
 
@@ -431,6 +441,8 @@ class Trace:
 
     def _imply(self) -> None:
         """What was not written, and stands behind a later line that is right, counts as known (3.9)."""
+        accepted = {step for (step, _, _), judged in self.judged.items() if judged.accepted}
+        self._kept = replace(self.script, written={n: g for n, g in self.script.written.items() if n in accepted})
         for step in reversed(self.script.d.steps):
             for (name, i, j), judged in list(self.judged.items()):
                 if name == step.name and judged.state == "missing" and self._known(step, i, j):
@@ -451,6 +463,8 @@ class Trace:
     def _rightly_begun(self, place: Place) -> bool:
         """Whether an entry shows that what it rests on was right: right, or spoilt by a wrong method there."""
         judged = self.judged.get(place)
+        if judged is not None and judged.state == "follows" and self.rests_on_zeros(place[0]):
+            return False
         if judged is None or judged.event is None:
             return judged is not None and judged.accepted
         mistake = self.mistakes[judged.event]
@@ -469,7 +483,7 @@ class Trace:
                 places = [(later.name, r, c) for r, c in rests(later, position, i, j)]
                 known = [place for place in places if place in self.judged]
                 if known:
-                    if self.script.is_written(later.name) and self.script.gap(later) > 2:
+                    if self._kept.is_written(later.name) and self._kept.gap(later) > 2:
                         yield ("", 0, 0)  # too much was left out: nothing is implied
                     yield from known
                 else:
