@@ -39,6 +39,8 @@ CHECK_SECONDS = 60
 @option("--for", "reader", group=MARKING, default="student", show_default=True, metavar="READER",
         type=click.Choice(["student", "teacher"]), help="student (without the key) or teacher.")  # fmt: skip
 @option("--exit-code", group=FILES, is_flag=True, help="Exit with 1 unless everything is right.")
+@option("--exercise", group=FILES, is_flag=True,
+        help="Print a fresh exercise, too (--out writes one).")  # fmt: skip
 @option("--format", "forms", group=FILES, default="text", show_default=True, metavar="F,F,…",
         help="json, or as `symattn list formats` says.")  # fmt: skip
 @option("--out", "folder", group=FILES, type=click.Path(path_type=Path), metavar="FOLDER",
@@ -63,6 +65,7 @@ def check(
     forms: str,
     folder: Path | None,
     exit_code: bool,
+    exercise: bool,
     as_written: bool,
     templates: Path | None,
     latex_class: str,
@@ -71,8 +74,8 @@ def check(
     """Mark one piece of work, entry by entry, with follow-through and every mistake named.
 
     PROBLEM is an example or a problem file, a worksheet (Markdown or notebook), the .json beside a set of worksheets,
-    or an exam's folder.  ANSWERS is the worksheet filled in (Markdown or notebook, whose code is read and never run),
-    or TOML, JSON, CSV, LaTeX.
+    or an exam's folder.  ANSWERS is the worksheet filled in (Markdown, a PDF form, or a notebook, whose code is read
+    and never run), or TOML, JSON, CSV, LaTeX.
 
     \b
     symattn check note-000 answers.md
@@ -99,6 +102,7 @@ def check(
             "settings": read_settings(settings),
         },
         "reader": reader,
+        "exercise": exercise,
         "forms": read_list(forms),
         "out": str(folder) if folder else None,
         "templates": str(templates) if templates else None,

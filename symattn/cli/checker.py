@@ -18,7 +18,7 @@ from symattn.marking.grading.worker import Answer, defect, serve
 from symattn.page.presentation import make_look
 from symattn.page.writers.confined import limit_seconds
 from symattn.page.writers.page import typesetting
-from symattn.teaching.sheets import check_formats
+from symattn.teaching.sheets import check_formats, render
 
 PROBLEM_SECONDS = 3600
 """Of processor time, for the problem, which is no student's."""
@@ -58,6 +58,8 @@ def _marked(job: Any) -> Answer:
         raise InputError(f"{binary[0]} is written to a file: say where with --out FOLDER.")
     else:
         said["texts"] = [marking.text(form, job["reader"]) for form in listed]
+        if job["exercise"] and (exercise := marking.exercise_documents()):
+            said["texts"] += [render(exercise[0], form)[1].decode() for form in listed if form != "json"]
     return said
 
 

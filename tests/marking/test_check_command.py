@@ -82,13 +82,18 @@ def test_the_total_is_told_to_either_reader_in_every_format(folder):
 
 
 def test_only_the_teacher_is_told_the_key(folder):
-    assert "0.73" in run("check", "problem.toml", "wrong.toml", "--for", "teacher").output  # e/(e+1) = 0.7311
-    assert "0.73" not in run("check", "problem.toml", "wrong.toml").output
+    """A student is told one right number of a mistake: e/(e+1) = 0.7311, and not 1/(e+1) = 0.2689 as well."""
+    teacher = run("check", "problem.toml", "wrong.toml", "--for", "teacher").output
+    assert "0.7311" in teacher
+    assert "0.2689" in teacher
+    assert "0.2689" not in run("check", "problem.toml", "wrong.toml").output
 
 
 def test_files_are_written_where_they_are_wanted(folder):
     result = run("check", "problem.toml", "wrong.toml", "--format", "text,json,pdf", "--out", "o")
-    assert sorted(result.output.split()) == ["o/wrong-marked.json", "o/wrong-marked.pdf", "o/wrong-marked.txt"]
+    stems = ("wrong-marked", "wrong-marked-exercise", "wrong-marked-exercise-key")
+    written = {"o/wrong-marked.json", *(f"o/{stem}.{end}" for stem in stems for end in ("pdf", "txt"))}
+    assert set(result.output.split()) == written
     assert (folder / "o/wrong-marked.pdf").read_bytes().startswith(b"%PDF-")
     assert json.loads((folder / "o/wrong-marked.json").read_bytes())["file"] == "wrong.toml"
 
@@ -259,7 +264,8 @@ def test_a_marking_shows_itself(solution, folder):
     assert "5" in str(marking)
     page = marking.text("markdown")
     assert marking._repr_markdown_().partition("\n")[2] in page  # without the page's head, and its title a line
-    assert [path.name for path in marking.write("o", forms=("text", "json"))] == ["marking.txt", "marking.json"]
+    names = ["marking.txt", "marking-exercise.txt", "marking-exercise-key.txt", "marking.json"]
+    assert [path.name for path in marking.write("o", forms=("text", "json"))] == names
     with pytest.raises(InputError, match="pdf is not text"):
         marking.text("pdf")
     with pytest.raises(InputError, match="cannot be written"):

@@ -220,7 +220,12 @@ def test_everybody_with_marks_has_a_sheet_for_either_reader(graded):
     expected = {
         f"{folder}/{stem}{end}" for folder in ("feedback", "marked") for stem in stems for end in (".txt", ".md")
     }
-    assert {name for name in contents(out) if "/" in name and not name.startswith(".")} == expected
+    found = {name for name in contents(out) if "/" in name and not name.startswith(".")}
+    assert {name for name in found if name.startswith(("feedback/", "marked/"))} == expected
+    mistaken = [k for k, kind in enumerate(KINDS, 1) if kind in ("slip", "not scaled", "transposed weights")]
+    for folder in ("exercises", "solutions"):
+        beside = {f"{folder}/{k:03}-s{k:03}{end}" for k in mistaken for end in (".txt", ".md")}
+        assert {name for name in found if name.startswith(f"{folder}/")} == beside
     assert "s002" in (out / "feedback/002-s002.txt").read_text(encoding="utf-8")
 
 

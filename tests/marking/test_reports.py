@@ -61,8 +61,8 @@ HOSTILE = (
 
 
 def plain(document: Document) -> str:
-    """What the terminal shows, without white space."""
-    return squeezed(FORMATS["text"].write(document))
+    """What the terminal shows, without white space and the edges of boxes."""
+    return squeezed(FORMATS["text"].write(document)).replace("│", "")
 
 
 def squeezed(words: str) -> str:
@@ -138,7 +138,7 @@ def test_numbers_and_marks_are_printed():
     assert "6.4959" in words
     words = PdfReader(BytesIO(pdf.write_pdf(feedback_document(CASES["02-lost-sign"].report)))).pages[0].extract_text()
     assert "19/20" in words
-    assert "A0/1" in words
+    assert "2/3" in words  # of B1 M1 A1 for Q, the accuracy was lost
 
 
 # ------------------------------------------------------------------------------------------------ signs
@@ -190,9 +190,9 @@ def test_a_sign_is_a_sign_and_no_colour():
 def test_the_first_mistake_and_what_follows_from_it():
     found = plain(feedback_document(CASES["02-lost-sign"].report))
     assert squeezed("Begin with Queries Q, row 2, column 3 (mistake 1).") in found
-    assert squeezed("Mistake 1 (row 2, column 3): Sign. Look at the signs again.") in found
-    assert squeezed("Scores S: Row 2, column 3: consistent with your Q and K.") in found
-    assert squeezed("Output Z: Row 2: consistent with your A and V.") in found
+    assert squeezed("It looks as if the sign of the result was lost.") in found
+    assert squeezed("Scores S: Row 2, column 3: right with your Q and K.") in found
+    assert squeezed("Output Z: Row 2: right with your A and V.") in found
 
 
 def test_of_an_answer_to_be_read_only_what_is_still_open_is_pending():
@@ -204,13 +204,13 @@ def test_of_an_answer_to_be_read_only_what_is_still_open_is_pending():
 def test_a_mistake_in_a_step_that_was_left_out():
     found = plain(feedback_document(CASES["03-scaled-after-softmax-blank"].report))
     assert squeezed("Begin with S′, which is not written (mistake 1).") in found
-    assert squeezed("It was made on the way here, in S′, which was not written.") in found
+    assert squeezed("For instance, s′₁₁ = 2/2 = 1.") in found
     assert squeezed("Divide the scores by √dₖ, and not the weights") in found
 
 
 def test_explanations_that_cannot_be_told_apart_are_all_named():
     found = plain(feedback_document(CASES["01-note-002"].report))
-    assert squeezed("This fits “Not scaled”, and also “Base 10 used”; they cannot be told apart here.") in found
+    assert squeezed("This looks like “Not scaled”, or perhaps “Base 10 used”.") in found
     found = plain(marking_document(CASES["01-note-002"].report))
     assert squeezed("This fits “C1 Not scaled”, and also “X4 Base 10 used”") in found
 
@@ -218,7 +218,7 @@ def test_explanations_that_cannot_be_told_apart_are_all_named():
 def test_a_misread_number_is_where_to_look_first():
     found = plain(feedback_document(CASES["06-misread"].report))
     assert squeezed("Compare the given numbers with those that you worked with") in found
-    assert squeezed("Mistake 1: Entry (2, 5) of X is 1 and was read as −1.") in found
+    assert squeezed("Entry (2, 5) of X is 1 and was read as −1.") in found
     assert squeezed("−1: Everything else is marked on what was read.") in found
 
 
@@ -301,7 +301,7 @@ def test_marks_that_wait_for_a_person():
     waiting = replace(report.attempt, answers={**report.attempt.answers, "a": Text("Because e^c cancels.")})
     found = plain(feedback_document(marked(question, waiting)))
     assert squeezed("3 marks are pending: a person has to read the answer first.") in found
-    assert "B?/3" in found
+    assert "?/3" in found
     assert squeezed("“Because e^c cancels.”") in found
 
 
@@ -387,8 +387,9 @@ def _other_matrix(matrix: Matrix) -> Matrix:
 
 def _told_otherwise(event: Event, candidate: Candidate, report: Report) -> Candidate:
     answer = next((part.answer for part in report.question.parts if part.name == event.part), None)
+    own = event.part in report.own  # what was done in the student's own lines
     hides = candidate.kind in ("slip", "shape") or isinstance(answer, ShapeAnswer | OrderAnswer | CellsAnswer)
-    return replace(candidate, says="the key") if hides and candidate.kind != "misread" else candidate
+    return replace(candidate, says="the key") if hides and candidate.kind != "misread" and not own else candidate
 
 
 def _other_part(part: Part) -> Part:
@@ -419,7 +420,7 @@ def _other_part(part: Part) -> Part:
 @pytest.mark.slow
 @every_type
 def test_a_student_is_told_the_same_whatever_the_key_is(problem):
-    """Nothing that a student reads depends on a right value, other than by the verdicts."""
+    """Nothing that a student reads depends on a right value, other than by the verdicts and the student's own lines."""
     reports = [spoilt_report(problem, seed) for seed in range(6)]
     for report in reports:
         assert feedback_document(report) == feedback_document(blinded(report))
@@ -428,8 +429,8 @@ def test_a_student_is_told_the_same_whatever_the_key_is(problem):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
-def test_no_right_number_stands_in_a_students_page(seed):
-    """Weights and outputs all wrong: neither their decimals nor their exact form is anywhere, in any format."""
+def test_one_right_number_of_a_mistake_stands_in_a_students_page(seed):
+    """Weights and outputs all wrong: of their decimals and their exact forms there is one for each mistake at most."""
     question = drawn("full", seed % 3)
     answers = dict(key_script(question).answers)
     for part in ("A", "Z"):
@@ -437,12 +438,12 @@ def test_no_right_number_stands_in_a_students_page(seed):
     right = [x for name in ("A", "Z") for row in pages(question.problem.derivation)[name] for x in row]
     telling = [x for x in right if x is not NEGATIVE_INFINITY and not isinstance(x, int)]
     assert telling
-    document = feedback_document(marked(question, Attempt(answers), list(POLICIES)[seed]))
+    report = marked(question, Attempt(answers), list(POLICIES)[seed])
+    document = feedback_document(report)
     for writer in FORMATS.values():
         source = squeezed(writer.write(document))
-        for value in telling:
-            assert decimal_text(value, 4) not in source
-            assert squeezed(str(value)) not in source
+        told = {decimal_text(x, 4) for x in telling if decimal_text(x, 4) in source or squeezed(str(x)) in source}
+        assert len(told) <= len(report.events)
 
 
 # ------------------------------------------------------------------------------------------------ what was typed

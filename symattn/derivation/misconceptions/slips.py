@@ -83,8 +83,8 @@ SLIPS: Mapping[str, Slip] = MappingProxyType(
                 "A number was copied wrongly from the step before.",
             ),
             Slip("A8", "digits exchanged", "e' has the digits of e, two neighbours exchanged", "Look at the digits."),
-            Slip("A9", "carry", "|e' − e| is 10", "You are off by ten: check what was carried."),
-            Slip("A10", "off by one", "|e' − e| is 1", "You are off by one."),
+            Slip("A9", "carry", "|e' − e| is 10", "The result is ten off: check what was carried."),
+            Slip("A10", "off by one", "|e' − e| is 1", "The result is one off: work it out once more."),
             Slip("A11", "rule for 0 or 1", "a term with the factor 0 or 1 is wrong", "0·a is 0, and 1·a is a."),
             Slip(
                 "A12",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -12,19 +14,20 @@ from typing import Any
 from symattn.errors import InputError
 from symattn.exact import Matrix, exact
 from symattn.exact.outside import listed
-from symattn.marking.attempt import Submission
+from symattn.marking.attempt import Entry, Grid, Grids, Said, Submission
 from symattn.marking.grading.record import Terms
 from symattn.marking.grading.source import Papers
 from symattn.marking.marker import mark
 from symattn.marking.marker.report import Report
-from symattn.marking.reports import Reader, feedback_document, marking_document, report_json
+from symattn.marking.reports import Reader, exercise_sheet, feedback_document, marking_document, report_json
 from symattn.marking.submissions import read_submission, sheet_of
 from symattn.marking.submissions.files import FORMS, LARGEST_FILE
 from symattn.page.document import DEFAULT_LOOK, Document, Look
 from symattn.teaching.question import Json, Question
-from symattn.teaching.sheets import check_formats, render, shown, write_documents
+from symattn.teaching.sheets import Sheet, check_formats, render, shown, write_documents
 
 Answers = str | Path | Mapping[str, Any]
+_COMMA, _POINT = re.compile(r"\d,\d"), re.compile(r"\d\.\d")
 READERS: tuple[Reader, ...] = ("student", "teacher")
 
 
@@ -32,8 +35,8 @@ READERS: tuple[Reader, ...] = ("student", "teacher")
 class Marking:
     """Work that was marked: `reports`, one for each question, and all of it as a document for either reader.
 
-    For the student there is nothing in it that gives away a right value; for the teacher it has the key, what every
-    entry was compared with, and how equality was decided.
+    For the student there is no right value in it but one of every mistake, worked out in the student's own numbers; for
+    the teacher it has the key, what every entry was compared with, and how equality was decided.
     """
 
     submission: Submission
@@ -68,12 +71,34 @@ class Marking:
         remarks = (remark for attempt in self.submission.attempts for remark in attempt.remarks if remark.pointer)
         return [f"{remark.where}: {remark.says}\n{indent(remark.pointer, '  ')}" for remark in remarks]
 
-    def document(self, reader: Reader = "student") -> Document:
-        """The report for the student, or for the teacher."""
-        make = {"student": feedback_document, "teacher": marking_document}[reader]
+    def document(self, reader: Reader = "student", *, exercise: bool = False) -> Document:
+        """The report for the student, or for the teacher; with `exercise`, the student's says that one is beside it."""
         found = self.submission
-        document = make(self.reports, name=found.name, student=found.student, sheet=found.sheet, remarks=found.remarks)
-        return replace(document, look=self.look)
+        about: Any = {
+            "name": found.name, "student": found.student, "sheet": found.sheet, "remarks": found.remarks
+        }  # fmt: skip
+        if reader == "teacher":
+            return replace(marking_document(self.reports, **about), look=self.look)
+        document = feedback_document(self.reports, **about, exercise=exercise and self.exercise is not None)
+        return replace(document, look=self._students_look)
+
+    @cached_property
+    def _students_look(self) -> Look:
+        """The look, with a decimal comma for somebody who wrote commas alone."""
+        said = [s for attempt in self.submission.attempts for s in (*attempt.answers.values(), *attempt.more.values())]
+        texts = [entry.text for one in said for entry in _entries(one) if entry.unit is not None and entry.unit < 1]
+        commas = any(_COMMA.search(text) for text in texts) and not any(_POINT.search(text) for text in texts)
+        return replace(self.look, decimal=",") if commas else self.look
+
+    @cached_property
+    def exercise(self) -> Sheet | None:
+        """A fresh exercise on the step that went wrong first in each question, with its key; none if nothing did."""
+        return exercise_sheet(self.reports)
+
+    def exercise_documents(self) -> tuple[Document, ...]:
+        """The exercise, blank, and then its solution; nothing where there is none."""
+        made = [self.exercise.document("blank"), self.exercise.document("worked")] if self.exercise else []
+        return tuple(replace(document, fields=(), look=self._students_look) for document in made)
 
     def json(self) -> Json:
         """Everything, as plain data."""
@@ -101,9 +126,12 @@ class Marking:
     def write(
         self, folder: str | Path, *, forms: Sequence[str] = ("pdf",), stem: str = "marking", reader: Reader = "student"
     ) -> list[Path]:
-        """Write the marking in several formats; the paths written."""
+        """Write the marking in several formats, beside a student's a fresh exercise and its key; the paths written."""
         documents = [form for form in forms if form != "json"]
-        written = write_documents([(stem, self.document(reader))], Path(folder), documents) if documents else []
+        named = [(stem, self.document(reader, exercise=True))]
+        if reader == "student":
+            named += zip((f"{stem}-exercise", f"{stem}-exercise-key"), self.exercise_documents(), strict=False)
+        written = write_documents(named, Path(folder), documents) if documents else []
         if "json" in forms:
             path = Path(folder, f"{stem}.json")
             try:
@@ -126,6 +154,17 @@ class Marking:
 
     def _repr_markdown_(self) -> str:
         return shown(self.document(), "markdown")
+
+
+def _entries(said: Said) -> Iterator[Entry]:
+    """The numbers of an answer."""
+    match said:
+        case Entry():
+            yield said
+        case Grid():
+            yield from (entry for _, _, entry in said.cells())
+        case Grids(grids):
+            yield from (entry for one in grids.values() for _, _, entry in one.cells())
 
 
 def mark_all(submission: Submission, questions: Sequence[Question], terms: Terms) -> Marking:

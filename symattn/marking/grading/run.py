@@ -22,11 +22,12 @@ from symattn.foundation.identity import digest
 from symattn.foundation.version import VERSION
 from symattn.foundation.workers import LostError, Workers
 from symattn.marking.grading import worker
+from symattn.marking.grading.entries import Ask, in_words, read_entries
 from symattn.marking.grading.gradebook import Change, Gradebook, changed
 from symattn.marking.grading.handed_in import RECORDS, File, Handed, Head, files, head_without_reading, matched
 from symattn.marking.grading.record import Row, Terms
 from symattn.marking.grading.source import Papers, papers
-from symattn.marking.grading.worker import FOLDERS, staged
+from symattn.marking.grading.worker import FOLDERS, PRACTICE, staged
 from symattn.marking.reports import Reader
 from symattn.page.document import DEFAULT_LOOK, Look
 from symattn.page.writers import page
@@ -47,9 +48,11 @@ def silent(count: int) -> Iterator[Callable[[object], None]]:
 
 def grade_class(
     source: str | Path,
-    submissions: str | Path,
+    submissions: str | Path | None,
     terms: Terms,
     *,
+    entries: str | Path | None = None,
+    ask: Ask | None = None,
     out: str | Path | None = None,
     forms: Sequence[str] = ("pdf",),
     look: Look = DEFAULT_LOOK,
@@ -60,6 +63,8 @@ def grade_class(
 ) -> Gradebook:
     """Mark everything in a folder or a zip against an exam, and write what comes of it into a folder, if one is named.
 
+    `entries` is a table of what stands on scripts on paper, instead of `submissions` or besides; `ask` answers what has
+    to be asked about it.
     `forms` are the formats of the feedback and `look` how it looks, one document for each of the `readers`; `jobs` how
     many processes (0: as many as there are processors); `time_limit` the seconds of processor time after which one
     submission is given up.  Whatever was handed in is read in these processes alone.  `InputError` if source or
@@ -68,9 +73,12 @@ def grade_class(
     against, forms = papers(source), check_formats(forms)
     first = against.questions(next(iter(against.papers)))
     terms.scheme_for(first[0], first)  # a scheme that fits nothing is refused before anything is marked
-    found = files(Path(submissions))
-    if out is not None and Path(out).resolve() == Path(submissions).resolve():
+    if submissions is None and entries is None:
+        raise InputError("Nothing is given to be marked; a folder or a zip of submissions, or entries, was expected.")
+    found = files(Path(submissions)) if submissions is not None else []
+    if out is not None and submissions is not None and Path(out).resolve() == Path(submissions).resolve():
         raise InputError(f"The marks cannot be written to {out}, where the submissions are; choose another --out.")
+    typed = read_entries(Path(entries), against, terms.decimal_mark, ask) if entries is not None else None
     with _folder(out, against, terms, forms, look, readers) as folder:
         rows: dict[str, Row] = {}
         todo: list[Handed] = []
@@ -85,7 +93,7 @@ def grade_class(
             "staging": str(folder.staging) if folder else "",
         }
         with Workers(worker.COMMAND, settings, jobs or _processors(), time_limit) as workers:
-            handed = matched(found, _heads(found, folder, workers), against)
+            handed = matched(found, _heads(found, folder, workers), against, typed.handed if typed else ())
             for one in handed:
                 kept = folder.kept(one) if folder else None
                 if one.complaint or kept is not None:
@@ -102,7 +110,7 @@ def grade_class(
 
                 workers.do([_job(one) for one in todo], on_answer)
         listed = tuple(_everybody(against, [(one, rows[one.stem]) for one in handed]))
-        book = Gradebook(against.title, terms, listed)
+        book = Gradebook(against.title, terms, listed, replied=tuple(in_words(typed)) if typed else ())
         return folder.finish(book, [one.stem for one in handed if rows[one.stem].has_marks]) if folder else book
 
 
@@ -233,6 +241,8 @@ class MarkedFolder:
         """
         try:
             self._record(one).unlink(missing_ok=True)
+            for name in self._practice(one.stem):
+                (self.path / name).unlink()
             for name in pages:
                 (self.path / name).parent.mkdir(exist_ok=True)
                 staged(self.staging, name).replace(self.path / name)
@@ -264,6 +274,12 @@ class MarkedFolder:
     def _pages(self, stem: str) -> list[str]:
         return [f"{FOLDERS[reader]}/{stem}{suffix(form)}" for reader in self.readers for form in self.forms]
 
+    def _practice(self, stem: str) -> list[str]:
+        """The exercise that goes with a submission's feedback, and its solution, if there are any."""
+        folders = PRACTICE if "student" in self.readers else ()
+        names = [f"{folder}/{stem}{suffix(form)}" for folder in folders for form in self.forms]
+        return [name for name in names if (self.path / name).is_file()]
+
     # -- the whole
 
     def before(self) -> dict[str, Any] | None:
@@ -294,7 +310,7 @@ class MarkedFolder:
             changes += new
         data |= {"runs": runs, "changes": [asdict(change) for change in changes]}
         book = replace(book, changes=tuple(changes))
-        pages = [name for stem in stems for name in self._pages(stem)]
+        pages = [name for stem in stems for name in (*self._pages(stem), *self._practice(stem))]
         own = {MARKS: _json(data), "gradebook.csv": book.csv().encode()}
         if changes:
             own[CHANGES] = book.changes_csv().encode()
@@ -309,7 +325,7 @@ class MarkedFolder:
         ends = [suffix(form) for form in formats()]
         old = [f"summary{end}" for end in ends]
         for record in (self.path / RECORDS).glob("*.json"):
-            old += [f"{folder}/{record.stem}{end}" for folder in FOLDERS.values() for end in ends]
+            old += [f"{folder}/{record.stem}{end}" for folder in (*FOLDERS.values(), *PRACTICE) for end in ends]
             if record.stem not in stems:
                 record.unlink()
         for name in old:

@@ -30,6 +30,8 @@ from symattn.teaching.sheets import render, suffix
 COMMAND = command(__name__)
 
 FOLDERS: dict[Reader, str] = {"student": "feedback", "teacher": "marked"}
+PRACTICE = ("exercises", "solutions")
+"""Folders of what goes with feedback, where something went wrong: a fresh exercise, and its solution."""
 
 
 Answer = dict[str, Any]
@@ -116,10 +118,14 @@ class Marker:
 
     def _pages(self, marking: Marking, stem: str) -> Iterator[tuple[str, bytes]]:
         """What is told about a submission, by the name of the file."""
-        for reader in self.readers if self.staging else ():
-            document = marking.document(reader)
+        if not self.staging:
+            return
+        documents = [(FOLDERS[reader], marking.document(reader, exercise=True)) for reader in self.readers]
+        if "student" in self.readers:
+            documents += zip(PRACTICE, marking.exercise_documents(), strict=False)
+        for folder, document in documents:
             for form in self.forms:
-                yield f"{FOLDERS[reader]}/{stem}{suffix(form)}", render(document, form)[1]
+                yield f"{folder}/{stem}{suffix(form)}", render(document, form)[1]
 
 
 def staged(staging: Path, name: str) -> Path:

@@ -13,13 +13,15 @@ from symattn.foundation.languages import Message, message, sentences
 from symattn.marking.attempt import BLANK, Attempt, Grid, Said, Unreadable
 from symattn.marking.marker.answers import mark_answer
 from symattn.marking.marker.award import Awarding
+from symattn.marking.marker.blanks import Awarded, awarded
 from symattn.marking.marker.diagnosis import PRIOR, Diagnosis, diagnosed
+from symattn.marking.marker.masks import under_own_mask
 from symattn.marking.marker.methods import Reading, readings
 from symattn.marking.marker.policy import POLICIES, Policy, policy
-from symattn.marking.marker.report import Candidate, Event, Given, Notice, Report, Verdict
+from symattn.marking.marker.report import Candidate, Event, Notice, Report, Verdict
 from symattn.marking.marker.scheme import Line, Scheme, lines_of, read_scheme
-from symattn.marking.marker.script import Cell, Script, values_of, with_common_units
-from symattn.marking.marker.trace import Trace
+from symattn.marking.marker.script import Cell, Script, values_of, with_units
+from symattn.marking.marker.trace import Mistake, Trace, continued
 from symattn.teaching.question import EntriesAnswer, MatrixAnswer, Part, Question, StepAnswer
 
 MOST_READINGS = 3
@@ -76,6 +78,7 @@ def _joined(report: Report, other: Report) -> Report:
         events=(*report.events, *other.events),
         marks=(*report.marks, *other.marks),
         notices=(*report.notices, *other.notices),
+        own={**report.own, **other.own},
     )
 
 
@@ -141,7 +144,7 @@ class Sitting:
                     written[line.name] = Grid.blank(rows, columns)
         return Script(
             d,
-            with_common_units(written),
+            with_units(written),
             frozenset(self.steps.values()),
             printed,
             _exact(self.question),
@@ -151,15 +154,16 @@ class Sitting:
     def marked(self, policy: Policy, lines: tuple[Line, ...], first_event: int) -> Report:
         """The verdicts, events and marks of these parts."""
         script = self.script()
-        diagnosis, meant = understood(script, policy)
+        asked = under_own_mask(script, policy, self.question, self.attempt)
+        diagnosis, meant = understood(asked, policy)
         own = tuple(line for line in lines if line.parts[0] in self.steps)
-        trace, given, notices = self._awarded(diagnosis, policy, own)
-        if trace.disagrees:  # a mistake in a line that was left out, or in one that was written: in doubt the milder
-            other = self._awarded(diagnosed(diagnosis.script, policy, as_written=True), policy, own)
-            if sum(g.given for g in other[1]) > sum(g.given for g in given):
-                trace, given, notices = other
+        found = awarded(
+            diagnosis.script,
+            lambda one: self._awarding(diagnosis if one is diagnosis.script else diagnosed(one, policy), own),
+        )
+        notices = list(found.notices)
         transposed = any(reading.kind == "layout" for reading in meant)
-        events = [self._event(trace, k, first_event, transposed) for k in range(len(trace.mistakes))]
+        events = [self._event(found, mistake, first_event, transposed) for mistake in found.mistakes]
         for reading in meant:
             if reading.given:
                 number = first_event + len(events)
@@ -168,30 +172,47 @@ class Sitting:
                 notices.append(notice)
             else:
                 notices.append(Notice("", "layout" if reading.kind == "layout" else "method", reading.says))
-        verdicts = tuple(self._verdicts(trace, script, transposed, first_event))
+        verdicts = tuple(self._verdicts(found, script, transposed, first_event))
         notices += self._unread()
-        return Report(self.question, self.attempt, policy, verdicts, tuple(events), tuple(given), tuple(notices))
+        notices += self._read_in_several_ways(diagnosis)
+        followed = dict.fromkeys(self.steps, self._own(diagnosis, transposed)) if found.mistakes else {}
+        report = Report(
+            self.question, self.attempt, policy, verdicts, tuple(events), tuple(found.given), tuple(notices)
+        )
+        return replace(report, own=followed)
 
-    def _awarded(
-        self, trace: Diagnosis, policy: Policy, lines: tuple[Line, ...]
-    ) -> tuple[Diagnosis, list[Given], list[Notice]]:
-        return trace, *Awarding(trace, policy, lines, self.steps, self.attempt.methods).marks()
+    def _own(self, trace: Trace, transposed: bool) -> Derivation:
+        """What was written and what follows from it, as it lies on the student's page."""
+        lines = {name: trace.carried[name] for name in trace.script.written if name in trace.carried}
+        own = continued(trace.script.d, lines)
+        return turned(own) if (not self.upright) != transposed else own
+
+    def _awarding(self, trace: Diagnosis, lines: tuple[Line, ...]) -> Awarding:
+        """The marks of a script.
+
+        Where a mistake may be in a line that was left out or in one that was written, the milder view is taken.
+        """
+        found = Awarding(trace, trace.policy, lines, self.steps, self.attempt.methods)
+        if trace.disagrees:
+            other = replace(found, trace=diagnosed(trace.script, trace.policy, as_written=True))
+            return max(found, other, key=lambda one: sum(map(one.earned, lines)))
+        return found
 
     def _part(self, step: str) -> str:
         return next((part for part, own in self.steps.items() if own == step), step)
 
-    def _place(self, trace: Trace, step: str, i: int, j: int, transposed: bool) -> Cell:
+    def _place(self, found: Awarded, step: str, i: int, j: int, transposed: bool) -> Cell:
         """Where an entry stands on the student's page."""
-        turn = (not self.upright) != (transposed and step in trace.script.written)
+        turn = (not self.upright) != (transposed and step in found.script.written)
         return (j, i) if turn else (i, j)
 
-    def _verdicts(self, trace: Diagnosis, script: Script, transposed: bool, first: int) -> Iterator[Verdict]:
-        for (step, i, j), judged in trace.judged.items():
-            grid = trace.script.written.get(step)
+    def _verdicts(self, found: Awarded, script: Script, transposed: bool, first: int) -> Iterator[Verdict]:
+        for (step, i, j), judged in found.judged.items():
+            grid = found.script.written.get(step)
             inside = grid is not None and i < grid.shape[0] and j < grid.shape[1]
             yield Verdict(
                 self._part(step),
-                *self._place(trace, step, i, j, transposed),
+                *self._place(found, step, i, j, transposed),
                 judged.state,
                 grid[i, j] if grid is not None and inside else BLANK,
                 judged.compared,
@@ -202,16 +223,17 @@ class Sitting:
                 None if judged.event is None else first + judged.event,
             )
 
-    def _event(self, trace: Diagnosis, number: int, first: int, transposed: bool) -> Event:
-        mistake = trace.mistakes[number]
+    def _event(self, found: Awarded, mistake: Mistake, first: int, transposed: bool) -> Event:
         entries = tuple(
-            (self._part(step), *self._place(trace, step, i, j, transposed)) for step, i, j in mistake.entries
+            (self._part(step), *self._place(found, step, i, j, transposed)) for step, i, j in mistake.entries
         )
         candidates = tuple(sorted(mistake.candidates, key=_likelihood))
         if mistake.in_part:
             says = _only_in([(i, j) for _, i, j in entries])
             candidates = tuple(replace(c, says=says) if c.kind == "misconception" else c for c in mistake.candidates)
-        return Event(first + number, self._part(mistake.shown), mistake.charged[0], mistake.kind, candidates, entries)
+        return Event(
+            first + mistake.number, self._part(mistake.shown), mistake.charged[0], mistake.kind, candidates, entries
+        )
 
     def _misread(self, reading: Reading, number: int, policy: Policy) -> tuple[Event, Notice]:
         """One given number misread: one event, one penalty, and everything else marked on what was read."""
@@ -227,6 +249,25 @@ class Sitting:
         shown = next(part for part, step in self.steps.items() if step in reading.decisive)
         event = Event(number, shown, name, "misread", (Candidate("misread", "A14", says, sentence=True),), ())
         return event, Notice("", "misread", sentences(says, besides), policy.misread, number, besides)
+
+    def _read_in_several_ways(self, trace: Trace) -> Iterator[Notice]:
+        """Which reading was taken; where none is right, a person has to look."""
+        said = (one for one in self.attempt.answers.values() if isinstance(one, Grid))
+        twofold = {entry.text: entry.readings for grid in said for _, _, entry in grid.cells()}
+        for step, grid in trace.script.written.items():
+            for i, j, entry in grid.cells():
+                if len(ways := twofold.get(entry.text, ())) < 2:
+                    continue
+                judged = trace.judged.get((step, i, j))
+                if judged is not None and judged.state == "wrong":
+                    says = message(
+                        "{text} was read as {number}; it may also mean {other}, and a person has to look.",
+                        text=entry.text, number=ways[0].echo, other=ways[1].echo,
+                    )  # fmt: skip
+                    yield Notice(self._part(step), "human", says)
+                elif entry.echo != ways[0].echo:
+                    says = message("{text} was read as {number}.", text=entry.text, number=entry.echo)
+                    yield Notice(self._part(step), "reading", says)
 
     def _unread(self) -> Iterator[Notice]:
         for part in self.steps:
@@ -336,7 +377,7 @@ def understood(script: Script, policy: Policy) -> tuple[Diagnosis, tuple[Reading
                 best = (other, reading)
         if best is None:
             break
-        found = diagnosed(best[0].script, policy)
+        found = diagnosed(best[1].script, policy)
         meant.append(best[1])
     return found, tuple(meant)
 

@@ -33,7 +33,7 @@ from symattn.marking.marker.report import Candidate, Flag, Kind, State
 from symattn.marking.marker.script import Cell, Script, values_of
 from symattn.marking.marker.trace import Judged, Mistake, Trace, continued, may_be_raised
 
-ROUNDING = ("R2", "R3", "R4")
+ROUNDING = ("R2", "R3", "R4", "R6")
 """Misconceptions that cost precision and not method (rules.md 3.5)."""
 
 LAST_RESORT = ("A9", "A10")
@@ -230,6 +230,23 @@ class Diagnosis(Trace):
             kind: Kind = "shape" if step.name in self.misshapen else "unknown"
             self._record(step, kind, [], wrong, [step.name])
 
+    def name_roundings(self, step: Step, grid: Grid) -> None:
+        """Entries that only coarse rounding on the way explains, where it is a known way: 2.7 for e."""
+        judged = [((i, j), self.judged.get((step.name, i, j))) for i, j, _ in grid.cells()]
+        coarse = [cell for cell, j in judged if j is not None and j.way == "window" and "precision" in j.flags]
+        tried = [self._tried(id, step, grid) for id in ROUNDING] if coarse else []
+        fits = [fit for fit in tried if fit is not None and not fit.rejected and fit.charged == step.name]
+        if not fits:
+            return
+        known = next(
+            (m for m in self.mistakes if m.kind == "rounding" and m.candidates[0].id == fits[0].misconception.id), None
+        )
+        if known is None:
+            self._record(step, "rounding", _named(fits), coarse, [step.name])
+        else:
+            known.entries += [(step.name, i, j) for i, j in coarse]
+            known.charged.append(step.name)
+
     def settle(self, step: Step, grid: Grid) -> None:
         """Explanations of earlier mistakes that this line contradicts are dropped, as long as one is left."""
         self._loose = True
@@ -387,7 +404,7 @@ class Diagnosis(Trace):
         if entry.value is NEGATIVE_INFINITY or has_symbols(value):
             return False
         own = approximate(entry.value)
-        return abs(approximate(value) - own) <= max(LOOSE * entry.unit, SAME * max(1, abs(own)))
+        return abs(approximate(value) - own) <= max(LOOSE * float(entry.unit), SAME * max(1.0, abs(own)))
 
     def _readable(self, step: Step, grid: Grid) -> Iterator[tuple[int, int, Entry]]:
         printed = self.script.printed.get(step.name, frozenset())
@@ -405,7 +422,7 @@ class Diagnosis(Trace):
             for other in self.script.d:
                 if other.name == step.name:
                     break
-                own = other.name in self.script.written or other.name in self._assumed
+                own = self.script.is_known(other.name) or other.name in self._assumed
                 rests = other.role != step.role or other.name in needed
                 if own and other.name in self.carried and rests:
                     before.append(other.name)
@@ -419,12 +436,15 @@ class Diagnosis(Trace):
         """One event for a misconception; what it spoilt before this line makes this line follow."""
         best, number = fits[0], len(self.mistakes)
         self.disagrees |= any((fit.charged == step.name) != (best.charged == step.name) for fit in fits)
-        candidates = [Candidate("misconception", fit.misconception.id) for fit in fits]
+        candidates = _named(fits)
         if all(fit.misconception.id in ROUNDING for fit in fits):
             self._record(step, "rounding", candidates, wrong, [best.charged])
             self._attribute(step, wrong, best, number, "follows", ("precision",))
             return
         self._record(step, "misconception", candidates, wrong, [best.charged])
+        lines = self._worlds(step)[0]
+        _, changes = self._changes(lines, step, best.misconception)
+        self.mistakes[-1].spoilt = frozenset(s.name for s in self.script.left_out(step) if lines.named(s) in changes)
         follows = best.charged != step.name and self.script.gap(step) <= LONGEST_GAP
         self._attribute(step, wrong, best, number, "follows" if follows else "wrong")
         if follows:
@@ -600,6 +620,10 @@ def diagnosed(script: Script, policy: Policy, as_written: bool = False) -> Diagn
             break
         trace = Diagnosis(script, policy, frozenset(trace.dismissed), as_written, key)
     return trace
+
+
+def _named(fits: Iterable[Fit]) -> list[Candidate]:
+    return [Candidate("misconception", fit.misconception.id) for fit in fits]
 
 
 def _candidates(slips: Sequence[Slipped]) -> list[Candidate]:

@@ -8,7 +8,7 @@ from typing import assert_never
 from symattn.derivation.misconceptions import SLIPS, misconceptions
 from symattn.exact import Value
 from symattn.exact.reading import typed
-from symattn.marking.attempt import Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked, Unreadable
+from symattn.marking.attempt import Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked, Unreadable
 from symattn.marking.marker.report import Candidate, Event, Report, Verdict
 from symattn.marking.reports import words
 from symattn.teaching.question import Json
@@ -106,6 +106,11 @@ def _value(value: Value | None) -> Json:
     return None if value is None else typed(value)
 
 
+def answers_json(attempt: Attempt) -> Json:
+    """What was handed in for one question."""
+    return [_answers(attempt.answers), _answers(attempt.more)]
+
+
 def _answers(answers: Mapping[str, Said] | Mapping[str, Grid]) -> dict[str, Json]:
     return {name: _said(said) for name, said in answers.items()}
 
@@ -134,4 +139,4 @@ def _said(said: Said) -> Json:
             assert_never(said)
 
 
-__all__ = ["report_json"]
+__all__ = ["answers_json", "report_json"]

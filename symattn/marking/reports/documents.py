@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 
-from symattn.derivation.derivation import Op
 from symattn.derivation.misconceptions import COUNTING, SLIPS, misconceptions
-from symattn.derivation.ops import Mask, MatMul, Scale, Softmax
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decimal_text, has_symbols
 from symattn.formula import NOTHING, Formula, Marked, MatrixOf, Relation, Row, Text, decimal, number
 from symattn.formula.width import width
@@ -64,12 +63,15 @@ def feedback_document(
     student: str = "",
     sheet: str = "",
     remarks: Sequence[Remark] = (),
+    exercise: bool = False,
 ) -> Document:
-    """What a student gets back: what was read, a sign at every entry, what to look at; nothing of the key.
+    """What a student gets back: what was read, a sign at every entry, what to look at.
 
-    `remarks` are those on the file as a whole.
+    Of the key there is nothing in it but one entry of every mistake, worked out in the student's own numbers.
+    `remarks` are those on the file as a whole; `exercise` says that there is a fresh exercise beside it.
     """
-    return _document(_several(reports), "student", name, student, sheet, remarks)
+    document = _document(_several(reports), "student", name, student, sheet, remarks)
+    return replace(document, blocks=(*document.blocks, Paragraph(_words(words.EXERCISE)))) if exercise else document
 
 
 def marking_document(
@@ -92,7 +94,7 @@ def _document(
     reports: Sequence[Report], reader: Reader, name: str, student: str, sheet: str, remarks: Sequence[Remark]
 ) -> Document:
     told = [Told(report, reader) for report in reports]
-    blocks = [*_head(reports, name, student, sheet), *_legend(told)]
+    blocks = [*_head(reports, reader, name, student, sheet), *_legend(told)]
     if remarks:
         blocks.append(Box(words.NOTES, (ItemList(tuple(map(remarked, remarks))),)))
     for position, one in enumerate(told, 1):
@@ -107,7 +109,7 @@ def _document(
 # ------------------------------------------------------------------------------------------------ the head
 
 
-def _head(reports: Sequence[Report], name: str, student: str, sheet: str) -> Iterator[Block]:
+def _head(reports: Sequence[Report], reader: Reader, name: str, student: str, sheet: str) -> Iterator[Block]:
     whose: list[Inlines] = [(Strong(Quoted(name)),)] * bool(name)
     whose += [sentence("student ID {id}", id=Quoted(student))] * bool(student)
     whose += [sentence("sheet {sheet}", sheet=Quoted(sheet))] * bool(sheet)
@@ -117,10 +119,12 @@ def _head(reports: Sequence[Report], name: str, student: str, sheet: str) -> Ite
         heads = [*(str(k) for k in range(1, len(reports) + 1)), words.TOTAL]
         marks = [words.MARKS, *(_total([report]) for report in reports), _total(reports)]
         yield _table(_words_of([words.QUESTION, *heads]), [_words_of(marks)], row_heads=True)
-    says = [words.marked_by(title) for title in dict.fromkeys(report.policy.title for report in reports)]
+    titles = dict.fromkeys(report.policy.title for report in reports) if reader == "teacher" else ()
+    says = [words.marked_by(title) for title in titles]
     if pending := sum(map(_pending, reports)):
         says.append(words.wait_for_a_person(pending))
-    yield Paragraph((Words(sentences(*says)),))
+    if says:
+        yield Paragraph((Words(sentences(*says)),))
 
 
 def _total(reports: Sequence[Report]) -> str:
@@ -154,7 +158,7 @@ def _legend(told: Sequence[Told]) -> Iterator[Block]:
 
 def _question(told: Told) -> Iterator[Block]:
     if told.reader == "student":
-        yield Box(words.FIRST, (Paragraph(_where_to_look(told)), *_practice(told)))
+        yield Box(words.FIRST, tuple(Paragraph(says) for says in _where_to_look(told) if says))
     yield Heading(_words(words.AS_READ), 2)
     yield from _script(told.lines, told.report.policy.marks)
     if lines := [line for line in told.lines if line.remarks]:
@@ -184,53 +188,38 @@ def _script(lines: Sequence[Line], has_marks: bool) -> Iterator[Block]:
             yield from (Display(line.formulas) for line in found)
 
 
-def _where_to_look(told: Told) -> Inlines:
-    """Where the first mistake is; what is open if there is none."""
+def _where_to_look(told: Told) -> Iterator[Inlines]:
+    """What is right, where the first mistake is and what to do about it; what is open if there is none."""
     first, report = told.first, told.report
     if first is None:
         empty = sum(1 for line in told.lines if _is_empty(told, line.part))
         open_ = any(verdict.state == "unreadable" for verdict in report.verdicts)
         some = any(verdict.state in ("missing", "wrong") for verdict in report.verdicts)
         if report.pending:
-            return _words(words.TO_BE_READ)
-        if empty:
-            return _words(sentences(words.NOTHING_WRONG, words.empty_lines(empty)))
-        return _words(words.NOTHING_WRONG if open_ or some else words.ALL_RIGHT)
-    if first.kind == "misread" or not first.part:
-        return _words(words.compare_givens(first.number + 1))
+            yield _words(words.TO_BE_READ)
+        elif empty:
+            yield _words(sentences(words.NOTHING_WRONG, words.empty_lines(empty)))
+        else:
+            yield _words(words.NOTHING_WRONG if open_ or some else words.ALL_RIGHT)
+        return
+    yield in_turn([told.right_so_far, _begin(told, first)])
+    if told.is_line(first.part):
+        yield told.says(first, begun=True)
+    if _rest_follows(told, first):
+        yield _words(words.REST_FOLLOWS)
+
+
+def _begin(told: Told, first: Event) -> Inlines:
+    """Where the first mistake is."""
     number = first.number + 1
+    if first.kind == "misread" or not first.part:
+        return _words(words.compare_givens(number))
     if step := told.left_out(first):
         return sentence("Begin with {step}, which is not written (mistake {number}).", step=step, number=number)
-    cells = [(i, j) for part, i, j in first.entries if part == first.part]
-    line, where = told.label(first.part), told.where(first.part, cells)
+    line, where = told.label(first.part), told.seen_at(first)
     if where:
-        begin = sentence(
-            "Begin with {line}, {place} (mistake {number}).", line=line, place=Strong(where), number=number
-        )
-    else:
-        begin = sentence("Begin with {line} (mistake {number}).", line=line, number=number)
-    return in_turn([begin, _words(words.REST_FOLLOWS)]) if _rest_follows(told, first) else begin
-
-
-def _practice(told: Told) -> Iterator[Paragraph]:
-    """The command for fresh ones of the step that went wrong first, if there are drills of it."""
-    problem, first = told.report.question.problem, told.first
-    step = next((s for s in problem.steps if first and s.name == first.step), None) if problem else None
-    kind, op = _DRILLS.get(step.stem if step else "", ("", MatMul))
-    if step and kind and isinstance(step.op, op):
-        command = f"symattn worksheet --problem drills --option step={kind}"
-        yield Paragraph(sentence("More of this step alone, to practise: {command}.", command=Code(command)))
-
-
-_DRILLS: Mapping[str, tuple[str, type[Op]]] = {
-    **dict.fromkeys("QKV", ("projection", MatMul)),
-    "S": ("scores", MatMul),
-    "S'": ("scale", Scale),
-    "M": ("mask", Mask),
-    "A": ("softmax", Softmax),
-    "Z": ("output", MatMul),
-}
-"""By the stem of a step, the drills of it, and the operation that these are of."""
+        return sentence("Begin with {line}, {place} (mistake {number}).", line=line, place=Strong(where), number=number)
+    return sentence("Begin with {line} (mistake {number}).", line=line, number=number)
 
 
 def _is_empty(told: Told, part: str) -> bool:

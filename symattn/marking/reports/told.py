@@ -1,6 +1,7 @@
 """A report put into words and formulas: its lines with a sign at every entry, and one sentence for every mistake.
 
-`Reader` says for whom.  What is told to a student names no right value that the student has not written.
+`Reader` says for whom.  A student is told no right value but one of every mistake, worked out in the student's own
+numbers.
 """
 
 from __future__ import annotations
@@ -12,14 +13,17 @@ from typing import Literal, TypeVar
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions import SLIPS, WrongDerivation, misconceptions, whole
+from symattn.exact import NEGATIVE_INFINITY, decide
 from symattn.formula import NOTHING, Dots, Formula, Marked, MatrixOf, Relation, read_formula
 from symattn.formula import Text as FormulaText
 from symattn.formula.width import width
 from symattn.foundation.languages import capitalised, message
 from symattn.marking.attempt import Entry, Grid, Grids, Remark, Said, Shaded, Text, Ticked
+from symattn.marking.marker.diagnosis import LAST_RESORT
 from symattn.marking.marker.report import Candidate, Event, Flag, Given, Notice, Report, Verdict, Way
 from symattn.marking.reports import words
 from symattn.marking.reports.echo import LONGEST, LONGEST_TO_READ, as_read, short
+from symattn.marking.reports.worked import Own
 from symattn.page.document import Inlines, Math, Quoted, Strong, Words, in_turn, listing, sentence
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.wording import Wording
@@ -48,8 +52,11 @@ WIDEST = 56.0
 MOST_PLACES = 4
 """Entries that are told one by one; of more, so many and how many others."""
 
-MOST_FITS = 3
+MOST_FITS = 2
 """Explanations of one mistake that are told to a student."""
+
+MOST_LINES = 8
+"""Lines that are named one by one; of more, how many they are."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +82,7 @@ class Told:
     report: Report
     reader: Reader
     _wordings: dict[int, Wording] = field(default_factory=dict, compare=False, repr=False)
+    _owns: dict[str, Own] = field(default_factory=dict, compare=False, repr=False)
 
     # -- lines
 
@@ -85,14 +93,15 @@ class Told:
         return tuple(map(self._line, (*self._parts, *more)))
 
     def _line(self, part: str) -> Line:
-        mistakes = self._mistakes(part) if self.reader == "student" else ()  # the teacher has a list of them
-        remarks = [*mistakes, *self._following(part), *self._noticed(part), *self._reasons(part)]
+        student = self.reader == "student"  # the teacher has a list of mistakes
+        remarks = [*(self._mistakes(part) if student else ()), *self._following(part), *self._noticed(part)]
+        remarks += () if student else self._reasons(part)
         said, verdicts = self.said(part), self._verdicts(part)
         formulas: tuple[Formula, ...] = ()
-        if self._step(part) is not None:
+        if self.step(part) is not None:
             formulas = self._equations(part, said, verdicts)
         answer = () if formulas else self._answer(part)
-        return Line(part, self.label(part), formulas, answer, marks_text(self._given(part)), in_turn(remarks))
+        return Line(part, self.label(part), formulas, answer, self._marks_text(self._given(part)), in_turn(remarks))
 
     def label(self, part: str) -> Inlines:
         """What a part is called on the page; where several are called so, with its name."""
@@ -154,7 +163,7 @@ class Told:
 
     def _equations(self, part: str, said: Said | None, verdicts: dict[Cell, Verdict]) -> tuple[Formula, ...]:
         """name = what was written; nothing where the line is no matrix."""
-        wording, step = self.wording(part), self._step(part)
+        wording, step = self.wording(part), self.step(part)
         name = wording.name(step) if wording and step else NOTHING
         if isinstance(said, Grid) and not said.empty:
             shown = self._matrix(said, verdicts)
@@ -213,13 +222,18 @@ class Told:
 
     def marks(self) -> Iterator[tuple[Inlines, str]]:
         """The marks of every line of the scheme that is a line of a derivation, with its name."""
-        lines = (g.parts for g in self.report.marks if g.code != "N" and self._step(g.parts[0]) is not None)
+        lines = (g.parts for g in self.report.marks if g.code != "N" and self.step(g.parts[0]) is not None)
         for parts in dict.fromkeys(lines):
-            yield self._name_of(parts), marks_text([g for g in self.report.marks if g.parts == parts and g.code != "N"])
+            given = [g for g in self.report.marks if g.parts == parts and g.code != "N"]
+            yield self._name_of(parts), self._marks_text(given)
+
+    def _marks_text(self, given: Sequence[Given]) -> str:
+        """The marks by code, for a teacher; for a student, how many of how many."""
+        return marks_text(given) if self.reader == "teacher" else plain_marks(given)
 
     def _name_of(self, parts: tuple[str, ...]) -> Inlines:
         """What a line of the scheme is called: where a step is asked token by token, as the step is."""
-        wording, step = self.wording(parts[0]), self._step(parts[0])
+        wording, step = self.wording(parts[0]), self.step(parts[0])
         if wording is None or step is None:
             return self.label(parts[0])
         return (Math(wording.name(step if len(parts) == 1 else step.partition(".")[0])),)
@@ -246,6 +260,10 @@ class Told:
 
     # -- mistakes
 
+    def is_line(self, part: str) -> bool:
+        """Whether a part is among the lines, so that a mistake in it is told with it."""
+        return part in self._parts or part in self.report.attempt.more
+
     @cached_property
     def first(self) -> Event | None:
         """The mistake to look at first: a given number that was misread, else the first one that was found."""
@@ -253,10 +271,19 @@ class Told:
         return next(misread, min(self.report.events, key=lambda event: event.number, default=None))
 
     def _mistakes(self, part: str) -> Iterator[Inlines]:
+        """The mistakes of a line but for the first of all, which is told where to look first."""
+        here = [e for e in self.report.events if e.part == part and not (e is self.first and self.is_line(part))]
+        alike: dict[Inlines, list[Event]] = {}
+        for event in here:
+            alike.setdefault(self.says(event), []).append(event)
+        for says, events in alike.items():
+            yield sentence(
+                "{mistakes}: {explanation}", mistakes=listing(list(map(self._at_places, events))), explanation=says
+            )
         for event in self.report.events:
             if event.part == part:
-                yield self.mistake(event)
-            elif any(name == part for name, _, _ in event.entries) and not self._follows(part, event):
+                continue
+            if any(name == part for name, _, _ in event.entries) and not self._follows(part, event):
                 yield (Words(words.same_mistake(event.number + 1)),)
 
     def _follows(self, part: str, event: Event) -> bool:
@@ -265,13 +292,26 @@ class Told:
         return all(verdict.accepted for verdict in spoilt)
 
     def mistake(self, event: Event) -> Inlines:
-        """One sentence for one mistake: number, place, what it was, and what to do about it."""
-        number = Strong(words.mistake(event.number + 1))
-        told = in_turn([self._way_here(event), self.explained(event)])
-        cells = [(i, j) for part, i, j in event.entries if part == event.part]
-        if where := self.where(event.part, cells):
-            return sentence("{mistake} ({place}): {explanation}", mistake=number, place=where, explanation=told)
-        return sentence("{mistake}: {explanation}", mistake=number, explanation=told)
+        """One mistake: number, place, what it was in the student's own numbers, and what to do about it."""
+        return sentence("{mistake}: {explanation}", mistake=self._at_places(event), explanation=self.says(event))
+
+    def _at_places(self, event: Event) -> Inlines:
+        """Mistake 2 (row 1, column 3)."""
+        number, where = Strong(words.mistake(event.number + 1)), self.seen_at(event)
+        return sentence("{mistake} ({place})", mistake=number, place=where) if where else (number,)
+
+    def seen_at(self, event: Event) -> str:
+        """Where a mistake is seen in its line; "" where the whole line has another shape."""
+        if event.kind == "shape":
+            return ""
+        return self.where(event.part, [(i, j) for part, i, j in event.entries if part == event.part])
+
+    def says(self, event: Event, begun: bool = False) -> Inlines:
+        """What a mistake was, and what to do about it; `begun`, where its place has been told."""
+        if self.reader == "teacher" or event.kind == "misread":
+            return in_turn([self._way_here(event), self.explained(event)])
+        shown = self._shapes(event) or in_turn([self._worked(event), *self._sums(event)])
+        return in_turn([() if begun else self._way_here(event), shown, self.explained(event, bool(shown))])
 
     def where(self, part: str, cells: Collection[Cell]) -> str:
         """Places of a part in words; "" where there are none, or it is one thing."""
@@ -280,7 +320,7 @@ class Told:
 
     def left_out(self, event: Event) -> Inlines:
         """The name of the step that a mistake was made in, where that was not written; else nothing."""
-        here = self._step(event.part)
+        here = self.step(event.part)
         if here is None or event.kind == "misread" or event.step in ("", here) or self._is_written(event.step):
             return ()
         return self._step_name(event.step)
@@ -289,17 +329,24 @@ class Told:
         step = self.left_out(event)
         return sentence("It was made on the way here, in {step}, which was not written.", step=step) if step else ()
 
-    def explained(self, event: Event) -> Inlines:
-        """What it was: its names, all of them where several fit, and what to do about it."""
+    def explained(self, event: Event, shown: bool = False) -> Inlines:
+        """What it was: its names, all of them where several fit, and what to do about it.
+
+        `shown` says that the student has been shown what is right in one place.
+        """
         if not event.candidates or not (told := self._candidates(event)):
-            return (Words(self._unexplained(event)),)
-        shown, rest = (told, []) if self.reader == "teacher" else (told[:MOST_FITS], told[MOST_FITS:])
-        names = [words.quoted(name) for name, _ in shown if name] + [words.more_fit(len(rest))] * bool(rest)
+            unexplained = self._unexplained(event, shown)
+            return (Words(unexplained),) if unexplained else ()
+        if self.reader == "student":
+            if slips := self._slips(event):
+                return slips
+            told = told[:MOST_FITS]
+        names = [words.quoted(name) for name, _ in told if name]
         if len(told) == 1:
             [(name, says)] = told
             return sentence("{name}. {advice}", name=name, advice=says) if name else says
-        several = [(Words(words.fits(names)),)] if len(names) > 1 else []
-        return in_turn([*several, *(_advice(name, says) for name, says in shown)])
+        several = [(Words(words.fits(names, self.reader)),)] if len(names) > 1 else []
+        return in_turn([*several, *(_advice(name, says) for name, says in told)])
 
     def _candidates(self, event: Event) -> list[tuple[str, Inlines]]:
         """The explanations that may be told: each a name, and what to do."""
@@ -307,12 +354,12 @@ class Told:
         return [pair for pair in dict.fromkeys(found) if pair != ("", ())]
 
     def _candidate(self, event: Event, candidate: Candidate) -> tuple[str, Inlines]:
-        known = misconceptions().get(candidate.id)
+        known, slip = misconceptions().get(candidate.id), SLIPS.get(candidate.id)
         if known is not None:
             name, says = capitalised(message(known.name)), self._feedback(event, candidate.id)
-        elif candidate.id in SLIPS and candidate.kind != "misread":
-            slip = SLIPS[candidate.id]
-            name, says = capitalised(message(slip.name)), (Words(slip.feedback),)
+        elif slip is not None and candidate.kind != "misread":
+            named = self.reader == "teacher"  # the name of a slip is the examiner's
+            name, says = capitalised(message(slip.name)) if named else "", (Words(slip.feedback),)
         elif candidate.kind == "misread" or not self._gives_away(event, candidate):
             name, says = "", (Words(_sentence(candidate)),)
         else:
@@ -322,6 +369,26 @@ class Told:
             return message("{code} {name}", code=candidate.id, name=name), how
         return name, says
 
+    def _slips(self, event: Event) -> Inlines:
+        """How a slip was made in the student's own lines, in one or two ways; nothing where it was no such slip."""
+        candidates = event.candidates[:MOST_FITS]
+        if event.part not in self.report.own or any(c.kind != "slip" or not c.says for c in candidates):
+            return ()
+        if candidates[0].id in LAST_RESORT:
+            return (Words(SLIPS[candidates[0].id].feedback),)
+        if self.report.own[event.part].orientation == "rows":
+            return (Words(words.looks_as_if([c.says for c in candidates])),)
+        says = [says for c in candidates if (says := self._turned(event, c))]  # what is a row there is a column here
+        return (Words(words.looks_as_if(says)),) if says else (Words(SLIPS[candidates[0].id].feedback),)
+
+    def _turned(self, event: Event, candidate: Candidate) -> str:
+        """How a slip was made, in the rows and columns of a page that has tokens as columns."""
+        own, here, (_, i, j) = self.own(event.part), self.step(event.part), event.entries[0]
+        if own is None or here is None or (entry := own.entry(here, i, j)) is None or entry.value is None:
+            return ""
+        made = (s for s in own.slips(here, i, j) if s.slip.id == candidate.id)
+        return next((s.says for s in made if decide(s.value, entry.value).equal is True), "")
+
     def _gives_away(self, event: Event, candidate: Candidate) -> bool:
         """Whether an explanation would tell a student what is right: that two rows are exchanged, what shape it is."""
         answer = self.asked(event.part)
@@ -329,16 +396,113 @@ class Told:
             candidate.kind in ("slip", "shape") or isinstance(answer, ShapeAnswer | OrderAnswer | CellsAnswer)
         )
 
-    def _unexplained(self, event: Event) -> str:
+    def _unexplained(self, event: Event, shown: bool = False) -> str:
         match event.kind:
             case "shape":
-                return words.OTHER_SHAPE
+                return "" if shown else words.OTHER_SHAPE
             case "answer":
                 return words.NOT_RIGHT
+            case _ if shown:
+                return words.COMPARE
             case "slip":
                 return words.AT_ONE_ENTRY
-            case _:
+            case _ if self.reader == "teacher":
                 return words.NOT_RECOGNISED
+            case _:
+                return words.WRONG
+
+    # -- in the student's own numbers
+
+    def own(self, part: str) -> Own | None:
+        """The student's own lines in the derivation of a part; none if nothing went wrong in it."""
+        d, wording = self.report.own.get(part), self.wording(part)
+        if d is None or wording is None:
+            return None
+        if part not in self._owns:
+            lines = {step: said for name in self._parts if self.report.own.get(name) is d and (step := self.step(name))
+                     and isinstance(said := self.said(name), Grid) and not said.empty}  # fmt: skip
+            more = {name: said for name, said in self.report.attempt.more.items() if name in d and not said.empty}
+            problem = self.report.question.problem
+            places, exact = (problem.places, problem.exact) if problem else (4, True)
+            own = Wording(d, wording.notation)
+            self._owns[part] = Own(d, {**more, **lines}, own, places, exact)
+        return self._owns[part]
+
+    def _worked(self, event: Event) -> Inlines:
+        """The first entry that a mistake spoilt, as it comes of the lines before; one of a step left out."""
+        own, here = self.own(event.part), self.step(event.part)
+        if own is None or here is None or here not in own:
+            return ()
+        cells = [(i, j) for part, i, j in event.entries if part == event.part]
+        if self.left_out(event) and event.step in own:
+            return own.example(event.step, cells[0][0] if cells else 0)
+        verdicts = self._verdicts(event.part)
+        wrong = [c for c in cells if c in verdicts and verdicts[c].state == "wrong"]
+        telling = sorted(wrong, key=lambda c: own.value(own.derivation[here], c) in (None, NEGATIVE_INFINITY, 0, 1))
+        return next(
+            (
+                told
+                for cell in telling
+                if (told := own.told(here, cell, self.where(event.part, [cell]) if len(cells) > 1 else ""))
+            ),
+            (),
+        )
+
+    def _sums(self, event: Event) -> Iterator[Inlines]:
+        """Rows of weights that do not sum to 1, among those that a mistake spoilt."""
+        own, here = self.own(event.part), self.step(event.part)
+        if own is None or here is None or here not in own:
+            return
+        cells = [(i, j) for part, i, j in event.entries if part == event.part]
+        yield from own.sums(here, cells)
+
+    def _shapes(self, event: Event) -> Inlines:
+        """Both shapes, where a matrix has another than it must have."""
+        own, here, said = self.own(event.part), self.step(event.part), self.said(event.part)
+        if event.kind != "shape" or own is None or here is None or here not in own or not isinstance(said, Grid):
+            return ()
+        return own.shapes(here, self._shape(event.part))
+
+    def _shape(self, part: str) -> tuple[int, int]:
+        """The shape of what is asked for in a part."""
+        cells = list(self._verdicts(part))
+        return max((i for i, _ in cells), default=-1) + 1, max((j for _, j in cells), default=-1) + 1
+
+    @cached_property
+    def right_so_far(self) -> Inlines:
+        """What is right before the first mistake, in one sentence; nothing if nothing is."""
+        first = self.first
+        if first is None or first.part not in self._parts:
+            return ()
+        before: list[str] = []
+        for name in self._parts:
+            if name == first.part:
+                break
+            states = [v.state for v in self._verdicts(name).values()]
+            if states and all(state in ("correct", "follows") for state in states):
+                before.append(name)
+        if 0 < len(before) <= MOST_LINES:
+            return sentence("Right so far: {lines}.", lines=listing([self._short(name) for name in before]))
+        if before:
+            return (Words(words.right_lines(len(before))),)
+        verdicts = self._verdicts(first.part).values()
+        right = sum(1 for v in verdicts if v.accepted)
+        if first.part not in self.report.own:
+            return ()
+        if not 0 < right < len(verdicts):
+            return ()
+        line = self._short(first.part)
+        return sentence("Right so far: {right} of {of} entries of {line}.", right=right, of=len(verdicts), line=line)
+
+    def _short(self, part: str) -> Inlines:
+        """A part by its sign where it is a matrix, else as it is called."""
+        wording, step = self.wording(part), self.step(part)
+        alone = wording is not None and step is not None and self._unlike(part)
+        return (Math(wording.name(step)),) if alone and wording and step else self.label(part)
+
+    def _unlike(self, part: str) -> bool:
+        """Whether no other part asks for a step of the same name."""
+        return sum(1 for other in self._parts if self.step(other) == self.step(part)) == 1
 
     def _feedback(self, event: Event, id: str) -> Inlines:
         """What to tell somebody with a misconception, in the signs of the question where it has a derivation."""
@@ -357,10 +521,12 @@ class Told:
             if verdict.state == "follows":
                 ways.setdefault(verdict.way, []).append(cell)
             for flag in verdict.flags:
-                if words.FLAGS[flag]:
+                if words.FLAGS[flag] and not (flag == "recovered" and self.reader == "student"):
                     flags.setdefault(flag, []).append(cell)
         if any(event.part == part for event in self.report.events):
             ways.pop("event", None)  # it has been told
+        if self.reader == "student" and not self.report.events:
+            ways.clear()  # somebody who rounded and is right wants to hear nothing else
         for way, cells in ways.items():
             whole, at_places = CONSISTENT[self.reader][way]
             where, lines = self._at(cells, verdicts), self._sources(part)
@@ -385,10 +551,10 @@ class Told:
         return "" if len(cells) == len(verdicts) else capitalised(places(cells, verdicts))
 
     def _noticed(self, part: str) -> Iterator[Inlines]:
-        """Notices about a part; a student is spared what only a person can decide."""
+        """Notices about a part; a student is spared what only a person can decide, and places that cost nothing."""
         told: list[str] = []
         for notice in self.report.notices:
-            if notice.part == part:
+            if notice.part == part and not (self.reader == "student" and _costs_nothing(notice)):
                 human = notice.kind == "human" and self.reader == "student"
                 told += _left_to_say(notice, words.FOR_A_PERSON if human else "")
         yield from ((Words(says),) for says in dict.fromkeys(told))
@@ -406,13 +572,13 @@ class Told:
             yield (Words(words.WITHOUT_WORKING),)
         for given in self.report.marks:
             if given.code == "N":
-                code, why = Strong(f"N{given.given}"), words.why(given.why)
-                yield sentence("{mark}: {reason}.", mark=code, reason=why)
+                code = f"N{given.given}" if self.reader == "teacher" else words.marks(given.given)
+                yield sentence("{mark}: {reason}.", mark=Strong(code), reason=words.why(given.why))
         yield from map(remarked, self.report.attempt.remarks)
 
     # -- names
 
-    def _step(self, part: str) -> str | None:
+    def step(self, part: str) -> str | None:
         """The step of a derivation that a part asks for."""
         if part not in self._parts:
             return part or None
@@ -424,7 +590,8 @@ class Told:
             case _:
                 return None
 
-    def _derivation(self, part: str) -> Derivation | None:
+    def derivation(self, part: str) -> Derivation | None:
+        """The derivation that a part belongs to."""
         answer = self.asked(part)
         if isinstance(answer, MatrixAnswer) and answer.derivation is not None:
             return answer.derivation
@@ -432,7 +599,7 @@ class Told:
 
     def _wording(self, part: str, together: bool = True) -> Wording | None:
         """The words for a part's derivation: matrix by matrix, as misconceptions are told, or as it is."""
-        d = self._derivation(part)
+        d = self.derivation(part)
         if d is None:
             return None
         key = 2 * id(d) + together
@@ -452,13 +619,13 @@ class Told:
 
     def _is_written(self, step: str) -> bool:
         return any(
-            self._step(part) == step and isinstance(said := self.said(part), Grid) and not said.empty
+            self.step(part) == step and isinstance(said := self.said(part), Grid) and not said.empty
             for part in (*self._parts, *self.report.attempt.more)
         )
 
     def _sources(self, part: str) -> Inlines:
         """The nearest lines that were written before: S′ and V."""
-        d, step, wording = self._derivation(part), self._step(part), self.wording(part)
+        d, step, wording = self.derivation(part), self.step(part), self.wording(part)
         if d is None or step is None or wording is None or step not in d:
             return (Words(words.LINES_BEFORE),)
         found: list[str] = []
@@ -484,6 +651,16 @@ def remarked(remark: Remark) -> Inlines:
 def marks_text(given: Sequence[Given]) -> str:
     """B1 M1 A2/3: the code and the marks, where not all were given with how many there are; ? for what is pending."""
     return " ".join(_mark(g) for g in given)
+
+
+def plain_marks(given: Sequence[Given]) -> str:
+    """2/3: how many marks of how many; ? for what is pending."""
+    if not given:
+        return ""
+    got, of = sum(g.given for g in given), sum(g.of for g in given)
+    if any(g.pending for g in given):
+        return f"{got}+?/{of}" if got else f"?/{of}"
+    return f"{got}/{of}"
 
 
 def _mark(given: Given) -> str:
@@ -517,19 +694,11 @@ def places(cells: Collection[Cell], everything: Collection[Cell]) -> str:
 
 CONSISTENT: Mapping[Reader, Mapping[Way, tuple[str, str]]] = {
     "student": {
-        "key": ("Consistent with your {lines}.", "{place}: consistent with your {lines}."),
-        "written": ("Consistent with your {lines}.", "{place}: consistent with your {lines}."),
-        "unrounded": (
-            "Consistent with your {lines} before rounding.", "{place}: consistent with your {lines} before rounding.",
+        **dict.fromkeys(
+            ("key", "written", "unrounded", "window"),
+            ("Right with your {lines}.", "{place}: right with your {lines}."),
         ),
-        "window": (
-            "Consistent with your {lines} as it was rounded.",
-            "{place}: consistent with your {lines} as it was rounded.",
-        ),
-        "event": (
-            "Consistent with the mistake that was made before.",
-            "{place}: consistent with the mistake that was made before.",
-        ),
+        "event": ("Right after the mistake before.", "{place}: right after the mistake before."),
         "other way": ("Right by another way of working.", "{place}: right by another way of working."),
     },
     "teacher": {
@@ -572,6 +741,11 @@ def _sentence(candidate: Candidate) -> str:
     if candidate.sentence:
         return candidate.says
     return message("{remark}.", remark=capitalised(candidate.says))
+
+
+def _costs_nothing(notice: Notice) -> bool:
+    """Whether a notice only says that what is right was written to other places than were asked for."""
+    return notice.kind == "precision" and not notice.marks
 
 
 def _left_to_say(notice: Notice, instead: str = "") -> Iterator[str]:

@@ -75,6 +75,10 @@ def empty_lines(count: int) -> Message:
     return counted("One line is still empty.", "{n} lines are still empty.", n=count)
 
 
+EXERCISE = message(
+    "To practise: a fresh exercise on the step that went wrong first comes with this sheet, and so does its solution."
+)
+
 # --- places ---------------------------------------------------------------------------------------------
 
 
@@ -121,18 +125,37 @@ def quoted(name: str) -> Message:
     return message("“{name}”", name=name)
 
 
-def fits(names: Sequence[str]) -> Message:
-    """All explanations that cannot be told apart."""
+def fits(names: Sequence[str], reader: str) -> Message:
+    """Explanations that cannot be told apart."""
     first, *others = names
+    if reader == "student":
+        return message("This looks like {first}, or perhaps {others}.", first=first, others=listed(others, "or"))
     return message(
         "This fits {first}, and also {others}; they cannot be told apart here.", first=first, others=listed(others)
     )
 
 
-NOT_RECOGNISED = "This is wrong, and it was not recognised how it came about. Work it out once more."
-OTHER_SHAPE = "The matrix has another shape than it must have."
-NOT_RIGHT = "This is not right. Read the question once more."
-AT_ONE_ENTRY = "This is wrong. Check it against the lines before."
+def looks_as_if(slips: Sequence[str]) -> Message:
+    """How a slip was made, in one way or two, which are clauses: a term was dropped."""
+    if len(slips) == 1:
+        return message("It looks as if {slip}.", slip=slips[0])
+    return message("It looks as if {slip}, or as if {other}.", slip=slips[0], other=slips[1])
+
+
+NOT_RECOGNISED = message("This is wrong, and it was not recognised how it came about. Work it out once more.")
+WRONG = message("This is not right. Work it out once more.")
+COMPARE = message("Compare this with your own working.")
+OTHER_SHAPE = message("The matrix has another shape than it must have.")
+NOT_RIGHT = message("This is not right. Read the question once more.")
+AT_ONE_ENTRY = message("This is wrong. Check it against the lines before.")
+
+
+def right_lines(count: int) -> Message:
+    return counted("The first line is right.", "The first {n} lines are right.", n=count)
+
+
+def marks(count: int) -> Message:
+    return counted("{n} mark", "{n} marks", n=count)
 
 
 def options_missing(count: int) -> Message:
@@ -187,6 +210,7 @@ _REASONS: Mapping[Reason, Message] = {
     "shapes": message("shapes"),
     "no working": message("no working"),
     "answer alone": message("a right answer without working"),
+    "right answer": message("the answer is right, which earns as much without its working"),
     "reason seen": message("reason seen"),
     "to be read": message("to be read"),
     "right order": message("right order"),

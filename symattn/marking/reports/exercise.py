@@ -1,0 +1,302 @@
+"""A fresh exercise on the step that went wrong first: the same operation on matrices of the same shapes, with new
+numbers, on a sheet of its own with its key (rules.md 6.3).
+
+The numbers depend on what was handed in and on nothing else: the same script gets the same exercise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from math import lcm
+from random import Random
+
+from symattn.derivation.derivation import Derivation, Step
+from symattn.derivation.ops import Exponentials, MeanSquare, NormGradient, Rescale, Softmax, Standardise, Variance
+from symattn.errors import SelfCheckError, SymattnError
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Real, Value, compare, decide, has_symbols
+from symattn.exact.approximate import approximate
+from symattn.exact.values import RATIONAL
+from symattn.formula import number
+from symattn.formula.width import width
+from symattn.foundation.dice import Dice, pick, shuffled, whole
+from symattn.foundation.identity import digest, identity
+from symattn.foundation.languages import message
+from symattn.marking.marker.report import Report
+from symattn.marking.marker.trace import may_be_raised
+from symattn.marking.reports.data import answers_json
+from symattn.marking.reports.told import Told
+from symattn.page.document import Inlines, Paragraph, Words
+from symattn.page.notation import load_notation
+from symattn.teaching.explanation.parts import agreed, givens, instructions, mask_shown, worked
+from symattn.teaching.explanation.steps import Detail, ask_step, step_title
+from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.fairness import self_check
+from symattn.teaching.fairness.patterns import mixed_patterns, row_patterns
+from symattn.teaching.problem import Problem
+from symattn.teaching.question import Json, MatrixAnswer, Part, Question
+from symattn.teaching.sheets import Sheet
+
+TITLE = "A fresh exercise"
+
+TRIES = 12
+"""Draws of which the one that comes out best is taken."""
+
+LARGEST = 400
+"""Entries of an exercise; nobody works out more by hand to practise."""
+
+WIDEST = 6.0
+"""The widest number, in em, that an exercise starts from."""
+
+FINEST = 100
+"""The largest denominator that the numbers of an exercise have."""
+
+TOGETHER = Variance | Standardise | Rescale | NormGradient | Exponentials
+"""Operations whose operands belong together: a mean is that of the numbers beside it, a maximum the largest of them."""
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def exercise_sheet(reports: Sequence[Report]) -> Sheet | None:
+    """A sheet with an exercise on the first step that went wrong in each question; none where there is no such step."""
+    written: Json = [[dict(r.question.frozen), answers_json(r.attempt)] for r in reports]
+    dice = Dice(digest(written).encode())
+    drawn = [(report, *found) for k, report in enumerate(reports) if (found := _exercise(report, dice.rng(k)))]
+    if not drawn:
+        return None
+    content: dict[str, Json] = {
+        "exercise": [[step.name, repr(step.op), {n: _texts(m) for n, m in d.givens.items()}] for _, d, step in drawn]
+    }
+    parts: list[Part] = []
+    conventions: dict[Inlines, None] = {}
+    instructed: dict[str, None] = {}
+    for letter, (report, d, step) in zip(LETTERS, drawn, strict=False):
+        problem = _problem(report, d, step)
+        wording = Wording(d, problem.notation)
+        ask = (givens(problem, wording), *mask_shown(step, wording), *ask_step(step, wording, problem.exact))
+        key = worked(step, wording, Detail(places=problem.places))
+        parts.append(Part(letter, step_title(step, wording), ask, key, MatrixAnswer.of(d, step.name)))
+        rows = d.orientation == "rows"
+        conventions[(Words("Tokens are rows." if rows else "Tokens are columns."),)] = None
+        conventions |= dict.fromkeys(agreed(problem, wording))
+        instructed[instructions(problem)] = None
+    introduction = tuple(Paragraph((Words(text),)) for text in (AGAIN, *instructed))
+    question = Question(
+        "exercise", TITLE, (), tuple(parts), content, introduction=introduction, conventions=tuple(conventions)
+    )
+    return Sheet(question, identity(content))
+
+
+AGAIN = message("Here is the step that went wrong first once more, with new numbers.")
+
+
+def _problem(report: Report, d: Derivation, step: Step) -> Problem:
+    own, named = report.question.problem, str(report.question.frozen.get("notation", "standard"))
+    notation = own.notation if own else load_notation(named)
+    exact, places = (own.exact, own.places) if own else (True, 4)
+    return Problem("", own.mechanism if own else "", d, notation, (step.name,), exact=exact, places=places)
+
+
+def _texts(matrix: object) -> Json:
+    return [[str(x) for x in row] for row in matrix.rows] if isinstance(matrix, Matrix) else []
+
+
+# ------------------------------------------------------------------------------------------------ the step
+
+
+def _exercise(report: Report, rng: Random) -> tuple[Derivation, Step] | None:
+    """One step with new numbers, worked out; the first step that went wrong and can be had again."""
+    told = Told(report, "student")
+    for event in sorted(report.events, key=lambda e: e.number):
+        d = told.derivation(event.part)
+        if event.kind in ("misread", "rounding") or event.part not in report.own or d is None:
+            continue
+        step = next((s for s in d if s.name in (event.step, told.step(event.part))), None)
+        if step is not None and (found := drawn(d, step, rng)) is not None:
+            return found, found.last
+    return None
+
+
+def drawn(d: Derivation, step: Step, rng: Random) -> Derivation | None:
+    """The step alone, on new numbers of the same kind; of several draws, the one that comes out best.
+
+    None where it has no numbers of its own to draw, where they would be too many, or where no draw is defined.
+    """
+    names = list(dict.fromkeys(operand.name for operand in step.operands))
+    matrices = [d.value(name) for name in names]
+    known = [m for m in matrices if isinstance(m, Matrix) and not any(map(has_symbols, m))]
+    if not names or step.op.trivial or len(known) < len(names) or sum(len(list(m)) for m in known) > LARGEST:
+        return None
+    best: tuple[float, Derivation] | None = None
+    for _ in range(TRIES):
+        try:
+            found = _once(d, step, names, rng)
+            self_check(found)
+        except (SymattnError, ArithmeticError, IndexError):  # not defined for these numbers
+            continue
+        if found.givens == {name: d.value(name) for name in names} or not all(map(_handy, found.givens.values())):
+            continue
+        cost = _cost(found)
+        if best is None or cost < best[0]:
+            best = cost, found
+    return best[1] if best else None
+
+
+def _handy(given: object) -> bool:
+    """Whether all numbers of a matrix are short enough to be worked with by hand."""
+    return isinstance(given, Matrix) and all(not isinstance(x, Real) and width(number(x)) <= WIDEST for x in given)
+
+
+def _once(d: Derivation, step: Step, names: Sequence[str], rng: Random) -> Derivation:
+    """One draw: what rests on nothing else of the step anew, the rest worked out from it."""
+    lines = {line.name: line for line in d}
+    rests = {name: _ancestors(d, name) for name in names}
+    together = isinstance(step.op, TOGETHER)
+    roots = [name for name in names if not (together and rests[name].intersection(names))]
+    spread = {step.name: step, **{name: lines[name] for name in names if name in lines}}
+    varied = [name for name, line in spread.items() if isinstance(line.op, Variance | MeanSquare)]
+    rests[step.name] = set(names)
+    values: dict[str, Matrix] = {}
+    for name in roots:
+        matrix = d.value(name)
+        assert isinstance(matrix, Matrix)
+        op = lines[name].op if name in lines else None
+        if isinstance(op, Variance | MeanSquare):
+            values[name] = matrix  # what was normed goes with it
+        elif (varied and len(names) > len(roots)) or isinstance(step.op, Variance | MeanSquare):
+            values[name] = _mixed(matrix, d.orientation == "rows", rng)
+        else:
+            values[name] = _new(matrix, _weights_along(matrix, op), rng)
+    needed = set[str]().union(*(rests[name] for name in names if name not in roots)) | set(names)
+    for line in d.until(step.name):
+        above = [operand.name for operand in line.operands]
+        if line.name in needed and line.name not in roots and any(name in values for name in above):
+            found = [o.of(values.get(o.name, d.value(o.name))) for o in line.operands]
+            values[line.name] = _applied(line, found)
+    given = {name: values.get(name, d.value(name)) for name in names}
+    own = Derivation(given, orientation=d.orientation, arithmetic=d.arithmetic)
+    if isinstance(step.op, Softmax):
+        scores = given[names[0]]
+        if not isinstance(scores, Matrix) or not may_be_raised(step.op, scores):
+            raise SelfCheckError("such scores are not gone on with.")
+    return own.then(step.name, step.op, *step.operands, section=step.section)
+
+
+def _applied(line: Step, operands: Sequence[object]) -> Matrix:
+    return line.op.apply(*(m for m in operands if isinstance(m, Matrix)))
+
+
+def _ancestors(d: Derivation, name: str) -> set[str]:
+    """Everything that a line is worked out from."""
+    operands = {line.name: [o.name for o in line.operands] for line in d}
+    found: set[str] = set()
+    open_ = list(operands.get(name, ()))
+    while open_:
+        if (other := open_.pop()) not in found:
+            found.add(other)
+            open_ += operands.get(other, ())
+    return found
+
+
+def _cost(d: Derivation) -> float:
+    """How awkward an answer is: how wide its entries are; zeros, entries that come again and copies teach little."""
+    result = d.last.result
+    assert isinstance(result, Matrix)
+    values = list(result)
+    wide = sum(min(width(number(x)), 30.0) for x in values)
+    repeated = len(values) - len({str(x) for x in values})
+    zeros = sum(1 for x in values if x == 0)
+    even = sum(1 for row in result.rows if len(row) > 1 and len({str(x) for x in row}) == 1)
+    copied = 5 if any(m.shape == result.shape and m == result for m in d.givens.values()) else 0
+    return wide / len(values) + 2 * (zeros + repeated) / len(values) + copied + even
+
+
+# ------------------------------------------------------------------------------------------------ new numbers
+
+
+def _weights_along(matrix: Matrix, op: object) -> str:
+    """Whether a matrix is one of weights: "rows" or "columns" that sum to 1, or ""."""
+    if isinstance(op, Softmax):
+        return op.along
+    if all(isinstance(x, int) for x in matrix) or any(x is NEGATIVE_INFINITY or compare(x, 0) < 0 for x in matrix):
+        return ""
+    for along, rows in (("rows", matrix.rows), ("columns", matrix.T.rows)):
+        if len(rows[0]) > 1 and all(decide(_sum(row), 1).equal is True for row in rows):
+            return along
+    return ""
+
+
+def _sum(row: Sequence[Value]) -> Value:
+    total: Value = 0
+    for x in row:
+        total = total + x
+    return total
+
+
+def _new(matrix: Matrix, weights: str, rng: Random) -> Matrix:
+    """Numbers of the same kind: weights with small denominators, targets, whole numbers, fractions."""
+    if weights == "columns":
+        return _new(matrix.T, "rows", rng).T
+    if weights == "rows":
+        return Matrix.of([_weights(row, rng) for row in matrix.rows])
+    if any(len(row) > 1 for row in matrix.rows) and all(sorted(map(str, r)) == _one_hot(len(r)) for r in matrix.rows):
+        return Matrix.of([shuffled(rng, row) for row in matrix.rows])
+    finite = [x for x in matrix if x is not NEGATIVE_INFINITY]
+    low, high, by = _range(finite)
+    for _ in range(TRIES):
+        rows = [
+            [x if x is NEGATIVE_INFINITY else _fraction(whole(rng, low, high), by) for x in row] for row in matrix.rows
+        ]
+        lines = (*rows, *map(list, zip(*rows, strict=True)))
+        if rows != [list(row) for row in matrix.rows] and all(any(line) or len(line) == 1 for line in lines):
+            break
+    return Matrix.of(rows)
+
+
+def _one_hot(count: int) -> list[str]:
+    return [*["0"] * (count - 1), "1"]
+
+
+def _range(values: Sequence[Value]) -> tuple[int, int, int]:
+    """From which whole number to which, and over what, to draw numbers like these: at least four different ones."""
+    by = lcm(*(Fraction(x).denominator for x in values if isinstance(x, RATIONAL)), 1)
+    if by > FINEST:
+        by = 10
+    sizes = [float(approximate(x)) for x in values] or [0.0]
+    least, most = min(sizes), max(sizes)
+    low, high = round(least * by), round(most * by)
+    positive = least > 0
+    low, high = max(low, -9 * by), min(high, 9 * by)
+    while high - low < 3:
+        high += 1
+        low -= not positive or low > 1
+    return (max(low, 1) if positive else low), high, by
+
+
+def _fraction(above: int, below: int) -> Value:
+    value = Fraction(above, below)
+    return value.numerator if value.denominator == 1 else value
+
+
+def _weights(row: Sequence[Value], rng: Random) -> list[Value]:
+    """Weights as pretty as can be, 0 where there was none: from 1, 2, 4, 8, or from 1, 3, 9."""
+    seen = [k for k, x in enumerate(row) if x != 0]
+    if len(seen) < 2:
+        return list(row)
+    patterns = row_patterns(len(seen), 2, 3, terminating=True)
+    if len(seen) <= 4:
+        patterns += mixed_patterns(len(seen))
+    pattern = pick(rng, patterns or row_patterns(len(seen), 2, 3))
+    drawn = iter(shuffled(rng, pattern.weights))
+    return [_fraction(next(drawn), pattern.D) if k in seen else 0 for k in range(len(row))]
+
+
+def _mixed(matrix: Matrix, rows: bool, rng: Random) -> Matrix:
+    """The same numbers in another order and with other signs, a line a token, so that they spread as before."""
+    if not rows:
+        return _mixed(matrix.T, True, rng).T
+    signs: Iterator[int] = iter([pick(rng, (1, -1)) for _ in matrix.rows])
+    return Matrix.of([[sign * x for x in shuffled(rng, row)] for sign, row in zip(signs, matrix.rows, strict=True)])
+
+
+__all__ = ["drawn", "exercise_sheet"]

@@ -1,0 +1,370 @@
+"""Feedback that teaches: the student's own numbers, where to begin, and a fresh exercise on that step."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from functools import cache
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scripts import decimals, exactly, key_of, key_script, marked, step_of, with_entry
+from test_worked_cases import CASES
+
+import symattn
+from symattn.derivation.misconceptions import misconceptions, slips
+from symattn.derivation.ops import MatMul
+from symattn.exact import NEGATIVE_INFINITY, Matrix
+from symattn.exact.approximate import approximate
+from symattn.formula import Number, Sum
+from symattn.formula.width import width
+from symattn.marking.attempt import Attempt, Entry
+from symattn.marking.grading.checking import Marking
+from symattn.marking.marker.report import Report
+from symattn.marking.reports import exercise_sheet, feedback_document
+from symattn.marking.reports.documents import _where_to_look
+from symattn.marking.reports.exercise import drawn
+from symattn.marking.reports.told import MOST_FITS, Told
+from symattn.marking.reports.worked import MOST_TERMS, shortened
+from symattn.marking.submissions.entries import entry, grid
+from symattn.page.document import Inlines, Math, spans
+from symattn.page.writers import FORMATS
+from symattn.page.writers.text import on_one_line
+from symattn.teaching.question import Question
+
+SOME = (
+    "causal_self_attention",
+    "layer_norm",
+    "online_softmax",
+    "kv_cache",
+    "linear_attention",
+    "self_attention_gradient",
+)
+SLOW = ("rotary_attention", "recurrent_network", "multi_head_attention", "layer_norm_gradient", "feed_forward",
+        "rms_norm", "language_model", "softmax_jacobian", "cross_entropy_gradient")  # fmt: skip
+
+
+@cache
+def question(mechanism: str, seed: int = 3) -> Question:
+    [sheet] = symattn.worksheet(mechanism, seed=seed)
+    return sheet.question
+
+
+def plain(text: Inlines) -> str:
+    return "".join(on_one_line(x.formula) if isinstance(x, Math) else x.text for x in spans(text))
+
+
+def looked_at(report: Report) -> str:
+    """Where a student is told to look first, and what about it."""
+    return "\n".join(map(plain, _where_to_look(Told(report, "student"))))
+
+
+@cache
+def slipped(mechanism: str) -> tuple[tuple[str, Report], ...]:
+    """A report for every line of a script: one entry wrong in it, by a slip where there is one."""
+    asked, rng = question(mechanism), Random(1)
+    assert asked.problem is not None
+    base, found = key_script(asked), []
+    for part in asked.parts:
+        step, rows = step_of(asked, part), key_of(asked)[part.name]
+        i, j = rng.randrange(len(rows)), rng.randrange(len(rows[0]))
+        if step is None or rows[i][j] is NEGATIVE_INFINITY:
+            continue
+        made = list(slips(asked.problem.derivation, step.name, i, j))
+        wrong = rng.choice(made).value if made else rows[i][j] + 1
+        found.append((part.name, marked(asked, with_entry(base, part.name, i, j, entry(exactly(wrong))))))
+    return tuple(found)
+
+
+mechanisms = pytest.mark.parametrize(
+    "mechanism", [*SOME, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)]
+)
+
+
+# ------------------------------------------------------------------------------------------------ in one's own numbers
+
+
+def test_the_sentence_of_the_issue():
+    """Q K^T = (1, -2, 0)·(0, 2, 1) = -4, and 3 was written; NumPy multiplies."""
+    d = symattn.derive("attention", Q=[[1, -2, 0], [0, 0, 1]], K=[[1, 1, 1], [0, 2, 1]], V=[[1], [2]], scale="none")
+    said = looked_at(symattn.check(d, {"S": [[-1, 3], [1, 1]]}).reports[0])
+    assert int(np.array([1, -2, 0]) @ np.array([0, 2, 1])) == -4
+    assert "You have 3; row 1 of Q times row 2 of K is 1·0 + (−2)·2 + 0·1 = −4." in said
+    assert "Right so far: 3 of 4 entries of S." in said
+
+
+def test_what_the_student_wrote_is_called_so_and_what_was_given_is_not():
+    said = {part: looked_at(report) for part, report in slipped("causal_self_attention")}
+    assert "of X times column" in said["Q"]
+    assert re.search(r"row \d of your Q times row \d of your K", said["S"])
+    assert re.search(r"row \d of your A times column \d of your V", said["Z"])
+
+
+@mechanisms
+def test_a_product_is_worked_out_from_the_lines_before(mechanism):
+    """The factors and the product against NumPy, from the right lines, which were written but for one entry."""
+    asked, tried = question(mechanism), 0
+    d = asked.problem.derivation
+    for part, report in slipped(mechanism):
+        step = next(step_of(asked, p) for p in asked.parts if p.name == part)
+        if not isinstance(step.op, MatMul):
+            continue
+        left, right = (np.array([[float(approximate(x)) for x in row] for row in o.of(d.value(o.name)).rows])
+                       for o in step.operands)  # fmt: skip
+        [(_, i, j)] = [place for place in report.events[0].entries if place[0] == part][:1]
+        said = looked_at(report)
+        found = re.search(r"ou have .*?; .*? is (.*?)\.(?: |$)", said)
+        assert found, said
+        working, *_, result = re.split(r" [=≈] ", found[1])
+        assert number(result) == pytest.approx(float(left[i] @ right[:, j]), abs=6e-5)
+        terms = [left[i, k] * right[k, j] for k in range(left.shape[1])]
+        assert number(working) == pytest.approx(sum(terms), abs=2e-3)
+        tried += 1
+    assert tried or mechanism in ("layer_norm", "rms_norm", "layer_norm_gradient")
+
+
+def number(formula: str) -> float:
+    """A working as it stands on the page, worked out by Python."""
+    text = formula.replace("−", "-").replace("·", "*").replace("√", "sqrt")
+    for sup, digit in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-", strict=True):
+        text = text.replace(sup, digit if sup == "⁻" else f"^{digit}")
+    text = re.sub(r"e-\^?(\d)", r"e^(-\1)", text)
+    text = re.sub(r"(\d)(?=e)", r"\1*", text)
+    text = re.sub(r"\be\b", repr(np.e), text.replace("^", "**"))
+    return float(eval(text, {"sqrt": np.sqrt, "ln": np.log}))
+
+
+@mechanisms
+def test_every_single_mistake_is_shown_in_numbers_and_with_two_explanations_at_most(mechanism):
+    for part, report in slipped(mechanism):
+        said = looked_at(report)
+        assert "You have " in said, (part, said)
+        told = Told(report, "student")
+        for event in report.events:
+            assert len(re.findall(r"as if ", plain(told.says(event)))) <= MOST_FITS == 2
+
+
+def test_decimals_stand_as_they_were_typed_and_results_in_as_many_places_as_are_asked():
+    """Weights to two places: 0.71, and 0.2652·… shown to four; the sum of the row is Python's."""
+    asked = question("causal_self_attention")
+    base = key_script(asked, decimals(4))
+    written = base.answers["A"]
+    last = written.shape[0] - 1
+    attempt = with_entry(base, "A", last, 0, entry("0.9000"))
+    said = looked_at(marked(asked, attempt))
+    assert "You have 0.9000;" in said
+    total = Fraction("0.9") + sum(Fraction(e.text) for e in written.rows[last][1:])
+    assert f"Row {last + 1} of your A sums to {float(total):.4f}, and not to 1." in said
+
+
+def test_rows_that_sum_to_1_as_far_as_they_were_rounded_are_left_in_peace():
+    asked = question("causal_self_attention")
+    base = key_script(asked, decimals(2))
+    row = base.answers["A"].rows[-1]
+    swapped = with_entry(with_entry(base, "A", 2, 0, row[1]), "A", 2, 1, row[0])
+    assert "sums to" not in looked_at(marked(asked, swapped))
+
+
+def test_both_shapes_are_told():
+    asked = question("causal_self_attention")
+    base = key_script(asked)
+    rows, columns = base.answers["Q"].shape
+    cut = grid([[e.text for e in row[:-1]] for row in base.answers["Q"].rows], ".")
+    report = marked(asked, Attempt({**base.answers, "Q": cut}))
+    if any(event.kind == "shape" for event in report.events):
+        assert f"Q is {rows}×{columns - 1}; it must be {rows}×{columns}." in looked_at(report)
+
+
+@given(st.integers(1, 80))
+def test_long_sums_are_told_by_their_ends(count):
+    terms = tuple(Number(str(k)) for k in range(count))
+    found = shortened(Sum(terms))
+    if count <= MOST_TERMS:
+        assert found.terms == terms
+    else:
+        assert (found.terms[0], found.terms[1], found.terms[-1]) == (terms[0], terms[1], terms[-1])
+        assert len(found.terms) == 4
+        assert width(found) < width(Sum(terms))
+
+
+# ------------------------------------------------------------------------------------------------ plain words
+
+
+def text_of(report: Report, exercise: bool = False) -> str:
+    return FORMATS["text"].write(feedback_document(report, exercise=exercise))
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_students_are_told_nothing_in_the_examiners_words(name):
+    said = text_of(CASES[name].report)
+    for jargon in ("symattn", "onsistent with", "before rounding", "ECF", "Off by one"):
+        assert jargon not in said
+    assert not re.search(r"\b[MABN]\d(/\d)?\b", said)
+    assert not re.search(r"\b[MABN]: \d", said)
+
+
+def test_no_slip_says_its_name_twice():
+    """ "Off by one. You are off by one." teaches nobody."""
+    asked = question("layer_norm")
+    rows = key_of(asked)["N"]
+    report = marked(asked, with_entry(key_script(asked), "N", 0, 0, entry(exactly(rows[0][0] + 1))))
+    said = looked_at(report).lower()
+    assert "off by one" not in said
+    assert "one off" in said
+
+
+@pytest.mark.parametrize("form", [exactly, decimals(4), decimals(6)])
+@pytest.mark.parametrize("mechanism", SOME[:3])
+def test_a_right_script_hears_no_reproach(mechanism, form):
+    asked = question(mechanism)
+    report = marked(asked, key_script(asked, form))
+    assert not report.events
+    said = text_of(report)
+    assert "✗" not in said
+    assert "•" not in said  # no remark on any line
+    assert exercise_sheet([report]) is None
+    assert report.own == {}
+
+
+def test_what_is_right_is_said_first():
+    said = looked_at(CASES["04-softmax-over-columns"].report)
+    assert said.startswith("Right so far: Q, K, V, S and S′. Begin with Weights A")
+
+
+# ------------------------------------------------------------------------------------------------ a fresh exercise
+
+
+@mechanisms
+def test_an_exercise_is_the_same_step_on_other_numbers_of_the_same_shapes(mechanism):
+    """Every step that rests on a matrix has one, and its key is what the operation's witness gives, in floats."""
+    d = question(mechanism).problem.derivation
+    for step in d:
+        fresh = drawn(d, step, Random(5))
+        if fresh is None:
+            assert step.op.trivial or not step.operands, step.name
+            continue
+        again = drawn(d, step, Random(5))
+        assert again is not None
+        assert again.givens == fresh.givens
+        assert fresh.last.op == step.op
+        for name, matrix in fresh.givens.items():
+            assert matrix.shape == d.value(name).shape
+        assert any(fresh.givens[name] != d.value(name) for name in fresh.givens)
+        operands = [o.of(fresh.value(o.name)) for o in step.operands]
+        floats = step.op.witness(*(as_floats(m) for m in operands))
+        if floats is not None and isinstance(fresh.last.result, Matrix):
+            assert np.allclose(as_floats(fresh.last.result), floats, atol=1e-9)
+
+
+def as_floats(matrix: Matrix) -> list[list[float]]:
+    return [[-np.inf if x is NEGATIVE_INFINITY else float(approximate(x)) for x in row] for row in matrix.rows]
+
+
+def test_the_exercise_is_on_the_step_that_went_wrong_and_depends_on_the_script_alone():
+    reports = dict(slipped("causal_self_attention"))
+    for part in ("Q", "S", "A", "Z"):
+        sheet = exercise_sheet([reports[part]])
+        assert sheet is not None
+        [asked] = sheet.question.parts
+        assert asked.answer.step == part
+        again = exercise_sheet([reports[part]])
+        assert again is not None
+        assert FORMATS["text"].write(again.key) == FORMATS["text"].write(sheet.key)
+    other = with_entry(reports["S"].attempt, "Z", 0, 0, Entry())
+    fresh = exercise_sheet([marked(question("causal_self_attention"), other)])
+    assert fresh is not None
+    assert fresh.name != exercise_sheet([reports["S"]]).name
+
+
+def test_weights_of_an_exercise_are_weights():
+    d = question("causal_self_attention").problem.derivation
+    for seed in range(5):
+        fresh = drawn(d, d["Z"], Random(seed))
+        assert fresh is not None
+        for row in fresh.givens["A"].rows:
+            assert sum(row) == 1
+            assert min(row) >= 0
+
+
+def test_a_misconception_in_a_step_left_out_is_practised_there():
+    sheet = exercise_sheet([CASES["03-scaled-after-softmax-blank"].report])
+    assert sheet is not None
+    assert sheet.question.parts[0].answer.step == "S'"
+
+
+def test_the_blank_exercise_has_no_answer_in_it_and_the_key_has():
+    report = CASES["02-lost-sign"].report
+    sheet = exercise_sheet([report])
+    assert sheet is not None
+    answer = sheet.question.parts[0].answer.value
+    blank, key = (FORMATS["text"].write(sheet.document(form)) for form in ("blank", "worked"))
+    row = r"\s+".join(str(x).replace("-", "−") for x in answer.rows[0])
+    assert re.search(row, key)
+    assert not re.search(row, blank)
+    assert "comes with this sheet" in " ".join(text_of(report, exercise=True).split())
+
+
+def test_every_misconception_named_to_a_student_has_feedback_beside_it():
+    assert all(m.feedback.strip().endswith(".") for m in misconceptions().values())
+
+
+def test_a_marking_of_a_right_script_has_no_exercise(tmp_path):
+    asked = question("layer_norm")
+    marking = symattn.check(
+        asked, {name: [[exactly(x) for x in row] for row in rows] for name, rows in key_of(asked).items()}
+    )
+    assert isinstance(marking, Marking)
+    assert marking.exercise is None
+    assert [path.name for path in marking.write(tmp_path, forms=("text",))] == ["marking.txt"]
+
+
+@pytest.mark.parametrize(("mark", "other"), [(",", "."), (".", ",")])
+def test_decimals_stand_with_the_students_own_mark(mark, other):
+    """Weights of two equal scores are a half each; 0.40 was written."""
+    d = symattn.derive("attention", Q=[[1, 0]], K=[[1, 0], [1, 1]], V=[[1], [2]], scale="none")
+    answers = {"S": [[1, 1]], "A": [[f"0{mark}50", f"0{mark}40"]], "Z": [[f"1{mark}50"]]}
+    told = " ".join(symattn.check(d, answers).text("text").replace("│", "").split())
+    assert f"You have 0{mark}40;" in told
+    assert f"sum to 0{mark}9," in told
+    assert f"0{other}" not in told
+
+
+def test_whole_numbers_with_zeros_behind_are_worked_with_as_whole_numbers():
+    """3.0000 in Q times 1.0000 in K is 3·1; rows that sum to 2 sum to 2."""
+    [sheet] = symattn.worksheet("self_attention", seed=2, exact=False)
+    asked = sheet.question
+    base, rows = key_script(asked, decimals(4)), key_of(asked)
+    said = looked_at(marked(asked, with_entry(base, "S", 1, 2, entry(exactly(rows["S"][1][2] + 1)))))
+    assert ".0000" not in said
+    doubled = exactly(rows["A"][0][0] + 1)
+    assert "Row 1 of your A sums to 2, and not to 1." in looked_at(
+        marked(asked, with_entry(key_script(asked), "A", 0, 0, entry(doubled)))
+    )
+
+
+def test_rows_and_columns_are_those_of_the_page():
+    """Tokens as columns: S = Kᵀ Q there, so that what is told of a slip must be turned, too."""
+    [sheet] = symattn.worksheet("self_attention", seed=2, orientation="columns")
+    asked = sheet.question
+    d = asked.problem.derivation
+    keys, base, tried = key_of(asked), key_script(asked), 0
+    for i, j in ((0, 1), (1, 2), (2, 0)):
+        k = np.array([[int(x) for x in row] for row in keys["K"]])
+        q = np.array([[int(x) for x in row] for row in keys["Q"]])
+        for slip in slips(d, "S", i, j):
+            if slip.slip.id not in ("A2", "A6"):
+                continue
+            said = looked_at(marked(asked, with_entry(base, "S", i, j, entry(exactly(slip.value)))))
+            assert f"column {i + 1} of your K times column {j + 1} of your Q" in said
+            for a, b in re.findall(r"the term (\S+)·(\S+) was dropped", said):
+                terms = {(int(x), int(y)) for x, y in zip(k[:, i], q[:, j], strict=True)}
+                assert (number(a), number(b)) in terms
+                tried += 1
+            for line, taken in re.findall(r"(row|column) (\d) instead of", said):
+                wrong = k[:, int(taken) - 1] @ q[:, j] if line == "row" else k[:, i] @ q[:, int(taken) - 1]
+                assert wrong == int(slip.value)
+                tried += 1
+    assert tried
