@@ -326,12 +326,14 @@ class Outcome:
         return f"{self.mechanism}: {p.kind} in {p.step} {p.where} ({'decimals' if p.decimals else 'exact'}): {events}"
 
 
-def tried(names: Iterable[str], slip_count: int, part_count: int, seed: int) -> Iterator[Outcome]:
-    """Every planted mistake marked; at most so many slips and partial misconceptions for each mechanism."""
+def tried(
+    names: Iterable[str], slip_count: int, part_count: int, seed: int, belief_count: int | None = None
+) -> Iterator[Outcome]:
+    """Every planted mistake marked; at most so many slips and misconceptions for each mechanism."""
     for name in names:
         question, d, _ = asked(name)
         mark(question, script(question, d))  # warm
-        for planted in few(name, slip_count, part_count, seed):
+        for planted in few(name, slip_count, part_count, seed, belief_count):
             say = (
                 (lambda x: decimal_text(x, PLACES) if not isinstance(x, int) else typed(x))
                 if planted.decimals
@@ -345,9 +347,10 @@ def tried(names: Iterable[str], slip_count: int, part_count: int, seed: int) -> 
                 yield Outcome(name, planted, report, seconds)
 
 
-def few(name: str, slip_count: int, part_count: int, seed: int) -> Iterator[Planted]:
+def few(name: str, slip_count: int, part_count: int, seed: int, belief_count: int | None = None) -> Iterator[Planted]:
     rng = Random(f"{name} {seed}")
-    yield from beliefs(name)
+    whole = list(beliefs(name))
+    yield from whole if belief_count is None else rng.sample(whole, min(belief_count, len(whole)))
     parts = list(in_part(name, rng)) if part_count else []
     yield from rng.sample(parts, min(part_count, len(parts)))
     for _, planted in zip(range(slip_count), slips(name, rng), strict=False):

@@ -58,7 +58,7 @@ class Reading:
 def readings(trace: Trace) -> Iterator[Reading]:
     """Every other way in which a script that has something wrong in it may be meant."""
     script = trace.script
-    yield from _layouts(script)
+    yield from _layouts(trace)
     for within in _everywhere_or_once(script.d):
         for way in (_scaled_scores, _scaled_queries, _scaled_both, _scaled_keys, _masked_first, _transposed_scores):
             yield from way(script, within)
@@ -69,14 +69,18 @@ def readings(trace: Trace) -> Iterator[Reading]:
 # ------------------------------------------------------------------------------------------ layout
 
 
-def _layouts(script: Script) -> Iterator[Reading]:
+def _layouts(trace: Trace) -> Iterator[Reading]:
     """Everything transposed.  A single matrix that was transposed is a mistake, and no other layout.
 
-    A few entries that are right by chance are no layout: a line that is not its own transpose must be right throughout.
+    A few entries that are right by chance are no layout: a line that is not its own transpose must be right throughout,
+    and none may be right as it stands.
     """
-    turned = script.turned()
+    turned = trace.script.turned()
     one_sided = frozenset(name for name, grid in turned.written.items() if _one_sided(grid))
     if not one_sided or not all(turned.fitting(name) for name in turned.written):
+        return
+    wrong = {name for (name, _, _), judged in trace.judged.items() if judged.state != "correct"}
+    if not one_sided <= wrong:
         return
     says = message("The whole script is in the transposed layout (tokens the other way); it is marked in that layout.")
     yield Reading(turned, "layout", says, frozenset(), shows=one_sided)

@@ -1,0 +1,128 @@
+"""One cause is one event, with its name: slips from the rule of the step, mistakes in one row, entries exchanged."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from bench.diagnosis import tried
+from scripts import key_of, script
+
+from symattn.api import make_recipe
+from symattn.derivation.mechanisms import mechanisms
+from symattn.derivation.misconceptions import replayed
+from symattn.exact import Matrix, decide
+from symattn.exact.reading import typed
+from symattn.marking.attempt import Attempt
+from symattn.marking.marker import mark
+from symattn.marking.submissions.entries import grid
+from symattn.teaching.question import EntriesAnswer
+from symattn.teaching.sheets import sheets
+
+
+@cache
+def sheet(name: str, problem: str = "full", seed: int = 7):
+    [made] = sheets(make_recipe(name, problem=problem, seed=seed), 1)
+    return made
+
+
+def events(name: str, changes: dict[str, dict[tuple[int, int], str]]):
+    """The events of a key with some entries of some parts written otherwise, and nothing after them."""
+    question = sheet(name).question
+    written = key_of(question)
+    for part, cells in changes.items():
+        for (i, j), text in cells.items():
+            written[part][i][j] = text
+    last = max(list(written).index(part) for part in changes)
+    only = dict(list(written.items())[: last + 1])
+    report = mark(question, script(question, only))
+    return [(event.kind, {c.id for c in event.candidates}, len(event.entries)) for event in report.events]
+
+
+def value(name: str, step: str) -> Matrix:
+    return sheet(name).problem.derivation.value(step)
+
+
+def test_a_lost_sign_and_an_undivided_entry_in_scaled_scores():
+    scaled, scores = value("attention", "S'"), value("attention", "S")
+    i, j = next((i, j) for i in range(3) for j in range(3) if abs(scaled[i, j]) > 1)
+    assert "A1" in events("attention", {"S'": {(i, j): typed(-scaled[i, j])}})[0][1]
+    [(kind, ids, _)] = events("attention", {"S'": {(i, j): typed(scores[i, j])}})
+    assert kind == "slip"
+    assert "A16" in ids
+
+
+def test_a_row_that_was_not_scaled_is_one_event():
+    scaled, scores = value("attention", "S'"), value("attention", "S")
+    rows = [
+        i for i in range(3) if sum(decide(*pair).equal is False for pair in zip(scaled[i], scores[i], strict=True)) > 1
+    ]
+    for i in rows:
+        row = {(i, j): typed(x) for j, x in enumerate(scores[i])}
+        [(kind, ids, _)] = events("attention", {"S'": row})
+        assert kind == "slip"
+        assert "C1" in ids
+    assert rows
+
+
+def test_weights_that_changed_places_and_exchanged_digits():
+    weights = value("attention", "A")
+    [(_, ids, entries)] = events("attention", {"A": {(0, 0): typed(weights[0, 1]), (0, 1): typed(weights[0, 0])}})
+    assert (ids, entries) == ({"A18"}, 2)
+    turned = {(i, j): typed(weights[j, i]) for i in range(3) for j in range(3)}
+    [(_, ids, _)] = events("attention", {"A": turned})
+    assert "A18" in ids
+    text = f"{float(weights.sympy()[1, 0]):.2f}"
+    assert text[2] != text[3]
+    assert "A8" in events("attention", {"A": {(1, 0): f"0.{text[3]}{text[2]}"}})[0][1]
+
+
+def test_the_jacobian_with_the_wrong_sign_is_one_event():
+    jacobian = value("softmax_jacobian", "J_softmax")
+    cells = {(i, j): typed(-jacobian[i, j]) for i in range(jacobian.shape[0]) for j in range(jacobian.shape[1])}
+    [(_, ids, _)] = events("softmax_jacobian", {"J_softmax": cells})
+    assert "A1" in ids
+
+
+def test_a_bias_that_one_row_lacks_is_one_event():
+    d = sheet("feed_forward").problem.derivation
+    step = next(s for s in d if type(s.op).__name__ == "Add")
+    before = d.value(step.operands[0].name)
+    row = {(1, j): typed(x) for j, x in enumerate(before[1])}
+    found = events("feed_forward", {step.name: row})
+    assert len(found) == 1
+    assert found[0][1] & {"B8", "A2", "A7", "P10"}
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_what_is_done_with_a_mask_is_named_where_weights_alone_are_asked_for(seed):
+    made = sheet("", "masks", seed)
+    question, d = made.question, made.problem.derivation
+    part = next(part for part in question.parts if isinstance(part.answer, EntriesAnswer))
+    seen = 0
+    for wrong in replayed(d, ["M1", "M2", "M4", "M5", "M6", "M8"]):
+        if wrong.stopped or all(wrong.value("A")[c] == d.value("A")[c] for c in part.answer.cells):
+            continue
+        rows, columns = d.value("A").shape
+        texts = [
+            [typed(wrong.value("A")[i, j]) if (i, j) in part.answer.cells else "" for j in range(columns)]
+            for i in range(rows)
+        ]
+        report = mark(question, Attempt({part.name: grid(texts, ".")}))
+        [event] = [event for event in report.events if event.part == part.name]
+        assert wrong.misconception.id in {c.id for c in event.candidates}
+        seen += 1
+    assert seen >= 3
+
+
+SMALL = ("attention", "layer_norm", "softmax_jacobian", "recurrent_jacobian")
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in SMALL else pytest.param(name, marks=pytest.mark.slow) for name in mechanisms()]
+)
+def test_planted_mistakes_are_one_event_with_their_name(name):
+    """A small version of the bench: at most one in ten without its name."""
+    found = list(tried([name], slip_count=10, part_count=2, seed=3, belief_count=3))
+    assert found
+    assert sum(outcome.named for outcome in found) >= 0.9 * len(found), [str(o) for o in found if not o.named]
