@@ -21,7 +21,7 @@ from symattn.marking.submissions.data import (
     toml_data,
 )
 from symattn.marking.submissions.entries import AUTO
-from symattn.marking.submissions.markdown import identity_of, read_markdown
+from symattn.marking.submissions.markdown import identity_of, is_sheet, read_markdown
 from symattn.marking.submissions.notebook import is_notebook, notebook, read_notebook
 from symattn.marking.submissions.written import Paper, decimal_mark_of
 from symattn.teaching.question import Question
@@ -56,7 +56,7 @@ def read_submission(
     where = source or "The text"
     try:
         content = decoded(text)
-        paper = _read(content, questions, _form(content, form), decimal_mark)
+        paper = _paper(content, questions, _form(content, form), decimal_mark)
     except InputError as error:
         raise InputError(f"{where}: {error}") from error
     if paper.empty:
@@ -159,11 +159,34 @@ def _read(text: str, questions: Sequence[Question], form: str, decimal_mark: str
             return read_csv(text, questions)
         case "latex":
             return read_latex(text, questions)
-        case "markdown":
+        case "markdown" | "text":
             return read_markdown(text, questions)
         case "notebook":
             return read_notebook(text, questions, decimal_mark)
     raise InputError(f"There is no form {form!r}; there are markdown, notebook, toml, json, csv and latex.")
+
+
+def _paper(text: str, questions: Sequence[Question], form: str, decimal_mark: str) -> Paper:
+    """The file read in its form; where that finds no answer, in the form that it looks like, or as plain text."""
+    found: list[Paper] = []
+    refused: InputError | None = None
+    ways: tuple[str, ...] = (form, form_of(text), "text")
+    if form == "notebook" or is_sheet(text):
+        ways = (form,)
+    elif form == "latex" and "\\begin{document}" not in text:
+        ways = ("text", form)
+    for way in dict.fromkeys(ways):
+        try:
+            paper = _read(text, questions, way, decimal_mark)
+        except InputError as error:
+            refused = refused or error
+            continue
+        found.append(paper)
+        if not paper.empty and not paper.complaints:
+            break
+    if refused is not None and all(paper.empty for paper in found):
+        raise refused
+    return max(found, key=lambda paper: paper.size)
 
 
 def _mentions(text: str, questions: Sequence[Question]) -> bool:

@@ -87,6 +87,11 @@ class Names:
         folded = (self._folded.get(text.casefold(), "") for text in (sign, normal(_FILLERS.sub(" ", name))))
         return next(filter(None, folded), "")
 
+    def sign(self, name: str) -> str:
+        """The part or the step that has this sign or word in any case, and never a letter's or a number's part."""
+        plain = normal(name)
+        return "" if plain in self._several else self._known.get(plain) or self._folded.get(plain.casefold(), "")
+
     def tokens(self, name: str) -> tuple[str, ...]:
         """The lines of all tokens for a step that is asked token by token, where the whole matrix is written: A."""
         if self.question.problem is None or normal(name) in self._known:

@@ -210,6 +210,17 @@ class Paper:
         """Whether nothing in it belongs to the sheet."""
         return not any(written.parts or written.more or written.methods for written in self.written)
 
+    @property
+    def size(self) -> int:
+        """How many numbers and texts were found."""
+        raws = (raw for written in self.written for raw in (*written.parts.values(), *written.more.values()))
+        return sum(not is_blank(text) for raw in raws for text in raw.texts())
+
+    @property
+    def complaints(self) -> int:
+        """How much could not be used."""
+        return len(self.remarks) + sum(len(written.remarks) for written in self.written)
+
 
 _MATRICES = (StepAnswer, EntriesAnswer, MatrixAnswer, PropertyAnswer)
 
