@@ -23,6 +23,8 @@ from symattn.marking.submissions.data import (
 from symattn.marking.submissions.entries import AUTO
 from symattn.marking.submissions.markdown import identity_of, is_sheet, read_markdown
 from symattn.marking.submissions.notebook import is_notebook, notebook, read_notebook
+from symattn.marking.submissions.webpage import as_markdown, is_webpage
+from symattn.marking.submissions.workbook import is_workbook, workbook_text
 from symattn.marking.submissions.written import Paper, decimal_mark_of
 from symattn.teaching.question import Question
 
@@ -31,10 +33,10 @@ LARGEST_FILE = 2_000_000
 
 FORMS: Mapping[str, str] = {
     ".md": "markdown", ".markdown": "markdown", ".txt": "markdown", ".qmd": "markdown", ".toml": "toml",
-    ".json": "json", ".ipynb": "notebook", ".csv": "csv", ".tsv": "csv", ".tex": "latex", ".latex": "latex",
+    ".html": "html", ".htm": "html", ".xlsx": "csv", ".json": "json", ".ipynb": "notebook", ".csv": "csv", ".tsv": "csv", ".tex": "latex", ".latex": "latex",
 }  # fmt: skip
 
-_ALL_FORMS = "Markdown, a notebook, TOML, JSON, CSV or LaTeX"
+_ALL_FORMS = "Markdown, a notebook, HTML, TOML, JSON, CSV, LaTeX or .xlsx"
 _SIGNATURES = {
     b"%PDF": "a PDF", b"\x89PNG": "a picture", b"\xff\xd8\xff": "a picture", b"GIF8": "a picture",
     b"PK\x03\x04": "a zip archive or an office document", b"\x1f\x8b": "a compressed file",
@@ -47,9 +49,9 @@ def read_submission(
 ) -> Submission:
     """One student's answers to all `questions`, in their order.
 
-    `form` is markdown, notebook, toml, json, csv or latex; without it, it is seen from the text.  `decimal_mark` is
-    ".", "," or "auto": the one that the file uses.  `InputError` if nothing can be made of the file as a whole;
-    whatever else is wrong stands in remarks.
+    `form` is markdown, notebook, html, toml, json, csv or latex; without it, it is seen from the text.
+    `decimal_mark` is ".", "," or "auto": the one that the file uses.  `InputError` if nothing can be made of the file
+    as a whole; whatever else is wrong stands in remarks.
     """
     if decimal_mark not in (".", ",", AUTO):
         raise InputError(f"The decimal mark is {decimal_mark!r}; '.', ',' or 'auto' was expected.")
@@ -90,18 +92,22 @@ def sheet_of(text: str | bytes, form: str = "") -> tuple[str, str, str]:
             return csv_head(content)
         case "latex":
             return latex_head(content)
+        case "html":
+            return identity_of(page(as_markdown(content)))
     return identity_of(page(content))
 
 
 def _form(text: str, stated: str) -> str:
-    """A notebook is one under any name: browsers save them as .txt and .json."""
+    """A notebook or a web page is one under any name: browsers save them as .txt and .json."""
     seen = form_of(text)
-    return seen if seen == "notebook" else stated or seen
+    return seen if seen in ("notebook", "html") else stated or seen
 
 
 def form_of(text: str) -> str:
     """What a text is written in, as its first lines show."""
     start = text.lstrip()
+    if is_webpage(text):
+        return "html"
     if start.startswith("{"):
         return "notebook" if is_notebook(text) else "json"
     if "\\begin{document}" in text or "\\documentclass" in text:
@@ -129,11 +135,13 @@ def _is_toml(lines: Sequence[str]) -> bool:
 
 
 def decoded(content: str | bytes) -> str:
-    """The text of a file in UTF-8 or UTF-16; `InputError` says what it is instead."""
+    """The text of a file in UTF-8, UTF-16 or Windows-1252; `InputError` says what it is instead."""
     if len(content) > LARGEST_FILE:
         raise InputError(f"It is larger than {LARGEST_FILE // 1_000_000} MB; that is not a sheet of answers.")
     if isinstance(content, str):
         text = content
+    elif is_workbook(content):
+        text = workbook_text(content)
     else:
         for signature, what in _SIGNATURES.items():
             if content.startswith(signature):
@@ -143,10 +151,22 @@ def decoded(content: str | bytes) -> str:
             text = content.decode("utf-16" if utf_16 else "utf-8")
         except UnicodeDecodeError as error:
             name = "UTF-16" if utf_16 else "UTF-8"
-            raise InputError(f"Byte {error.start + 1} cannot be read; text in {name} was expected.") from error
+            if utf_16 or (text := _of_windows(content)) == "":
+                raise InputError(f"Byte {error.start + 1} cannot be read; text in {name} was expected.") from error
     if "\0" in text:
         raise InputError(f"It holds bytes that are not text; {_ALL_FORMS} was expected.")
     return text.removeprefix("\ufeff")
+
+
+def _of_windows(content: bytes) -> str:
+    """The text in Windows-1252, as Excel saves CSV; "" where the bytes are hardly that: few of them stand for words."""
+    try:
+        text = content.decode("cp1252")
+    except UnicodeDecodeError:
+        return ""
+    strange = sum(not character.isascii() for character in text)
+    controls = any(character < " " and not character.isspace() for character in text)
+    return text if strange * 4 <= len(text) and not controls else ""
 
 
 def _read(text: str, questions: Sequence[Question], form: str, decimal_mark: str) -> Paper:
@@ -159,11 +179,13 @@ def _read(text: str, questions: Sequence[Question], form: str, decimal_mark: str
             return read_csv(text, questions)
         case "latex":
             return read_latex(text, questions)
+        case "html":
+            return read_markdown(as_markdown(text), questions)
         case "markdown" | "text":
             return read_markdown(text, questions)
         case "notebook":
             return read_notebook(text, questions, decimal_mark)
-    raise InputError(f"There is no form {form!r}; there are markdown, notebook, toml, json, csv and latex.")
+    raise InputError(f"There is no form {form!r}; there are markdown, notebook, html, toml, json, csv and latex.")
 
 
 def _paper(text: str, questions: Sequence[Question], form: str, decimal_mark: str) -> Paper:
@@ -171,7 +193,7 @@ def _paper(text: str, questions: Sequence[Question], form: str, decimal_mark: st
     found: list[Paper] = []
     refused: InputError | None = None
     ways: tuple[str, ...] = (form, form_of(text), "text")
-    if form == "notebook" or is_sheet(text):
+    if form in ("notebook", "html") or is_sheet(text):
         ways = (form,)
     elif form == "latex" and "\\begin{document}" not in text:
         ways = ("text", form)

@@ -116,6 +116,7 @@ class Written:
     methods: list[str] = field(default_factory=list)
     points: dict[str, int] = field(default_factory=dict)
     remarks: list[Remark] = field(default_factory=list)
+    _by_letter: dict[str, tuple[str, Raw]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.names = Names(self.question)
@@ -136,9 +137,24 @@ class Written:
         target = self.names.find(name)
         if not target:
             return False
+        other = self._sign_instead(name, target)
+        if other and not raw.blank and target in self.parts and other not in self.parts:
+            target = other  # part (a) has its answer, so that `a` are the weights
+        elif target in self._by_letter and not raw.blank:
+            letter, before = self._by_letter.pop(target)
+            if letter != name and (sign := self._sign_instead(letter, target)) and sign not in self.parts:
+                self.parts[sign] = before
+                del self.parts[target]
+        elif other and not raw.blank:
+            self._by_letter[target] = name, raw
         if not raw.blank:
             self._put(self.parts if target in self.names.parts else self.more, target, raw, where)
         return True
+
+    def _sign_instead(self, name: str, target: str) -> str:
+        """The other part that a small letter may mean: `a` is part (a), and the weights A of who writes q, k and v."""
+        sign = self.names.sign(name) if len(name) == 1 and name.islower() and name not in self.names.parts else ""
+        return sign if sign != target else ""
 
     def _by_token(self, name: str, raw: Raw) -> Iterator[tuple[str, Cells]]:
         """The line of every token with its part of a whole matrix, in a row or a column as it stands on the sheet."""
