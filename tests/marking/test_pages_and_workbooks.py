@@ -160,3 +160,25 @@ def test_a_small_a_is_the_weights_of_whoever_writes_q_and_k(backwards: bool) -> 
 def test_a_small_a_is_part_a_of_whoever_writes_letters() -> None:
     text = "\n".join(f"{'abcdefg'[k]} = {json.dumps(rows)}" for k, rows in enumerate(key().values()))
     assert is_key(read(text, "toml").attempts[0])
+
+
+@pytest.mark.parametrize("name", ["Y", "O", "y", "Outputs"])
+def test_other_names_of_the_output(name: str) -> None:
+    rows = {name if part == "Z" else part: rows for part, rows in key().items()}
+    assert is_key(read(json.dumps(rows)).attempts[0])
+    assert is_key(read("\n\n".join(f"{part} =\n{lines(matrix)}" for part, matrix in rows.items())).attempts[0])
+
+
+@pytest.mark.parametrize("name", ["z{}", "z_{}", "Z_{{{}}}", "Z[{}]"])
+def test_the_output_row_by_row(name: str) -> None:
+    matrices = {part: rows for part, rows in key().items() if part != "Z"}
+    rows = {name.format(i): [row] for i, row in enumerate(key()["Z"], 1)}
+    assert is_key(read(json.dumps({**matrices, **rows})).attempts[0])
+    assert is_key(read("\n".join(f"{part} = {json.dumps(m)}" for part, m in {**matrices, **rows}.items())).attempts[0])
+
+
+def test_csv_below_a_name_that_nobody_knows_is_told_and_costs_nothing() -> None:
+    text = "\n\n".join(f"{name}\n{lines(rows, ',')}" for name, rows in key().items())
+    found = read(text + "\n\nBanana\n5,6\n7,8\n", "csv")
+    assert is_key(found.attempts[0])
+    assert any("Banana" in remark.says for remark in (*found.remarks, *found.attempts[0].remarks))

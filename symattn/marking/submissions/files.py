@@ -33,7 +33,8 @@ LARGEST_FILE = 2_000_000
 
 FORMS: Mapping[str, str] = {
     ".md": "markdown", ".markdown": "markdown", ".txt": "markdown", ".qmd": "markdown", ".toml": "toml",
-    ".html": "html", ".htm": "html", ".xlsx": "csv", ".json": "json", ".ipynb": "notebook", ".csv": "csv", ".tsv": "csv", ".tex": "latex", ".latex": "latex",
+    ".html": "html", ".htm": "html", ".json": "json", ".ipynb": "notebook", ".csv": "csv", ".tsv": "csv",
+    ".xlsx": "csv", ".tex": "latex", ".latex": "latex",
 }  # fmt: skip
 
 _ALL_FORMS = "Markdown, a notebook, HTML, TOML, JSON, CSV, LaTeX or .xlsx"

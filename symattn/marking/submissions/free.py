@@ -20,7 +20,7 @@ from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
 from symattn.marking.submissions.entries import AUTO, entry, undecorated
 from symattn.marking.submissions.latex import latex_matrices
 from symattn.marking.submissions.matrices import LARGEST, Rows, read_matrix
-from symattn.marking.submissions.written import Cells, Line, Raw, Several, Shape, Written, shape_of
+from symattn.marking.submissions.written import ROW_OF, Cells, Line, Raw, Several, Shape, Written, shape_of
 from symattn.teaching.question import (
     CellsAnswer,
     EntriesAnswer,
@@ -205,7 +205,7 @@ class FreeText:
         head = undecorated(head.strip(" \t*`$"))
         if found := _ENTRY.fullmatch(head):
             cells: dict[int, str] = {int(found[3]): rest}
-        elif found := _ROW.fullmatch(head):
+        elif found := _ROW.fullmatch(head) or ROW_OF.fullmatch(head):
             name = self.written.names.sign(found[1]) or self.written.names.find(found[1])
             matrix = self._matrix(rest, (1, self._shape(name)[1])) if name else None
             if matrix is None or len(matrix.rows) != 1:

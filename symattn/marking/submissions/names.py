@@ -25,7 +25,7 @@ WORDS = {
     "M": ("masked", "masked scores", "masked scaled scores"),
     "A": ("weight", "weights", "attention", "attention weights", "softmax", "probabilities"),
     "A_rounded": ("rounded", "rounded weights"),
-    "Z": ("output", "outputs", "result", "context"),
+    "Z": ("output", "outputs", "result", "context", "Y", "O"),
     "C": ("concat", "concatenation", "concatenated heads", "heads", "all heads"),
     "O": ("output", "outputs", "result", "context"),
 }

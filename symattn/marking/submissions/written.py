@@ -54,6 +54,7 @@ from symattn.teaching.question import (
 )
 
 Shape = tuple[int, int]
+ROW_OF = re.compile(r"([A-Za-z]'*)[_\[({]{0,2}(\d{1,2})[\])}]{0,2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,7 @@ class Written:
             return True
         target = self.names.find(name)
         if not target:
-            return False
+            return self._put_row(name, raw, where)
         other = self._sign_instead(name, target)
         if other and not raw.blank and target in self.parts and other not in self.parts:
             target = other  # part (a) has its answer, so that `a` are the weights
@@ -149,6 +150,27 @@ class Written:
             self._by_letter[target] = name, raw
         if not raw.blank:
             self._put(self.parts if target in self.names.parts else self.more, target, raw, where)
+        return True
+
+    def _put_row(self, name: str, raw: Raw, where: str) -> bool:
+        """z1, z_2, Z[3]: a row of a matrix under a name of its own; the other rows stay as they are."""
+        found = ROW_OF.fullmatch(name.strip(" $"))
+        part = next((part for part in self.question.parts if found and part.name == self.names.sign(found[1])), None)
+        if found is None or part is None or not isinstance(part.answer, StepAnswer | MatrixAnswer):
+            return False
+        cells = _cells(raw.text, (1, shape_of(part)[1])) if isinstance(raw, Line) else raw
+        high, wide = shape_of(part)
+        row = int(found[2])
+        if not isinstance(cells, Cells) or len(cells.rows) != 1 or not 0 < row <= high or high == 1:
+            return False
+        before = self.parts.get(part.name, Cells(((),) * high))
+        if not isinstance(before, Cells) or len(before.rows) != high or before.factor or cells.factor:
+            return False
+        rows = [list(old) + [""] * (wide - len(old)) for old in before.rows]
+        if any(not is_blank(text) for text in rows[row - 1]):
+            self.remark(where, message("{part} was answered twice; the last answer counts.", part=name))
+        rows[row - 1] = list(cells.rows[0])
+        self.parts[part.name] = Cells(tuple(map(tuple, rows)))
         return True
 
     def _sign_instead(self, name: str, target: str) -> str:
@@ -559,6 +581,7 @@ def ordered(text: str, labels: list[str]) -> Ordered | Unreadable:
 
 
 __all__ = [
+    "ROW_OF",
     "Cells",
     "Line",
     "Paper",
