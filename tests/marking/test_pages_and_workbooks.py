@@ -13,11 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_free_text import Rows, key, lines, question, values
 
+import symattn
 from symattn.errors import InputError
 from symattn.foundation.identity import identity
 from symattn.marking.attempt import Attempt, Submission
 from symattn.marking.submissions import read_submission, sheet_of
 from symattn.marking.submissions.files import form_of
+from symattn.marking.submissions.names import Names
 from symattn.marking.submissions.webpage import as_markdown
 from symattn.page.writers import html
 from symattn.teaching.explanation import question_document
@@ -182,3 +184,12 @@ def test_csv_below_a_name_that_nobody_knows_is_told_and_costs_nothing() -> None:
     found = read(text + "\n\nBanana\n5,6\n7,8\n", "csv")
     assert is_key(found.attempts[0])
     assert any("Banana" in remark.says for remark in (*found.remarks, *found.attempts[0].remarks))
+
+
+@pytest.mark.parametrize(
+    "name", ["dV", "∂V", "dL/dV", "∂L/∂V", "∇V", "\\frac{\\partial L}{\\partial V}", "gradient of V"]
+)
+def test_gradients_are_not_taken_for_what_they_are_gradients_of(name: str) -> None:
+    names = Names(next(iter(symattn.worksheet("self_attention_gradient", seed=1))).question)
+    assert names.find(name) == "dV"
+    assert names.find("V") == "V"

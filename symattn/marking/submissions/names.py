@@ -36,6 +36,12 @@ _FILLERS = re.compile(r"(?i)\b(?:of|in|for|the|from)\b")
 _ACCENTS = {"\u0302": "hat", "\u0303": "tilde", "\u0304": "bar"}
 _ACCENT = re.compile(r"\\(?:wide|over)?(hat|tilde|bar|line)\s*\{?\s*([A-Za-z])\s*\}?")
 _COMMAND = re.compile(r"\\(?:math|text|operatorname|bold|bm|left|right|quad|qquad)[A-Za-z]*")
+_D = r"(?:∂|\\partial(?![a-z])|(?<![A-Za-z])d)\s*"
+_GRADIENT = re.compile(
+    rf"{_D}L\s*/\s*{_D}|\\d?frac\s*\{{\s*{_D}L\s*\}}\s*\{{\s*{_D}|∂|∇|\\(?:partial|nabla)(?![a-z])\s*"
+    r"|(?i:\bgrad(?:ient)?(?:\s+of)?\s+)"
+)
+"""∂V, dL/dV, ∂L/∂V, ∇V: what is called dV."""
 _PRIMES = re.compile("\\\\prime|['′’‘´ʹ]")
 _NOT_OF_A_NAME = re.compile(r"[\W_]+")
 _PART = re.compile(r"(?i)(?:part\s+)?\(?([a-z]{1,2}|\d{1,3})[).]?")
@@ -44,10 +50,11 @@ _PART = re.compile(r"(?i)(?:part\s+)?\(?([a-z]{1,2}|\d{1,3})[).]?")
 def normal(name: str) -> str:
     """A name as its letters and digits, accents in words, primes last: what different ways of writing it share.
 
-    >>> normal("$W^{Q}$"), normal("S''_1"), normal("Ŝ₁"), normal("\\\\hat{S}_1"), normal("S.2")
-    ('WQ', "S1''", 'Shat1', 'Shat1', 'S2')
+    >>> normal("$W^{Q}$"), normal("S''_1"), normal("Ŝ₁"), normal("\\\\hat{S}_1"), normal("∂L/∂V")
+    ('WQ', "S1''", 'Shat1', 'Shat1', 'dV')
     """
-    name = _ACCENT.sub(lambda found: found[2] + found[1], visible(name).replace('"', "''").replace("″", "''"))
+    name = _GRADIENT.sub("d", visible(name))
+    name = _ACCENT.sub(lambda found: found[2] + found[1], name.replace('"', "''").replace("″", "''"))
     name, primes = _PRIMES.subn("", _COMMAND.sub("", name))
     plain = "".join(_ACCENTS.get(c, c) for c in unicodedata.normalize("NFD", name))
     return _NOT_OF_A_NAME.sub("", unicodedata.normalize("NFKC", plain)) + primes * "'"
