@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from symattn.foundation.version import VERSION
 
 if TYPE_CHECKING:
-    from symattn.api import Solution, check, decide, derive, grade, worksheet
+    from symattn.api import Batch, Solution, batch, check, decide, derive, grade, worksheet
     from symattn.errors import SymattnError
     from symattn.exact import Matrix
     from symattn.page.document import Look
@@ -25,10 +25,12 @@ if TYPE_CHECKING:
 __version__ = VERSION
 
 _HOMES = {
+    "Batch": "symattn.api",
     "Look": "symattn.page.document",
     "Matrix": "symattn.exact",
     "Solution": "symattn.api",
     "SymattnError": "symattn.errors",
+    "batch": "symattn.api",
     "check": "symattn.api",
     "decide": "symattn.api",
     "derive": "symattn.api",
@@ -39,7 +41,7 @@ _HOMES = {
 }
 
 __all__ = [
-    "Look", "Matrix", "Solution", "SymattnError", "__version__", "check", "decide", "derive",
+    "Batch", "Look", "Matrix", "Solution", "SymattnError", "__version__", "batch", "check", "decide", "derive",
     "describe", "grade", "make_look",
     "worksheet",
 ]  # fmt: skip

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import reduce
 from inspect import signature
+from operator import add
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, cast, get_args, overload
 
 from symattn import exact
 from symattn.derivation.counts import Counts, counts
@@ -16,9 +18,11 @@ from symattn.derivation.mechanisms.backward import gradient
 from symattn.derivation.symbolic import compiled, derivative, in_symbols, in_sympy, substituted
 from symattn.errors import InputError, nearest, offered
 from symattn.exact import AnyMatrix, Decision, Matrix, Size, to_sympy
-from symattn.foundation.files import read_text
+from symattn.exact.outside import listed
+from symattn.foundation.files import read_text, read_toml
 from symattn.marking.grading import Gradebook, Marking, Papers, Terms, checked, grade_class, of_question, papers
 from symattn.marking.grading.checking import Answers
+from symattn.marking.grading.entries import Ask
 from symattn.marking.grading.run import Progress, silent
 from symattn.marking.marker.policy import Policy, Rounding
 from symattn.marking.marker.policy import policy as policy_named
@@ -36,7 +40,7 @@ from symattn.teaching.explanation import (
     diagram_document,
 )
 from symattn.teaching.problem import Problem
-from symattn.teaching.problem_file import ProblemFile, problem_file, read_problem_file
+from symattn.teaching.problem_file import ProblemFile, is_batch, problem_file, read_problem_file
 from symattn.teaching.problems import problem_type
 from symattn.teaching.question import Question
 from symattn.teaching.sheets import (
@@ -218,7 +222,8 @@ def derive(
     with the contents of one.  What else is named is a setting (`scale`, `mask`, `base`, `by`, …; `describe` lists those
     of a mechanism) or a given matrix (`X=[[1, 0], [0, 1]]`, n × d_model, tokens as rows): nested lists, a matrix of
     SymPy or NumPy, a tensor of PyTorch, or a result of another derivation; entries are integers, fractions, decimals,
-    texts such as `"1/2"`, `"sqrt(3)"` or, for letters, `"a"`, or SymPy expressions.
+    texts such as `"1/2"`, `"sqrt(3)"` or, for letters, `"a"`, or SymPy expressions.  For arrays of three dimensions
+    there is `batch`.
 
     `"custom"` works out `steps`, dicts with the keys of a problem file's `[[step]]`: `name`, `op` (symattn list ops),
     `of` (what it is done to, by name; `K^T` is transposed, `Q[2]` the second row) and what the operation needs.
@@ -263,6 +268,95 @@ def derive(
         problem = replace(problem, places=places)
     detail = Detail(entries=entries, places=problem.notation.decimals if places is None else places)
     return Solution(problem, detail, look, layout)
+
+
+@dataclass(frozen=True, repr=False)
+class Batch(Sequence[Solution]):
+    """The sequences of a batch, each worked out by itself: `batch[0]` is the first one's `Solution`.
+
+    Texts, worksheets and marks are those of one sequence: `[one.worksheet() for one in batch]`.
+    """
+
+    solutions: tuple[Solution, ...]
+
+    @overload
+    def __getitem__(self, index: int) -> Solution: ...
+    @overload
+    def __getitem__(self, index: slice) -> Batch: ...
+    def __getitem__(self, index: int | slice) -> Solution | Batch:
+        """One sequence's solution, or several as a batch."""
+        chosen = self.solutions[index]
+        return Batch(chosen) if isinstance(chosen, tuple) else chosen
+
+    def __len__(self) -> int:
+        return len(self.solutions)
+
+    def results(self, name: str) -> tuple[AnyMatrix, ...]:
+        """A step's result, or a given, of every sequence."""
+        return tuple(one.derivation.value(name) for one in self)
+
+    def floats(self, name: str) -> list[list[list[float]]]:
+        """The same as nested lists of floats, batch × rows × columns, for `numpy.array` and `torch.tensor`."""
+        return [[list(row) for row in _numbers(name, result).floats()] for result in self.results(name)]
+
+    def total(self, name: str) -> Matrix:
+        """The sum over the batch, such as the gradient of weights that all sequences share."""
+        first, *others = (_numbers(name, result) for result in self.results(name))
+        if shapes := [m.shape for m in others if m.shape != first.shape]:
+            raise InputError(f"{name} is {_cross(first.shape)} and {_cross(shapes[0])}; one shape can be added up.")
+        return Matrix.of(
+            [reduce(add, entries) for entries in zip(*rows, strict=True)]
+            for rows in zip(first.rows, *(m.rows for m in others), strict=True)
+        )
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} × {self.solutions[0]!r}>"
+
+
+def batch(source: str | Path | Mapping[str, object], **stated: Any) -> Batch:
+    """Work out every sequence of a batch: `derive` for each, with the same arguments.
+
+    A given of three dimensions, batch × rows × columns (Q: batch × n × d_k; several heads side by side, h·d_k), has a
+    matrix for each sequence; a matrix is shared by all, as weights are.  They stand among the arguments, or in the
+    problem file or dict that is the `source`.
+
+    `InputError` where no given has three dimensions, or where they are of different lengths.
+
+    >>> Q, K, V = [[[1, 0]], [[0, 1]]], [[1, 0], [0, 1]], [[1], [2]]
+    >>> two = batch("attention", Q=Q, K=K, V=V, base=2, scale="none")
+    >>> two.results("Z"), two.floats("Z")
+    ((Matrix([[4/3]]), Matrix([[5/3]])), [[[1.3333333333333333]], [[1.6666666666666667]]])
+    """
+    contents: Mapping[str, Any] | None = None
+    if isinstance(source, Mapping):
+        contents = source
+    elif str(source).endswith(".toml"):
+        contents = {"title": Path(source).name, **read_toml(Path(source))}
+    given = stated if contents is None else contents.get("given", {})
+    several = {name: listed(value) for name, value in given.items() if name not in _words(derive) and is_batch(value)}
+    lengths = {name: len(matrices) for name, matrices in several.items() if isinstance(matrices, list)}
+    if not lengths:
+        raise InputError("No given has three dimensions, batch × rows × columns; derive works out a single sequence.")
+    name, length = next(iter(lengths.items()))
+    for other, another in lengths.items():
+        if another != length:
+            raise InputError(f"{name} and {other} have {length} and {another} sequences; the same number was expected.")
+    made = []
+    for number in range(length):
+        one = {**given, **{key: matrices[number] for key, matrices in several.items() if isinstance(matrices, list)}}
+        with custom.located(f"Sequence {number + 1}"):
+            made.append(derive(source, **one) if contents is None else derive({**contents, "given": one}, **stated))
+    return Batch(tuple(made))
+
+
+def _numbers(name: str, m: AnyMatrix) -> Matrix:
+    if not isinstance(m, Matrix):
+        raise InputError(f"{name} is known by its shape only, so it has no numbers.")
+    return m
+
+
+def _cross(shape: tuple[int, int]) -> str:
+    return f"{shape[0]}×{shape[1]}"
 
 
 def _refuse_unknown_given(file: ProblemFile, given: Iterable[str]) -> None:
@@ -471,6 +565,8 @@ def check(
     True
     """
     _refuse_unknown(check, (name for name in settings if name not in SETTINGS))
+    if isinstance(problem, Batch):
+        raise InputError("A batch is checked one sequence at a time: check(batch[0], …) for the first.")
     terms = make_terms(policy, scheme, rounding, precision_mark, decimal_mark)
     if isinstance(problem, Mapping):
         chosen: Any = settings
@@ -493,8 +589,10 @@ def _one_paper(problem: Solution | Sheet | Question) -> Papers:
 
 def grade(
     exam: str | Path,
-    submissions: str | Path,
+    submissions: str | Path | None = None,
     *,
+    entries: str | Path | None = None,
+    ask: Ask | None = None,
     out: str | Path | None = None,
     policy: str | Policy | None = None,
     scheme: str | Path | None = None,
@@ -509,7 +607,11 @@ def grade(
     progress: Progress = silent,
     **unknown: object,
 ) -> Gradebook:
-    """Mark a whole class: everything in a folder or a zip, against an exam's folder.
+    """Mark a whole class: everything in a folder or a zip, or in a table, against an exam's folder.
+
+    `entries` is a table (.csv, .xlsx) of scripts on paper, entered by exception: a row for each student, with what
+    differs from the key.  Where it is not said whether later lines follow from that, `ask` is asked; without it they
+    are taken to follow, and a copy of the table beside it says so.
 
     With a folder `out`, the gradebook, a feedback sheet each in every one of `forms` and a summary are written there,
     and another run marks only what is new or changed.  `jobs` is how many processes work (0: one for each processor);
@@ -522,7 +624,7 @@ def grade(
     _refuse_unknown(grade, unknown)
     terms = make_terms(policy, scheme, rounding, precision_mark, decimal_mark)
     return grade_class(
-        exam, submissions, terms, out=out, forms=forms, look=look, readers=readers, jobs=jobs,
+        exam, submissions, terms, entries=entries, ask=ask, out=out, forms=forms, look=look, readers=readers, jobs=jobs,
         time_limit=time_limit, progress=progress,
     )  # fmt: skip
 
@@ -582,7 +684,9 @@ def stem_of(recipe: Recipe) -> str:
 
 
 __all__ = [
+    "Batch",
     "Solution",
+    "batch",
     "check",
     "decide",
     "derive",

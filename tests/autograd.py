@@ -85,8 +85,8 @@ class Autograd:
             result = (x - x.mean(-1, keepdim=True)) / self.torch.sqrt(x.var(-1, keepdim=True) + epsilon)
         else:
             result = self.torch.nn.functional.layer_norm(x, x.shape[-1:], eps=epsilon)
-        scaled = result * self.leaves[f"gamma{number}"] if f"gamma{number}" in self.leaves else result
-        return scaled + self.get(f"beta{number}")
+        gamma, beta = (f"{letter}_{number}".rstrip("_") for letter in ("gamma", "beta"))
+        return (result * self.leaves[gamma] if gamma in self.leaves else result) + self.get(beta)
 
     def function(self, name: str, x: Any) -> Any:
         functional = self.torch.nn.functional

@@ -1,5 +1,6 @@
 """An operation is one class: everything that it does not say itself follows from its rule."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy
@@ -8,12 +9,13 @@ import sympy
 
 import symattn
 from symattn.derivation.algebra import Algebra, Entries, Index, T
-from symattn.derivation.derivation import Floats, RuleOp, Shape, Style
+from symattn.derivation.derivation import Convention, Floats, Pull, RuleOp, Shape, Signs, Step, Style, Use, convention
 from symattn.derivation.ops import OPS
 from symattn.derivation.ops.turning import turned
-from symattn.errors import SelfCheckError
+from symattn.errors import InputError, SelfCheckError
 from symattn.formula import Call, Formula, Name
 from symattn.page.writers import FORMATS
+from symattn.teaching.sheets import render
 
 
 @dataclass(frozen=True)
@@ -32,12 +34,55 @@ class Shares(RuleOp):
         squares = A.total(x.columns, lambda k: A.square(x[i, k]))
         return A.quotient(A.product(x[i, j], A.square(x[i, j])), A.sum(A.number(1), squares))
 
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.g, use.operand, use.result), SharesGradient(self.along))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("shares"), operands)
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        s = Name("s")
+        return [
+            convention(
+                "Shares are those of the cubes of {entry}, over {sum}.", entry=s, sum=self.written(signs.style, s)
+            )
+        ]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("Cubes: {rule}", rule=signs.equation(steps[0]))]
 
     def witness(self, *operands: Floats) -> Floats:
         x = numpy.array(operands[0])
         return (x**3 / (1 + (x**2).sum(axis=1 if self.along == "rows" else 0, keepdims=True))).tolist()
+
+
+@dataclass(frozen=True)
+class SharesGradient(RuleOp):
+    """(3x²·g − 2x·Σ g·y)/(1 + Σ x²) for the gradient g of the shares y of x."""
+
+    along: str = "rows"
+    arity = 3
+    title = "Back through shares of cubes"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return shapes[0]
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        g, x, y = operands if self.along == "rows" else (operand.transposed for operand in operands)
+        i, j = (i, j) if self.along == "rows" else (j, i)
+        one = A.product(A.number(3), A.square(x[i, j]), g[i, j])
+        all_of_line = A.product(A.number(2), x[i, j], A.total(x.columns, lambda k: A.product(g[i, k], y[i, k])))
+        squares = A.total(x.columns, lambda k: A.square(x[i, k]))
+        return A.quotient(A.minus(one, all_of_line), A.sum(A.number(1), squares))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Call(Name("shares", primes=1), operands)
+
+    def witness(self, *operands: Floats) -> Floats:
+        g, x, y = map(numpy.array, operands)
+        axis = 1 if self.along == "rows" else 0
+        both = 2 * x * (g * y).sum(axis=axis, keepdims=True)
+        return ((3 * x**2 * g - both) / (1 + (x**2).sum(axis=axis, keepdims=True))).tolist()
 
 
 STEPS = [
@@ -63,6 +108,39 @@ def test_it_has_values_workings_symbols_and_derivatives(solution):
     moved = symattn.derive("custom", steps=STEPS, Q=[[1 + shift, 0], [2, -1]], K=K)
     slope = (moved["C"].result[0, 0] - solution["C"].result[0, 0]) / shift
     assert float(solution.diff("C", "Q")[0, 0, 0, 0]) == pytest.approx(float(slope), abs=1e-5)
+
+
+GRADIENTS = [{"of": "A", "wrt": "Q"}]
+UPSTREAM = [[1, -2], [0, 3]]
+
+
+def loss(q: numpy.ndarray) -> numpy.ndarray:
+    s = q @ numpy.array(K).T
+    cubes = s**3 / (1 + (s**2).sum(axis=1, keepdims=True))
+    powers = numpy.exp(cubes)
+    return (numpy.array(UPSTREAM) * powers / powers.sum(axis=1, keepdims=True)).sum()
+
+
+def test_a_gradient_goes_back_through_it(monkeypatch):
+    """Against derivatives along imaginary steps (Squire and Trapp 1998), which lose no digits."""
+    monkeypatch.setitem(OPS, "shares", Shares)
+    back = symattn.derive("custom", steps=STEPS, gradients=GRADIENTS, Q=Q, K=K, dA=UPSTREAM)
+    slopes = numpy.array(Q, dtype=complex)
+    for i, j in numpy.ndindex(2, 2):
+        step = numpy.zeros((2, 2), dtype=complex)
+        step[i, j] = 1e-30j
+        slopes[i, j] = loss(numpy.array(Q) + step).imag / 1e-30
+    assert numpy.allclose(numpy.asarray(back["dQ"].result, dtype=float), slopes.real, atol=1e-12)
+    assert back.worksheet()
+    columns = turned(back.derivation)
+    assert columns.replay()["dC"].result == back["dC"].result.T
+
+
+def test_without_a_pull_a_gradient_is_refused_by_name(monkeypatch):
+    monkeypatch.setitem(OPS, "shares", Shares)
+    monkeypatch.delattr(Shares, "pull")
+    with pytest.raises(InputError, match="Step 'C': how a gradient goes back through 'Shares of cubes' is not known"):
+        symattn.derive("custom", steps=STEPS, gradients=GRADIENTS, Q=Q, K=K)
 
 
 def test_it_is_itself_with_tokens_as_columns(solution):
@@ -91,6 +169,16 @@ def test_a_worksheet_is_made_and_marked_with_rounded_lines(solution):
     rounded = [["0.5", "0"], ["1.33", "-0.17"]]
     report = symattn.check(solution, {"S": [[1, 0], [2, -1]], "C": rounded, "A": [["0.62", "0.38"], ["0.82", "0.18"]]})
     assert report.right
+
+
+def test_its_conventions_stand_in_the_box_in_full_and_in_brief(solution):
+    sheet = solution.worksheet()
+    for form in FORMATS:
+        if "pdf" not in form:
+            assert "Shares are those of the cubes of" in render(sheet.document(), form)[1].decode().replace(
+                "\n", " "
+            ), form
+    assert "Cubes: C = shares(S)" in render(sheet.document(conventions="bare"), "text")[1].decode()
 
 
 def test_without_a_witness_no_key_is_written(solution, monkeypatch):

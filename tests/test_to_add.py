@@ -63,7 +63,7 @@ MECHANISM = Mechanism(
 from dataclasses import dataclass
 from typing import Literal
 
-from symattn.derivation.derivation import RuleOp
+from symattn.derivation.derivation import Pull, RuleOp
 from symattn.formula import Call, Name
 
 
@@ -84,6 +84,27 @@ class Powers(RuleOp):
 
     def written(self, style, *operands):
         return Call(Name("pow"), operands)
+
+    def pull(self, use):
+        return Pull((use.g, use.operand), PowersGradient(self.times))
+
+
+@dataclass(frozen=True)
+class PowersGradient(RuleOp):
+    """k·x^(k − 1) of each entry, times its gradient; for powers that keep their sign."""
+
+    times: int
+    arity = 2
+    title = "Back through powers"
+
+    def shape(self, *shapes):
+        return shapes[0]
+
+    def rule(self, A, i, j, g, x):
+        return A.product(A.number(self.times), g[i, j], *[x[i, j]] * (self.times - 1))
+
+    def written(self, style, *operands):
+        return Call(Name("pow", primes=1), operands)
 
 
 OPS = {"powers": Powers}
@@ -240,6 +261,8 @@ def test_an_operation_has_its_parameters_from_its_fields(orientation):
     for form in FORMATS:
         assert solution.text(form)
     assert "powers" in listed("ops")
+    back = symattn.derive("custom", steps=[{**steps[0], "sign": "kept"}], gradients=[{"of": "P"}], Q=turn(Q))
+    assert (numpy.asarray(back["dQ"].result, dtype=float) == 3 * numpy.asarray(turn(Q), dtype=float) ** 2).all()
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from symattn.cli.options import (
     Command,
     completing,
     diagram_names,
+    fillable_option,
     layout_options,
     look_options,
     option,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 @settings_options
 @layout_options
 @look_options
+@fillable_option
 @typesetting_options
 def derive(
     source: str,
@@ -103,6 +105,10 @@ def derive(
         solution = solution.expanded()
     if solutions and kind != "worksheet":
         raise InputError("--solutions says what of a worksheet is worked: it goes with --as worksheet.")
+    if look.fillable and (kind != "worksheet" or "pdf" not in listed or solutions not in (None, "blank")):
+        raise InputError(
+            "--fillable gives the PDF of a blank worksheet form fields: it goes with --as worksheet --format pdf."
+        )
     if diagram and kind != "derivation":
         raise InputError("--diagram gives a figure in place of the derivation; it does not go with --as.")
     if diagram:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -19,15 +20,23 @@ from symattn.cli.options import (
 )
 from symattn.cli.progress import HOW_TO_GO_ON, progress
 from symattn.cli.reading import read_list, read_look
+from symattn.errors import InputError
+
+if TYPE_CHECKING:
+    from symattn.marking.grading.entries import Question
 
 
 @click.command(cls=Command)
 @click.argument("exam", metavar="EXAM", type=click.Path(path_type=Path))
-@click.argument("submissions", metavar="SUBMISSIONS", type=click.Path(path_type=Path))
+@click.argument("submissions", metavar="[SUBMISSIONS]", required=False, type=click.Path(path_type=Path))
 @marking_options
 @option("--for", "reader", group=MARKING, default="student", show_default=True, metavar="READER",
         type=click.Choice(["student", "teacher", "both"]),
         help="student (without the key), teacher or both.")  # fmt: skip
+@option("--entries", group=FILES, type=click.Path(path_type=Path), metavar="FILE",
+        help="Scripts on paper, entered in a table (.csv, .xlsx); see above.")  # fmt: skip
+@option("--table", group=FILES, type=click.Path(path_type=Path), metavar="FILE",
+        help="Write an empty table for --entries, a column for each box.")  # fmt: skip
 @option("--format", "forms", group=FILES, default="pdf", show_default=True, metavar="F,F,…",
         help="Of feedback and summary; see `symattn list formats`.")  # fmt: skip
 @option("--out", "folder", group=FILES, type=click.Path(path_type=Path), metavar="FOLDER",
@@ -42,7 +51,9 @@ def grade(
     ctx: click.Context,
     /,
     exam: Path,
-    submissions: Path,
+    submissions: Path | None,
+    entries: Path | None,
+    table: Path | None,
     policy: str | None,
     scheme: Path | None,
     decimals: str | None,
@@ -59,12 +70,30 @@ def grade(
 
     EXAM is the exam's folder (or its exam.json, or the .json of a set of worksheets), SUBMISSIONS a folder or a zip
     with a file for each student, of any kind that check reads (.md, .ipynb, .toml, .json, .csv, .tex), named like the
-    paper or with the student's id in it.  A file that cannot be marked is named with the reason, and the rest is
-    marked.  The same command again marks only what is new.
+    paper or with the student's id or full name in it; also as Moodle, Canvas and Gradescope hand them out.  A file that
+    cannot be marked is named with the reason, and the rest is marked.  The same command again marks only what is new.
+
+    Scripts on paper are entered in a table: a line of headings with name or id, then a row a student, who says only
+    what differs from the key; everything else counts as in the key.  A student without a word is not marked.
+
+    \b
+    name,differs
+    Ada Lovelace,all right
+    Alan Turing,S12=3; Z31=.81          two boxes: row 1, column 2 of S; row 3, column 1 of Z
+    Emmy Noether,S'=S; A1=.5 .5 0       S was copied; a row of A, values between spaces
+    Kurt Gödel,S=[[1 2] [3 4]]; (b)=C   a whole matrix; an answer of another kind
+    Grace Hopper,blank: A Z; S11=blank  nothing is written there
+    Max Planck,C1                       somebody with misconception C1 (`symattn list misconceptions`)
+
+    Of several questions, the number stands in front (Q2 S12=3).  If later lines would follow from an entry, it is asked
+    whether they do on paper (follows: A Z), are as in the key (key: A Z) or something else; where nobody can be asked,
+    they are taken to follow, and a copy of the table is written in which that can be changed.
 
     \b
     symattn grade output/midterm submissions/
     symattn grade output/midterm submissions.zip --policy strict --format pdf,markdown --out marked
+    symattn grade output/midterm --entries class.csv
+    symattn grade output/midterm --table class.xlsx
     """
     from symattn.api import grade as mark
     from symattn.marking.grading.checking import READERS
@@ -72,20 +101,54 @@ def grade(
     from symattn.marking.reports import Reader
     from symattn.teaching.sheets import check_formats
 
+    if table is not None:
+        if submissions or entries:
+            raise InputError("--table writes an empty table and marks nothing; leave out submissions and --entries.")
+        _write_table(exam, table, quiet)
+        return
+    if submissions is None and entries is None:
+        raise InputError("There is nothing to mark; SUBMISSIONS, a folder or a zip, or --entries FILE was expected.")
     listed = check_formats(read_list(forms))
     out = folder or Path("output", f"{_exam_name(exam)}-marked")
     readers = READERS if reader == "both" else (cast(Reader, reader),)
     ctx.meta[HOW_TO_GO_ON] = lambda: "The same command continues: what has been marked is kept."
+    ask = _ask if sys.stdin.isatty() and not quiet else None
     book = mark(
-        exam, submissions, out=out, policy=policy, scheme=scheme, rounding=decimals, precision_mark=precision_mark,
-        decimal_mark=decimal_mark, forms=listed, look=read_look(look), readers=readers, jobs=jobs,
-        progress=lambda count: progress(count, quiet, "Submissions"),
+        exam, submissions, entries=entries, ask=ask, out=out, policy=policy, scheme=scheme, rounding=decimals,
+        precision_mark=precision_mark, decimal_mark=decimal_mark, forms=listed, look=read_look(look), readers=readers,
+        jobs=jobs, progress=lambda count: progress(count, quiet, "Submissions"),
     )  # fmt: skip
     if not quiet:
+        for line in book.replied:
+            click.echo(line)
         for row in book.rows:
             if row.status == "broken":
                 click.echo(f"broken: {row.file}: {row.reason}")
         click.echo(f"{out}: {', '.join(counted(book.rows))}; {len(book.written)} files.")
+
+
+def _write_table(exam: Path, path: Path, quiet: bool) -> None:
+    from symattn.marking.grading import papers
+    from symattn.marking.grading.entries import write_table
+
+    boxes = write_table(path, papers(exam))
+    if not quiet:
+        click.echo(
+            f"{path}: {boxes} boxes. Fill in what differs from the key, and key in the column rest (blank: the rest is "
+            f"empty); then mark with --entries {path}."
+        )
+
+
+def _ask(question: Question) -> str:
+    """Ask on the terminal what stands in boxes of which nothing was said."""
+    if question.complaint:
+        click.echo(f"  {question.complaint}")
+    else:
+        click.echo(f"{question.who}: {question.said}")
+        for follows, key in zip(question.doubt.follows, question.doubt.key, strict=True):
+            click.echo(f"  follows: {follows}    key: {key.partition(' = ')[2]}")
+    choices = "[f]ollows, [k]ey, [b]lank, values (A11=.5), F: all others follow"
+    return str(click.prompt(f"  {question.doubt.name} on paper: {choices}", default="f", show_default=False))
 
 
 def _exam_name(exam: Path) -> str:

@@ -187,6 +187,9 @@ layout_options = together(
 )  # fmt: skip
 """How questions are set."""
 
+fillable_option = option("--fillable", group=PAGE, is_flag=True,
+                         help="PDF with form fields; check and grade read them.")  # fmt: skip
+
 template_options = together(
     [
         option("--templates", group=PAGE, type=click.Path(path_type=Path), metavar="FOLDER",

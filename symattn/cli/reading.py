@@ -22,6 +22,8 @@ def chosen_look(settings: dict[str, Any]) -> dict[str, Any]:
     """The choices of a look, taken out of `settings`."""
     names = ("text_size", "paper", "spacing", "decimal_sign", "brackets", "transpose", "language")
     chosen = {name: settings.pop(name) for name in names}
+    if settings.pop("fillable", False):
+        chosen["fillable"] = True
     return chosen | ({"text_size": int(chosen["text_size"])} if chosen["text_size"] else {})
 
 

@@ -14,6 +14,7 @@ from symattn.cli.options import (
     Command,
     completing,
     drawing_options,
+    fillable_option,
     layout_options,
     look_options,
     mechanism_names,
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 @settings_options
 @layout_options
 @look_options
+@fillable_option
 @typesetting_options
 @click.pass_context
 def worksheet(

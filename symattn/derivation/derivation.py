@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from itertools import product
 from types import MappingProxyType
-from typing import Any, Literal, Self, TypeAlias, TypeVar
+from typing import Literal, Protocol, Self, TypeAlias, TypeVar
 
 from symattn.derivation.algebra import FORMULAS, VALUES, Algebra, Entries, Index
 from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError, offered
@@ -39,6 +39,32 @@ class Style:
     letters: Mapping[str, Formula] = field(default_factory=dict)  # d_k, d_model, n → how they are written
 
 
+class Signs(Protocol):
+    """How a page writes numbers, sizes, matrices and steps."""
+
+    @property
+    def style(self) -> Style: ...
+    def number(self, value: Value) -> Formula: ...
+    def base(self, base: Value | Literal["e"]) -> Formula: ...
+    def size(self, size: Size) -> Formula: ...
+    def shape_of(self, operand: Operand) -> Shape: ...
+    def operand(self, operand: Operand) -> Formula: ...
+    def equation(self, step: Step) -> Formula: ...
+
+
+@dataclass(frozen=True)
+class Convention:
+    """What has to be agreed on before an operation can be worked out: a sentence, and the formulas in its places."""
+
+    sentence: str
+    places: Mapping[str, Formula] = field(default_factory=dict)
+
+
+def convention(sentence: str, /, **places: Formula) -> Convention:
+    """A convention whose places have formulas."""
+    return Convention(sentence, places)
+
+
 class Op(ABC):
     """One kind of line.  Subclasses are frozen dataclasses of their own parameters, comparable with ==.
 
@@ -57,8 +83,8 @@ class Op(ABC):
     def turn(self) -> Self:
         """What the operation is on transposed matrices: what goes along rows goes along columns, and back."""
         across = {"rows": "columns", "columns": "rows"}
-        own = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
-        turned = {name: across[x] for name, x in own.items() if isinstance(x, str) and x in across}
+        parameters = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        turned = {name: across[x] for name, x in parameters.items() if isinstance(x, str) and x in across}
         return replace(self, **turned)  # type: ignore[type-var]
 
     @abstractmethod
@@ -88,10 +114,41 @@ class Op(ABC):
         """
         return None
 
+    def flows(self, k: int) -> bool:
+        """Whether operand k gets a gradient of its own: the mean of a norm does not, for what it is made of does."""
+        return True
+
+    def pull(self, use: Use) -> Pull:
+        """The gradient with respect to operand k of a step with this operation, for the gradient g of its result.
+
+        `InputError` where none is known.
+        """
+        raise InputError(f"Step {use.step.name!r}: how a gradient goes back through {self.title!r} is not known.")
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        """What has to be agreed on before it can be worked out, said once for all `steps` with an op of this class."""
+        return ()
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        """The same in formulas and a word or two."""
+        return self.conventions(steps, signs)
+
     @property
     def title(self) -> str:
         """What the line does, in the words of a heading."""
         return type(self).__name__
+
+
+class InSympy(Protocol):
+    """A matrix expression of SymPy, as far as operations need it."""
+
+    @property
+    def shape(self) -> tuple[object, object]: ...
+    @property
+    def T(self) -> InSympy: ...  # noqa: N802  (the name that SymPy gives it)
+    def __add__(self, other: InSympy) -> InSympy: ...
+    def __mul__(self, other: InSympy) -> InSympy: ...
+    def __truediv__(self, number: object) -> InSympy: ...
 
 
 class RuleOp(Op):
@@ -104,7 +161,7 @@ class RuleOp(Op):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         """Entry (i, j) of the result in an algebra; a letter stands for any index."""
 
-    def whole(self, *operands: Any) -> Any:
+    def whole(self, *operands: InSympy) -> InSympy | None:
         """The operation on whole matrix expressions of SymPy; None if SymPy has none for it."""
         return None
 
@@ -145,6 +202,10 @@ class Operand:
         """Where entry (i, j) of the operand stands in the matrix that it is taken from."""
         row, column = (j, i) if self.transposed else (i, j)
         return row if self.row is None else self.row, column if self.column is None else self.column
+
+    @property
+    def flipped(self) -> Operand:
+        return replace(self, transposed=not self.transposed)
 
     def __str__(self) -> str:
         part = f"[row {self.row + 1}]" if self.row is not None else ""
@@ -191,6 +252,15 @@ class StepName:
     def scope(self) -> str:
         """What follows the stem but for the token: _2^self."""
         return (f"_{self.head}" if self.head is not None else "") + (f"^{self.place}" if self.place else "")
+
+
+def own_name(name: str) -> str:
+    """A matrix as it is called here: γ and β of the first norm are written as W_1 and b_1 are, and may be without _.
+
+    >>> own_name("gamma1"), own_name("beta2^self"), own_name("b_1")
+    ('gamma_1', 'beta_2^self', 'b_1')
+    """
+    return re.sub(r"^(gamma|beta)(?=\d)", r"\1_", name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,6 +482,75 @@ class Derivation:
         return ""
 
 
+# ------------------------------------------------------------------------------------------------ the way back
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Some columns (or rows) of a matrix: `count` of them from `start` (from 0), every `step`-th."""
+
+    start: int
+    count: int
+    step: int = 1
+    of: Literal["columns", "rows"] = "columns"
+
+    @property
+    def indices(self) -> range:
+        return range(self.start, self.start + self.count * self.step, self.step)
+
+    def turn(self) -> Self:
+        """The same of the transposed matrix."""
+        return replace(self, of="rows" if self.of == "columns" else "columns")
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """What one operand of a step gets: an operation on what is known, or with no operation a matrix as it stands.
+
+    `after` are operations on its result, each a step of its own.  `part` are the columns or rows of the operand that it
+    belongs to, none for all of it.
+    """
+
+    operands: tuple[Operand, ...]
+    op: Op | None = None
+    after: tuple[Op, ...] = ()
+    part: Lines | None = None
+
+    @classmethod
+    def chain(cls, operands: tuple[Operand, ...], *ops: Op) -> Pull:
+        """One operation after the other, or none."""
+        return cls(operands, ops[0], ops[1:]) if ops else cls(operands)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A forward step, the gradient g of its result, and the number k of the operand that is asked about."""
+
+    d: Derivation
+    step: Step
+    g: Operand
+    k: int
+
+    @property
+    def operand(self) -> Operand:
+        return self.step.operands[self.k]
+
+    @property
+    def others(self) -> tuple[Operand, ...]:
+        return (*self.step.operands[: self.k], *self.step.operands[self.k + 1 :])
+
+    @property
+    def result(self) -> Operand:
+        return Operand(self.step.name)
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        return tuple(operand.of(self.d.value(operand.name)).shape for operand in self.step.operands)
+
+
+# ------------------------------------------------------------------------------------------------ symbols
+
+
 def symbols(name: str, rows: int, columns: int, orientation: Orientation = "rows") -> Matrix:
     """A matrix of SymPy symbols named after it: X gives x_{11}, x_{12}, …; W_Q gives w^Q_{11}, …"""
     import sympy
@@ -459,23 +598,31 @@ def _known(name: str, words: str, names: Iterable[str]) -> str:
 __all__ = [
     "AnyMatrix",
     "Change",
+    "Convention",
     "Derivation",
+    "InSympy",
     "Index",
+    "Lines",
     "Matrix",
     "Op",
     "Operand",
     "Orientation",
     "Outline",
+    "Pull",
     "RuleOp",
     "Shape",
+    "Signs",
     "Step",
     "StepName",
     "Style",
     "Taken",
+    "Use",
     "Value",
     "View",
     "column_of",
+    "convention",
     "entries_of",
+    "own_name",
     "row_of",
     "symbol_names",
     "symbols",

@@ -132,8 +132,8 @@ def substituted(d: Derivation, givens: Mapping[str, object]) -> Derivation:
             raise InputError(f"{name} is a step; only givens can be put in: {', '.join(d.givens)}.")
         known[name] = put = matrix(value)
         if put.shape != d.givens[name].shape:
-            own = "×".join(map(str, d.givens[name].shape))
-            raise InputError(f"{name} is {own}; a matrix of {put.shape[0]}×{put.shape[1]} was put in.")
+            given_shape = "×".join(map(str, d.givens[name].shape))
+            raise InputError(f"{name} is {given_shape}; a matrix of {put.shape[0]}×{put.shape[1]} was put in.")
         values |= zip(_symbols(d, name), map(to_sympy, _entries_of(put)), strict=True)
     steps = []
     for step, found in zip(d.steps, list(in_sympy(d).values())[len(d.givens) :], strict=True):

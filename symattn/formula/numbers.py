@@ -17,7 +17,6 @@ from symattn.exact.lowest import by_size, lowest
 from symattn.exact.real import Real
 from symattn.exact.rounding import decimal_text
 from symattn.exact.values import (
-    Exponent,
     ExpSum,
     Key,
     NegativeInfinity,
@@ -172,28 +171,11 @@ def _order(item: tuple[Key, Rational]) -> tuple[Rational | Decimal, int, str]:
 
 
 def _quotient(value: Quotient) -> Formula:
+    """In lowest terms: whole coefficients, 0 as the smallest exponent below."""
     above, below = terms_of(value.numerator), value.denominator.terms
-    least = min((key[0] for key in below), key=by_size)
-    common = lcm(*(c.denominator for c in (*above.values(), *below.values())))
-    if all(c < 0 for c in below.values()):
-        common = -common
-    above, below = _shifted(above, least, common), _shifted(below, least, common)
     if all(c < 0 for c in above.values()):
         return Negative(Fraction(_sum({key: -c for key, c in above.items()}), _sum(below)))
     return Fraction(_sum(above), _sum(below))
-
-
-def _shifted(terms: Mapping[Key, Rational], least: Exponent, factor: int) -> dict[Key, Rational]:
-    """Every exponent less `least`, every coefficient times `factor`."""
-    result: dict[Key, Rational] = {}
-    for (exponent, radicand, roots), c in terms.items():
-        difference = dict(exponent)
-        for r, q in least:
-            difference[r] = difference.get(r, 0) - q
-        key = tuple(sorted((r, q) for r, q in difference.items() if q))
-        product = c * factor
-        result[key, radicand, roots] = product.numerator if product.denominator == 1 else product
-    return result
 
 
 # ---------------------------------------------------------------------------------- SymPy expressions

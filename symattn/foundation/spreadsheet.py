@@ -31,7 +31,17 @@ def harmless(cell: object) -> object:
     return _FORMULA.sub(r"\1'", " ".join(cell.split()))
 
 
+def typed_again(cell: str) -> str:
+    """The text that `harmless` was given, without the apostrophes.
+
+    >>> typed_again("[[1,'-2]]"), typed_again("S'=S")
+    ('[[1,-2]]', "S'=S")
+    """
+    return _HARMLESS.sub(r"\1", cell)
+
+
 _SIGNS = "=+@\\-＝＋－＠﹢﹣﹦﹫"  # also their wide and small forms, which some programs make plain
 _FORMULA = re.compile(rf'((?:^|[;,|])[\s"]*)(?=[{_SIGNS}])')
+_HARMLESS = re.compile(rf"""((?:^|[;,|])[\s"]*)'(?=[{_SIGNS}])""")
 
-__all__ = ["csv_lines", "harmless"]
+__all__ = ["csv_lines", "harmless", "typed_again"]

@@ -6,13 +6,21 @@ Nothing here knows what is right.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cache
+from itertools import combinations, product
+from math import comb
 from types import MappingProxyType
 
+from symattn.errors import SymattnError
 from symattn.exact import Value
 from symattn.exact.reading import Reading
+
+MOST_PLACES = 400
+"""Ways to choose rows and columns that are looked through; of more, those where they stand together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +49,18 @@ class Entry:
     @property
     def readable(self) -> bool:
         return self.reading is not None
+
+    @property
+    def readings(self) -> tuple[Entry, ...]:
+        """The entry in every way in which it may honestly be read, the likeliest first."""
+        if self.reading is None or not self.reading.alternatives:
+            return (self,)
+        found = [replace(self, reading=replace(self.reading, alternatives=()))]
+        for other in self.reading.alternatives:
+            unit = None if other.places is None else Fraction(1, 10**other.places)
+            with suppress(SymattnError):  # which has no value, and is nothing that was meant
+                found.append(replace(self, reading=other, value=other.evaluate(), unit=unit))
+        return tuple(found)
 
     @property
     def echo(self) -> str:
@@ -82,6 +102,30 @@ class Grid:
     def empty(self) -> bool:
         """Whether nothing was written into it, not even what cannot be read."""
         return all(entry.blank for row in self.rows for entry in row)
+
+    def fits_in(self, shape: tuple[int, int]) -> bool:
+        """Whether no more rows and no more columns were written than that."""
+        return self.shape[0] <= shape[0] and self.shape[1] <= shape[1]
+
+    def laid_in(self, shape: tuple[int, int], stands_for: Callable[[Entry, int, int], bool]) -> Grid:
+        """A larger grid with these rows and columns, in their order, and the rest blank: where most entries stand for
+        what should be there, or first of all."""
+        (rows, columns), (m, n) = self.shape, shape
+        places: Iterable[tuple[Sequence[int], Sequence[int]]]
+        places = product(combinations(range(m), rows), combinations(range(n), columns))
+        if comb(m, rows) * comb(n, columns) > MOST_PLACES:
+            spans = product(range(m - rows + 1), range(n - columns + 1))
+            places = ((range(i, i + rows), range(j, j + columns)) for i, j in spans)
+        stands = cache(lambda i, j, r, c: stands_for(self[i, j], r, c))
+
+        def standing(at: tuple[Sequence[int], Sequence[int]]) -> int:
+            return sum(stands(i, j, r, c) for i, r in enumerate(at[0]) for j, c in enumerate(at[1]))
+
+        chosen, laid = max(places, key=standing), Grid.blank(m, n)
+        for i, r in enumerate(chosen[0]):
+            for j, c in enumerate(chosen[1]):
+                laid = laid.put(r, c, self[i, j])
+        return laid
 
     def put(self, i: int, j: int, entry: Entry) -> Grid:
         rows = [list(row) for row in self.rows]

@@ -455,6 +455,7 @@ class Look:
     brackets     of matrices and lists; empty: as the notation has them
     transpose    the sign of a transposed matrix; empty: as the notation has it
     language     a language file of `symattn.foundation.languages`
+    fillable     whether PDF has a field in every place to write in, where nothing is worked out
     """
 
     text_size: int = 11
@@ -464,6 +465,7 @@ class Look:
     brackets: Literal["", "[", "("] = ""
     transpose: Literal["", "⊤", "T", "′"] = ""
     language: str = "en"
+    fillable: bool = False
 
 
 DEFAULT_LOOK = Look()

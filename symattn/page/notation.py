@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
-from symattn.derivation.derivation import Style
+from symattn.derivation.derivation import Style, own_name
 from symattn.errors import InputError, ReadError, offered
 from symattn.formula import Formula, Name, Scope, read_formula
 from symattn.foundation.files import read_toml
@@ -158,7 +158,7 @@ def _default_names(role: str) -> MatrixNames:
 
 def _names(data: Any, place: Place) -> dict[str, MatrixNames]:
     named = read(Mapping[str, object], data, place)
-    return {role: _named(role, stated, place.at(role)) for role, stated in named.items()}
+    return {own_name(role): _named(own_name(role), stated, place.at(role)) for role, stated in named.items()}
 
 
 def _named(role: str, stated: Any, place: Place) -> MatrixNames:

@@ -54,8 +54,13 @@ def make_look(**chosen: object) -> Look:
             if not isinstance(choice, str):
                 raise InputError(f"language is {choice!r}; a name or the path of a language file was expected.")
             values[name] = choice
+        elif name == "fillable":
+            if not isinstance(choice, bool):
+                raise InputError(f"fillable is {choice!r}; true or false was expected.")
+            values[name] = choice
         elif name not in CHOICES:
-            raise InputError(f"There is no choice {name!r} of a page; {offered(name, (*CHOICES, 'language'))}")
+            known = (*CHOICES, "language", "fillable")
+            raise InputError(f"There is no choice {name!r} of a page; {offered(name, known)}")
         elif not isinstance(choice, int | str) or isinstance(choice, bool) or choice not in CHOICES[name]:
             raise InputError(f"{name} is {choice!r}; {offered(choice, CHOICES[name], 'one of {} was expected')}")
         else:

@@ -222,6 +222,10 @@ def read_given(name: str, value: object, positive: frozenset[str] = frozenset())
         rows, columns = (_size(name, value[key]) for key in ("rows", "columns"))
         return Outline((rows, columns))
     value = listed(value)
+    if is_batch(value):
+        raise InputError(
+            f"Given {name} has three dimensions or more; one matrix was expected, or symattn.batch for a batch of them."
+        )
     if isinstance(value, list):
         nested = value if value and isinstance(value[0], list) else [value]
         value = [
@@ -232,6 +236,12 @@ def read_given(name: str, value: object, positive: frozenset[str] = frozenset())
         return matrix(value)
     except InputError as error:
         raise InputError(f"Given {name}: {error}") from error
+
+
+def is_batch(value: object) -> bool:
+    """Whether a given is a list of matrices: an array of three dimensions, batch × rows × columns."""
+    value = listed(value)
+    return isinstance(value, list) and any(isinstance(m, list) and any(isinstance(r, list) for r in m) for m in value)
 
 
 def _entry(name: str, x: object, i: int, j: int, positive: frozenset[str]) -> object:
@@ -262,4 +272,4 @@ def _turned(givens: Mapping[str, AnyMatrix], written: str, settings: Settings) -
     return {name: given.T for name, given in givens.items()}
 
 
-__all__ = ["ProblemFile", "problem_file", "read_given", "read_problem_file"]
+__all__ = ["ProblemFile", "is_batch", "problem_file", "read_given", "read_problem_file"]

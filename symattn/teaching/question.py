@@ -47,12 +47,14 @@ class MatrixAnswer:
     """A matrix or a number that is no step of the question's own derivation.
 
     Where it is a step of another one, `derivation` is that and `value` its result, laid out as it is asked for: it can
-    then be marked with follow-through.  The answer is the same answer either way.
+    then be marked with follow-through.  The answer is the same answer either way.  `sums` are the rows of a column that
+    are made of others, with how many times each of these is counted: {3: {0: 1, 2: 4}}; none: the last of all others.
     """
 
     value: Matrix
     derivation: Derivation | None = field(default=None, compare=False, repr=False)
     step: str = field(default="", compare=False, repr=False)
+    sums: Mapping[int, Mapping[int, int]] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def of(cls, derivation: Derivation, step: str) -> MatrixAnswer:
@@ -176,7 +178,7 @@ neighbours; for the shape alone; for a reason, which only a person can judge."""
 
 FollowThrough = Literal["sum", "quotient", "shading"]
 """What may follow from the student's own numbers in an answer that stands alone: the last entry of a column as their
-sum, or in the proportion of the key; marks on a mask as it was shaded."""
+sum (or entries as the answer says), or in the proportion of the key; marks on a mask as it was shaded."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -351,6 +351,10 @@ def write_sheets(
     folder beside first, so that an error leaves no file behind.
     """
     forms = check_formats(forms)
+    if look.fillable and "pdf" not in forms:
+        raise InputError("Only PDF has form fields: fillable goes with the format pdf.")
+    if look.fillable and together:
+        raise InputError("A form is one student's: fillable worksheets are written one by one, and not together.")
     frozen: list[_Frozen] = []
 
     def documents() -> Iterator[tuple[str, Document]]:

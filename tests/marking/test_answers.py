@@ -345,14 +345,34 @@ def test_a_turned_shape_is_read_transposed_and_noted() -> None:
     assert states(column) == ["correct", "wrong", "wrong"]
 
 
-def test_another_shape_is_one_event() -> None:
+@pytest.mark.parametrize(
+    ("part", "states_of_all"),
+    [
+        ([["1", "2"], ["4", "5"]], "++. ++."),
+        ([["2", "3"], ["5", "6"]], ".++ .++"),
+        ([["1", "3"], ["4", "6"]], "+.+ +.+"),
+        ([["4", "5", "6"]], "... +++"),
+        ([["5"]], "... .+."),
+        ([["77"]], "-.. ..."),
+    ],
+)
+def test_a_part_of_a_matrix_counts_as_the_whole_with_the_rest_blank(part, states_of_all) -> None:
     right = MatrixAnswer(Matrix([[1, 2, 3], [4, 5, 6]]))
-    found = marked(right, grid([["1", "2"], ["4", "5"]]), Mark("M", 1), Mark("A", 2))
+    found = marked(right, grid(part), Mark("M", 1), Mark("A", 6, "in equal parts"))
+    sign = {"correct": "+", "missing": ".", "wrong": "-"}
+    assert "".join(sign[state] for state in states(found)) == states_of_all.replace(" ", "")
+    assert given_marks(found)[1] == states_of_all.count("+")
+    assert [notice.kind for notice in found.notices] == ["blank"]
+    assert "2×3" in found.notices[0].says
+    consistent(found)
+
+
+def test_a_larger_shape_is_one_event() -> None:
+    right = MatrixAnswer(Matrix([[1, 2, 3], [4, 5, 6]]))
+    found = marked(right, grid([["9", "9"], ["8", "8"], ["7", "7"]]), Mark("A", 2))
     assert [event.kind for event in found.events] == ["shape"]
-    assert told(found) == ["the matrix is 2×2 and must be 2×3"]
-    assert given_marks(found) == [0, 0]
-    unrelated = marked(right, grid([["9", "9"], ["8", "8"], ["7", "7"]]), Mark("A", 2))
-    assert [event.kind for event in unrelated.events] == ["shape"]
+    assert told(found) == ["the matrix is 3×2 and must be 2×3"]
+    assert given_marks(found) == [0]
     consistent(found)
 
 

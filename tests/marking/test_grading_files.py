@@ -91,11 +91,43 @@ def test_a_zip_unpacks_nothing_and_nothing_large(tmp_path):
         archive.writestr("/absolute.toml", head(student="003"))
         archive.writestr("bomb.toml", b"\0" * 50_000_000)
     before = sorted(tmp_path.parent.iterdir())
+    outside = [file for file in files(tmp_path / "bomb.zip") if file.path != "bomb.toml"]
+    assert [(file.complaint, file.data) for file in outside] == [("Its path leads out of the folder.", b"")] * 2
     read = {file.path: file for file in files(tmp_path / "bomb.zip")}
     assert sorted(tmp_path.parent.iterdir()) == before
     assert set(read) == {"../../escaped.toml", "/absolute.toml", "bomb.toml"}
     assert re.fullmatch(r"It has 50000000 bytes; \d+ are read at most\.", read["bomb.toml"].complaint)
     assert read["bomb.toml"].data == b""
+
+
+def zipped(path: Path, **texts: str | bytes) -> bytes:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in texts.items():
+            archive.writestr(name, text)
+    return path.read_bytes()
+
+
+def test_a_zip_that_is_more_than_a_class_can_hand_in_is_refused_in_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr("symattn.marking.grading.handed_in.MOST_BYTES", 5_000_000)
+    large = {f"{k}.md": b"\0" * 1_900_000 for k in range(4)}
+    inner = zipped(tmp_path / "inner.zip", **large)
+    assert len(inner) < 10_000
+    for name, texts in (("flat", large), ("nested", {"Ada Lovelace.zip": inner, "Emmy Noether.zip": inner})):
+        zipped(tmp_path / f"{name}.zip", **texts)
+        with pytest.raises(InputError, match=r"^\S+ holds more than \d+ MB; submissions have far less\.$"):
+            files(tmp_path / f"{name}.zip")
+
+
+def test_a_zip_among_the_submissions_is_looked_into_once(tmp_path):
+    innermost = zipped(tmp_path / "2.zip", **{"a.md": "x"})
+    inner = zipped(tmp_path / "1.zip", **{"sheet.md": "mine", "more.zip": innermost, "../b.md": "out"})
+    hand_in(tmp_path / "all", **{"Ada Lovelace_77_assignsubmission_file_/work.zip": inner, "spoilt.zip": b"PK no"})
+    read = {file.path: file for file in files(tmp_path / "all")}
+    work = "Ada Lovelace_77_assignsubmission_file_/work.zip"
+    assert read.keys() == {f"{work}/sheet.md", f"{work}/more.zip", f"{work}/../b.md", "spoilt.zip"}
+    assert read[f"{work}/sheet.md"].data == b"mine"
+    assert read[f"{work}/../b.md"].complaint == "Its path leads out of the folder."
+    assert read["spoilt.zip"].complaint.startswith("It cannot be unpacked:")
 
 
 def test_an_encrypted_or_spoilt_member_is_that_files_trouble_alone(tmp_path):
@@ -194,6 +226,82 @@ def test_somebody_is_told_by_the_names_of_file_and_folder(tmp_path, path, text, 
     assert (one.complaint, one.doubt) == ("", "")
     assert one.sheet == ENTRANTS[number - 1].sheet
     assert one.stem == ENTRANTS[number - 1].stem
+
+
+MOODLE, CANVAS = "{}_1815_assignsubmission_file_", "{}_1815_77_"
+LECTURE = tuple(
+    Entrant(k, name, id, SHEETS[0], f"{k:03}-{id}")
+    for k, (name, id) in enumerate(
+        [("Anna Maria Muster", "1912"), ("José Ñandú", "1882"), ("Ada Lovelace", "1815"), ("Maria Anna", "1"),
+         ("Anna Maria", "2"), ("Li Wei", "3"), ("Li Wei", "4")], 1
+    )
+)  # fmt: skip
+"""1815, an id, is also the number that Moodle and Canvas have for everybody's work."""
+
+
+@pytest.mark.parametrize(
+    ("path", "number"),
+    [
+        (f"{MOODLE.format('Anna Maria Muster')}/sheet.md", 1),
+        (f"{MOODLE.format('Anna Maria Muster')}sheet.md", 1),
+        (f"{MOODLE.format('Muster Anna Maria')}/sheet.md", 1),
+        (f"{MOODLE.format('Anna Maria Muster')}/work.zip/sheet.md", 1),
+        (f"{MOODLE.format('Participant')}/sheet.md", None),
+        (f"{MOODLE.format('Participant')}1882.md", 2),
+        (f"{MOODLE.format('Maria Anna')}/sheet.md", 4),
+        (f"{MOODLE.format('Anna Maria')}/sheet.md", 5),
+        (f"{MOODLE.format('Li Wei')}/sheet.md", None),  # there are two
+        (f"{MOODLE.format('Li Wei')}/4.md", 7),
+        (f"{CANVAS.format('musterannamaria')}sheet.md", 1),
+        (f"{CANVAS.format('musterannamaria_LATE')}sheet-1.md", 1),
+        (f"{CANVAS.format('ñandújosé')}sheet.md", 2),
+        (f"{CANVAS.format('nandujose')}sheet.md", 2),
+        (f"{CANVAS.format('nobody')}sheet.md", None),
+        ("Lovelace_1815_9_sheet.md", 3),
+    ],
+)
+def test_download_folders_say_whose_a_file_is(tmp_path, path, number):
+    papers = Papers("Midterm", "this exam", "0", {SHEETS[0]: Paper((SHEETS[0],), list)}, LECTURE)
+    one = only(tmp_path, path, head(), papers)
+    assert (one.entrant.number if one.entrant else None) == number
+
+
+GRADESCOPE = """---
+submission_5:
+  :submitters:
+  - :name: Ada Lovelace
+    :sid: '1815'
+    :email: x@example.org
+  :created_at: 2024-01-20 10:00:00.000000000 Z
+  :score: 0.0
+submission_6:
+  :submitters:
+  - :name: Muster, Anna Maria
+    :email: y@example.org
+  - :name: José Ñandú
+    :sid: 1882
+submission_7:
+  :submitters:
+  - :name: José Ñandú
+    :sid: ''
+submission_8:
+  :submitters:
+  - :name: Somebody
+    :sid: '99'
+"""
+
+
+def test_a_list_of_gradescope_says_whose_a_file_is_and_is_none_itself(tmp_path):
+    papers = Papers("Midterm", "this exam", "0", {SHEETS[0]: Paper((SHEETS[0],), list)}, LECTURE)
+    names = {f"export/submission_{k}/1912.md": head() for k in (5, 6, 7, 8)}
+    handed = found(hand_in(tmp_path, **{"export/submission_metadata.yml": GRADESCOPE}, **names), papers)
+    by_folder = {one.file.path.split("/")[1][-1]: one for one in handed}
+    assert len(handed) == 4
+    assert (by_folder["5"].entrant.name, by_folder["7"].entrant.name) == ("Ada Lovelace", "José Ñandú")
+    assert by_folder["6"].complaint == (
+        "Several handed it in: Muster, Anna Maria (), José Ñandú (1882); mark it for each of them."
+    )
+    assert by_folder["8"].complaint == "It was handed in by Somebody (99), not in the class list."
 
 
 NOBODY = (

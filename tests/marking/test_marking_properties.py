@@ -416,7 +416,8 @@ class OneSlip:
 def one_slip(q: Question, rng: Random) -> OneSlip | None:
     """A slip that could happen, in a step with more than one entry, and that no misconception explains as well.
 
-    Weighted values are left out: they have no accuracy mark to lose; so is the line that puts tokens together.
+    Weighted values are left out: they have no accuracy mark to lose; so is the line that puts tokens together.  So is
+    what no later line shows, such as a score that is hidden: left blank, it would cost nothing either (P5).
     """
     d = q.problem.derivation
     steps = [s for s in d if s.role != "weighted" and not isinstance(s.op, Stack)]
@@ -429,6 +430,9 @@ def one_slip(q: Question, rng: Random) -> OneSlip | None:
     follows = d.replay(pinned={step.name: wrong})
     here = pages(follows).get(step.role)
     if any(w.first and agree(here, pages(w.derivation).get(step.role)) for w in replayed(d)):
+        return None
+    after = {s.role for s in d if step.name in {operand.name for operand in s.operands}}
+    if after and all(agree(rows, pages(d).get(role)) for role, rows in pages(follows).items() if role in after):
         return None
     if shifted_line(follows, step.role, here):
         return None

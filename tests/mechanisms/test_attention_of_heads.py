@@ -25,6 +25,8 @@ CASES: list[dict[str, Any]] = [
     {"past": 2, "mask": "causal"},
     {"past": 1, "heads": 2, "mask": "causal", "bias": "alibi:1/2,1/4"},
     {"past": 1, "heads": 2, "kv_heads": 1, "cap": 3},
+    {"past": 2, "B": True, "mask": "causal"},
+    {"past": 1, "heads": 2, "B": True},
 ]
 
 
@@ -41,6 +43,8 @@ def drawn(case: dict[str, Any], rng: Random) -> dict[str, list[list[int]]]:
     given = {"Q": some(n, h * d), "K": some(m, g * d), "V": some(m, g * 2)}
     if "past" in case:
         given |= {"K_past": some(case["past"], g * d), "V_past": some(case["past"], g * 2)}
+    if "B" in case:
+        given["B"] = some(n, m + case["past"])
     return {**given, ("dC" if h > 1 else "dZ"): some(n, h * 2)}
 
 
@@ -62,6 +66,8 @@ def in_pytorch(torch: Any, t: Any, case: dict[str, Any]) -> Any:
     n, m = scores.shape[1:]
     if "cap" in case:
         scores = case["cap"] * torch.tanh(scores / case["cap"])
+    if "B" in case:
+        scores = scores + t["B"]
     ahead = torch.arange(n)[:, None] + (m - n) - torch.arange(m)
     if "bias" in case:
         slopes = torch.tensor([0.5, 0.25], dtype=torch.float64)
@@ -86,7 +92,7 @@ def test_there_and_back(case, way):
     given = drawn(case, Random(str(case)))
     back = Autograd(given)
     expected = in_pytorch(back.torch, back.leaves, case)
-    settings = {key: value for key, value in case.items() if key != "past"}
+    settings = {key: value for key, value in case.items() if key not in ("past", "B")}
     upstream = "dC" if "dC" in given else "dZ"
     forward = {name: laid(m, way) for name, m in given.items() if name != upstream}
     d = derive("attention", **forward, **settings, orientation=way).derivation
@@ -157,7 +163,12 @@ def test_as_many_heads_as_large_models_have():
         ({"K_past": [[1, 0]], "V_past": [[1, 0], [0, 1]]}, {}, "m_past would be 2"),
         ({"K_past": [[1]], "V_past": [[1, 0]]}, {}, "d_k"),
         ({"K_past": [[1, 0]], "V_past": [[1, 0]]}, {"by": "token"}, "matrix by matrix"),
-        ({"K_past": [[1, 0]], "V_past": [[1, 0]], "B": [[0, 0], [0, 0]]}, {}, "no bias for past keys"),
+        (
+            {"K_past": [[1, 0]], "V_past": [[1, 0]], "B": [[0, 0], [0, 0]]},
+            {},
+            r"B is 2×2; 3 columns .*: m_past \+ m = 1 \+ 2",
+        ),
+        ({"B": [[0], [0]]}, {}, "B is 2×1, so m would be 1; but m is 2 by K"),
         ({}, {"heads": 3}, "which 3 heads cannot share evenly"),
         ({}, {"heads": 129}, "a whole number from 1 to 128"),
     ],

@@ -16,8 +16,7 @@ from symattn.api import Solution
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import custom
 from symattn.derivation.misconceptions import misconceptions
-from symattn.derivation.ops import Part
-from symattn.derivation.ops.gradient import Padded, Spread, SpreadEvenly
+from symattn.derivation.ops import Padded, Part, Spread, SpreadEvenly
 from symattn.errors import InputError
 from symattn.exact import Matrix, matrix
 from symattn.exact.approximate import approximate
@@ -338,7 +337,7 @@ def test_a_norm_put_together_by_hand() -> None:
 def encoder(blocks: int, width: int = 4) -> dict[str, list[list[Fraction]]]:
     """Weights of a stack, in tenths that repeat nowhere."""
     shapes = {"W_Q": (width, 2), "W_K": (width, 2), "W_V": (width, 2), "W_O": (2, width), "W_1": (width, 3),
-              "W_2": (3, width), "b_1": (1, 3), "gamma1": (1, width), "beta2": (1, width)}  # fmt: skip
+              "W_2": (3, width), "b_1": (1, 3), "gamma_1": (1, width), "beta_2": (1, width)}  # fmt: skip
     named = {"X": (3, width), **{f"{n}^{b}": s for b in range(1, blocks + 1) for n, s in shapes.items()}}
     place = iter(range(10_000))
     return {

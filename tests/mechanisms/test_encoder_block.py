@@ -14,6 +14,7 @@ from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix
 from symattn.foundation.dice import Counted
+from symattn.teaching.description import describe
 from symattn.teaching.fairness import self_check
 from tests import oracles
 
@@ -31,7 +32,7 @@ def block_givens(rng, n, d_model, d_ff, extras):
         givens |= {f"b_{role}": some(rng, 1, d_model) for role in "QKVO"}
         givens |= {"b_1": some(rng, 1, d_ff), "b_2": some(rng, 1, d_model)}
         for k in "12":
-            givens |= {f"gamma{k}": some(rng, 1, d_model), f"beta{k}": some(rng, 1, d_model)}
+            givens |= {f"gamma_{k}": some(rng, 1, d_model), f"beta_{k}": some(rng, 1, d_model)}
     return givens
 
 
@@ -56,9 +57,9 @@ def torch_block(torch, givens, heads, function, first, epsilon, base):
         for k, (linear, norm) in enumerate(((layer.linear1, layer.norm1), (layer.linear2, layer.norm2)), 1):
             linear.weight.copy_(t[f"W_{k}"].T)
             linear.bias.copy_(t[f"b_{k}"][0] if f"b_{k}" in t else torch.zeros_like(linear.bias))
-            if f"gamma{k}" in t:
-                norm.weight.copy_(t[f"gamma{k}"][0])
-                norm.bias.copy_(t[f"beta{k}"][0])
+            if f"gamma_{k}" in t:
+                norm.weight.copy_(t[f"gamma_{k}"][0])
+                norm.bias.copy_(t[f"beta_{k}"][0])
     layer.train()  # the slow path, which is the one that is documented; without dropout it gives the same
     return layer(t["X"][None])[0].detach().numpy()
 
@@ -127,7 +128,7 @@ def test_the_second_half_is_the_block_from_the_output_of_attention_on():
     givens = block_givens(rng, 2, 2, 2, extras=True)
     settings = Settings(heads=2, base=2, epsilon=1)
     whole = mechanism("encoder_block").run(givens, settings)
-    names = ("X", "W_1", "b_1", "W_2", "b_2", "gamma1", "beta1", "gamma2", "beta2")
+    names = ("X", "W_1", "b_1", "W_2", "b_2", "gamma_1", "beta_1", "gamma_2", "beta_2")
     half = mechanism("block_after_attention").run(
         {**{name: givens[name] for name in names}, "Z": whole.value("O")}, Settings(epsilon=1)
     )
@@ -201,5 +202,11 @@ def test_the_scales_of_norms_may_be_written_as_biases_are():
     assert numbered.derivation == derive(
         "encoder_block", **givens, gamma1=[[2, 1]], beta2=[[1, 3]], arithmetic="decimal"
     ).derivation  # fmt: skip
-    with pytest.raises(InputError, match="gamma_1 and gamma1 are the same matrix"):
+    assert "gamma_1" in numbered.givens  # and so it is called wherever it is spoken of
+    said = str(describe("encoder_block"))
+    assert "gamma_1" in said
+    assert "gamma1" not in said
+    with pytest.raises(ShapeError, match="gamma_1 is 1×3"):
+        derive("encoder_block", **givens, gamma1=[[2, 1, 1]])
+    with pytest.raises(InputError, match="gamma1 and gamma_1 are the same matrix"):
         derive("encoder_block", **givens, gamma1=[[2, 1]], gamma_1=[[2, 1]])

@@ -52,7 +52,7 @@ def autograd(given: Given) -> Autograd:
 def block(rng: random.Random, n: int, heads: int, norm: str = "layer") -> Given:
     """A block of width 4 with every bias, γ and β that it may have."""
     d, d_k, d_v, d_ff = 4, 2, 2, rng.randint(2, 4)
-    norms = {f"{letter}{i}": (1, d) for letter in ("gamma", "beta") for i in (1, 2) if norm != "none"}
+    norms = {f"{letter}_{i}": (1, d) for letter in ("gamma", "beta") for i in (1, 2) if norm != "none"}
     shapes = {
         "X": (n, d), "W_Q": (d, heads * d_k), "W_K": (d, heads * d_k), "W_V": (d, heads * d_v), "W_O": (heads * d_v, d),
         "W_1": (d, d_ff), "W_2": (d_ff, d), "b_Q": (1, heads * d_k), "b_K": (1, heads * d_k), "b_V": (1, heads * d_v),

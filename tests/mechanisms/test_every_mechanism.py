@@ -23,7 +23,7 @@ from symattn.derivation.derivation import Derivation, RuleOp, Step, StepName, en
 from symattn.derivation.mechanisms import Mechanism, Settings, mechanism, mechanisms
 from symattn.derivation.mechanisms.backward import backward, gradient, seeded
 from symattn.derivation.misconceptions import WrongDerivation, replayed
-from symattn.derivation.ops.gradient import ActivationGradient
+from symattn.derivation.ops import ActivationGradient
 from symattn.derivation.ops.jacobian import Slope
 from symattn.derivation.ops.scores import FeatureMap
 from symattn.derivation.symbolic import in_symbols, in_sympy, substituted

@@ -16,8 +16,8 @@ from autograd import Autograd
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
 from symattn.derivation.mechanisms.backward import SECTION, backward
-from symattn.derivation.ops import MatMul, Transpose
-from symattn.derivation.ops.gradient import SoftmaxGradient, SoftmaxJacobian
+from symattn.derivation.ops import MatMul, RotateBack, SoftmaxGradient, SoftmaxJacobian, Transpose
+from symattn.derivation.ops.position import Direction
 from symattn.errors import InputError
 from symattn.exact import Matrix, Outline, decide, matrix, to_sympy
 from symattn.exact.approximate import approximate
@@ -219,7 +219,7 @@ def test_through_a_whole_encoder_block(seed: int) -> None:
         "epsilon": rng.choice([Fraction(1, 100), Fraction(1, 10)]),
         "function": rng.choice(["relu", "gelu", "silu", "tanh"]),
     }
-    norms = {f"{name}{i}": width for name in ("gamma", "beta") for i in (1, 2) if settings["norm"] != "none"}
+    norms = {f"{name}_{i}": width for name in ("gamma", "beta") for i in (1, 2) if settings["norm"] != "none"}
     given: Given = {
         "X": real(rng, n, width),
         "W_Q": real(rng, width, h * d_k),
@@ -416,6 +416,16 @@ def test_what_cannot_be_gone_back_through_is_said() -> None:
         exactly("attention_gradient", given, weights="hardmax")
     with pytest.raises(InputError, match="'Round to 1 decimal place' is not known"):
         exactly("attention_gradient", given, rounding={"places": 1})
+
+
+def test_a_rotation_back_is_gone_back_through_by_the_rotation() -> None:
+    """∂⟨G, X Rᵀ⟩/∂X = G R: 3/5 and 4/5 turn (x, y) back to (3x/5 + 4y/5, 3y/5 − 4x/5)."""
+    back = RotateBack((Direction(Fraction(3, 5), Fraction(4, 5)),), (1,))
+    d = Derivation({"X": matrix([[1, 2]]), "dY": matrix([[5, 10]])}).then("Y", back, "X")
+    d = backward(d, "Y")
+    matrix_of_rotation = np.array([[0.6, -0.8], [0.8, 0.6]])  # x ↦ x M
+    assert np.allclose(floats(d, "Y"), np.array([[1, 2]]) @ matrix_of_rotation)
+    assert np.allclose(floats(d, "dX"), np.array([[5, 10]]) @ matrix_of_rotation.T)
 
 
 def test_a_gradient_of_another_shape_is_refused() -> None:

@@ -11,9 +11,9 @@ from symattn.api import derive
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.mechanisms.base import mask_keep, mask_kind, mask_op
 from symattn.derivation.ops import Bias, Mask
+from symattn.derivation.ops.attention import HIDDEN
 from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY
-from symattn.teaching.explanation.steps import MASKS, mask_words
 
 SIZES = [(1, 1), (1, 4), (2, 2), (2, 3), (3, 2), (3, 3), (4, 4)]
 NAMED = [
@@ -102,12 +102,11 @@ def test_what_is_no_mask_is_named(mask, said):
 
 def test_every_kind_has_a_sentence_of_its_own_and_unequal_lengths_are_told():
     for mask in NAMED:
-        words = mask_words(mask_op(Settings(mask=mask), 3, 3))
-        assert MASKS["custom"] not in words
+        words = mask_op(Settings(mask=mask), 3, 3).hides
+        assert HIDDEN["custom"] not in words
         assert words.count("weights are 0") == len(mask.split("+"))
     square, wide, left = (
-        mask_words(mask_op(Settings(mask=mask), n, 3))
-        for mask, n in (("causal", 3), ("causal", 2), ("causal:top-left", 2))
+        mask_op(Settings(mask=mask), n, 3).hides for mask, n in (("causal", 3), ("causal", 2), ("causal:top-left", 2))
     )
     assert len({square, wide, left}) == 3
     assert mask_kind("causal+[[1, 0]]") == "causal+custom"

@@ -111,7 +111,7 @@ def test_decoder_block_agrees_with_torch(seed: int) -> None:
     load_linear(layer.linear1, givens["W_1"], givens["b_1"])
     load_linear(layer.linear2, givens["W_2"], givens["b_2"])
     for i in (1, 2, 3):
-        load_norm(getattr(layer, f"norm{i}"), givens[f"gamma{i}"], givens[f"beta{i}"])
+        load_norm(getattr(layer, f"norm{i}"), givens[f"gamma_{i}"], givens[f"beta_{i}"])
     x, memory = (torch.tensor(floats(givens[name]))[None] for name in "XE")
     hidden = torch.triu(torch.ones(n, n, dtype=torch.bool), 1)
     with torch.no_grad():
@@ -144,7 +144,7 @@ def test_encoder_agrees_with_torch(seed: int) -> None:
         load_linear(layer.linear1, givens[f"W_1{at}"], givens[f"b_1{at}"])
         load_linear(layer.linear2, givens[f"W_2{at}"], givens[f"b_2{at}"])
         for i in (1, 2):
-            load_norm(getattr(layer, f"norm{i}"), givens[f"gamma{i}{at}"], givens[f"beta{i}{at}"])
+            load_norm(getattr(layer, f"norm{i}"), givens[f"gamma_{i}{at}"], givens[f"beta_{i}{at}"])
     if norm is not None:
         load_norm(stack.norm, givens["gamma"], givens["beta"])
     with torch.no_grad():

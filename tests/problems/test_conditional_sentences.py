@@ -22,8 +22,18 @@ from oracles import floats, plain
 
 from symattn.derivation.derivation import Step, StepName
 from symattn.derivation.mechanisms import Settings, mechanism, mechanisms
-from symattn.derivation.ops import Activation, Hadamard, Mask, MatMul, Part, Round, Scale, Softmax, SumOver
-from symattn.derivation.ops.gradient import ActivationGradient
+from symattn.derivation.ops import (
+    Activation,
+    ActivationGradient,
+    Hadamard,
+    Mask,
+    MatMul,
+    Part,
+    Round,
+    Scale,
+    Softmax,
+    SumOver,
+)
 from symattn.derivation.ops.jacobian import InfinityNorm, Slope
 from symattn.derivation.ops.loss import CrossEntropy
 from symattn.derivation.ops.normalisation import Mean, Rescale, Standardise, Variance

@@ -11,7 +11,7 @@ import pytest
 
 from symattn.api import check, worksheet
 from symattn.derivation.misconceptions import misconception
-from symattn.derivation.ops.gradient import (
+from symattn.derivation.ops import (
     ActivationGradient,
     CrossEntropyGradient,
     NormGradient,

@@ -5,7 +5,7 @@ heads share them.  K_past and V_past are keys and values of earlier tokens, kept
 ones in K_cache and V_cache (Shazeer 2019, section 2.4).
 
 B, if it is given, is added to the scaled scores: a bias for every query and key, such as one that depends on their
-distance alone (Raffel et al. 2020, section 2.1).
+distance alone (Raffel et al. 2020, section 2.1).  With past keys it has a column for each of them, before the others.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from symattn.errors import InputError
 from symattn.exact import Size
 
 GIVENS = {"Q": ("n", "h*d_k"), "K": ("m", "g*d_k"), "V": ("m", "g*d_v")}
-OPTIONAL = {"B": ("n", "m"), "K_past": ("m_past", "g*d_k"), "V_past": ("m_past", "g*d_v")}
+OPTIONAL = {"K_past": ("m_past", "g*d_k"), "V_past": ("m_past", "g*d_v"), "B": ("n", "m_past+m")}
 
 
 def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Derivation:
@@ -44,8 +44,6 @@ def _with_past(d: Derivation, sizes: Mapping[str, Size]) -> tuple[Derivation, st
     """K_cache and V_cache: what is kept from before, then the new keys and values."""
     if missing := [name for name in ("K_past", "V_past") if name not in d.givens]:
         raise InputError(f"{missing[0]} is missing: keys and values of earlier tokens are kept together.")
-    if "B" in d.givens:
-        raise InputError("B is no bias for past keys; one that counts distances is bias = 'alibi'.")
     for role in "KV":
         d = d.then(f"{role}_cache", Append(), f"{role}_past", role)  # (m_past + m) × d
     return d, "K_cache", "V_cache", {**sizes, "m": d.last.result.shape[0]}

@@ -1,73 +1,27 @@
 """Backpropagation: the gradients of a loss, worked out by steps that follow those of the forward pass.
 
 Reverse-mode differentiation of a derivation (Goodfellow et al. 2016, section 6.5): every forward step hands the
-gradient of its result on to its operands, by the rule of its operation in `pull`; where a matrix is used several times,
+gradient of its result on to its operands, by the `pull` of its operation; where a matrix is used several times,
 what comes from each use is added up.  `dZ` is the gradient of the loss with respect to `Z`, of the same shape.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import reduce, singledispatch
+from functools import reduce
 from operator import add
-from typing import Literal
 
-from symattn.derivation.derivation import Derivation, Op, Operand, Shape, Step, StepName, Taken, symbols
+from symattn.derivation.derivation import Derivation, Lines, Op, Operand, Pull, Step, StepName, Taken, Use, symbols
 from symattn.derivation.mechanisms.base import Settings, mask_keep
-from symattn.derivation.ops import (
-    Accumulate,
-    Activation,
-    Add,
-    Divide,
-    Exponential,
-    Exponentials,
-    Hadamard,
-    Mask,
-    MatMul,
-    Mean,
-    MeanSquare,
-    Multiple,
-    Opposite,
-    Over,
-    Part,
-    Rescale,
-    Rotate,
-    RotateBack,
-    Scale,
-    Softmax,
-    SquareRoot,
-    Stack,
-    Standardise,
-    Subtract,
-    SumOver,
-    Transpose,
-    Variance,
-)
-from symattn.derivation.ops.arithmetic import DivisorGradient
-from symattn.derivation.ops.gradient import (
-    SLOPES,
-    ActivationGradient,
-    Copy,
-    Interleave,
-    NormGradient,
-    Padded,
-    ProductSum,
-    PutTogether,
-    SoftCapGradient,
-    SoftmaxGradient,
-    Spread,
-    SpreadEvenly,
-    Total,
-)
-from symattn.derivation.ops.scores import Bias, SoftCap
+from symattn.derivation.ops import Mask
+from symattn.derivation.ops.gradient import Copy, Interleave, Padded, PutTogether, Total
+from symattn.derivation.ops.scores import Bias
 from symattn.errors import InputError, offered
-from symattn.exact import AnyMatrix, Matrix, Outline, Value, decide, decimal_text, has_symbols, logarithm
+from symattn.exact import AnyMatrix, Matrix, Outline, decide, decimal_text, has_symbols
 from symattn.foundation.languages import message
-
-Along = Literal["rows", "columns"]
 
 
 def backward(d: Derivation, of: str, wrt: Sequence[str] = ()) -> Derivation:
@@ -77,8 +31,8 @@ def backward(d: Derivation, of: str, wrt: Sequence[str] = ()) -> Derivation:
     operation through which no gradient goes, or whose gradient is not known.
     """
     if d.value(of).shape != d.value(gradient(of)).shape:
-        (rows, columns), (other, others) = d.value(of).shape, d.value(gradient(of)).shape
-        raise InputError(f"{gradient(of)} is {other}×{others}; like {of} it must be {rows}×{columns}.")
+        (rows, columns), (given_rows, given_columns) = d.value(of).shape, d.value(gradient(of)).shape
+        raise InputError(f"{gradient(of)} is {given_rows}×{given_columns}; like {of} it must be {rows}×{columns}.")
     return _Pass(d, of, wrt).run()
 
 
@@ -106,268 +60,20 @@ SECTION = message("gradients")
 """Under what the steps of the way back stand."""
 
 
-# ------------------------------------------------------------------------------------------------ the rules
-
-
-@dataclass(frozen=True, slots=True)
-class Pull:
-    """What one operand of a step gets: an operation on what is known, or with no operation a matrix as it stands.
-
-    `after` are operations on its result, each a step of its own.  `part` are the columns or rows of the operand that it
-    belongs to, none for all of it.
-    """
-
-    operands: tuple[Operand, ...]
-    op: Op | None = None
-    after: tuple[Op, ...] = ()
-    part: Part | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """A forward step, the gradient g of its result, and the number k of the operand that is asked about."""
-
-    d: Derivation
-    step: Step
-    g: Operand
-    k: int
-
-    @property
-    def operand(self) -> Operand:
-        return self.step.operands[self.k]
-
-    @property
-    def others(self) -> tuple[Operand, ...]:
-        return (*self.step.operands[: self.k], *self.step.operands[self.k + 1 :])
-
-    @property
-    def result(self) -> Operand:
-        return Operand(self.step.name)
-
-    @property
-    def shapes(self) -> tuple[Shape, ...]:
-        return tuple(operand.of(self.d.value(operand.name)).shape for operand in self.step.operands)
-
-
-@singledispatch
-def pull(op: Op, use: Use) -> Pull:
-    """The gradient with respect to an operand, as it is used there."""
-    raise InputError(f"Step {use.step.name!r}: how a gradient goes back through {op.title!r} is not known.")
-
-
-@pull.register
-def _(op: MatMul, use: Use) -> Pull:
-    a, b = use.step.operands
-    return Pull((use.g, flipped(b)), MatMul()) if use.k == 0 else Pull((flipped(a), use.g), MatMul())
-
-
-@pull.register(Add)
-def _(op: Add, use: Use) -> Pull:
-    return _chain((use.g,), *_sums(use))
-
-
-@pull.register
-def _(op: Subtract, use: Use) -> Pull:
-    return _chain((use.g,), *([Opposite()] if use.k else []), *_sums(use))
-
-
-@pull.register
-def _(op: Hadamard, use: Use) -> Pull:
-    sums, (other,) = _sums(use), use.others
-    return _chain((use.g, other), ProductSum(sums[0].over) if sums else Hadamard(), *sums[1:])
-
-
-@pull.register(Divide)
-@pull.register(Over)
-def _(op: Divide | Over, use: Use) -> Pull:
-    divisor = use.step.operands[1]
-    if use.k == 0:
-        return _chain((use.g, divisor), op if isinstance(op, Over) else Divide(), *_sums(use))
-    return _chain((use.g, use.result, divisor), DivisorGradient(), *_sums(use))
-
-
-@pull.register
-def _(op: Opposite, use: Use) -> Pull:
-    return Pull((use.g,), op)
-
-
-@pull.register
-def _(op: Exponential, use: Use) -> Pull:
-    return _chain((use.g, use.result), Hadamard(), *_rate(op.base))
-
-
-@pull.register
-def _(op: Exponentials, use: Use) -> Pull:
-    """b^(x − m): to the exponents as they are, to what is taken from them with the other sign, and added up."""
-    if use.k == 0:
-        return _chain((use.g, use.result), Hadamard(), *_rate(op.base))
-    return _chain((use.g, use.result), ProductSum(_ACROSS[op.along]), *_rate(op.base), Opposite())
-
-
-@pull.register
-def _(op: Accumulate, use: Use) -> Pull:
-    factors, old, _ = use.step.operands
-    pulls = (
-        Pull((use.g, old), ProductSum(_ACROSS[op.along])),
-        Pull((use.g, factors), Hadamard()),
-        Pull((use.g,)),
-    )
-    return pulls[use.k]
-
-
-@pull.register
-def _(op: SquareRoot, use: Use) -> Pull:
-    return Pull((use.g, use.result), Divide(), (Multiple(Fraction(1, 2)),))
-
-
-@pull.register
-def _(op: Transpose, use: Use) -> Pull:
-    return Pull((flipped(use.g),))
-
-
-@pull.register
-def _(op: Copy, use: Use) -> Pull:
-    return Pull((use.g,))
-
-
-@pull.register(Scale)
-@pull.register(Multiple)
-def _(op: Scale | Multiple, use: Use) -> Pull:
-    return Pull((use.g,), op)
-
-
-@pull.register(SumOver)
-@pull.register(Mean)
-def _(op: SumOver | Mean, use: Use) -> Pull:
-    """Every term gets the gradient of its sum, or its share in that of its mean."""
-    count = use.shapes[0][0 if op.over == "rows" else 1]
-    return Pull((use.g,), (SpreadEvenly if isinstance(op, Mean) else Spread)(count, op.over))
-
-
-@pull.register(Mask)
-@pull.register(Bias)
-def _(op: Mask | Bias, use: Use) -> Pull:
-    """A number is added.  To −∞ no gradient goes, and the softmax after it has none for it: its weight is 0."""
-    return Pull((use.g,))
-
-
-@pull.register
-def _(op: SoftCap, use: Use) -> Pull:
-    return Pull((use.g, use.result), SoftCapGradient(op.cap))
-
-
-@pull.register
-def _(op: Softmax, use: Use) -> Pull:
-    return Pull((use.result, use.g), SoftmaxGradient(op.along, op.base))
-
-
-@pull.register
-def _(op: Activation, use: Use) -> Pull:
-    if op.name == "identity":
-        return Pull((use.g,))
-    name = op.name.lower()
-    known_by_result = name in SLOPES and SLOPES[name].of_result
-    return Pull((use.g, use.result if known_by_result else use.operand), ActivationGradient(name))
-
-
-@pull.register
-def _(op: Rotate, use: Use) -> Pull:
-    """By the transpose of the rotation, which is its inverse."""
-    return Pull((use.g,), RotateBack(op.angles, op.positions, op.layout, op.tokens))
-
-
-@pull.register
-def _(op: Part, use: Use) -> Pull:
-    return Pull((use.g,), part=op)
-
-
-@pull.register
-def _(op: Stack, use: Use) -> Pull:
-    """The rows (or columns) of the gradient that are those of the operand."""
-    sizes = [shape[0 if op.along == "rows" else 1] for shape in use.shapes]
-    numbers = [size for size in sizes if isinstance(size, int)]
-    if len(numbers) < len(sizes):
-        raise InputError(f"Step {use.step.name!r}: to be taken apart again, its parts must have sizes in numbers.")
-    start, count = sum(numbers[: use.k]), numbers[use.k]
-    if op.along == "rows" and count == 1 and use.g == Operand(use.g.name):
-        return Pull((replace(use.g, row=start),))
-    return Pull((use.g,), Part(start, count, of=op.along))
-
-
-@pull.register
-def _(op: Standardise, use: Use) -> Pull:
-    """All at once, through the mean and the variance too, whose steps get no gradient of their own."""
-    source, mean, variance = use.step.operands
-    spread = _own(use, variance, Variance, source, mean)
-    assert isinstance(spread, Variance)
-    _own(use, mean, Mean, source)
-    return Pull((use.g, use.result, variance), NormGradient(spread.of, op.epsilon, spread.over))
-
-
-@pull.register
-def _(op: Rescale, use: Use) -> Pull:
-    source, squares = use.step.operands
-    spread = _own(use, squares, MeanSquare, source)
-    assert isinstance(spread, MeanSquare)
-    return Pull((use.g, use.result, squares), NormGradient("rms", op.epsilon, spread.over))
-
-
-def _own(use: Use, statistic: Operand, kind: type[Op], *of: Operand) -> Op:
-    """The operation that gives a norm its mean, variance or mean square, which must be that of what is normed."""
-    found = next((step for step in use.d if step.name == statistic.name), None)
-    if found is None or not isinstance(found.op, kind) or found.operands != of or statistic != Operand(statistic.name):
-        wanted = f"the {_STATISTICS[kind]} of {' with '.join(map(str, of))}"
-        raise InputError(f"Step {use.step.name!r} is gone back through only where {statistic} is {wanted}.")
-    return found.op
-
-
-_STATISTICS: Mapping[type[Op], str] = {Mean: "mean", Variance: "variance", MeanSquare: "mean square"}
-
-
-def flows(op: Op, k: int) -> bool:
-    """Whether operand k gets a gradient of its own: the statistics of a norm do not, for what they are made of does."""
-    return k == 0 or not isinstance(op, Standardise | Rescale)
-
-
-def _chain(operands: tuple[Operand, ...], *ops: Op) -> Pull:
-    """One operation after the other, or none."""
-    return Pull(operands, ops[0], ops[1:]) if ops else Pull(operands)
-
-
-def _sums(use: Use) -> tuple[SumOver, ...]:
-    """What adds up where an operand was stretched: one row for all rows, one column for all columns, or a number for
-    all entries."""
-    own, other = use.shapes[use.k], use.shapes[1 - use.k]
-    ways: tuple[Along, Along] = ("rows", "columns")
-    return tuple(SumOver(over) for over, size, full in zip(ways, own, other, strict=True) if size == 1 != full)
-
-
-def _rate(base: Value | Literal["e"]) -> tuple[Op, ...]:
-    """The factor ln b of the derivative of b^x."""
-    return () if base == "e" else (Multiple(logarithm(base)),)
-
-
-_ACROSS: Mapping[Along, Along] = {"rows": "columns", "columns": "rows"}
-
-
-def flipped(operand: Operand) -> Operand:
-    return replace(operand, transposed=not operand.transposed)
-
-
 def _of_matrix(pulled: Pull, operand: Operand) -> Pull:
     """What an operand gets, as a gradient of the matrix of which it is the transpose, a row or a column."""
     op, after, part, operands = pulled.op, pulled.after, pulled.part, pulled.operands
     if operand.transposed:
-        operands = tuple(map(flipped, operands))
+        operands = tuple(o.flipped for o in operands)
         if op is not None:
             op, operands = op.turn(), operands[::-1] if op.reverses else operands
             after = tuple(one.turn() for one in after)
         if part is not None:
-            part = replace(part, of="rows" if part.of == "columns" else "columns")
+            part = part.turn()
     if operand.row is not None:
-        part = Part(operand.row, 1, of="rows")
+        part = Lines(operand.row, 1, of="rows")
     if operand.column is not None:
-        part = Part(operand.column, 1, of="columns")
+        part = Lines(operand.column, 1, of="columns")
     return Pull(operands, op, after, part)
 
 
@@ -429,14 +135,14 @@ class _Pass:
     def _hand_on(self, step: Step) -> list[str]:
         """What a step's operands get, the least far on first; those that have all of their gradient then."""
         complete = []
-        ks = [k for k, o in enumerate(step.operands) if flows(step.op, k) and o.name in self.leading]
+        ks = [k for k, o in enumerate(step.operands) if step.op.flows(k) and o.name in self.leading]
 
         def nearness(k: int) -> tuple[int, int]:
             return self.depth[step.operands[k].name], self.uses[step.operands[k].name]
 
         for k in sorted(ks, key=nearness):  # weights before the inputs that they share
             operand = step.operands[k]
-            pulled = _of_matrix(pull(step.op, Use(self.d, step, self.gradients[step.name], k)), operand)
+            pulled = _of_matrix(step.op.pull(Use(self.d, step, self.gradients[step.name], k)), operand)
             alone = self.awaited[operand.name] == 1 and operand.name not in self.got
             if pulled.op is not None:
                 whole = alone and pulled.part is None
@@ -452,8 +158,8 @@ class _Pass:
             self.got.setdefault(operand.name, []).append(pulled)
             self.awaited[operand.name] -= 1
             if not self.awaited[operand.name]:
-                own = self.steps.get(operand.name, step)
-                self._settle(operand.name, own.section)
+                forward = self.steps.get(operand.name, step)
+                self._settle(operand.name, forward.section)
                 complete.append(operand.name)
         return complete
 
@@ -539,24 +245,24 @@ class _Pass:
 
 def _total(name: str, operands: Sequence[Operand]) -> str:
     """What the sum of a matrix's gradients is called: with a row of dH in it, which is dh_2, that of H.2 is a total."""
-    called = StepName.of(name)
-    own = gradient(called.stem) + called.scope
-    if called.token is not None and any(operand.name == own for operand in operands):
-        return f"{gradient(called.stem)}_total{called.scope}.{called.token}"
+    name_parts = StepName.of(name)
+    whole = gradient(name_parts.stem) + name_parts.scope
+    if name_parts.token is not None and any(operand.name == whole for operand in operands):
+        return f"{gradient(name_parts.stem)}_total{name_parts.scope}.{name_parts.token}"
     return gradient(name)
 
 
 def _flowing(step: Step) -> list[Operand]:
-    return [operand for k, operand in enumerate(step.operands) if flows(step.op, k)]
+    return [operand for k, operand in enumerate(step.operands) if step.op.flows(k)]
 
 
 def _reached(d: Derivation, of: str) -> frozenset[str]:
     """The matrices on which `of` depends."""
-    found = {of}
+    reached = {of}
     for step in reversed(d.steps):
-        if step.name in found:
-            found.update(operand.name for operand in _flowing(step))
-    return frozenset(found)
+        if step.name in reached:
+            reached.update(operand.name for operand in _flowing(step))
+    return frozenset(reached)
 
 
 # ------------------------------------------------------------------------------------------------ weights given
@@ -658,4 +364,4 @@ def _check_weights(name: str, weights: AnyMatrix, settings: Settings) -> None:
             raise InputError(f"Row {i} of {name} has a weight other than 0 where the mask hides a key.")
 
 
-__all__ = ["Pull", "Use", "backward", "from_weights", "gradient", "is_gradient", "pull", "seeded", "with_given"]
+__all__ = ["backward", "from_weights", "gradient", "is_gradient", "seeded", "with_given"]

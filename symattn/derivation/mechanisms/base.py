@@ -14,7 +14,17 @@ from operator import add
 from typing import Annotated, Literal, TypeAlias
 
 from symattn.derivation.algebra import size_in_sympy
-from symattn.derivation.derivation import Derivation, Op, Operand, Step, column_of, row_of, symbols, transposed
+from symattn.derivation.derivation import (
+    Derivation,
+    Op,
+    Operand,
+    Step,
+    column_of,
+    own_name,
+    row_of,
+    symbols,
+    transposed,
+)
 from symattn.derivation.ops import Activation, Add, Hadamard, Mask, MatMul, Round, Scale, Softmax, Stack, SumOver
 from symattn.derivation.ops.attention import Keep, MaskStyle, blocks, both, causal, padding, past, prefix, window
 from symattn.derivation.ops.entrywise import RoundingMethod
@@ -178,7 +188,8 @@ class Mechanism:
     """One kind of computation: what it starts from and how it goes on.
 
     `givens` maps each given to its shape in letters (`X` is n × d_model), tokens as rows; a letter may have a factor h
-    or g, the heads and the key and value heads (`W_Q` is d_model × h*d_k).  A name with {head} or {block} in it stands
+    or g, the heads and the key and value heads (`W_Q` is d_model × h*d_k).  A size may be the sum of those of matrices
+    before it, as far as they are given (`B` is n × m_past+m).  A name with {head} or {block} in it stands
     for one given in every head or block: `A_{head}` for A_1, A_2, …  `optional` givens may be left out; those that are
     `usual` come all the same in letters and in random numbers.  `derive` gets givens whose shapes have been checked;
     with `turns` it is written for tokens as rows alone, and is turned for columns.  `uses` are the settings it has
@@ -239,8 +250,8 @@ class Mechanism:
     def letters(self) -> tuple[str, ...]:
         """The sizes that its givens have: n, d_model, d_k, …"""
         shapes = [*self.givens.values(), *(self.optional[name] for name in self.usual)]
-        found = (_factored(s)[1] for shape in shapes for s in shape if not s.isdigit())
-        return tuple(dict.fromkeys(found))
+        size_letters = (_factored(s)[1] for shape in shapes for s in shape if not s.isdigit())
+        return tuple(dict.fromkeys(size_letters))
 
     def run(self, givens: Mapping[str, object], settings: Settings, *, staged: bool = False) -> Derivation:
         """Check the givens and work everything out.
@@ -285,7 +296,11 @@ class Mechanism:
                 continue
             shape = givens[name].shape
             for spec, whole, axis in zip(letters, shape, ("rows", "columns"), strict=True):
-                factor, letter = _factored(spec)
+                terms = [letter for letter in spec.split("+") if letter in sizes]
+                if len(terms) > 1:
+                    _check_total(name, shape, axis, {letter: sizes[letter] for letter in terms})
+                    continue
+                factor, letter = _factored(terms[0] if "+" in spec else spec)
                 size = _shared(name, whole, factor, axis, settings)
                 if letter.isdigit():
                     if size != int(letter):
@@ -302,11 +317,11 @@ class Mechanism:
     def given_shapes(self, sizes: Mapping[str, Size], settings: Settings) -> dict[str, tuple[Size, Size]]:
         """The shapes of the expected givens in numbers, as far as the sizes are numbers."""
         known, shapes = _head_counts(settings), self.shapes(settings)
-        found: dict[str, tuple[Size, Size]] = {}
+        by_name: dict[str, tuple[Size, Size]] = {}
         for name in self.expected(settings):
             rows, columns = (_whole(spec, sizes, known) for spec in shapes[name])
-            found[name] = (rows, columns)
-        return found
+            by_name[name] = (rows, columns)
+        return by_name
 
     def symbolic(self, sizes: Mapping[str, Size], settings: Settings) -> dict[str, AnyMatrix]:
         """Givens named entry by entry (x_11, x_12, …); shapes alone where a size is a letter or above 8."""
@@ -334,24 +349,15 @@ def in_rows(
     return _letters_in_place(derivation) if d.staged else derivation
 
 
-def own_name(name: str) -> str:
-    """A given as it is called here: γ and β of the first norm may be written as W_1 and b_1 are.
-
-    >>> own_name("gamma_1"), own_name("beta_2^self"), own_name("b_1")
-    ('gamma1', 'beta2^self', 'b_1')
-    """
-    return re.sub(r"^(gamma|beta)_(?=\d)", r"\1", name)
-
-
 def numbered(named: Mapping[str, tuple[str, str]], settings: Settings) -> dict[str, tuple[str, str]]:
     """Names with {head} or {block} in them once for each: A_1, A_2; W_Q^1, W_Q^2."""
     counts = {"{head}": settings.heads, "{block}": settings.blocks}
-    found: dict[str, tuple[str, str]] = {}
+    by_name: dict[str, tuple[str, str]] = {}
     for name, shape in named.items():
         mark = next((mark for mark in counts if mark in name), "")
         numbers = range(1, counts[mark] + 1) if mark else (0,)
-        found |= {name.replace(mark, str(number)) if mark else name: shape for number in numbers}
-    return found
+        by_name |= {name.replace(mark, str(number)) if mark else name: shape for number in numbers}
+    return by_name
 
 
 def _letters_in_place(d: Derivation) -> Derivation:
@@ -399,6 +405,16 @@ def _shared(name: str, size: Size, factor: str, axis: str, settings: Settings) -
     if size % heads:
         raise ShapeError(f"{name} has {size} {axis}, which {heads} heads cannot share evenly.")
     return size // heads
+
+
+def _check_total(name: str, shape: tuple[Size, Size], axis: str, terms: Mapping[str, Size]) -> None:
+    """`ShapeError` where a size is not the sum of others, as far as all are numbers."""
+    size, numbers = shape[axis == "columns"], [n for n in terms.values() if isinstance(n, int)]
+    if isinstance(size, int) and len(numbers) == len(terms) and size != sum(numbers):
+        sums = " + ".join(terms), " + ".join(map(str, numbers))
+        raise ShapeError(
+            f"{name} is {shape[0]}×{shape[1]}; {sum(numbers)} {axis} were expected: {sums[0]} = {sums[1]}."
+        )
 
 
 def _whole(spec: str, sizes: Mapping[str, Size], heads: Mapping[str, int]) -> Size:

@@ -17,7 +17,7 @@ from symattn.derivation.mechanisms.backward import SECTION, backward, gradient, 
 from symattn.derivation.mechanisms.base import Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import entries, number
 from symattn.derivation.mechanisms.drawing_gradients import first, full, one_hot, rounded
-from symattn.derivation.ops.gradient import CrossEntropyGradient
+from symattn.derivation.ops import CrossEntropyGradient
 from symattn.errors import InputError
 from symattn.exact import AnyMatrix, Matrix, Size, has_symbols
 

@@ -40,10 +40,10 @@ from symattn.derivation.ops import (
     Scale,
     Sinusoids,
     Softmax,
+    SoftmaxGradient,
     ToFloat,
 )
 from symattn.derivation.ops.attention import MaskStyle
-from symattn.derivation.ops.gradient import SoftmaxGradient
 from symattn.derivation.ops.jacobian import Slope
 from symattn.derivation.ops.normalisation import Rescale, Standardise
 from symattn.derivation.ops.online import Exponentials
@@ -402,22 +402,22 @@ def _op(op: str, step: Mapping[str, object], before: Before) -> Op:
 
 def _parameters(op: str) -> Sequence[str]:
     """What a step says beside its name, op and operands: what is listed above, else the fields of the operation."""
-    return keys(TOLD[op][0]) if op in TOLD else [own.name for own in fields(OPS[op])]  # type: ignore[arg-type]
+    return keys(TOLD[op][0]) if op in TOLD else [parameter.name for parameter in fields(OPS[op])]  # type: ignore[arg-type]
 
 
 def _by_fields(op: str, stated: Mapping[str, object], place: Place) -> Op:
     """An operation from its fields: one of a few words, a text, a whole number, or any number."""
     kind = OPS[op]
-    said: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     try:
         hints = get_type_hints(kind)
     except NameError:  # a type that is imported for type checkers alone, such as a SymPy expression
         hints = {}
-    for own in fields(kind):  # type: ignore[arg-type]
-        hint = hints.get(own.name, str if isinstance(own.default, str) else None)
+    for parameter in fields(kind):  # type: ignore[arg-type]
+        hint = hints.get(parameter.name, str if isinstance(parameter.default, str) else None)
         known = Count if hint is int else hint if hint is str or get_origin(hint) is Literal else Number
-        if own.name in stated:
-            said[own.name] = read_data(known, stated[own.name], place.at(own.name))
-        elif own.default is MISSING and own.default_factory is MISSING:
-            raise place.lacks(own.name, kind_of(known).expected)
-    return kind(**said)
+        if parameter.name in stated:
+            arguments[parameter.name] = read_data(known, stated[parameter.name], place.at(parameter.name))
+        elif parameter.default is MISSING and parameter.default_factory is MISSING:
+            raise place.lacks(parameter.name, kind_of(known).expected)
+    return kind(**arguments)

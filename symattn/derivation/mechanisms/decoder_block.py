@@ -119,7 +119,7 @@ _ATTENTION = {
 }
 _OUTPUT = output_and_biases("d_model")
 _FROM_ENCODER = {"W_K": ("d_source", "g*d_k"), "W_V": ("d_source", "g*d_v")}
-_NORMS = {f"{letter}{i}": ("1", "d_model") for i in (1, 2, 3) for letter in ("gamma", "beta")}
+_NORMS = {f"{letter}_{i}": ("1", "d_model") for i in (1, 2, 3) for letter in ("gamma", "beta")}
 
 MECHANISM = Mechanism(
     name="decoder_block",

@@ -20,8 +20,8 @@ from typing import TypeVar
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.mechanisms.backward import backward, gradient
 from symattn.derivation.mechanisms.drawing import Rows, dull, is_small
+from symattn.derivation.ops import SoftmaxGradient
 from symattn.derivation.ops.attention import Keep
-from symattn.derivation.ops.gradient import SoftmaxGradient
 from symattn.errors import InputError
 from symattn.exact import AnyMatrix, Matrix, Rational, Value, is_symbolic
 from symattn.exact.approximate import approximate

@@ -16,7 +16,7 @@ from symattn.derivation.mechanisms.backward import backward
 from symattn.derivation.mechanisms.base import HEADS, NORM, Mechanism, Settings
 from symattn.derivation.mechanisms.drawing_gradients import first, upstream
 from symattn.derivation.mechanisms.feed_forward_gradient import complaint
-from symattn.derivation.ops.gradient import Copy
+from symattn.derivation.ops import Copy
 from symattn.errors import UndefinedError
 from symattn.exact import Matrix, Size
 

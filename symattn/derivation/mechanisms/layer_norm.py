@@ -27,13 +27,14 @@ T = TypeVar("T")
 def normalise(d: Derivation, name: str, source: str, settings: Settings, place: str = "") -> tuple[Derivation, str]:
     """The source normed as `settings.norm` says, and what the result is called: the source itself with no norm.
 
-    The norm N1 is worked out by the steps N1_mean, N1_var and N1, or N1_ms and N1.  With γ (gamma1) or β (beta1) among
-    the givens, what was N1 is N1_hat, then follow N1_gamma and N1, as far as they are needed.
+    The norm N1 is worked out by the steps N1_mean, N1_var and N1, or N1_ms and N1.  Where γ (gamma_1) or β (beta_1) is
+    given, what was N1 is N1_hat, then follow N1_gamma and N1, as far as they are needed.
     """
     if settings.norm == "none":
         return d, source
     at = f"^{place}" if place else ""
-    gamma, beta = (f"{letter}{name[1:]}{at}" for letter in ("gamma", "beta"))
+    number = f"_{name[1:]}" if name[1:] else ""
+    gamma, beta = (f"{letter}{number}{at}" for letter in ("gamma", "beta"))
     names = [f"{name}{at}"]
     if beta in d.givens:
         names.insert(0, f"{name}_gamma{at}" if gamma in d.givens else f"{name}_hat{at}")

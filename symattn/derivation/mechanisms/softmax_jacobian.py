@@ -12,8 +12,7 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms.base import Mechanism, Settings
 from symattn.derivation.mechanisms.drawing import number
 from symattn.derivation.mechanisms.drawing_gradients import DENOMINATORS, first, telling_row, upstream_row
-from symattn.derivation.ops import MatMul
-from symattn.derivation.ops.gradient import SoftmaxJacobian
+from symattn.derivation.ops import MatMul, SoftmaxJacobian
 from symattn.exact import Matrix, Size
 from symattn.foundation.dice import pick
 

@@ -10,7 +10,7 @@ from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions.base import MatrixwiseDerivation, Misconception, WrongDerivation
 from symattn.derivation.misconceptions.counting import COUNTING, Miscount
 from symattn.derivation.misconceptions.layout import whole
-from symattn.derivation.misconceptions.slips import SLIPS, Slip, Slipped, misread, slips
+from symattn.derivation.misconceptions.slips import SLIPS, PossibleSlips, Slip, Slipped, exchanges, misread, slips
 from symattn.errors import InputError, offered
 from symattn.foundation.additions import added, modules
 
@@ -50,9 +50,11 @@ __all__ = [
     "SLIPS",
     "Misconception",
     "Miscount",
+    "PossibleSlips",
     "Slip",
     "Slipped",
     "WrongDerivation",
+    "exchanges",
     "misconception",
     "misconceptions",
     "misread",

@@ -8,11 +8,15 @@ from dataclasses import replace
 from symattn.derivation.derivation import Derivation, Op, Step
 from symattn.derivation.mechanisms.backward import is_gradient
 from symattn.derivation.misconceptions.base import COPY, Change, Misconception, ReplacementOp, Rewritten, total
-from symattn.derivation.ops import Hadamard, MatMul, Rotate, RotateBack, Scale
-from symattn.derivation.ops.gradient import (
+from symattn.derivation.ops import (
     ActivationGradient,
     CrossEntropyGradient,
+    Hadamard,
+    MatMul,
     NormGradient,
+    Rotate,
+    RotateBack,
+    Scale,
     SoftmaxGradient,
     SoftmaxJacobian,
     Total,

@@ -1,36 +1,47 @@
-"""Slips: one wrong entry, as everybody makes them who believes nothing wrong (rules.md 2.2, arithmetic slips)."""
+"""Slips: one wrong entry, as everybody makes them who believes nothing wrong (rules.md 2.2, arithmetic slips).
+
+What goes wrong inside an entry comes from the rule of its operation (`varied`); what goes wrong with the finished
+number, its sign, its digits, its place, from the number.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import combinations, product
 from types import MappingProxyType
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions.base import followed
+from symattn.derivation.misconceptions.varied import Cause, Variant, Working, bracketed
 from symattn.derivation.ops import Add, MatMul, SumOver
-from symattn.errors import InputError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, exact
-from symattn.exact.values import RATIONAL, text
+from symattn.errors import InputError, UndecidedError
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, divide, exact, has_symbols, rounded
+from symattn.exact.approximate import approximate
 from symattn.foundation.languages import Message, message
 
 
 @dataclass(frozen=True, slots=True)
 class Slip:
-    """One kind of slip: `detect` says how the wrong entry e' lies to the right one e, `feedback` what to tell."""
+    """One kind of slip: `detect` says how the wrong entry e' lies to the right one e, `feedback` what to tell.
+
+    Only some are `planted` where a mistake is to be found.
+    """
 
     id: str
     name: str
     detect: str
     feedback: str
+    planted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Slipped:
     """A slip made at entry (i, j), from 0, of a step; `says` in a short sentence how.
 
-    `entries` are all entries that it spoils, this one among them: a copy error spoils a whole row or column.
+    `entries` are all entries that it spoils, this one among them: a copy error spoils a whole row or column.  Entries
+    that the same slip spoils have the same `cause`.
     """
 
     slip: Slip
@@ -40,6 +51,7 @@ class Slipped:
     value: Value
     says: str
     entries: Mapping[tuple[int, int], Value] = field(repr=False)
+    cause: Cause = None
 
     def on(self, d: Derivation) -> Derivation:
         """The derivation of someone who makes this slip: the step pinned, and what follows from it worked out."""
@@ -82,28 +94,100 @@ SLIPS: Mapping[str, Slip] = MappingProxyType(
             ),
             Slip("A13", "minus a negative", "(e − e')/2 is a product of two negative numbers", "a − (−b) is a + b."),
             Slip("A14", "given misread", "one changed given explains every step", "A given number was misread."),
+            Slip("A15", "decimal point", "e' is e times a power of ten", "Look at the decimal point.", False),
+            Slip(
+                "A16",
+                "part of the step left out",
+                "e' is e without one factor, divisor, root, square or exponential",
+                "Something in this step was left out.",
+                False,
+            ),
+            Slip("A17", "upside down", "e' is 1/e, or has a product for a quotient", "Look which goes below.", False),
+            Slip(
+                "A18",
+                "entries exchanged",
+                "two entries, rows or columns stand in each other's places",
+                "The numbers are right; their places are not.",
+                False,
+            ),
         )
     }
 )
 
 
 def slips(d: Derivation, step: str, i: int, j: int) -> Iterator[Slipped]:
-    """Every slip that changes entry (i, j) of a step, from 0, each value once for each kind, in the catalogue's order.
+    """The slips that may be planted at entry (i, j) of a step, from 0, each value once for each kind, in their order.
 
     A1 to A7, A11 and A13 need a matrix product; A12 a sum of rational numbers; A8 to A10 a whole number.  A misread
     given is no slip of a step: see `misread`.
     """
-    result = d.value(step)
-    if not isinstance(result, Matrix):
-        raise InputError(f"The entries of {step} have no values; slips need numbers.")
-    if not (0 <= i < result.shape[0] and 0 <= j < result.shape[1]):
-        raise InputError(f"{step} is {result.shape[0]}×{result.shape[1]}; it has no entry ({i + 1}, {j + 1}).")
+    result = _matrix(d, step, i, j)
     made: dict[str, list[Value]] = {}
-    for found in sorted(_slips(d, step, i, j, result), key=lambda s: list(SLIPS).index(s.slip.id)):
+    for found in sorted(_planted(d, step, i, j, result), key=lambda s: ORDER[s.slip.id]):
         known = made.setdefault(found.slip.id, [])
         if not any(_equal(found.value, other) for other in (result[i, j], *known)):
             known.append(found.value)
             yield found
+
+
+class PossibleSlips:
+    """Every slip that may have been made in a step, found from what was written.
+
+    `near` says of a float whether it may be what was written, `unit` what one more in its last decimal place means.
+    """
+
+    def __init__(self, d: Derivation, step: str) -> None:
+        self.name, self.result, self.working = step, _matrix(d, step, 0, 0), Working(d, step)
+
+    def at(self, i: int, j: int, near: Callable[[float], bool], unit: Fraction | None = None) -> Iterator[Slipped]:
+        """Those that lead near what was written at entry (i, j), from 0."""
+        for id, cause, value, says in self._made(i, j, near, unit):
+            if not _equal(value, self.result[i, j]):
+                entries = MappingProxyType({(i, j): value})
+                yield Slipped(SLIPS[id], self.name, i, j, value, says, entries, cause)
+
+    def changed(self, cause: Cause, i: int, j: int) -> Value | None:
+        """What the same slip makes of another entry; None where it changes nothing."""
+        right = self.result[i, j]
+        if right is NEGATIVE_INFINITY:
+            return None
+        value = next((value for _, own, value, _ in _finished(right) if own == cause), None)
+        if value is None:
+            entry = self.working[i, j]
+            value = _worked_out(entry.variants[cause]) if entry and cause in entry.variants else None
+        return None if value is None or _equal(value, right) else value
+
+    def _made(
+        self, i: int, j: int, near: Callable[[float], bool], unit: Fraction | None
+    ) -> Iterator[tuple[str, Cause, Value, str]]:
+        right = self.result[i, j]
+        if right is NEGATIVE_INFINITY:
+            return
+        finished = [*_finished(right), *((id, None, value, says) for id, value, says in _neighbours(self.result, i, j))]
+        if isinstance(right, int):
+            finished += [(id, None, value, says) for id, value, says in _of_digits(right)]
+        if unit is not None and unit.numerator == 1 and not has_symbols(right):
+            finished += [(id, None, value, says) for id, value, says in _of_decimals(right, unit)]
+        yield from (found for found in finished if has_symbols(found[2]) or near(approximate(found[2])))
+        for cause, variant in self.working.variants(i, j):
+            if (self.working.symbolic or near(variant.near)) and (value := _worked_out(variant)) is not None:
+                yield variant.id, cause, value, variant.says()
+
+
+def exchanges(rows: int, columns: int) -> Iterator[tuple[Mapping[tuple[int, int], tuple[int, int]], Message]]:
+    """Two entries of a line, two lines, or all rows and columns, in each other's places: what stands where, and how."""
+    cells = list(product(range(rows), range(columns)))
+    for (i, j), (k, m) in combinations(cells, 2):
+        if i == k or j == m or (i, j) == (m, k):
+            yield {(i, j): (k, m), (k, m): (i, j)}, message("two entries changed places")
+    for i, k in combinations(range(rows), 2):
+        row = {(a, j): (b, j) for a, b in ((i, k), (k, i)) for j in range(columns)}
+        yield row, message("rows {first} and {second} changed places", first=i + 1, second=k + 1)
+    for j, m in combinations(range(columns), 2):
+        column = {(i, a): (i, b) for a, b in ((j, m), (m, j)) for i in range(rows)}
+        yield column, message("columns {first} and {second} changed places", first=j + 1, second=m + 1)
+    if rows == columns:
+        yield {(i, j): (j, i) for i, j in cells}, message("rows and columns changed places")
 
 
 def misread(d: Derivation, given: str, i: int, j: int, value: object) -> Derivation:
@@ -121,7 +205,17 @@ def misread(d: Derivation, given: str, i: int, j: int, value: object) -> Derivat
 # ------------------------------------------------------------------------------------------ one kind after the other
 
 
-def _slips(d: Derivation, name: str, i: int, j: int, result: Matrix) -> Iterator[Slipped]:
+def _matrix(d: Derivation, step: str, i: int, j: int) -> Matrix:
+    """The value of a step that has an entry (i, j)."""
+    result = d.value(step)
+    if not isinstance(result, Matrix):
+        raise InputError(f"The entries of {step} have no values; slips need numbers.")
+    if not (0 <= i < result.shape[0] and 0 <= j < result.shape[1]):
+        raise InputError(f"{step} is {result.shape[0]}×{result.shape[1]}; it has no entry ({i + 1}, {j + 1}).")
+    return result
+
+
+def _planted(d: Derivation, name: str, i: int, j: int, result: Matrix) -> Iterator[Slipped]:
     right = result[i, j]
 
     def slipped(id: str, value: Value, says: str, others: Mapping[tuple[int, int], Value] | None = None) -> Slipped:
@@ -131,63 +225,54 @@ def _slips(d: Derivation, name: str, i: int, j: int, result: Matrix) -> Iterator
     step = next((step for step in d if step.name == name), None)
     operands = [o.of(d.value(o.name)) for o in step.operands] if step else []
     matrices = [m for m in operands if isinstance(m, Matrix)]
-    if any(x is NEGATIVE_INFINITY for m in (result, *matrices) for x in m):  # hidden scores: nothing is added up
-        matrices = []
-    if step and isinstance(step.op, MatMul) and len(matrices) == 2:
-        first, second = matrices
-        factors = list(zip(first.rows[i], (row[j] for row in second.rows), strict=True))
-        for id, value, says in _of_terms(right, factors):
-            yield slipped(id, value, says)
-        yield from (slipped("A6", x, says) for x, says in _neighbours(result, i, j))
-        for changed, says in _copies(first, second, result, i, j):
-            yield slipped("A7", changed[i, j], says, changed)
-        yield from (slipped("A12", x, says) for x, says in _mediant([a * b for a, b in factors]))
-    elif step and isinstance(step.op, Add) and matrices and all(m.shape == result.shape for m in matrices):
-        yield from (slipped("A12", x, says) for x, says in _mediant([m[i, j] for m in matrices]))
-    elif step and isinstance(step.op, SumOver) and matrices:
-        summed = matrices[0].T.rows[j] if step.op.over == "rows" else matrices[0].rows[i]
-        yield from (slipped("A12", x, says) for x, says in _mediant(list(summed)))
+    hidden = any(x is NEGATIVE_INFINITY for m in (result, *matrices) for x in m)  # nothing is added up
+    if step and matrices and isinstance(step.op, MatMul | Add | SumOver) and not hidden:
+        is_product = isinstance(step.op, MatMul)
+        if is_product:
+            yield slipped("A1", -right, message("the sign of the result was lost"))
+        for cause, variant in Working(d, name).variants(i, j):
+            copied = isinstance(cause, tuple) and cause[0] == "copied"
+            wanted = not copied and SLIPS[variant.id].planted and (is_product or variant.id == "A12")
+            if wanted and (value := _worked_out(variant)) is not None:
+                yield slipped(variant.id, value, variant.says())
+        if is_product:
+            yield from (slipped(id, x, says) for id, x, says in _neighbours(result, i, j))
+            first, second = matrices
+            for changed, says in _copies(first, second, result, i, j):
+                yield slipped("A7", changed[i, j], says, changed)
     if isinstance(right, int):
         for id, value, says in _of_digits(right):
             yield slipped(id, value, says)
 
 
-def _of_terms(right: Value, factors: list[tuple[Value, Value]]) -> Iterator[tuple[str, Value, str]]:
-    """What can go wrong with one product of a dot product, or with its sign."""
-    yield "A1", -right, message("the sign of the result was lost")
-    for a, b in factors:
-        term = a * b
-        product = f"{_text(a)}·{_text(b)}"
-
-        def taken(factors: str, product: str = product) -> Message:
-            return message("{product} was taken as {taken}", product=product, taken=factors)
-
-        if isinstance(a, RATIONAL) and isinstance(b, RATIONAL) and a < 0 and b < 0:
-            yield "A13", right - 2 * term, message("{product} was subtracted instead of added", product=product)
-        else:
-            yield "A1", right - 2 * term, message("the term {product} has the wrong sign", product=product)
-        yield "A2", right - term, message("the term {product} was dropped", product=product)
-        yield "A3", right + term, message("the term {product} was added twice", product=product)
-        if not (isinstance(a, RATIONAL) and isinstance(b, RATIONAL)):
-            continue
-        for wrong_a, wrong_b in ((a, b + 1), (a, b - 1), (a + 1, b), (a - 1, b)):
-            if a and b and isinstance(a if b == wrong_b else b, int):
-                yield "A4", right - term + wrong_a * wrong_b, taken(f"{_text(wrong_a)}·{_text(wrong_b)}")
-        yield "A5", right - term + a + b, taken(f"{_text(a)} + {_text(b)}")
-        if 0 in (a, b):
-            yield "A11", right + a + b, taken(_text(a + b))
-        elif 1 in (a, b):
-            yield "A11", right - term + 1, taken("1")
+def _worked_out(variant: Variant) -> Value | None:
+    """The exact value of a variant; None where it is not defined."""
+    try:
+        return variant.exact()
+    except (InputError, UndecidedError, ArithmeticError, TypeError):
+        return None
 
 
-def _neighbours(result: Matrix, i: int, j: int) -> Iterator[tuple[Value, str]]:
+def _finished(right: Value) -> Iterator[tuple[str, Cause, Value, str]]:
+    """What can happen to a number that was worked out rightly, in one entry or in all entries of a line."""
+    yield "A1", "sign", -right, message("the sign of the result was lost")
+    for power in (1, 2):
+        for by in (10**power, Fraction(1, 10**power)):
+            yield "A15", ("point", by), right * by, message("the decimal point stands in the wrong place")
+    if decide(right, 0).equal is False:
+        yield "A17", "turned", divide(1, right), message("the reciprocal was written")
+
+
+def _neighbours(result: Matrix, i: int, j: int) -> Iterator[tuple[str, Value, str]]:
     """The other entries of the column and of the row."""
     for k in range(result.shape[0]):
         if k != i:
-            yield result[k, j], message("row {taken} instead of row {right} was taken", taken=k + 1, right=i + 1)
+            says = message("row {taken} instead of row {right} was taken", taken=k + 1, right=i + 1)
+            yield "A6", result[k, j], says
     for k in range(result.shape[1]):
         if k != j:
-            yield result[i, k], message("column {taken} instead of column {right} was taken", taken=k + 1, right=j + 1)
+            says = message("column {taken} instead of column {right} was taken", taken=k + 1, right=j + 1)
+            yield "A6", result[i, k], says
 
 
 def _copies(
@@ -199,7 +284,7 @@ def _copies(
             row = {(i, c): result[i, c] + (copy - x) * second[k, c] for c in range(result.shape[1])}
             yield row, message(
                 "entry {entry} of row {row} was copied as {copy} instead of {right}",
-                entry=k + 1, row=i + 1, copy=_text(copy), right=_text(x),
+                entry=k + 1, row=i + 1, copy=bracketed(copy), right=bracketed(x),
             )  # fmt: skip
     column = [row[j] for row in second.rows]
     for k, x in enumerate(column):
@@ -207,7 +292,7 @@ def _copies(
             down = {(r, j): result[r, j] + first[r, k] * (copy - x) for r in range(result.shape[0])}
             yield down, message(
                 "entry {entry} of column {column} was copied as {copy} instead of {right}",
-                entry=k + 1, column=j + 1, copy=_text(copy), right=_text(x),
+                entry=k + 1, column=j + 1, copy=bracketed(copy), right=bracketed(x),
             )  # fmt: skip
 
 
@@ -219,36 +304,34 @@ def _miscopied(line: tuple[Value, ...] | list[Value], k: int) -> Iterator[Value]
         yield line[k + 1]
 
 
-def _mediant(terms: list[Value]) -> Iterator[tuple[Value, str]]:
-    """Numerators and denominators added up, for a sum with a fraction in it."""
-    added = [x for x in terms if isinstance(x, RATIONAL) and x]
-    if len(added) > 1 and len(added) == sum(1 for x in terms if not _equal(x, 0)) and _any_fraction(added):
-        above, below = sum(x.numerator for x in added), sum(x.denominator for x in added)
-        said = " + ".join(f"{_text(x)}" for x in added)
-        yield (
-            exact(Fraction(above, below)),
-            message("{sum} was taken as {taken}", sum=said, taken=f"{_minus(above)}/{below}"),
-        )
-
-
-def _any_fraction(values: list[int | Fraction]) -> bool:
-    return any(x.denominator != 1 for x in values)
-
-
 def _of_digits(right: int) -> Iterator[tuple[str, Value, str]]:
     """What can go wrong with the digits of a whole number."""
-    sign, digits = (-1 if right < 0 else 1), str(abs(right))
-    for k in range(len(digits) - 1):
-        other = digits[:k] + digits[k + 1] + digits[k] + digits[k + 2 :]
-        if other[0] != "0":
-            yield (
-                "A8",
-                sign * int(other),
-                message("digits {first} and {second} changed places", first=k + 1, second=k + 2),
-            )
+    for value, says in _exchanged_digits(right):
+        if len(str(abs(value))) == len(str(abs(right))):  # none of them became a leading zero
+            yield "A8", value, says
     for by, id in ((10, "A9"), (1, "A10")):
         yield id, right + by, message("the result is {by} too large", by=by)
         yield id, right - by, message("the result is {by} too small", by=by)
+
+
+def _of_decimals(right: Value, unit: Fraction) -> Iterator[tuple[str, Value, str]]:
+    """What can go wrong with the digits of a decimal, of which the last place means `unit`."""
+    units = int(rounded(divide(right, unit), 0))
+    for value, says in _exchanged_digits(units, len(str(unit.denominator)) - 1):
+        yield "A8", value * unit, says
+    for power in (1, 2):
+        yield "A15", units * unit * 10**power, message("the decimal point stands in the wrong place")
+
+
+def _exchanged_digits(number: int, places: int = 0) -> Iterator[tuple[int, str]]:
+    """Neighbouring digits exchanged, zeros after the decimal point among them."""
+    sign, digits = (-1 if number < 0 else 1), str(abs(number)).zfill(places)
+    for k in range(len(digits) - 1):
+        other = digits[:k] + digits[k + 1] + digits[k] + digits[k + 2 :]
+        yield (
+            sign * int(other),
+            message("digits {first} and {second} changed places", first=k + 1, second=k + 2),
+        )
 
 
 # ------------------------------------------------------------------------------------------ values
@@ -258,13 +341,7 @@ def _equal(a: Value, b: Value) -> bool:
     return decide(a, b).equal is not False
 
 
-def _minus(x: Value) -> str:
-    return text(x).replace("-", "−")
+ORDER: Mapping[str, int] = MappingProxyType({id: k for k, id in enumerate(SLIPS)})
 
 
-def _text(x: Value) -> str:
-    said = _minus(x)
-    return f"({said})" if said.startswith("−") else said
-
-
-__all__ = ["SLIPS", "Slip", "Slipped", "misread", "slips"]
+__all__ = ["SLIPS", "PossibleSlips", "Slip", "Slipped", "exchanges", "misread", "slips"]

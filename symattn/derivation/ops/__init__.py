@@ -1,20 +1,54 @@
 """The vocabulary of steps, and their names for problem files."""
 
 from symattn.derivation.derivation import Op
-from symattn.derivation.ops.arithmetic import Divide, Exponential, Opposite, SquareRoot, Subtract, ToFloat
-from symattn.derivation.ops.attention import Mask, Softmax, blocks, causal, padding, window
+from symattn.derivation.ops.arithmetic import (
+    Divide,
+    DivisorGradient,
+    Exponential,
+    Opposite,
+    SquareRoot,
+    Subtract,
+    ToFloat,
+)
+from symattn.derivation.ops.attention import (
+    Mask,
+    Softmax,
+    SoftmaxGradient,
+    SoftmaxJacobian,
+    blocks,
+    causal,
+    padding,
+    window,
+)
 from symattn.derivation.ops.cache import Append
-from symattn.derivation.ops.entrywise import Activation, Round
-from symattn.derivation.ops.gradient import SoftmaxGradient, SoftmaxJacobian
+from symattn.derivation.ops.entrywise import Activation, ActivationGradient, Round
+from symattn.derivation.ops.gradient import Copy, Interleave, Padded, PutTogether, Total
 from symattn.derivation.ops.heads import Part
 from symattn.derivation.ops.jacobian import InfinityNorm, Slope
-from symattn.derivation.ops.linear import Add, Hadamard, MatMul, Scale, Stack, SumOver, Transpose
-from symattn.derivation.ops.loss import CrossEntropy
-from symattn.derivation.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
+from symattn.derivation.ops.linear import Add, Hadamard, MatMul, ProductSum, Scale, Spread, Stack, SumOver, Transpose
+from symattn.derivation.ops.loss import CrossEntropy, CrossEntropyGradient
+from symattn.derivation.ops.normalisation import (
+    Mean,
+    MeanSquare,
+    NormGradient,
+    Rescale,
+    SpreadEvenly,
+    Standardise,
+    Variance,
+)
 from symattn.derivation.ops.online import Accumulate, Exponentials, RunningMaximum
 from symattn.derivation.ops.position import Multiple, Rotate, RotateBack, Sinusoids
 from symattn.derivation.ops.positional import Positional
-from symattn.derivation.ops.scores import Bias, FeatureMap, Hardmax, Over, OverSum, SoftCap, Temperature
+from symattn.derivation.ops.scores import (
+    Bias,
+    FeatureMap,
+    Hardmax,
+    Over,
+    OverSum,
+    SoftCap,
+    SoftCapGradient,
+    Temperature,
+)
 from symattn.foundation.additions import added, modules
 
 __path__ += added("ops")
@@ -28,27 +62,36 @@ __all__ = [
     "OPS",
     "Accumulate",
     "Activation",
+    "ActivationGradient",
     "Add",
     "Append",
     "Bias",
+    "Copy",
     "CrossEntropy",
+    "CrossEntropyGradient",
     "Divide",
+    "DivisorGradient",
     "Exponential",
     "Exponentials",
     "FeatureMap",
     "Hadamard",
     "Hardmax",
     "InfinityNorm",
+    "Interleave",
     "Mask",
     "MatMul",
     "Mean",
     "MeanSquare",
     "Multiple",
+    "NormGradient",
     "Opposite",
     "Over",
     "OverSum",
+    "Padded",
     "Part",
     "Positional",
+    "ProductSum",
+    "PutTogether",
     "Rescale",
     "Rotate",
     "RotateBack",
@@ -58,9 +101,12 @@ __all__ = [
     "Sinusoids",
     "Slope",
     "SoftCap",
+    "SoftCapGradient",
     "Softmax",
     "SoftmaxGradient",
     "SoftmaxJacobian",
+    "Spread",
+    "SpreadEvenly",
     "SquareRoot",
     "Stack",
     "Standardise",
@@ -68,6 +114,7 @@ __all__ = [
     "SumOver",
     "Temperature",
     "ToFloat",
+    "Total",
     "Transpose",
     "Variance",
     "blocks",

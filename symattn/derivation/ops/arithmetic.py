@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction as Ratio
 from typing import Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T
-from symattn.derivation.derivation import Op, RuleOp, Shape, Style, View
-from symattn.derivation.ops.linear import Hadamard
+from symattn.derivation.derivation import Convention, Op, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
+from symattn.derivation.ops.linear import Hadamard, summed
+from symattn.derivation.ops.position import Multiple
 from symattn.errors import InputError, ShapeError
-from symattn.exact import Matrix, Value, has_symbols
+from symattn.exact import Matrix, Value, has_symbols, logarithm
 from symattn.exact.floats import FORMATS, Format, nearest_float
 from symattn.formula import Call, Formula, Fraction, Name, Negative, Product, Sum, number
 from symattn.foundation.languages import message
@@ -28,6 +31,9 @@ class Subtract(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.minus(*(m.stretched(i, j) for m in operands))
 
+    def pull(self, use: Use) -> Pull:
+        return Pull.chain((use.g,), *([Opposite()] if use.k else []), *summed(use))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum((operands[0], Negative(operands[1])))
 
@@ -45,8 +51,19 @@ class Divide(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.quotient(*(m.stretched(i, j) for m in operands))
 
+    def pull(self, use: Use) -> Pull:
+        divisor = use.step.operands[1]
+        if use.k == 0:
+            return Pull.chain((use.g, divisor), self, *summed(use))
+        return Pull.chain((use.g, use.result, divisor), DivisorGradient(), *summed(use))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(*operands)
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [
+            convention("The fraction bar divides entry by entry; a single column or row goes with every other one.")
+        ]
 
 
 @dataclass(frozen=True)
@@ -60,6 +77,9 @@ class Opposite(RuleOp):
 
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.negative(operands[0][i, j])
+
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.g,), self)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Negative(operands[0])
@@ -78,6 +98,9 @@ class Exponential(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.exponential(operands[0][i, j], self.base)
 
+    def pull(self, use: Use) -> Pull:
+        return Pull.chain((use.g, use.result), Hadamard(), *rate(self.base))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("exp", () if self.base == "e" else (self.written_base,)), operands)
 
@@ -85,6 +108,9 @@ class Exponential(RuleOp):
     def written_base(self) -> Formula:
         """e, or the number in its place."""
         return Name("e") if self.base == "e" else number(self.base)
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("exp goes entry by entry, with base {base}.", base=signs.base(self.base))]
 
 
 @dataclass(frozen=True)
@@ -99,8 +125,14 @@ class SquareRoot(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.root(operands[0][i, j])
 
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.g, use.result), Divide(), (Multiple(Ratio(1, 2)),))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("sqrt"), operands)
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("sqrt is the square root of each entry.")]
 
 
 @dataclass(frozen=True)
@@ -134,6 +166,12 @@ class ToFloat(Op):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name(self.format.name), operands)
 
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention(message("{rounding}, and go on with the rounded values.", rounding=self.title))]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention(message("{rounding}, go on rounded", rounding=self.title))]
+
 
 # ------------------------------------------------------------------------------------------------ the way back
 
@@ -158,6 +196,11 @@ class DivisorGradient(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Negative(Fraction(Product(operands[:2], "⊙"), operands[2]))
+
+
+def rate(base: Value | Literal["e"]) -> tuple[Multiple, ...]:
+    """The factor ln b of the derivative of b^x."""
+    return () if base == "e" else (Multiple(logarithm(base)),)
 
 
 def _stretched_shape(rule: str, first: Shape, second: Shape) -> Shape:

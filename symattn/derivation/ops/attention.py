@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add, mul
 from typing import Literal, Self
 
 from symattn.derivation.algebra import FORMULAS, MINUS_INFINITY, Algebra, Entries, Index, T, along_rows
-from symattn.derivation.derivation import RuleOp, Shape, Style, View
+from symattn.derivation.derivation import Convention, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
+from symattn.derivation.ops.linear import alike
 from symattn.errors import ShapeError, UndefinedError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, divide, exponential, power
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, divide, exponential, logarithm, power
 from symattn.formula import (
     ONE,
     ZERO,
@@ -17,10 +20,13 @@ from symattn.formula import (
     Formula,
     MatrixOf,
     Name,
+    Negative,
     Product,
     Sum,
+    Transposed,
     number,
 )
+from symattn.foundation.languages import Message, message, sentences
 
 Keep = tuple[tuple[bool, ...], ...]
 MaskStyle = Literal["additive", "multiplicative", "keep", "block"]
@@ -90,6 +96,10 @@ class Mask(RuleOp):
     def turn(self) -> Self:
         return replace(self, keep=tuple(zip(*self.keep, strict=True)))
 
+    def pull(self, use: Use) -> Pull:
+        """To −∞ no gradient goes, and the softmax after it has none for it: its weight is 0."""
+        return Pull((use.g,))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         if self.style == "multiplicative":
             return Product((operands[0], Name("mask")), "⊙")
@@ -107,6 +117,24 @@ class Mask(RuleOp):
         }
         seen, hidden = marks[self.style]
         return MatrixOf(tuple(tuple(seen if kept else hidden for kept in row) for row in self.keep))
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention(sentences(self.hides, _MARKED[self.style]))]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        if not self.keep or len(self.keep) != len(self.keep[0]):
+            return self.conventions(steps, signs)
+        hidden = _HIDES.get(self.kind, message("as given"))
+        return [convention(message("Mask: {hidden}; {signs}", hidden=hidden, signs=_SIGNS[self.style]))]
+
+    @property
+    def hides(self) -> str:
+        """What the mask hides, in a sentence for each of those that were put together."""
+        if not self.keep or len(self.keep) == len(self.keep[0]):
+            kinds = self.kind.replace("causal:top-left", "causal").split("+")
+        else:
+            kinds = [f"{kind}, unequal" if kind == "causal" else kind for kind in self.kind.split("+")]
+        return sentences(*(HIDDEN.get(kind, HIDDEN["custom"]) for kind in kinds))
 
 
 @dataclass(frozen=True)
@@ -145,11 +173,73 @@ class Softmax(RuleOp):
         seen = A.visible(s.columns, lambda k: s[i, k])
         return A.quotient(A.exponential(s[i, j], self.base), A.total(seen, lambda k: A.exponential(s[i, k], self.base)))
 
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.result, use.g), SoftmaxGradient(self.along, self.base))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         name = Name(style.softmax)
         if self.base != "e":
             name = Name(style.softmax, (number(self.base),))
         return Call(name, operands)
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        lines = [convention(_SOFTMAX[self.along], base=signs.base(self.base))]
+        return lines if self.empty == "undefined" else [*lines, convention(_ALL_HIDDEN[self.along])]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        plain, with_zeros = _SOFTMAX_IN_BRIEF[self.along]
+        return [convention(with_zeros if self.empty == "zero" else plain, base=signs.base(self.base))]
+
+
+HIDDEN: Mapping[str, str] = {
+    "causal": message("No token sees a later one: hidden scores are −∞, so their weights are 0."),
+    "causal, unequal": message(
+        "The last query sees every key, and each query before it one key less; hidden scores are −∞, so "
+        "their weights are 0."
+    ),
+    "causal:top-left": message("Query i sees keys 1 to i: hidden scores are −∞, so their weights are 0."),
+    "past": message("A token sees earlier ones only, and not itself: hidden scores are −∞, so their weights are 0."),
+    "prefix": message(
+        "All tokens see the first ones; no token sees any other later one: hidden scores are −∞, so their "
+        "weights are 0."
+    ),
+    "padding": message("Padding is hidden: its scores are −∞, so its weights are 0."),
+    "window": message("Tokens see only near ones: other scores are −∞, so their weights are 0."),
+    "blocks": message("Tokens see only their own block: other scores are −∞, so their weights are 0."),
+    "custom": message("Scores that the mask hides are −∞, so their weights are 0."),
+}
+"""What a mask of a kind hides."""
+
+_HIDES: Mapping[str, Message] = {
+    "causal": message("causal, later tokens hidden"),
+    "causal:top-left": message("query i sees keys 1 to i"),
+    "past": message("earlier tokens alone seen"),
+    "padding": message("padding hidden"),
+}
+_SIGNS: Mapping[MaskStyle, Message] = {
+    "additive": message("0 seen, −∞ hidden"),
+    "multiplicative": message("1 seen, −∞ hidden"),
+    "keep": message("1 seen, 0 hidden"),
+    "block": message("1 hidden, 0 seen"),
+}
+_MARKED: Mapping[MaskStyle, Message] = {
+    "additive": message("In the mask, 0 stands for seen and −∞ for hidden."),
+    "multiplicative": message("In the mask, 1 stands for seen and −∞ for hidden."),
+    "keep": message("In the mask, 1 stands for seen and 0 for hidden."),
+    "block": message("In the mask, 1 stands for hidden and 0 for seen."),
+}
+_SOFTMAX: Mapping[Along, str] = {
+    "rows": "Softmax goes along each row, with base {base}.",
+    "columns": "Softmax goes along each column, with base {base}.",
+}
+_SOFTMAX_IN_BRIEF: Mapping[Along, tuple[str, str]] = {
+    "rows": ("Softmax by rows, base {base}", "Softmax by rows, base {base}; 0 where all is hidden"),
+    "columns": ("Softmax by columns, base {base}", "Softmax by columns, base {base}; 0 where all is hidden"),
+}
+_ALL_HIDDEN: Mapping[Along, str] = {
+    "rows": "Weights of a row in which everything is hidden are 0.",
+    "columns": "Weights of a column in which everything is hidden are 0.",
+}
 
 
 def normalise_rows(
@@ -157,7 +247,7 @@ def normalise_rows(
 ) -> Matrix:
     """Each row (or column) of scores as weights: those that `weights` makes of the visible ones, 0 for the others."""
     rows = scores.T.rows if along == "columns" else scores.rows
-    found = []
+    weight_rows = []
     for i, row in enumerate(rows, 1):
         visible = [x for x in row if x is not NEGATIVE_INFINITY]
         if not visible and empty == "undefined":
@@ -166,11 +256,11 @@ def normalise_rows(
                 "let it see at least one, or declare its weights to be 0 (empty = 'zero')."
             )
         try:
-            own = iter(weights(visible) if visible else ())
+            row_weights = iter(weights(visible) if visible else ())
         except UndefinedError as error:
             raise UndefinedError(f"In {along[:-1]} {i}, {error}") from error
-        found.append([0 if x is NEGATIVE_INFINITY else next(own) for x in row])
-    return Matrix.of(found).T if along == "columns" else Matrix.of(found)
+        weight_rows.append([0 if x is NEGATIVE_INFINITY else next(row_weights) for x in row])
+    return Matrix.of(weight_rows).T if along == "columns" else Matrix.of(weight_rows)
 
 
 def causal(rows: int, columns: int, *, top_left: bool = False) -> Keep:
@@ -219,4 +309,88 @@ def both(one: Keep, other: Keep) -> Keep:
     return tuple(tuple(a and b for a, b in zip(*rows, strict=True)) for rows in zip(one, other, strict=True))
 
 
-OPS = {"mask": Mask, "softmax": Softmax}
+# ------------------------------------------------------------------------------------------------ the way back
+
+
+@dataclass(frozen=True)
+class SoftmaxJacobian(RuleOp):
+    """J = diag(a) − aᵀa for one row a of weights (1×m): J_ij = ∂a_i/∂s_j = a_i·(δ_ij − a_j), m×m and symmetric.
+
+    Along columns the weights are one column (m×1).
+    """
+
+    along: Along = "rows"
+    title = "Softmax Jacobian"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        lines, length = shapes[0] if self.along == "rows" else shapes[0][::-1]
+        if lines != 1:
+            raise ShapeError(f"the Jacobian is that of one {self.along[:-1]} of weights;")
+        return length, length
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        a = operands[0] if self.along == "rows" else operands[0].transposed
+        one, other = a[0, i], a[0, j]
+        if isinstance(i, int) and isinstance(j, int) and i != j:
+            return A.negative(A.product(one, other))
+        return A.product(one, A.minus(A.delta(i, j), other))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        (a,) = operands
+        outer = (Transposed(a), a) if self.along == "rows" else (a, Transposed(a))
+        return Sum((Call(Name("diag"), (a,)), Negative(Product(outer))))
+
+
+@dataclass(frozen=True)
+class SoftmaxGradient(RuleOp):
+    """a_ij·(g_ij − Σ_k a_ik·g_ik) for weights A and the gradient G with respect to them (each n×m), along each row.
+
+    Each row of G times the Jacobian of its softmax (FlashAttention: Dao et al. 2022, appendix B.2).  Where a weight is
+    0, as behind a mask, it is 0.  With another base b than e, everything is multiplied by ln b.
+    """
+
+    along: Along = "rows"
+    base: Value | Literal["e"] = "e"
+    arity = 2
+    title = "Back through softmax"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return alike(*shapes)
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        weights, gradient = operands if self.along == "rows" else (m.T for m in operands)
+        rows = Matrix.of(map(self._line, weights.rows, gradient.rows))
+        return rows if self.along == "rows" else rows.T
+
+    def _line(self, weights: Sequence[Value], gradient: Sequence[Value]) -> list[Value]:
+        mean = reduce(add, map(mul, weights, gradient))
+        rate = self._rate
+        return [rate * (a * (g - mean)) for a, g in zip(weights, gradient, strict=True)]
+
+    @property
+    def _rate(self) -> Value:
+        return 1 if self.base == "e" else logarithm(self.base)
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        i, j, (a, g) = along_rows(self.along, i, j, *operands)
+        mean = A.total(a.columns, lambda k: A.product(a[i, k], g[i, k]))
+        rate = () if self.base == "e" else (A.apply("ln", A.number(self.base)),)
+        return A.product(*rate, a[i, j], A.minus(g[i, j], mean))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        a, g = operands
+        mean = Call(Name(f"{self.along[:-1]}sums"), (Product((a, g), "⊙"),))
+        product = Product((a, Sum((g, Negative(mean)))), "⊙")
+        return Product((*self._written_rate, product), "·") if self._written_rate else product
+
+    @property
+    def _written_rate(self) -> tuple[Formula, ...]:
+        return () if self.base == "e" else (Call(Name("ln"), (number(self.base),)),)
+
+
+OPS = {
+    "mask": Mask,
+    "softmax": Softmax,
+    "softmax_jacobian": SoftmaxJacobian,
+    "softmax_gradient": SoftmaxGradient,
+}

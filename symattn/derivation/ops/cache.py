@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from symattn.derivation.derivation import Convention, Signs, Step, convention
 from symattn.derivation.ops.linear import Stack
 
 
@@ -13,6 +15,11 @@ class Append(Stack):
 
     trivial = True
     title = "Append"
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        if steps[0].stem not in ("K_cache", "V_cache"):  # states of a recurrent network are put together, too
+            return []
+        return [convention("The key and the value of a new token are kept before its query is asked.")]
 
 
 __all__ = ["Append"]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction as Ratio
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, tanh
-from symattn.derivation.derivation import Op, RuleOp, Shape, Style, View
+from symattn.derivation.derivation import Convention, Op, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
+from symattn.derivation.ops.linear import alike
 from symattn.errors import InputError
 from symattn.exact import (
     NEGATIVE_INFINITY,
@@ -30,8 +32,22 @@ from symattn.exact import (
 from symattn.exact.bridge import value_at
 from symattn.exact.intervals import Interval, IntervalRing
 from symattn.exact.real import in_decimals
-from symattn.formula import ONE, ZERO, Call, Formula, Fraction, Name, Negative, Number, Power, Product, Root, Sum
-from symattn.foundation.languages import counted
+from symattn.formula import (
+    ONE,
+    ZERO,
+    Call,
+    Formula,
+    Fraction,
+    Name,
+    Negative,
+    Number,
+    Power,
+    Product,
+    Relation,
+    Root,
+    Sum,
+)
+from symattn.foundation.languages import counted, message
 
 RoundingMethod = Literal["nearest", "largest-remainder", "truncate"]
 
@@ -88,6 +104,12 @@ class Round(Op):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("round", (Number(str(self.places)),)), operands)
 
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention(message("{rounding}, and go on with the rounded values.", rounding=self.title))]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention(message("{rounding}, go on rounded", rounding=self.title))]
+
 
 @dataclass(frozen=True)
 class Activation(RuleOp):
@@ -110,16 +132,30 @@ class Activation(RuleOp):
             return x
         return A.known(self.function, x) if self.function else A.apply(self.name, x)
 
+    def pull(self, use: Use) -> Pull:
+        if self.name == "identity":
+            return Pull((use.g,))
+        name = self.name.lower()
+        by_result = name in SLOPES and SLOPES[name].of_result
+        return Pull((use.g, use.result if by_result else use.operand), ActivationGradient(name))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         if self.name == "identity":
             return operands[0]
         return Call(Name(self.function.written if self.function else self.name), operands)
 
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        if self.function is None:
+            return []
+        x = Name("x")
+        function = Relation((self.written(Style(), x), self.function.working(x)), ("=",))
+        return [convention("Entry by entry, {function}.", function=function)]
+
 
 # ------------------------------------------------------------------------------------------------ the functions
 
 
-Over: TypeAlias = Callable[[IntervalRing, Interval], Interval]
+Range: TypeAlias = Callable[[IntervalRing, Interval], Interval]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +166,7 @@ class Function:
     written: str
     value: Callable[[Value], Value]
     working: Callable[[Formula], Formula]
-    over: Over
+    over: Range
 
 
 def relu(x: Value) -> Value:
@@ -227,7 +263,7 @@ def _half_over(ring: IntervalRing, x: Interval, other: Interval) -> Interval:
     return ring.multiply(ring.divide(x, ring.number(2)), ring.add(ring.number(1), other))
 
 
-def _dipping(at: str, over: Over) -> Over:
+def _dipping(at: str, over: Range) -> Range:
     """The range of a function that falls to its only minimum, and then rises.
 
     The minimum lies between `at` and the next number of as many digits; `over` may be wider than the range there, but
@@ -267,6 +303,107 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
 """Every activation that has values, by its name in settings."""
 
 
+# ------------------------------------------------------------------------------------------------ the way back
+
+
+@dataclass(frozen=True, slots=True)
+class Derivative:
+    """f′, as a number and as it is written; of f's value y = f(x) where it is known from that.
+
+    `whole` is how it is written for a matrix, where that is not as for an entry.
+    """
+
+    value: Callable[[Value], Value]
+    working: Callable[[Formula], Formula]
+    whole: Callable[[Formula], Formula] | None = None
+
+    @property
+    def of_result(self) -> bool:
+        return self.whole is not None
+
+    def written(self, matrix: Formula) -> Formula:
+        return (self.whole or self.working)(matrix)
+
+
+def _relu_slope(x: Value) -> Value:
+    """1 where x > 0, else 0: also at 0, where ReLU has no derivative (Goodfellow et al. 2016, section 6.3)."""
+    if has_symbols(x):
+        import sympy
+
+        return sympy.Heaviside(x, 0)
+    return int(sign(x) > 0)
+
+
+def _silu_slope(x: Value) -> Value:
+    """σ(x)·(1 + x·(1 − σ(x)))."""
+    s = sigmoid(x)
+    return s * (1 + x * (1 - s))
+
+
+def _differentiated(name: str) -> Callable[[Value], Value]:
+    """The derivative by SymPy of a function that it knows."""
+
+    def derivative(y: Any) -> Any:
+        import sympy
+
+        t = sympy.Symbol("t", real=True)
+        return sympy.diff(to_sympy(FUNCTIONS[name].value(t)), t).subs(t, y)
+
+    return lambda x: in_sympy(derivative, x)
+
+
+def _one_minus(y: Formula) -> Formula:
+    return Sum((ONE, Negative(y)))
+
+
+def _logistic_slope(sign: Literal["·", "⊙"], y: Formula) -> Formula:
+    return Product((y, _one_minus(y)), sign)
+
+
+def _primed(name: str) -> Callable[[Formula], Formula]:
+    return lambda x: Call(Name(FUNCTIONS[name].written, primes=1), (x,))
+
+
+SLOPES: Mapping[str, Derivative] = MappingProxyType(
+    {
+        "relu": Derivative(_relu_slope, _primed("relu")),
+        "gelu": Derivative(_differentiated("gelu"), _primed("gelu")),
+        "gelu_tanh": Derivative(_differentiated("gelu_tanh"), _primed("gelu_tanh")),
+        "silu": Derivative(_silu_slope, _primed("silu")),
+        "sigmoid": Derivative(lambda y: y * (1 - y), partial(_logistic_slope, "·"), partial(_logistic_slope, "⊙")),
+        "tanh": Derivative(
+            lambda y: 1 - y * y, lambda y: _one_minus(Power(y, TWO)), lambda y: _one_minus(Product((y, y), "⊙"))
+        ),
+    }
+)
+"""Every activation that can be gone back through, by its name in settings."""
+
+
+@dataclass(frozen=True)
+class ActivationGradient(RuleOp):
+    """G ⊙ f′, entry by entry (each n×m); the second operand is x, or f(x) where f′ is known from that (`SLOPES`)."""
+
+    name: str
+    arity = 2
+    title = "Back through the activation"
+
+    def __post_init__(self) -> None:
+        if self.name not in SLOPES:
+            raise InputError(f"The derivative of {self.name!r} is not known; one of {', '.join(SLOPES)} was expected.")
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return alike(*shapes)
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        g, x = operands
+        return A.product(g[i, j], A.known(SLOPES[self.name], x[i, j]))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        g, x = operands
+        slope = SLOPES[self.name].written(x)
+        return Product((g, *(slope.factors if isinstance(slope, Product) else (slope,))), "⊙")
+
+
 OPS = {"round": Round, "activation": Activation}
 
-__all__ = ["FUNCTIONS", "Activation", "Function", "Round", "RoundingMethod"]
+__all__ = ["FUNCTIONS", "SLOPES", "Activation", "ActivationGradient", "Function", "Round", "RoundingMethod"]

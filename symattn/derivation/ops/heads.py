@@ -6,24 +6,20 @@ from dataclasses import dataclass
 from typing import Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
-from symattn.derivation.derivation import RuleOp, Shape, Style
+from symattn.derivation.derivation import Lines, Pull, RuleOp, Shape, Style, Use
 from symattn.errors import ShapeError
 from symattn.formula import Call, Formula, Name
 from symattn.foundation.languages import message
 
 
 @dataclass(frozen=True)
-class Part(RuleOp):
+class Part(Lines, RuleOp):
     """Some columns (or rows) of a matrix: `count` of them from `start` (from 0), every `step`-th.
 
     Head i of h heads has the columns from i·d to (i + 1)·d − 1 (Vaswani et al. 2017, section 3.2.2, with the weights of
     all heads side by side); interleaved, every h-th column from the i-th.
     """
 
-    start: int
-    count: int
-    step: int = 1
-    of: Literal["columns", "rows"] = "columns"
     trivial = True
 
     @classmethod
@@ -35,10 +31,6 @@ class Part(RuleOp):
     def title(self) -> str:
         return "Rows" if self.of == "rows" else "Columns"
 
-    @property
-    def indices(self) -> range:
-        return range(self.start, self.start + self.count * self.step, self.step)
-
     def shape(self, *shapes: Shape) -> Shape:
         rows, columns = shapes[0] if self.of == "columns" else shapes[0][::-1]
         if isinstance(columns, int) and self.indices[-1] >= columns:
@@ -48,6 +40,9 @@ class Part(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         i, j, (whole,) = along_rows("rows" if self.of == "columns" else "columns", i, j, *operands)
         return whole[i, j if isinstance(j, str) else self.indices[j]]
+
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.g,), part=self)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         """Columns 1–2 (Q)."""

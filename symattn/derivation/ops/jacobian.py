@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, sum_over
-from symattn.derivation.derivation import RuleOp, Shape, Style, View
-from symattn.derivation.ops.gradient import SLOPES
+from symattn.derivation.derivation import Convention, RuleOp, Shape, Signs, Step, Style, View, convention
+from symattn.derivation.ops.entrywise import SLOPES
 from symattn.exact import Matrix, Value, has_symbols, sign
 from symattn.formula import (
     ZERO,
@@ -44,6 +44,11 @@ class Slope(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         (h,) = operands
         return _whether_positive(h) if self.function == "relu" else SLOPES[self.function].written(h)
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        if self.function != "relu":
+            return []
+        return [convention("A condition in square brackets is 1 where it is true and 0 where it is false.")]
 
 
 def _whether_positive(h: Formula) -> Formula:
@@ -86,6 +91,13 @@ class InfinityNorm(RuleOp):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("norm"), operands)
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        by_rows, by_columns = (
+            "The norm is the largest sum of absolute values in a row.",
+            "The norm is the largest sum of absolute values in a column.",
+        )
+        return [convention(by_rows if self.along == "rows" else by_columns)]
 
 
 def _size_of(line: Sequence[Value]) -> Value:

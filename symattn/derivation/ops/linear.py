@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
-from symattn.derivation.derivation import RuleOp, Shape, Style
-from symattn.errors import ShapeError
-from symattn.exact import Matrix, Value, to_sympy
+from symattn.derivation.derivation import (
+    Convention,
+    InSympy,
+    Operand,
+    Pull,
+    RuleOp,
+    Shape,
+    Signs,
+    Step,
+    Style,
+    Use,
+    convention,
+)
+from symattn.derivation.ops.heads import Part
+from symattn.errors import InputError, ShapeError
+from symattn.exact import Matrix, Size, Value, to_sympy
 from symattn.formula import (
     Call,
     Formula,
@@ -16,6 +30,7 @@ from symattn.formula import (
     MatrixOf,
     Name,
     Product,
+    Relation,
     Scope,
     Sum,
     Transposed,
@@ -42,8 +57,12 @@ class MatMul(RuleOp):
         a, b = operands
         return A.dot(a.columns & b.rows, lambda k: a[i, k], lambda k: b[k, j])
 
-    def whole(self, *operands: Any) -> Any:
+    def whole(self, *operands: InSympy) -> InSympy:
         return operands[0] * operands[1]
+
+    def pull(self, use: Use) -> Pull:
+        a, b = use.step.operands
+        return Pull((use.g, b.flipped), self) if use.k == 0 else Pull((a.flipped, use.g), self)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Product(operands, style.product)  # type: ignore[arg-type]
@@ -65,8 +84,11 @@ class Transpose(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return operands[0][j, i]
 
-    def whole(self, *operands: Any) -> Any:
+    def whole(self, *operands: InSympy) -> InSympy:
         return operands[0].T
+
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.g.flipped,))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Transposed(operands[0])
@@ -85,8 +107,11 @@ class Add(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.sum(*(m.stretched(i, j) for m in operands))
 
-    def whole(self, *operands: Any) -> Any:
+    def whole(self, *operands: InSympy) -> InSympy | None:
         return operands[0] + operands[1] if operands[0].shape == operands[1].shape else None
+
+    def pull(self, use: Use) -> Pull:
+        return Pull.chain((use.g,), *summed(use))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum(operands)
@@ -105,8 +130,18 @@ class Hadamard(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.product(*(m.stretched(i, j) for m in operands))
 
+    def pull(self, use: Use) -> Pull:
+        sums, (other,) = summed(use), use.others
+        return Pull.chain((use.g, other), ProductSum(sums[0].over) if sums else self, *sums[1:])
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Product(operands, "⊙")
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("⊙ multiplies entry by entry; a single column or row goes with every other one.")]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("⊙: entry by entry, a single line with every other")]
 
 
 @dataclass(frozen=True)
@@ -126,8 +161,17 @@ class SumOver(RuleOp):
             return A.total(a.rows, lambda k: a[k, j])
         return A.total(a.columns, lambda k: a[i, k])
 
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.g,), Spread(use.shapes[0][0 if self.over == "rows" else 1], self.over))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("Sum"), (operands[0],))
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("Sum adds up the rows." if self.over == "rows" else "Sum adds up the columns.")]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("Sum over rows" if self.over == "rows" else "Sum over columns")]
 
 
 @dataclass(frozen=True)
@@ -147,8 +191,12 @@ class Scale(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.quotient(operands[0][i, j], A.number(self.divisor))
 
-    def whole(self, *operands: Any) -> Any:
-        return operands[0] / to_sympy(self.divisor)
+    def whole(self, *operands: InSympy) -> InSympy:
+        divisor: object = to_sympy(self.divisor)
+        return operands[0] / divisor
+
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.g,), self)
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(operands[0], self.symbol(style))
@@ -156,6 +204,20 @@ class Scale(RuleOp):
     def symbol(self, style: Style) -> Formula:
         """The divisor by name: √d_k."""
         return read_formula(self.of, Scope(names=style.letters)) if self.of else number(self.divisor)
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("Scores are divided by {divisor}.", divisor=self._stated(signs))]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        rule, divisor = signs.equation(steps[0]), self._stated(signs)
+        if divisor == self.symbol(signs.style):
+            return [convention("{rule}", rule=rule)]
+        return [convention("{rule}, {divisor}", rule=rule, divisor=divisor)]
+
+    def _stated(self, signs: Signs) -> Formula:
+        """The divisor by name and as a number: √d_k = 2."""
+        symbol, value = self.symbol(signs.style), signs.number(self.divisor)
+        return symbol if symbol == value else Relation((symbol, value), ("=",))
 
 
 @dataclass(frozen=True)
@@ -193,8 +255,26 @@ class Stack(RuleOp):
             i -= height
         return A.dots()
 
+    def pull(self, use: Use) -> Pull:
+        """The rows (or columns) of the gradient that are those of the operand."""
+        sizes = [shape[0 if self.along == "rows" else 1] for shape in use.shapes]
+        numbers = [size for size in sizes if isinstance(size, int)]
+        if len(numbers) < len(sizes):
+            raise InputError(f"Step {use.step.name!r}: to be taken apart again, its parts must have sizes in numbers.")
+        start, count = sum(numbers[: use.k]), numbers[use.k]
+        if self.along == "rows" and count == 1 and use.g == Operand(use.g.name):
+            return Pull((replace(use.g, row=start),))
+        return Pull((use.g,), Part(start, count, of=self.along))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return MatrixOf((operands,) if self.along == "columns" else tuple((operand,) for operand in operands))
+
+
+def alike(*shapes: Shape) -> Shape:
+    """The one shape that all have; `ShapeError` if they differ."""
+    if len(set(shapes)) != 1:
+        raise ShapeError("the matrices must have the same shape;")
+    return shapes[0]
 
 
 def _broadcast(rule: str, first: Shape, second: Shape) -> Shape:
@@ -204,6 +284,61 @@ def _broadcast(rule: str, first: Shape, second: Shape) -> Shape:
             raise ShapeError(rule)
         sizes.append(b if a == 1 else a)
     return sizes[0], sizes[1]
+
+
+# ------------------------------------------------------------------------------------------------ the way back
+
+
+def summed(use: Use) -> tuple[SumOver, ...]:
+    """What adds up where an operand was stretched: one row for all rows, one column for all columns, or a number for
+    all entries."""
+    stretched, full = use.shapes[use.k], use.shapes[1 - use.k]
+    ways: tuple[Literal["rows", "columns"], ...] = ("rows", "columns")
+    return tuple(SumOver(over) for over, a, b in zip(ways, stretched, full, strict=True) if a == 1 != b)
+
+
+@dataclass(frozen=True)
+class ProductSum(RuleOp):
+    """Σ_i a_ij·b_ij: the column sums of A ⊙ B (1×m), or over columns its row sums (n×1): for what was stretched."""
+
+    over: Literal["rows", "columns"] = "rows"
+    arity = 2
+    title = "Sum of products"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        rows, columns = alike(*shapes)
+        return (1, columns) if self.over == "rows" else (rows, 1)
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        a, b = operands
+        if self.over == "rows":
+            return A.total(a.rows, lambda k: A.product(a[k, j], b[k, j]))
+        return A.total(a.columns, lambda k: A.product(a[i, k], b[i, k]))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Call(Name("columnsums" if self.over == "rows" else "rowsums"), (Product(operands, "⊙"),))
+
+
+@dataclass(frozen=True)
+class Spread(RuleOp):
+    """One row (1×m) `count` times, or over columns one column (n×1): every term gets the gradient of the sum."""
+
+    count: Size
+    over: Literal["rows", "columns"] = "rows"
+    title = "Back through the sum"
+    trivial = True
+
+    def shape(self, *shapes: Shape) -> Shape:
+        lines, length = shapes[0] if self.over == "rows" else shapes[0][::-1]
+        if lines != 1:
+            raise ShapeError(f"what is repeated must be one {self.over[:-1]};")
+        return (self.count, length) if self.over == "rows" else (length, self.count)
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return operands[0].stretched(i, j)
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Call(Name("repeat"), operands)
 
 
 OPS = {
@@ -216,4 +351,16 @@ OPS = {
     "stack": Stack,
 }
 
-__all__ = ["Add", "Hadamard", "MatMul", "Scale", "Stack", "SumOver", "Transpose"]
+__all__ = [
+    "Add",
+    "Hadamard",
+    "MatMul",
+    "ProductSum",
+    "Scale",
+    "Spread",
+    "Stack",
+    "SumOver",
+    "Transpose",
+    "alike",
+    "summed",
+]

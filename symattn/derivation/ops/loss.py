@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows, sum_over
-from symattn.derivation.derivation import RuleOp, Shape, Style, View
+from symattn.derivation.derivation import Convention, RuleOp, Shape, Signs, Step, Style, View, convention
+from symattn.derivation.ops.linear import alike
 from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import (
     ExpSum,
@@ -25,7 +26,7 @@ from symattn.exact import (
 )
 from symattn.exact.bridge import from_sympy
 from symattn.exact.values import terms_of
-from symattn.formula import ONE, ZERO, Call, Formula, Name, Negative, Product, Sum
+from symattn.formula import ONE, ZERO, Call, Formula, Fraction, Name, Negative, Number, Product, Sum
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,21 @@ class CrossEntropy(RuleOp):
         p, t = operands
         return Negative(Call(Name("Sum"), (Product((t, Call(Name("ln"), (p,))), "⊙"),)))
 
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention(_LOSS[self.along])]
+
+
+_LOSS: Mapping[Literal["rows", "columns"], str] = {
+    "rows": (
+        "The loss of a token is minus the sum of target times ln of probability, over its row; ln has base e, and what "
+        "is wanted not at all counts 0."
+    ),
+    "columns": (
+        "The loss of a token is minus the sum of target times ln of probability, over its column; ln has base e, and "
+        "what is wanted not at all counts 0."
+    ),
+}
+
 
 def _cross_entropy(probabilities: Sequence[Value], targets: Sequence[Value], i: int) -> Value:
     total: Value = 0
@@ -114,6 +130,41 @@ def _least_exponent(total: ExpSum) -> Rational:
     return min(a.get(1, 0) for a in exponents) if all(a.keys() <= {1} for a in exponents) else 0
 
 
+# ------------------------------------------------------------------------------------------------ the way back
+
+
+@dataclass(frozen=True)
+class CrossEntropyGradient(RuleOp):
+    """(P − T)/n: the gradient of the cross-entropy −Σ t·ln p with respect to the logits whose softmax is P (each n×c).
+
+    For targets T whose rows sum to 1.  The loss is the mean over n tokens, or their sum, where n is 1.
+    """
+
+    tokens: int = 1
+    arity = 2
+    title = "Back through cross-entropy and softmax"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return alike(*shapes)
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        p, t = operands
+        difference = A.minus(p[i, j], t[i, j])
+        return difference if self.tokens == 1 else A.quotient(difference, A.number(self.tokens))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        if self.tokens == 1:
+            return self._over(*operands)
+        return Product((Fraction(ONE, Number(str(self.tokens))), self._difference(*operands)))
+
+    def _over(self, p: Formula, t: Formula) -> Formula:
+        difference = self._difference(p, t)
+        return difference if self.tokens == 1 else Fraction(difference, Number(str(self.tokens)))
+
+    def _difference(self, p: Formula, t: Formula) -> Formula:
+        return Sum((p, Negative(t)))
+
+
 OPS = {"cross_entropy": CrossEntropy}
 
-__all__ = ["CrossEntropy", "written_logarithm"]
+__all__ = ["CrossEntropy", "CrossEntropyGradient", "written_logarithm"]

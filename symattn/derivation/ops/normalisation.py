@@ -6,21 +6,22 @@ and divides by the root of the variance; root mean square norm (Zhang and Sennri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction as Ratio
 from functools import reduce
-from operator import add
-from typing import Literal
+from operator import add, mul
+from typing import Literal, TypeVar
 
-from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, T
-from symattn.derivation.derivation import RuleOp, Shape, Style
-from symattn.errors import OutgrownError, ShapeError, UndefinedError
+from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, Indices, T, along_rows, size_formula
+from symattn.derivation.derivation import Convention, Operand, Pull, RuleOp, Shape, Signs, Step, Style, Use, convention
+from symattn.derivation.ops.linear import Spread, alike
+from symattn.errors import InputError, OutgrownError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Size, Value, divide, has_symbols, is_symbolic, square_root, to_sympy
 from symattn.exact.values import denominator_of, is_finite, length, numerator_of, parts, tidy
-from symattn.formula import Call, Formula, Fraction, Name, Negative, Number, Product, Sum
+from symattn.formula import ONE, Call, Formula, Fraction, Name, Negative, Number, Product, Relation, Root, Sum, number
 
-Over = Literal["columns", "rows"]
+Axis = Literal["columns", "rows"]
 TWO = Number("2")
 
 
@@ -28,7 +29,7 @@ TWO = Number("2")
 class Mean(RuleOp):
     """The mean over the columns, one for each row (n×d becomes n×1), or over the rows (n×d becomes 1×d)."""
 
-    over: Over = "columns"
+    over: Axis = "columns"
     title = "Mean"
 
     def shape(self, *shapes: Shape) -> Shape:
@@ -40,6 +41,9 @@ class Mean(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         (x,) = operands
         return _mean(A, self.over, i, j, x, lambda i, j: x[i, j])
+
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.g,), SpreadEvenly(use.shapes[0][0 if self.over == "rows" else 1], self.over))
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("mean"), operands)
@@ -53,7 +57,7 @@ class Variance(RuleOp):
     """
 
     of: Literal["population", "sample"] = "population"
-    over: Over = "columns"
+    over: Axis = "columns"
     arity = 2
     title = "Variance"
 
@@ -84,12 +88,18 @@ class Variance(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("var"), operands[:1])
 
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        lines, columns = signs.shape_of(steps[0].operands[0])
+        size = signs.size(columns if self.over == "columns" else lines)
+        divisor = size if self.of == "population" else Sum((size, Negative(ONE)))
+        return [convention(_VARIANCE[self.over], divisor=divisor)]
+
 
 @dataclass(frozen=True)
 class MeanSquare(RuleOp):
     """The mean of the squares over the columns, one for each row (n×d becomes n×1), or over the rows."""
 
-    over: Over = "columns"
+    over: Axis = "columns"
     title = "Mean square"
 
     def shape(self, *shapes: Shape) -> Shape:
@@ -133,9 +143,26 @@ class Standardise(RuleOp):
         x, mean, variance = operands
         return A.quotient(A.minus(x[i, j], mean.stretched(i, j)), _root(A, variance.stretched(i, j), self.epsilon))
 
+    def flows(self, k: int) -> bool:
+        return k == 0
+
+    def pull(self, use: Use) -> Pull:
+        """All at once, through the mean and the variance too, whose steps get no gradient of their own."""
+        source, mean, variance = use.step.operands
+        spread = _statistic(use, variance, Variance, source, mean)
+        _statistic(use, mean, Mean, source)
+        return Pull((use.g, use.result, variance), NormGradient(spread.of, self.epsilon, spread.over))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         x, mean, variance = operands
         return Fraction(Sum((x, Negative(mean))), _root(FORMULAS, variance, self.epsilon))
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("ε, which is added under the root, is {epsilon}.", epsilon=signs.number(self.epsilon))]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        epsilon = Relation((Name("ε"), signs.number(self.epsilon)), ("=",))
+        return [convention("{epsilon} under the root", epsilon=epsilon)]
 
 
 @dataclass(frozen=True)
@@ -160,23 +187,44 @@ class Rescale(RuleOp):
         x, squares = operands
         return A.quotient(x[i, j], _root(A, squares.stretched(i, j), self.epsilon))
 
+    def flows(self, k: int) -> bool:
+        return k == 0
+
+    def pull(self, use: Use) -> Pull:
+        source, squares = use.step.operands
+        spread = _statistic(use, squares, MeanSquare, source)
+        return Pull((use.g, use.result, squares), NormGradient("rms", self.epsilon, spread.over))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         x, squares = operands
         return Fraction(x, _root(FORMULAS, squares, self.epsilon))
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("ε, which is added under the root, is {epsilon}.", epsilon=signs.number(self.epsilon))]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        epsilon = Relation((Name("ε"), signs.number(self.epsilon)), ("=",))
+        return [convention("{epsilon} under the root", epsilon=epsilon)]
+
+
+_VARIANCE: Mapping[Axis, str] = {
+    "columns": "Each row has its own mean and variance, which divides the sum of the squares by {divisor}.",
+    "rows": "Each column has its own mean and variance, which divides the sum of the squares by {divisor}.",
+}
 
 
 # ------------------------------------------------------------------------------------------------ lines
 
 
-def _line(shape: Shape, over: Over) -> Shape:
+def _line(shape: Shape, over: Axis) -> Shape:
     return (shape[0], 1) if over == "columns" else (1, shape[1])
 
 
-def _length(shape: Shape, over: Over) -> Size:
+def _length(shape: Shape, over: Axis) -> Size:
     return shape[1] if over == "columns" else shape[0]
 
 
-def _by_line(over: Over, reduced: Callable[[Sequence[Value]], Value], x: Matrix) -> Matrix:
+def _by_line(over: Axis, reduced: Callable[[Sequence[Value]], Value], x: Matrix) -> Matrix:
     lines = Matrix.of([reduced(row)] for row in (x.rows if over == "columns" else x.T.rows))
     return lines if over == "columns" else lines.T
 
@@ -187,7 +235,7 @@ def _share(terms: Sequence[Value], number: int) -> Value:
 
 
 def _mean(
-    A: Algebra[T], over: Over, i: Index, j: Index, x: Entries[T], term: Callable[[Index, Index], T], less: int = 0
+    A: Algebra[T], over: Axis, i: Index, j: Index, x: Entries[T], term: Callable[[Index, Index], T], less: int = 0
 ) -> T:
     """The sum of a term for each entry of the line, over their number, or a few less."""
     if over == "columns":
@@ -252,6 +300,97 @@ def _over(x: Value, root: Value) -> Value:
     return divide(x, root)
 
 
+# ------------------------------------------------------------------------------------------------ the way back
+
+
+_Statistic = TypeVar("_Statistic", Mean, Variance, MeanSquare)
+
+
+def _statistic(use: Use, statistic: Operand, kind: type[_Statistic], *of: Operand) -> _Statistic:
+    """The operation that gives a norm its mean, variance or mean square, which must be that of what is normed."""
+    step = next((step for step in use.d if step.name == statistic.name), None)
+    if step is None or not isinstance(step.op, kind) or step.operands != of or statistic != Operand(statistic.name):
+        wanted = f"the {kind.title.lower()} of {' with '.join(map(str, of))}"
+        raise InputError(f"Step {use.step.name!r} is gone back through only where {statistic} is {wanted}.")
+    return step.op
+
+
+@dataclass(frozen=True)
+class SpreadEvenly(Spread):
+    """The same for a mean: every term gets its share, 1/`count` of the gradient."""
+
+    title = "Back through the mean"
+    trivial = False
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        return A.quotient(super().rule(A, i, j, *operands), A.size(Indices(self.count)))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        return Product((Fraction(ONE, size_formula(self.count)), Spread.written(self, style, *operands)))
+
+
+@dataclass(frozen=True)
+class NormGradient(RuleOp):
+    """(g_i − mean(g) − n_i·mean(g ⊙ n))/√(v + ε) for each row: back through a norm to what was normed.
+
+    Operands: G and the standardised entries N (each n×d), and their variances v (n×1).  The mean and the variance
+    depend on every entry of the row, which is where the two means come from.  With a sample's variance, the second mean
+    divides by d − 1.  A root mean square norm has no first mean, and v are its mean squares.
+    """
+
+    kind: Literal["population", "sample", "rms"] = "population"
+    epsilon: Value = 0
+    over: Literal["columns", "rows"] = "columns"
+    arity = 3
+    title = "Back through the norm"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        gradient, normed, variance = shapes
+        alike(gradient, normed)
+        rows, columns = gradient
+        if variance != ((rows, 1) if self.over == "columns" else (1, columns)):
+            raise ShapeError("the variances must be one for every line;")
+        return gradient
+
+    def apply(self, *operands: Matrix) -> Matrix:
+        gradient, normed, variance = operands if self.over == "columns" else (m.T for m in operands)
+        rows = Matrix.of(map(self._line, gradient.rows, normed.rows, variance.T.rows[0]))
+        return rows if self.over == "columns" else rows.T
+
+    def _line(self, gradient: Sequence[Value], normed: Sequence[Value], variance: Value) -> list[Value]:
+        deviation = square_root(variance + self.epsilon)
+        mean = 0 if self.kind == "rms" else divide(reduce(add, gradient), len(gradient))
+        along = divide(reduce(add, map(mul, gradient, normed)), len(gradient) - (self.kind == "sample"))
+        return [divide(g - mean - n * along, deviation) for g, n in zip(gradient, normed, strict=True)]
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        i, j, (g, n, v) = along_rows("rows" if self.over == "columns" else "columns", i, j, *operands)
+        length = g.columns
+        along = A.quotient(
+            A.total(length, lambda k: A.product(g[i, k], n[i, k])), A.size(length, int(self.kind == "sample"))
+        )
+        terms = [g[i, j], A.negative(A.product(n[i, j], along))]
+        if self.kind != "rms":
+            terms.insert(1, A.negative(A.quotient(A.total(length, lambda k: g[i, k]), A.size(length))))
+        variance = v[i, 0]
+        bare = isinstance(self.epsilon, int) and self.epsilon == 0
+        root = A.root(variance if bare else A.sum(variance, A.number(self.epsilon)))
+        return A.product(A.quotient(A.number(1), root), A.sum(*terms))  # large enough to be read
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        g, n, v = operands
+        mean = Name("mean")
+        along: Formula = Call(mean, (Product((g, n), "⊙"),))
+        if self.kind == "sample":
+            along = Fraction(Call(Name("sum"), (Product((g, n), "⊙"),)), Sum((Name("d"), Negative(ONE))))
+        terms = () if self.kind == "rms" else (Negative(Call(mean, (g,))),)
+        return Fraction(Sum((g, *terms, Negative(Product((n, along), "⊙")))), self._root(v))
+
+    def _root(self, variance: Formula) -> Formula:
+        bare = isinstance(self.epsilon, int) and self.epsilon == 0
+        return Root(variance if bare else Sum((variance, number(self.epsilon))))
+
+
 OPS = {"mean": Mean, "variance": Variance, "mean_square": MeanSquare, "standardise": Standardise, "rescale": Rescale}
 
-__all__ = ["Mean", "MeanSquare", "Rescale", "Standardise", "Variance"]
+__all__ = ["Mean", "MeanSquare", "NormGradient", "Rescale", "SpreadEvenly", "Standardise", "Variance"]

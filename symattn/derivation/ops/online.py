@@ -6,19 +6,21 @@ e^(m_old − m_new).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Literal
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows
-from symattn.derivation.derivation import RuleOp, Shape, Style, View
+from symattn.derivation.derivation import Convention, Pull, RuleOp, Shape, Signs, Step, Style, Use, convention
+from symattn.derivation.ops.arithmetic import Opposite, rate
 from symattn.derivation.ops.attention import Along
+from symattn.derivation.ops.linear import Hadamard, ProductSum
 from symattn.errors import ShapeError
-from symattn.exact import Value, compare, has_symbols, to_sympy
+from symattn.exact import Value
 from symattn.formula import Call, Formula, Name, Negative, Power, Product, Sum, number
 
 MAXIMUM = Name("max")
+_ACROSS: Mapping[Along, Along] = {"rows": "columns", "columns": "rows"}
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,12 @@ class RunningMaximum(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(MAXIMUM, operands)
 
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention(_GREATEST[self.along])]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("max by rows" if self.along == "rows" else "max by columns")]
+
 
 @dataclass(frozen=True)
 class Exponentials(RuleOp):
@@ -63,11 +71,23 @@ class Exponentials(RuleOp):
         x = scores[i, j]
         return A.number(0) if A.hidden(x) else A.exponential(A.minus(x, maxima.stretched(i, j)), self.base)
 
+    def pull(self, use: Use) -> Pull:
+        """To the exponents as they are, to what is taken from them with the other sign, and added up."""
+        if use.k == 0:
+            return Pull.chain((use.g, use.result), Hadamard(), *rate(self.base))
+        return Pull.chain((use.g, use.result), ProductSum(_ACROSS[self.along]), *rate(self.base), Opposite())
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return self._written(Sum((operands[0], Negative(operands[1]))))
 
     def _written(self, exponent: Formula) -> Formula:
         return Power(Name("e") if self.base == "e" else number(self.base), exponent)
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention(_OWN_MAXIMUM[self.along])]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention(_EXPONENT[self.along])]
 
 
 @dataclass(frozen=True)
@@ -89,26 +109,47 @@ class Accumulate(RuleOp):
         factors, old, new = operands
         return A.sum(A.product(factors.stretched(i, j), old[i, j]), new[i, j])
 
+    def pull(self, use: Use) -> Pull:
+        factors, old, _ = use.step.operands
+        pulls = (
+            Pull((use.g, old), ProductSum(_ACROSS[self.along])),
+            Pull((use.g, factors), Hadamard()),
+            Pull((use.g,)),
+        )
+        return pulls[use.k]
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum((Product(operands[:2], "⊙"), operands[2]))
 
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention(_OWN_NUMBER[self.along])]
 
-def _greatest(row: Sequence[Value]) -> Value:
-    if any(map(has_symbols, row)):
-        import sympy
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("⊙: entry by entry, a single line with every other")]
 
-        return sympy.Max(*map(to_sympy, row))
-    return reduce(lambda a, b: a if compare(a, b) >= 0 else b, row)
+
+_GREATEST: Mapping[Along, str] = {
+    "rows": "max takes the greatest number of each row, of all matrices in it.",
+    "columns": "max takes the greatest number of each column, of all matrices in it.",
+}
+_OWN_MAXIMUM: Mapping[Along, str] = {
+    "rows": "In the exponent, each row has its own entry of the maximum.",
+    "columns": "In the exponent, each column has its own entry of the maximum.",
+}
+_EXPONENT: Mapping[Along, str] = {
+    "rows": "Exponent: minus the maximum of its row",
+    "columns": "Exponent: minus the maximum of its column",
+}
+_OWN_NUMBER: Mapping[Along, str] = {
+    "rows": "⊙ multiplies each row by its own number.",
+    "columns": "⊙ multiplies each column by its own number.",
+}
 
 
 def _one_for_each(along: Along, shape: Shape, own: Shape) -> None:
     """Refuse numbers that are not one for every row (or column)."""
     if own != ((shape[0], 1) if along == "rows" else (1, shape[1])):
         raise ShapeError(f"every {along[:-1]} needs one number of its own;")
-
-
-def _own(along: Along, view: View, i: Index, j: Index) -> Formula:
-    return view.entry(i, 0) if along == "rows" else view.entry(0, j)
 
 
 OPS = {"running_maximum": RunningMaximum, "exponentials": Exponentials, "accumulate": Accumulate}

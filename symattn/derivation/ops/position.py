@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction as Ratio
 from typing import Literal
 
-from symattn.derivation.algebra import Algebra, Entries, Index, T
-from symattn.derivation.derivation import RuleOp, Shape, Style, View
+from symattn.derivation.algebra import FORMULAS, Algebra, Entries, Index, T
+from symattn.derivation.derivation import Convention, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
 from symattn.errors import InputError, ShapeError
 from symattn.exact import Matrix, Rational, Real, Value, decide, divide, from_sympy, power, to_sympy
 from symattn.exact.real import real
@@ -26,6 +27,7 @@ from symattn.formula import (
     Power,
     Product,
     Relation,
+    Row,
     Scope,
     Sum,
     Text,
@@ -193,6 +195,14 @@ class Sinusoids(RuleOp):
         waves = tuple(Call(Name(function), (angle,)) for function in ("sin", "cos"))
         return ListOf(waves, separator=",")
 
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        thetas = _thetas(self.angles)
+        waves = [_wave(function, theta) for theta in thetas for function in ("sin", "cos")]
+        features = ListOf(tuple(waves if self.layout == "pairs" else (*waves[::2], *waves[1::2])), separator=",")
+        token = "The row of a position is {features}.", "The column of a position is {features}."
+        line = convention(token[self.tokens == "columns"], features=features)
+        return [stated_positions(self.positions), line, _stated_angles(self.angles, thetas)]
+
 
 @dataclass(frozen=True)
 class Rotate(RuleOp):
@@ -238,8 +248,24 @@ class Rotate(RuleOp):
         cosine, sine = map(A.number, self.angles[k].at(self.positions[token]))
         return self._turned(A, first, other, cosine, sine)[second]
 
+    def pull(self, use: Use) -> Pull:
+        """By the transpose of the rotation, which is its inverse."""
+        return Pull((use.g,), RotateBack(self.angles, self.positions, self.layout, self.tokens))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("rotate"), operands)
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        turn = convention(_PAIRS[self.layout], turn=self._written_turn())
+        one = all(angle == self.angles[0] for angle in self.angles)
+        angles = _stated_angles(self.angles[:1], [THETA]) if one else _stated_angles(self.angles, _thetas(self.angles))
+        return [stated_positions(self.positions), turn, angles]
+
+    def _written_turn(self) -> Formula:
+        """(x, y) → (x cos pθ − y sin pθ, x sin pθ + y cos pθ)."""
+        x, y = Name("x"), Name("y")
+        turned = self._turned(FORMULAS, x, y, _wave("cos", THETA), _wave("sin", THETA))
+        return Relation((ListOf((x, y), "(", ","), ListOf(turned, "(", ",")), ("→",))
 
 
 @dataclass(frozen=True)
@@ -257,8 +283,14 @@ class RotateBack(Rotate):
             A.minus(A.product(y, cosine), A.product(x, sine)),
         )
 
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.g,), Rotate(self.angles, self.positions, self.layout, self.tokens))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("rotate", (Negative(Name("p")),)), operands)
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("Gradients turn back: {turn}.", turn=self._written_turn())]
 
 
 @dataclass(frozen=True)
@@ -275,12 +307,51 @@ class Multiple(RuleOp):
     def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
         return A.product(A.number(self.factor), operands[0][i, j])
 
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.g,), self)
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Product((self.symbol(style), *operands), "·")
 
     def symbol(self, style: Style) -> Formula:
         """The factor by name: √d_model."""
         return read_formula(self.of, Scope(names=style.letters)) if self.of else number(self.factor)
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        if not self.of:
+            return []
+        factor = Relation((self.symbol(signs.style), signs.number(self.factor)), ("=",))
+        return [convention("Embeddings are multiplied by {factor}.", factor=factor)]
+
+
+# ------------------------------------------------------------------------------------------------ in words
+
+POSITION, THETA = Name("p"), Name("θ")
+_PAIRS: Mapping[Layout, str] = {
+    "pairs": "Neighbouring features make pairs, and a pair turns so: {turn}.",
+    "halves": "Features half the width apart make pairs, and a pair turns so: {turn}.",
+}
+
+
+def stated_positions(positions: Sequence[int]) -> Convention:
+    """p = 0, 1, 2."""
+    listed = ListOf(tuple(Number(str(p)) for p in positions), "", ",")
+    return convention("The positions are {positions}.", positions=Relation((POSITION, listed), ("=",)))
+
+
+def _stated_angles(angles: Sequence[Angle], thetas: Sequence[Formula]) -> Convention:
+    stated = Row(tuple(part for angle, theta in zip(angles, thetas, strict=True) for part in angle.stated(theta)))
+    if any(isinstance(angle, Frequency | Radians) for angle in angles):
+        return convention("The angles are: {angles}, in radians.", angles=stated)
+    return convention("The angles are: {angles}.", angles=stated)
+
+
+def _thetas(angles: Sequence[Angle]) -> list[Formula]:
+    return [Name("θ", (Number(str(k + 1)),)) for k in range(len(angles))]
+
+
+def _wave(function: str, theta: Formula) -> Formula:
+    return Call(Name(function), (Product((POSITION, theta)),))
 
 
 def _place(layout: Layout, j: int, pairs: int) -> tuple[int, bool]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from symattn.derivation.derivation import Index, Op, Shape, Style, View
-from symattn.derivation.ops.position import Tokens
+from symattn.derivation.derivation import Convention, Index, Op, Shape, Signs, Step, Style, View, convention
+from symattn.derivation.ops.position import Tokens, stated_positions
 from symattn.exact import Matrix, Value
 from symattn.exact.reading import read
 from symattn.exact.tree import Node
-from symattn.formula import Formula, ListOf, read_formula
+from symattn.formula import ONE, ZERO, Dots, Formula, ListOf, Name, Number, Relation, read_formula
 
 LETTERS = ("p", "k", "d")
 """What a formula may use: the position, the number of the feature's group from 0, and the width."""
@@ -52,6 +53,14 @@ class Positional(Op):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return ListOf(tuple(read_formula(_braced(text)) for text in self.formulas), separator=",")
 
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        groups = Relation((Name("k"), ListOf((ZERO, ONE, Dots()), "", ",")), ("=",))
+        width = Relation((Name("d"), Number(str(self.width))), ("=",))
+        features = convention(
+            _FEATURES[len(self.formulas) > 1], groups=groups, width=width, features=self.written(signs.style)
+        )
+        return [stated_positions(self.positions), features]
+
     def tree(self, position: int, j: int) -> Node:
         """The formula of an entry with its numbers put in, as it is read."""
         return read(self._at(position, j)).tree
@@ -70,6 +79,12 @@ class Positional(Op):
             text = re.sub(rf"(?<=[\d)])\s*{letter}(?![A-Za-z_])", f"*{number}", text)
             text = re.sub(rf"(?<![A-Za-z_]){letter}(?![A-Za-z_])", str(number), text)
         return text
+
+
+_FEATURES = {
+    True: "The features of a position are in turn, for {groups} and {width}: {features}.",
+    False: "The features of a position are, for {groups} and {width}: {features}.",
+}
 
 
 def _braced(text: str) -> str:

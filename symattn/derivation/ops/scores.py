@@ -12,10 +12,11 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple, Self
 
 from symattn.derivation.algebra import Algebra, Entries, Index, T, along_rows, index
-from symattn.derivation.derivation import Op, RuleOp, Shape, Style, View
+from symattn.derivation.derivation import Convention, Op, Pull, RuleOp, Shape, Signs, Step, Style, Use, View, convention
+from symattn.derivation.ops.arithmetic import DivisorGradient
 from symattn.derivation.ops.attention import Along, Empty, normalise_rows
 from symattn.derivation.ops.entrywise import FUNCTIONS, relu
-from symattn.derivation.ops.linear import Scale
+from symattn.derivation.ops.linear import Scale, alike, summed
 from symattn.errors import InputError, ShapeError, UndefinedError
 from symattn.exact import Matrix, Value, compare, divide, exponential, from_sympy, has_symbols, power, sign, to_sympy
 from symattn.exact.values import is_zero_for_sure
@@ -25,11 +26,14 @@ from symattn.formula import (
     Dots,
     Formula,
     Fraction,
+    ListOf,
     MatrixOf,
     Name,
+    Negative,
     Number,
     Power,
     Product,
+    Relation,
     Sum,
     number,
 )
@@ -43,6 +47,13 @@ class Temperature(Scale):
 
     of: str = "τ"
     title = "Temperature"
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        temperature = Relation((Name("τ"), signs.number(self.divisor)), ("=",))
+        return [convention("Scores are divided by the temperature {temperature}.", temperature=temperature)]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("{temperature}", temperature=Relation((Name("τ"), signs.number(self.divisor)), ("=",)))]
 
 
 @dataclass(frozen=True)
@@ -59,9 +70,17 @@ class SoftCap(RuleOp):
         cap = A.number(self.cap)
         return A.product(cap, A.apply("tanh", A.quotient(operands[0][i, j], cap)))
 
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.g, use.result), SoftCapGradient(self.cap))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         cap = number(self.cap)
         return Product((cap, Call(Name("tanh"), (Fraction(operands[0], cap),))), "·")
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        score = Name("s")
+        capped = self.written(signs.style, score)
+        return [convention("The soft cap makes {capped} of each score {score}.", capped=capped, score=score)]
 
 
 @dataclass(frozen=True)
@@ -101,12 +120,22 @@ class Bias(RuleOp):
     def turn(self) -> Self:
         return replace(self, values=self.values.T)
 
+    def pull(self, use: Use) -> Pull:
+        return Pull((use.g,))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Sum((operands[0], self.sign))
 
     def matrix(self) -> MatrixOf:
         """The matrix itself as it is written."""
         return MatrixOf(tuple(tuple(map(number, row)) for row in self.values.rows))
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        if self.slope is None:
+            return [convention("The mask is added to the scores.")]
+        slopes = [step.op.slope for step in steps if isinstance(step.op, Bias) and step.op.slope is not None]
+        numbers = ListOf(tuple(map(signs.number, slopes)), "", ",")
+        return [convention(_SLOPES, slopes=numbers) if slopes[1:] else convention(_SLOPE, slope=numbers)]
 
 
 def alibi(slope: Value, rows: int, columns: int) -> Bias:
@@ -168,6 +197,13 @@ class OverSum(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(operands[0], Call(Name("Sum"), operands))
 
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention(_BY_SCORES[self.along])]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        by_rows = self.along == "rows"
+        return [convention("Weights: score over sum, by rows" if by_rows else "Weights: score over sum, by columns")]
+
 
 @dataclass(frozen=True)
 class Hardmax(Op):
@@ -210,6 +246,12 @@ class Hardmax(Op):
 
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("hardmax"), operands)
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention(_LARGEST[self.along])]
+
+    def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        return [convention("Hardmax by rows, ties share" if self.along == "rows" else "Hardmax by columns, ties share")]
 
 
 def _line(along: Along, i: Index, j: Index, a: View) -> tuple[Formula, ...]:
@@ -268,6 +310,15 @@ class FeatureMap(RuleOp):
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Call(Name("φ"), operands)
 
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        x = Name("x")
+        entry: View = Entries((1, 1), lambda i, j: x)
+        feature = Relation((self.written(Style(), x), self.working(0, 0, entry)), ("=",))
+        if self.feature != "elu+1":
+            return [convention("The feature map is, entry by entry, {feature}.", feature=feature)]
+        above, below = Sum((x, ONE)), Power(Name("e"), x)
+        return [convention(_ELU, feature=feature, above=above, argument=x, below=below)]
+
 
 @dataclass(frozen=True)
 class Over(RuleOp):
@@ -287,8 +338,65 @@ class Over(RuleOp):
         above, below = operands
         return A.quotient(above[i, j], below.stretched(i, j))
 
+    def pull(self, use: Use) -> Pull:
+        divisor = use.step.operands[1]
+        if use.k == 0:
+            return Pull((use.g, divisor), self)
+        return Pull.chain((use.g, use.result, divisor), DivisorGradient(), *summed(use))
+
     def written(self, style: Style, *operands: Formula) -> Formula:
         return Fraction(*operands)
+
+    def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
+        above, below = map(signs.operand, steps[0].operands)
+        return [convention(_DIVIDED[self.along], above=above, below=below)]
+
+
+# ------------------------------------------------------------------------------------------------ the way back
+
+
+@dataclass(frozen=True)
+class SoftCapGradient(RuleOp):
+    """G ⊙ (1 − (y/c)²) for capped scores y = c·tanh(s/c) (each n×m)."""
+
+    cap: Value
+    arity = 2
+    title = "Back through the soft cap"
+
+    def shape(self, *shapes: Shape) -> Shape:
+        return alike(*shapes)
+
+    def rule(self, A: Algebra[T], i: Index, j: Index, *operands: Entries[T]) -> T:
+        g, y = operands
+        share = A.quotient(y[i, j], A.number(self.cap))
+        return A.product(g[i, j], A.minus(A.number(1), A.square(share)))
+
+    def written(self, style: Style, *operands: Formula) -> Formula:
+        g, y = operands
+        share = Fraction(y, number(self.cap))
+        return Product((g, Sum((ONE, Negative(Product((share, share), "⊙"))))), "⊙")
+
+
+_SLOPE = "ALiBi: the bias is minus the slope times how far query and key are apart; the slope is {slope}."
+_SLOPES = (
+    "ALiBi: the bias is minus the slope times how far query and key are apart; the slopes of the heads are {slopes}."
+)
+_BY_SCORES: Mapping[Along, str] = {
+    "rows": "A weight is a score over the sum of its row, without any powers.",
+    "columns": "A weight is a score over the sum of its column, without any powers.",
+}
+_LARGEST: Mapping[Along, str] = {
+    "rows": "The largest score of each row gets the weight 1; ties share it.",
+    "columns": "The largest score of each column gets the weight 1; ties share it.",
+}
+_ELU = (
+    "The feature map is, entry by entry, {feature}, which is {above} where {argument} is positive, and {below} "
+    "elsewhere."
+)
+_DIVIDED: Mapping[Along, str] = {
+    "rows": "Each row of {above} is divided by its own entry of {below}.",
+    "columns": "Each column of {above} is divided by its own entry of {below}.",
+}
 
 
 OPS = {
@@ -308,6 +416,7 @@ __all__ = [
     "Over",
     "OverSum",
     "SoftCap",
+    "SoftCapGradient",
     "Temperature",
     "alibi",
     "alibi_slope",

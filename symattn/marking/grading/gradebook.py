@@ -38,7 +38,7 @@ class Gradebook:
     """Everything that marking a class gave.
 
     `rows` are in the order of the class list, those that belong to nobody in it last.  `changes` are all that any run
-    into the same folder brought.  `written` are the files.
+    into the same folder brought.  `written` are the files; `replied` is what was taken for granted about entries.
     """
 
     title: str
@@ -46,6 +46,7 @@ class Gradebook:
     rows: tuple[Row, ...]
     changes: tuple[Change, ...] = ()
     written: tuple[Path, ...] = ()
+    replied: tuple[str, ...] = ()
 
     @property
     def summary(self) -> Document:

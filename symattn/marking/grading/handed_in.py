@@ -1,8 +1,16 @@
-"""What was handed in: the files of a folder or of a zip, and whose each of them is."""
+"""What was handed in: the files of a folder or of a zip, and whose each of them is.
+
+Folders and zips may be those that Moodle, Canvas and Gradescope hand out:
+
+    Anna Maria Muster_12345_assignsubmission_file_/sheet.md      Anna Maria Muster_12345_assignsubmission_file_sheet.md
+    musterannamaria_LATE_123_456_sheet.md
+    submission_123/sheet.md, and submission_metadata.yml, which says whose it is
+"""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import re
 import unicodedata
@@ -10,7 +18,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import takewhile
+from itertools import islice, takewhile
 from pathlib import Path, PurePosixPath
 
 from symattn.errors import InputError
@@ -19,6 +27,8 @@ from symattn.marking.grading.source import Entrant, Papers
 from symattn.marking.submissions.files import FORMS, LARGEST_FILE
 
 MOST_FILES = 20_000
+MOST_BYTES = 512 * 2**20
+METADATA = "submission_metadata.yml"
 LONGEST_NAME = 100
 RECORDS = ".marks"
 _NOT_HANDED_IN = ("__MACOSX", "Thumbs.db", "desktop.ini")
@@ -26,11 +36,15 @@ _NOT_HANDED_IN = ("__MACOSX", "Thumbs.db", "desktop.ini")
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """One file, by its path below the folder; `complaint` says why it was not read, "" if it was."""
+    """One file, by its path below the folder; `complaint` says why it was not read, "" if it was.
+
+    `submitters` are the names and ids of whoever handed it in, where a list beside it says so.
+    """
 
     path: str
     data: bytes = b""
     complaint: str = ""
+    submitters: tuple[tuple[str, str], ...] = ()
 
     @property
     def stem(self) -> str:
@@ -86,22 +100,75 @@ class Handed:
 def files(source: Path) -> list[File]:
     """The files of a folder, at any depth, or of a zip, in the order of their names.
 
-    Hidden files, links, what computers add by themselves and folders that marking wrote are left out.
+    Zips in it are looked into.  Hidden files, links, what computers add by themselves and folders that marking wrote
+    are left out.
     """
     if source.is_dir():
-        found = list(_of_folder(source))
+        found = list(_bounded(_of_folder(source), source))
     elif source.suffix.lower() == ".zip":
-        found = list(_of_zip(source))
+        found = list(_bounded(_of_zip(source), source))
     else:
         what = "is no folder and no zip" if source.exists() else "is not there"
         raise InputError(f"{source} {what}; a folder or a zip of submissions was expected.")
+    found = _with_submitters(found)
     if not found:
         raise InputError(f"{source} holds no submissions: there is not one file in it.")
     return sorted(found, key=lambda file: natural(file.path))
 
 
+def _bounded(found: Iterable[File], source: Path) -> Iterator[File]:
+    """The files, and those in zips among them, as long as there are not too many and too much of them."""
+    count = size = 0
+    for file in found:
+        inside = [file]
+        if PurePosixPath(file.path).suffix.lower() == ".zip" and not file.complaint:
+            try:
+                inside = list(islice(_members(io.BytesIO(file.data), f"{file.path}/"), MOST_FILES + 1))
+            except (OSError, zipfile.BadZipFile) as error:
+                inside = [File(file.path, complaint=message("It cannot be unpacked: {error}.", error=error))]
+        for one in inside:
+            count, size = count + 1, size + len(one.data)
+            if count > MOST_FILES:
+                raise InputError(f"{source} holds more than {MOST_FILES} files; a folder of submissions was expected.")
+            if size > MOST_BYTES:
+                raise InputError(f"{source} holds more than {MOST_BYTES // 2**20} MB; submissions have far less.")
+            yield one
+
+
+def _with_submitters(found: Sequence[File]) -> list[File]:
+    """The files with whoever Gradescope's list says that they are from, without the list."""
+    lists = [file for file in found if PurePosixPath(file.path).name == METADATA]
+    told: dict[str, tuple[tuple[str, str], ...]] = {}
+    for file in lists:
+        folder = PurePosixPath(file.path).parent
+        told |= {str(folder / name): said for name, said in _submitters(file.data.decode("utf-8", "replace")).items()}
+    owned = []
+    for file in found:
+        if file not in lists:
+            path = PurePosixPath(file.path)
+            said = next((told[str(above)] for above in (path, *path.parents) if str(above) in told), ())
+            owned.append(replace(file, submitters=said))
+    return owned
+
+
+_SUBMITTER = re.compile(r"\s+(-)?\s*:(name|sid):\s*(.*?)\s*")
+
+
+def _submitters(text: str) -> dict[str, tuple[tuple[str, str], ...]]:
+    """The names and ids of submitters by the folder or file, from a list in YAML as Gradescope writes it."""
+    told: dict[str, list[dict[str, str]]] = {}
+    current: list[dict[str, str]] = []
+    for line in text.splitlines():
+        if line and not line[0].isspace() and line.rstrip().endswith(":"):
+            current = told.setdefault(line.rstrip()[:-1].strip("'\""), [])
+        elif found := _SUBMITTER.fullmatch(line):
+            if found[1] or not current:
+                current.append({})
+            current[-1][found[2]] = found[3].strip("'\"")
+    return {key: tuple((one.get("name", ""), one.get("sid", "")) for one in people) for key, people in told.items()}
+
+
 def _of_folder(folder: Path) -> Iterator[File]:
-    count = 0
     for here, below, names in os.walk(folder):
         if RECORDS in below:
             below.clear()
@@ -111,7 +178,6 @@ def _of_folder(folder: Path) -> Iterator[File]:
             path = Path(here, name)
             if _is_left_out(name) or path.is_symlink() or not path.is_file():
                 continue
-            count = _counted(count, folder)
             label = _label(path.relative_to(folder).as_posix())
             try:
                 if path.stat().st_size > LARGEST_FILE:
@@ -123,24 +189,30 @@ def _of_folder(folder: Path) -> Iterator[File]:
 
 
 def _of_zip(path: Path) -> Iterator[File]:
-    """Nothing is unpacked onto the disk, and no more is read of a file than may be in it."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            count = 0
-            for info in archive.infolist():
-                parts = info.filename.split("/")
-                if info.is_dir() or any(_is_left_out(part) for part in parts if part != ".."):
-                    continue
-                count = _counted(count, path)
-                yield _unpacked(archive, info)
+        yield from _members(path)
     except (OSError, zipfile.BadZipFile) as error:
         raise InputError(f"{path} cannot be read as a zip: {error}.") from error
 
 
-def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> File:
-    label = _label(info.filename)
+def _members(path: Path | io.BytesIO, above: str = "") -> Iterator[File]:
+    """Nothing is unpacked onto the disk, and no more is read of a file than may be in it."""
+    with zipfile.ZipFile(path) as archive:
+        for info in archive.infolist():
+            name = info.filename.replace("\\", "/")
+            parts = name.split("/")
+            if not info.is_dir() and not any(_is_left_out(part) for part in parts if part != ".."):
+                yield _unpacked(archive, info, above + name)
+
+
+def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: str) -> File:
+    label = _label(path)
+    if path.startswith("/") or ".." in path.split("/") or re.match(r"[A-Za-z]:", path):
+        return File(label, complaint=message("Its path leads out of the folder."))
     if info.flag_bits & 1:
         return File(label, complaint=message("It is encrypted."))
+    if info.file_size > LARGEST_FILE:
+        return File(label, complaint=_too_large(info.file_size))
     try:
         with archive.open(info) as stream:
             data = stream.read(LARGEST_FILE + 1)
@@ -151,12 +223,6 @@ def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> File:
 
 def _is_left_out(name: str) -> bool:
     return name.startswith(".") or name in _NOT_HANDED_IN
-
-
-def _counted(count: int, where: Path) -> int:
-    if count == MOST_FILES:
-        raise InputError(f"{where} holds more than {MOST_FILES} files; a folder of submissions was expected.")
-    return count + 1
 
 
 def _too_large(size: int) -> str:
@@ -184,21 +250,24 @@ def natural(text: str) -> list[tuple[int, int, str, str]]:
 # ------------------------------------------------------------------------------------------------ whose they are
 
 
-def matched(found: Sequence[File], heads: Sequence[Head], papers: Papers) -> list[Handed]:
+def matched(
+    found: Sequence[File], heads: Sequence[Head], papers: Papers, entered: Sequence[Handed] = ()
+) -> list[Handed]:
     """Every file, with its head, and whoever it is from, in the order of the class list, then of the files' names.
 
     Somebody of the class list is told by the names of the file and of its folders: that of the paper, or with the id
     or the name in it.  What is written inside says nothing about whose it is, for anybody can write anything there;
     where it says something else, somebody has to look.  Of several files of one person the last by name is marked, and
-    that is said.
+    that is said; what was `entered` in a table counts before any file.
     """
     handed = [_handed(file, head) for file, head in zip(found, heads, strict=True)]
     if papers.entrants:
         roster = _Roster(papers.entrants, _shared(found))
         handed = _once_each([_on_sheet(roster.owned(one), papers) for one in handed])
+        handed = _entered_first(handed, entered)
         handed.sort(key=lambda one: one.entrant.number if one.entrant else len(papers.entrants) + 1)
     else:
-        handed = _said_if_twice([_on_sheet(one, papers) for one in handed])
+        handed = _said_if_twice([*(_on_sheet(one, papers) for one in handed), *entered])
     return _with_stems(handed)
 
 
@@ -224,18 +293,23 @@ class _Roster:
 
     def __init__(self, entrants: Sequence[Entrant], shared: int) -> None:
         self._shared = shared
-        self._by_id = {_folded(e.id): e for e in entrants}
+        self._by_id = {folded(e.id): e for e in entrants}
         self._by_stem = {e.stem: e for e in entrants}
-        names = Counter(_words(e.name) for e in entrants)
-        self._by_name = {_words(e.name): e for e in entrants if names[_words(e.name)] == 1 and e.name}
+        self._by_name = _by_name(entrants)
+        self._joined = {key.replace(" ", ""): e for key, e in self._by_name.items()}
+        self._joined |= {
+            _plain_letters(key): e for key, e in self._joined.items() if _plain_letters(key) not in self._joined
+        }
         self._stem = re.compile(rf"(?:{_any_of(self._by_stem)}){_NO_MORE}")
         self._id = re.compile(rf"{_NO_LESS}(?:{_any_of(self._by_id)}){_NO_MORE}")
         self._name = re.compile(rf"{_NO_LESS}(?:{_any_of(self._by_name) or '(?!)'}){_NO_MORE}")
 
     def owned(self, one: Handed) -> Handed:
         """With whoever the names mean."""
+        if one.file.submitters:
+            return self._submitted(one)
         path = PurePosixPath(one.file.path)
-        file = self._meant(one.file.stem)
+        file = self._meant(path.name if _DOWNLOADED.match(path.name) else one.file.stem)
         above = path.parts[self._shared : -1] if file else path.parts[:-1]
         folder = next((found for part in reversed(above) if (found := self._meant(part))), None)
         if file and folder and file is not folder:
@@ -253,7 +327,7 @@ class _Roster:
                 "class list, and what is written inside does not count."
             )
             return _refused(one, said)
-        inside = self._by_id.get(_folded(one.id))
+        inside = self._by_id.get(folded(one.id))
         if inside and inside is not entrant:
             doubt = message(
                 "The id inside is that of {student}; the file's name says whose it is.", student=_who(inside)
@@ -264,11 +338,37 @@ class _Roster:
         )
         return replace(one, entrant=entrant, notices=() if inside or not one.id else (said,))
 
+    def _submitted(self, one: Handed) -> Handed:
+        """With whoever of the class list handed it in, as a list says."""
+        known = [self._by_id.get(folded(id)) or self._by_name.get(_words(name)) for name, id in one.file.submitters]
+        entrants = {entrant.number: entrant for entrant in known if entrant}
+        if len(entrants) == 1:
+            return replace(one, entrant=next(iter(entrants.values())))
+        names = ", ".join(f"{_printable(name)} ({_printable(id)})" for name, id in one.file.submitters)[:LONGEST_NAME]
+        if entrants:
+            return _refused(one, message("Several handed it in: {names}; mark it for each of them.", names=names))
+        return _refused(one, message("It was handed in by {names}, not in the class list.", names=names))
+
     def _meant(self, name: str) -> Entrant | None:
+        """Whoever is meant by the name of a file or a folder.
+
+        Of a name that Moodle or Canvas made, first what they call the student: the numbers in it are no ids of ours.
+        """
+        if (found := _DOWNLOADED.match(name)) is None:
+            return self._named(name)
+        behind = PurePosixPath(name[found.end() :]).stem
+        if found["moodle"]:
+            return self._named(found["moodle"]) or self._named(behind)
+        own = _words(found["canvas"])
+        other = self._named(PurePosixPath(name).stem)  # Lovelace_1815_2_sheet
+        is_own = other is not None and own in _words(other.name).split()
+        return self._joined.get(own) or self._named(behind) or (other if is_own else None)
+
+    def _named(self, name: str) -> Entrant | None:
         """Whoever's paper has this name; else the one whose id, else the one whose name, stands in it alone."""
         if beginning := self._stem.match(name):
             return self._by_stem[beginning[0]]
-        ids = {self._by_id[found].number: self._by_id[found] for found in self._id.findall(_folded(name))}
+        ids = {self._by_id[found].number: self._by_id[found] for found in self._id.findall(folded(name))}
         if ids:
             return next(iter(ids.values())) if len(ids) == 1 else None
         names = set(self._name.findall(_words(name)))
@@ -279,9 +379,31 @@ _NO_LESS = r"(?<![^\W_])"
 _NO_MORE = r"(?![^\W_])"
 
 
+_DOWNLOADED = re.compile(
+    r"(?P<moodle>.+?)_\d+_assignsubmission_[a-z]+_?|(?P<canvas>[^\W\d_]+)(?:_LATE)?_\d+_\d+_", re.IGNORECASE
+)
+
+
+def _by_name(entrants: Sequence[Entrant]) -> dict[str, Entrant]:
+    """Everybody by the words of the name, and in any other order (Muster, Anna Maria) that is nobody else's."""
+    own = Counter(_words(e.name) for e in entrants)
+    turned: dict[str, list[Entrant]] = {}
+    for entrant in entrants:
+        words = _words(entrant.name).split()
+        for k in range(1, len(words)):
+            turned.setdefault(" ".join(words[k:] + words[:k]), []).append(entrant)
+    found = {name: one for name, (one, *others) in turned.items() if not others and name not in own}
+    return found | {_words(e.name): e for e in entrants if own[_words(e.name)] == 1 and e.name}
+
+
+def _plain_letters(text: str) -> str:
+    """Without accents, as some programs leave them away."""
+    return "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
+
+
 def _words(text: str) -> str:
     """The words of a text alone: Ada_Lovelace and "ada lovelace" are the same."""
-    return " ".join(re.findall(r"[^\W_]+", _folded(text)))
+    return " ".join(re.findall(r"[^\W_]+", folded(text)))
 
 
 def _any_of(texts: Iterable[str]) -> str:
@@ -347,13 +469,26 @@ def _once_each(handed: Sequence[Handed]) -> list[Handed]:
     return kept
 
 
+def _entered_first(handed: Sequence[Handed], entered: Sequence[Handed]) -> list[Handed]:
+    """The rows of a table, and the files of those who have no row."""
+    files = {one.entrant.number: one.file.path for one in handed if one.entrant}
+    rows = {one.entrant.number for one in entered if one.entrant}
+    said = []
+    for one in entered:
+        if one.entrant and (path := files.get(one.entrant.number)):
+            notice = message("It was entered in the table, and {file} is not marked.", file=path)
+            one = replace(one, notices=(*one.notices, notice))
+        said.append(one)
+    return [*(one for one in handed if not (one.entrant and one.entrant.number in rows)), *said]
+
+
 def _said_if_twice(handed: Sequence[Handed]) -> list[Handed]:
     same: dict[str, list[str]] = {}
     for one in handed:
-        same.setdefault(_folded(one.id), []).append(one.file.path)
+        same.setdefault(folded(one.id), []).append(one.file.path)
     said = []
     for one in handed:
-        others = [path for path in same[_folded(one.id)] if one.id and path != one.file.path]
+        others = [path for path in same[folded(one.id)] if one.id and path != one.file.path]
         if others:
             notice = message("The id {id} is also in {files}.", id=repr(one.id), files=", ".join(others))
             one = replace(one, notices=(*one.notices, notice))
@@ -380,8 +515,8 @@ def _plain(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "", text)[:40] or "unnamed"
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-__all__ = ["RECORDS", "File", "Handed", "Head", "files", "head_without_reading", "matched", "natural"]
+__all__ = ["RECORDS", "File", "Handed", "Head", "files", "folded", "head_without_reading", "matched", "natural"]

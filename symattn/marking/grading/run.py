@@ -22,6 +22,7 @@ from symattn.foundation.identity import digest
 from symattn.foundation.version import VERSION
 from symattn.foundation.workers import LostError, Workers
 from symattn.marking.grading import worker
+from symattn.marking.grading.entries import Ask, in_words, read_entries
 from symattn.marking.grading.gradebook import Change, Gradebook, changed
 from symattn.marking.grading.handed_in import RECORDS, File, Handed, Head, files, head_without_reading, matched
 from symattn.marking.grading.record import Row, Terms
@@ -47,9 +48,11 @@ def silent(count: int) -> Iterator[Callable[[object], None]]:
 
 def grade_class(
     source: str | Path,
-    submissions: str | Path,
+    submissions: str | Path | None,
     terms: Terms,
     *,
+    entries: str | Path | None = None,
+    ask: Ask | None = None,
     out: str | Path | None = None,
     forms: Sequence[str] = ("pdf",),
     look: Look = DEFAULT_LOOK,
@@ -60,6 +63,8 @@ def grade_class(
 ) -> Gradebook:
     """Mark everything in a folder or a zip against an exam, and write what comes of it into a folder, if one is named.
 
+    `entries` is a table of what stands on scripts on paper, instead of `submissions` or besides; `ask` answers what has
+    to be asked about it.
     `forms` are the formats of the feedback and `look` how it looks, one document for each of the `readers`; `jobs` how
     many processes (0: as many as there are processors); `time_limit` the seconds of processor time after which one
     submission is given up.  Whatever was handed in is read in these processes alone.  `InputError` if source or
@@ -68,9 +73,12 @@ def grade_class(
     against, forms = papers(source), check_formats(forms)
     first = against.questions(next(iter(against.papers)))
     terms.scheme_for(first[0], first)  # a scheme that fits nothing is refused before anything is marked
-    found = files(Path(submissions))
-    if out is not None and Path(out).resolve() == Path(submissions).resolve():
+    if submissions is None and entries is None:
+        raise InputError("Nothing is given to be marked; a folder or a zip of submissions, or entries, was expected.")
+    found = files(Path(submissions)) if submissions is not None else []
+    if out is not None and submissions is not None and Path(out).resolve() == Path(submissions).resolve():
         raise InputError(f"The marks cannot be written to {out}, where the submissions are; choose another --out.")
+    typed = read_entries(Path(entries), against, terms.decimal_mark, ask) if entries is not None else None
     with _folder(out, against, terms, forms, look, readers) as folder:
         rows: dict[str, Row] = {}
         todo: list[Handed] = []
@@ -85,7 +93,7 @@ def grade_class(
             "staging": str(folder.staging) if folder else "",
         }
         with Workers(worker.COMMAND, settings, jobs or _processors(), time_limit) as workers:
-            handed = matched(found, _heads(found, folder, workers), against)
+            handed = matched(found, _heads(found, folder, workers), against, typed.handed if typed else ())
             for one in handed:
                 kept = folder.kept(one) if folder else None
                 if one.complaint or kept is not None:
@@ -102,7 +110,7 @@ def grade_class(
 
                 workers.do([_job(one) for one in todo], on_answer)
         listed = tuple(_everybody(against, [(one, rows[one.stem]) for one in handed]))
-        book = Gradebook(against.title, terms, listed)
+        book = Gradebook(against.title, terms, listed, replied=tuple(in_words(typed)) if typed else ())
         return folder.finish(book, [one.stem for one in handed if rows[one.stem].has_marks]) if folder else book
 
 

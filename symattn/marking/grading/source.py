@@ -28,13 +28,15 @@ NOT_ASKED: Mapping[str, object] = {}
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """Somebody of the class list: the number in it, from 1, the sheet that was given out, and the name of its file."""
+    """Somebody of the class list: the number in it, from 1, the sheet that was given out, the name of its file, and the
+    seat."""
 
     number: int
     name: str
     id: str
     sheet: str
     stem: str
+    seat: str = ""
 
 
 @dataclass(frozen=True)
@@ -160,7 +162,7 @@ def _exam(path: Path) -> Papers:
     known = {name: _paper(exam, number) for number, name in enumerate(exam.ids)}
     given_out = zip(exam.spec.students, copies(exam), strict=True) if exam.spec.students else ()
     entrants = tuple(
-        Entrant(number, student.name, student.id, copy.sheet, Path(stem).name)
+        Entrant(number, student.name, student.id, copy.sheet, Path(stem).name, student.seat)
         for number, (student, (stem, copy)) in enumerate(given_out, 1)
     )
     return Papers(Quoted(exam.spec.title), "this exam", hash, known, entrants)

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from symattn.derivation.derivation import Derivation
 from symattn.derivation.misconceptions import misconception
 from symattn.derivation.ops.turning import turned
 from symattn.exact import Matrix, Value
-from symattn.foundation.languages import message, sentences
+from symattn.foundation.languages import Message, message, sentences
 from symattn.marking.attempt import BLANK, Attempt, Grid, Said, Unreadable
 from symattn.marking.marker.answers import mark_answer
 from symattn.marking.marker.award import Awarding
+from symattn.marking.marker.blanks import Awarded, awarded
 from symattn.marking.marker.boxes import misplaced
 from symattn.marking.marker.diagnosis import PRIOR, Diagnosis, diagnosed
+from symattn.marking.marker.masks import under_own_mask
 from symattn.marking.marker.methods import Reading, readings
 from symattn.marking.marker.policy import POLICIES, Policy, policy
-from symattn.marking.marker.report import Candidate, Event, Given, Notice, Report, Verdict
+from symattn.marking.marker.report import Candidate, Event, Notice, Report, Verdict
 from symattn.marking.marker.scheme import Line, Scheme, lines_of, read_scheme
-from symattn.marking.marker.script import Cell, Script, values_of, with_common_units
-from symattn.marking.marker.trace import Trace
+from symattn.marking.marker.script import Cell, Script, values_of, with_units
+from symattn.marking.marker.trace import Mistake, Trace
 from symattn.teaching.question import EntriesAnswer, MatrixAnswer, Part, Question, StepAnswer
 
 MOST_READINGS = 3
@@ -41,7 +43,7 @@ def mark(
     report = _marked(question, attempt, policy, lines)
     for moved, says in _in_their_boxes(question, attempt, policy):
         other = _marked(question, moved, policy, lines)
-        if other.total > report.total or not policy.marks:
+        if (other.total, -len(other.events)) > (report.total, -len(report.events)):
             report = replace(other, notices=(Notice("", "reading", says), *other.notices))
     return report
 
@@ -51,7 +53,7 @@ def _in_their_boxes(question: Question, attempt: Attempt, policy: Policy) -> Ite
     for sitting in _sittings(question, attempt):
         script = sitting.script()
         moves = misplaced(script)
-        if not moves or _one_misconception(Trace(script, policy)):
+        if not moves or _one_misconception(diagnosed(script, policy)):
             continue
         parts = {step: part for part, step in sitting.steps.items()}
         kept = {part: said for part, said in attempt.answers.items() if sitting.steps.get(part) not in moves}
@@ -156,8 +158,10 @@ class Sitting:
         for step, grid in self.attempt.more.items():
             if step in d and step not in d.givens and step not in written and not grid.empty:
                 written[step] = grid if self.upright else grid.T
-        if self.blanks:  # what is not blank was printed
-            for line in d:
+        if self.blanks:  # what has boxes and is not blank was printed
+            assert self.question.problem is not None
+            boxed = {step.name for step in self.question.problem.asked_steps}
+            for line in (line for line in d if line.name in boxed):
                 rows, columns = values_of(line.result).shape
                 blank = {c if self.upright else c[::-1] for c in self.blanks.get(line.name, ())}
                 everything = frozenset((i, j) for i in range(rows) for j in range(columns))
@@ -166,7 +170,7 @@ class Sitting:
                     written[line.name] = Grid.blank(rows, columns)
         return Script(
             d,
-            with_common_units(written),
+            with_units(written),
             frozenset(self.steps.values()),
             printed,
             _exact(self.question),
@@ -176,15 +180,16 @@ class Sitting:
     def marked(self, policy: Policy, lines: tuple[Line, ...], first_event: int) -> Report:
         """The verdicts, events and marks of these parts."""
         script = self.script()
-        chosen, meant = understood(script, policy)
+        asked = under_own_mask(script, policy, self.question, self.attempt)
+        diagnosis, meant = understood(asked, policy)
         own = tuple(line for line in lines if line.parts[0] in self.steps)
-        trace, given, notices = self._awarded(chosen, policy, own)
-        if trace.disagrees:  # a mistake in a line that was left out, or in one that was written: in doubt the milder
-            other = self._awarded(chosen, policy, own, as_written=True)
-            if sum(g.given for g in other[1]) > sum(g.given for g in given):
-                trace, given, notices = other
+        found = awarded(
+            diagnosis.script,
+            lambda one: self._awarding(diagnosis if one is diagnosis.script else diagnosed(one, policy), own),
+        )
+        notices = list(found.notices)
         transposed = any(reading.kind == "layout" for reading in meant)
-        events = [self._event(trace, k, first_event, transposed) for k in range(len(trace.mistakes))]
+        events = [self._event(found, mistake, first_event, transposed) for mistake in found.mistakes]
         for reading in meant:
             if reading.given:
                 number = first_event + len(events)
@@ -193,31 +198,37 @@ class Sitting:
                 notices.append(notice)
             else:
                 notices.append(Notice("", "layout" if reading.kind == "layout" else "method", reading.says))
-        verdicts = tuple(self._verdicts(trace, script, transposed, first_event))
+        verdicts = tuple(self._verdicts(found, script, transposed, first_event))
         notices += self._unread()
-        return Report(self.question, self.attempt, policy, verdicts, tuple(events), tuple(given), tuple(notices))
+        notices += self._read_in_several_ways(diagnosis)
+        return Report(self.question, self.attempt, policy, verdicts, tuple(events), tuple(found.given), tuple(notices))
 
-    def _awarded(
-        self, script: Script, policy: Policy, lines: tuple[Line, ...], as_written: bool = False
-    ) -> tuple[Diagnosis, list[Given], list[Notice]]:
-        trace = diagnosed(script, policy, as_written)
-        return trace, *Awarding(trace, policy, lines, self.steps, self.attempt.methods).marks()
+    def _awarding(self, trace: Diagnosis, lines: tuple[Line, ...]) -> Awarding:
+        """The marks of a script.
+
+        Where a mistake may be in a line that was left out or in one that was written, the milder view is taken.
+        """
+        found = Awarding(trace, trace.policy, lines, self.steps, self.attempt.methods)
+        if trace.disagrees:
+            other = replace(found, trace=diagnosed(trace.script, trace.policy, as_written=True))
+            return max(found, other, key=lambda one: sum(map(one.earned, lines)))
+        return found
 
     def _part(self, step: str) -> str:
         return next((part for part, own in self.steps.items() if own == step), step)
 
-    def _place(self, trace: Trace, step: str, i: int, j: int, transposed: bool) -> Cell:
+    def _place(self, found: Awarded, step: str, i: int, j: int, transposed: bool) -> Cell:
         """Where an entry stands on the student's page."""
-        turn = (not self.upright) != (transposed and step in trace.script.written)
+        turn = (not self.upright) != (transposed and step in found.script.written)
         return (j, i) if turn else (i, j)
 
-    def _verdicts(self, trace: Diagnosis, script: Script, transposed: bool, first: int) -> Iterator[Verdict]:
-        for (step, i, j), judged in trace.judged.items():
-            grid = trace.script.written.get(step)
+    def _verdicts(self, found: Awarded, script: Script, transposed: bool, first: int) -> Iterator[Verdict]:
+        for (step, i, j), judged in found.judged.items():
+            grid = found.script.written.get(step)
             inside = grid is not None and i < grid.shape[0] and j < grid.shape[1]
             yield Verdict(
                 self._part(step),
-                *self._place(trace, step, i, j, transposed),
+                *self._place(found, step, i, j, transposed),
                 judged.state,
                 grid[i, j] if grid is not None and inside else BLANK,
                 judged.compared,
@@ -228,13 +239,17 @@ class Sitting:
                 None if judged.event is None else first + judged.event,
             )
 
-    def _event(self, trace: Diagnosis, number: int, first: int, transposed: bool) -> Event:
-        mistake = trace.mistakes[number]
+    def _event(self, found: Awarded, mistake: Mistake, first: int, transposed: bool) -> Event:
         entries = tuple(
-            (self._part(step), *self._place(trace, step, i, j, transposed)) for step, i, j in mistake.entries
+            (self._part(step), *self._place(found, step, i, j, transposed)) for step, i, j in mistake.entries
         )
         candidates = tuple(sorted(mistake.candidates, key=_likelihood))
-        return Event(first + number, self._part(mistake.shown), mistake.charged[0], mistake.kind, candidates, entries)
+        if mistake.in_part:
+            says = _only_in([(i, j) for _, i, j in entries])
+            candidates = tuple(replace(c, says=says) if c.kind == "misconception" else c for c in mistake.candidates)
+        return Event(
+            first + mistake.number, self._part(mistake.shown), mistake.charged[0], mistake.kind, candidates, entries
+        )
 
     def _misread(self, reading: Reading, number: int, policy: Policy) -> tuple[Event, Notice]:
         """One given number misread: one event, one penalty, and everything else marked on what was read."""
@@ -250,6 +265,25 @@ class Sitting:
         shown = next(part for part, step in self.steps.items() if step in reading.decisive)
         event = Event(number, shown, name, "misread", (Candidate("misread", "A14", says, sentence=True),), ())
         return event, Notice("", "misread", sentences(says, besides), policy.misread, number, besides)
+
+    def _read_in_several_ways(self, trace: Trace) -> Iterator[Notice]:
+        """Which reading was taken; where none is right, a person has to look."""
+        said = (one for one in self.attempt.answers.values() if isinstance(one, Grid))
+        twofold = {entry.text: entry.readings for grid in said for _, _, entry in grid.cells()}
+        for step, grid in trace.script.written.items():
+            for i, j, entry in grid.cells():
+                if len(ways := twofold.get(entry.text, ())) < 2:
+                    continue
+                judged = trace.judged.get((step, i, j))
+                if judged is not None and judged.state == "wrong":
+                    says = message(
+                        "{text} was read as {number}; it may also mean {other}, and a person has to look.",
+                        text=entry.text, number=ways[0].echo, other=ways[1].echo,
+                    )  # fmt: skip
+                    yield Notice(self._part(step), "human", says)
+                elif entry.echo != ways[0].echo:
+                    says = message("{text} was read as {number}.", text=entry.text, number=entry.echo)
+                    yield Notice(self._part(step), "reading", says)
 
     def _unread(self) -> Iterator[Notice]:
         for part in self.steps:
@@ -268,6 +302,16 @@ class Sitting:
                         yield Notice(part, "reading", says)
 
 
+def _only_in(cells: Sequence[Cell]) -> Message:
+    """Where alone something was done otherwise."""
+    rows, columns = ({c[k] for c in cells} for k in (0, 1))
+    if len(rows) == 1:
+        return message("in row {row} only", row=rows.pop() + 1)
+    if len(columns) == 1:
+        return message("in column {column} only", column=columns.pop() + 1)
+    return message("not in all rows and columns")
+
+
 def _likelihood(candidate: Candidate) -> int:
     """The likeliest misconception first, and slips as they were found, before them."""
     return PRIOR[misconception(candidate.id).prior] if candidate.kind == "misconception" else -1
@@ -282,10 +326,9 @@ def _plain(value: object) -> str:
     return str(value).replace("-", "−")
 
 
-def _one_misconception(trace: Trace) -> bool:
+def _one_misconception(found: Diagnosis) -> bool:
     """Whether a single misconception explains everything: then that is what it was."""
-    mistakes = diagnosed(trace.script, trace.policy).mistakes
-    return len(mistakes) == 1 and mistakes[0].kind == "misconception"
+    return len(found.mistakes) == 1 and found.mistakes[0].kind == "misconception"
 
 
 def _with_numbers(d: Derivation) -> Derivation:
@@ -334,13 +377,14 @@ def _where(question: Question, part: Part) -> tuple[Derivation, str] | None:
     return (d, step) if any(s.name == step and isinstance(s.result, Matrix) for s in d) else None
 
 
-def understood(script: Script, policy: Policy) -> tuple[Script, tuple[Reading, ...]]:
-    """The script as it is meant: in its own layout, by its own method, on the numbers that were read."""
+def understood(script: Script, policy: Policy) -> tuple[Diagnosis, tuple[Reading, ...]]:
+    """The script as it is meant, diagnosed: in its own layout, by its own method, on the numbers that were read."""
     meant: list[Reading] = []
-    trace = Trace(script, policy)
+    found = diagnosed(script, policy)
     for _ in range(MOST_READINGS):
-        if not trace.wrong or _one_misconception(trace):
+        if not found.wrong or _one_misconception(found):
             break
+        trace = Trace(found.script, policy)
         best: tuple[Trace, Reading] | None = None
         for reading in readings(trace):
             limit = (best[0] if best else trace).wrong - 1
@@ -349,9 +393,9 @@ def understood(script: Script, policy: Policy) -> tuple[Script, tuple[Reading, .
                 best = (other, reading)
         if best is None:
             break
-        trace = best[0]
+        found = diagnosed(best[1].script, policy)
         meant.append(best[1])
-    return trace.script, tuple(meant)
+    return found, tuple(meant)
 
 
 __all__ = ["POLICIES", "Policy", "Report", "Scheme", "mark", "policy", "read_scheme"]

@@ -19,7 +19,7 @@ from symattn.errors import InputError, ReadError, SymattnError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, divide, from_sympy, has_symbols
 from symattn.exact.reading import decide_reading, read
 from symattn.exact.values import RATIONAL
-from symattn.foundation.languages import counted, message
+from symattn.foundation.languages import Message, counted, message
 from symattn.marking.attempt import (
     BLANK,
     Attempt,
@@ -63,7 +63,7 @@ from symattn.teaching.question import (
 Cell = tuple[int, int]
 Shape = tuple[int | str, int | str]
 Groups = tuple[tuple[str, ...], ...]
-NoticeKind = Literal["human", "layout", "method", "reading"]
+NoticeKind = Literal["human", "layout", "blank", "method", "reading"]
 
 ORIGIN: Cell = (0, 0)
 """The place of an answer that is one thing."""
@@ -279,8 +279,11 @@ class _Judge:
         if grid.shape != right.shape and grid.shape == right.shape[::-1] and self._reads_turned(right, grid):
             self._note("layout", message("The matrix was written transposed; it is marked so."))
             grid = grid.T
+        if not grid.fits_in(right.shape):
+            return self._larger(right, grid)
         if grid.shape != right.shape:
-            return self._other_shape(right, grid)
+            self._note("blank", short_of(grid.shape, right.shape))
+            grid = grid.laid_in(right.shape, lambda entry, i, j: self._fits(entry, right[i, j]))
         follows = self._following(right, grid)
         found = {(i, j): self._number((i, j), entry, right[i, j], follows.get((i, j))) for i, j, entry in grid.cells()}
         wrong = [cell for cell, verdict in found.items() if verdict.state == "wrong"]
@@ -302,7 +305,8 @@ class _Judge:
         fitting = sum(1 for i, j, entry in grid.cells() if self._fits(entry, right[j, i]))
         return self._enough(fitting, right.shape[0] * right.shape[1])
 
-    def _other_shape(self, right: Matrix, grid: Grid) -> _Outcome:
+    def _larger(self, right: Matrix, grid: Grid) -> _Outcome:
+        """A matrix with too many rows or columns: nothing of it is right."""
         (m, n), (rows, columns) = right.shape, grid.shape
         says = message("the matrix is {shape} and must be {expected}", shape=f"{rows}×{columns}", expected=f"{m}×{n}")
         within = {(i, j): entry for i, j, entry in grid.cells() if i < m and j < n and not entry.blank}
@@ -391,12 +395,19 @@ class _Judge:
             return self._shaded(right)
         if not follows & {"sum", "quotient"} or self.policy.follow_through == "between parts":
             return {}
+        last, own = right.shape[0] - 1, [row[0].value for row in grid.rows]
         counts = [x for x in right if isinstance(x, RATIONAL) and x]
-        own = [entry.value for (entry, *_) in grid.rows[:-1] if isinstance(entry.value, RATIONAL)]
-        if right.shape != (len(counts), 1) or not own or len(own) + 1 < len(counts):  # only the end of a column may
+        if right.shape != (len(counts), 1) or not last:  # only numbers in a column follow
             return {}
-        last = sum(own) if "sum" in follows else divide(counts[-1] * own[-1], counts[-2])
-        return {(len(own), 0): last}
+        times: Mapping[int, Mapping[int, Value]] = {last: {last - 1: divide(counts[-1], counts[-2])}}
+        if "sum" in follows:
+            assert isinstance(self.part.answer, MatrixAnswer)
+            times = self.part.answer.sums or {last: dict.fromkeys(range(last), 1)}
+        return {
+            (row, 0): sum(n * x for k, n in of.items() if isinstance(x := own[k], RATIONAL))
+            for row, of in times.items()
+            if all(isinstance(own[k], RATIONAL) for k in of)
+        }
 
     def _shaded(self, right: Matrix) -> Mapping[Cell, Value]:
         """The mask that fits the student's own shading: what is hidden, and what is seen, as the key marks them."""
@@ -643,6 +654,14 @@ def _open(verdict: Verdict) -> bool:
     return verdict.state == "wrong" and verdict.proof not in PROVED
 
 
+def short_of(shape: tuple[int, int], expected: tuple[int, int]) -> Message:
+    """What is said of a matrix of which rows or columns are missing."""
+    return message(
+        "The matrix is {shape} and should be {expected}; what is missing counts as blank.",
+        shape=f"{shape[0]}×{shape[1]}", expected=f"{expected[0]}×{expected[1]}",
+    )  # fmt: skip
+
+
 def _cut(grid: Grid, shape: tuple[int, int]) -> Grid:
     """The grid without empty rows below, or empty columns to the right of, what was asked for."""
     rows, columns = shape
@@ -851,4 +870,4 @@ _CAME: Mapping[type, str] = {
     Text: message("a text"),
 }
 
-__all__ = ["Marked", "accuracy", "mark_answer"]
+__all__ = ["Marked", "accuracy", "mark_answer", "short_of"]

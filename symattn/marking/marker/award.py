@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -21,7 +21,7 @@ from symattn.marking.marker.diagnosis import LONGEST_GAP, Diagnosis
 from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.report import Given, Notice, Why
 from symattn.marking.marker.scheme import Line
-from symattn.marking.marker.script import values_of
+from symattn.marking.marker.script import Script, values_of
 from symattn.marking.marker.trace import Judged, Mistake
 from symattn.teaching.fairness.features import product_counts
 from symattn.teaching.question import Mark, total
@@ -46,17 +46,28 @@ class Awarding:
     steps: dict[str, str]
     ticked: frozenset[str]
 
-    def marks(self) -> tuple[list[Given], list[Notice]]:
+    @cached_property
+    def marks(self) -> Mapping[Line, tuple[list[Given], list[Notice]]]:
         """What every line earns, and what has to be said about it."""
-        notices = list(self._human())
-        if self._no_working:
-            return self._without_working(), notices
-        given: list[Given] = []
-        for line in self.lines:
-            earned, said = self._line(line)
-            given += earned
-            notices += said
-        return given, notices
+        return {line: (self._none(line), []) if self.without_working else self._line(line) for line in self.lines}
+
+    def earned(self, line: Line) -> int:
+        """The marks of a line."""
+        return sum(given.given for given in self.marks[line][0])
+
+    def steps_of(self, line: Line) -> set[str]:
+        return {self.steps[part] for part in line.parts}
+
+    def blames(self, line: Line) -> bool:
+        """Whether a wrong method is charged to a line."""
+        return self._blamed(line) is not None or self._repeated(line)
+
+    def part_of(self, step: str) -> str:
+        """The part that asks for a step; the step's own name if none does."""
+        return next((part for part, own in self.steps.items() if own == step), step)
+
+    def step_of(self, part: str) -> str:
+        return self.steps.get(part, part)
 
     # -- one line
 
@@ -140,8 +151,18 @@ class Awarding:
     def _shows_method(self, judged: Judged, line: Line) -> bool:
         if judged.state == "correct":
             return True
-        never = self.policy.follow_through == "never" or line.follow == "cao"
+        never = self.policy.follow_through == "never" or line.follow == "cao" or self._idle(line)
         return not never and (judged.state == "follows" or (judged.state == "implied" and not line.seen))
+
+    def _idle(self, line: Line) -> bool:
+        """Whether a line rests on zeros alone, by mistake: what follows from them shows no method."""
+        d = self.trace.script.d
+        operands = {operand.name for part in line.parts for operand in d[self.steps[part]].operands}
+        return any(self._became_zero(name) for name in operands)
+
+    def _became_zero(self, name: str) -> bool:
+        seen = self.trace.unrounded.get(name)  # rounding alone makes nothing easier
+        return seen is not None and not any(values_of(seen)) and any(values_of(self.trace.script.d.value(name)))
 
     def _blamed(self, line: Line) -> Mistake | None:
         """The misconception that is charged to this line first of all."""
@@ -168,23 +189,29 @@ class Awarding:
     def _vetoed(self, line: Line, mark: Mark, number: int, cells: Sequence[Judged]) -> tuple[int, list[Notice]]:
         """Accuracy that is withheld from what follows: impossible values, and a path that became easier."""
         notices: list[Notice] = []
-        if not any(judged.state == "follows" for judged in cells):
+        if not any(judged.state == "follows" for judged in cells) or not self._rests_on_a_mistake(line):
             return number, notices
         if number == mark.number and any(self._inappropriate(self.steps[part]) for part in line.parts):
             number = mark.number - 1
             says = message("Weights of a token must lie between 0 and 1 and sum to 1.")
             notices.append(Notice(line.parts[0], "veto", says))
-        if (easier := self._easier(line)) and number > (half := (mark.number + 1) // 2):
+        if (easier := self._easier(line)) and number > (half := mark.number // 2):
             number = half
             notices.append(Notice(line.parts[0], "veto", easier))
         return number, notices
+
+    def _rests_on_a_mistake(self, line: Line) -> bool:
+        """Whether a mistake was made in a line or before it: rounding alone makes nothing impossible or easier."""
+        own = {self.steps[part] for part in line.parts}
+        before = own.union(*(self.trace.script.depends(self.trace.script.d[name]) for name in own))
+        mistakes = (m for m in self.trace.mistakes if m.kind != "rounding")
+        return any(before.intersection((m.shown, *m.charged)) for m in mistakes)
 
     def _inappropriate(self, name: str) -> bool:
         """Whether a row of weights that was written is none: an entry outside [0, 1], or another sum than 1."""
         step = self.trace.script.d[name]
         grid = self.trace.script.written.get(name)
-        rounded = any(m.kind == "rounding" and name in m.charged for m in self.trace.mistakes)
-        if not isinstance(step.op, Softmax) or grid is None or rounded or grid.shape != step.result.shape:
+        if not isinstance(step.op, Softmax) or grid is None or grid.shape != step.result.shape:
             return False
         weights = values_of(self.trace.carried[name])
         lines, entries = (weights.rows, grid.rows) if step.op.along == "rows" else (weights.T.rows, grid.T.rows)
@@ -199,15 +226,15 @@ class Awarding:
             if step.name not in before or step.name not in carried:
                 continue
             right, seen = values_of(step.result), values_of(carried[step.name])
-            if step.name == "V" and all(x == 0 for x in seen) and any(x != 0 for x in right):
-                return message("Easier than intended: the values became 0. At most half of the marks.")
+            if self._became_zero(step.name):
+                return _ZERO
             if isinstance(step.op, Softmax) and right.shape == seen.shape and step.op.along == "rows":
                 for row, other in zip(right.rows, seen.rows, strict=True):
                     if (trivial := _trivial(other)) and not _trivial(row):
                         return _TRIVIAL[trivial]
         load, other_load = self._loads(before)
         if other_load < DIMINISHED * load:
-            return message("Easier than intended: there is less to work out. At most half of the marks.")
+            return _LESS
         return None
 
     def _loads(self, steps: set[str]) -> tuple[float, float]:
@@ -241,44 +268,46 @@ class Awarding:
     # -- what was left out
 
     @cached_property
-    def _no_working(self) -> bool:
+    def without_working(self) -> bool:
         """Whether there is a final answer and nothing of the way to it."""
         script = self.trace.script
-        written = {name for name in script.asked if name in script.written}
-        return written == {script.final} and script.gap(script.d[script.final]) > LONGEST_GAP
+        return {name for name in script.asked if name in script.written} == {script.final} and self._far(script)
 
-    def _without_working(self) -> list[Given]:
-        """A share of all the marks for a right final answer; nothing for a wrong one (3.9)."""
-        final = self.trace.script.final
+    def _far(self, script: Script) -> bool:
+        return script.gap(script.d[script.final]) > LONGEST_GAP
+
+    def answer_alone(self, earned: int) -> list[Given]:
+        """What a right final answer earns beyond its way: together a share of all the marks (3.9)."""
+        script, final = self.trace.script, self.trace.script.final
+        alone = {final: script.written[final]} if final in script.written else {}
         right = all(j.state == "correct" for (name, _, _), j in self.trace.judged.items() if name == final)
-        whole = sum(total(line.marks) for line in self.lines)
-        credit = floor(self.policy.no_working * whole + Fraction(1, 2)) if right else 0
-        none = [
-            Given(line.parts, mark.code, 0, mark.number, Why("no working"))
-            for line in self.lines
-            for mark in line.marks
-        ]
+        if not alone or not right or not self._far(replace(script, written=alone)):
+            return []
+        share = floor(self.policy.no_working * sum(total(line.marks) for line in self.lines) + Fraction(1, 2))
+        why = Why("answer alone" if self.without_working else "right answer")
         parts = tuple(part for line in self.lines for part in line.parts)
-        return [*none, Given(parts, "N", credit, 0, Why("answer alone"))] if credit else none
+        return [Given(parts, "N", share - earned, 0, why)] if share > earned else []
 
-    def _human(self) -> Iterator[Notice]:
+    def _none(self, line: Line) -> list[Given]:
+        return [Given(line.parts, mark.code, 0, mark.number, Why("no working")) for mark in line.marks]
+
+    def human(self) -> Iterator[Notice]:
         """What a person has to look at."""
         script = self.trace.script
-        part_of = {step: part for part, step in self.steps.items()}
         for step in script.d:
             if step.name in script.written and script.gap(step) > LONGEST_GAP:
                 says = message("More than two steps were left out before this one; only the answer itself was marked.")
-                yield Notice(part_of.get(step.name, step.name), "human", says)
+                yield Notice(self.part_of(step.name), "human", says)
         for (name, i, j), judged in self.trace.judged.items():
             if judged.accepted and judged.proof not in (*PROVED, *IMPLIED):
                 says = message("Entry ({row}, {column}) is {proof}.", row=i + 1, column=j + 1, proof=judged.proof)
-                yield Notice(part_of.get(name, name), "human", says)
+                yield Notice(self.part_of(name), "human", says)
             elif judged.state == "wrong" and judged.proof == "undecided":
                 says = message(
                     "Entry ({row}, {column}) was neither proved right nor wrong ({proof}); a person has to look at it.",
                     row=i + 1, column=j + 1, proof=message("undecided"),
                 )  # fmt: skip
-                yield Notice(part_of.get(name, name), "human", says)
+                yield Notice(self.part_of(name), "human", says)
 
 
 def _no_weights(row: Sequence[Value], written: Sequence[Entry]) -> bool:
@@ -308,9 +337,15 @@ def _trivial(row: Sequence[Value]) -> Literal["", "one-hot", "uniform"]:
     return ""
 
 
+_ZERO = message("Easier than intended: a matrix became 0. At most half of the accuracy marks, rounded down.")
+_LESS = message("Easier than intended: there is less to work out. At most half of the accuracy marks, rounded down.")
 _TRIVIAL = {
-    "one-hot": message("Easier than intended: weights became one-hot. At most half of the marks."),
-    "uniform": message("Easier than intended: weights became uniform. At most half of the marks."),
+    "one-hot": message(
+        "Easier than intended: weights became one-hot. At most half of the accuracy marks, rounded down."
+    ),
+    "uniform": message(
+        "Easier than intended: weights became uniform. At most half of the accuracy marks, rounded down."
+    ),
 }
 
 __all__ = ["Awarding"]

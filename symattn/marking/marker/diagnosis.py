@@ -6,22 +6,34 @@ wrote later decides between them as soon as it can.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
 
 from symattn.derivation.derivation import Derivation, Step
-from symattn.derivation.misconceptions import SLIPS, Misconception, Slipped, misconception, misconceptions, slips
+from symattn.derivation.misconceptions import (
+    SLIPS,
+    Misconception,
+    PossibleSlips,
+    Slipped,
+    exchanges,
+    misconception,
+    misconceptions,
+)
 from symattn.derivation.misconceptions.base import MatrixwiseDerivation, Rewritten, followed, rewritten_everywhere
+from symattn.derivation.misconceptions.varied import Cause
 from symattn.derivation.ops import Softmax
 from symattn.errors import InputError, UndecidedError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, largest_remainder
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, has_symbols, largest_remainder
+from symattn.exact.approximate import approximate
 from symattn.marking.attempt import Entry, Grid
 from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.report import Candidate, Flag, Kind, State
 from symattn.marking.marker.script import Cell, Script, values_of
 from symattn.marking.marker.trace import Judged, Mistake, Trace, continued, may_be_raised
 
-ROUNDING = ("R2", "R3", "R4")
+ROUNDING = ("R2", "R3", "R4", "R6")
 """Misconceptions that cost precision and not method (rules.md 3.5)."""
 
 LAST_RESORT = ("A9", "A10")
@@ -32,6 +44,15 @@ LONGEST_GAP = 2
 
 MOST_ATTEMPTS = 4
 """Diagnoses from the start, each without what later lines spoke against in those before."""
+
+LOOSE = 4
+"""A wrong entry may be so many of its last places off what explains it where numbers were rounded before."""
+
+SAME = 1e-8
+"""Or differ from it by so much of its size: with a dozen places, more of the last ones are lost on the way."""
+
+NEAR = 1e-6
+"""Slips that lead farther away than this are not compared exactly; the error of floats is far smaller."""
 
 MOST_PAIRS = 100
 """Compositions of two misconceptions that are tried on one step (rules.md 3.9)."""
@@ -53,15 +74,36 @@ class Fit:
     also: Misconception | None = None
 
 
+Slips = list[tuple[list[Cell], list[Candidate]]]
+"""Wrong entries that one slip explains, with the slips that may have been made."""
+
+
+class Explanations(NamedTuple):
+    """The misconceptions that give every entry of a line, those that give all but one that is wrong, those that give
+    all that is wrong in some rows or columns and not in the others, and slips; the likeliest first."""
+
+    fits: list[Fit]
+    nearly: list[Fit]
+    partly: list[Fit]
+    slipped: Slips
+
+
 class Lines:
     """The student's own lines before a step, laid out matrix by matrix, with everything after them worked out."""
 
     def __init__(self, own: Derivation) -> None:
         self.own = own
-        self.laid = MatrixwiseDerivation(own).rows
-        softmax = next((step for step in self.laid if isinstance(step.op, Softmax)), None)
-        self.scores = values_of(self.laid.value(softmax.operands[0].name)) if softmax else None
         self._rewritten: dict[str, Rewritten] = {}
+
+    @cached_property
+    def laid(self) -> Derivation:
+        return MatrixwiseDerivation(self.own).rows
+
+    @cached_property
+    def scores(self) -> Matrix | None:
+        """What the first softmax is taken of."""
+        softmax = next((step for step in self.laid if isinstance(step.op, Softmax)), None)
+        return values_of(self.laid.value(softmax.operands[0].name)) if softmax else None
 
     def named(self, step: Step) -> str | None:
         """What the step is called where all is laid out matrix by matrix."""
@@ -116,37 +158,69 @@ class Diagnosis(Trace):
         policy: Policy,
         excluded: frozenset[tuple[str, str]] = frozenset(),
         as_written: bool = False,
+        key: Lines | None = None,
     ) -> None:
         """`excluded` are explanations that later lines speak against, each with the step that it was thought of at.
 
         Of several explanations, the likeliest is charged; `as_written`, one that is charged to a line that was written.
+        `key` is the script's derivation laid out, if somebody has it.
         """
         self.excluded, self.dismissed, self.misjudged = excluded, set(excluded), False
         self.as_written, self.disagrees = as_written, False
         self._seen: dict[str, Sequence[Lines]] = {}
+        self._loose = False
+        self._key = key or Lines(script.d)
+        self._parts: dict[str, frozenset[str]] = {}
         self._assumed: set[str] = set()  # steps left out, carried on as somebody with a misconception has them
         super().__init__(script, policy)
 
     # -- what is asked of a trace
 
     def explain(self, step: Step, grid: Grid, wrong: list[Cell]) -> None:
-        if self._continued(step, grid, wrong):
-            return
-        fits, nearly = self._fits(step, grid, wrong)
+        """First what gives the very entries; where numbers were rounded before, then what comes as near as that may."""
+        for loose in (False, True) if self._rounded_before(step) else (False,):
+            self._loose = loose
+            if self._continued(step, grid, wrong):
+                break
+            found = self._explanations(step, grid, wrong)
+            if self._explained_by_one(step, wrong, found):
+                break
+        else:
+            self._explained_by_several(step, grid, wrong, found)
+        self._loose = False
+
+    def _explanations(self, step: Step, grid: Grid, wrong: list[Cell]) -> Explanations:
+        fits, nearly, partly = self._fits(step, grid, wrong)
         written = sum(1 for _ in self._readable(step, grid))
         single = len(wrong) == 1 and written > 1 and step.name not in self.misshapen
         slipped = self._slipped(step, grid, wrong) if single or not fits else []
-        if fits and not (single and slipped):
-            self._charge(step, wrong, fits)
-        elif nearly and not fits:
-            self._charge(step, [c for c in wrong if c not in nearly[0].rejected], nearly)
-            [odd] = nearly[0].rejected
+        return Explanations(fits, nearly, partly, slipped)
+
+    def _explained_by_one(self, step: Step, wrong: list[Cell], found: Explanations) -> bool:
+        """Whether one cause explains everything; then it is charged."""
+        slips = found.slipped[0][1] if len(found.slipped) == 1 and len(found.slipped[0][0]) == len(wrong) else []
+        if found.fits and slips:
+            others = [Candidate("misconception", fit.misconception.id) for fit in found.fits]
+            self._record(step, "slip", [*slips, *others], wrong, [step.name])
+        elif found.fits:
+            self._charge(step, wrong, found.fits)
+        elif found.partly and all(fit.misconception.id in ROUNDING for fit in found.partly):
+            self._charge(step, wrong, found.partly)
+        elif found.partly or slips:
+            self._charge_in_part(step, wrong, found.partly, slips)
+        else:
+            return False
+        return True
+
+    def _explained_by_several(self, step: Step, grid: Grid, wrong: list[Cell], found: Explanations) -> None:
+        if found.nearly:
+            self._charge(step, [c for c in wrong if c not in found.nearly[0].rejected], found.nearly)
+            [odd] = found.nearly[0].rejected
             self._record(step, "slip", [], [odd], [step.name])
-        elif slipped:
-            others = [Candidate("misconception", fit.misconception.id) for fit in fits]
+        elif found.slipped:
             left = set(wrong)
-            for cells, candidates in slipped:
-                self._record(step, "slip", [*candidates, *others], cells, [step.name])
+            for cells, candidates in found.slipped:
+                self._record(step, "slip", candidates, cells, [step.name])
                 left -= set(cells)
             if left:
                 self._record(step, "unknown", [], sorted(left), [step.name])
@@ -156,13 +230,32 @@ class Diagnosis(Trace):
             kind: Kind = "shape" if step.name in self.misshapen else "unknown"
             self._record(step, kind, [], wrong, [step.name])
 
+    def name_roundings(self, step: Step, grid: Grid) -> None:
+        """Entries that only coarse rounding on the way explains, where it is a known way: 2.7 for e."""
+        judged = [((i, j), self.judged.get((step.name, i, j))) for i, j, _ in grid.cells()]
+        coarse = [cell for cell, j in judged if j is not None and j.way == "window" and "precision" in j.flags]
+        tried = [self._tried(id, step, grid) for id in ROUNDING] if coarse else []
+        fits = [fit for fit in tried if fit is not None and not fit.rejected and fit.charged == step.name]
+        if not fits:
+            return
+        known = next(
+            (m for m in self.mistakes if m.kind == "rounding" and m.candidates[0].id == fits[0].misconception.id), None
+        )
+        if known is None:
+            self._record(step, "rounding", _named(fits), coarse, [step.name])
+        else:
+            known.entries += [(step.name, i, j) for i, j in coarse]
+            known.charged.append(step.name)
+
     def settle(self, step: Step, grid: Grid) -> None:
         """Explanations of earlier mistakes that this line contradicts are dropped, as long as one is left."""
+        self._loose = True
         for mistake in self.mistakes:
-            if len(mistake.candidates) == 1 or mistake.shown == step.name:
+            if len(mistake.candidates) == 1 or mistake.shown == step.name or mistake.in_part:
                 continue
             if kept := [c for c in mistake.candidates if not self._contradicted(c, step, grid)]:
                 self._keep(mistake, kept)
+        self._loose = False
 
     # -- mistakes made before, going on
 
@@ -173,7 +266,11 @@ class Diagnosis(Trace):
         """
         for mistake in self.mistakes:
             tried = [(c, self._tried(c.id, step, grid)) for c in mistake.candidates if c.kind == "misconception"]
-            kept = [(candidate, fit) for candidate, fit in tried if fit is not None and not fit.rejected]
+            kept = [
+                (candidate, fit)
+                for candidate, fit in tried
+                if fit is not None and (not fit.rejected or (mistake.in_part and _in_part(fit, wrong)))
+            ]
             if not kept:
                 continue
             self._keep(mistake, [candidate for candidate, _ in kept])
@@ -203,21 +300,27 @@ class Diagnosis(Trace):
 
     # -- misconceptions
 
-    def _fits(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> tuple[list[Fit], list[Fit]]:
-        """The misconceptions that give every entry of a line, and those that give all but one; the likeliest first."""
+    def _fits(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> tuple[list[Fit], list[Fit], list[Fit]]:
+        """The misconceptions that explain a line wholly, all but one entry, or partly: see `Explanations`."""
         fits: list[Fit] = []
         nearly: list[Fit] = []
+        partly: list[Fit] = []
         for m in misconceptions().values():
             if (step.name, m.id) in self.excluded or (fit := self._tried(m.id, step, grid)) is None:
                 continue
             explained = [c for c in wrong if c not in fit.rejected]
             if explained and not fit.rejected:
                 fits.append(fit)
-            elif len(fit.rejected) == 1 and len(explained) > 1 and step.name not in self.misshapen:
+            elif step.name in self.misshapen or len(explained) < 2:
+                continue
+            elif _in_part(fit, wrong) and fit.charged == step.name:
+                partly.append(fit)
+            elif len(fit.rejected) == 1:
                 nearly.append(fit)
         fits = [fit for fit in fits if self._consistent(fit, step)] or fits
         nearly = [fit for fit in nearly if self._consistent(fit, step)]
-        return self._ranked(self._reproducing(grid, fits), step), self._ranked(nearly, step)
+        partly = [fit for fit in partly if self._consistent(fit, step)] or partly
+        return self._ranked(self._reproducing(grid, fits), step), self._ranked(nearly, step), self._ranked(partly, step)
 
     def _ranked(self, fits: list[Fit], step: Step) -> list[Fit]:
         """By prior, then those charged to the line itself before those that need a line left out, then the core."""
@@ -231,7 +334,7 @@ class Diagnosis(Trace):
     def _tried(self, id: str, step: Step, grid: Grid) -> Fit | None:
         """What somebody with the misconception writes in a line; None if it changes nothing, or not the shape."""
         m, best = misconception(id), None
-        for lines in self._worlds(step):
+        for lines in self._worlds(step) if self._has_a_part(step, id) else ():
             charged, changes = self._changes(lines, step, m)
             value = lines.given_by(step, changes) if charged else None
             if value is None or value.shape != grid.shape:
@@ -242,6 +345,15 @@ class Diagnosis(Trace):
             if best is None or (len(rejected), len(strained)) < (len(best.rejected), len(best.strained)):
                 best = Fit(m, value, charged, rejected, strained)
         return best
+
+    def _has_a_part(self, step: Step, id: str) -> bool:
+        """Whether a misconception changes a step, or one that was left out before it, at all."""
+        if step.name not in self._parts:
+            names = {self._key.named(place) for place in (*self.script.left_out(step), step)}
+            self._parts[step.name] = frozenset(
+                m.id for m in misconceptions().values() if not names.isdisjoint(self._key.rewritten(m))
+            )
+        return id in self._parts[step.name]
 
     def _changes(self, lines: Lines, step: Step, m: Misconception) -> tuple[str, Rewritten]:
         """The step that the misconception would be charged to, "" if it has no part here, and what it changes there."""
@@ -281,7 +393,18 @@ class Diagnosis(Trace):
 
     def _rejected(self, step: Step, grid: Grid, value: Matrix) -> list[Cell]:
         """The entries that were written and cannot stand for what they should be."""
-        return [(i, j) for i, j, entry in self._readable(step, grid) if not self.accepts(entry, value[i, j])[0]]
+        return [(i, j) for i, j, entry in self._readable(step, grid) if not self._explains(value[i, j], entry)]
+
+    def _explains(self, value: Value, entry: Entry) -> bool:
+        """Whether an entry may stand for a value that a mistake leads to."""
+        if self.accepts(entry, value)[0]:
+            return True
+        if not self._loose or entry.unit is None or entry.value is None or value is NEGATIVE_INFINITY:
+            return False
+        if entry.value is NEGATIVE_INFINITY or has_symbols(value):
+            return False
+        own = approximate(entry.value)
+        return abs(approximate(value) - own) <= max(LOOSE * float(entry.unit), SAME * max(1.0, abs(own)))
 
     def _readable(self, step: Step, grid: Grid) -> Iterator[tuple[int, int, Entry]]:
         printed = self.script.printed.get(step.name, frozenset())
@@ -299,7 +422,7 @@ class Diagnosis(Trace):
             for other in self.script.d:
                 if other.name == step.name:
                     break
-                own = other.name in self.script.written or other.name in self._assumed
+                own = self.script.is_known(other.name) or other.name in self._assumed
                 rests = other.role != step.role or other.name in needed
                 if own and other.name in self.carried and rests:
                     before.append(other.name)
@@ -313,16 +436,32 @@ class Diagnosis(Trace):
         """One event for a misconception; what it spoilt before this line makes this line follow."""
         best, number = fits[0], len(self.mistakes)
         self.disagrees |= any((fit.charged == step.name) != (best.charged == step.name) for fit in fits)
-        candidates = [Candidate("misconception", fit.misconception.id) for fit in fits]
+        candidates = _named(fits)
         if all(fit.misconception.id in ROUNDING for fit in fits):
             self._record(step, "rounding", candidates, wrong, [best.charged])
             self._attribute(step, wrong, best, number, "follows", ("precision",))
             return
         self._record(step, "misconception", candidates, wrong, [best.charged])
+        lines = self._worlds(step)[0]
+        _, changes = self._changes(lines, step, best.misconception)
+        self.mistakes[-1].spoilt = frozenset(s.name for s in self.script.left_out(step) if lines.named(s) in changes)
         follows = best.charged != step.name and self.script.gap(step) <= LONGEST_GAP
         self._attribute(step, wrong, best, number, "follows" if follows else "wrong")
         if follows:
             self._assume(step, best.misconception)
+
+    def _charge_in_part(
+        self, step: Step, wrong: Sequence[Cell], fits: Sequence[Fit], slips: Sequence[Candidate]
+    ) -> None:
+        """One event for what is wrong in some rows or columns by one cause: a misconception, or a slip that spoils all.
+
+        Whoever has the other rows right knows how it is done: that is a slip, whatever led to it.
+        """
+        beliefs = [Candidate("misconception", fit.misconception.id) for fit in fits]
+        self._record(step, "slip", [*beliefs, *slips], wrong, [step.name])
+        self.mistakes[-1].in_part = bool(beliefs)
+        if fits:
+            self._attribute(step, wrong, fits[0], len(self.mistakes) - 1, "wrong")
 
     def _attribute(
         self, step: Step, cells: Iterable[Cell], fit: Fit, event: int, state: State, flags: tuple[Flag, ...] = ()
@@ -349,42 +488,86 @@ class Diagnosis(Trace):
 
     # -- slips
 
-    def _slipped(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> list[tuple[list[Cell], list[Candidate]]]:
-        """Wrong entries with the slips that explain them: first one copy that spoils several, then one by one."""
+    def _slipped(self, step: Step, grid: Grid, wrong: Sequence[Cell]) -> Slips:
+        """Wrong entries with the slips that explain them: first what spoils several at once, then one by one."""
         if step.name in self.misshapen:
             return []
         entries = {(i, j): entry for i, j, entry in self._readable(step, grid)}
-        own = self._worlds(step)[0].own
-        if own[step.name].pinned or own[step.name].result.shape != grid.shape:  # nothing to compare entries with
+        owns = [lines.own for lines in self._worlds(step)]
+        fitting = [own for own in owns if not own[step.name].pinned and own[step.name].result.shape == grid.shape]
+        if not fitting:  # nothing to compare entries with
             return []
-        found: list[tuple[list[Cell], list[Candidate]]] = []
-        left = [c for c in wrong if c in entries]
-        for i, j in list(left):
-            if (i, j) not in left:
-                continue
-            shared = [s for s in self._slips(own, step, i, j, entries[i, j]) if len(s.entries) > 1]
-            for slip in shared:
-                cells = [c for c in left if c in slip.entries]
-                holds = all(self.accepts(entries[c], x)[0] for c, x in slip.entries.items() if c in entries)
-                if len(cells) > 1 and holds:
-                    found.append((cells, [Candidate("slip", slip.slip.id, slip.says)]))
-                    left = [c for c in left if c not in cells]
-                    break
-        for i, j in left:
-            listed = self._slips(own, step, i, j, entries[i, j])
-            if likely := [s for s in listed if s.slip.id not in LAST_RESORT] or listed:
-                by_kind = {s.slip.id: s for s in reversed(likely)}
-                ordered = sorted(by_kind.values(), key=lambda s: list(SLIPS).index(s.slip.id))
-                found.append(([(i, j)], [Candidate("slip", s.slip.id, s.says) for s in ordered]))
+        left = [c for c in wrong if c in entries and entries[c].value not in (None, NEGATIVE_INFINITY)]
+        found: Slips = []
+        shared: dict[tuple[Cell, ...], list[Slipped]] = {}
+        listed: dict[Cell, list[Slipped]] = {}
+        for own in fitting:
+            possible = PossibleSlips(own, step.name)
+            if len(left) > 1 and (exchanged := self._exchanged(possible, entries, left)):
+                cells, says = exchanged
+                found.append((cells, [Candidate("slip", "A18", says)]))
+                left = [c for c in left if c not in cells]
+            by_cause: dict[Cause, list[Slipped]] = {}
+            for i, j in left:
+                for slip in self._slips(possible, i, j, entries[i, j]):
+                    listed.setdefault((i, j), []).append(slip)
+                    if slip.cause is not None:
+                        by_cause.setdefault(slip.cause, []).append(slip)
+            for slips in by_cause.values():
+                for cells in self._spoilt(possible, entries, slips):
+                    shared.setdefault(tuple(cells), []).append(slips[0])
+        for together in sorted(shared, key=len, reverse=True):
+            if all(c in left for c in together):
+                found.append((list(together), _candidates(shared[together])))
+                left = [c for c in left if c not in together]
+        found += [([c], _candidates(listed[c])) for c in left if c in listed]
+        self.meant |= {(step.name, *c): slips[0].value for c, slips in listed.items()}
         return found
 
-    def _slips(self, own: Derivation, step: Step, i: int, j: int, entry: Entry) -> list[Slipped]:
-        if entry.value is None or entry.value is NEGATIVE_INFINITY:
-            return []
-        right: Value = values_of(own[step.name].result)[i, j]
-        if right is NEGATIVE_INFINITY:
-            return []
-        return [s for s in slips(own, step.name, i, j) if self.accepts(entry, s.value)[0]]
+    def _slips(self, possible: PossibleSlips, i: int, j: int, entry: Entry) -> list[Slipped]:
+        listed = possible.at(i, j, self._nearness(entry), entry.unit)
+        excluded = {id for step, id in self.excluded if step == possible.name}
+        return [s for s in listed if s.slip.id not in excluded and self._explains(s.value, entry)]
+
+    def _nearness(self, entry: Entry) -> Callable[[float], bool]:
+        """Whether a float may be what was written."""
+        if entry.value is None or has_symbols(entry.value) or (entry.reading and entry.reading.alternatives):
+            return lambda x: True
+        own = approximate(entry.value)
+        most = float(entry.unit or 0) * (LOOSE if self._loose else 1) + NEAR * max(1.0, abs(own))
+        return lambda x: abs(x - own) <= most
+
+    def _exchanged(
+        self, possible: PossibleSlips, entries: Mapping[Cell, Entry], left: Sequence[Cell]
+    ) -> tuple[list[Cell], str] | None:
+        """The wrong entries that are right in each other's places, and how; None if there are none."""
+        nearness = {c: self._nearness(entry) for c, entry in entries.items()}
+        best: tuple[list[Cell], str] | None = None
+        for places, says in exchanges(*possible.result.shape):
+            spoilt = [c for c in left if c in places]
+            if len(spoilt) < 2 or (best and len(best[0]) >= len(spoilt)):
+                continue
+            put = {c: possible.result[source] for c, source in places.items() if c in entries}
+            if all(nearness[c](approximate(x)) for c, x in put.items() if not has_symbols(x)) and all(
+                self._explains(x, entries[c]) for c, x in put.items()
+            ):
+                best = spoilt, says
+                self.meant |= {(possible.name, *c): put[c] for c in spoilt}
+        return best
+
+    def _spoilt(
+        self, possible: PossibleSlips, entries: Mapping[Cell, Entry], slips: Sequence[Slipped]
+    ) -> Iterator[list[Cell]]:
+        """The rows, the columns, or everything, that one slip has spoilt throughout, with two wrong entries or more."""
+        cells, cause = [(slip.i, slip.j) for slip in slips], slips[0].cause
+        copied = isinstance(cause, tuple) and cause[0] == "copied"
+        rows = [[c for c in cells if c[0] == i] for i in dict.fromkeys(i for i, _ in cells)]
+        columns = [[c for c in cells if c[1] == j] for j in dict.fromkeys(j for _, j in cells)]
+        for k, lines in enumerate(([cells], () if copied else rows, () if copied else columns)):
+            for line in lines:
+                beside = [c for c in entries if c not in line and (k == 0 or c[k - 1] == line[0][k - 1])]
+                if len(line) > 1 and all(possible.changed(cause, *c) is None for c in beside):
+                    yield line
 
     # -- two misconceptions, one of them in a step that was left out
 
@@ -393,7 +576,8 @@ class Diagnosis(Trace):
         name = lines.named(step)
         if not self.script.left_out(step) or name is None:
             return []
-        listed = [(m, *self._changes(lines, step, m)) for m in misconceptions().values()]
+        likely = [m for m in misconceptions().values() if self._has_a_part(step, m.id)]
+        listed = [(m, *self._changes(lines, step, m)) for m in likely]
         before = [(m, charged, c) for m, charged, c in listed if charged and name not in c]
         here = [(m, charged, c) for m, charged, c in listed if charged == step.name]
         for first, charged, changes in sorted(before, key=lambda x: PRIOR[x[0].prior]):
@@ -429,12 +613,33 @@ class Diagnosis(Trace):
 
 def diagnosed(script: Script, policy: Policy, as_written: bool = False) -> Diagnosis:
     """The diagnosis of a script.  Where a line speaks against what was thought likeliest before, it starts again."""
-    trace = Diagnosis(script, policy, as_written=as_written)
+    key = Lines(script.d)
+    trace = Diagnosis(script, policy, as_written=as_written, key=key)
     for _ in range(MOST_ATTEMPTS):
         if not trace.misjudged:
             break
-        trace = Diagnosis(script, policy, frozenset(trace.dismissed), as_written)
+        trace = Diagnosis(script, policy, frozenset(trace.dismissed), as_written, key)
     return trace
+
+
+def _named(fits: Iterable[Fit]) -> list[Candidate]:
+    return [Candidate("misconception", fit.misconception.id) for fit in fits]
+
+
+def _candidates(slips: Sequence[Slipped]) -> list[Candidate]:
+    """The explanations of a wrong entry, one of each kind; the last resort only if there is no other."""
+    likely = [s for s in slips if s.slip.id not in LAST_RESORT] or slips
+    by_kind = {s.slip.id: s for s in reversed(likely)}
+    return [Candidate("slip", id, by_kind[id].says) for id in SLIPS if id in by_kind]
+
+
+def _in_part(fit: Fit, wrong: Sequence[Cell]) -> bool:
+    """Whether a misconception gives all that is wrong, and is rejected in other rows, or columns, or one entry."""
+    rejected = fit.rejected
+    if not rejected or len(wrong) < 2 or set(rejected).intersection(wrong):
+        return False
+    apart = ({c[k] for c in rejected}.isdisjoint(c[k] for c in wrong) for k in (0, 1))
+    return len(rejected) == 1 or any(apart)
 
 
 def _by_largest_remainder(grid: Grid, value: Matrix) -> bool:

@@ -87,7 +87,7 @@ class Event:
 Reason = Literal[
     "entries", "right", "rows", "ticks",
     "method seen", "method not seen", "wrong method", "lost already", "no method", "shapes", "no working",
-    "answer alone", "reason seen", "to be read", "right order", "one exchange", "wrong order",
+    "answer alone", "right answer", "reason seen", "to be read", "right order", "one exchange", "wrong order",
 ]  # fmt: skip
 """Why a line has its marks.  Counted are entries that show the method, entries that are right, rows that are, and
 options that were ticked rightly."""
@@ -115,8 +115,8 @@ class Why:
 class Given:
     """Marks of one code for one line of the scheme: how many were given of how many, and why, None if that is plain.
 
-    N stands for no working: a share of all the marks for a right answer with nothing before it; it is given instead of
-    the others, `of` 0.
+    N stands for no working: what a right answer with nothing before it would earn, a share of all the marks, beyond
+    what the lines before it do; `of` 0.
     """
 
     parts: tuple[str, ...]
@@ -137,7 +137,7 @@ class Notice:
     """
 
     part: str
-    kind: Literal["veto", "human", "precision", "misread", "method", "layout", "reading", "no working"]
+    kind: Literal["veto", "human", "precision", "misread", "method", "layout", "blank", "reading", "no working"]
     says: str
     marks: int = 0
     """Taken off the total: 1 for a misread number, 0 for what is said only."""

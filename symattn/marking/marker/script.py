@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.exact import AnyMatrix, Matrix
+from symattn.exact.values import RATIONAL
 from symattn.marking.attempt import Entry, Grid
 
 Cell = tuple[int, int]
@@ -20,7 +21,8 @@ class Script:
     """Grids by the name of the step.
 
     `printed` are entries that the question gives away: they count as right and are nobody's.  `asked` are the steps
-    that carry marks.  With `exact` the question wants exact values, otherwise decimals with `places` places.
+    that carry marks; `elsewhere` are lines that are not asked for here, as the student has them in another part (a mask
+    that was drawn).  With `exact` the question wants exact values, otherwise decimals with `places` places.
     """
 
     d: Derivation
@@ -29,6 +31,7 @@ class Script:
     printed: Mapping[str, frozenset[Cell]] = field(default_factory=lambda: MappingProxyType({}))
     exact: bool = True
     places: int = 4
+    elsewhere: Mapping[str, Matrix] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def tolerance(self) -> Fraction:
@@ -37,6 +40,10 @@ class Script:
 
     def is_written(self, step: str) -> bool:
         return step in self.written
+
+    def is_known(self, step: str) -> bool:
+        """Whether the student's own line is there, written here or elsewhere."""
+        return step in self.written or step in self.elsewhere
 
     @cached_property
     def final(self) -> str:
@@ -54,7 +61,7 @@ class Script:
         open_steps = list(self.sources(step))
         while open_steps:
             source = open_steps.pop()
-            if source.name not in self.written and source.name not in found:
+            if not self.is_known(source.name) and source.name not in found:
                 found.add(source.name)
                 open_steps += self.sources(source)
         return tuple(other for other in self.d if other.name in found)
@@ -88,10 +95,18 @@ class Script:
         return replace(self, written={name: grid.T for name, grid in self.written.items()})
 
 
-def with_common_units(written: Mapping[str, Grid]) -> dict[str, Grid]:
-    """Whole numbers among decimals are decimals whose zeros were dropped: the 0 of [0, 0.5, 0.5] is 0.0.
+MACHINE_DIGITS = 7
+"""Digits that a number has which a machine printed: float32 has as many."""
 
-    What belongs to several tokens (A.1, A.2) is one matrix.  One that has whole numbers alone stays as it is.
+NOISE = Fraction(1, 10**6)
+"""What the numbers of a machine may be off by, as a share of the largest number beside them."""
+
+
+def with_units(written: Mapping[str, Grid]) -> dict[str, Grid]:
+    """What every number claims: whole numbers among decimals have as many places, and a machine's last digits are none.
+
+    The 0 of [0, 0.5, 0.5] is 0.0.  What belongs to several tokens (A.1, A.2) is one matrix; one that has whole numbers
+    alone stays as it is.  2.9802322e-08 beside 1.1547005 is 0.
     """
     units: dict[str, Fraction] = {}
     for step, grid in written.items():
@@ -100,14 +115,25 @@ def with_common_units(written: Mapping[str, Grid]) -> dict[str, Grid]:
         if found:
             units[role] = min(found + ([units[role]] if role in units else []))
 
-    def decimal(entry: Entry, unit: Fraction | None) -> Entry:
-        whole = entry.unit is None and isinstance(entry.value, int)
-        return replace(entry, unit=unit) if whole and unit is not None else entry
+    def claim(entry: Entry, common: Fraction | None, largest: Fraction) -> Entry:
+        if entry.unit is None:
+            whole = isinstance(entry.value, int) and common is not None
+            return replace(entry, unit=common) if whole else entry
+        return replace(entry, unit=max(entry.unit, NOISE * largest)) if _by_machine(entry) else entry
 
-    return {
-        step: Grid(tuple(tuple(decimal(e, units.get(step.partition(".")[0])) for e in row) for row in grid.rows))
-        for step, grid in written.items()
-    }
+    claims: dict[str, Grid] = {}
+    for step, grid in written.items():
+        sizes = [abs(Fraction(e.value)) for _, _, e in grid.cells() if isinstance(e.value, RATIONAL)]
+        common, largest = units.get(step.partition(".")[0]), max(sizes, default=Fraction(0))
+        claims[step] = Grid(tuple(tuple(claim(e, common, largest) for e in row) for row in grid.rows))
+    return claims
+
+
+def _by_machine(entry: Entry) -> bool:
+    """Whether a decimal has so many digits that a machine must have printed it."""
+    if entry.reading is None or entry.reading.places is None or not isinstance(entry.value, RATIONAL):
+        return False
+    return entry.reading.places >= MACHINE_DIGITS or abs(entry.value) >= 10 ** (MACHINE_DIGITS - entry.reading.places)
 
 
 def values_of(matrix: AnyMatrix) -> Matrix:

@@ -6,14 +6,14 @@ rounded, and as anything that it may have been rounded from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.ops import MatMul, Round, Softmax, Stack, SumOver, Transpose
-from symattn.errors import InputError, ShapeError, UndecidedError, UndefinedError
+from symattn.errors import InputError, UndecidedError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Real, Value, decide
 from symattn.exact.intervals import enclose
 from symattn.exact.reading import decide_reading
@@ -28,10 +28,11 @@ from symattn.exact.values import (
 )
 from symattn.foundation.languages import message
 from symattn.marking.attempt import Entry, Grid
+from symattn.marking.marker.by_hand import LinesByHand, operands_of
 from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.report import Candidate, Flag, Kind, State, Way
 from symattn.marking.marker.script import Cell, Script, values_of
-from symattn.marking.marker.windows import Box, Window, cell, holds, meet, width, window
+from symattn.marking.marker.windows import Box, Window, cell, holds, loose_cell, meet, width, window
 
 LARGEST_SCORE, LARGEST_NUMBER = 2000, 10**100
 """Nothing is followed from a number beyond these, before the softmax and after it: the exponential of a larger score
@@ -43,6 +44,9 @@ with exactly.  Windows still hold."""
 
 MOST_TERMS = 60
 """Nor from one with more terms above and below the line together."""
+
+HIDING = -(10**4)
+"""A score that is no larger hides as −∞ does: programs write −10⁴, −65504 or −10⁹."""
 
 Place = tuple[str, int, int]
 """A step, and an entry of it (from 0), with tokens as rows."""
@@ -66,7 +70,11 @@ class Judged:
 
 @dataclass
 class Mistake:
-    """An event as it is found: `charged` are the steps that it is charged to, the first one first."""
+    """An event as it is found: `charged` are the steps that it is charged to, the first one first.
+
+    `spoilt` are steps that were left out and are wrong as well, if it was made.  A misconception may explain it in some
+    rows or columns only, `in_part`.
+    """
 
     number: int
     shown: str
@@ -74,6 +82,8 @@ class Mistake:
     kind: Kind
     candidates: list[Candidate]
     entries: list[Place] = field(default_factory=list)
+    spoilt: frozenset[str] = frozenset()
+    in_part: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,20 +95,29 @@ class Accepts:
     places: int
 
     def __call__(self, entry: Entry, value: Value) -> tuple[bool, str, tuple[Flag, ...]]:
-        """Whether it may, how that was decided, and flags."""
+        """Whether it may in any of its readings, how that was decided, and flags."""
+        judged = [self._judged(one, value) for one in entry.readings]
+        return next((one for one in judged if one[0]), judged[0])
+
+    def _judged(self, entry: Entry, value: Value) -> tuple[bool, str, tuple[Flag, ...]]:
         equal, proof = self._equal(entry, value)
-        if equal:
+        if equal or (value is NEGATIVE_INFINITY and _hides(entry.value)):
             return True, proof, ()
         if entry.unit is None or entry.value is None or value is NEGATIVE_INFINITY:
             return False, proof, ()
         rounds, proof = holds(value, entry.value, entry.unit, self.policy.rounding_of(entry))
-        wanted = Fraction(1, 10**self.places)
         exact = self.exact and not isinstance(value, Real)
-        return bool(rounds), proof, ("precision",) if rounds and (exact or entry.unit > wanted) else ()
+        return bool(rounds), proof, ("precision",) if rounds and (exact or self._short(entry)) else ()
+
+    def _short(self, entry: Entry) -> bool:
+        """Whether a decimal has fewer places than were asked for."""
+        if entry.reading is not None and entry.reading.places is not None:
+            return entry.reading.places < self.places
+        return entry.unit is not None and entry.unit > Fraction(1, 10**self.places)
 
     def _equal(self, entry: Entry, value: Value) -> tuple[bool, str]:
-        """Whether the entry is the value in any of its readings."""
-        if entry.value is not None and not (entry.reading and entry.reading.alternatives):
+        """Whether the entry is the value, which it may be though it is too large to be multiplied out."""
+        if entry.value is not None:
             decision = decide(entry.value, value)
         else:
             assert entry.reading is not None
@@ -106,6 +125,11 @@ class Accepts:
         if decision.equal is None and decision.digits is not None:
             return True, message("equal to {digits} digits, not proved", digits=decision.digits)
         return bool(decision.equal), decision.proof
+
+
+def _hides(value: Value | None) -> bool:
+    """Whether a number stands for −∞ in a mask, as −10⁹ does in programs."""
+    return isinstance(value, RATIONAL) and value <= HIDING
 
 
 class Trace:
@@ -128,6 +152,7 @@ class Trace:
         self.misshapen: set[str] = set()
         self._boxes: dict[str, Box | None] = {}
         self._ranges: dict[str, Box | None] = {}
+        self._by_hand = LinesByHand(script, self.carried, self.misshapen)
         self.meant: dict[Place, Value] = {}  # of entries that are explained: their values before they were rounded
         self.wrong = 0
         self.hopeless = False
@@ -145,6 +170,9 @@ class Trace:
     # -- one step
 
     def _walk(self, step: Step) -> None:
+        if step.name in self.script.elsewhere:
+            self.carried[step.name] = self.unrounded[step.name] = self.script.elsewhere[step.name]
+            return
         follows, before_rounding = self.follows(step, self.carried), self.follows(step, self.unrounded)
         grid = self.script.written.get(step.name)
         if grid is None:
@@ -164,6 +192,7 @@ class Trace:
         if not refs:
             self._misfit(step, grid)
             return
+        grid = self._taken(step, grid, [matrix for _, matrix in refs])
         printed = self.script.printed.get(step.name, frozenset())
         sound = follows is step.result or before_rounding is step.result or not refs[1:]  # the key follows
         for i, j, entry in grid.cells():
@@ -175,8 +204,20 @@ class Trace:
         if wrong := [(i, j) for i, j in cells if self.judged[step.name, i, j].state == "wrong"]:
             self._count(step, len(wrong))
             self.explain(step, grid, wrong)
+        self.name_roundings(step, grid)
         self._carry(step, grid, refs)
         self.settle(step, grid)
+
+    def _taken(self, step: Step, grid: Grid, refs: list[Matrix]) -> Grid:
+        """The grid with each entry in the reading that is right or follows, if it may be read in several ways."""
+        for i, j, entry in grid.cells():
+            if len(ways := entry.readings) == 1:
+                continue
+            right = (one for one in ways if any(self.accepts(one, matrix[i, j])[0] for matrix in refs))
+            grid = grid.put(i, j, next(right, entry))
+        if grid is not self.script.written[step.name]:
+            self.script = replace(self.script, written={**self.script.written, step.name: grid})
+        return grid
 
     def _count(self, step: Step, wrong: int) -> None:
         self.wrong += wrong
@@ -184,6 +225,9 @@ class Trace:
 
     def explain(self, step: Step, grid: Grid, wrong: list[Cell]) -> None:
         """Find out what went wrong; here, where only counting is wanted, nothing is asked."""
+
+    def name_roundings(self, step: Step, grid: Grid) -> None:
+        """Find out how somebody rounded who is right but for that."""
 
     def settle(self, step: Step, grid: Grid) -> None:
         """After a step has been judged: what it says about mistakes made before."""
@@ -197,8 +241,12 @@ class Trace:
         try:
             matrices = [values_of(operand.of(world[operand.name])) for operand in step.operands]
             step.op.shape(*(m.shape for m in matrices))
-            if isinstance(step.op, Softmax) and not may_be_raised(step.op, matrices[0]):
-                return None
+            if isinstance(step.op, Softmax):
+                [scores] = matrices
+                right = values_of(step.operands[0].of(self.script.d.value(step.operands[0].name)))
+                matrices = [_raisable(step.op, scores, right)]
+                if not may_be_raised(step.op, matrices[0]):
+                    return None
             return step.op.apply(*matrices)
         except (InputError, UndecidedError, IndexError):  # other shapes, or not defined for these values
             return None
@@ -223,6 +271,8 @@ class Trace:
                 return Judged("correct" if way == "key" else "follows", way, value, proof, flags)
         if self._in_window(step, i, j, entry):
             return Judged("follows", "window", tried[-1], "window")
+        if (rounded := self._rounded_on_the_way(step, i, j, entry)) is not None:
+            return Judged("follows", "window", tried[-1], "window", rounded)
         way, matrix = next(((w, m) for w, m in refs if w == "written"), refs[0])
         return Judged("wrong", way, matrix[i, j], proof)
 
@@ -277,9 +327,8 @@ class Trace:
                 if judged.way == "written" and before_rounding is not None:  # it may stand for what came before, too
                     whole = before_rounding[i, j]
                     kept = whole if self.accepts(entry, whole)[0] else kept
-                twofold = entry.reading is not None and entry.reading.alternatives  # the other one may be what is right
-                rounded = entry.unit is not None and not twofold
-                own = entry.value if rounded or not judged.accepted else judged.compared
+                as_written = entry.unit is not None and judged.compared is not NEGATIVE_INFINITY
+                own = entry.value if as_written or not judged.accepted else judged.compared
                 left.append(follows[i, j] if own is None else own)
                 right.append(follows[i, j] if kept is None else kept)
             written.append(left)
@@ -332,24 +381,8 @@ class Trace:
         return any(entry.unit is not None for grid in grids for _, _, entry in grid.cells())
 
     def _range_of(self, step: Step) -> Box | None:
-        boxes = [self._box(operand.name) for operand in step.operands]
-        if any(box is None for box in boxes):
-            return None
-        turned = []
-        for operand, box in zip(step.operands, boxes, strict=True):
-            rows = list(box or ())
-            if (operand.row or 0) >= len(rows) or (operand.column or 0) >= len(rows[0]):
-                return None
-            if operand.row is not None:
-                rows = [rows[operand.row]]
-            if operand.column is not None:
-                rows = [(row[operand.column],) for row in rows]
-            turned.append(tuple(zip(*rows, strict=True)) if operand.transposed else tuple(rows))
-        try:
-            step.op.shape(*((len(box), len(box[0])) for box in turned))
-        except ShapeError:
-            return None
-        return window(step.op, *turned, weights=self._are_weights(step))
+        boxes = operands_of(step, self._box)
+        return None if boxes is None else window(step.op, *boxes, weights=self._are_weights(step))
 
     def _box(self, name: str) -> Box | None:
         if name not in self._boxes:
@@ -376,6 +409,17 @@ class Trace:
             rows.append(tuple(w for w in windows if w is not None))
         return tuple(rows)
 
+    def _rounded_on_the_way(self, step: Step, i: int, j: int, entry: Entry) -> tuple[Flag, ...] | None:
+        """Flags of an entry that somebody comes to who rounds on the way; None if nobody does who is right."""
+        if entry.value is None or entry.unit is None or entry.value is NEGATIVE_INFINITY or has_symbols(entry.value):
+            return None
+        own = loose_cell(entry.value, entry.unit)
+        widest = self.policy.widest_window * max(Fraction(1), abs(Fraction(own.high))) / 40
+        if not self._by_hand.reaches(step, i, j, own, widest):
+            return None
+        fine = not self.script.exact and self._by_hand.reaches(step, i, j, own, widest, self.script.places)
+        return () if fine else ("precision",)
+
     def _are_weights(self, step: Step) -> bool:
         """Whether the first operand is a matrix of weights whose rows sum to 1."""
         source = next((s for s in self.script.d if step.operands and s.name == step.operands[0].name), None)
@@ -397,7 +441,7 @@ class Trace:
 
         One wrong entry among several that rest on it is a mistake of its own, recognised or not.
         """
-        if any(step.name in mistake.charged for mistake in self.mistakes):
+        if any(step.name in mistake.charged or step.name in mistake.spoilt for mistake in self.mistakes):
             return False
         resting = list(self._resting(step, i, j))
         astray = sum(1 for place in resting if not self._rightly_begun(place))
@@ -405,12 +449,12 @@ class Trace:
         return bool(resting) and (astray == 0 or (astray == 1 < len(resting) and written))
 
     def _rightly_begun(self, place: Place) -> bool:
-        """Whether an entry shows that what it rests on was right: right, or spoilt by a mistake made there."""
+        """Whether an entry shows that what it rests on was right: right, or spoilt by a wrong method there."""
         judged = self.judged.get(place)
         if judged is None or judged.event is None:
             return judged is not None and judged.accepted
         mistake = self.mistakes[judged.event]
-        return judged.accepted or (mistake.kind in ("misconception", "slip") and mistake.charged[0] == place[0])
+        return judged.accepted or (mistake.kind == "misconception" and mistake.charged[0] == place[0])
 
     def _resting(self, step: Step, i: int, j: int) -> Iterator[Place]:
         """The entries of later steps that are worked out from entry (i, j), two steps left out at most."""
@@ -454,6 +498,21 @@ def rests(step: Step, position: int, i: int, j: int) -> Iterator[Cell]:
         case _:
             if r < rows and c < columns:
                 yield r, c
+
+
+def _raisable(softmax: Softmax, scores: Matrix, right: Matrix) -> Matrix:
+    """Scores with the right ones for every token that has no weights: that sees nothing, or has too large a score."""
+    if softmax.along == "columns":
+        return _raisable(replace(softmax, along="rows"), scores.T, right.T).T
+    if scores.shape != right.shape:
+        return scores
+    rows = [row if _has_weights(softmax, row) else other for row, other in zip(scores.rows, right.rows, strict=True)]
+    return Matrix.of(rows)
+
+
+def _has_weights(softmax: Softmax, row: Sequence[Value]) -> bool:
+    seen = softmax.empty != "undefined" or any(x is not NEGATIVE_INFINITY for x in row)
+    return seen and may_be_raised(softmax, Matrix.of([row]))
 
 
 def may_be_raised(softmax: Softmax, scores: Matrix) -> bool:

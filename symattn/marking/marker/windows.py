@@ -17,23 +17,21 @@ from typing import Literal
 from symattn.derivation.algebra import Entries, Intervals
 from symattn.derivation.derivation import Op, RuleOp
 from symattn.derivation.ops import (
+    ActivationGradient,
     Mask,
     MatMul,
+    NormGradient,
     Round,
     Scale,
     Slope,
+    SoftCapGradient,
     Softmax,
+    SoftmaxGradient,
+    SoftmaxJacobian,
     Variance,
 )
 from symattn.derivation.ops.arithmetic import (
     ToFloat,
-)
-from symattn.derivation.ops.gradient import (
-    ActivationGradient,
-    NormGradient,
-    SoftCapGradient,
-    SoftmaxGradient,
-    SoftmaxJacobian,
 )
 from symattn.derivation.ops.loss import CrossEntropy
 from symattn.derivation.ops.position import Rotate
@@ -79,6 +77,21 @@ def cell(value: Value, unit: Fraction | None, rounding: Rounding = "nearest") ->
         return RING.enclose(value)
     reach = _reach(unit, rounding)
     return Window(RING.enclose(value - reach).low, RING.enclose(value + reach).high)
+
+
+def loose_cell(value: Value, unit: Fraction) -> Window:
+    """All numbers that may be rounded to this value, or cut off to it.
+
+    >>> loose_cell(Fraction(-1, 4), Fraction(1, 100))
+    Interval(low=Decimal('-0.26'), high=Decimal('-0.245'))
+    """
+    low, high = RING.enclose(value - unit / 2).low, RING.enclose(value + unit / 2).high
+    cut = RING.enclose(value)
+    if cut.low >= 0:
+        high = RING.enclose(value + unit).high
+    if cut.high <= 0:
+        low = RING.enclose(value - unit).low
+    return Window(low, high)
 
 
 def holds(truth: Value, value: Value, unit: Fraction | None, rounding: Rounding) -> tuple[bool | None, str]:
@@ -593,4 +606,4 @@ def _undecided(digits: int | None) -> str:
     return message("undecided to {digits} digits", digits=digits) if digits else "undecided"
 
 
-__all__ = ["Box", "Window", "cell", "holds", "meet", "width", "window"]
+__all__ = ["Box", "Window", "cell", "holds", "loose_cell", "meet", "width", "window"]

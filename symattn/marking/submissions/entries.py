@@ -12,15 +12,16 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from itertools import zip_longest
 from typing import NamedTuple
 
 from symattn.errors import InputError, ReadError, SymattnError, pointer_of
 from symattn.exact import Value, compare, is_symbolic
-from symattn.exact.intervals import enclose
+from symattn.exact.intervals import Interval, IntervalRing, enclose
 from symattn.exact.reading import LONGEST_TEXT, Reading, read
-from symattn.exact.tree import OverBudget, Product
+from symattn.exact.tree import Node, Number, OverBudget, Product
 from symattn.exact.values import RATIONAL, NegativeInfinity, has_symbols
 from symattn.foundation.languages import message
 from symattn.marking.attempt import BLANK, Entry, Grid
@@ -28,6 +29,11 @@ from symattn.marking.submissions import habits
 
 LONGEST_SIZE = 1000
 """Digits of a factor: as a fraction e^(-10^12) would have as many as that."""
+
+ENOUGH, NOISE = 30, Decimal("1e-20")
+"""Digits with which it is worked out how far rounded numbers lead, and what is nothing there."""
+
+_DECIMALS = re.compile(r"[.,](\d{2,})$")
 
 AUTO = "auto"
 """A decimal mark: each number as it can be read, with a point if with either."""
@@ -271,7 +277,30 @@ def _read_with(shown: str, source: str, mark: str, symbols: bool) -> Entry:
 
 
 def _unit(reading: Reading) -> Fraction | None:
-    return None if reading.places is None else Fraction(1, 10**reading.places)
+    """What one more in the last place means; where rounded numbers are calculated with, how far they may lead."""
+    if reading.places is not None:
+        return Fraction(1, 10**reading.places)
+    if not habits.has_decimal(reading):
+        return None
+    try:
+        span = _Rounded(ENOUGH)(reading.tree)
+    except (SymattnError, ArithmeticError):
+        return None
+    return Fraction(span.high) - Fraction(span.low) if span.bounded and span.high - span.low > NOISE else None
+
+
+class _Rounded(IntervalRing):
+    """Decimals with two places or more are all that may be rounded to them: 7.39/12.09."""
+
+    def __call__(self, node: Node) -> Interval:
+        if isinstance(node, Number) and (found := _DECIMALS.search(node.digits)):
+            return self.enclose_with(node.value, len(found[1]))
+        return super().__call__(node)
+
+    def enclose_with(self, value: Value, places: int) -> Interval:
+        assert isinstance(value, RATIONAL)
+        half = Fraction(1, 2 * 10**places)
+        return Interval(self.number(value - half).low, self.number(value + half).high)
 
 
 def _scaled(written: Entry, factor: Reading | None) -> Entry:

@@ -23,6 +23,7 @@ from symattn.marking.submissions.data import (
 from symattn.marking.submissions.entries import AUTO
 from symattn.marking.submissions.markdown import identity_of, is_sheet, read_markdown
 from symattn.marking.submissions.notebook import is_notebook, notebook, read_notebook
+from symattn.marking.submissions.pdf import is_pdf, pdf_head, read_pdf
 from symattn.marking.submissions.webpage import as_markdown, is_webpage
 from symattn.marking.submissions.workbook import is_workbook, workbook_text
 from symattn.marking.submissions.written import Paper, decimal_mark_of
@@ -34,12 +35,12 @@ LARGEST_FILE = 2_000_000
 FORMS: Mapping[str, str] = {
     ".md": "markdown", ".markdown": "markdown", ".txt": "markdown", ".qmd": "markdown", ".toml": "toml",
     ".html": "html", ".htm": "html", ".json": "json", ".ipynb": "notebook", ".csv": "csv", ".tsv": "csv",
-    ".xlsx": "csv", ".tex": "latex", ".latex": "latex",
+    ".xlsx": "csv", ".tex": "latex", ".latex": "latex", ".pdf": "pdf",
 }  # fmt: skip
 
-_ALL_FORMS = "Markdown, a notebook, HTML, TOML, JSON, CSV, LaTeX or .xlsx"
+_ALL_FORMS = "Markdown, a notebook, HTML, TOML, JSON, CSV, LaTeX, .xlsx or a fillable PDF"
 _SIGNATURES = {
-    b"%PDF": "a PDF", b"\x89PNG": "a picture", b"\xff\xd8\xff": "a picture", b"GIF8": "a picture",
+    b"\x89PNG": "a picture", b"\xff\xd8\xff": "a picture", b"GIF8": "a picture",
     b"PK\x03\x04": "a zip archive or an office document", b"\x1f\x8b": "a compressed file",
     b"\xd0\xcf\x11\xe0": "an office document", b"RIFF": "a picture or a sound",
 }  # fmt: skip
@@ -50,7 +51,7 @@ def read_submission(
 ) -> Submission:
     """One student's answers to all `questions`, in their order.
 
-    `form` is markdown, notebook, html, toml, json, csv or latex; without it, it is seen from the text.
+    `form` is markdown, notebook, html, toml, json, csv, latex or pdf; without it, it is seen from the text.
     `decimal_mark` is ".", "," or "auto": the one that the file uses.  `InputError` if nothing can be made of the file
     as a whole; whatever else is wrong stands in remarks.
     """
@@ -58,8 +59,12 @@ def read_submission(
         raise InputError(f"The decimal mark is {decimal_mark!r}; '.', ',' or 'auto' was expected.")
     where = source or "The text"
     try:
-        content = decoded(text)
-        paper = _paper(content, questions, _form(content, form), decimal_mark)
+        if is_pdf(text):
+            _check_size(text)
+            content, paper = "", read_pdf(text, questions)
+        else:
+            content = decoded(text)
+            paper = _paper(content, questions, _form(content, form), decimal_mark)
     except InputError as error:
         raise InputError(f"{where}: {error}") from error
     if paper.empty:
@@ -81,6 +86,9 @@ def read_submission(
 
 def sheet_of(text: str | bytes, form: str = "") -> tuple[str, str, str]:
     """The identity of the sheet that a file answers, the student's name and number, each "" if it is not there."""
+    if is_pdf(text):
+        _check_size(text)
+        return pdf_head(text)
     content = decoded(text)
     match _form(content, form):
         case "notebook":
@@ -137,8 +145,7 @@ def _is_toml(lines: Sequence[str]) -> bool:
 
 def decoded(content: str | bytes) -> str:
     """The text of a file in UTF-8, UTF-16 or Windows-1252; `InputError` says what it is instead."""
-    if len(content) > LARGEST_FILE:
-        raise InputError(f"It is larger than {LARGEST_FILE // 1_000_000} MB; that is not a sheet of answers.")
+    _check_size(content)
     if isinstance(content, str):
         text = content
     elif is_workbook(content):
@@ -170,6 +177,11 @@ def _of_windows(content: bytes) -> str:
     return text if strange * 4 <= len(text) and not controls else ""
 
 
+def _check_size(content: str | bytes) -> None:
+    if len(content) > LARGEST_FILE:
+        raise InputError(f"It is larger than {LARGEST_FILE // 1_000_000} MB; that is not a sheet of answers.")
+
+
 def _read(text: str, questions: Sequence[Question], form: str, decimal_mark: str) -> Paper:
     match form:
         case "toml":
@@ -186,7 +198,9 @@ def _read(text: str, questions: Sequence[Question], form: str, decimal_mark: str
             return read_markdown(text, questions)
         case "notebook":
             return read_notebook(text, questions, decimal_mark)
-    raise InputError(f"There is no form {form!r}; there are markdown, notebook, html, toml, json, csv and latex.")
+        case "pdf":
+            raise InputError("It is called a PDF and is none.")
+    raise InputError(f"There is no form {form!r}; there are markdown, notebook, html, toml, json, csv, latex and pdf.")
 
 
 def _paper(text: str, questions: Sequence[Question], form: str, decimal_mark: str) -> Paper:
@@ -194,7 +208,7 @@ def _paper(text: str, questions: Sequence[Question], form: str, decimal_mark: st
     found: list[Paper] = []
     refused: InputError | None = None
     ways: tuple[str, ...] = (form, form_of(text), "text")
-    if form in ("notebook", "html") or is_sheet(text):
+    if form in ("notebook", "html", "pdf") or is_sheet(text):
         ways = (form,)
     elif form == "latex" and "\\begin{document}" not in text:
         ways = ("text", form)

@@ -489,11 +489,11 @@ def _table_answer(slot: Slot, table: MarkdownBlock) -> Raw:
         )
     )
     if isinstance(slot.part.answer, PropertyAnswer):
-        return Several({_matrix_name(slot): cells})
+        return Several({matrix_name(slot): cells})
     return cells
 
 
-def _matrix_name(slot: Slot) -> str:
+def matrix_name(slot: Slot) -> str:
     """What the part calls the matrix of a grid."""
     assert isinstance(slot.part.answer, PropertyAnswer)
     model = slot.part.answer.model
@@ -776,7 +776,7 @@ def _filled_table(slot: Slot, table: MarkdownBlock, said: Said) -> list[str]:
 def _grid_of(slot: Slot, said: Said) -> Said:
     if not isinstance(said, Grids):
         return said
-    return said.grids.get(_matrix_name(slot), Grid.blank(*shape_of_grid(slot)))
+    return said.grids.get(matrix_name(slot), Grid.blank(*shape_of_grid(slot)))
 
 
 def shape_of_grid(slot: Slot) -> tuple[int, int]:
@@ -827,4 +827,14 @@ def said_text(said: Said) -> str:
             return "\n\n".join(f"{name} =\n{said_text(grid)}" for name, grid in grids.items())
 
 
-__all__ = ["Sheet", "fill", "fill_page", "identity_of", "is_sheet", "read_markdown", "read_page", "slots"]
+__all__ = [
+    "Sheet",
+    "fill",
+    "fill_page",
+    "identity_of",
+    "is_sheet",
+    "matrix_name",
+    "read_markdown",
+    "read_page",
+    "slots",
+]

@@ -59,6 +59,7 @@ from symattn.page.document import (
     spans,
     with_blocks_inside,
 )
+from symattn.page.writers.forms import Form
 
 # --- brackets -----------------------------------------------------------------------------------------
 
@@ -211,11 +212,12 @@ class Page:
     """A page as the reader wants it: large print is the same page with fewer em in a line.
 
     The lines of A4 and letter are equally long, so that they break at the same words.  `share` is less than 1 in a
-    column, which has that part of a line.
+    column, which has that part of a line.  `form` names the fields, where a page is filled in on a screen.
     """
 
     look: Look = DEFAULT_LOOK
     share: float = 1.0
+    form: Form | None = None
 
     @property
     def text_size(self) -> int:

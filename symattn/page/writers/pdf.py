@@ -22,6 +22,7 @@ from symattn.page.writers import typst as typst_writer
 from symattn.page.writers.common import visible
 from symattn.page.writers.compiling import COMPILER, SCRIPT, RefusedError
 from symattn.page.writers.coverage import NO_CHARACTER, in_words
+from symattn.page.writers.forms import with_fields
 
 _LOG = logging.getLogger("symattn")
 
@@ -51,7 +52,7 @@ def write_pdf(document: Document) -> bytes:
             continue
         if replaced:
             _LOG.warning("%s", _notice(document, replaced))
-        return pdf
+        return with_fields(pdf) if document.look.fillable else pdf
     assert refused
     raise refused
 

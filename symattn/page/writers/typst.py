@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Literal, assert_never
+from typing import Any, Literal, assert_never
 
 from symattn.formula.nodes import (
     NOTHING,
@@ -82,6 +82,7 @@ from symattn.page.document import (
 from symattn.page.writers import common, coverage, figures, text
 from symattn.page.writers.common import Page
 from symattn.page.writers.drawing_typst import typst
+from symattn.page.writers.forms import Form, Kind
 from symattn.page.writers.page import filled
 
 SUFFIX = ".typ"
@@ -405,8 +406,8 @@ def _by_rows(line: Formula, room: float) -> list[Formula]:
 
 
 def write(document: Document) -> str:
-    """The whole document."""
-    return written(document)[0]
+    """The whole document, to be printed: fields are made in a finished PDF."""
+    return written(replace(document, look=replace(document.look, fillable=False)))[0]
 
 
 def written(document: Document, also: Iterable[str] = (), *, careful: bool = False) -> tuple[str, Mapping[str, str]]:
@@ -419,14 +420,17 @@ def written(document: Document, also: Iterable[str] = (), *, careful: bool = Fal
 
 
 def _document(document: Document, account: coverage.Printing) -> str:
-    page = Page(document.look)
+    asked = document.look.fillable and document.solutions == "blank"
+    page = Page(document.look, form=Form(document.sheet, document.look.text_size) if asked else None)
     line = " · ".join(filter(None, map(common.visible, (document.title, document.sheet, document.recipe))))
     return filled(
         "document.typ.j2",
         sheet_comment=line,
         title=literal(_printable(document.title) or say("Untitled")),
         subtitle=literal(_printable(document.subtitle)) if document.subtitle else "",
+        form=asked,
         fields=[literal(_printable(name)) for name in document.fields],
+        addresses=[_address(page, "line", name) for name in document.fields],
         field_columns=1 if page.large else min(3, len(document.fields)),
         sheet=literal(_printable(document.sheet)),
         recipe=literal(_printable(document.recipe)),
@@ -474,6 +478,8 @@ def _blocks(blocks: Sequence[Block], page: Page, together: bool = False) -> str:
 def _block(block: Block, page: Page) -> str:
     match block:
         case Heading(level=level, marks=marks):
+            if page.form:
+                page.form.heading(block)
             content = block.whole
             # An empty heading is no heading: PDF/UA refuses it.
             words = text.plain(content).strip()
@@ -503,9 +509,11 @@ def _block(block: Block, page: Page) -> str:
         case AnswerGrid():
             return _grid(block, page)
         case WorkingSpace(ruled=True):
-            return f"#ruled-space({common.ruled_lines(block, page)}, {page.millimetres(common.RULING)}mm)"
+            address = _more(_address(page, "space", say("Working"), holds="lines"))
+            return f"#ruled-space({common.ruled_lines(block, page)}, {page.millimetres(common.RULING)}mm{address})"
         case WorkingSpace(label=label):
-            return f"#working-space({common.space_height(block, page)}mm, [{_words(label) if label else ''}])"
+            address = _more(_address(page, "space", f"{say('Working')} {label}", holds="lines"))
+            return f"#working-space({common.space_height(block, page)}mm, [{_words(label) if label else ''}]{address})"
         case FillIns(items):
             return _fill_ins(items, page)
         case Choices():
@@ -541,6 +549,39 @@ def _block(block: Block, page: Page) -> str:
             assert_never(block)
 
 
+# --- form fields --------------------------------------------------------------------------------------
+
+
+def _address(page: Page, kind: Kind, says: str, **how: Any) -> str:
+    """The address of the field for the next place of a kind; "" where nothing is to be filled in on a screen."""
+    if page.form is None:
+        return ""
+    says = common.visible(says).strip() or say("Answer")
+    return literal(page.form.address(page.form.spot(kind, says), says, **how))
+
+
+def _more(address: str) -> str:
+    """An address as one more argument of a call."""
+    return f", {address}" if address else ""
+
+
+def _addresses(page: Page, kind: Kind, name: Formula, rows: Sequence[Sequence[Formula]], **how: Any) -> str:
+    """Those of the blanks in a matrix, as one more argument, from left to right and top to bottom."""
+    if page.form is None:
+        return ""
+    spot, called = page.form.spot(kind), speak(name) or say("Answer")
+    made = []
+    for i, row in enumerate(rows, 1):
+        for j, cell in enumerate(row, 1):
+            says = say("{name}, row {row}, column {column}", name=called, row=i, column=j)
+            blank = isinstance(cell, Blank)
+            made.append(literal(page.form.address(spot, says, i, j, **how)) if blank else "none")
+    return _array(made)
+
+
+# --- blocks -------------------------------------------------------------------------------------------
+
+
 def _marks(marks: str) -> str:
     return f"#at-margin[{_words(marks)}]" if marks else ""
 
@@ -561,13 +602,14 @@ def _grid(grid: AnswerGrid, page: Page) -> str:
     size = f"{grid.rows}, {grid.columns}, {wide}mm, {high}mm"
     matrix = _as_matrix(grid)
     spoken = _spoken(matrix if grid.name == NOTHING else Relation((grid.name, matrix), ("=",)))
+    fields = _more(_addresses(page, "grid", grid.name, matrix.rows, holds="shade" if grid.shade else "line"))
     if common.is_plain(grid):
-        return f"#answer-grid({spoken}, {name}, {size})"
+        return f"#answer-grid({spoken}, {name}, {size}{fields})"
     cells = ("[]" if isinstance(cell, Blank) else _content(cell) for row in matrix.rows for cell in row)
     brackets = "false" if grid.shade or grid.row_labels or grid.column_labels else "true"
     labels = (_array(map(_content, labels)) for labels in (grid.row_labels, grid.column_labels))
     parts = (spoken, "none" if grid.name == NOTHING else name, size, brackets, _array(cells), *labels)
-    return f"#cell-grid({', '.join(parts)})"
+    return f"#cell-grid({', '.join(parts)}{fields})"
 
 
 _LEFT_COLUMN = 0.36  # of the line; the right one has the rest, but for the gap between them
@@ -592,22 +634,25 @@ def _falk(falk: Falk, page: Page) -> str:
         wide, high = common.box_size(inside, page)
         box, product = f"({wide}mm, {high}mm)", _as_matrix(inside)
         names.append(_content(inside.name))
+        fields = _addresses(page, "grid", inside.name, product.rows)
     else:
-        box, product = "none", inside
+        box, product, fields = "none", inside, _addresses(page, "copy", NOTHING, inside.rows)
         names.append("[]")
-    parts = (
-        *(_part_of_falk(factor, _box_of_blanks(factor, page)) for factor in (falk.left, falk.above)),
-        _part_of_falk(product, box),
+    called = falk.names or (NOTHING, NOTHING)
+    factors = (
+        _part_of_falk(factor, _box_of_blanks(factor, page), _addresses(page, "copy", name, factor.rows))
+        for factor, name in zip((falk.left, falk.above), called, strict=True)
     )
+    parts = (*factors, _part_of_falk(product, box, fields))
     spoken = _spoken(*falk.names, falk.left, falk.above, product, lead=(Words(say("Matrix product")),))
     rounded = str(falk.left.bracket == "(").lower()
     return f"#falk({', '.join([spoken, rounded, *names, *parts])})"
 
 
-def _part_of_falk(matrix: MatrixOf, box: str) -> str:
-    """A grid of entries; with boxes of the given size round them, if there is one."""
+def _part_of_falk(matrix: MatrixOf, box: str, fields: str) -> str:
+    """A grid of entries; with boxes of the given size round them, if there is one, and fields in them."""
     cells = _array(_array("[]" if isinstance(cell, Blank) else _content(cell) for cell in row) for row in matrix.rows)
-    return f"(box: {box}, cells: {cells})"
+    return f"(box: {box}, cells: {cells}{f', fields: {fields}' if fields else ''})"
 
 
 def _box_of_blanks(factor: MatrixOf, page: Page) -> str:
@@ -642,15 +687,30 @@ def _fill_in(item: FillIn, page: Page) -> str:
     if common.has_character_boxes(item):
         value = common.characters(item.value)
         boxes = (f"[{_words(c)}]" for c in (*value, *[""] * (item.boxes - len(value))))
-        place = f"#character-boxes({', '.join(boxes)})"
+        address = _field_of(item, page, boxes=item.boxes)
+        place = f"#character-boxes({', '.join(filter(None, (address, *boxes)))})"
     else:
-        place = f"#writing-line({common.line_width(item, page)}mm, [{_words(item.value)}])"
+        address = _more(_field_of(item, page))
+        place = f"#writing-line({common.line_width(item, page)}mm, [{_words(item.value)}]{address})"
     return " ".join(filter(None, (_text(item.label, page.line), place, _text(item.after, page.line))))
 
 
+def _field_of(item: FillIn, page: Page, **how: Any) -> str:
+    """Where something stands already, nothing is filled in."""
+    address = _address(page, "line", text.plain(item.label).strip(" =:："), **how)
+    return "none" if address and item.value else address
+
+
 def _choices(choices: Choices, page: Page) -> str:
+    form, ticks = page.form, [""] * len(choices.items)
+    if form and choices.ticked:
+        ticks = [", none"] * len(ticks)
+    elif form:
+        spot = form.spot("choices")
+        says = [f"{common.letter(i)}: {text.plain(item)}" for i, item in enumerate(choices.items)]
+        ticks = [_more(literal(form.address(spot, said, i, holds="tick"))) for i, said in enumerate(says, 1)]
     items = (
-        f'  choice("{common.letter(i)}", {str(i in choices.ticked).lower()}, [{_option(item)}]),\n'
+        f'  choice("{common.letter(i)}", {str(i in choices.ticked).lower()}, [{_option(item)}]{ticks[i]}),\n'
         for i, item in enumerate(choices.items)
     )
     return f"#choices({common.choice_columns(choices, page)},\n{''.join(items)})" if choices.items else ""
@@ -684,7 +744,10 @@ def _with_lead(lead: Inlines, lines: Sequence[str]) -> Sequence[str]:
 
 
 def _table(table: Table, page: Page) -> str:
-    table = common.laid_out(table, page)
+    fields = _fields_of(table, page)
+    turned = common.laid_out(table, page)
+    if turned is not table:
+        table, fields = turned, {(j, i): address for (i, j), address in fields.items()}
     shares = common.column_shares(table, page.line)
     if sum(shares) < 1:
         columns = f"({', '.join(f'{share:.3f}fr' for share in shares)},)" if shares else str(len(table.header))
@@ -693,18 +756,42 @@ def _table(table: Table, page: Page) -> str:
     # A table that is made smaller cannot go on on the next page: it is cut into several.
     smaller = sum(shares) >= 1 or (not shares and _table_width(table) > page.line)
     parts = common.table_parts(table, shares, page, len(table.rows)) if smaller else [table.rows]
-    return "\n\n".join(_part_of_table(replace(table, rows=part), columns, page) for part in parts)
+    above = 0
+    sources = []
+    for part in parts:
+        sources.append(_part_of_table(replace(table, rows=part), columns, page, fields, above))
+        above += len(part)
+    return "\n\n".join(sources)
+
+
+def _fields_of(table: Table, page: Page) -> dict[tuple[int, int], str]:
+    """A call that draws the field of every blank in a table, by row and column, from 1, without the heads."""
+    if page.form is None or not any(_is_blank(cell) for row in table.rows for cell in row):
+        return {}
+    spot, found = page.form.spot("table"), {}
+    for i, row in enumerate(table.rows, 1):
+        for j, cell in enumerate(row[1:], 1):
+            match cell:
+                case (Math(Blank(kind)),):
+                    says = f"{text.plain(row[0])}, {text.plain(table.header[j])}"
+                    found[i, j] = f"#field-line({literal(page.form.address(spot, says, i, j))}, {_BLANK[kind]} * mm)"
+    return found
 
 
 def _table_width(table: Table) -> float:
     return sum(max(map(common.inlines_width, column)) + 1.2 for column in zip(table.header, *table.rows, strict=True))
 
 
-def _part_of_table(table: Table, columns: str, page: Page) -> str:
+def _part_of_table(
+    table: Table, columns: str, page: Page, fields: Mapping[tuple[int, int], str], above: int
+) -> str:  # fmt: skip
+    """Rows of a table that has so many rows `above` them."""
     heads = ", ".join(f"strong[{_text(cell)}]" for cell in table.header)
     rows = []
-    for row in table.rows:
-        head, *others = (f"[{'#room-to-write' * _is_blank(cell)}{_text(cell)}]" for cell in row)
+    for i, row in enumerate(table.rows, above + 1):
+        head, *others = (
+            f"[{'#room-to-write' * _is_blank(cell)}{fields.get((i, j)) or _text(cell)}]" for j, cell in enumerate(row)
+        )
         if common.is_for_writing(row, table):
             others = [f"[#v({page.millimetres(common.WRITING)}mm)]", *others[1:]]
         rows.append("  " + ", ".join([f"strong{head}" if table.row_heads else head, *others]))

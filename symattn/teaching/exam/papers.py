@@ -43,7 +43,7 @@ from symattn.teaching.explanation.documents import lowered
 from symattn.teaching.explanation.layouts import QUESTION, in_schemes, joined, question_apart
 from symattn.teaching.explanation.overview import last_answer, weights_overview
 from symattn.teaching.explanation.page import rows_of
-from symattn.teaching.explanation.parts import equation, wording_of
+from symattn.teaching.explanation.parts import wording_of
 from symattn.teaching.explanation.program import Programs, programs_of
 from symattn.teaching.explanation.solutions import explained, space_apart
 from symattn.teaching.explanation.wording import Wording
@@ -97,8 +97,8 @@ def paper(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Document
 
 
 def _for_teachers(spec: ExamSpec) -> Look:
-    """The look of keys and overview: in ordinary print, whatever the size of the papers."""
-    return replace(spec.look, text_size=TEXT_SIZES[0])
+    """The look of keys and overview: in ordinary print, whatever the size of the papers, and not to be filled in."""
+    return replace(spec.look, text_size=TEXT_SIZES[0], fillable=False)
 
 
 def _cover(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Iterator[Block]:
@@ -213,7 +213,7 @@ def _sheet(kind: str, problem: Problem) -> tuple[Formula, ...]:
     wording = wording_of(problem)
     if kind == "full":
         steps = (step for step in problem.steps if step.token in (None, 1))
-        return tuple(dict.fromkeys(equation(step, wording) for step in steps))
+        return tuple(dict.fromkeys(wording.equation(step) for step in steps))
     return tuple(_short(problem, wording)) if kind == "short" else ()
 
 

@@ -84,6 +84,7 @@ class Appearance:
     brackets: Literal["square", "round"] = "square"
     transpose: Literal["⊤", "T", "′", "'"] = "⊤"
     language: str = "en"
+    fillable: bool = False
 
 
 @dataclass(frozen=True)

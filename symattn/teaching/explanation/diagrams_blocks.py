@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from symattn.derivation.derivation import Step, StepName
-from symattn.derivation.ops import Mask
-from symattn.derivation.ops.gradient import Copy
+from symattn.derivation.ops import Copy, Mask
 from symattn.errors import InputError
 from symattn.formula import Formula, Relation, Text
 from symattn.foundation.languages import Message, message

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from symattn.derivation.derivation import Taken
-from symattn.derivation.ops.gradient import ActivationGradient
+from symattn.derivation.ops import ActivationGradient
 from symattn.formula import Formula, Fraction, Name, Product, Relation
 from symattn.page.document import Inlines, Math, Words, listing, sentence
 from symattn.teaching.explanation.wording import Wording

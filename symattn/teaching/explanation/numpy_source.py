@@ -17,16 +17,29 @@ from symattn.derivation.algebra import IN_SYMPY, Entries
 from symattn.derivation.derivation import RuleOp, Shape, Step
 from symattn.derivation.ops import (
     Activation,
+    ActivationGradient,
     Add,
+    Copy,
+    CrossEntropyGradient,
     Hadamard,
+    Interleave,
     Mask,
     MatMul,
+    NormGradient,
+    Padded,
     Part,
+    ProductSum,
     Round,
     Scale,
+    SoftCapGradient,
     Softmax,
+    SoftmaxGradient,
+    SoftmaxJacobian,
+    Spread,
+    SpreadEvenly,
     Stack,
     SumOver,
+    Total,
     Transpose,
 )
 from symattn.derivation.ops.arithmetic import (
@@ -37,21 +50,6 @@ from symattn.derivation.ops.arithmetic import (
     SquareRoot,
     Subtract,
     ToFloat,
-)
-from symattn.derivation.ops.gradient import (
-    ActivationGradient,
-    Copy,
-    CrossEntropyGradient,
-    Interleave,
-    NormGradient,
-    Padded,
-    ProductSum,
-    SoftCapGradient,
-    SoftmaxGradient,
-    SoftmaxJacobian,
-    Spread,
-    SpreadEvenly,
-    Total,
 )
 from symattn.derivation.ops.jacobian import InfinityNorm, Slope
 from symattn.derivation.ops.loss import CrossEntropy

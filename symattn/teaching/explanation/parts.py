@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from symattn.derivation.algebra import Entries
-from symattn.derivation.derivation import Step, Style, View
-from symattn.derivation.ops import Activation, Hadamard, Mask, MatMul, Round, Scale, Softmax, SumOver
-from symattn.derivation.ops.arithmetic import Divide, Exponential, SquareRoot, ToFloat
-from symattn.derivation.ops.cache import Append
-from symattn.derivation.ops.jacobian import InfinityNorm, Slope
+from symattn.derivation.derivation import Derivation, Op, Step
+from symattn.derivation.ops import Mask, MatMul, Positional, Rotate, Scale, Sinusoids, Softmax
+from symattn.derivation.ops.arithmetic import Exponential
+from symattn.derivation.ops.attention import Along
+from symattn.derivation.ops.jacobian import InfinityNorm
 from symattn.derivation.ops.loss import CrossEntropy
-from symattn.derivation.ops.normalisation import Rescale, Standardise, Variance
-from symattn.derivation.ops.online import Accumulate, Exponentials, RunningMaximum
-from symattn.derivation.ops.position import Multiple, Rotate, RotateBack, Sinusoids
-from symattn.derivation.ops.positional import Positional
-from symattn.derivation.ops.scores import Bias, FeatureMap, Hardmax, Over, OverSum, SoftCap, Temperature
+from symattn.derivation.ops.normalisation import Rescale, Standardise
+from symattn.derivation.ops.online import Exponentials
+from symattn.derivation.ops.position import Frequency, Radians
+from symattn.derivation.ops.scores import Bias, FeatureMap, Hardmax, OverSum
 from symattn.exact import Matrix, Outline, Value, decide
-from symattn.formula import Formula, ListOf, Name, Negative, Number, Power, Relation, Sum
-from symattn.foundation.languages import Message, message, sentences
+from symattn.formula import Formula, Name, Relation
+from symattn.foundation.languages import message, sentences
 from symattn.page.document import (
     Block,
     Display,
@@ -35,14 +32,7 @@ from symattn.teaching.explanation.agreement import agreement
 from symattn.teaching.explanation.gradients import gradient_conventions
 from symattn.teaching.explanation.heads import head_conventions
 from symattn.teaching.explanation.page import rows_of
-from symattn.teaching.explanation.positions import (
-    has_sines,
-    multiple_convention,
-    position_conventions,
-    positional_conventions,
-    turned_back,
-)
-from symattn.teaching.explanation.steps import Detail, ask_step, begins_decimals, explain_step, mask_words
+from symattn.teaching.explanation.steps import Detail, ask_step, begins_decimals, explain_step
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
 
@@ -71,7 +61,7 @@ def asked(problem: Problem, wording: Wording) -> dict[str, tuple[Block, ...]]:
     on_the_way: list[Formula] = []  # what is not asked but used: S' = S/√d_k
     for step in problem.steps:
         if step not in problem.asked_steps:
-            on_the_way.append(equation(step, wording))
+            on_the_way.append(wording.equation(step))
             continue
         way = [Display(tuple(rows_of(on_the_way)))] if on_the_way else []
         on_the_way = []
@@ -102,7 +92,7 @@ def instructions(problem: Problem) -> str:
     mixed = message("Where a matrix has no boxes, give its shape, such as 3×4. A shape is rows × columns.")
     if problem.exact:
         powers = any(isinstance(step.op, Softmax | FeatureMap | Exponentials | Exponential) for step in problem.steps)
-        asked = _EXACT_FORMS[powers, has_sines(problem.derivation)]
+        asked = _EXACT_FORMS[powers, _has_sines(problem.derivation)]
     else:
         asked = message(
             "Fill in every box. Show the products. Give decimals with {places} places, and carry at least two more "
@@ -131,6 +121,14 @@ _EXACT_FORMS = {
 """By whether there are powers of e, and sines."""
 
 
+def _has_sines(d: Derivation) -> bool:
+    """Whether there are sines and cosines that are no roots of fractions."""
+    waves = (step.op for step in d if isinstance(step.op, Sinusoids | Rotate))
+    formulas = "".join("".join(step.op.formulas) for step in d if isinstance(step.op, Positional))
+    stated = "sin" in formulas or "cos" in formulas
+    return stated or any(isinstance(angle, Frequency | Radians) for op in waves for angle in op.angles)
+
+
 def mask_shown(step: Step, wording: Wording) -> tuple[Block, ...]:
     if isinstance(step.op, Bias):
         return (Display((Relation((step.op.sign, wording.bias(step.op)), ("=",)),)),)
@@ -144,10 +142,9 @@ def conventions(problem: Problem, wording: Wording) -> tuple[Inlines, ...]:
     rows = problem.derivation.orientation == "rows"
     items: list[Inlines] = [(Words("Tokens are rows." if rows else "Tokens are columns."),)]
     if first := first_product(problem, wording):
-        items.append(sentence("Products as in {product}.", product=equation(first, wording)))
+        items.append(sentence("Products as in {product}.", product=wording.equation(first)))
     items += gradient_conventions(problem, wording)
-    for step in distinct_ops(problem):
-        items += convention(step, problem, wording)
+    items += agreed(problem, wording)
     items += head_conventions(problem.derivation, wording)
     if {"X", "Z"} <= problem.derivation.givens.keys():
         x, z = wording.name("X"), wording.name("Z")
@@ -180,191 +177,25 @@ def without_norm(problem: Problem) -> bool:
 _RESIDUAL = re.compile(r"R\d")
 
 
-def convention(step: Step, problem: Problem, wording: Wording) -> list[Inlines]:
-    """What has to be agreed on before the operation of a step can be worked out, in sentences."""
-    items: list[Inlines] = []
-    match step.op:
-        case Temperature(divisor):
-            temperature = Relation((Name("τ"), wording.number(divisor)), ("=",))
-            items.append(sentence("Scores are divided by the temperature {temperature}.", temperature=temperature))
-        case SoftCap():
-            capped = step.op.written(problem.notation.style, Name("s"))
-            items.append(sentence("The soft cap makes {capped} of each score {score}.", capped=capped, score=Name("s")))
-        case Bias(slope=None):
-            items.append((Words("The mask is added to the scores."),))
-        case Bias():
-            items.append(_slopes(problem, wording))
-        case OverSum(along):
-            items.append((Words(_BY_SCORES[along]),))
-        case Hardmax(along):
-            items.append((Words(_LARGEST[along]),))
-        case FeatureMap():
-            items.append(_feature(step.op))
-        case Over(along):
-            above, below = map(wording.operand, step.operands)
-            items.append(sentence(_DIVIDED[along], above=above, below=below))
-        case Variance(of, over):
-            items.append(_divided(of, over, step, wording))
-        case Standardise(epsilon) | Rescale(epsilon):
-            items.append(sentence("ε, which is added under the root, is {epsilon}.", epsilon=wording.number(epsilon)))
-        case Activation() if step.op.function:
-            items.append(sentence("Entry by entry, {function}.", function=_function(step.op)))
-        case Scale():
-            symbol = step.op.symbol(problem.notation.style)
-            value = wording.number(step.op.divisor)
-            shown = symbol if symbol == value else Relation((symbol, value), ("=",))
-            items.append(sentence("Scores are divided by {divisor}.", divisor=shown))
-        case Mask(_, style):
-            items.append((Words(sentences(mask_words(step.op), _MARKED[style])),))
-        case Hadamard():
-            items.append((Words("⊙ multiplies entry by entry; a single column or row goes with every other one."),))
-        case SumOver(over):
-            items.append((Words(_ADDED[over]),))
-        case Round() | ToFloat():
-            items.append((Words(message("{rounding}, and go on with the rounded values.", rounding=step.op.title)),))
-        case RotateBack():
-            items.append(turned_back())
-        case Divide():
-            words = "The fraction bar divides entry by entry; a single column or row goes with every other one."
-            items.append((Words(words),))
-        case Exponential(base):
-            written = wording.read("e") if base == "e" else wording.number(base)
-            items.append(sentence("exp goes entry by entry, with base {base}.", base=written))
-        case SquareRoot():
-            items.append((Words("sqrt is the square root of each entry."),))
-        case Positional():
-            items += positional_conventions(step.op, step.op.written(problem.notation.style))
-        case Sinusoids() | Rotate():
-            items += position_conventions(step.op)
-        case Multiple() if step.op.of:
-            items.append(multiple_convention(step, wording))
-        case RunningMaximum(along):
-            items.append((Words(_GREATEST[along]),))
-        case Exponentials(along):
-            items.append((Words(_OWN_MAXIMUM[along]),))
-        case Accumulate(along):
-            items.append((Words(_OWN_NUMBER[along]),))
-        case CrossEntropy(along):
-            items.append((Words(_LOSS[along]),))
-        case Append() if step.stem in ("K_cache", "V_cache"):  # states of a recurrent network are put together, too
-            items.append((Words("The key and the value of a new token are kept before its query is asked."),))
-        case Slope("relu"):
-            items.append((Words("A condition in square brackets is 1 where it is true and 0 where it is false."),))
-        case InfinityNorm(along):
-            if "W_h" in problem.derivation.givens:
-                items.append(_through_time(problem, wording))
-            items.append((Words(_NORM[along]),))
-        case Softmax(along, base):
-            written = wording.read("e") if base == "e" else wording.number(base)
-            items.append(sentence(_SOFTMAX[along], base=written))
-            if step.op.empty == "zero":
-                items.append((Words(_ALL_HIDDEN[along]),))
-    return items
+def agreed(problem: Problem, wording: Wording, *, brief: bool = False) -> Iterator[Inlines]:
+    """What has to be agreed on before the operations can be worked out, each once: by token they come again and again.
+
+    `brief`: in formulas and a word or two.
+    """
+    for steps in alike(problem):
+        op = steps[0].op
+        if isinstance(op, InfinityNorm) and "W_h" in problem.derivation.givens:
+            yield _through_time(problem, wording)
+        for one in op.in_brief(steps, wording) if brief else op.conventions(steps, wording):
+            yield sentence(one.sentence, **one.places) if one.places else (Words(one.sentence),)
 
 
-Lines = Literal["rows", "columns"]
-_BY_SCORES: Mapping[Lines, Message] = {
-    "rows": message("A weight is a score over the sum of its row, without any powers."),
-    "columns": message("A weight is a score over the sum of its column, without any powers."),
-}
-_LARGEST: Mapping[Lines, Message] = {
-    "rows": message("The largest score of each row gets the weight 1; ties share it."),
-    "columns": message("The largest score of each column gets the weight 1; ties share it."),
-}
-_DIVIDED: Mapping[Lines, str] = {
-    "rows": "Each row of {above} is divided by its own entry of {below}.",
-    "columns": "Each column of {above} is divided by its own entry of {below}.",
-}
-_ADDED: Mapping[Lines, Message] = {
-    "rows": message("Sum adds up the rows."),
-    "columns": message("Sum adds up the columns."),
-}
-_GREATEST: Mapping[Lines, Message] = {
-    "rows": message("max takes the greatest number of each row, of all matrices in it."),
-    "columns": message("max takes the greatest number of each column, of all matrices in it."),
-}
-_OWN_MAXIMUM: Mapping[Lines, Message] = {
-    "rows": message("In the exponent, each row has its own entry of the maximum."),
-    "columns": message("In the exponent, each column has its own entry of the maximum."),
-}
-_OWN_NUMBER: Mapping[Lines, Message] = {
-    "rows": message("⊙ multiplies each row by its own number."),
-    "columns": message("⊙ multiplies each column by its own number."),
-}
-_LOSS: Mapping[Lines, Message] = {
-    "rows": message(
-        "The loss of a token is minus the sum of target times ln of probability, over its row; ln has base e, and what "
-        "is wanted not at all counts 0."
-    ),
-    "columns": message(
-        "The loss of a token is minus the sum of target times ln of probability, over its column; ln has base e, and "
-        "what is wanted not at all counts 0."
-    ),
-}
-_NORM: Mapping[Lines, Message] = {
-    "rows": message("The norm is the largest sum of absolute values in a row."),
-    "columns": message("The norm is the largest sum of absolute values in a column."),
-}
-_SOFTMAX: Mapping[Lines, str] = {
-    "rows": "Softmax goes along each row, with base {base}.",
-    "columns": "Softmax goes along each column, with base {base}.",
-}
-_ALL_HIDDEN: Mapping[Lines, Message] = {
-    "rows": message("Weights of a row in which everything is hidden are 0."),
-    "columns": message("Weights of a column in which everything is hidden are 0."),
-}
-_VARIANCE: Mapping[Lines, str] = {
-    "columns": "Each row has its own mean and variance, which divides the sum of the squares by {divisor}.",
-    "rows": "Each column has its own mean and variance, which divides the sum of the squares by {divisor}.",
-}
-_SUM_TO_1: Mapping[Lines, str] = {
-    "rows": "Every row of {weights} sums to 1.",
-    "columns": "Every column of {weights} sums to 1.",
-}
-
-
-def _slopes(problem: Problem, wording: Wording) -> Inlines:
-    """The bias of ALiBi, with the slope of every head."""
-    slopes = [step.op.slope for step in problem.steps if isinstance(step.op, Bias) and step.op.slope is not None]
-    numbers = ListOf(tuple(map(wording.number, slopes)), "", ",")
-    if slopes[1:]:
-        return sentence(
-            "ALiBi: the bias is minus the slope times how far query and key are apart; the slopes of the heads are "
-            "{slopes}.",
-            slopes=numbers,
-        )
-    return sentence(
-        "ALiBi: the bias is minus the slope times how far query and key are apart; the slope is {slope}.",
-        slope=numbers,
-    )
-
-
-def _feature(op: FeatureMap) -> Inlines:
-    """φ for any x."""
-    x = Name("x")
-    view: View = Entries((1, 1), lambda i, j: x)
-    shown = Relation((op.written(Style(), x), op.working(0, 0, view)), ("=",))
-    if op.feature != "elu+1":
-        return sentence("The feature map is, entry by entry, {feature}.", feature=shown)
-    above, below = Sum((x, Number("1"))), Power(Name("e"), x)
-    return sentence(
-        "The feature map is, entry by entry, {feature}, which is {above} where {argument} is positive, and {below} "
-        "elsewhere.",
-        feature=shown, above=above, argument=x, below=below,
-    )  # fmt: skip
-
-
-def _divided(of: str, over: Lines, step: Step, wording: Wording) -> Inlines:
-    """What a variance divides by."""
-    size = wording.derivation.value(step.operands[0].name).shape[1 if over == "columns" else 0]
-    shown = wording.size(size) if of == "population" else Sum((wording.size(size), Negative(Number("1"))))
-    return sentence(_VARIANCE[over], divisor=shown)
-
-
-def _function(op: Activation) -> Formula:
-    """The function for any x."""
-    x = Name("x")
-    return Relation((op.written(Style(), x), op.working(0, 0, Entries((1, 1), lambda i, j: x))), ("=",))
+def alike(problem: Problem) -> Iterable[Sequence[Step]]:
+    """The steps with an operation of one class together, in the order in which the first of each come."""
+    groups: dict[type[Op], list[Step]] = {}
+    for step in problem.steps:
+        groups.setdefault(type(step.op), []).append(step)
+    return groups.values()
 
 
 def _through_time(problem: Problem, wording: Wording) -> Inlines:
@@ -379,25 +210,10 @@ def _through_time(problem: Problem, wording: Wording) -> Inlines:
     return sentence("{derivatives}.", derivatives=listing(said, last=""))
 
 
-_MARKED = {
-    "additive": message("In the mask, 0 stands for seen and −∞ for hidden."),
-    "multiplicative": message("In the mask, 1 stands for seen and −∞ for hidden."),
-    "keep": message("In the mask, 1 stands for seen and 0 for hidden."),
-    "block": message("In the mask, 1 stands for hidden and 0 for seen."),
+_SUM_TO_1: Mapping[Along, str] = {
+    "rows": "Every row of {weights} sums to 1.",
+    "columns": "Every column of {weights} sums to 1.",
 }
-
-
-def equation(step: Step, wording: Wording) -> Formula:
-    return Relation((wording.name(step.name), wording.rule(step)), ("=",))
-
-
-def distinct_ops(problem: Problem) -> list[Step]:
-    """One step for every operation, in order: token by token the same one comes again and again."""
-    seen: list[Step] = []
-    for step in problem.steps:
-        if all(type(step.op) is not type(other.op) for other in seen):
-            seen.append(step)
-    return seen
 
 
 def checks(problem: Problem, wording: Wording) -> list[Inlines]:
@@ -406,7 +222,7 @@ def checks(problem: Problem, wording: Wording) -> list[Inlines]:
     softmaxes = [step for step in problem.steps if isinstance(step.op, Softmax)]
     for step in softmaxes:
         if step.token is None and _sums_to_1(step):
-            along: Lines = "rows" if isinstance(step.op, Softmax) and step.op.along == "rows" else "columns"
+            along: Along = "rows" if isinstance(step.op, Softmax) and step.op.along == "rows" else "columns"
             found.append(sentence(_SUM_TO_1[along], weights=wording.name(step.name)))
     by_token = [step for step in softmaxes if step.token is not None]
     if by_token and all(map(_sums_to_1, by_token)):

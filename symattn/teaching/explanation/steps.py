@@ -8,17 +8,26 @@ from fractions import Fraction as Ratio
 from typing import Literal
 
 from symattn.derivation.derivation import Derivation, Index, Step, StepName
-from symattn.derivation.ops import Activation, Add, Hadamard, Mask, MatMul, Round, Softmax, Stack, SumOver, Transpose
-from symattn.derivation.ops.arithmetic import Divide, DivisorGradient, Exponential, SquareRoot, Subtract, ToFloat
-from symattn.derivation.ops.gradient import (
+from symattn.derivation.ops import (
+    Activation,
     ActivationGradient,
+    Add,
     CrossEntropyGradient,
+    Hadamard,
+    Mask,
+    MatMul,
     NormGradient,
     ProductSum,
+    Round,
+    Softmax,
     SoftmaxGradient,
     SoftmaxJacobian,
+    Stack,
+    SumOver,
     Total,
+    Transpose,
 )
+from symattn.derivation.ops.arithmetic import Divide, DivisorGradient, Exponential, SquareRoot, Subtract, ToFloat
 from symattn.derivation.ops.loss import CrossEntropy
 from symattn.derivation.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
 from symattn.derivation.ops.online import Accumulate, Exponentials, RunningMaximum
@@ -256,36 +265,8 @@ def _outlined(step: Step, wording: Wording) -> list[Block]:
     parts = (entry, block, working) if block else (entry, working)
     blocks.append(Display((Relation(parts, ("=",) * (len(parts) - 1)),)))
     if isinstance(step.op, Mask):
-        blocks.append(Paragraph((Words(mask_words(step.op)),)))
+        blocks.append(Paragraph((Words(step.op.hides),)))
     return blocks
-
-
-def mask_words(mask: Mask) -> str:
-    """What a mask hides, in a sentence for each of those that were put together."""
-    if not mask.keep or len(mask.keep) == len(mask.keep[0]):
-        kinds = mask.kind.replace("causal:top-left", "causal").split("+")
-    else:
-        kinds = [f"{kind}, unequal" if kind == "causal" else kind for kind in mask.kind.split("+")]
-    return sentences(*(MASKS.get(kind, MASKS["custom"]) for kind in kinds))
-
-
-MASKS = {
-    "causal": message("No token sees a later one: hidden scores are −∞, so their weights are 0."),
-    "causal, unequal": message(
-        "The last query sees every key, and each query before it one key less; hidden scores are −∞, so "
-        "their weights are 0."
-    ),
-    "causal:top-left": message("Query i sees keys 1 to i: hidden scores are −∞, so their weights are 0."),
-    "past": message("A token sees earlier ones only, and not itself: hidden scores are −∞, so their weights are 0."),
-    "prefix": message(
-        "All tokens see the first ones; no token sees any other later one: hidden scores are −∞, so their "
-        "weights are 0."
-    ),
-    "padding": message("Padding is hidden: its scores are −∞, so its weights are 0."),
-    "window": message("Tokens see only near ones: other scores are −∞, so their weights are 0."),
-    "blocks": message("Tokens see only their own block: other scores are −∞, so their weights are 0."),
-    "custom": message("Scores that the mask hides are −∞, so their weights are 0."),
-}
 
 
 def ends_within(value: Value, places: int) -> bool:

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Literal
 
 from symattn.derivation.algebra import Entries, size_formula
-from symattn.derivation.derivation import Derivation, Index, Operand, Step, StepName, View, symbol_names
+from symattn.derivation.derivation import Derivation, Index, Operand, Step, StepName, Style, View, symbol_names
 from symattn.derivation.ops import Mask, MatMul, Scale
 from symattn.derivation.ops.scores import Bias
 from symattn.errors import InputError
@@ -230,6 +230,10 @@ class Wording:
             digits = significant_text(value, 2)
         return decimal(digits)
 
+    def base(self, base: Value | Literal["e"]) -> Formula:
+        """That of a power."""
+        return self.read("e") if base == "e" else self.number(base)
+
     def decimal(self, value: Value, places: int) -> Formula:
         """A value correctly rounded; a value with symbols stays as it is."""
         if has_symbols(value):
@@ -448,6 +452,14 @@ class Wording:
             excluded=hidden,
         )
 
+    def shape_of(self, operand: Operand) -> tuple[Size, Size]:
+        """Its rows and columns, as numbers or letters."""
+        return operand.of(self.derivation.value(operand.name)).shape
+
+    @property
+    def style(self) -> Style:
+        return self.notation.style
+
     # -- a step by names, by numbers, by dot products
 
     def rule(self, step: Step, shapes: bool = False) -> Formula:
@@ -457,6 +469,10 @@ class Wording:
             matrices = [operand.of(self.derivation.value(operand.name)) for operand in step.operands]
             names = [self.shaped(name, matrix) for name, matrix in zip(names, matrices, strict=True)]
         return step.op.written(self.notation.style, *names)
+
+    def equation(self, step: Step) -> Formula:
+        """Q = X W^Q."""
+        return Relation((self.name(step.name), self.rule(step)), ("=",))
 
     def block_form(self, step: Step, i: Index, j: Index) -> Formula | None:
         """An entry of Q Kᵀ as a product of whole rows: q_i k_jᵀ; none for other steps."""

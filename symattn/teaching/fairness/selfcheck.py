@@ -14,16 +14,30 @@ from collections.abc import Callable, Iterable, Sequence
 from symattn.derivation.derivation import Derivation, Floats, Step
 from symattn.derivation.ops import (
     Activation,
+    ActivationGradient,
     Add,
+    Copy,
+    CrossEntropyGradient,
     Hadamard,
+    Interleave,
     Mask,
     MatMul,
+    NormGradient,
+    Padded,
     Part,
+    ProductSum,
+    PutTogether,
     Round,
     Scale,
+    SoftCapGradient,
     Softmax,
+    SoftmaxGradient,
+    SoftmaxJacobian,
+    Spread,
+    SpreadEvenly,
     Stack,
     SumOver,
+    Total,
     Transpose,
 )
 from symattn.derivation.ops.arithmetic import (
@@ -36,22 +50,6 @@ from symattn.derivation.ops.arithmetic import (
     ToFloat,
 )
 from symattn.derivation.ops.cache import Append
-from symattn.derivation.ops.gradient import (
-    ActivationGradient,
-    Copy,
-    CrossEntropyGradient,
-    Interleave,
-    NormGradient,
-    Padded,
-    ProductSum,
-    PutTogether,
-    SoftCapGradient,
-    SoftmaxGradient,
-    SoftmaxJacobian,
-    Spread,
-    SpreadEvenly,
-    Total,
-)
 from symattn.derivation.ops.jacobian import InfinityNorm, Slope
 from symattn.derivation.ops.loss import CrossEntropy
 from symattn.derivation.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance

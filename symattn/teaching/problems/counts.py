@@ -470,6 +470,8 @@ def _whole_model(sizes: Whole, say: Prose) -> Part:
         Mark("A", 3, "one less for every wrong number, with follow-through to the sums", OneLess(), "sum"),
         kind="word",
     )
+    sums = {5: dict.fromkeys((2, 3, 4), layers), 7: dict.fromkeys((0, 1, 5, 6), 1)}
+    part = replace(part, answer=MatrixAnswer(Matrix([[count] for _, _, count in counts]), sums=sums))
     slips = (
         say("N6 {count} together: {miscount}.", count=_digits(twice), miscount=COUNTING["N6"].name),
         say("N7 {count} together: a layer norm was given d parameters.", count=_digits(halved)),

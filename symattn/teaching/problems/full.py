@@ -8,8 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from symattn.derivation.derivation import Matrix, Op, Outline, Step
-from symattn.derivation.ops import Activation, Add, Mask, Mean, Softmax, Stack, SumOver
-from symattn.derivation.ops.gradient import SoftmaxGradient
+from symattn.derivation.ops import Activation, Add, Mask, Mean, Softmax, SoftmaxGradient, Stack, SumOver
 from symattn.formula import Shape
 from symattn.page.document import Block, Paragraph, Words, sentence
 from symattn.teaching.explanation import Detail

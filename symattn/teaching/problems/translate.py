@@ -29,7 +29,7 @@ from symattn.page.document import (
     sentence,
 )
 from symattn.page.notation import Notation, load_notation, notations
-from symattn.teaching.explanation.parts import conventions, equation, mask_shown, wording_of
+from symattn.teaching.explanation.parts import conventions, mask_shown, wording_of
 from symattn.teaching.explanation.steps import LINE, cell_kind
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
@@ -170,7 +170,7 @@ def _introduction(problem: Problem, other: Problem) -> Inlines:
                 "The derivation below is written in one notation. Rewrite it in another one: {notation}.",
                 notation=other.notation.title.partition(":")[0],
             ),
-            sentence("Products there are as in {product}.", product=equation(step, wording_of(other))) if step else (),
+            sentence("Products there are as in {product}.", product=wording_of(other).equation(step)) if step else (),
             (Words(_LYING[problem.derivation.orientation, other.derivation.orientation]),),
             (Words("Nothing needs to be worked out again."),),
         )

@@ -1,0 +1,453 @@
+"""What one slip anywhere in the working of an entry makes of it, read off the rule of the operation.
+
+A rule is read in an algebra whose numbers carry their variants: themselves with one sub-term left out, doubled, of the
+wrong sign, upside down, or with one entry of an operand miscopied.  So every operation that is a rule has slips.
+Variants are known as floats, and exactly where anybody asks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import partial, reduce
+from itertools import chain
+from operator import mul
+from typing import Any
+
+from symattn.derivation.algebra import VALUES, Algebra, Base, Entries, Index, Indices, Known
+from symattn.derivation.derivation import Derivation, RuleOp
+from symattn.errors import InputError, UndecidedError
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decimal_text, exact, has_symbols
+from symattn.exact.approximate import approximate
+from symattn.exact.intervals import Interval, interval_ring
+from symattn.exact.values import RATIONAL, text
+from symattn.foundation.languages import Message, message
+
+LONGEST = 40
+"""A sub-term whose working is longer is told by its value."""
+
+Cause = Hashable
+"""What a slip did, by which it is recognised in the entries beside: which entry of an operand, or where in the rule."""
+
+
+@dataclass(slots=True)
+class Variant:
+    """A number with one slip in its working: of which kind, and how."""
+
+    near: float
+    exact: Callable[[], Value]
+    id: str
+    says: Callable[[], Message]
+
+
+@dataclass(slots=True)
+class Varied:
+    """A number as a float and exactly, how it is written, and its variants by their causes.
+
+    `rational` if it is worked out from rational numbers by the four kinds of arithmetic alone.
+    """
+
+    near: float
+    exact: Callable[[], Value]
+    text: Callable[[], str]
+    rational: bool = False
+    variants: dict[Cause, Variant] = field(default_factory=dict)
+
+
+class Slipping(Algebra[Varied]):
+    """Numbers with what single slips make of them; one for each entry, since it counts its verbs."""
+
+    def __init__(self) -> None:
+        self.verbs = 0
+
+    # -- putting together
+
+    def _made(self, verb: str, args: Sequence[Varied], written: Callable[[], str], rational: bool = False) -> Varied:
+        """What a verb makes of its arguments, and of their variants: one cause spoils every argument that has it."""
+        self.verbs += 1
+        in_floats, exactly = getattr(FLOATS, verb), getattr(VALUES, verb)
+
+        def near(*taken: Varied | Variant) -> float:
+            try:
+                return float(in_floats(*(x.near for x in taken)))
+            except (ArithmeticError, ValueError):
+                return math.inf
+
+        def worked_out(*taken: Varied | Variant) -> Callable[[], Value]:
+            return lambda: exactly(*(x.exact() for x in taken))
+
+        found = Varied(near(*args), worked_out(*args), written, rational and all(x.rational for x in args))
+        for cause in dict.fromkeys(chain.from_iterable(x.variants for x in args)):
+            slips = [x.variants.get(cause) for x in args]
+            first = next(slip for slip in slips if slip is not None)
+            taken = [slip or x for slip, x in zip(slips, args, strict=True)]
+            found.variants[cause] = Variant(near(*taken), worked_out(*taken), first.id, first.says)
+        return found
+
+    def _slip(
+        self,
+        of: Varied,
+        id: str,
+        near: float,
+        exactly: Callable[[], Value],
+        says: Callable[[], Message],
+        where: Hashable = None,
+    ) -> None:
+        """One more thing that can go wrong with what was made last, `where` among its arguments."""
+        of.variants[id, self.verbs, where] = Variant(near, exactly, id, says)
+
+    # -- verbs
+
+    def number(self, value: Value) -> Varied:
+        return Varied(_near(value), lambda: value, lambda: said(value), isinstance(value, RATIONAL))
+
+    def size(self, indices: Indices, less: int = 0) -> Varied:
+        return self.number(VALUES.size(indices, less))
+
+    def delta(self, i: Index, j: Index) -> Varied:
+        right = int(i == j)
+        found = self.number(right)
+        self.verbs += 1
+        other = 1 - right
+        says = partial(message, "{taken} stands where {right} belongs", taken=other, right=right)
+        self._slip(found, "A11", other, lambda: other, says)
+        return found
+
+    def total(self, indices: Indices, term: Callable[[Index], Varied]) -> Varied:
+        return self.sum(*map(term, indices.counted))
+
+    def sum(self, *terms: Varied) -> Varied:
+        found = self._made("sum", terms, lambda: _short(_added([x.text() for x in terms]), found), True)
+        for k in range(len(terms)):
+            self._term_slips(found, terms, k)
+        for value, says in mediant([x.exact() for x in terms]) if found.rational else ():
+            self._slip(found, "A12", approximate(value), partial(_same, value), partial(_said_so, says))
+        return found
+
+    def _term_slips(self, found: Varied, terms: tuple[Varied, ...], k: int) -> None:
+        """A term of a sum left out, added twice, or with the wrong sign."""
+        x, others = terms[k], terms[:k] + terms[k + 1 :]
+        if x.near == -math.inf:
+            return
+
+        def dropped() -> Message:
+            return message("the term {product} was dropped", product=x.text())
+
+        def doubled() -> Message:
+            return message("the term {product} was added twice", product=x.text())
+
+        def negated() -> Message:
+            if both_negative:
+                return message("{product} was subtracted instead of added", product=x.text())
+            return message("the term {product} has the wrong sign", product=x.text())
+
+        both_negative = x.rational and _both_negative(x)
+        self._slip(found, "A2", sum(y.near for y in others), lambda: _total(others), dropped, k)
+        self._slip(found, "A3", found.near + x.near, lambda: _total((*terms, x)), doubled, k)
+        opposite = "A13" if both_negative else "A1"
+        self._slip(found, opposite, found.near - 2 * x.near, lambda: _total(terms) - 2 * x.exact(), negated, k)
+
+    def negative(self, x: Varied) -> Varied:
+        found = self._made("negative", (x,), lambda: f"−{_factor(x)}", True)
+        self._slip(found, "A1", x.near, x.exact, lambda: message("the sign of {term} was lost", term=x.text()))
+        return found
+
+    def product(self, *factors: Varied) -> Varied:
+        found = self._made("product", factors, lambda: _short("·".join(map(_factor, factors)), found), True)
+        for k in range(len(factors) if len(factors) > 1 else 0):
+            self._factor_slip(found, factors, k)
+        if len(factors) == 2 and not found.rational:
+            self._slip(found, "A5", sum(x.near for x in factors), lambda: _total(factors), lambda: _added_up(factors))
+        if len(factors) == 2 and found.rational:
+            for id, value, taken in _times(factors[0].exact(), factors[1].exact()):
+                says = partial(message, "{product} was taken as {taken}", product=found.text(), taken=taken)
+                self._slip(found, id, approximate(value), partial(_same, value), says, taken)
+        return found
+
+    def _factor_slip(self, found: Varied, factors: tuple[Varied, ...], k: int) -> None:
+        """A factor left out."""
+        x, others = factors[k], factors[:k] + factors[k + 1 :]
+
+        def left_out() -> Message:
+            return message("the factor {factor} was left out", factor=x.text())
+
+        near = math.prod(y.near for y in others)
+        self._slip(found, "A16", near, lambda: reduce(mul, (y.exact() for y in others)), left_out, k)
+
+    def quotient(self, x: Varied, y: Varied) -> Varied:
+        found = self._made("quotient", (x, y), lambda: _short(f"{_factor(x)}/{_factor(y)}", found), True)
+        divisor = y.text
+        self._slip(found, "A16", x.near, x.exact, lambda: message("it was not divided by {divisor}", divisor=divisor()))
+        self._slip(
+            found, "A17", x.near * y.near, lambda: x.exact() * y.exact(),
+            lambda: message("it was multiplied by {divisor} instead of divided", divisor=divisor()),
+        )  # fmt: skip
+        self._slip(
+            found, "A16", _reciprocal(y.near), lambda: VALUES.quotient(1, y.exact()),
+            lambda: message("{numerator} above the line was left out", numerator=x.text()), "above",
+        )  # fmt: skip
+        near = y.near / x.near if x.near else math.inf
+        self._slip(
+            found, "A17", near, lambda: VALUES.quotient(y.exact(), x.exact()),
+            lambda: message("the quotient stands upside down"), "turned",
+        )  # fmt: skip
+        return found
+
+    def square(self, x: Varied) -> Varied:
+        found = self._made("square", (x,), lambda: f"{_factor(x)}²", True)
+        self._slip(found, "A16", x.near, x.exact, lambda: message("{term} was not squared", term=x.text()))
+        self._slip(
+            found, "A5", 2 * x.near, lambda: 2 * x.exact(),
+            lambda: message("{term} was doubled instead of squared", term=x.text()),
+        )  # fmt: skip
+        return found
+
+    def exponential(self, x: Varied, base: Base = "e") -> Varied:
+        found = self._by_name("exponential", x, base, written=lambda: f"{base}^{_factor(x)}")
+        self._slip(
+            found, "A1", _reciprocal(found.near), lambda: VALUES.exponential(-x.exact(), base),
+            lambda: message("the sign of the exponent {term} was lost", term=x.text()),
+        )  # fmt: skip
+        return found
+
+    def root(self, x: Varied) -> Varied:
+        return self._by_name("root", x, written=lambda: f"√{_factor(x)}")
+
+    def apply(self, function: str, x: Varied) -> Varied:
+        return self._by_name("apply", x, function, first=True, written=lambda: f"{function}({x.text()})")
+
+    def known(self, function: Known, x: Varied) -> Varied:
+        name = str(getattr(function, "written", "f"))
+        return self._by_name("known", x, function, first=True, written=lambda: f"{name}({x.text()})")
+
+    def _by_name(self, verb: str, x: Varied, *more: Any, written: Callable[[], str], first: bool = False) -> Varied:
+        """A function of one number, which may be left out; `more` is what the verb wants besides."""
+        fixed = [Varied(value, partial(_same, value), str) for value in more]
+        found = self._made(verb, (*fixed, x) if first else (x, *fixed), written)
+        if x.near != -math.inf:
+            self._slip(found, "A16", x.near, x.exact, lambda: message("{term} was not worked out", term=written()))
+        return found
+
+    def maximum(self, *terms: Varied) -> Varied:
+        found = self._made("maximum", terms, lambda: f"max({', '.join(x.text() for x in terms)})")
+        for k, x in enumerate(terms):
+            if x.near != found.near and x.near != -math.inf:
+                self._slip(found, "A6", x.near, x.exact, partial(_taken_for_largest, x), k)
+        return found
+
+    def hidden(self, x: Varied) -> bool:
+        return x.near == -math.inf
+
+
+class Floats(Algebra[float]):
+    """Numbers to the nearest float, which tell quickly which slips need not be looked at."""
+
+    def number(self, value: Value) -> float:
+        return approximate(value)
+
+    def size(self, indices: Indices, less: int = 0) -> float:
+        return len(indices.counted) - less
+
+    def total(self, indices: Indices, term: Callable[[Index], float]) -> float:
+        return self.sum(*map(term, indices.counted))
+
+    def sum(self, *terms: float) -> float:
+        return sum(terms)
+
+    def negative(self, x: float) -> float:
+        return -x
+
+    def product(self, *factors: float) -> float:
+        return math.prod(factors)
+
+    def quotient(self, x: float, y: float) -> float:
+        return x / y
+
+    def square(self, x: float) -> float:
+        return x * x
+
+    def exponential(self, x: float, base: Any = "e") -> float:
+        return math.exp(x) if base == "e" else approximate(base) ** x
+
+    def root(self, x: float) -> float:
+        return math.sqrt(x)
+
+    def apply(self, function: str, x: float) -> float:
+        match function:
+            case "ln":
+                return math.log(x)
+            case "tanh":
+                return math.tanh(x)
+            case "abs":
+                return abs(x)
+            case "positive":
+                return float(x > 0)
+        return math.nan
+
+    def known(self, function: Known, x: float) -> float:
+        if not math.isfinite(x):
+            return x
+        if over := getattr(function, "over", None):
+            low, high = over(RING, Interval(Decimal(x), Decimal(x)))
+            return float(low + high) / 2
+        return approximate(function.value(exact(decimal_text(exact(repr(x)), 15))))
+
+    def maximum(self, *terms: float) -> float:
+        return max(terms)
+
+
+FLOATS, RING = Floats(), interval_ring(20)
+
+
+class Working:
+    """The working of a step, entry by entry, with what single slips make of it.
+
+    `UndefinedError` and the like are no slips: what cannot be worked out is left out.
+    """
+
+    def __init__(self, d: Derivation, step: str) -> None:
+        self._op = next((s.op for s in d if s.name == step), None)
+        self._entries: dict[tuple[int, int], Varied | None] = {}
+        operands = next(s.operands for s in d if s.name == step) if self._op else ()
+        matrices = [operand.of(d.value(operand.name)) for operand in operands]
+        self._operands = [m for m in matrices if isinstance(m, Matrix)]
+        self._leaves: dict[tuple[int, int, int], Varied] = {}
+        self.symbolic = any(has_symbols(x) for m in self._operands for x in m)
+
+    def __getitem__(self, place: tuple[int, int]) -> Varied | None:
+        """An entry; None where the operation is no rule."""
+        if place not in self._entries:
+            self._entries[place] = self._read(*place) if isinstance(self._op, RuleOp) else None
+        return self._entries[place]
+
+    def variants(self, i: int, j: int) -> Iterator[tuple[Cause, Variant]]:
+        """What single slips make of an entry, by their causes."""
+        if (found := self[i, j]) is not None:
+            yield from found.variants.items()
+
+    def _read(self, i: int, j: int) -> Varied | None:
+        assert isinstance(self._op, RuleOp)
+        views = [
+            Entries(m.shape, partial(self._leaf, k)) for k, m in enumerate(self._operands)
+        ]  # fmt: skip
+        try:
+            return self._op.rule(Slipping(), i, j, *views)
+        except (InputError, UndecidedError, ArithmeticError, TypeError):
+            return None
+
+    def _leaf(self, k: int, i: Index, j: Index) -> Varied:
+        """Entry (i, j) of an operand, which may be copied with the wrong sign, or from a place beside it."""
+        assert isinstance(i, int)
+        assert isinstance(j, int)
+        if (k, i, j) not in self._leaves:
+            m, right = self._operands[k], self._operands[k][i, j]
+            leaf = Varied(_near(right), lambda: right, lambda: said(right), isinstance(right, RATIONAL))
+            copies: list[tuple[Hashable, Value]] = [] if right is NEGATIVE_INFINITY else [("sign", -right)]
+            for r, c in ((i, j - 1), (i, j + 1), (i - 1, j), (i + 1, j)):
+                if 0 <= r < m.shape[0] and 0 <= c < m.shape[1] and m[r, c] is not NEGATIVE_INFINITY:
+                    copies.append(((r, c), m[r, c]))
+            for how, copy in copies if right is not NEGATIVE_INFINITY else ():
+                says = partial(_copied, right, copy)
+                leaf.variants["copied", k, i, j, how] = Variant(_near(copy), partial(_same, copy), "A7", says)
+            self._leaves[k, i, j] = leaf
+        return self._leaves[k, i, j]
+
+
+# ------------------------------------------------------------------------------------------------ single numbers
+
+
+def _same(value: Value) -> Value:
+    return value
+
+
+def _taken_for_largest(x: Varied) -> Message:
+    return message("{term} was taken for the largest", term=x.text())
+
+
+def _added_up(factors: Sequence[Varied]) -> Message:
+    taken = " + ".join(map(_factor, factors))
+    return message("{product} was taken as {taken}", product="·".join(map(_factor, factors)), taken=taken)
+
+
+def _said_so(says: Message) -> Message:
+    return says
+
+
+def _copied(right: Value, copy: Value) -> Message:
+    return message("{right} was copied as {copy}", right=said(right), copy=said(copy))
+
+
+def _near(value: Value) -> float:
+    return math.nan if has_symbols(value) else approximate(value)
+
+
+def _reciprocal(x: float) -> float:
+    return 1 / x if x else math.inf
+
+
+def _total(terms: Sequence[Varied]) -> Value:
+    return VALUES.sum(*(x.exact() for x in terms))
+
+
+def _both_negative(term: Varied) -> bool:
+    """Whether a term is written as the product of two negative numbers."""
+    return term.text().count("(−") == 2 and term.near > 0
+
+
+def _times(a: Value, b: Value) -> Iterator[tuple[str, Value, str]]:
+    """What two rational numbers are taken for that should be multiplied."""
+    for wrong_a, wrong_b in ((a, b + 1), (a, b - 1), (a + 1, b), (a - 1, b)):
+        if a and b and isinstance(a if b == wrong_b else b, int):
+            yield "A4", wrong_a * wrong_b, f"{bracketed(wrong_a)}·{bracketed(wrong_b)}"
+    yield "A5", a + b, f"{bracketed(a)} + {bracketed(b)}"
+    if 0 in (a, b):
+        yield "A11", a + b, bracketed(a + b)
+    elif 1 in (a, b):
+        yield "A11", 1, "1"
+
+
+def mediant(terms: Sequence[Value]) -> Iterator[tuple[Value, Message]]:
+    """Numerators and denominators added up, for a sum with a fraction in it."""
+    added = [x for x in terms if isinstance(x, RATIONAL) and x]
+    if len(added) > 1 and any(x.denominator != 1 for x in added):
+        above, below = sum(x.numerator for x in added), sum(x.denominator for x in added)
+        yield (
+            VALUES.quotient(above, below),
+            message(
+                "{sum} was taken as {taken}", sum=" + ".join(map(bracketed, added)), taken=f"{said(above)}/{below}"
+            ),
+        )
+
+
+# ------------------------------------------------------------------------------------------------ as it is written
+
+
+def said(value: Value) -> str:
+    """A number in short: exactly, or to four places where that is long."""
+    whole = text(value)
+    if isinstance(value, RATIONAL) and value.denominator > 20:
+        whole = decimal_text(value, 4)
+    return (decimal_text(value, 4) if len(whole) > LONGEST and not has_symbols(value) else whole).replace("-", "−")
+
+
+def bracketed(value: Value) -> str:
+    whole = said(value)
+    return f"({whole})" if whole.startswith("−") else whole
+
+
+def _factor(x: Varied) -> str:
+    whole = x.text()
+    return f"({whole})" if " " in whole or "/" in whole or whole.startswith("−") else whole
+
+
+def _short(whole: str, x: Varied) -> str:
+    return whole if len(whole) <= LONGEST else said(x.exact())
+
+
+def _added(terms: Sequence[str]) -> str:
+    return " + ".join(terms).replace("+ −", "− ")
+
+
+__all__ = ["Cause", "Slipping", "Variant", "Varied", "Working", "bracketed", "mediant", "said"]

@@ -1,0 +1,337 @@
+"""A class of paper scripts in one table: a row a student, by exception or box by box (`by_exception`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from symattn.errors import InputError, offered
+from symattn.foundation.languages import counted, listed, message
+from symattn.marking.grading.by_exception import BLANK, FOLLOWS, KEY, LETTERS, Doubt, Entered
+from symattn.marking.grading.handed_in import File, Handed, folded
+from symattn.marking.grading.source import Entrant, Papers
+from symattn.marking.grading.tables import Rows, check_kind, read_table, table
+
+HEADS = {
+    "name": ("name", "student", "full name"),
+    "id": ("id", "student id", "matriculation"),
+    "paper": ("paper", "sheet", "variant"),
+    "rest": ("rest", "the rest"),
+    "then": ("then",),
+    "": ("number", "seat", "place", "text size", "would be", "comment", "comments", "note", "notes", "remarks"),
+}
+"""Columns by what they are called; those of "" are not read.  The others hold statements or are named like a box."""
+
+STATEMENTS = ("differs", "differences", "exceptions", "entries", "errors", "mistakes", "wrong", "")
+ALL_THAT_REMAIN = "F"
+ANSWERS = {"": FOLLOWS, ALL_THAT_REMAIN: FOLLOWS, **LETTERS}
+
+Ask = Callable[["Question"], str]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What has to be asked about a row: whose it is, what was said, and which boxes are in doubt; `complaint` says what
+    was wrong with the last answer."""
+
+    who: str
+    said: str
+    doubt: Doubt
+    complaint: str = ""
+
+
+@dataclass
+class _Row:
+    """One line of the table; `number` counts from 1, with the line of headings."""
+
+    number: int
+    cells: list[str]
+    entrant: Entrant | None = None
+    name: str = ""
+    id: str = ""
+    sheet: str = ""
+    said: list[str] = field(default_factory=list)
+    entered: Entered | None = None
+    open: list[Doubt] = field(default_factory=list)
+    then: list[str] = field(default_factory=list)
+    complaint: str = ""
+
+    @property
+    def who(self) -> str:
+        return f"{self.name} ({self.id})" if self.name and self.id else self.name or self.id or f"row {self.number}"
+
+
+@dataclass(frozen=True)
+class Entries:
+    """What a table gives: every row in which something is said, as handed in; what was taken for granted, a line for
+    each; and the sheet in which that can be said otherwise."""
+
+    handed: tuple[Handed, ...]
+    taken: tuple[str, ...] = ()
+    sheet: Path | None = None
+    answered: bool = False
+
+
+def read_entries(path: Path, against: Papers, decimal_mark: str = "auto", ask: Ask | None = None) -> Entries:
+    """The rows of a table as what was handed in.
+
+    A row about which something has to be asked goes to `ask`; without that, what follows is taken to stand on the
+    paper.  Either way a copy of the table beside it says what was taken, to be changed and given instead of the table.
+    `InputError` if the table cannot be used at all; a row that cannot is handed in with a complaint.
+    """
+    lines = read_table(path)
+    head, rows = _headed(path, lines, against)
+    _with_owners(path, rows, head, against)
+    for row in rows:
+        try:
+            _read(row, head, against, decimal_mark)
+        except InputError as error:
+            row.complaint = error.said
+    said = [row for row in rows if row.said or row.complaint]
+    if not said:
+        raise InputError(f"{path} says nothing about anybody; all right, or what differs from the key, was expected.")
+    asked = [row for row in said if row.entered and not row.complaint and row.entered.doubts]
+    try:
+        if ask:
+            _ask(asked, ask)
+    finally:
+        for row in asked:
+            row.open = row.entered.doubts if row.entered else []
+            row.then += [f"{FOLLOWS}: {' '.join(doubt.name for doubt in row.open)}"] if row.open and not ask else []
+        sheet = _keep(path, lines, head, asked, answered=ask is not None) if asked else None
+    taken = tuple(f"{row.who}: {'; '.join(line for d in row.open for line in d.follows)}" for row in asked if row.open)
+    return Entries(tuple(_handed(path, row, against) for row in said), taken, sheet, ask is not None)
+
+
+# ------------------------------------------------------------------------------------------------ the table
+
+
+def _headed(path: Path, lines: Rows, against: Papers) -> tuple[list[str], list[_Row]]:
+    """The columns, by what they are or the name of their box, and the rows below; `InputError` if one is neither."""
+    start = next((k for k, line in enumerate(lines) if any(line)), None)
+    if start is None:
+        raise InputError(f"{path} is empty; a line of headings with name or id was expected.")
+    by_name = {called: head for head, names in HEADS.items() for called in names}
+    head: list[str] = []
+    known = [name for name in (*by_name, *STATEMENTS) if name]
+    for cell in lines[start]:
+        called = " ".join(cell.casefold().split())
+        head.append(by_name.get(called, "differs" if called in STATEMENTS else cell) if called else "differs")
+        head[-1] = head[-1] or "not read"
+    if not {"name", "id"} & set(head):
+        shown = ", ".join(repr(cell) for cell in lines[start][:6])
+        raise InputError(f"{path}, row {start + 1}: the headings are {shown}; one of them must be name or id.")
+    for column in (c for c in head if c not in (*HEADS, "differs", "not read")):
+        _check_column(path, column, known, against)
+    wide = max(map(len, lines))
+    head += ["differs"] * (wide - len(head))
+    rows = [_Row(k, line) for k, line in enumerate(lines[start + 1 :], start + 2) if any(line)]
+    return head, rows
+
+
+def _check_column(path: Path, column: str, known: Sequence[str], against: Papers) -> None:
+    """`InputError` unless some paper has a box of that name."""
+    complaint = ""
+    for sheet in against.papers:
+        try:
+            Entered(against.questions(sheet)).target(column)
+            return
+        except InputError as error:
+            complaint = complaint or str(error)
+    near = offered(column, known, "besides boxes there are {}")
+    raise InputError(f"{path}, column {column!r}: {complaint.rstrip('.?')}; {near}")
+
+
+def _with_owners(path: Path, rows: Sequence[_Row], head: Sequence[str], against: Papers) -> None:
+    """Whose each row is; `InputError` for somebody who is not in the class list, or comes twice."""
+    by_id = {folded(e.id): e for e in against.entrants}
+    names = [folded(e.name) for e in against.entrants]
+    by_name = {folded(e.name): e for e in against.entrants if names.count(folded(e.name)) == 1}
+    seen: dict[object, int] = {}
+    for row in rows:
+        cells = dict(zip(reversed(head), reversed([*row.cells, *[""] * (len(head) - len(row.cells))]), strict=True))
+        row.name, row.id, row.sheet = (cells.get(column, "") for column in ("name", "id", "paper"))
+        where = f"{path}, row {row.number}"
+        if against.entrants:
+            row.entrant = by_id.get(folded(row.id)) or (None if row.id else by_name.get(folded(row.name)))
+            if row.entrant is None and (row.id or row.name):
+                what, own = ("id", row.id) if row.id else ("name", row.name)
+                many = " (several have that name: give the id)" if names.count(folded(row.name)) > 1 else ""
+                near = offered(own, [getattr(e, what) for e in against.entrants], f"{len(names)} others are")
+                raise InputError(f"{where}: the {what} {own!r} is not in the class list{many}; {near}")
+            if row.entrant and row.name and folded(row.name) != folded(row.entrant.name):
+                raise InputError(f"{where}: the id {row.id} is that of {row.entrant.name}, and the name is {row.name}.")
+            if row.entrant:
+                row.name, row.id = row.entrant.name, row.entrant.id
+        whose: object = row.entrant.number if row.entrant else (folded(row.name), folded(row.id), folded(row.sheet))
+        if any((row.name, row.id)) and seen.setdefault(whose, row.number) != row.number:
+            raise InputError(f"{where}: {row.who} comes a second time; the first is row {seen[whose]}.")
+
+
+def _read(row: _Row, head: Sequence[str], against: Papers, decimal_mark: str) -> None:
+    """Everything that a row says; `InputError` says in which column what is wrong."""
+    columns = [(column, cell) for column, cell in zip(head, row.cells, strict=False) if cell]
+    told = [(column, cell) for column, cell in columns if column not in ("name", "id", "paper", "not read")]
+    row.said = [cell if column in ("differs", "then") else f"{column}={cell}" for column, cell in told]
+    if not told:
+        return
+    if not (row.name or row.id):
+        raise InputError("it has no name and no id.")
+    stated = row.sheet or (row.entrant.sheet if row.entrant else "")
+    row.sheet = against.sheet(stated)
+    entered = Entered(against.questions(row.sheet), decimal_mark)
+    for column, cell in told:
+        try:
+            if column in ("differs", "then"):
+                entered.say(cell)
+            elif column == "rest":
+                entered.rest(cell)
+            else:
+                entered.put(column, cell)
+        except InputError as error:
+            raise InputError(f"column {column}: {error}") from error
+    if "rest" in head and entered.unsaid:
+        raise InputError(
+            f"{entered.boxes - entered.unsaid} of {entered.boxes} boxes are filled in; whether the rest is as in the "
+            f"key or blank must stand in the column rest ({KEY} or {BLANK})."
+        )
+    row.entered = entered
+
+
+def _handed(path: Path, row: _Row, against: Papers) -> Handed:
+    """A row as a file that was handed in."""
+    entered = row.entered if not row.complaint else None
+    answers = entered.answers() if entered and not entered.blank else {}
+    data = {"sheet": row.sheet, "name": row.name, "student": row.id, "answers": answers}
+    file = File(f"{path.name}/row {row.number}", json.dumps(data, ensure_ascii=False).encode())
+    doubt, notices = "", []
+    if row.entrant and row.sheet != row.entrant.sheet and not row.complaint:
+        doubt = message(
+            "It answers sheet {named}, and {given} was given out; it is marked as {named}.",
+            named=row.sheet,
+            given=row.entrant.sheet,
+        )
+    if entered and entered.misshapen:
+        says = message(
+            "{matrices} has another shape: what was not said of the lines after it was taken to be as in the key.",
+            matrices=listed(entered.misshapen),
+        )
+        notices.append(says)
+    if row.open:
+        boxes = "; ".join(line for doubted in row.open for line in doubted.follows)
+        notices.append(message("What follows from the entries was taken to stand on the paper: {boxes}.", boxes=boxes))
+    return Handed(file, row.sheet, row.name, row.id, row.entrant, row.complaint, doubt, tuple(notices))
+
+
+# ------------------------------------------------------------------------------------------------ what follows
+
+
+def _ask(rows: Sequence[_Row], ask: Ask) -> None:
+    """Ask about every matrix in doubt, those that rest on one before after that one."""
+    everything = ""
+    for row in rows:
+        complaint = ""
+        while row.entered and (doubts := row.entered.doubts):
+            doubt = doubts[0]
+            answer = everything or ask(Question(row.who, "; ".join(row.said), doubt, complaint)).strip()
+            everything = answer if answer == ALL_THAT_REMAIN else ""
+            word = ANSWERS.get(answer, answer)
+            statement = f"{word}: {doubt.name}" if word in (FOLLOWS, KEY, BLANK) else answer
+            try:
+                row.entered.say(statement)
+            except InputError as error:
+                complaint = str(error)
+            else:
+                complaint = ""
+                row.then.append(statement)
+
+
+def _keep(path: Path, lines: Rows, head: Sequence[str], asked: Sequence[_Row], *, answered: bool) -> Path:
+    """The table once more, with what was taken or answered, and what would follow, in two more columns."""
+    own = {row.number: row for row in asked}
+    first = next(k for k, line in enumerate(lines) if any(line))
+    wide = len(head)
+    there = head.index("then") if "then" in head else wide
+    would = next((j for j, cell in enumerate(lines[first]) if cell.casefold() == "would be"), max(wide, there + 1))
+    made: Rows = []
+    for number, line in enumerate(lines, 1):
+        cells = [*line, *[""] * (max(would, there) + 1 - len(line))]
+        if number == first + 1:
+            cells[there], cells[would] = "then", "would be"
+        elif row := own.get(number):
+            cells[there] = "; ".join(filter(None, [cells[there], *row.then]))
+            cells[would] = "; ".join(line for doubt in row.open for line in doubt.follows)
+        made.append(cells)
+    stem = path.stem.removesuffix("-to-fill").removesuffix("-answered")
+    return write_new(path.with_stem(f"{stem}-{'answered' if answered else 'to-fill'}"), made)
+
+
+def write_new(path: Path, rows: Rows) -> Path:
+    """Write a table beside what is there: under the name with a number behind it, if the name is taken by another."""
+    content, number, free = table(path, rows), 1, path
+    while free.exists():
+        with suppress(InputError):
+            if read_table(free) == [[cell.strip() for cell in row] for row in rows]:
+                return free
+        number += 1
+        free = path.with_stem(f"{path.stem}-{number}")
+    try:
+        with free.open("xb") as file:
+            file.write(content)
+    except OSError as error:
+        raise InputError(f"{free} cannot be written: {error.strerror}.") from error
+    return free
+
+
+# ------------------------------------------------------------------------------------------------ an empty table
+
+
+def empty_table(against: Papers) -> Rows:
+    """A row for everybody, or for every sheet where there is no class list; a column for every box."""
+    columns: dict[str, tuple[int, ...]] = {}
+    for sheet in against.papers:
+        for name, order in _columns(Entered(against.questions(sheet))):
+            columns[name] = min(order, columns.get(name, order))
+    boxes = sorted(columns, key=lambda name: columns[name])
+    entrants = against.entrants or [Entrant(0, "", "", sheet, "") for sheet in against.papers]
+    seats = any(entrant.seat for entrant in entrants)
+    head = ["name", "id", *(["seat"] if seats else []), "paper", "rest", *boxes]
+    rows = [[e.name, e.id, *([e.seat] if seats else []), e.sheet, *[""] * (1 + len(boxes))] for e in entrants]
+    return [head, *rows]
+
+
+def write_table(path: Path, against: Papers) -> int:
+    """Write the empty table of a class, and say how many boxes it has; `InputError` if the file is there already."""
+    check_kind(path)
+    if path.exists():
+        raise InputError(f"{path} is there already, and nothing is overwritten; give --table another name.")
+    rows = empty_table(against)
+    write_new(path, rows)
+    return len(rows[0]) - rows[0].index("rest") - 1
+
+
+def _columns(entered: Entered) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """The boxes of a paper with their order."""
+    for number, place in enumerate(entered.places):
+        for i, j in place.boxes:
+            yield entered.box(place, i, j), (place.question, number, i, j)
+
+
+def in_words(entries: Entries) -> Iterator[str]:
+    """What is said about a table that was read."""
+    yield from (f"follows: {line}" for line in entries.taken)
+    if entries.sheet and entries.answered:
+        yield f"Your answers are in {entries.sheet}: with --entries {entries.sheet} nothing is asked again."
+    elif entries.sheet:
+        rows = counted("{n} row", "{n} rows", n=len(entries.taken))
+        yield (
+            f"In {rows}, other boxes would follow from the entries, and were taken to stand on the paper so. "
+            f"Where it has something else, change the column then in {entries.sheet} (key, blank, or values), and "
+            "mark again with --entries and that file."
+        )
+
+
+__all__ = ["Ask", "Entries", "Question", "empty_table", "in_words", "read_entries", "write_table"]

@@ -1,0 +1,144 @@
+"""Tables of texts, as CSV or as a spreadsheet (.xlsx): read whatever program saved them, and written for any."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime, time
+from itertools import islice
+from pathlib import Path
+
+from symattn.errors import InputError
+from symattn.foundation.spreadsheet import csv_lines, typed_again
+from symattn.marking.submissions.files import decoded
+
+KINDS = (".csv", ".tsv", ".xlsx")
+LARGEST, MOST_ROWS, MOST_COLUMNS = 64 * 2**20, 20_000, 2_000
+"""In bytes, unpacked; and what a table may have."""
+
+Rows = list[list[str]]
+_WIDTHS = {"name": 24, "differs": 40, "then": 24, "would be": 60}
+
+
+def read_table(path: Path) -> Rows:
+    """The cells of a table as texts, row by row; `InputError` if the file cannot be read as one."""
+    check_kind(path)
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
+    except FileNotFoundError as error:
+        raise InputError(f"There is no file {path}.") from error
+    except OSError as error:
+        raise InputError(f"The file {path} cannot be read: {error.strerror}.") from error
+    try:
+        rows = _of_xlsx(content) if path.suffix.lower() == ".xlsx" else _of_csv(content)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    if len(rows) > MOST_ROWS or max(map(len, rows), default=0) > MOST_COLUMNS:
+        raise InputError(f"{path} has more than {MOST_ROWS} rows or {MOST_COLUMNS} columns.")
+    return rows
+
+
+def check_kind(path: Path) -> None:
+    """`InputError` unless the name is that of a table."""
+    if path.suffix.lower() not in KINDS:
+        raise InputError(f"{path} is no table; a file that ends in .csv or .xlsx was expected.")
+
+
+def table(path: Path, rows: Iterable[Sequence[str]]) -> bytes:
+    """A table as the bytes of a file of that name."""
+    if path.suffix.lower() == ".xlsx":
+        return _as_xlsx(rows)
+    return "".join(csv_lines(rows)).encode("utf-8-sig")  # without the mark, Excel reads S′ as three letters
+
+
+def _of_csv(content: bytes) -> Rows:
+    text = decoded(_in_utf_8(content))
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    delimiter = max(",;\t", key=first.count)
+    try:
+        lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        return [[typed_again(cell.strip()) for cell in row] for row in lines]
+    except csv.Error as error:
+        raise InputError(f"This is not CSV: {error}.") from error
+
+
+def _in_utf_8(content: bytes) -> bytes:
+    """What Excel saves as CSV in Windows-1252, in UTF-8; anything else as it is."""
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return content if b"\0" in content else content.decode("cp1252", "replace").encode()
+    return content
+
+
+def _of_xlsx(content: bytes) -> Rows:
+    """The first sheet of a workbook; formulas are read as they are typed, so that =1/2 is 1/2."""
+    from openpyxl import load_workbook
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if sum(info.file_size for info in archive.infolist()) > LARGEST:
+                raise InputError(f"It unpacks to more than {LARGEST // 2**20} MB.")
+        book = load_workbook(io.BytesIO(content), read_only=True)
+        lines = islice(book.worksheets[0].iter_rows(), MOST_ROWS + 1)
+        rows = [[_text(cell) for cell in line[: MOST_COLUMNS + 1]] for line in lines]
+    except InputError:
+        raise
+    except Exception as error:  # openpyxl lets errors of all kinds through
+        raise InputError("It cannot be read as a spreadsheet (.xlsx).") from error
+    while rows and not any(rows[-1]):
+        rows.pop()
+    return rows
+
+
+def _text(cell: object) -> str:
+    """What was typed into a cell."""
+    value, number_format = getattr(cell, "value", None), str(getattr(cell, "number_format", "") or "")
+    match value:
+        case None:
+            return ""
+        case bool():
+            return str(value).lower()
+        case datetime() | date() | time():
+            place = getattr(cell, "coordinate", "a cell")
+            raise InputError(
+                f"{place} is a date ({value:%d.%m.%Y}): the spreadsheet made one of what was typed; format the cell as "
+                "text and type it again (1/2)."
+                if not isinstance(value, time)
+                else f"{place} is a time; format the cell as text and type it again."
+            )
+        case int():
+            return f"{value * 100}%" if number_format.endswith("%") else str(value)
+        case float():
+            return f"{value * 100:.15g}%" if number_format.endswith("%") else f"{value:.15g}"
+    return str(value).strip().removeprefix("=")
+
+
+def _as_xlsx(rows: Iterable[Sequence[str]]) -> bytes:
+    """Every cell is text, so that 1/2 does not become a date, and nothing is taken for a formula."""
+    from openpyxl import Workbook
+    from openpyxl.styles import Font
+    from openpyxl.utils import get_column_letter
+
+    book = Workbook()
+    sheet = book.active
+    assert sheet is not None
+    for i, row in enumerate(rows, 1):
+        for j, value in enumerate(row, 1):
+            cell = sheet.cell(i, j)
+            if value:
+                cell.value, cell.data_type = value, "s"
+            cell.number_format = "@"
+            if i == 1:
+                cell.font = Font(bold=True)
+                sheet.column_dimensions[get_column_letter(j)].width = _WIDTHS.get(value, max(8, len(value) + 2))
+    sheet.freeze_panes = "B2"
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+__all__ = ["KINDS", "check_kind", "read_table", "table"]

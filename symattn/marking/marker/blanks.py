@@ -1,0 +1,227 @@
+"""Attempting never costs (rules.md 3.12, P5): what is wrong counts as if it had been left blank where that earns more.
+
+A matrix of which rows or columns are missing is laid where it fits best, the rest of it blank.  Then a script is marked
+as it was written, and with lines left out of which something is wrong; every line has the marks of the way that earns
+it most.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
+
+from symattn.derivation.derivation import Step
+from symattn.foundation.languages import message
+from symattn.marking.attempt import BLANK, Entry, Grid
+from symattn.marking.marker.answers import short_of
+from symattn.marking.marker.award import Awarding
+from symattn.marking.marker.report import Given, Notice
+from symattn.marking.marker.scheme import Line
+from symattn.marking.marker.script import Script, values_of
+from symattn.marking.marker.trace import Judged, Mistake, Place, Trace
+from symattn.teaching.question import total
+
+MOST_WAYS = 4
+"""Ways of leaving lines out that are marked in full, the most promising first."""
+
+MOST_TOGETHER = 6
+"""Of more doubtful lines than these, each is left out alone, and all together."""
+
+Award = Callable[[Script], Awarding]
+
+
+@dataclass(frozen=True)
+class Awarded:
+    """A script as it was written, with verdicts, mistakes and marks; events are numbered in the order of `mistakes`."""
+
+    script: Script
+    judged: dict[Place, Judged]
+    mistakes: list[Mistake]
+    given: list[Given]
+    notices: list[Notice]
+
+
+def awarded(script: Script, award: Award) -> Awarded:
+    """The marks of a script, of every line the best that it earns."""
+    written = award(script)
+    while (padded := _padded(written.trace)) is not written.trace.script:
+        written = award(padded)
+    ways = [written, *_with_blanks(written, award)]
+    found = _together(ways, _best(ways))
+    found.given.extend(written.answer_alone(sum(mark.given for mark in found.given)))
+    found.notices.extend(_said_of_shapes(written, script))
+    return found
+
+
+# ------------------------------------------------------------------------------------------------ parts of a matrix
+
+
+def _padded(trace: Trace) -> Script:
+    """The script with every matrix of which rows or columns are missing laid where it fits best, the rest blank.
+
+    One whose shape a misconception explains, and what follows from it, stay as they are.
+    """
+    script, written = trace.script, dict(trace.script.written)
+    meant = {m.shown for m in trace.mistakes if m.kind == "misconception" and m.shown in trace.misshapen}
+    for step in script.d:
+        grid = script.written.get(step.name)
+        if grid is None or not meant.isdisjoint({step.name, *script.depends(step)}):
+            continue
+        if grid.shape != step.result.shape and grid.fits_in(values_of(step.result).shape):
+            written[step.name] = grid.laid_in(values_of(step.result).shape, partial(_stands_for, trace, step))
+    changed = any(written[name] is not grid for name, grid in script.written.items())
+    return replace(script, written=written) if changed else script
+
+
+def _stands_for(trace: Trace, step: Step, entry: Entry, i: int, j: int) -> bool:
+    """Whether an entry may be the one at (i, j), in the key or after the lines before it."""
+    follows = trace.follows(step, trace.carried)
+    known = [values_of(step.result), *([follows] if follows and follows.shape == step.result.shape else [])]
+    return entry.readable and any(trace.accepts(entry, matrix[i, j])[0] for matrix in known)
+
+
+def _said_of_shapes(awarding: Awarding, script: Script) -> Iterator[Notice]:
+    for name, grid in awarding.trace.script.written.items():
+        if script.written[name].shape != grid.shape:
+            yield Notice(awarding.part_of(name), "blank", short_of(script.written[name].shape, grid.shape))
+
+
+# ------------------------------------------------------------------------------------------------ lines left out
+
+
+def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
+    """The script with doubtful lines left out, in the ways that may earn more."""
+    open_lines = [line for line in written.lines if written.earned(line) < total(line.marks)]
+    trace = written.trace
+    used = {operand.name for step in trace.script.d for operand in step.operands}
+    own = [step.name for step in trace.script.d if step.name in trace.script.written and step.name in used]
+    doubtful = [name for name in own if _doubtful(trace, name)] if open_lines else []
+    runs = [doubtful[i:k] for i in range(len(doubtful)) for k in range(i + 1, len(doubtful) + 1)]
+    if len(doubtful) > MOST_TOGETHER:
+        runs = [doubtful, *([name] for name in doubtful)]
+    before, plain = _accepted(trace), Trace(trace.script, trace.policy)
+    promising: list[tuple[int, Script]] = []
+    for run, whole in product(runs, (False, True)):
+        script = _without(trace, run, whole)
+        if script == trace.script or any(script == other for _, other in promising):
+            continue
+        other = Trace(script, trace.policy)
+        after = _accepted(other)
+        more = any(sum(after[s] - before[s] for s in written.steps_of(line)) > 0 for line in open_lines)
+        if more or _wrong(other, run) <= _wrong(plain, run):
+            promising.append((after.total(), script))
+    promising.sort(key=lambda found: found[0], reverse=True)
+    return [award(script) for _, script in promising[:MOST_WAYS]]
+
+
+def _doubtful(trace: Trace, name: str) -> bool:
+    """Whether something of a line that was written is wrong, missing, or right although it does not follow."""
+    verdicts = (judged for (step, _, _), judged in trace.judged.items() if step == name)
+    return any(_in_doubt(judged) or judged.state in _NOT_WRITTEN for judged in verdicts)
+
+
+def _in_doubt(judged: Judged) -> bool:
+    return judged.state in ("wrong", "unreadable") or "recovered" in judged.flags
+
+
+def _without(trace: Trace, names: Sequence[str], whole: bool) -> Script:
+    """The script with what is doubtful in these lines left blank, or with the whole lines left out."""
+    script, written = trace.script, dict(trace.script.written)
+    for name in names:
+        if whole or name in trace.misshapen:
+            written[name] = Grid.blank(*values_of(script.d[name].result).shape)
+            continue
+        for (step, i, j), judged in trace.judged.items():
+            if step == name and _in_doubt(judged):
+                written[name] = written[name].put(i, j, BLANK)
+    for name in names:
+        if written[name].empty and name not in script.printed:
+            del written[name]
+    return replace(script, written=written)
+
+
+def _accepted(trace: Trace) -> Counter[str]:
+    """How many entries of every step are accepted."""
+    return Counter(step for (step, _, _), judged in trace.judged.items() if judged.accepted)
+
+
+def _wrong(trace: Trace, but: Sequence[str]) -> int:
+    """How many entries of other steps are wrong."""
+    return sum(1 for (step, _, _), judged in trace.judged.items() if judged.state == "wrong" and step not in but)
+
+
+# ------------------------------------------------------------------------------------------------ the best of all
+
+
+def _best(ways: Sequence[Awarding]) -> Mapping[Line, Awarding]:
+    """The way that every line is marked in; as it was written where that earns as much.
+
+    A line that was left out is not known by lines after it for which following from what was written earns more; nor
+    is a wrong method mended by entries of it that happen to be right.
+    """
+    lines, d = ways[0].lines, ways[0].trace.script.d
+    steps = {line: ways[0].steps_of(line) for line in lines}
+    most = {line: max(way.earned(line) for way in ways) for line in lines}
+
+    def known(line: Line, way: Awarding) -> bool:
+        script = way.trace.script
+        if all(script.written.get(name) == ways[0].trace.script.written.get(name) for name in steps[line]):
+            return True
+        if ways[0].blames(line) and not all(map(way.trace.accepts_all_of, steps[line])):
+            return False
+        after = (other for other in lines if any(steps[line] & script.depends(d[name]) for name in steps[other]))
+        return all(way.earned(other) == most[other] for other in after)
+
+    return {line: max((w for w in ways if known(line, w)), key=lambda w: w.earned(line)) for line in lines}
+
+
+def _together(ways: Sequence[Awarding], best: Mapping[Line, Awarding]) -> Awarded:
+    """Every line as in the way that earns it most; what was left out there keeps the verdicts on what was written."""
+    written = ways[0]
+    way_of = {step: way for line, way in best.items() for step in written.steps_of(line)}
+    judged: dict[Place, Judged] = {}
+    source: dict[Place, Awarding] = {}
+    for step in written.trace.script.d:
+        way = way_of.get(step.name, written)
+        for place, verdict in way.trace.judged.items():
+            own = written.trace.judged.get(place)
+            if place[0] != step.name:
+                continue
+            kept = own is not None and verdict.state in _NOT_WRITTEN and own.state not in _NOT_WRITTEN
+            judged[place], source[place] = (own, written) if kept and own is not None else (verdict, way)
+    mistakes: list[Mistake] = []
+    numbers: dict[tuple[int, int], int] = {}
+    for k, way in enumerate(ways):
+        for mistake in way.trace.mistakes:
+            places = [place for place in mistake.entries if source.get(place, way_of.get(place[0], written)) is way]
+            if places or (not mistake.entries and way_of.get(mistake.shown, written) is way):
+                numbers[k, mistake.number] = len(mistakes)
+                mistakes.append(replace(mistake, number=len(mistakes), entries=places))
+    for place, verdict in judged.items():
+        if verdict.event is not None:
+            number = numbers.get((ways.index(source[place]), verdict.event))
+            judged[place] = replace(verdict, event=number)
+    given = [mark for line, way in best.items() for mark in way.marks[line][0]]
+    notices = [n for way in ways for n in way.human() if way_of.get(written.step_of(n.part), written) is way]
+    notices += [notice for line, way in best.items() for notice in way.marks[line][1]]
+    notices += _said_of_blanks(ways, best)
+    return Awarded(written.trace.script, judged, mistakes, given, notices)
+
+
+_NOT_WRITTEN = ("missing", "implied")
+
+
+def _said_of_blanks(ways: Sequence[Awarding], best: Mapping[Line, Awarding]) -> Iterator[Notice]:
+    """That lines were not used afterwards, where they were taken for blank."""
+    script = ways[0].trace.script
+    used = [way for way in ways[1:] if any(way is other for other in best.values())]
+    for name, grid in script.written.items():
+        if any(way.trace.script.written.get(name) != grid for way in used):
+            says = message("What is wrong here was not carried on; so it is marked as if it had been left blank.")
+            yield Notice(ways[0].part_of(name), "blank", says)
+
+
+__all__ = ["Awarded", "awarded"]

@@ -1,0 +1,335 @@
+"""What comes of a line for somebody who rounds on the way, without writing it down (rules.md 3.8).
+
+Who works by hand rounds e^x, the sum of a row, √3 and quotients to two or more places and goes on with that.  Every
+number that goes into a further operation is taken for any that it may have been rounded or cut off to, at so many
+places or at more; the operation's rule, read so, encloses everything that somebody who is right can come to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, localcontext
+from fractions import Fraction
+from functools import partial, reduce
+from typing import Literal, NamedTuple, TypeVar
+
+from symattn.derivation.algebra import Algebra, Base, Entries, Index, Indices, Known
+from symattn.derivation.derivation import Op, RuleOp, Step
+from symattn.derivation.ops import Round, Softmax
+from symattn.derivation.ops.arithmetic import ToFloat
+from symattn.derivation.ops.positional import Positional
+from symattn.derivation.ops.scores import Hardmax, OverSum
+from symattn.errors import ShapeError, UndefinedError
+from symattn.exact import AnyMatrix, Matrix, Value, has_symbols
+from symattn.exact.intervals import ONE, ZERO
+from symattn.exact.values import NEGATIVE_INFINITY
+from symattn.marking.attempt import Entry
+from symattn.marking.marker.script import Script
+from symattn.marking.marker.windows import HIDDEN, NOTHING, RING, WINDOWS, Window, loose_cell, meet, width, window
+
+LEAST_PLACES = 2
+"""Nobody who is right rounds to fewer places on the way."""
+
+MORE_PLACES = 6
+"""Rounding up is tried at so many more places: there it is less than anything that is compared."""
+
+NOISE = Decimal("1e-20")
+"""What the enclosure of a number may be off by."""
+
+MOST_PLACES = 6
+"""Roundings on the way to so many places are tried where fewer say nothing."""
+
+LARGEST = 400
+"""Digits of a number that nobody rounds on the way."""
+
+WHOLE = Context(prec=2 * LARGEST)
+
+
+T = TypeVar("T")
+
+
+class Rounded(NamedTuple):
+    """A number on the way: all that it may be, and whether its places are so few that nobody rounds it.
+
+    What is `written` is used as it stands, or as it was before; only what comes of it is rounded further.
+    """
+
+    span: Window
+    short: bool
+    written: bool = False
+
+
+Lines = tuple[tuple[Rounded, ...], ...]
+"""A matrix of numbers on the way."""
+
+
+class ByHand(Algebra[Rounded]):
+    """Numbers that are rounded before they go into a further operation."""
+
+    def __init__(self, places: int) -> None:
+        self.places = places
+
+    def used(self, x: Rounded) -> Window:
+        """All that it may be where it is gone on with."""
+        if x.short or x.written or x.span == HIDDEN or not x.span.bounded:
+            return x.span
+        low, high = x.span
+        return Window(
+            min(low, -_raised(-low, self.places) if low < 0 else _cut(low, self.places)),
+            max(high, _raised(high, self.places) if high > 0 else -_cut(-high, self.places)),
+        )
+
+    def of(self, span: Window) -> Rounded:
+        """A number that was worked out: one that ends by itself is not rounded."""
+        short = span.low == span.high and (span == HIDDEN or _places(span.low) <= self.places)
+        return Rounded(span, short)
+
+    def number(self, value: Value) -> Rounded:
+        return Rounded(HIDDEN, True) if value is NEGATIVE_INFINITY else self.of(WINDOWS.number(value))
+
+    def size(self, indices: Indices, less: int = 0) -> Rounded:
+        return Rounded(WINDOWS.size(indices, less), True)
+
+    def total(self, indices: Indices, term: Callable[[Index], Rounded]) -> Rounded:
+        return self.sum(*map(term, indices.counted))
+
+    def sum(self, *terms: Rounded) -> Rounded:
+        return Rounded(WINDOWS.sum(*map(self.used, terms)), all(x.short for x in terms))
+
+    def negative(self, x: Rounded) -> Rounded:
+        return Rounded(WINDOWS.negative(x.span), x.short)
+
+    def product(self, *factors: Rounded) -> Rounded:
+        short = all(x.short for x in factors) and sum(not _is_whole(x.span) for x in factors) <= 1
+        return Rounded(WINDOWS.product(*map(self.used, factors)), short)
+
+    def quotient(self, x: Rounded, y: Rounded) -> Rounded:
+        return self.of(WINDOWS.quotient(self.used(x), self.used(y)))
+
+    def square(self, x: Rounded) -> Rounded:
+        return Rounded(WINDOWS.square(self.used(x)), x.short and _is_whole(x.span))
+
+    def exponential(self, x: Rounded, base: Base = "e") -> Rounded:
+        if x.span == HIDDEN:
+            return Rounded(NOTHING, True)
+        if x.span == NOTHING:
+            return Rounded(Window(ONE, ONE), True)
+        return Rounded(RING.exp(RING.multiply(self.logarithm(base), self.used(x))), False)
+
+    def logarithm(self, base: Base) -> Window:
+        """ln b, where 2.72 may stand for e."""
+        return RING.ln(self.used(Rounded(RING.exp(Window(ONE, ONE)), False)) if base == "e" else WINDOWS.number(base))
+
+    def root(self, x: Rounded) -> Rounded:
+        return self.of(WINDOWS.root(self.used(x)))
+
+    def apply(self, function: str, x: Rounded) -> Rounded:
+        return self.of(WINDOWS.apply(function, self.used(x)))
+
+    def known(self, function: Known, x: Rounded) -> Rounded:
+        return self.of(WINDOWS.known(function, self.used(x)))
+
+    def maximum(self, *terms: Rounded) -> Rounded:
+        return Rounded(WINDOWS.maximum(*(x.span for x in terms)), all(x.short for x in terms))
+
+    def hidden(self, x: Rounded) -> bool:
+        return x.span == HIDDEN
+
+    def softmax(self, scores: Sequence[Rounded], op: Softmax) -> list[Rounded]:
+        """Powers, their sum and the quotients; the largest score may have been subtracted before."""
+        seen = [k for k, x in enumerate(scores) if not self.hidden(x)]
+        if not seen and op.empty == "undefined":
+            raise UndefinedError("The softmax of nothing but −∞ is undefined.")
+        found = [Rounded(NOTHING, True)] * len(scores)
+        largest = max((scores[k].span.high for k in seen), default=ZERO)
+        shifted = [Rounded(RING.add(scores[k].span, Window(-largest, -largest)), scores[k].short) for k in seen]
+        ways = [
+            self._shares([self.exponential(x, op.base) for x in way]) for way in ([scores[k] for k in seen], shifted)
+        ]
+        for k, *shares in zip(seen, *ways, strict=True):
+            found[k] = self.of(Window(min(w.low for w in shares), max(w.high for w in shares)))
+        return found
+
+    def _shares(self, powers: Sequence[Rounded]) -> list[Window]:
+        """p_i/Σ p_j, which grows with p_i and falls with every other p_j.
+
+        The sum may be a unit smaller, cut off, or half a unit larger than what it is the sum of.
+        """
+        used = list(map(self.used, powers))
+        unit = ZERO if all(p.short for p in powers) else Decimal(1).scaleb(-self.places)
+
+        def share(own: Decimal, others: Iterable[Decimal], off: Decimal) -> Window:
+            whole = reduce(RING.add, (Window(x, x) for x in (*others, off)), Window(own, own))
+            if whole.low <= 0:
+                raise UndefinedError("The sum of the powers may be 0.")
+            return RING.divide(Window(own, own), whole)
+
+        found = []
+        for i, p in enumerate(used):
+            others = [q for k, q in enumerate(used) if k != i]
+            low = share(p.low, (q.high for q in others), unit / 2)
+            found.append(Window(low.low, share(p.high, (q.low for q in others), -unit).high))
+        return found
+
+
+World = Literal["written", "before"]
+WORLDS: tuple[World, ...] = ("written", "before")
+"""How somebody goes on: with what was written, or with what it was before it was rounded for the page."""
+
+
+class LinesByHand:
+    """What comes of every line of a script for somebody who rounds on the way.
+
+    `carried` are the values that lines are gone on with, as far as they have been walked through, and `misshapen` those
+    of another shape.
+    """
+
+    def __init__(self, script: Script, carried: Mapping[str, AnyMatrix], misshapen: Collection[str]) -> None:
+        self.script, self.carried, self.misshapen = script, carried, misshapen
+        self._results: dict[tuple[str, int, World], Lines | None] = {}
+        self._steps = {step.name: step for step in script.d}
+
+    def reaches(
+        self, step: Step, i: int, j: int, own: Window, widest: Fraction, least_places: int = LEAST_PLACES
+    ) -> bool:
+        """Whether somebody comes to a number in `own` who rounds to so many places or more.
+
+        What is wider than `widest` is no evidence: then roundings to more places are tried.
+        """
+        return any(self._reaches(step, i, j, own, widest, least_places, world) for world in WORLDS)
+
+    def _reaches(
+        self, step: Step, i: int, j: int, own: Window, widest: Fraction, least_places: int, world: World
+    ) -> bool:
+        for places in range(least_places, max(least_places, MOST_PLACES) + 1):
+            lines = self.result(step, places, world)
+            if lines is None or i >= len(lines) or j >= len(lines[0]):
+                continue
+            span = lines[i][j].span
+            if span.bounded and width(span) <= widest:
+                return meet(own, span)
+        return False
+
+    def result(self, step: Step, places: int, world: World) -> Lines | None:
+        """What a step gives from the lines before it."""
+        key = step.name, places, world
+        if key not in self._results:
+            operands = operands_of(step, lambda name: self._gone_on_with(name, places, world))
+            self._results[key] = None if operands is None else worked(step.op, operands, places)
+        return self._results[key]
+
+    def _gone_on_with(self, name: str, places: int, world: World) -> Lines | None:
+        """A given matrix or a line; what was not written is what came of the lines before it."""
+        value, step = self.carried.get(name), self._steps.get(name)
+        if not isinstance(value, Matrix):
+            return None
+        hand, grid, result = ByHand(places), self.script.written.get(name), None
+        if name in self.misshapen:
+            grid = None
+        elif step is not None:
+            result = self.result(step, places, world)
+        if result is not None and (len(result), len(result[0])) != value.shape:
+            result = None
+        rows: list[tuple[Rounded, ...]] = []
+        for i, row in enumerate(value.rows):
+            if any(map(has_symbols, row)):
+                return None
+            entries = [None if grid is None or not grid[i, j].readable else grid[i, j] for j in range(len(row))]
+            before = [None if result is None else number for number in (result[i] if result else row)]
+            rows.append(tuple(map(partial(_number, hand, world), row, entries, before)))
+        return tuple(rows)
+
+
+def _number(hand: ByHand, world: World, value: Value, entry: Entry | None, before: Rounded | None) -> Rounded:
+    """An entry as it is gone on with: as it was written or as it came `before`."""
+    if entry is None:
+        return before or hand.number(value)
+    if entry.unit is None or value is NEGATIVE_INFINITY:
+        return hand.number(value)
+    short = entry.unit >= Fraction(1, 10**hand.places)
+    if world == "written":
+        return Rounded(RING.enclose(value), short, written=True)
+    cell = loose_cell(value, entry.unit)
+    if before is not None and meet(cell, before.span):
+        cell = Window(max(cell.low, before.span.low), min(cell.high, before.span.high))
+    return Rounded(cell, short=False)
+
+
+def operands_of(
+    step: Step, lines: Callable[[str], tuple[tuple[T, ...], ...] | None]
+) -> list[tuple[tuple[T, ...], ...]] | None:
+    """The operands of a step, of lines by name; None where one is missing or does not fit."""
+    found = []
+    for operand in step.operands:
+        rows = list(lines(operand.name) or ())
+        if (operand.row or 0) >= len(rows) or (operand.column or 0) >= len(rows[0]):
+            return None
+        if operand.row is not None:
+            rows = [rows[operand.row]]
+        if operand.column is not None:
+            rows = [(row[operand.column],) for row in rows]
+        found.append(tuple(zip(*rows, strict=True)) if operand.transposed else tuple(rows))
+    try:
+        step.op.shape(*((len(rows), len(rows[0])) for rows in found))
+    except ShapeError:
+        return None
+    return found
+
+
+def worked(op: Op, operands: Sequence[Lines], places: int) -> Lines | None:
+    """What an operation gives, rounded on the way to `places` places or more; None where that is not known."""
+    hand = ByHand(places)
+    try:
+        if isinstance(op, Softmax):
+            (scores,) = operands
+            if op.along == "columns":
+                return _turned(tuple(tuple(hand.softmax(column, op)) for column in _turned(scores)))
+            return tuple(tuple(hand.softmax(row, op)) for row in scores)
+        if not isinstance(op, RuleOp) or isinstance(op, Round | ToFloat | Positional | Hardmax | OverSum):
+            box = window(op, *(tuple(tuple(map(hand.used, row)) for row in lines) for lines in operands))
+            return None if box is None else tuple(tuple(map(hand.of, row)) for row in box)
+        rows, columns = op.shape(*((len(lines), len(lines[0])) for lines in operands))
+        assert isinstance(rows, int)
+        assert isinstance(columns, int)
+        seen = [_entries(lines) for lines in operands]
+        return tuple(tuple(op.rule(hand, i, j, *seen) for j in range(columns)) for i in range(rows))
+    except (UndefinedError, TypeError):  # undefined for some of what it may be, or a function without a range
+        return None
+
+
+def _entries(lines: Lines) -> Entries[Rounded]:
+    return Entries((len(lines), len(lines[0])), lambda i, j: lines[i][j])  # type: ignore[index]
+
+
+def _turned(lines: Lines) -> Lines:
+    return tuple(zip(*lines, strict=True))
+
+
+def _cut(x: Decimal, places: int) -> Decimal:
+    """A number of 0 or more with its digits cut off."""
+    if x.adjusted() > LARGEST:
+        return x
+    with localcontext(WHOLE):
+        return (x + NOISE).quantize(Decimal(1).scaleb(-places), ROUND_DOWN)
+
+
+def _raised(x: Decimal, places: int) -> Decimal:
+    """The most that a number above 0 is rounded to, at so many places or more."""
+    if x.adjusted() > LARGEST:
+        return x
+    with localcontext(WHOLE):
+        units = (Decimal(1).scaleb(-p) for p in range(places, places + MORE_PLACES))
+        return max(x, *((x + NOISE).quantize(unit, ROUND_HALF_UP) for unit in units))
+
+
+def _places(x: Decimal) -> int:
+    """Places that a number has, without zeros at its end."""
+    exponent = x.normalize(WHOLE).as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
+def _is_whole(span: Window) -> bool:
+    return span.low == span.high and _places(span.low) == 0
+
+
+__all__ = ["ByHand", "Lines", "LinesByHand", "Rounded", "operands_of", "worked"]

@@ -1,0 +1,300 @@
+"""Fillable PDF, filled in: the fields of its form by the names that `symattn.page.writers.forms` gave them.
+
+A PDF is data here: nothing in it is run, drawn or followed, and whatever is wrong with it ends in one sentence.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from io import BytesIO
+from typing import Any, TypeGuard
+
+from symattn.errors import InputError
+from symattn.formula import Blank
+from symattn.foundation.languages import ENGLISH, languages, message
+from symattn.marking.attempt import Remark
+from symattn.marking.submissions import labels
+from symattn.marking.submissions.entries import is_blank
+from symattn.marking.submissions.markdown import Slot, matrix_name
+from symattn.marking.submissions.matrices import read_matrix
+from symattn.marking.submissions.written import Cells, Line, Paper, Raw, Several, Written, shape_of
+from symattn.page.document import AnswerGrid, Choices, FillIn, FillIns, Math, Table, WorkingSpace, all_blocks
+from symattn.page.writers import common
+from symattn.page.writers.forms import Kind, Spot
+from symattn.teaching.question import CellsAnswer, Part, PropertyAnswer, Question, RubricAnswer
+
+MOST_FIELDS = 20_000
+LONGEST_TEXT = 20_000
+DEEPEST = 32
+
+_NO_FIELDS = (
+    "It is a PDF without form fields: it was printed, scanned or flattened.  Hand in the fillable PDF itself, saved "
+    "with what was filled in; or type the answers, as Markdown, TOML, JSON or CSV."
+)
+
+
+def is_pdf(content: str | bytes) -> TypeGuard[bytes]:
+    """Whether a file is a PDF, as its first bytes say."""
+    return isinstance(content, bytes) and content[:1024].removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"%PDF-")
+
+
+def pdf_head(data: bytes) -> tuple[str, str, str]:
+    """The sheet's identity, the name and the number of the student."""
+    return _head(*_form(data))
+
+
+def read_pdf(data: bytes, questions: Sequence[Question]) -> Paper:
+    """Everything that was filled in; `InputError` if it is no form that can be read, or none of ours."""
+    texts, language = _form(data)
+    paper = Paper.of(questions, *_head(texts, language))
+    filled: dict[tuple[int, int], dict[tuple[Kind, int], dict[tuple[int, ...], str]]] = {}
+    for name, text in texts.items():
+        if is_blank(text):
+            continue
+        spot = Spot.of(name)
+        place = _place(spot, questions) if spot else None
+        if spot and place:
+            filled.setdefault(place, {}).setdefault((spot.kind, spot.number), {})[spot.at] = text
+        elif spot and spot.kind == "space":
+            paper.remarks.append(Remark("PDF", message("What stands on the page for rough work was not marked.")))
+        elif spot is None or spot.kind != "head":
+            says = message("The form's field {name}, with {text}, is of no part of this sheet.",
+                           name=repr(name[:80]), text=_short(text))  # fmt: skip
+            paper.remarks.append(Remark("PDF", says))
+    for q, (written, question) in enumerate(zip(paper.written, questions, strict=True)):
+        own = [(part, filled[q, p]) for p, part in enumerate(question.parts) if (q, p) in filled]
+        beside = [part.name for part, texts in own if _read_part(written, part, texts)]
+        if beside:
+            says = message("What stands beside the boxes, working and copied numbers, was not marked; the boxes were.")
+            written.remark(", ".join(beside), says)
+    return paper
+
+
+def _place(spot: Spot, questions: Sequence[Question]) -> tuple[int, int] | None:
+    """The question and the part, from 0; none if the sheet has no such thing."""
+    question, part = (spot.question - 1, spot.part - 1) if spot.part else (0, spot.question - 1)
+    if not spot.part and len(questions) > 1:
+        return None
+    there = 0 <= question < len(questions) and 0 <= part < len(questions[question].parts)
+    return (question, part) if there else None
+
+
+def _head(texts: Mapping[str, str], language: str) -> tuple[str, str, str]:
+    spots = [(spot, text) for name, text in texts.items() if (spot := Spot.of(name))]
+    if not spots:
+        raise InputError("Its form fields are not those of a worksheet or a paper of symattn.")
+    known = labels.fields(language)
+    heads = [(known.get(spot.label), " ".join(text.split())) for spot, text in spots if spot.kind == "head"]
+    name, student = (
+        next((text for key, text in heads if key == sought and text), "") for sought in ("name", "student")
+    )
+    [(sheet, _)] = Counter(spot.sheet for spot, _ in spots).most_common(1)
+    return sheet, name, student
+
+
+# ------------------------------------------------------------------------------------ the parts of a question
+
+
+def _places(part: Part) -> Iterator[tuple[tuple[Kind, int], AnswerGrid | Table | Choices | FillIn | WorkingSpace]]:
+    """What a part has to be filled in, numbered by kind as the writer of the form does."""
+    counted: Counter[Kind] = Counter()
+
+    def next_of(kind: Kind) -> tuple[Kind, int]:
+        counted[kind] += 1
+        return kind, counted[kind]
+
+    for block in all_blocks(part.ask):
+        match block:
+            case AnswerGrid():
+                yield next_of("grid"), block
+            case Table() if any(map(_is_blank_cell, (cell for row in block.rows for cell in row))):
+                yield next_of("table"), block
+            case Choices(ticked=ticked) if not ticked:
+                yield next_of("choices"), block
+            case FillIns(items):
+                yield from ((next_of("line"), item) for item in items)
+            case WorkingSpace():
+                yield next_of("space"), block
+
+
+def _is_blank_cell(cell: object) -> bool:
+    match cell:
+        case (Math(Blank()),):
+            return True
+    return False
+
+
+def _read_part(written: Written, part: Part, filled: dict[tuple[Kind, int], dict[tuple[int, ...], str]]) -> bool:
+    """Whether something stands beside its boxes that was not taken for an answer."""
+    spaces: list[str] = []
+    for place, block in _places(part):
+        own = filled.pop(place, {})
+        if isinstance(block, WorkingSpace):
+            spaces += own.values()
+        elif own:
+            raw, left = _raw(written, part, block, own)
+            written.put(part.name, raw, part.name)
+            if left:
+                filled[place] = left
+    for (kind, _), own in filled.items():
+        for text in own.values() if kind not in ("copy", "space") else ():
+            written.remark(part.name, message("{text} stands in a field that this part has not.", text=_short(text)))
+    answered = not spaces or _answered_in_space(written, part, "\n\n".join(spaces))
+    return not answered or any(kind in ("copy", "space") for kind, _ in filled)
+
+
+def _raw(
+    written: Written, part: Part, block: AnswerGrid | Table | Choices | FillIn, own: dict[tuple[int, ...], str]
+) -> tuple[Raw, dict[tuple[int, ...], str]]:
+    """What was filled in as it was written, and what of it stands nowhere."""
+    match block:
+        case AnswerGrid(rows=high, columns=wide, shade=shade):
+            cells = _cells(high, wide, {at: "x" if shade else text for at, text in own.items()})
+            raw: Raw = cells
+            if isinstance(part.answer, PropertyAnswer):
+                raw = Several({matrix_name(Slot(0, part, block)): cells})
+        case Table(header=header, rows=rows):
+            high, wide = len(rows), len(header) - 1
+            raw = _cells(high, wide, own)
+        case Choices(items=items):
+            high, wide = len(items), 0
+            raw = Line(" ".join(common.letter(i - 1) for (i,) in sorted(at for at in own if len(at) == 1)))
+            return raw, {at: text for at, text in own.items() if len(at) != 1 or not 0 < at[0] <= high}
+        case FillIn():
+            return Line(" ".join(own.pop((), "").split())), own
+    left = {at: t for at, t in own.items() if len(at) != 2 or not (0 < at[0] <= high and 0 < at[1] <= wide)}
+    return raw, left
+
+
+def _cells(high: int, wide: int, own: Mapping[tuple[int, ...], str]) -> Cells:
+    texts = {at: " ".join(text.split()) for at, text in own.items()}
+    return Cells(tuple(tuple(texts.get((i, j), "") for j in range(1, wide + 1)) for i in range(1, high + 1)))
+
+
+def _answered_in_space(written: Written, part: Part, text: str) -> bool:
+    """An explanation; or an answer where the part's boxes are empty, or where it has none: all else is working."""
+    if isinstance(part.answer, RubricAnswer):
+        return written.put(part.name, Line(text), part.name)
+    has_boxes = any(kind != "space" for (kind, _), _ in _places(part))
+    if part.name not in written.parts and not isinstance(part.answer, CellsAnswer):
+        pieces = [text, *reversed(text.split("\n\n"))]
+        shape = shape_of(part)
+        matrix = next((piece for piece in pieces if (found := read_matrix(piece, shape)) and len(found.rows) > 1), "")
+        if matrix or not has_boxes or (shape == (0, 0) and "\n" not in text and len(text) <= 80):
+            return written.put(part.name, Line(matrix or text), part.name)
+    return False
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return repr(line if len(line) <= 200 else line[:197] + "...")
+
+
+# ------------------------------------------------------------------------------------ the file
+
+
+def _form(data: bytes) -> tuple[dict[str, str], str]:
+    """The text of every field by its name, x for a box that is ticked, and the language of the document."""
+    from pypdf import PdfReader
+    from pypdf.errors import DependencyError
+
+    encrypted = "It is encrypted; a PDF that opens without a password was expected."
+    try:
+        with _quietly():
+            reader = PdfReader(BytesIO(data))
+            if reader.is_encrypted and not reader.decrypt(""):
+                raise InputError(encrypted)
+            root: Any = reader.trailer["/Root"]
+            form = _resolved(root.get("/AcroForm")) or {}
+            if "/XFA" in form:
+                raise InputError(
+                    "Its form is of the kind XFA, which is not read; the fillable PDF itself was expected."
+                )
+            # Programs that take pages from one file into another lose the list of fields and keep the fields.
+            fields = [*(_resolved(form.get("/Fields")) or ()), *(x for page in reader.pages for x in _alone(page))]
+            texts = dict(_texts(fields, "", None, None, [], 0))
+            language = str(root.get("/Lang", ""))
+    except (InputError, MemoryError):
+        raise
+    except DependencyError as error:  # of modern ciphers
+        raise InputError(encrypted) from error
+    except Exception as error:  # whatever a damaged file leads to in a reader of PDF
+        raise InputError("It is a damaged PDF that cannot be read.") from error
+    if not texts:
+        raise InputError(_NO_FIELDS)
+    return texts, language if language in languages() else ENGLISH
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """While this lasts, pypdf prints nothing about what it mends."""
+    log = logging.getLogger("pypdf")
+    before, log.disabled = log.disabled, True
+    try:
+        yield
+    finally:
+        log.disabled = before
+
+
+def _texts(fields: Any, above: str, kind: Any, value: Any, seen: list[Any], depth: int) -> Iterator[tuple[str, str]]:
+    """The fields of a tree, each once; kind and value are handed down from what they hang from."""
+    if depth > DEEPEST:
+        raise InputError(f"Its form is nested more than {DEEPEST} deep; that is not a worksheet.")
+    for reference in _resolved(fields) or ():
+        field = _resolved(reference)
+        if not isinstance(field, Mapping) or any(field is other for other in seen[-DEEPEST:]):
+            continue
+        seen.append(field)
+        if len(seen) > MOST_FIELDS:
+            raise InputError(f"Its form has more than {MOST_FIELDS} fields; that is not a worksheet.")
+        own = _resolved(field.get("/T"))
+        name = ".".join(filter(None, (above, "" if own is None else _string(own))))
+        own_kind, own_value = field.get("/FT", kind), field.get("/V", value)
+        kids = [_resolved(kid) for kid in _resolved(field.get("/Kids")) or ()]
+        if any(isinstance(kid, Mapping) and "/T" in kid for kid in kids):
+            yield from _texts(kids, name, own_kind, own_value, seen, depth + 1)
+        elif own_kind == "/Btn":
+            states = [str(w.get("/AS")) for w in (field, *kids) if isinstance(w, Mapping) and "/AS" in w]
+            ticked = any(state not in _OFF for state in states or [str(_resolved(own_value))])
+            yield name, "x" if ticked else ""
+        elif name:
+            text = _string(_resolved(own_value)).replace("\r\n", "\n").replace("\r", "\n").strip()
+            if len(text) > LONGEST_TEXT:
+                raise InputError(f"The field {name[:80]!r} holds {len(text)} characters; that is not an answer.")
+            yield name, text
+
+
+def _alone(page: Any) -> Iterator[Any]:
+    """The fields on a page that hang from no other."""
+    for reference in _resolved(page.get("/Annots")) or ():
+        thing = _resolved(reference)
+        if (
+            isinstance(thing, Mapping)
+            and thing.get("/Subtype") == "/Widget"
+            and "/T" in thing
+            and "/Parent" not in thing
+        ):
+            yield thing
+
+
+_OFF = ("", "None", "/Off", "/", "Off")
+
+
+def _resolved(thing: Any) -> Any:
+    return thing.get_object() if hasattr(thing, "get_object") else thing
+
+
+def _string(value: Any) -> str:
+    """A text of a PDF, which long ones keep in a stream."""
+    if hasattr(value, "get_data"):
+        value = value.get_data()
+    if isinstance(value, bytes):
+        utf_16 = value.startswith((b"\xfe\xff", b"\xff\xfe"))
+        return value.decode("utf-16" if utf_16 else "utf-8", "replace").removeprefix("\ufeff")
+    return value if isinstance(value, str) else " ".join(map(_string, value)) if isinstance(value, list) else ""
+
+
+__all__ = ["is_pdf", "pdf_head", "read_pdf"]

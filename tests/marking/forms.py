@@ -1,0 +1,131 @@
+"""PDF forms filled in as viewers do, and the fields of a form with their places on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any
+
+from pypdf import PdfReader, PdfWriter
+from pypdf.generic import NameObject, TextStringObject
+
+from symattn.marking.attempt import Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked
+from symattn.marking.submissions.written import grids_of, tables_of
+from symattn.page.document import FillIns, all_blocks
+from symattn.teaching.question import Part, Question
+
+MILLIMETRE = 72 / 25.4
+
+
+@dataclass(frozen=True)
+class Box:
+    """A field where it stands: millimetres from the lower left corner of its page."""
+
+    name: str
+    page: int
+    left: float
+    low: float
+    right: float
+    high: float
+
+    @property
+    def kind(self) -> str:
+        return self.name.split("/")[2] if "/head/" not in self.name else "head"
+
+    @property
+    def place(self) -> str:
+        """Its part."""
+        return self.name.split("/")[1]
+
+    @property
+    def group(self) -> str:
+        """The name of what it is a box of."""
+        return "/".join(self.name.split("/")[:4])
+
+    @property
+    def at(self) -> tuple[int, ...]:
+        return tuple(map(int, self.name.split("/")[4:]))
+
+
+def boxes(data: bytes) -> list[Box]:
+    """The fields of a form, in the order of reading."""
+    found = []
+    for number, page in enumerate(PdfReader(BytesIO(data)).pages):
+        for reference in page.get("/Annots", ()):  # type: ignore[union-attr]
+            widget = reference.get_object()
+            if widget.get("/Subtype") == "/Widget":
+                sides = [float(x) / MILLIMETRE for x in widget["/Rect"]]
+                found.append(Box(str(widget["/T"]), number, *sides))
+    return found
+
+
+def widgets(writer: PdfWriter) -> Iterator[Any]:
+    for page in writer.pages:
+        for reference in page.get("/Annots", ()):  # type: ignore[union-attr]
+            yield reference.get_object()
+
+
+def typed(data: bytes, texts: Mapping[str, str], *, states: str = "both", incremental: bool = False) -> bytes:
+    """A form with texts in its fields; a box to tick is ticked if it has any.
+
+    `states` says what of a ticked box is set: its value, its appearance, or both, as viewers differ.
+    """
+    writer = PdfWriter(BytesIO(data), incremental=True) if incremental else PdfWriter(clone_from=BytesIO(data))
+    left = dict(texts)
+    for widget in widgets(writer):
+        text = left.pop(str(widget.get("/T")), None)
+        if text is None:
+            continue
+        if widget["/FT"] == "/Btn":
+            widget.update({NameObject(key): NameObject("/Yes") for key in ("/V", "/AS") if states in ("both", key)})
+            if states == "/V":
+                del widget["/AS"]
+        else:
+            widget[NameObject("/V")] = TextStringObject(text)
+    assert not left, f"The form has no fields {sorted(left)}."
+    done = BytesIO()
+    writer.write(done)
+    return done.getvalue()
+
+
+def texts_of(sheet: str, questions: Sequence[Question], attempts: Sequence[Attempt], letters: bool) -> dict[str, str]:
+    """What is to be typed into which field: on an exam paper parts have `letters`, on a worksheet numbers."""
+    found: dict[str, str] = {}
+    for q, (question, attempt) in enumerate(zip(questions, attempts, strict=True), 1):
+        for p, part in enumerate(question.parts):
+            if part.name in attempt.answers:
+                place = f"{q}{'abcdefghijklmnopqrstuvwxyz'[p]}" if letters else str(p + 1)
+                said = _said(part, attempt.answers[part.name])
+                found |= {f"{sheet}/{place}/{where}": text for where, text in said.items()}
+    return found
+
+
+def _said(part: Part, said: Said) -> dict[str, str]:
+    match said:
+        case Grid() if grids_of(part):
+            return _cells("grid/1", said)
+        case Grid() if tables_of(part):
+            return _cells("table/1", said)
+        case Grid(rows):
+            return {"space/1": "\n".join("  ".join(entry.text for entry in row) for row in rows)}
+        case Grids(grids):
+            return {k: v for n, grid in enumerate(grids.values(), 1) for k, v in _cells(f"grid/{n}", grid).items()}
+        case Shaded(cells):
+            return {f"grid/1/{i + 1}/{j + 1}": "x" for i, j in cells}
+        case Ticked(options):
+            return {f"choices/1/{i + 1}": "x" for i in options}
+        case Entry(text=text) | Text(text=text):
+            words = text
+        case Shaped(shape):
+            words = f"{shape[0]}×{shape[1]}" if shape else "not defined"
+        case Ordered(groups):
+            words = " < ".join(" = ".join(group) for group in groups)
+        case _:
+            raise AssertionError(said)
+    lines = any(isinstance(block, FillIns) for block in all_blocks(part.ask))
+    return {"line/1" if lines else "space/1": words}
+
+
+def _cells(place: str, grid: Grid) -> dict[str, str]:
+    return {f"{place}/{i + 1}/{j + 1}": entry.text for i, j, entry in grid.cells() if entry.text}

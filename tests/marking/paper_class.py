@@ -1,0 +1,151 @@
+"""A class of scripts on paper, five mistakes each, typed in full and by exception: what both cost and give.
+
+    python tests/marking/paper_class.py
+
+prints the table, its length in keystrokes and the marks.  Scripts are worked out here by SymPy, step by step, each step
+from the lines before it as this student has them.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import sympy
+
+from symattn.foundation.dice import Dice
+from symattn.marking.grading.source import papers
+from symattn.teaching.exam import make_exam, read_exam_file
+from symattn.teaching.exam.deploy import freeze
+
+STUDENTS, MISTAKES = 30, 5
+EXAM = """
+title = "Midterm"
+variants = 3
+class = "class.csv"
+
+[[question]]
+type = "full"
+mechanism = "attention"
+level = "starter"
+scale = "sqrt(d_k)"
+"""
+STEPS = ("S", "S'", "A", "Z")
+
+
+def made_exam(folder: Path, more: str = "") -> Path:
+    (folder / "exam.toml").write_text(EXAM + more, encoding="utf-8")
+    lines = ["name,id", *(f"Student {k},s{k:03}" for k in range(1, STUDENTS + 1))]
+    (folder / "class.csv").write_text("\n".join(lines), encoding="utf-8")
+    dice = Dice.seeded(11)
+    (folder / "midterm").mkdir()
+    frozen = freeze(make_exam(read_exam_file(folder / "exam.toml"), dice), dice)
+    (folder / "midterm/exam.json").write_text(frozen, encoding="utf-8")
+    return folder / "midterm"
+
+
+@dataclass(frozen=True)
+class Script:
+    """What one student wrote, and how a teacher types what differs: both say the same."""
+
+    steps: dict[str, list[list[str]]]
+    differs: str
+
+    @property
+    def in_full(self) -> str:
+        """Every box as it is typed from paper, two places being enough."""
+        cells = [x for rows in self.steps.values() for row in rows for x in row]
+        return "\t".join(f"{float(sympy.sympify(re.sub('e(?!x)', 'E', x))):.2f}".strip("0") if x else "" for x in cells)
+
+
+def script(question, rng: random.Random) -> Script:
+    """Somebody with five mistakes: wrong entries anywhere, perhaps S copied into S′, perhaps a blank box of Z."""
+    Q, K, V = (
+        sympy.Matrix([[sympy.Rational(str(x)) for x in row] for row in question.problem.givens[n].rows]) for n in "QKV"
+    )
+    kinds = rng.choices(["slip", "copied", "blank"], [10, 1, 1], k=MISTAKES)
+    copied, blanks = "copied" in kinds, kinds.count("blank")
+    n, d_v = K.rows, V.cols
+    slips: dict[tuple[str, int, int], str] = {}
+    boxes = [(s, i, j) for s in STEPS for i in range(n) for j in range(d_v if s == "Z" else n)]
+    if copied:
+        boxes = [box for box in boxes if box[0] != "S'"]
+    chosen = rng.sample(boxes, MISTAKES - copied - blanks)
+    left = [box for box in boxes if box[0] == "Z" and box not in chosen]
+    blank = rng.sample(left, blanks)
+    said = ["S'=S"] * copied
+    steps: dict[str, list[list[str]]] = {}
+    before = sympy.Matrix()
+    for name in STEPS:
+        if name == "S":
+            M = Q * K.T
+        elif name == "S'":
+            M = before.copy() if copied else before / sympy.sqrt(Q.cols)
+        elif name == "A":
+            powers = before.applyfunc(sympy.exp)
+            M = sympy.Matrix(n, n, lambda i, j, p=powers: p[i, j] / sum(p[i, :]))
+        else:
+            M = before * V
+        for step, i, j in chosen:
+            if step == name:
+                off = rng.choice([-2, -1, 1, 2])
+                typed = {"S": f"{M[i, j] + off}", "A": f".{rng.randint(1, 9)}"}.get(name, f"{float(M[i, j]) + off:.1f}")
+                said.append(f"{name}{i + 1}{j + 1}={typed}")
+                slips[step, i, j], M[i, j] = typed, sympy.Rational(typed)
+        steps[name] = [
+            [slips.get((name, i, j), str(M[i, j]).replace("E", "e")) for j in range(M.cols)] for i in range(M.rows)
+        ]
+        before = M
+    for step, i, j in blank:
+        steps[step][i][j] = ""
+        said.append(f"{step}{i + 1}{j + 1}=-")
+    return Script(steps, "; ".join(said))
+
+
+def made_class(exam: Path, folder: Path, count: int = STUDENTS) -> dict[str, Script]:
+    """A file of every student in full, and one table of all by exception, with the scripts by id."""
+    rng, known = random.Random(5), papers(exam)
+    entrants = known.entrants[:count]
+    scripts = {e.id: script(known.questions(e.sheet)[0], rng) for e in entrants}
+    (folder / "submissions").mkdir()
+    for entrant in entrants:
+        data = {"sheet": entrant.sheet, "answers": scripts[entrant.id].steps}
+        (folder / f"submissions/{entrant.stem}.json").write_text(json.dumps(data), encoding="utf-8")
+    with (folder / "class.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("id", "differs"), *((id, one.differs) for id, one in scripts.items())])
+    return scripts
+
+
+def keystrokes(texts: list[str]) -> int:
+    """Of a column of cells, each with the key that ends it."""
+    return sum(len(text) + 1 for text in texts)
+
+
+def main() -> None:
+    import tempfile
+
+    import symattn
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        exam = made_exam(folder)
+        scripts = made_class(exam, folder)
+        sys.stdout.write((folder / "class.csv").read_text(encoding="utf-8"))
+        short, full = (
+            keystrokes([s.differs for s in scripts.values()]),
+            keystrokes([s.in_full for s in scripts.values()]),
+        )
+        print(f"{short} keystrokes ({short / len(scripts):.0f} a script); all boxes typed: {full}")
+        by_exception = symattn.grade(exam, entries=folder / "class.csv")
+        in_full = symattn.grade(exam, folder / "submissions")
+        for a, b in zip(by_exception.rows, in_full.rows, strict=True):
+            print(f"{a.id}: {a.total} by exception, {b.total} in full")
+
+
+if __name__ == "__main__":
+    main()

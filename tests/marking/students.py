@@ -1,0 +1,334 @@
+"""Right students with calculators: every line worked in decimal arithmetic of their own, rounded as people round.
+
+Nothing here uses exact values, rules or windows of symattn: a derivation says what is to be multiplied by what, and the
+student multiplies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal, getcontext
+from fractions import Fraction
+from random import Random
+from typing import Any, Literal
+
+import numpy as np
+
+from symattn.derivation.derivation import Derivation, Step
+from symattn.derivation.ops import Add, Hadamard, Mask, MatMul, Scale, Softmax, SoftmaxGradient
+from symattn.derivation.ops.heads import Part as HeadPart
+from symattn.derivation.ops.linear import Stack, SumOver
+from symattn.derivation.ops.normalisation import Mean, MeanSquare, Rescale, Standardise, Variance
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Value
+from symattn.exact.intervals import enclose
+from symattn.marking.attempt import Attempt, Grid
+from symattn.marking.submissions.entries import grid
+from symattn.teaching.question import Question, StepAnswer
+
+getcontext().prec = 60
+Number = Decimal
+Rows = list[list[Number | None]]
+"""A matrix; None for −∞."""
+
+HIDDEN = None
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a student works: places of what is written by step, places of what is not; none for all that there are."""
+
+    written: dict[str, int | None] = field(default_factory=dict)
+    places: int | None = 4
+    powers: int | None = None
+    sums: int | None = None
+    roots: int | None = None
+    quotients: int | None = None
+    cut: bool = False
+    carries: Literal["written", "all"] = "written"
+    shifted: bool = False
+    fractions: bool = False
+    percent: bool = False
+    comma: bool = False
+    left_out: frozenset[str] = frozenset()
+    machine: Literal["", "float32", "float64"] = ""
+
+    def rounded(self, x: Number, places: int | None) -> Number:
+        if places is None:
+            return x
+        return x.quantize(Decimal(1).scaleb(-places), ROUND_DOWN if self.cut else ROUND_HALF_UP)
+
+
+def random_style(rng: Random, steps: list[str]) -> Style:
+    """Two to eight places by step, e^x, sums, roots and quotients rounded or not."""
+    kind = rng.random()
+    places = rng.randint(2, 8)
+
+    def maybe() -> int | None:
+        return rng.choice([None, places, rng.randint(2, 8), rng.randint(2, 4)])
+
+    if kind < 0.08:
+        return Style(machine=rng.choice(["float32", "float64"]))
+    return Style(
+        written={step: rng.randint(2, 8) if kind < 0.5 else places for step in steps},
+        places=places,
+        powers=maybe(),
+        sums=maybe(),
+        roots=maybe(),
+        quotients=maybe(),
+        cut=rng.random() < 0.2,
+        carries=rng.choice(["written", "written", "all"]),
+        shifted=rng.random() < 0.2,
+        fractions=rng.random() < 0.25,
+        percent=rng.random() < 0.1,
+        comma=rng.random() < 0.2,
+        left_out=frozenset(step for step in steps if step.startswith("S'") and rng.random() < 0.15),
+    )
+
+
+@dataclass(frozen=True)
+class Slip:
+    """One entry that somebody gets wrong."""
+
+    step: str
+    at: tuple[int, int]
+    change: Callable[[Any], Any]
+
+
+class Student:
+    """Works a derivation by hand, line by line, in a style."""
+
+    def __init__(self, d: Derivation, style: Style, slip: Slip | None = None) -> None:
+        """`slip` changes one entry where it is worked out, and is gone on with."""
+        self.d, self.style = d, style
+        self.own: dict[str, Rows] = {name: _decimals(m) for name, m in d.givens.items() if isinstance(m, Matrix)}
+        self.page: dict[str, Rows] = {}
+        for step in d:
+            operands = [self._operand(step, k) for k in range(len(step.operands))]
+            full = self._worked(step, operands)
+            if slip is not None and slip.step == step.name:
+                full = [
+                    [slip.change(x) if (i, j) == slip.at else x for j, x in enumerate(row)]
+                    for i, row in enumerate(full)
+                ]
+            places = style.written.get(step.name, style.places)
+            short = [[x if x is None else style.rounded(x, places) for x in row] for row in full]
+            self.page[step.name] = short
+            self.own[step.name] = full if style.carries == "all" or step.name in style.left_out else short
+
+    def _operand(self, step: Step, k: int) -> Rows:
+        operand = step.operands[k]
+        rows = self.own[operand.name]
+        if operand.row is not None:
+            rows = [rows[operand.row]]
+        if operand.column is not None:
+            rows = [[row[operand.column]] for row in rows]
+        return [list(column) for column in zip(*rows, strict=True)] if operand.transposed else rows
+
+    def _worked(self, step: Step, m: list[Rows]) -> Rows:
+        s, op = self.style, step.op
+        match op:
+            case MatMul():
+                return [
+                    [_sum(_times(x, y) for x, y in zip(row, column, strict=True)) for column in zip(*m[1], strict=True)]
+                    for row in m[0]
+                ]
+            case Add():
+                rows, columns = values_shape(step)
+                return [[_sum(_stretched(a, i, j) for a in m) for j in range(columns)] for i in range(rows)]
+            case Hadamard():
+                rows, columns = values_shape(step)
+                return [[_times(*(_stretched(a, i, j) for a in m)) for j in range(columns)] for i in range(rows)]
+            case Scale():
+                divisor = s.rounded(_decimal(op.divisor), s.roots)
+                return [[x if x is None else x / divisor for x in row] for row in m[0]]
+            case Mask():
+                return [
+                    [x if seen else HIDDEN for x, seen in zip(row, kept, strict=True)]
+                    for row, kept in zip(m[0], op.keep, strict=True)
+                ]
+            case Softmax():
+                assert op.along == "rows"
+                assert op.base == "e"
+                return [self._softmax(row) for row in m[0]]
+            case SoftmaxGradient():
+                assert op.along == "rows"
+                return [self._back(a, g) for a, g in zip(*m, strict=True)]
+            case Mean():
+                return [[_sum(row) / len(row)] for row in m[0]]
+            case Variance():
+                less = op.of == "sample"
+                squares = [
+                    [s.rounded(s.rounded(x - mean[0], s.sums) ** 2, s.powers) for x in row]
+                    for row, mean in zip(*m, strict=True)
+                ]
+                return [[s.rounded(_sum(row), s.sums) / (len(row) - less)] for row in squares]
+            case Standardise():
+                return [
+                    [s.rounded(x - mean, s.sums) / self._root(v + _decimal(op.epsilon)) for x in row]
+                    for row, (mean,), (v,) in zip(*m, strict=True)
+                ]
+            case MeanSquare():
+                return [[s.rounded(_sum(s.rounded(x * x, s.powers) for x in row), s.sums) / len(row)] for row in m[0]]
+            case Rescale():
+                return [[x / self._root(v + _decimal(op.epsilon)) for x in row] for row, (v,) in zip(*m, strict=True)]
+            case HeadPart() | Stack() | SumOver():
+                return _decimals(op.apply(*map(_matrix, m)))
+        raise NotImplementedError(type(op).__name__)
+
+    def _root(self, x: Number) -> Number:
+        return self.style.rounded(x.sqrt(), self.style.roots)
+
+    def _softmax(self, row: list[Number | None]) -> list[Number | None]:
+        s = self.style
+        largest = max(x for x in row if x is not None) if s.shifted else Decimal(0)
+        powers = [Decimal(0) if x is None else s.rounded((x - largest).exp(), s.powers) for x in row]
+        if sum(x is not None for x in row) == 1:
+            return [Decimal(x is not None) for x in row]
+        whole = s.rounded(_sum(powers), s.sums)
+        return [p / whole for p in powers]
+
+    def _back(self, a: list[Number], g: list[Number]) -> list[Number]:
+        s = self.style
+        mean = s.rounded(_sum(s.rounded(x * y, s.quotients) for x, y in zip(a, g, strict=True)), s.sums)
+        return [x * s.rounded(y - mean, s.sums) for x, y in zip(a, g, strict=True)]
+
+
+def values_shape(step: Step) -> tuple[int, int]:
+    assert isinstance(step.result, Matrix)
+    return step.result.shape
+
+
+def _sum(terms: Any) -> Any:
+    return sum(terms, Decimal(0))
+
+
+def _times(x: Any, y: Any) -> Any:
+    return x * y
+
+
+def _stretched(rows: Rows, i: int, j: int) -> Any:
+    row = rows[0 if len(rows) == 1 else i]
+    return row[0 if len(row) == 1 else j]
+
+
+def _decimal(x: Value | Any) -> Number:
+    if isinstance(x, int | Fraction):
+        return Decimal(x.numerator) / Decimal(x.denominator)
+    return enclose(x, 50).low
+
+
+def _decimals(m: Matrix) -> Rows:
+    return [[HIDDEN if x is NEGATIVE_INFINITY else _decimal(x) for x in row] for row in m.rows]
+
+
+def _matrix(rows: Rows) -> Matrix:
+    return Matrix.of([NEGATIVE_INFINITY if x is None else Fraction(x) for x in row] for row in rows)
+
+
+def by_machine(d: Derivation, kind: str) -> dict[str, Rows]:
+    """The values of the main operations in floating point, printed with all digits."""
+    float_ = getattr(np, kind)
+    own: dict[str, Any] = {
+        name: np.array([[float(x) for x in row] for row in m.rows], dtype=float_) for name, m in d.givens.items()
+    }
+    for step in d:
+        m = []
+        for operand in step.operands:
+            a = own[operand.name]
+            a = a[[operand.row]] if operand.row is not None else a
+            a = a[:, [operand.column]] if operand.column is not None else a
+            m.append(a.T if operand.transposed else a)
+        match step.op:
+            case MatMul():
+                value = m[0] @ m[1]
+            case Add():
+                value = sum(m[1:], m[0])
+            case Hadamard():
+                value = m[0] * m[1]
+            case Scale(divisor=divisor):
+                value = m[0] / float_(float(_decimal(divisor)))
+            case Mask(keep=keep):
+                value = np.where(np.array(keep), m[0], float_(-np.inf))
+            case Softmax():
+                powers = np.exp(m[0] - m[0].max(axis=1, keepdims=True))
+                value = powers / powers.sum(axis=1, keepdims=True)
+            case SoftmaxGradient():
+                value = m[0] * (m[1] - (m[0] * m[1]).sum(axis=1, keepdims=True))
+            case Mean():
+                value = m[0].mean(axis=1, keepdims=True)
+            case Variance(of=of):
+                value = ((m[0] - m[1]) ** 2).sum(axis=1, keepdims=True) / float_(m[0].shape[1] - (of == "sample"))
+            case Standardise(epsilon=epsilon):
+                value = (m[0] - m[1]) / np.sqrt(m[2] + float_(float(_decimal(epsilon))))
+            case MeanSquare():
+                value = (m[0] ** 2).mean(axis=1, keepdims=True)
+            case Rescale(epsilon=epsilon):
+                value = m[0] / np.sqrt(m[1] + float_(float(_decimal(epsilon))))
+            case HeadPart() | Stack() | SumOver() as op:
+                exactly = op.apply(*(Matrix.of([Fraction(float(x)) for x in row] for row in a) for a in m))
+                value = np.array([[float(x) for x in row] for row in exactly.rows], dtype=float_)
+            case op:
+                raise NotImplementedError(type(op).__name__)
+        own[step.name] = value.astype(float_)
+    return {step.name: own[step.name].tolist() if kind == "float64" else own[step.name] for step in d}
+
+
+def right_script(question: Question, style: Style) -> Attempt:
+    """What a right student hands in."""
+    return script(question, question.problem.derivation, style)
+
+
+def script(question: Question, d: Derivation, style: Style, slip: Slip | None = None) -> Attempt:
+    """What somebody hands in who works so, on a derivation that may be a wrong one."""
+    if style.machine:
+        parts = {part.name: part.answer.step for part in question.parts if isinstance(part.answer, StepAnswer)}
+        values = by_machine(d, style.machine)
+        return Attempt({part: grid([[str(x) for x in row] for row in values[step]]) for part, step in parts.items()})
+    return _handed_in(question, d, style, Student(d, style, slip).page)
+
+
+def copied(question: Question, d: Derivation, style: Style) -> Attempt:
+    """What somebody hands in who carries on exactly, on a derivation that may be a wrong one."""
+    page = {
+        step.name: [
+            [x if x is None else style.rounded(x, style.written.get(step.name, style.places)) for x in row]
+            for row in _decimals(step.result)
+        ]
+        for step in d
+        if isinstance(step.result, Matrix)
+    }
+    return _handed_in(question, d, style, page)
+
+
+def _handed_in(question: Question, d: Derivation, style: Style, page: dict[str, Rows]) -> Attempt:
+    parts = {part.name: part.answer.step for part in question.parts if isinstance(part.answer, StepAnswer)}
+    answers: dict[str, Grid] = {}
+    for part, step in parts.items():
+        if step in style.left_out or step not in page:
+            continue
+        exact = d[step].result
+        assert isinstance(exact, Matrix)
+        write = _writer(style, d[step])
+        rows = [[write(x, exact[i, j]) for j, x in enumerate(row)] for i, row in enumerate(page[step])]
+        answers[part] = grid(rows, "," if style.comma else ".")
+    return Attempt(answers)
+
+
+def _writer(style: Style, step: Step) -> Callable[[Number | None, Value], str]:
+    def write(x: Number | None, exact: Value) -> str:
+        if x is None:
+            return "-inf"
+        if x == x.to_integral_value():
+            if isinstance(exact, int) and exact == x:
+                return str(exact)
+        elif style.fractions and isinstance(exact, Fraction) and abs(x - _decimal(exact)) < Decimal("1e-30"):
+            return str(exact)
+        if style.percent and isinstance(step.op, Softmax):
+            return f"{x.scaleb(2):f} %".replace(".", "," if style.comma else ".")
+        return f"{x:f}".replace(".", "," if style.comma else ".")
+
+    return write
+
+
+__all__ = ["Slip", "Student", "Style", "by_machine", "copied", "random_style", "right_script", "script"]

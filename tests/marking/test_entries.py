@@ -1,0 +1,532 @@
+"""Scripts on paper entered in a table: the same marks as typed in full, nothing taken in silence, errors in a sentence.
+
+Full scripts are worked out by SymPy (`paper_class`); the marks of single statements are those of rules.md 3.4.
+"""
+
+import csv
+import io
+import json
+import os
+import pty
+import re
+import sys
+import threading
+from fractions import Fraction
+from pathlib import Path
+
+import hostile
+import numpy as np
+import openpyxl
+import paper_class
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+import symattn
+from symattn.cli import main
+from symattn.errors import InputError
+from symattn.foundation.spreadsheet import harmless, typed_again
+from symattn.marking.grading.by_exception import Entered, Level
+from symattn.marking.grading.checking import mark_all
+from symattn.marking.grading.entries import read_entries, write_table
+from symattn.marking.grading.record import Terms
+from symattn.marking.grading.source import papers
+from symattn.marking.grading.tables import read_table, table
+from symattn.marking.marker.policy import POLICIES
+from symattn.marking.submissions import read_submission
+
+TERMS = Terms(POLICIES["ecf"])
+
+
+@pytest.fixture(scope="module")
+def exam(tmp_path_factory) -> Path:
+    return paper_class.made_exam(tmp_path_factory.mktemp("exam"))
+
+
+@pytest.fixture(scope="module")
+def two_questions(tmp_path_factory) -> Path:
+    return paper_class.made_exam(tmp_path_factory.mktemp("two"), '[[question]]\ntype = "choice"\nitems = 3\n')
+
+
+@pytest.fixture(scope="module")
+def question(exam):
+    known = papers(exam)
+    return known.questions(known.entrants[0].sheet)[0]
+
+
+def entered(questions, *statements: str) -> Entered:
+    paper = Entered(questions)
+    for statement in statements:
+        paper.say(statement)
+    return paper
+
+
+def marked(paper: Entered):
+    data = {"sheet": "here", "answers": paper.answers()}
+    return mark_all(read_submission(json.dumps(data), paper.questions, form="json"), paper.questions, TERMS)
+
+
+def boxes(paper: Entered, step: str) -> list[list[str]]:
+    return paper.answers()["q1"]["answers"][step]
+
+
+def run(*arguments: object, answers: str = ""):
+    return CliRunner().invoke(main, [str(a) for a in arguments], input=answers, catch_exceptions=False)
+
+
+# ------------------------------------------------------------------------------------------------ a class
+
+
+def same_marks(folder: Path, exam: Path, scripts) -> None:
+    by_exception = symattn.grade(exam, entries=folder / "class.csv", jobs=1)
+    in_full = symattn.grade(exam, folder / "submissions", jobs=1)
+    for a, b in zip(by_exception.rows, in_full.rows, strict=True):
+        assert (a.id, a.status, a.total, a.of) == (b.id, b.status, b.total, b.of)
+        if a.has_marks:
+            assert [r.points for r in a.results] == [r.points for r in b.results], scripts[a.id].differs
+            assert [list(map(str, r.mistakes)) for r in a.results] == [list(map(str, r.mistakes)) for r in b.results]
+
+
+@pytest.mark.slow
+def test_a_class_of_thirty_with_five_mistakes_each_gets_the_marks_of_scripts_in_full(exam, tmp_path):
+    scripts = paper_class.made_class(exam, tmp_path)
+    assert len(scripts) == 30
+    assert all(len(one.differs.split(";")) == 5 for one in scripts.values())
+    same_marks(tmp_path, exam, scripts)
+    short = paper_class.keystrokes([one.differs for one in scripts.values()])
+    full = paper_class.keystrokes([one.in_full for one in scripts.values()])
+    assert short <= 40 * 30
+    assert full >= 3 * short
+
+
+def test_a_few_scripts_by_exception_get_the_marks_of_scripts_in_full(exam, tmp_path):
+    scripts = paper_class.made_class(exam, tmp_path, 4)
+    assert sum("S'=S" in one.differs for one in scripts.values()) in (1, 2, 3)
+    same_marks(tmp_path, exam, scripts)
+
+
+# ------------------------------------------------------------------------------------------------ statements
+
+
+def test_what_is_not_said_is_as_in_the_key(question):
+    paper = entered([question], "all right")
+    assert marked(paper).right
+    Q, K = (np.array(question.problem.givens[n].rows, dtype=float) for n in "QK")
+    assert np.array_equal(np.array([[Fraction(x) for x in row] for row in boxes(paper, "S")], dtype=float), Q @ K.T)
+
+
+@pytest.mark.parametrize(
+    ("statement", "step", "box", "text"),
+    [
+        ("S12=3", "S", (0, 1), "3"),
+        ("s_12 = 3", "S", (0, 1), "3"),
+        ("S[1,2]=1/2", "S", (0, 1), "1/2"),
+        ("S(1,2): 0,5", "S", (0, 1), "0,5"),
+        ("S1,2=3", "S", (0, 1), "3"),
+        ("S'12=√3", "S'", (0, 1), "√3"),
+        ("S_12'=3", "S'", (0, 1), "3"),
+        ("S′_{12} = 3", "S'", (0, 1), "3"),
+        ("A1 = .5 .25 0", "A", (0, 1), ".25"),
+        ("A1: 0,5 0,25 0", "A", (0, 1), "0,25"),
+        ("A_1 = .5, .25, 0", "A", (0, 1), ".25"),
+        ("a1=[1/3 | 2/3 | 0]", "A", (0, 1), "2/3"),
+        ("S = [[1, -2, 3], [4, 5, 6], [7, 8, 9]]", "S", (0, 1), "-2"),
+        ("S = [1 -2 3; 4 5 6; 7 8 9]", "S", (0, 1), "-2"),
+        ("S12=-", "S", (0, 1), ""),
+        ("S12=blank", "S", (0, 1), ""),
+        ("blank: S12 A Z", "S", (0, 1), ""),
+        ("blank S", "S", (0, 1), ""),
+        ("blank: S; S12=4", "S", (0, 1), "4"),
+        ("S12=4; S=blank", "S", (0, 1), "4"),
+        ("S1=1 2 3; S = [[9,9,9],[9,9,9],[9,9,9]]", "S", (0, 1), "2"),
+        ("blank; S12=4", "S", (0, 1), "4"),
+    ],
+)
+def test_boxes_rows_and_matrices_are_named_as_people_name_them(question, statement, step, box, text):
+    assert boxes(entered([question], statement), step)[box[0]][box[1]] == text
+
+
+def test_a_copied_matrix_is_copied_with_its_mistakes(question):
+    paper = entered([question], "S'=S; S12=77")
+    assert boxes(paper, "S'") == boxes(paper, "S")
+    assert boxes(paper, "S'")[0][1] == "77"
+    assert [e.candidates[0].id for r in marked(entered([question], "S'=S")).reports for e in r.events] == ["C1"]
+
+
+def test_a_misconception_goes_on_consistently(question):
+    """As somebody who does not scale: S′ is S, and weights and outputs are those of S, worked out in floats."""
+    paper = entered([question], "C1")
+    assert not paper.doubts
+    S, V = np.array(question.problem["S"].result.rows, dtype=float), np.array(question.problem.givens["V"].rows, float)
+    A = np.exp(S) / np.exp(S).sum(1, keepdims=True)
+    shown = [[float(symattn.exact.reading.read(x).value) for x in row] for row in boxes(paper, "Z")]
+    assert np.allclose(shown, A @ V)
+    assert marked(paper).total == marked(entered([question], "S'=S")).total
+
+
+def test_whole_parts_are_blank(question):
+    full = {"S": 5, "S'": 2, "A": 4, "Z": 4}
+    for step, worth in full.items():
+        later = {"S": "S' A Z", "S'": "A Z", "A": "Z", "Z": ""}[step]
+        paper = entered([question], f"blank: {step} {later}")
+        assert marked(paper).total == 15 - worth - sum(full[name] for name in later.split())
+    assert marked(entered([question], "blank")).total == 0
+
+
+NAMED = "S, S', A, Z"
+
+
+@pytest.mark.parametrize(
+    ("statement", "says"),
+    [
+        ("S14=3", "S has 3 rows and 3 columns; S14 is outside."),
+        ("S[0,1]=3", "there is no box 'S[0,1]'"),
+        ("T12=3", f"there is no box 'T12'; there are {NAMED}."),
+        ("AA=3", "there is no box 'AA'; did you mean A?"),
+        ("S12=3 apples", "S[1,2] is '3 apples': The name 'apples' at character 3 is not known here"),
+        ("A1=.5 .5", "A[1] has 3 boxes, and 2 values came ('.5 .5'); values with spaces between them were expected."),
+        ("S=3", "S is '3'; a matrix such as [[1, 2], [3, 4]], another one's name (S', A, Z), key, blank or follows"),
+        ("S'=Z", "S' = Z: a copy is of a line before it, and Z is none."),
+        ("Z=S", "Z = S: Z has 3×2 boxes and S 3×3; type the matrix itself."),
+        ("S12=3; S12=4", "two things are said of S[1,2]: 3 and 4."),
+        ("S12=", "nothing stands behind S[1,2]; a value, or blank, was expected."),
+        ("S12", "'S12' names S[1,2] and does not say what stands there; S12=… was expected."),
+        ("all rihgt", "'all rihgt' says nothing;"),
+        ("M1", "M1 ("),
+        ("blank: X", "there is no box 'X'"),
+        ("C1; all right", "the rest cannot be as in the key and as somebody with a misconception has it."),
+        ("all right; C1", "the rest cannot be as in the key and as somebody with C1 has it."),
+        ("S=[[1,2],[3,4]]; S12=3", "S has another shape, so S[1,2] cannot be told apart."),
+        ("S12=3; S=[[1,2],[3,4]]", "two things are said of S: 2×2 boxes and others."),
+    ],
+)
+def test_what_cannot_be_understood_is_said_in_one_sentence(question, statement, says):
+    with pytest.raises(InputError, match=f"^{re.escape(says)}"):
+        entered([question], statement)
+
+
+def test_from_ten_rows_on_digits_need_a_comma():
+    Q = K = V = [[k % 2, k % 3 - 1] for k in range(12)]
+    question = symattn.derive("attention", Q=Q, K=K, V=V).worksheet().question
+    paper = Entered([question])
+    with pytest.raises(InputError, match=re.escape("S112 can be taken in several ways; S[1,12] or S[11,2]")):
+        paper.say("S112=3")
+    paper.say("S1,12=3; S[11,2]=4; S99=5; S[12]=-1 2 3 4 5 6 7 8 9 10 11 12")
+    rows = boxes(paper, "S")
+    assert (rows[0][11], rows[10][1], rows[8][8], rows[11][0]) == ("3", "4", "5", "-1")
+
+
+def test_what_is_printed_cannot_be_entered():
+    question = hostile.question("type faded", 1)
+    paper = Entered([question])
+    place = next(p for p in paper.places if p.key is not None and 0 < len(p.boxes) < p.shape[0] * p.shape[1])
+    rows, columns = place.shape
+    printed = next((i, j) for i in range(rows) for j in range(columns) if (i, j) not in place.boxes)
+    name = paper.box(place, *printed)
+    for text in ("3", "blank"):
+        with pytest.raises(InputError, match="is printed on the paper; nothing is written there"):
+            paper.say(f"{name} = {text}")
+    i, j = place.boxes[0]
+    paper.say(f"{place.name}[{i + 1}] = {' '.join('7' for row, _ in place.boxes if row == i)}")
+    assert boxes(paper, place.part.name)[i][j] == "7"
+
+
+def test_a_matrix_of_another_shape_is_marked_as_one_and_nothing_follows_from_it(question):
+    paper = entered([question], "S=[[1,-2],[3,4]]")
+    assert (paper.misshapen, paper.doubts) == (["S"], [])
+    assert boxes(paper, "S") == [["1", "-2"], ["3", "4"]]
+    assert [e.kind for r in marked(paper).reports for e in r.events] == ["shape"]
+
+
+def test_token_by_token_the_name_of_the_whole_means_every_token():
+    question = hostile.question("self-attention, token by token", 1)
+    paper = entered([question], "blank: A")
+    assert [name for name in paper.answers()["q1"]["answers"] if name.startswith("A.")] != []
+    assert all(set(row) == {""} for k in (1, 2) for row in boxes(paper, f"A.{k}"))
+    paper = entered([question], "S'=S; S12=7; A2: blank")
+    assert boxes(paper, "S.1")[0][1] == boxes(paper, "S'.1")[0][1] == "7"
+    assert boxes(paper, "S'.2") == boxes(paper, "S.2")
+    assert set(boxes(paper, "A.2")[0]) == {""}
+
+
+def test_of_several_questions_the_number_stands_in_front_where_it_is_needed(two_questions):
+    known = papers(two_questions)
+    questions = known.questions(known.entrants[0].sheet)
+    right = {name: part.answer.right for name, part in ((p.name, p) for p in questions[1].parts)}
+    other = "ABCD"[(min(right["a"]) + 1) % 2]
+    assert marked(entered(questions, "all right")).right
+    paper = entered(questions, f"S12=77; Q2 a={other}; blank: Q1 Z Q2 b")
+    answers = paper.answers()
+    assert answers["q1"]["answers"]["S"][0][1] == "77"
+    assert (answers["q2"]["answers"]["a"], "b" in answers["q2"]["answers"]) == (other, False)
+    assert set(answers["q1"]["answers"]["Z"][0]) == {""}
+    blank = entered(questions, "blank: Q2")
+    assert (marked(blank).reports[0].total, marked(blank).reports[1].total) == (15, 0)
+    with pytest.raises(InputError, match=r"there is no question 3; the paper has 2\."):
+        paper.say("Q3 S12=1")
+
+
+@pytest.mark.covering(most=6)
+@pytest.mark.parametrize("name", [name for name in hostile.NAMES if name not in ("example note-004",)])
+def test_the_key_is_right_and_every_box_has_a_name_whatever_is_asked(name):
+    question = hostile.question(name, 1)
+    if name.startswith("symbolic"):
+        with pytest.raises(InputError, match="has letters in it that cannot be typed"):
+            Entered([question])
+        return
+    paper = entered([question], "all right")
+    marking = marked(paper)
+    assert marking.right
+    assert not marking.submission.remarks
+    assert marked(entered([question], "blank")).total == 0
+    for place in paper.places:
+        for i, j in place.boxes:
+            target = paper.target(paper.box(place, i, j))
+            assert target.place is place
+            assert target.level is (Level.ANSWER if place.key is None else Level.BOX)
+            assert place.key is None or (target.row, target.column) == (i, j)
+
+
+# ------------------------------------------------------------------------------------------------ what follows
+
+
+def test_what_would_follow_is_told_and_taken(question):
+    paper = entered([question], "S12=77")
+    assert [doubt.name for doubt in paper.doubts] == ["S'", "A", "Z"]
+    [scaled] = paper.doubts[0].follows
+    assert scaled.startswith("S'12 = 77")
+    assert len(paper.doubts[1].follows) == len(paper.doubts[2].follows) == 1  # row 1 alone rests on it
+    assert marked(paper).total == 14
+
+
+@pytest.mark.parametrize("word", ["follows", "key", "blank"])
+def test_what_was_decided_is_asked_no_more(question, word):
+    paper = entered([question], "S12=77", f"{word}: S'")
+    assert [doubt.name for doubt in paper.doubts] == ([] if word == "key" else ["A", "Z"])
+    key = boxes(entered([question], "all right"), "S'")
+    text = boxes(paper, "S'")[0][1]
+    assert {"key": text == key[0][1], "blank": text == "", "follows": text not in ("", key[0][1])}[word]
+
+
+def test_values_that_would_follow_can_be_typed_as_they_are_told(question):
+    paper = entered([question], "S12=5; S31=4")
+    again = entered([question], "S12=5; S31=4", *(line for doubt in paper.doubts for line in doubt.follows))
+    assert not again.doubts
+    assert marked(again).total == marked(paper).total
+
+
+def test_without_a_terminal_what_follows_is_taken_and_a_sheet_says_so(exam, tmp_path):
+    (tmp_path / "class.csv").write_text("id;differs;\ns001;S12=77;Z31=.5\ns002;all right\n", encoding="utf-8")
+    out = tmp_path / "marked"
+    result = run("grade", exam, "--entries", tmp_path / "class.csv", "--out", out, "--format", "text")
+    assert result.exit_code == 0
+    assert "follows: Student 1 (s001): S'12 = 77" in result.output
+    sheet = tmp_path / "class-to-fill.csv"
+    assert f"change the column then in {sheet}" in result.output
+    head, first, second = read_table(sheet)
+    assert head[-2:] == ["then", "would be"]
+    assert (first[-2], second[-2]) == ("follows: S' A Z", "")
+    assert first[-1].startswith("S'12 = 77")
+    rows = list(csv.DictReader(io.StringIO((out / "gradebook.csv").read_text(encoding="utf-8"))))
+    assert [row["total"] for row in rows[:3]] == ["13", "15", ""]
+    assert "What follows from the entries was taken to stand on the paper" in rows[0]["notices"]
+    again = read_entries(sheet, papers(exam))
+    assert (again.taken, again.sheet) == ((), None)
+    assert sorted(path.name for path in tmp_path.glob("*.csv")) == ["class-to-fill.csv", "class.csv"]
+    sheet.write_text(sheet.read_text(encoding="utf-8").replace("follows: S' A Z", "key: S' A; blank: Z"), "utf-8")
+    run("grade", exam, "--entries", sheet, "--out", out, "--format", "text")
+    rows = list(csv.DictReader(io.StringIO((out / "gradebook.csv").read_text(encoding="utf-8"))))
+    assert rows[0]["Q1 Z"] == "0"
+    read_entries(tmp_path / "class.csv", papers(exam))
+    assert (tmp_path / "class-to-fill-2.csv").exists()  # what was changed is not overwritten
+
+
+def test_on_a_terminal_it_is_asked_and_the_answers_are_kept(exam, tmp_path):
+    (tmp_path / "class.csv").write_text("id,differs\ns001,S12=77\ns002,S21=66\ns003,S11=55\n", encoding="utf-8")
+    asked = []
+
+    def ask(question):
+        asked.append((question.who, question.doubt.name, question.complaint))
+        return iter_answers.pop(0)
+
+    iter_answers = ["f", "A19=3", "A11=.5", "k", "", "k", "F"]
+    entries = read_entries(tmp_path / "class.csv", papers(exam), ask=ask)
+    assert [(who, name) for who, name, _ in asked] == [
+        ("Student 1 (s001)", "S'"), ("Student 1 (s001)", "A"), ("Student 1 (s001)", "A"), ("Student 1 (s001)", "A"),
+        ("Student 1 (s001)", "Z"), ("Student 2 (s002)", "S'"), ("Student 3 (s003)", "S'"),
+    ]  # fmt: skip
+    assert [complaint for *_, complaint in asked if complaint] == ["A has 3 rows and 3 columns; A19 is outside."]
+    then = [row[2] for row in read_table(tmp_path / "class-answered.csv")]
+    assert then == ["then", "follows: S'; A11=.5; key: A; follows: Z", "key: S'", "follows: S'; follows: A; follows: Z"]
+    again = read_entries(entries.sheet, papers(exam), ask=lambda question: pytest.fail("asked again"))
+    assert [one.file.data for one in again.handed] == [one.file.data for one in entries.handed]
+
+
+def test_the_dialogue_stands_on_a_terminal(exam, tmp_path):
+    (tmp_path / "class.csv").write_text("id,differs\ns001,S12=77\n", encoding="utf-8")
+    command = [sys.executable, "-m", "symattn", "grade", str(exam), "--entries", str(tmp_path / "class.csv"), "--out",
+               str(tmp_path / "marked"), "--format", "text"]  # fmt: skip
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ["PYTHONPATH"] = str(Path(symattn.__file__).parent.parent)
+        os.execv(command[0], command)
+    os.write(terminal, b"f\nk\n")
+    said = b""
+
+    def read() -> None:
+        nonlocal said
+        try:
+            while chunk := os.read(terminal, 4096):
+                said += chunk
+        except OSError:  # the other end is closed
+            pass
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    _, status = os.waitpid(pid, 0)
+    reader.join()
+    assert os.waitstatus_to_exitcode(status) == 0
+    text = said.decode()
+    assert "Student 1 (s001): S12=77" in text
+    assert "A on paper: [f]ollows, [k]ey, [b]lank, values" in text
+    assert "Z on paper" not in text  # it rests on the weights, which are the key's
+    assert (tmp_path / "class-answered.csv").exists()
+
+
+# ------------------------------------------------------------------------------------------------ tables
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_an_empty_table_is_written_filled_in_and_read_back(exam, tmp_path, kind):
+    path = tmp_path / f"class.{kind}"
+    result = run("grade", exam, "--table", path)
+    assert result.output.startswith(f"{path}: 33 boxes.")
+    rows = read_table(path)
+    assert rows[0][:6] == ["name", "id", "paper", "rest", "S11", "S12"]
+    assert rows[0][-1] == "Z32"
+    assert len(rows) == 31
+    rows = [[*row, *[""] * (len(rows[0]) - len(row))] for row in rows]
+    rows[1][3] = "key"
+    rows[2][3], rows[2][5] = "key", "77"
+    rows[3][3], rows[3][rows[0].index("Z11")] = "blank", "-1/2"
+    rows[4][5] = "77"
+    path.write_bytes(table(path, rows))
+    handed = read_entries(path, papers(exam)).handed
+    assert [(one.name, one.complaint) for one in handed[:3]] == [(f"Student {k}", "") for k in (1, 2, 3)]
+    assert handed[3].complaint == (
+        "1 of 33 boxes are filled in; whether the rest is as in the key or blank must stand in the column rest (key or "
+        "blank)."
+    )
+    assert [
+        row.total if row.has_marks else row.status for row in symattn.grade(exam, entries=path, jobs=1).rows[:5]
+    ] == [15, 14, 0, "broken", "missing"]
+    with pytest.raises(InputError, match="is there already, and nothing is overwritten"):
+        write_table(path, papers(exam))
+
+
+def test_a_spreadsheet_is_read_as_it_was_typed(exam, tmp_path):
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for row in (["id", "S11", "S12", "S13", "S'11", "rest"], ["s001", 0.1, "=1/2", 0.25, 7, "key"]):
+        sheet.append(row)
+    sheet["D2"].number_format = "0%"
+    book.save(tmp_path / "class.xlsx")
+    assert read_table(tmp_path / "class.xlsx")[1] == ["s001", "0.1", "1/2", "25%", "7", "key"]
+    sheet["C2"] = __import__("datetime").datetime(2024, 2, 1)
+    book.save(tmp_path / "class.xlsx")
+    with pytest.raises(InputError, match=r"class\.xlsx: C2 is a date \(01\.02\.2024\): the spreadsheet made one"):
+        read_entries(tmp_path / "class.xlsx", papers(exam))
+
+
+@pytest.mark.parametrize(
+    "encoded",
+    [
+        lambda text: text.encode("utf-8-sig"),
+        lambda text: text.replace(",", ";").encode("cp1252"),
+        lambda text: text.replace(",", "\t").encode("utf-16"),
+    ],
+)
+def test_csv_is_read_whatever_program_saved_it(tmp_path, encoded):
+    (tmp_path / "class.csv").write_bytes(encoded("name,differs\r\nJosé Ñandú,S'=S\r\n"))
+    assert read_table(tmp_path / "class.csv") == [["name", "differs"], ["José Ñandú", "S'=S"]]
+
+
+@given(st.lists(st.lists(st.text("S'=;[]-+1,2 @|", max_size=8), min_size=1, max_size=3), max_size=3))
+def test_what_is_made_harmless_for_spreadsheets_is_read_back(rows):
+    for cell in (" ".join(cell.split()) for row in rows for cell in row):
+        if typed_again(cell) == cell:  # nobody typed the apostrophe
+            assert typed_again(harmless(cell)) == cell
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "is empty; a line of headings with name or id was expected."),
+        ("Ada,S12=3\n", "row 1: the headings are 'Ada', 'S12=3'; one of them must be name or id."),
+        ("id,S14\ns001,3\n", "column 'S14': S has 3 rows and 3 columns; S14 is outside"),
+        ("id,difers\ns001,S12=3\n", "column 'difers': there is no box 'difers'; there are S, S', A, Z; did you mean"),
+        ("id,differs\ns0091,S12=3\n", "row 2: the id 's0091' is not in the class list; did you mean s0"),
+        (
+            "name,differs\nStudnet 7,S12=3\n",
+            "row 2: the name 'Studnet 7' is not in the class list; did you mean Student",
+        ),
+        ("id,differs\ns001,S12=3\nS001,S12=3\n", "row 3: Student 1 (s001) comes a second time; the first is row 2."),
+        ("id,name,differs\ns001,Student 2,S12=3\n", "the id s001 is that of Student 1, and the name is Student 2."),
+        ("id,differs\ns001,\n", "says nothing about anybody"),
+    ],
+)
+def test_a_table_that_cannot_be_used_is_refused_in_one_sentence(exam, tmp_path, text, says):
+    (tmp_path / "class.csv").write_text(text, encoding="utf-8")
+    result = run("grade", exam, "--entries", tmp_path / "class.csv", "--out", tmp_path / "marked")
+    assert result.exit_code == 2
+    assert says in result.output
+    assert result.output.count("\n") == 1
+    assert not (tmp_path / "marked").exists()
+
+
+def test_a_row_that_cannot_be_used_is_named_and_the_rest_is_marked(exam, tmp_path):
+    (tmp_path / "class.csv").write_text(
+        "name,id,differs\nStudent 1,,S19=3\nStudent 2,,all right\n,,S12=3\nStudent 4,,\n", encoding="utf-8"
+    )
+    book = symattn.grade(exam, entries=tmp_path / "class.csv", jobs=1)
+    assert [row.status for row in book.rows[:4]] == ["broken", "marked", "missing", "missing"]
+    assert book.rows[0].reason == "column differs: S has 3 rows and 3 columns; S19 is outside."
+    assert (book.rows[-1].status, book.rows[-1].reason) == ("broken", "it has no name and no id.")
+
+
+def test_a_row_counts_before_a_file_and_that_is_said(exam, tmp_path):
+    known = papers(exam)
+    (tmp_path / "files").mkdir()
+    for entrant in known.entrants[:2]:
+        (tmp_path / f"files/{entrant.stem}.toml").write_text("S = [[1]]\n", encoding="utf-8")
+    (tmp_path / "class.csv").write_text("id,differs\ns001,all right\n", encoding="utf-8")
+    book = symattn.grade(exam, tmp_path / "files", entries=tmp_path / "class.csv", jobs=1)
+    assert (book.rows[0].total, book.rows[1].total) == (15, 0)
+    assert f"It was entered in the table, and {known.entrants[0].stem}.toml is not marked." in book.rows[0].notices
+
+
+def test_another_paper_than_was_given_out_waits_for_somebody(exam, tmp_path):
+    known = papers(exam)
+    first = known.entrants[0]
+    other = next(e.sheet for e in known.entrants if e.sheet != first.sheet)
+    (tmp_path / "class.csv").write_text(f"id,paper,differs\ns001,{other},all right\ns002,ZZZZ,all right\n", "utf-8")
+    book = symattn.grade(exam, entries=tmp_path / "class.csv", jobs=1)
+    assert (book.rows[0].status, book.rows[0].total, book.rows[0].sheet) == ("pending", 15, other)
+    assert book.rows[1].reason.startswith("Sheet ZZZZ is not one of this exam's 3 papers")
+
+
+def test_a_problem_without_a_class_list_takes_anybody(tmp_path):
+    (tmp_path / "class.csv").write_text("name,differs\nAda,all right\nAlan,blank\n", encoding="utf-8")
+    book = symattn.grade("note-000", entries=tmp_path / "class.csv", jobs=1)
+    assert [(row.name, row.status, row.total == row.of, row.total) for row in book.rows] == [
+        ("Ada", "marked", True, book.rows[0].of), ("Alan", "marked", False, 0)
+    ]  # fmt: skip
+
+
+def test_the_command_says_what_does_not_go_together(exam, tmp_path):
+    assert "SUBMISSIONS, a folder or a zip, or --entries FILE was expected." in run("grade", exam).output
+    assert "--table writes an empty table and marks nothing" in run("grade", exam, tmp_path, "--table", "x.csv").output
+    assert "a file that ends in .csv or .xlsx was expected" in run("grade", exam, "--table", tmp_path / "x.ods").output
+    (tmp_path / "x.xlsx").write_bytes(b"PK no")
+    assert "cannot be read as a spreadsheet" in run("grade", exam, "--entries", tmp_path / "x.xlsx").output
