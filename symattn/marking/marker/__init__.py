@@ -14,6 +14,7 @@ from symattn.marking.attempt import BLANK, Attempt, Grid, Said, Unreadable
 from symattn.marking.marker.answers import mark_answer
 from symattn.marking.marker.award import Awarding
 from symattn.marking.marker.blanks import Awarded, awarded
+from symattn.marking.marker.boxes import misplaced
 from symattn.marking.marker.diagnosis import PRIOR, Diagnosis, diagnosed
 from symattn.marking.marker.masks import under_own_mask
 from symattn.marking.marker.methods import Reading, readings
@@ -39,6 +40,32 @@ def mark(
     if scheme is not None:
         policy = scheme.over(policy)
     lines = lines_of(question, scheme)
+    report = _marked(question, attempt, policy, lines)
+    for moved, says in _in_their_boxes(question, attempt, policy):
+        other = _marked(question, moved, policy, lines)
+        if (other.total, -len(other.events)) > (report.total, -len(report.events)):
+            report = replace(other, notices=(Notice("", "reading", says), *other.notices))
+    return report
+
+
+def _in_their_boxes(question: Question, attempt: Attempt, policy: Policy) -> Iterator[tuple[Attempt, str]]:
+    """The attempt with matrices in the boxes that they belong to, if one mistake does not explain where they stand."""
+    for sitting in _sittings(question, attempt):
+        script = sitting.script()
+        moves = misplaced(script)
+        if not moves or _one_misconception(diagnosed(script, policy)):
+            continue
+        parts = {step: part for part, step in sitting.steps.items()}
+        kept = {part: said for part, said in attempt.answers.items() if sitting.steps.get(part) not in moves}
+        moved = {parts[target]: attempt.answers[parts[step]] for step, target in moves.items()}
+        pairs = ", ".join(f"{parts[step]} → {parts[target]}" for step, target in moves.items())
+        says = message(
+            "Matrices stand in each other's boxes; each was marked as the one that it is ({pairs}).", pairs=pairs
+        )
+        yield replace(attempt, answers={**kept, **moved}), says
+
+
+def _marked(question: Question, attempt: Attempt, policy: Policy, lines: tuple[Line, ...]) -> Report:
     report = Report(question, attempt, policy, (), (), ())
     done: set[str] = set()
     for sitting in _sittings(question, attempt):

@@ -356,7 +356,9 @@ def _read_blocks(paper: Paper, rows: list[list[str]]) -> None:
         name = cells[0].rstrip(":=") if len(cells) == 1 and row[0] else ""
         number = -1 if name.isdigit() else _question(name)
         if not cells:
+            ended = bool(matrix)
             done()
+            part = "" if ended else part
         elif 0 <= number < len(paper.written) > 1:
             done()
             question, part = number, ""

@@ -21,9 +21,11 @@ from symattn.marking.submissions.data import (
     toml_data,
 )
 from symattn.marking.submissions.entries import AUTO
-from symattn.marking.submissions.markdown import identity_of, read_markdown
+from symattn.marking.submissions.markdown import identity_of, is_sheet, read_markdown
 from symattn.marking.submissions.notebook import is_notebook, notebook, read_notebook
 from symattn.marking.submissions.pdf import is_pdf, pdf_head, read_pdf
+from symattn.marking.submissions.webpage import as_markdown, is_webpage
+from symattn.marking.submissions.workbook import is_workbook, workbook_text
 from symattn.marking.submissions.written import Paper, decimal_mark_of
 from symattn.teaching.question import Question
 
@@ -32,11 +34,11 @@ LARGEST_FILE = 2_000_000
 
 FORMS: Mapping[str, str] = {
     ".md": "markdown", ".markdown": "markdown", ".txt": "markdown", ".qmd": "markdown", ".toml": "toml",
-    ".json": "json", ".ipynb": "notebook", ".csv": "csv", ".tsv": "csv", ".tex": "latex", ".latex": "latex",
-    ".pdf": "pdf",
+    ".html": "html", ".htm": "html", ".json": "json", ".ipynb": "notebook", ".csv": "csv", ".tsv": "csv",
+    ".xlsx": "csv", ".tex": "latex", ".latex": "latex", ".pdf": "pdf",
 }  # fmt: skip
 
-_ALL_FORMS = "Markdown, a notebook, TOML, JSON, CSV, LaTeX or a fillable PDF"
+_ALL_FORMS = "Markdown, a notebook, HTML, TOML, JSON, CSV, LaTeX, .xlsx or a fillable PDF"
 _SIGNATURES = {
     b"\x89PNG": "a picture", b"\xff\xd8\xff": "a picture", b"GIF8": "a picture",
     b"PK\x03\x04": "a zip archive or an office document", b"\x1f\x8b": "a compressed file",
@@ -49,9 +51,9 @@ def read_submission(
 ) -> Submission:
     """One student's answers to all `questions`, in their order.
 
-    `form` is markdown, notebook, toml, json, csv, latex or pdf; without it, it is seen from the text.  `decimal_mark`
-    is ".", "," or "auto": the one that the file uses.  `InputError` if nothing can be made of the file as a whole;
-    whatever else is wrong stands in remarks.
+    `form` is markdown, notebook, html, toml, json, csv, latex or pdf; without it, it is seen from the text.
+    `decimal_mark` is ".", "," or "auto": the one that the file uses.  `InputError` if nothing can be made of the file
+    as a whole; whatever else is wrong stands in remarks.
     """
     if decimal_mark not in (".", ",", AUTO):
         raise InputError(f"The decimal mark is {decimal_mark!r}; '.', ',' or 'auto' was expected.")
@@ -62,7 +64,7 @@ def read_submission(
             content, paper = "", read_pdf(text, questions)
         else:
             content = decoded(text)
-            paper = _read(content, questions, _form(content, form), decimal_mark)
+            paper = _paper(content, questions, _form(content, form), decimal_mark)
     except InputError as error:
         raise InputError(f"{where}: {error}") from error
     if paper.empty:
@@ -99,18 +101,22 @@ def sheet_of(text: str | bytes, form: str = "") -> tuple[str, str, str]:
             return csv_head(content)
         case "latex":
             return latex_head(content)
+        case "html":
+            return identity_of(page(as_markdown(content)))
     return identity_of(page(content))
 
 
 def _form(text: str, stated: str) -> str:
-    """A notebook is one under any name: browsers save them as .txt and .json."""
+    """A notebook or a web page is one under any name: browsers save them as .txt and .json."""
     seen = form_of(text)
-    return seen if seen == "notebook" else stated or seen
+    return seen if seen in ("notebook", "html") else stated or seen
 
 
 def form_of(text: str) -> str:
     """What a text is written in, as its first lines show."""
     start = text.lstrip()
+    if is_webpage(text):
+        return "html"
     if start.startswith("{"):
         return "notebook" if is_notebook(text) else "json"
     if "\\begin{document}" in text or "\\documentclass" in text:
@@ -138,10 +144,12 @@ def _is_toml(lines: Sequence[str]) -> bool:
 
 
 def decoded(content: str | bytes) -> str:
-    """The text of a file in UTF-8 or UTF-16; `InputError` says what it is instead."""
+    """The text of a file in UTF-8, UTF-16 or Windows-1252; `InputError` says what it is instead."""
     _check_size(content)
     if isinstance(content, str):
         text = content
+    elif is_workbook(content):
+        text = workbook_text(content)
     else:
         for signature, what in _SIGNATURES.items():
             if content.startswith(signature):
@@ -151,10 +159,22 @@ def decoded(content: str | bytes) -> str:
             text = content.decode("utf-16" if utf_16 else "utf-8")
         except UnicodeDecodeError as error:
             name = "UTF-16" if utf_16 else "UTF-8"
-            raise InputError(f"Byte {error.start + 1} cannot be read; text in {name} was expected.") from error
+            if utf_16 or (text := _of_windows(content)) == "":
+                raise InputError(f"Byte {error.start + 1} cannot be read; text in {name} was expected.") from error
     if "\0" in text:
         raise InputError(f"It holds bytes that are not text; {_ALL_FORMS} was expected.")
     return text.removeprefix("\ufeff")
+
+
+def _of_windows(content: bytes) -> str:
+    """The text in Windows-1252, as Excel saves CSV; "" where the bytes are hardly that: few of them stand for words."""
+    try:
+        text = content.decode("cp1252")
+    except UnicodeDecodeError:
+        return ""
+    strange = sum(not character.isascii() for character in text)
+    controls = any(character < " " and not character.isspace() for character in text)
+    return text if strange * 4 <= len(text) and not controls else ""
 
 
 def _check_size(content: str | bytes) -> None:
@@ -172,13 +192,38 @@ def _read(text: str, questions: Sequence[Question], form: str, decimal_mark: str
             return read_csv(text, questions)
         case "latex":
             return read_latex(text, questions)
-        case "markdown":
+        case "html":
+            return read_markdown(as_markdown(text), questions)
+        case "markdown" | "text":
             return read_markdown(text, questions)
         case "notebook":
             return read_notebook(text, questions, decimal_mark)
         case "pdf":
             raise InputError("It is called a PDF and is none.")
-    raise InputError(f"There is no form {form!r}; there are markdown, notebook, toml, json, csv, latex and pdf.")
+    raise InputError(f"There is no form {form!r}; there are markdown, notebook, html, toml, json, csv, latex and pdf.")
+
+
+def _paper(text: str, questions: Sequence[Question], form: str, decimal_mark: str) -> Paper:
+    """The file read in its form; where that finds no answer, in the form that it looks like, or as plain text."""
+    found: list[Paper] = []
+    refused: InputError | None = None
+    ways: tuple[str, ...] = (form, form_of(text), "text")
+    if form in ("notebook", "html", "pdf") or is_sheet(text):
+        ways = (form,)
+    elif form == "latex" and "\\begin{document}" not in text:
+        ways = ("text", form)
+    for way in dict.fromkeys(ways):
+        try:
+            paper = _read(text, questions, way, decimal_mark)
+        except InputError as error:
+            refused = refused or error
+            continue
+        found.append(paper)
+        if not paper.empty and not paper.complaints:
+            break
+    if refused is not None and all(paper.empty for paper in found):
+        raise refused
+    return max(found, key=lambda paper: paper.size)
 
 
 def _mentions(text: str, questions: Sequence[Question]) -> bool:

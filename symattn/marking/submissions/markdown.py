@@ -6,6 +6,7 @@ one or two of them may have been lost.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +16,7 @@ from symattn.foundation.identity import is_identity
 from symattn.foundation.languages import ENGLISH, languages, message
 from symattn.marking.attempt import Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked, Unreadable
 from symattn.marking.submissions import blocks as md
-from symattn.marking.submissions import labels, names
+from symattn.marking.submissions import free, labels, names
 from symattn.marking.submissions.blocks import MarkdownBlock, escaped, unescaped
 from symattn.marking.submissions.entries import is_blank, undecorated, visible
 from symattn.marking.submissions.latex import latex_matrices
@@ -23,8 +24,9 @@ from symattn.marking.submissions.matrices import read_matrix
 from symattn.marking.submissions.written import Cells, Line, Paper, Raw, Several, grids_of, tables_of
 from symattn.page.document import AnswerGrid, Choices, FillIn, FillIns, Table, all_blocks
 from symattn.page.translation import blocks_in_language
-from symattn.page.writers import common, markdown
+from symattn.page.writers import common, markdown, notebook
 from symattn.page.writers import text as plain
+from symattn.teaching.explanation import Conventions, Layout, question_document
 from symattn.teaching.question import (
     ChoiceAnswer,
     FormulaAnswer,
@@ -131,6 +133,8 @@ class Sheet:
     """The question and the part, from 0, that each block stands under; none where that is not known."""
     headed: frozenset[Place] = field(init=False)
     """The places of which the heading is there."""
+    used: set[int] = field(default_factory=set)
+    """The blocks, by `id`, that an answer was taken from."""
 
     def __post_init__(self) -> None:
         language = language_of(self.page) or ENGLISH
@@ -151,7 +155,7 @@ class Sheet:
         question, part = (0 if single else None), None
         for block in self.blocks:
             if block.kind == "heading":
-                title = block.text.replace("\\", "").replace("*", "").strip()
+                title = _title(block)
                 if found := labels.question().match(title):
                     number = labels.number_in(found) - 1
                     question, part = (number if number < len(self.questions) else None), None
@@ -192,6 +196,48 @@ class Sheet:
             said = md.normal(text)
             if said and said not in self.printed[question][part] and not self.furniture.total.match(text):
                 yield MarkdownBlock(block.kind, block.start, block.end, text.strip())
+
+    def added(self, block: MarkdownBlock, question: int) -> bool:
+        """Whether a block holds something that is not printed on the sheet, whatever the sheet's layout is."""
+        text = self.furniture.working.sub("", block.text, count=1)
+        said = _said(replace(block, text=text))
+        if not said or block.kind in ("grid", "choices", "program") or self._is_furniture(block, text):
+            return False
+        for layout, conventions in _LAYOUTS if self._is_sheet else ():
+            asked = (layout, conventions, language_of(self.page) or ENGLISH, bool(self.page.cells))
+            printed, whole = _printed_page(_Same(self.asked[question]), *asked)
+            if said in printed or (len(said) >= _TELLING and said in whole):
+                return False
+        return True
+
+    def begins_question(self, block: MarkdownBlock) -> bool:
+        return block.kind == "heading" and labels.question().match(_title(block)) is not None
+
+    def ends(self, block: MarkdownBlock) -> bool:
+        return self.furniture.end.match(block.text.strip("* ")) is not None
+
+    @cached_property
+    def _is_sheet(self) -> bool:
+        """Whether it was made from a worksheet or a paper, and is no text of somebody's own."""
+        return bool(self.page.head) or any(block.kind in ("grid", "choices") for block in self.blocks) or any(
+            part is not None for _, part in self.headed
+        )  # fmt: skip
+
+    def _is_furniture(self, block: MarkdownBlock, text: str) -> bool:
+        """What stands on every sheet: headings of parts, lines for the name and the date, marks, the foot."""
+        if block.kind == "heading" and "=" not in text:
+            title = text.replace("\\", "").replace("*", "").strip()
+            if any(pattern.match(title) for pattern in (labels.question(), _NUMBER, _LETTER)):
+                return True
+        known = all(self.is_field(line) for line in text.split("\n") if line.strip())
+        return known or _is_foot(text) or bool(self.furniture.total.search(text) or self.furniture.end.match(text))
+
+    def is_field(self, line: str) -> bool:
+        """Whether a line says whose work it is, when it was written, or begins a table of TOML."""
+        known = (*labels.fields(language_of(self.page)), *labels.said("Date"), "Sheet", "Paper")
+        said = line.casefold()
+        fields = (name for name in known if behind_label(said, name.casefold()) is not None)
+        return any(not _goes_on(line, name) for name in fields) or _SECTION.fullmatch(line.strip()) is not None
 
     # -------------------------------------------------------------------------------- what is what
 
@@ -272,8 +318,49 @@ class Sheet:
         return found
 
 
+_LAYOUTS: tuple[tuple[Layout, Conventions], ...] = (
+    ("matrix", "full"), ("matrix", "bare"), ("columns", "full"), ("falk", "full"),
+)  # fmt: skip
+_SECTION = re.compile(r"\[\[?[A-Za-z][\w.]*\]\]?")
+_TELLING = 12
+"""Characters of a text that stands in another by no accident."""
 _NUMBER = re.compile(r"(\d{1,3})\s*[.):]")
 _LETTER = re.compile(r"\(([a-z]{1,2})\)")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Same:
+    """A question that is looked up as the object that it is."""
+
+    question: Question
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.question is self.question
+
+    def __hash__(self) -> int:
+        return id(self.question)
+
+
+@lru_cache(32)
+def _printed_page(
+    asked: _Same, layout: Layout, conventions: Conventions, language: str, as_cells: bool
+) -> tuple[frozenset[str], str]:
+    """The blocks of a blank sheet, and all of them in one, as `blocks.normal` has them."""
+    document = question_document(asked.question, layout=layout, conventions=conventions)
+    document = replace(document, look=replace(document.look, language=language))
+    text = (notebook if as_cells else markdown).write(document)
+    cells = ["".join(cell["source"]) for cell in json.loads(text)["cells"]] if as_cells else [text]
+    found = [_said(block) for cell in cells for block in md.page(cell).blocks]
+    return frozenset(found), "".join(found)
+
+
+def _title(heading: MarkdownBlock) -> str:
+    return heading.text.replace("\\", "").replace("*", "").strip()
+
+
+def _said(block: MarkdownBlock) -> str:
+    """What of a block no reformatting changes."""
+    return md.normal("".join("".join(row) for row in block.rows) if block.rows else block.text)
 
 
 def _is_foot(text: str) -> bool:
@@ -333,6 +420,14 @@ def read_markdown(text: str, questions: Sequence[Question]) -> Paper:
     return read_page(Sheet(md.page(text), questions))
 
 
+def is_sheet(text: str) -> bool:
+    """Whether a text was made from a worksheet or a paper: what it holds then stands in its places."""
+    return _SHEET.search(text) is not None
+
+
+_SHEET = re.compile(r"<!--\s*symattn:(?:grid|choices)|\A\ufeff?---\s*\nsymattn:")
+
+
 def read_page(sheet: Sheet) -> Paper:
     """Everything that was written between its lines."""
     paper = Paper.of(sheet.asked, *identity_of(sheet.page))
@@ -347,6 +442,7 @@ def read_page(sheet: Sheet) -> Paper:
     _more_tables(paper, sheet)
     _own_matrices(paper, sheet)
     _own_words(paper, sheet)
+    _free_text(paper, sheet)
     _lost_headings(paper, sheet)
     return paper
 
@@ -373,6 +469,7 @@ def _goes_on(line: str, label: str) -> bool:
 
 
 def _put(paper: Paper, sheet: Sheet, slot: Slot, raw: Raw, block: MarkdownBlock) -> None:
+    sheet.used.add(id(block))
     paper.written[slot.question].put(slot.part.name, raw, sheet.page.where(block.start))
 
 
@@ -498,6 +595,9 @@ def _more_tables(paper: Paper, sheet: Sheet) -> None:
         lines = _lines(cells, [])
         matrix = Cells(tuple(tuple(cells[i][1:]) for i in lines))
         written, where = paper.written[question], sheet.page.where(block.start)
+        if part is None and not cells[0][0]:
+            continue
+        sheet.used.add(id(block))
         if not written.put(cells[0][0], matrix, where) and not matrix.blank:
             written.remark(
                 where, message("The table {name} belongs to no part of the question.", name=repr(cells[0][0]))
@@ -530,6 +630,7 @@ def _own_matrix(
         where = sheet.page.where(block.start + line - 1)
         target = written.names.find(matrix.name) if matrix.name else part.name
         cells = Cells(matrix.rows, matrix.factor)
+        sheet.used.add(id(block))
         if only_space and not isinstance(part.answer, _ON_A_LINE):
             written.parts[part.name] = cells  # the last matrix in the space counts
         elif target == part.name:
@@ -537,6 +638,8 @@ def _own_matrix(
                 written.put(target, cells, where)
         elif target and target not in written.parts:
             written.put(target, cells, where)
+        else:
+            sheet.used.discard(id(block))
 
 
 def _own_words(paper: Paper, sheet: Sheet) -> None:
@@ -554,7 +657,30 @@ def _own_words(paper: Paper, sheet: Sheet) -> None:
                 said = own[-1].text if len(own) == 1 and len(own[-1].text) <= 80 else ""
                 said = unescaped(sheet.furniture.answer.sub("", said, count=1).strip())
             if said and not is_blank(undecorated(said)):
+                sheet.used.update(map(id, own))
                 paper.written[q].put(part.name, Line(said), sheet.page.where(own[0].start))
+
+
+def _free_text(paper: Paper, sheet: Sheet) -> None:
+    """What stands in no place of the sheet: read if it can be, and told if it cannot.
+
+    Below a part that has an answer it is working, in which only matrices by the name of another part count.
+    """
+    left: dict[tuple[int, int | None], list[MarkdownBlock]] = {}
+    asked = not any(sheet.begins_question(block) for block in sheet.blocks)  # a paper has pages besides its questions
+    for block, (question, part) in zip(sheet.blocks, sheet.places, strict=True):
+        asked = part is not None or (asked and not sheet.ends(block)) or sheet.begins_question(block)
+        if question is not None and asked and id(block) not in sheet.used and sheet.added(block, question):
+            left.setdefault((question, part), []).append(block)
+    for (q, p), blocks in left.items():
+        written = paper.written[q]
+        here = "" if p is None else sheet.asked[q].parts[p].name
+        working = here in written.parts
+        text = [piece for piece in free.pieces(blocks, sheet.page.lines) if not sheet.is_field(piece.text)]
+        unread = free.FreeText(written, text, here, beside=working).unread()
+        for line, said in free.told(unread) if not working else ():
+            says = message("This could not be read as an answer: {text}", text=repr(said))
+            written.remark(sheet.page.where(line), says)
 
 
 def _lost_headings(paper: Paper, sheet: Sheet) -> None:
@@ -701,4 +827,14 @@ def said_text(said: Said) -> str:
             return "\n\n".join(f"{name} =\n{said_text(grid)}" for name, grid in grids.items())
 
 
-__all__ = ["Sheet", "fill", "fill_page", "identity_of", "matrix_name", "read_markdown", "read_page", "slots"]
+__all__ = [
+    "Sheet",
+    "fill",
+    "fill_page",
+    "identity_of",
+    "is_sheet",
+    "matrix_name",
+    "read_markdown",
+    "read_page",
+    "slots",
+]

@@ -25,7 +25,7 @@ WORDS = {
     "M": ("masked", "masked scores", "masked scaled scores"),
     "A": ("weight", "weights", "attention", "attention weights", "softmax", "probabilities"),
     "A_rounded": ("rounded", "rounded weights"),
-    "Z": ("output", "outputs", "result", "context"),
+    "Z": ("output", "outputs", "result", "context", "Y", "O"),
     "C": ("concat", "concatenation", "concatenated heads", "heads", "all heads"),
     "O": ("output", "outputs", "result", "context"),
 }
@@ -36,6 +36,12 @@ _FILLERS = re.compile(r"(?i)\b(?:of|in|for|the|from)\b")
 _ACCENTS = {"\u0302": "hat", "\u0303": "tilde", "\u0304": "bar"}
 _ACCENT = re.compile(r"\\(?:wide|over)?(hat|tilde|bar|line)\s*\{?\s*([A-Za-z])\s*\}?")
 _COMMAND = re.compile(r"\\(?:math|text|operatorname|bold|bm|left|right|quad|qquad)[A-Za-z]*")
+_D = r"(?:∂|\\partial(?![a-z])|(?<![A-Za-z])d)\s*"
+_GRADIENT = re.compile(
+    rf"{_D}L\s*/\s*{_D}|\\d?frac\s*\{{\s*{_D}L\s*\}}\s*\{{\s*{_D}|∂|∇|\\(?:partial|nabla)(?![a-z])\s*"
+    r"|(?i:\bgrad(?:ient)?(?:\s+of)?\s+)"
+)
+"""∂V, dL/dV, ∂L/∂V, ∇V: what is called dV."""
 _PRIMES = re.compile("\\\\prime|['′’‘´ʹ]")
 _NOT_OF_A_NAME = re.compile(r"[\W_]+")
 _PART = re.compile(r"(?i)(?:part\s+)?\(?([a-z]{1,2}|\d{1,3})[).]?")
@@ -44,10 +50,11 @@ _PART = re.compile(r"(?i)(?:part\s+)?\(?([a-z]{1,2}|\d{1,3})[).]?")
 def normal(name: str) -> str:
     """A name as its letters and digits, accents in words, primes last: what different ways of writing it share.
 
-    >>> normal("$W^{Q}$"), normal("S''_1"), normal("Ŝ₁"), normal("\\\\hat{S}_1"), normal("S.2")
-    ('WQ', "S1''", 'Shat1', 'Shat1', 'S2')
+    >>> normal("$W^{Q}$"), normal("S''_1"), normal("Ŝ₁"), normal("\\\\hat{S}_1"), normal("∂L/∂V")
+    ('WQ', "S1''", 'Shat1', 'Shat1', 'dV')
     """
-    name = _ACCENT.sub(lambda found: found[2] + found[1], visible(name).replace('"', "''").replace("″", "''"))
+    name = _GRADIENT.sub("d", visible(name))
+    name = _ACCENT.sub(lambda found: found[2] + found[1], name.replace('"', "''").replace("″", "''"))
     name, primes = _PRIMES.subn("", _COMMAND.sub("", name))
     plain = "".join(_ACCENTS.get(c, c) for c in unicodedata.normalize("NFD", name))
     return _NOT_OF_A_NAME.sub("", unicodedata.normalize("NFKC", plain)) + primes * "'"
@@ -86,6 +93,11 @@ class Names:
             return place
         folded = (self._folded.get(text.casefold(), "") for text in (sign, normal(_FILLERS.sub(" ", name))))
         return next(filter(None, folded), "")
+
+    def sign(self, name: str) -> str:
+        """The part or the step that has this sign or word in any case, and never a letter's or a number's part."""
+        plain = normal(name)
+        return "" if plain in self._several else self._known.get(plain) or self._folded.get(plain.casefold(), "")
 
     def tokens(self, name: str) -> tuple[str, ...]:
         """The lines of all tokens for a step that is asked token by token, where the whole matrix is written: A."""

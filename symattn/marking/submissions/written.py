@@ -54,6 +54,7 @@ from symattn.teaching.question import (
 )
 
 Shape = tuple[int, int]
+ROW_OF = re.compile(r"([A-Za-z]'*)[_\[({]{0,2}(\d{1,2})[\])}]{0,2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,7 @@ class Written:
     methods: list[str] = field(default_factory=list)
     points: dict[str, int] = field(default_factory=dict)
     remarks: list[Remark] = field(default_factory=list)
+    _by_letter: dict[str, tuple[str, Raw]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.names = Names(self.question)
@@ -135,10 +137,46 @@ class Written:
             return True
         target = self.names.find(name)
         if not target:
-            return False
+            return self._put_row(name, raw, where)
+        other = self._sign_instead(name, target)
+        if other and not raw.blank and target in self.parts and other not in self.parts:
+            target = other  # part (a) has its answer, so that `a` are the weights
+        elif target in self._by_letter and not raw.blank:
+            letter, before = self._by_letter.pop(target)
+            if letter != name and (sign := self._sign_instead(letter, target)) and sign not in self.parts:
+                self.parts[sign] = before
+                del self.parts[target]
+        elif other and not raw.blank:
+            self._by_letter[target] = name, raw
         if not raw.blank:
             self._put(self.parts if target in self.names.parts else self.more, target, raw, where)
         return True
+
+    def _put_row(self, name: str, raw: Raw, where: str) -> bool:
+        """z1, z_2, Z[3]: a row of a matrix under a name of its own; the other rows stay as they are."""
+        found = ROW_OF.fullmatch(name.strip(" $"))
+        part = next((part for part in self.question.parts if found and part.name == self.names.sign(found[1])), None)
+        if found is None or part is None or not isinstance(part.answer, StepAnswer | MatrixAnswer):
+            return False
+        cells = _cells(raw.text, (1, shape_of(part)[1])) if isinstance(raw, Line) else raw
+        high, wide = shape_of(part)
+        row = int(found[2])
+        if not isinstance(cells, Cells) or len(cells.rows) != 1 or not 0 < row <= high or high == 1:
+            return False
+        before = self.parts.get(part.name, Cells(((),) * high))
+        if not isinstance(before, Cells) or len(before.rows) != high or before.factor or cells.factor:
+            return False
+        rows = [list(old) + [""] * (wide - len(old)) for old in before.rows]
+        if any(not is_blank(text) for text in rows[row - 1]):
+            self.remark(where, message("{part} was answered twice; the last answer counts.", part=name))
+        rows[row - 1] = list(cells.rows[0])
+        self.parts[part.name] = Cells(tuple(map(tuple, rows)))
+        return True
+
+    def _sign_instead(self, name: str, target: str) -> str:
+        """The other part that a small letter may mean: `a` is part (a), and the weights A of who writes q, k and v."""
+        sign = self.names.sign(name) if len(name) == 1 and name.islower() and name not in self.names.parts else ""
+        return sign if sign != target else ""
 
     def _by_token(self, name: str, raw: Raw) -> Iterator[tuple[str, Cells]]:
         """The line of every token with its part of a whole matrix, in a row or a column as it stands on the sheet."""
@@ -209,6 +247,17 @@ class Paper:
     def empty(self) -> bool:
         """Whether nothing in it belongs to the sheet."""
         return not any(written.parts or written.more or written.methods for written in self.written)
+
+    @property
+    def size(self) -> int:
+        """How many numbers and texts were found."""
+        raws = (raw for written in self.written for raw in (*written.parts.values(), *written.more.values()))
+        return sum(not is_blank(text) for raw in raws for text in raw.texts())
+
+    @property
+    def complaints(self) -> int:
+        """How much could not be used."""
+        return len(self.remarks) + sum(len(written.remarks) for written in self.written)
 
 
 _MATRICES = (StepAnswer, EntriesAnswer, MatrixAnswer, PropertyAnswer)
@@ -532,6 +581,7 @@ def ordered(text: str, labels: list[str]) -> Ordered | Unreadable:
 
 
 __all__ = [
+    "ROW_OF",
     "Cells",
     "Line",
     "Paper",

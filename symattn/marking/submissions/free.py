@@ -1,0 +1,534 @@
+"""Answers in text that follows no sheet: matrices and numbers under, behind or beside their names.
+
+    S = [[1, 2], [3, 4]]        ## Scores        (a) 1 2 / 3 4        The scores are 1, 2 and 3, 4.
+                                1 2
+    S_12 = 2                    3 4              Step 1: S =  1 2
+                                                              3 4
+
+Whatever is not used is given back, so that somebody can be told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+
+from symattn.foundation.languages import message
+from symattn.marking.submissions.blocks import MarkdownBlock, unescaped
+from symattn.marking.submissions.entries import AUTO, entry, undecorated
+from symattn.marking.submissions.latex import latex_matrices
+from symattn.marking.submissions.matrices import LARGEST, Rows, read_matrix
+from symattn.marking.submissions.written import ROW_OF, Cells, Line, Raw, Several, Shape, Written, shape_of
+from symattn.teaching.question import (
+    CellsAnswer,
+    EntriesAnswer,
+    MatrixAnswer,
+    Part,
+    PropertyAnswer,
+    RubricAnswer,
+    StepAnswer,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A line of the text, a table, or a formula, with its lines from `start` (from 0) to `end`."""
+
+    start: int
+    end: int
+    text: str
+    rows: Rows = ()
+
+    @property
+    def blank(self) -> bool:
+        return not self.text.strip(_NO_WORDS)
+
+
+_NO_WORDS = " \t\u00a0*_`~#>-=|$"
+
+
+def pieces(blocks: Iterable[MarkdownBlock], lines: Sequence[str]) -> Iterator[Piece]:
+    """Blocks taken apart: into their lines, unless one is a table or has an environment of LaTeX in it."""
+    for block in blocks:
+        yield Piece(block.start, block.start, "")
+        if block.kind == "table":
+            rows = tuple(tuple(map(unescaped, row)) for row in block.rows)
+            yield Piece(block.start, block.end, block.text, rows)
+        elif "\\begin{" in block.text or "\\begin {" in block.text:
+            yield Piece(block.start, block.end, block.text)
+        else:
+            for number in range(block.start, block.end):
+                yield Piece(number, number + 1, "" if _is_fence(lines[number], block) else lines[number])
+
+
+def _is_fence(line: str, block: MarkdownBlock) -> bool:
+    return block.kind == "code" and line.strip().startswith(("```", "~~~"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Grid:
+    """A matrix without a name, and the pieces that it stands in."""
+
+    cells: Cells
+    pieces: tuple[Piece, ...]
+
+    @property
+    def shape(self) -> Shape:
+        return len(self.cells.rows), max(map(len, self.cells.rows))
+
+
+@dataclass
+class FreeText:
+    """Pieces of text read as answers to one question.
+
+    `here` is the part under whose heading they stand, "" if there is none.  Only parts that have no answer yet are
+    answered, and with `beside`, nothing but what has the name of another part.
+    """
+
+    written: Written
+    pieces: Sequence[Piece]
+    here: str = ""
+    beside: bool = False
+    used: set[Piece] = field(default_factory=set)
+    _at: int = 0
+    _target: str = ""
+    _heads: list[Piece] = field(default_factory=list)
+    _grids: list[_Grid] = field(default_factory=list)
+    _entries: dict[str, dict[tuple[int, int], str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._target = self.here
+        self._done = frozenset(self.written.parts)
+        self._lettered = any(_SECOND_PART.match(piece.text) for piece in self.pieces)
+
+    def unread(self) -> list[Piece]:
+        """What is left when everything that can be read has been put under its part."""
+        while self._at < len(self.pieces):
+            piece = self.pieces[self._at]
+            if piece.blank or not (self._labelled(piece) or self._below(piece)):
+                self._at += 1
+        for name, found in self._entries.items():
+            high, wide = (max(place[axis] for place in found) for axis in (0, 1))
+            rows = [[found.get((i, j), "") for j in range(1, wide + 1)] for i in range(1, high + 1)]
+            self._answer(name, Cells(tuple(map(tuple, rows))), ())
+        if not self.beside:
+            self._without_names()
+        return [piece for piece in self.pieces if not piece.blank and piece not in self.used]
+
+    # -------------------------------------------------------------------------------- names
+
+    def _labelled(self, piece: Piece) -> bool:
+        """A name with what stands behind it; whether the piece has been dealt with."""
+        if piece.rows:
+            return self._named_table(piece)
+        if "\\begin{" in piece.text or "\\begin {" in piece.text:
+            return self._formula(piece)
+        text = _without_marker(piece.text)
+        if self._one_entry(piece, text):
+            return True
+        name, rest = self._label(text)
+        if not name or (self.beside and name == self.here):
+            return False
+        self._at += 1
+        first, *others = _OTHER_NAME.split(rest)
+        self._target, self._heads = name, [piece]
+        self._content(piece, first)
+        for other in others:
+            name, rest = self._label(other)
+            if name:
+                self._target, self._heads = name, [piece]
+                self._content(piece, rest)
+        return True
+
+    def _label(self, text: str) -> tuple[str, str]:
+        """The part or the step that a line begins with, and what stands behind its name; "" if it has none."""
+        head, sign, rest = _partition(text)
+        if sign:
+            if name := self._called(head):
+                inner, behind = (
+                    self._label(rest) if len(_words(head)) < 3 and _PLACE.fullmatch(head.strip()) else ("", "")
+                )
+                return (inner, behind) if inner else (name, rest)
+            inner, behind = self._label(rest) if sign != "=" else ("", "")
+            return inner, behind
+        if found := _MARKED.match(text):
+            inner, behind = self._label(found[2])
+            if inner:
+                return inner, behind
+            if found[2] and (place := self.written.names.place(found[1])) and not self._called(text):
+                return (place, found[2]) if any(c.isdigit() for c in found[2]) else ("", "")
+        if name := self._called(text):
+            return name, ""
+        number = _FIRST_NUMBER.search(text)
+        if number and number.start() and (name := self._called(text[: number.start()])):
+            return name, text[number.start() :]
+        return "", ""
+
+    def _called(self, text: str) -> str:
+        """The part or the step that words mean; "" if they mean none or more than one."""
+        text = undecorated(text.strip(_AROUND)).strip(_AROUND)
+        words = _words(text)
+        if not 0 < len(words) <= _MOST_WORDS:
+            return ""
+        names = self.written.names
+        if _LETTER.fullmatch(text) and not self._lettered and (sign := names.sign(text)):
+            return sign
+        if found := names.find(text):
+            return found
+        if step := _PLACE.fullmatch(text):
+            return names.place(step[1])
+        if _MARKED.match(text):
+            text = _MARKED.sub(r"\2", text)
+            words = _words(text)
+        plain = [word for k, word in enumerate(words) if word.casefold() not in _FILLERS or (word == "A" and k)]
+        plain = ["A"] if words == ["A"] else plain
+        if not plain:
+            return ""
+        if found := names.find(" ".join(plain)):
+            return found
+        if len(plain) == 1:
+            return names.find(plain[0])
+        every = {names.find(word) for word in plain}
+        if len(every) == 1:
+            return every.pop()
+        short = (word for k, word in enumerate(words) if len(word) <= _LONGEST_SIGN and (k or word != "A"))
+        signs = {sign for word in short if (sign := names.sign(word))}
+        return signs.pop() if len(signs) == 1 else ""
+
+    def _one_entry(self, piece: Piece, text: str) -> bool:
+        """S_12 = 3, S[1,2] = 3, "S row 1: 3 4"."""
+        head, sign, rest = _partition(text)
+        if not sign or not any(c.isdigit() for c in head):
+            return False
+        head = undecorated(head.strip(" \t*`$"))
+        if found := _ENTRY.fullmatch(head):
+            cells: dict[int, str] = {int(found[3]): rest}
+        elif found := _ROW.fullmatch(head) or ROW_OF.fullmatch(head):
+            name = self.written.names.sign(found[1]) or self.written.names.find(found[1])
+            matrix = self._matrix(rest, (1, self._shape(name)[1])) if name else None
+            if matrix is None or len(matrix.rows) != 1:
+                return False
+            cells = dict(enumerate(matrix.rows[0], 1))
+        else:
+            return False
+        name = self.written.names.sign(found[1]) or self.written.names.find(found[1])
+        if not name or name in self._done or not int(found[2]) or not all(cells) or self.written.names.find(head):
+            return False
+        self._entries.setdefault(name, {}).update({(int(found[2]), j): text for j, text in cells.items()})
+        self.used.add(piece)
+        self._at += 1
+        return True
+
+    # -------------------------------------------------------------------------------- what belongs to a name
+
+    def _content(self, head: Piece, rest: str) -> None:
+        """What stands behind a name, perhaps over several lines."""
+        part = self._part(self._target)
+        if part is not None and not isinstance(part.answer, _MATRICES):
+            self._words(part, head, rest)
+            return
+        taken, text = [head], rest
+        if text.strip(_NO_WORDS):
+            while _open(text) > 0 and self._at < len(self.pieces) and len(taken) < LARGEST:
+                taken.append(self.pieces[self._at])
+                text += "\n" + self.pieces[self._at].text
+                self._at += 1
+            shape = self._shape(self._target)
+            matrix = self._matrix(text, shape)
+            if matrix and len(matrix.rows) == 1 and len(taken) == 1:
+                lines = self._rows_below(len(matrix.rows[0]))
+                if lines and (more := self._matrix("\n".join([text, *(line.text for line in lines)]), shape)):
+                    matrix, taken = more, [head, *lines]
+                    self._at += len(lines)
+            if matrix:
+                if not self._answer(self._target, matrix, taken):
+                    self._target = ""
+            else:
+                self._at -= max(0, len(taken) - 1)
+
+    def _words(self, part: Part, head: Piece, rest: str) -> None:
+        """An answer that is no matrix: what stands behind its name, or the next line; an explanation in all lines."""
+        taken = [head]
+        if not rest.strip(_NO_WORDS) or isinstance(part.answer, RubricAnswer | CellsAnswer):
+            for piece in self.pieces[self._at :]:
+                if not piece.blank and (self._label(_without_marker(piece.text))[0] or self._enough(part, taken)):
+                    break
+                taken.append(piece)
+        lines = [rest.strip(), *(piece.text.strip() for piece in taken[1:])]
+        text = "\n".join(lines).strip()
+        if text:
+            self._at += len(taken) - 1
+            self._answer(part.name, Line(text), taken)
+
+    def _enough(self, part: Part, taken: Sequence[Piece]) -> bool:
+        """Whether an answer of one line is there."""
+        return not isinstance(part.answer, RubricAnswer | CellsAnswer) and any(not piece.blank for piece in taken[1:])
+
+    def _below(self, piece: Piece) -> bool:
+        """Rows of numbers, or a matrix in brackets, below a name or without one."""
+        if piece.rows:
+            return self._table(piece, piece.rows)
+        shape = self._shape(self._target)
+        if "[" in piece.text and not _DRAWN.match(piece.text):
+            taken, text = [piece], piece.text
+            for other in self.pieces[self._at + 1 : self._at + LARGEST]:
+                if _open(text) <= 0:
+                    break
+                taken.append(other)
+                text += "\n" + other.text
+            if _open(text) == 0 and (matrix := self._matrix(text.partition("=")[2] or text, shape)):
+                self._at += len(taken)
+                self._put_grid(_Grid(matrix, tuple(taken)))
+                return True
+        lines = self._rows_below(shape[1])
+        matrix = self._matrix("\n".join(line.text for line in lines), shape) if lines else None
+        if matrix is None:
+            return False
+        self._at += len(lines)
+        self._put_grid(_Grid(matrix, tuple(lines)))
+        return True
+
+    def _put_grid(self, grid: _Grid) -> None:
+        if not self._target:
+            self._grids.append(grid)
+        elif not (self.beside and self._target == self.here):
+            self._answer(self._target, grid.cells, [*self._heads, *grid.pieces])
+        self._target, self._heads = "", []
+
+    def _rows_below(self, columns: int) -> list[Piece]:
+        """The lines from here on that are rows of numbers."""
+        lines = list(takewhile(lambda piece: self._is_row(piece, columns), self.pieces[self._at :]))
+        counts = [_count(line.text, columns) for line in lines]
+        same = list(takewhile(lambda count: count == counts[0], counts))
+        return lines[: len(same)]
+
+    def _is_row(self, piece: Piece, columns: int) -> bool:
+        count = 0 if piece.blank or piece.rows else _count(piece.text, columns)
+        return count > 1 or count == 1 == columns
+
+    # -------------------------------------------------------------------------------- tables and formulas
+
+    def _named_table(self, piece: Piece) -> bool:
+        """A table with a name in its first cell."""
+        name = self._called(piece.rows[0][0]) if any(c.isalpha() for c in piece.rows[0][0]) else ""
+        if not name or len(piece.rows) < 2 or (self.beside and name == self.here):
+            return False
+        self._target, self._heads = name, []
+        return self._table(piece, piece.rows)
+
+    def _table(self, piece: Piece, rows: Rows) -> bool:
+        """A table below a name, with or without heads of its columns and rows."""
+        cells = _without_heads(rows, self._shape(self._target))
+        if not cells or not _plausible(cells):
+            return False
+        self._at += 1
+        self._put_grid(_Grid(Cells(cells), (piece,)))
+        return True
+
+    def _formula(self, piece: Piece) -> bool:
+        """Matrices in LaTeX, by their names or below one."""
+        found = False
+        for _, matrix in latex_matrices(piece.text):
+            cells = Cells(matrix.rows, matrix.factor)
+            words = matrix.name.split()
+            name = self._called(matrix.name) or (self._called(words[-1]) if words else "") if matrix.name else ""
+            if name and not (self.beside and name == self.here):
+                found |= self._answer(name, cells, [piece])
+            elif not name and not matrix.name and self._target and not self.beside:
+                found |= self._answer(self._target, cells, [*self._heads, piece])
+        self._at += found
+        return found
+
+    # -------------------------------------------------------------------------------- matrices
+
+    def _matrix(self, text: str, shape: Shape) -> Cells | None:
+        """A text as a matrix of the shape, else as any matrix in which numbers stand."""
+        text = _DRAWING.sub("", text.strip()).replace("\\\\", ";").strip()
+        text = text[:-1].strip() if text.endswith((".", ",")) and _open(text) == 0 else text
+        found = []
+        for separator in (None, r"\s+/\s+|\s*//\s*", r",?\s+(?:and|und|et|y)\s+", r"\s*\|\|\s*"):
+            way = text if separator is None else re.sub(separator, " ; ", text)
+            if way == text and separator:
+                continue
+            matrix = read_matrix(way, shape)
+            if matrix and _plausible(matrix.rows):
+                found.append(Cells(matrix.rows, matrix.factor))
+        fitting = (one for one in found if {len(row) for row in one.rows} == {shape[1]} and len(one.rows) == shape[0])
+        first = next(fitting, None)
+        if first is None and found and read_matrix(text, shape) is not None:
+            first = found[0] if max(map(len, found[0].rows)) > 1 or shape[1] == 1 else None
+        return first
+
+    def _shape(self, name: str) -> Shape:
+        """The shape that a part or a step should have; (0, 0) if that is not known."""
+        part = self._part(name)
+        if part is not None:
+            return shape_of(part)
+        problem = self.written.question.problem
+        return problem.derivation.value(name).shape if problem and name else (0, 0)  # type: ignore[return-value]
+
+    def _part(self, name: str) -> Part | None:
+        return next((part for part in self.written.question.parts if part.name == name), None)
+
+    def _answer(self, name: str, raw: Cells | Line, taken: Sequence[Piece]) -> bool:
+        """The answer to a part that has none yet, or a step that nobody asked for."""
+        part = self._part(name)
+        if name in self._done or (self.beside and part is None):
+            return False
+        found: Raw = raw
+        if part is not None and isinstance(part.answer, PropertyAnswer):
+            found = Several({next(iter(part.answer.model)): raw})
+        line = min((piece.start for piece in taken), default=0)
+        if raw.blank or not self.written.put(name, found, message("line {line}", line=line + 1)):
+            return raw.blank
+        self.used.update(taken)
+        self._target, self._heads = "", []
+        return True
+
+    def _without_names(self) -> None:
+        """Matrices without names: of the parts without answers those that they must be, by shape and order."""
+        if not self._grids or self.here:
+            return
+        open_parts = [part for part in self.written.question.parts if isinstance(part.answer, _MATRICES)
+                      and part.name not in self.written.parts]  # fmt: skip
+        shapes = [shape_of(part) for part in open_parts]
+        pairs: list[tuple[Part, _Grid]] = []
+        if [grid.shape for grid in self._grids] == shapes:
+            pairs = list(zip(open_parts, self._grids, strict=True))
+        else:
+            found = [grid.shape for grid in self._grids]
+            pairs = [(part, grid) for part, shape in zip(open_parts, shapes, strict=True) for grid in self._grids
+                     if grid.shape == shape and shapes.count(shape) == 1 == found.count(shape)]  # fmt: skip
+        for part, grid in pairs:
+            if self._answer(part.name, grid.cells, grid.pieces):
+                where = message("line {line}", line=grid.pieces[0].start + 1)
+                says = message("This matrix has no name; by its shape and its place it was taken for {part}.",
+                               part=part.name)  # fmt: skip
+                self.written.remark(where, says)
+
+
+_MATRICES = (StepAnswer, EntriesAnswer, MatrixAnswer, PropertyAnswer)
+_MOST_WORDS = 8
+_LONGEST_SIGN = 3
+_AROUND = ' \t*_`#:=：."“”'
+_FILLERS = frozenset(
+    re.findall(
+        "[a-z]+",
+        "the a my our matrix matrices vector is are be was were then so hence thus therefore we get have obtain gives "
+        "equals answer of for in as and which now first next finally compute computing calculate calculating",
+    )
+)
+_MARKER = re.compile(r"^\s*(?:(?:[-*+•>]|#{1,6})\s+)*")
+_MARKED = re.compile(r"(?i)^\s*((?:part\s+|step\s+|task\s+)?\(?(?:[a-z]|\d{1,2})[).](?=\s|$))\s*(.*)$")
+_PLACE = re.compile(r"(?i)(?:part|step|task|exercise|no\.?)?\s*(\(?(?:[a-z]|\d{1,2})[).]?)")
+_OTHER_NAME = re.compile(r"(?<=\])[,;.]?\s+(?=[^\s\[\]=:]{1,12}\s*[=:])")
+_LETTER = re.compile(r"[a-z]")
+_SECOND_PART = re.compile(r"\W*(?:part\s+)?\(?b[).:]")
+_ENTRY = re.compile(r"(.*?[^\d\s_\[({,])\s*(?:[_\[({]\s*)+(\d)\s*[,;]?\s*(\d)\s*[\])}]*")
+_ROW = re.compile(r"(?i)(.*?[^\d\s,])[\s,:(]*(?:row|zeile|fila|ligne)\s*(\d)\)?")
+_FIRST_NUMBER = re.compile(r"(?<![\w^_'′])(?:\((?![A-Za-z'′]{1,12}\))|[-+−]?[.√]?\d)|\[")
+_DRAWN = re.compile(r"^\s*[⎡⎢⎣│|]")
+_DRAWING = re.compile(r"[⎡⎢⎣⎤⎥⎦│⎛⎜⎝⎞⎟⎠]")
+
+
+def _without_marker(text: str) -> str:
+    return _MARKER.sub("", text).strip()
+
+
+def _partition(text: str) -> tuple[str, str, str]:
+    """At the first equals sign or colon that stands in no bracket."""
+    depth = 0
+    for k, character in enumerate(text):
+        depth += (character in "([{") - (character in ")]}")
+        if depth <= 0 and character in "=:：≈":
+            return text[:k], character, text[k + 1 :].strip()
+    return text, "", ""
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in re.split(r"[\s(),;]+", text) if word]
+
+
+def _open(text: str) -> int:
+    """How many square brackets are open at the end."""
+    return text.count("[") - text.count("]")
+
+
+def _count(text: str, columns: int) -> int:
+    """How many numbers a line has, if it has nothing but numbers, 0 if it has anything else."""
+    text = _DRAWING.sub(" ", text).strip().strip("|").strip()
+    text = text.removesuffix("\\\\").rstrip(",;").strip()
+    text = (
+        text[1:-1].strip() if text[:1] in ("[", "(") and text[-1:] in ("]", ")") and text.count(text[0]) == 1 else text
+    )
+    if (
+        not text
+        or len(text) > _LONGEST_LINE
+        or "=" in text
+        or ":" in text
+        or not any(c.isdigit() or c in "∞ef½" for c in text)
+    ):
+        return 0
+    for right in (columns, 0):
+        for gap in (r"\t+", r"\s*&\s*", r"\s*\|\s*", r"\s*;\s*", r",\s+", r",", r"\s{2,}", r"\s+"):
+            cells = re.split(gap, text)
+            if (len(cells) == right or (not right and len(cells) > 1)) and all(map(_readable, cells)):
+                return len(cells)
+    return 1 if _readable(text) else 0
+
+
+_LONGEST_LINE = 2000
+
+
+def _readable(cell: str) -> bool:
+    found = entry(cell, AUTO)
+    return found.readable or found.blank
+
+
+def _plausible(rows: Rows) -> bool:
+    """Whether a matrix has numbers in it: most of what is written can be read."""
+    if len(rows) > LARGEST or max(map(len, rows), default=0) > LARGEST:
+        return False
+    entries = [found for row in rows for cell in row if not (found := entry(cell, AUTO)).blank]
+    read = sum(found.readable for found in entries)
+    return read > 0 and read * 2 >= len(entries)
+
+
+def _without_heads(rows: Rows, shape: Shape) -> Rows:
+    """The rows of a table without a line or a column of heads: empty ones, numbered ones, the words of a name."""
+    high, wide = shape
+    first, side = rows[0], [row[0] if row else "" for row in rows[1:]]
+    counted = [undecorated(cell) for cell in first]
+    across = [str(j) for j in range(1, len(first) + 1)]
+    numbers = counted == across or counted[1:] == across[:-1]
+    headed = not any(counted) or any(cell and not _readable(cell) for cell in counted) or (
+        numbers and (len(rows) != high or (counted[1:] == across[:-1] and len(first) != wide))
+    )  # fmt: skip
+    below = rows[1:] if headed else rows
+    if not below:
+        return ()
+    sides = [undecorated(cell).strip("*_ ") for cell in (side if headed else [row[0] if row else "" for row in rows])]
+    labelled = len(first) == wide + 1 or (
+        len(first) != wide and headed and sides == [str(i) for i in range(1, len(sides) + 1)]
+    )
+    if labelled and (not any(sides) or sides == [str(i) for i in range(1, len(sides) + 1)] or not wide
+                     or any(s and not _readable(s) for s in sides)):  # fmt: skip
+        below = tuple(row[1:] for row in below)
+    return tuple(tuple(row) for row in below if any(cell.strip() for cell in row))
+
+
+def told(left: Sequence[Piece]) -> Iterator[tuple[int, str]]:
+    """What was left, as runs of lines: where each begins, and its beginning."""
+    run: list[Piece] = []
+    for piece in [*left, None]:
+        if run and (piece is None or piece.start > run[-1].end + 1):
+            text = " / ".join(" ".join(one.text.split()) for one in run)
+            yield run[0].start, text if len(text) <= 80 else text[:77] + "..."
+            run = []
+        if piece is not None:
+            run.append(piece)
+
+
+__all__ = ["FreeText", "Piece", "pieces", "told"]

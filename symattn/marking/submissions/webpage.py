@@ -1,0 +1,163 @@
+"""Worksheets filled in in a browser, and texts that a learning platform saves as a web page: as Markdown.
+
+Of a sheet of ours only what can be typed into counts, with the headings above it: boxes, lines, boxes to tick, space.
+Of any other page everything that can be seen does.
+"""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+from symattn.foundation.identity import is_identity
+from symattn.marking.submissions.blocks import escaped
+
+_UNSEEN = frozenset(("style", "script", "title", "template", "noscript", "annotation", "caption-side"))
+_BLOCKS = frozenset(
+    ("p", "div", "li", "tr", "table", "pre", "section", "ul", "ol", "fieldset", "blockquote", "body", "figure")
+)
+_HEADING = re.compile(r"h([1-6])")
+_IDENTITY = re.compile(r"\b[0-9A-Z]{4}-[0-9A-Z]{4}\b")
+
+
+class _Page(HTMLParser):
+    """The page as lines of Markdown; tags that are not closed, or never opened, do no harm."""
+
+    def __init__(self, sheet: bool) -> None:
+        super().__init__(convert_charrefs=True)
+        self.sheet = sheet
+        self.lines: list[str] = []
+        self.language = ""
+        self._text: list[str] = []
+        self._rows: list[list[str]] | None = None
+        self._caption = ""
+        self._unseen = 0
+        self._typed_into = 0
+        self._spans: list[bool] = []
+        self._box = ""
+        self._field: list[str] | None = None
+
+    # -------------------------------------------------------------------------------- tags
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        said = {name: value or "" for name, value in attributes}
+        if tag in _UNSEEN:
+            self._unseen += 1
+        elif tag == "html":
+            self.language = said.get("lang", "")
+        elif _HEADING.fullmatch(tag):
+            self._line()
+            self._typed_into += 1
+        elif tag == "table":
+            self._line()
+            self._rows, self._caption = [], ""
+        elif tag == "tr" and self._rows is not None:
+            self._rows.append([])
+        elif tag in ("td", "th", "caption") and self._rows is not None:
+            self._text = []
+        elif tag == "label" and not self._in_table:
+            self._line()
+            self._typed_into += 1
+        elif tag == "span":
+            self._spans.append("fill-in" in said.get("class", "").split())
+            if self._spans[-1]:
+                self._line()
+                self._typed_into += 1
+        elif tag == "textarea":
+            self._line()
+            self._field = []
+        elif tag == "input":
+            self._input(said)
+        elif tag == "br" and not self._in_table:
+            self.lines.append(self._taken())
+        elif tag in _BLOCKS and not self._in_table:
+            self._line()
+
+    def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        if tag in ("input", "br"):
+            self.handle_starttag(tag, attributes)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in _UNSEEN:
+            self._unseen = max(0, self._unseen - 1)
+        elif heading := _HEADING.fullmatch(tag):
+            self._line("#" * int(heading[1]) + " ")
+            self._typed_into = max(0, self._typed_into - 1)
+        elif tag in ("td", "th") and self._rows is not None:
+            self._rows = self._rows or [[]]
+            self._rows[-1].append(self._taken())
+        elif tag == "caption" and self._rows is not None:
+            self._caption = self._taken().rstrip("= ")
+        elif tag == "table" and self._rows is not None:
+            self._table(self._rows)
+        elif tag == "label" and not self._in_table:
+            self._line(self._box)
+            self._box = ""
+            self._typed_into = max(0, self._typed_into - 1)
+        elif tag == "strong" and self._box:
+            self._text.append(".")
+        elif tag == "span" and self._spans and self._spans.pop():
+            self._line()
+            self._typed_into = max(0, self._typed_into - 1)
+        elif tag == "textarea" and self._field is not None:
+            self.lines += ["", *"".join(self._field).strip().splitlines(), ""]
+            self._field = None
+        elif tag in _BLOCKS and not self._in_table:
+            self._line()
+
+    def handle_data(self, data: str) -> None:
+        if self._field is not None:
+            self._field.append(data)
+        elif not self._unseen and (not self.sheet or self._typed_into or self._in_table):
+            self._text.append(data)
+
+    @property
+    def _in_table(self) -> bool:
+        return self._rows is not None
+
+    # -------------------------------------------------------------------------------- what was typed
+
+    def _input(self, said: dict[str, str]) -> None:
+        kind = said.get("type", "text")
+        if kind in ("checkbox", "radio") and self._in_table:
+            self._text.append("x" if "checked" in said else "☐")
+        elif kind in ("checkbox", "radio"):
+            self._box = "- [x] " if "checked" in said else "- [ ] "
+        elif kind not in ("hidden", "button", "submit", "reset"):
+            self._text.append(f" {said.get('value', '')} ")
+
+    def _taken(self) -> str:
+        text, self._text = " ".join("".join(self._text).split()), []
+        return text
+
+    def _line(self, before: str = "") -> None:
+        if text := self._taken():
+            self.lines += [before + text] if before.startswith("- [") else [*[""] * bool(before), before + text, ""]
+
+    def _table(self, rows: list[list[str]]) -> None:
+        self._rows = None
+        rows = [row for row in rows if row]
+        if rows and self._caption:
+            rows[0] = [self._caption, *rows[0][1:]]
+        cells = [" | ".join(escaped(cell) for cell in row) for row in rows]
+        self.lines += ["", *(f"| {row} |" for row in cells), ""]
+
+
+def as_markdown(text: str) -> str:
+    """A web page as Markdown, with the identity of the sheet and its language at the head."""
+    page = _Page('<table class="grid"' in text or 'class="fill-in"' in text)
+    page.feed(text)
+    page.close()
+    sheet = next((name for name in _IDENTITY.findall(text) if is_identity(name)), "")
+    head = [f"lang: {page.language}"] if page.language else []
+    head += [f"sheet: {sheet}"] if sheet else []
+    front = ["---", *head, "---"] if head and page.sheet else []
+    return "\n".join([*front, *page.lines, *([f"\n{sheet}"] if sheet and not front else [])])
+
+
+def is_webpage(text: str) -> bool:
+    """Whether a text is a page of HTML."""
+    return re.match(r"(?is)\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype html|html|head|body)\b", text) is not None
+
+
+__all__ = ["as_markdown", "is_webpage"]

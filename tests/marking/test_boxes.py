@@ -1,0 +1,73 @@
+"""Matrices in each other's boxes: right ones cost nothing wherever they stand, and mistakes stay mistakes."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from random import Random
+
+import pytest
+from scripts import exactly, marked, mistakes, page, shown
+from test_worked_cases import CASES, question
+
+from symattn.derivation.misconceptions import replayed
+from symattn.exact import Matrix
+from symattn.marking.attempt import Attempt, Grid
+from symattn.marking.marker.report import Report
+from symattn.marking.submissions import grid
+
+PARTS = ("Q", "K", "V", "S", "S'", "A", "Z")
+RIGHT = {part: CASES["13-boxes-shifted"].script[box] for part, box in pairwise(PARTS)}
+RIGHT["Z"] = CASES["12-boxes-interchanged"].script["A"]
+
+
+def in_boxes(order: tuple[str, ...]) -> Report:
+    return marked(question("g1.toml"), Attempt({box: RIGHT[part] for box, part in zip(PARTS, order, strict=True)}))
+
+
+def told(report: Report) -> list[str]:
+    return [notice.says for notice in report.notices if "boxes" in notice.says]
+
+
+def test_the_matrices_under_their_own_names_are_right() -> None:
+    report = in_boxes(PARTS)
+    assert (report.total, told(report)) == (report.available, [])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_right_matrices_cost_nothing_in_whatever_boxes_they_stand(seed: int) -> None:
+    order = list(PARTS)
+    Random(seed).shuffle(order)
+    report = in_boxes(tuple(order))
+    assert (report.total, len(told(report))) == (report.available, 1), shown(report)
+    assert not mistakes(report)
+
+
+def test_a_single_matrix_moves_only_from_a_box_that_it_does_not_fit() -> None:
+    """The output in the box of the weights can be nothing else; scores in that of the scaled ones are a mistake."""
+    moved = marked(question("g1.toml"), Attempt({"V": RIGHT["V"], "A": RIGHT["Z"]}))
+    assert told(moved)
+    stays = marked(question("g1.toml"), Attempt({"S'": RIGHT["S"]}))
+    assert not told(stays)
+
+
+def test_a_wrong_entry_keeps_a_matrix_where_it_stands() -> None:
+    wrong = RIGHT["Z"].put(0, 0, grid([["17"]])[0, 0])
+    report = marked(question("g1.toml"), Attempt({**RIGHT, "A": wrong, "Z": RIGHT["A"]}))
+    assert not told(report)
+
+
+def test_no_misconception_is_taken_for_a_wrong_box() -> None:
+    asked = question("g1.toml")
+    assert asked.problem is not None
+    seen = 0
+    for wrong in replayed(asked.problem.derivation):
+        values = {part: wrong.derivation.value(part) for part in PARTS if part in wrong.derivation}
+        answers = {part: _grid(value) for part, value in values.items() if isinstance(value, Matrix)}
+        if answers and seen < 60:
+            seen += 1
+            assert not told(marked(asked, Attempt(answers))), wrong.misconception.id
+    assert seen > 20
+
+
+def _grid(matrix: Matrix) -> Grid:
+    return grid([[exactly(x) for x in row] for row in page(matrix)])

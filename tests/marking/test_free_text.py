@@ -1,0 +1,200 @@
+"""Right scripts in every ordinary form: read whole, or told, line by line, and never marked 0 in silence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scripts import exactly, key_of
+
+import symattn
+from symattn.foundation.identity import identity
+from symattn.marking.attempt import Attempt, Grid
+from symattn.marking.submissions import fill, read_submission
+from symattn.page.writers import markdown
+from symattn.teaching.explanation import question_document
+from symattn.teaching.question import Question
+
+Rows = list[list[str]]
+WORDS = {"Q": "Queries", "K": "Keys", "V": "Values", "S": "Scores", "S'": "Scaled scores", "A": "Weights",
+         "Z": "Output"}  # fmt: skip
+
+
+@cache
+def question() -> Question:
+    return symattn.derive("note-002", by="matrix").worksheet().question
+
+
+@cache
+def key() -> dict[str, Rows]:
+    """The right matrices, their entries without spaces."""
+    found = key_of(question())
+    return {part: [[exactly(x).replace(" ", "") for x in row] for row in rows] for part, rows in found.items()}
+
+
+def lines(rows: Rows, between: str = " ", below: str = "\n") -> str:
+    return below.join(between.join(row) for row in rows)
+
+
+def brackets(rows: Rows) -> str:
+    return "[" + ", ".join("[" + ", ".join(row) + "]" for row in rows) + "]"
+
+
+def table(rows: Rows, *heads: str) -> str:
+    head = ["|" + "|".join(heads) + "|", "|---" * len(heads) + "|"] if heads else []
+    return "\n".join([*head, *("| " + " | ".join(row) + " |" for row in rows)])
+
+
+def numbered(rows: Rows, name: str = "") -> str:
+    heads = [name, *(str(j) for j in range(1, len(rows[0]) + 1))]
+    return table([[f"**{i}**", *row] for i, row in enumerate(rows, 1)], *heads)
+
+
+LABELLED: dict[str, Callable[[str, Rows], str]] = {
+    "S = [[1, 2], [3, 4]]": lambda name, rows: f"{name} = {brackets(rows)}",
+    "the same below another line": lambda name, rows: f"{name} =\n{brackets(rows)}",
+    "brackets over several lines": lambda name, rows: f"{name} = {brackets(rows)}".replace("], ", "],\n     "),
+    "rows below a colon": lambda name, rows: f"{name}:\n{lines(rows)}",
+    "rows below an equals sign": lambda name, rows: f"{name} =\n{lines(rows)}",
+    "rows below a name": lambda name, rows: f"{name}\n{lines(rows)}",
+    "rows beside and below": lambda name, rows: f"{name} = {lines(rows, '  ', chr(10) + '    ')}",
+    "rows with commas": lambda name, rows: f"{name} =\n{lines(rows, ', ')}",
+    "rows between bars": lambda name, rows: f"{name} =\n" + "\n".join(f"| {'  '.join(row)} |" for row in rows),
+    "rows in drawn brackets": lambda name, rows: f"{name} =\n" + "\n".join(f"⎢ {'  '.join(row)} ⎥" for row in rows),
+    "LaTeX": lambda name, rows: rf"$${name} = \begin{{bmatrix}}" + lines(rows, " & ", r" \\ ") + r"\end{bmatrix}$$",
+    "NumPy's repr": lambda name, rows: f"{name} = array({brackets(rows)})",
+    "NumPy's print": lambda name, rows: f"{name}\n[" + "\n ".join(f"[{' '.join(row)}]" for row in rows) + "]",
+    "MATLAB": lambda name, rows: f"{name} = [{lines(rows, ' ', '; ')}]",
+    "in a sentence": lambda name, rows: f"The matrix {name} is {lines(rows, ', ', ' and ')}.",
+    "as a list": lambda name, rows: f"- {name} = {brackets(rows)}",
+    "below a heading": lambda name, rows: f"## {name}\n\n{lines(rows)}",
+    "below a heading in words": lambda name, rows: f"## {WORDS[name]}\n\n{lines(rows)}",
+    "below words and a sign": lambda name, rows: f"{WORDS[name]} {name}:\n{lines(rows)}",
+    "words before a colon": lambda name, rows: f"{WORDS[name]}: {brackets(rows)}",
+    "bold": lambda name, rows: f"**{name}** =\n\n{lines(rows)}",
+    "a formula before the rows": lambda name, rows: f"{name} = the product\n\n{lines(rows)}",
+    "a table without heads": lambda name, rows: f"## {name}\n\n{table(rows)}",
+    "a table with empty heads": lambda name, rows: f"{name}\n\n{table(rows, *['  '] * len(rows[0]))}",
+    "a table with its first row as its head": lambda name, rows: f"## {name}\n\n{table(rows[1:], *rows[0])}",
+    "a table with numbers": lambda name, rows: f"## {WORDS[name]}\n\n{numbered(rows)}",
+    "a table with its name": lambda name, rows: numbered(rows, name),
+    "entry by entry": lambda name, rows: "\n".join(
+        f"{name}_{i}{j} = {x}" for i, row in enumerate(rows, 1) for j, x in enumerate(row, 1)
+    ),
+    "row by row": lambda name, rows: "\n".join(f"{name} row {i}: {', '.join(row)}" for i, row in enumerate(rows, 1)),
+    "a code block": lambda name, rows: f"```python\n{name} = np.array({brackets(rows)})\n```",
+    "a bare key of TOML": lambda name, rows: f"{name} = {json.dumps(rows)}",
+    "CSV": lambda name, rows: f"{name}\n{lines(rows, ',')}",
+    "TSV": lambda name, rows: f"{name}\n{lines(rows, chr(9))}",
+}
+BY_PLACE: dict[str, Callable[[int, Rows], str]] = {
+    "(a) 1 2 / 3 4": lambda k, rows: f"({chr(97 + k)}) {lines(rows, ' ', ' / ')}",
+    "a) above rows": lambda k, rows: f"{chr(97 + k)})\n{lines(rows)}",
+    "part a)": lambda k, rows: f"Part {chr(97 + k)})\n{lines(rows)}",
+    "Step 1:": lambda k, rows: f"Step {k + 1}:\n{lines(rows)}",
+    "1. in a list": lambda k, rows: f"{k + 1}. {list(key())[k]} = {brackets(rows)}",
+}
+
+
+def read(text: str, form: str = "") -> Attempt:
+    return read_submission(text, [question()], form=form).attempts[0]
+
+
+def values(said: object) -> Rows:
+    assert isinstance(said, Grid)
+    return [[entry.text.strip('"') for entry in row] for row in said.rows]
+
+
+def read_whole(text: str, form: str) -> Attempt:
+    """The text read; every matrix of the key must have been found in it."""
+    attempt = read(text, form)
+    assert {name: values(said) for name, said in attempt.answers.items()} == key(), attempt.remarks
+    return attempt
+
+
+@pytest.mark.parametrize("form", ["", "markdown"])
+@pytest.mark.parametrize("way", LABELLED)
+def test_a_right_script_is_read_in_every_ordinary_form(way: str, form: str) -> None:
+    text = "\n\n".join(LABELLED[way](name, rows) for name, rows in key().items())
+    assert not read_whole(text, form).remarks
+
+
+@pytest.mark.parametrize("way", BY_PLACE)
+def test_so_it_is_by_the_letters_and_numbers_of_its_parts(way: str) -> None:
+    assert not read_whole("\n\n".join(BY_PLACE[way](k, rows) for k, rows in enumerate(key().values())), "").remarks
+
+
+@pytest.mark.parametrize("write", [lines, brackets])
+def test_matrices_without_names_are_taken_in_their_order_and_that_is_told(write: Callable[[Rows], str]) -> None:
+    attempt = read_whole("\n\n".join(map(write, key().values())), "")
+    assert len(attempt.remarks) == len(key())
+
+
+@pytest.mark.parametrize("head", ["[answers]\n", "", 'name = "Ada"\n[answers]\n', "# my answers\nname = 'Ada'\n"])
+def test_toml_with_bare_keys_that_toml_does_not_know(head: str) -> None:
+    text = head + "\n".join(f"{name} = {json.dumps(rows)}" for name, rows in key().items())
+    read_whole(text, "toml")
+
+
+def test_several_matrices_on_one_line() -> None:
+    read_whole("; ".join(f"{name} = {brackets(rows)}" for name, rows in key().items()), "")
+
+
+JUNK = st.lists(st.sampled_from(["lorem", "ipsum", "dolor", "sit", "amet", "elit", "sed"]), min_size=3, max_size=7)
+
+
+@settings(max_examples=25)
+@given(JUNK, st.sampled_from(sorted({*LABELLED} - {"CSV", "TSV", "a bare key of TOML"})), st.integers(0, 7))
+def test_every_line_that_is_not_used_is_listed_with_its_place(junk: list[str], way: str, at: int) -> None:
+    pieces = [LABELLED[way](name, rows) for name, rows in key().items()]
+    pieces.insert(at, " ".join(junk))
+    attempt = read_whole("\n\n".join(pieces), "markdown")
+    line = "\n\n".join(pieces[:at]).count("\n") + 1 + 2 * (at > 0)
+    assert [(remark.where, " ".join(junk) in remark.says) for remark in attempt.remarks] == [(f"line {line}", True)]
+
+
+@cache
+def blank() -> str:
+    return markdown.write(question_document(question(), identity("a sheet"), "symattn worksheet x"))
+
+
+@pytest.mark.parametrize("layout", ["matrix", "columns", "falk"])
+@pytest.mark.parametrize("conventions", ["full", "bare", "none"])
+def test_a_blank_sheet_has_nothing_unread(layout: str, conventions: str) -> None:
+    document = question_document(question(), identity("a sheet"), "symattn worksheet x", "blank", layout, conventions)  # type: ignore[arg-type]
+    attempt = read_submission(markdown.write(document), [question()], form="markdown").attempts[0]
+    assert (dict(attempt.answers), dict(attempt.more), attempt.remarks) == ({}, {}, ())
+
+
+def below_heading(text: str, k: int, what: str) -> str:
+    """The sheet with something more below the heading of a part."""
+    heading = next(line for line in text.splitlines() if line.startswith(f"## {k}\\."))
+    return text.replace(heading, f"{heading}\n\n{what}")
+
+
+@settings(max_examples=8)
+@given(JUNK, st.integers(1, 7))
+def test_what_stands_below_an_empty_grid_is_told_and_what_stands_beside_the_parts_too(junk: list[str], k: int) -> None:
+    text = blank().replace("## Given", " ".join(junk) + "\n\n## Given")
+    says = [remark.says for remark in read(below_heading(text, k, "I did it " + " ".join(junk)), "markdown").remarks]
+    assert len(says) == 2
+    assert all(" ".join(junk) in said for said in says)
+    assert any("I did it" in said for said in says)
+
+
+@pytest.mark.parametrize("way", ["S = [[1, 2], [3, 4]]", "rows below a colon", "a table without heads", "MATLAB"])
+def test_a_matrix_beside_its_empty_grid_counts(way: str) -> None:
+    text = blank()
+    for k, (name, rows) in enumerate(key().items(), 1):
+        text = below_heading(text, k, LABELLED[way](name, rows).removeprefix(f"## {name}\n\n"))
+    assert not read_whole(text, "markdown").remarks
+
+
+def test_working_beside_a_filled_grid_is_working() -> None:
+    attempt = read(LABELLED["S = [[1, 2], [3, 4]]"]("Q", key()["Q"]))
+    text = fill(blank(), [question()], [attempt]).replace("*Working:*", "*Working:* 1·0 + 2·3 = 6, and so on", 1)
+    assert not read(text, "markdown").remarks
