@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product
+from itertools import combinations, product
 
 from symattn.derivation.derivation import Step
 from symattn.foundation.languages import message
@@ -27,7 +27,7 @@ from symattn.teaching.question import total
 MOST_WAYS = 4
 """Ways of leaving lines out that are marked in full, the most promising first."""
 
-MOST_TOGETHER = 6
+MOST_TOGETHER = 5
 """Of more doubtful lines than these, each is left out alone, and all together."""
 
 Award = Callable[[Script], Awarding]
@@ -100,9 +100,10 @@ def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
     used = {operand.name for step in trace.script.d for operand in step.operands}
     own = [step.name for step in trace.script.d if step.name in trace.script.written and step.name in used]
     doubtful = [name for name in own if _doubtful(trace, name)] if open_lines else []
-    runs = [doubtful[i:k] for i in range(len(doubtful)) for k in range(i + 1, len(doubtful) + 1)]
-    if len(doubtful) > MOST_TOGETHER:
-        runs = [doubtful, *([name] for name in doubtful)]
+    if len(doubtful) <= MOST_TOGETHER:
+        runs = [run for k in range(1, len(doubtful) + 1) for run in combinations(doubtful, k)]
+    else:
+        runs = [tuple(doubtful), *((name,) for name in doubtful)]
     before, plain = _accepted(trace), Trace(trace.script, trace.policy)
     promising: list[tuple[int, Script]] = []
     for run, whole in product(runs, (False, True)):
