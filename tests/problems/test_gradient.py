@@ -70,7 +70,7 @@ def test_gradients_that_are_right_for_a_wrong_line_before_follow():
     d = question.problem.derivation
     wrong = misconception("D2").on(d)
     report = check(question, answers(wrong.derivation, question.parts))
-    assert "The scale left out on the way back." in " ".join(str(report).split())
+    assert "The scale left out on the way back." in " ".join(str(report).replace("│", "").split())
 
 
 def test_what_it_may_ask_for_has_a_mechanism_each():
