@@ -74,8 +74,8 @@ def check(
     """Mark one piece of work, entry by entry, with follow-through and every mistake named.
 
     PROBLEM is an example or a problem file, a worksheet (Markdown or notebook), the .json beside a set of worksheets,
-    or an exam's folder.  ANSWERS is the worksheet filled in (Markdown, a PDF form, or a notebook, whose code is read
-    and never run), or TOML, JSON, CSV, LaTeX.
+    or an exam's folder.  ANSWERS is the worksheet filled in (Markdown, HTML, a PDF form, or a notebook, whose code is
+    read and never run), or TOML, JSON, CSV, .xlsx, LaTeX or plain text.
 
     \b
     symattn check note-000 answers.md
