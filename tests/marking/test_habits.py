@@ -94,3 +94,16 @@ def test_digits_that_go_on_may_have_been_cut_off(truth, typed):
     d = symattn.derive("attention", Q=[[1]], K=[[1]], V=[[exact(truth)]], scale="none")
     assert symattn.check(d, {"Z": [[typed]]}).right
     assert not symattn.check(d, {"Z": [[typed.replace("6", "5", 1)]]}).right
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("8nd^2", "8*n*d^2"), ("2nd_k + hn", "2*n*d_k + h*n"), ("4d²+4d", "4d^2+4d")]
+)
+def test_letters_written_together_are_a_product(typed, meant):
+    assert entry(typed, symbols=True).value == entry(meant, symbols=True).value
+
+
+@pytest.mark.parametrize("typed", ["see above", "row", "2 heads more"])
+def test_a_word_is_no_product(typed):
+    assert not entry(typed, symbols=True).readable
+    assert not entry("8nd^2").readable

@@ -254,7 +254,9 @@ def _read(shown: str, source: str, mark: str, symbols: bool) -> Entry:
     """The first way to read a text that leads to a number; others are kept as alternatives."""
     signs = [mark] if mark != AUTO else [",", "."] if habits.may_be_grouped(source) else [".", ","]
     entries = [_read_with(shown, way, sign, symbols) for sign in signs for way in habits.ways(source, sign)]
-    first, *others = [entry for entry in entries if entry.readable] or entries[:1]
+    if symbols and not any(entry.readable for entry in entries):
+        entries = [_read_with(shown, habits.letter_by_letter(source), signs[0], symbols), *entries]
+    first, *others = [entry for entry in entries if entry.readable] or entries[-1:]
     if first.reading is None:
         return first
     known, kept = {first.reading.echo()}, [*first.reading.alternatives]

@@ -26,6 +26,7 @@ _RECURRING = re.compile(r"([-+−]?)(\d+)[.,](\d*)(?:\((\d+)\)|((?:\d[\u0305\u03
 _GOES_ON = re.compile(r"(?<=\d)(?:…|\.\.\.)$")
 _THOUSANDS = re.compile(r"[-+−]?[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3}){2,}|(?:\.\d{3})+,\d+)")
 _ONE_GROUP = re.compile(r"[-+−]?[1-9]\d{0,2},\d{3}")
+_LETTERS = re.compile(r"(?<![A-Za-z\\_])[nmdkhlvtbNMDKHLVTB]{2,4}(?![A-Za-z(])")  # of sizes, and no word
 _RAISED_DOT = re.compile(r"([-+−]?\d+)·(\d+)")
 _POWER = re.compile(r"(.*\be|\be)\^\s*([-+−]?\d+)\s*/\s*(\d+)")
 _AGAIN = re.compile(r"([^()]*[^()\s])\s+\(\s*([≈=~]?)\s*([^()]*[\d%])\s*\)")
@@ -51,6 +52,15 @@ def ways(text: str, mark: str) -> Iterator[str]:
         yield f"{found[1]}^({found[2]}/{found[3]})"
     if found := _AGAIN.fullmatch(plain):
         yield found[1]
+
+
+def letter_by_letter(text: str) -> str:
+    """A product of letters with a space between each two: 8nd² is 8·n·d².
+
+    >>> letter_by_letter("8nd^2 + 2nd_k"), letter_by_letter("exp(n)")
+    ('8n d^2 + 2n d_k', 'exp(n)')
+    """
+    return _LETTERS.sub(lambda found: " ".join(found[0]), text)
 
 
 def may_be_grouped(text: str) -> bool:
@@ -96,4 +106,4 @@ def _fraction(found: re.Match[str]) -> str:
     return f"{sign}({above}/{(10 ** len(period) - 1) * 10 ** len(before)})"
 
 
-__all__ = ["goes_on", "has_decimal", "may_be_grouped", "told_again", "ways"]
+__all__ = ["goes_on", "has_decimal", "letter_by_letter", "may_be_grouped", "told_again", "ways"]
