@@ -8,7 +8,7 @@ from contextlib import suppress
 from decimal import Overflow
 from typing import Any
 
-from symattn.errors import InputError
+from symattn.errors import InputError, SymattnError
 from symattn.exact.intervals import FIRST_DIGITS, LEAST_DIGITS, MOST_DIGITS, enclose
 from symattn.exact.real import Real
 from symattn.exact.rounding import LONGEST_WHOLE, significant_text
@@ -29,6 +29,16 @@ from symattn.exact.values import (
 
 DIGITS = 17  # what a float can hold
 DIGITS_OF_REALS = 12  # of a number known by intervals, in plain text
+
+
+def near(value: Value) -> float:
+    """The value as a float; nan, which is near nothing, where it is too large for one or has symbols."""
+    if has_symbols(value):
+        return math.nan
+    try:
+        return approximate(value)
+    except (OverflowError, SymattnError):
+        return math.nan
 
 
 def approximate(value: Value) -> float:
@@ -139,4 +149,4 @@ def _exponent(a: Exponent) -> float:
     return sum(c * math.sqrt(r) for r, c in a)
 
 
-__all__ = ["approximate", "nearest_float"]
+__all__ = ["approximate", "near", "nearest_float"]

@@ -25,7 +25,7 @@ from symattn.marking.attempt import Attempt, Entry
 from symattn.marking.grading.checking import Marking
 from symattn.marking.marker.report import Report
 from symattn.marking.reports import exercise_sheet, feedback_document
-from symattn.marking.reports.documents import _where_to_look
+from symattn.marking.reports.documents import where_to_look
 from symattn.marking.reports.exercise import drawn
 from symattn.marking.reports.told import MOST_FITS, Told
 from symattn.marking.reports.worked import MOST_TERMS, shortened
@@ -59,7 +59,7 @@ def plain(text: Inlines) -> str:
 
 def looked_at(report: Report) -> str:
     """Where a student is told to look first, and what about it."""
-    return "\n".join(map(plain, _where_to_look(Told(report, "student"))))
+    return "\n".join(map(plain, where_to_look(Told(report, "student"))))
 
 
 @cache

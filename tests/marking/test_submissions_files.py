@@ -316,7 +316,7 @@ def test_points_and_commas_in_one_file() -> None:
 
 
 BROKEN = {
-    "a PDF": (b"%PDF-1.7 x", "is a PDF"),
+    "a PDF": (b"%PDF-1.7 x", "is a damaged PDF"),
     "a picture": (b"\x89PNG\r\n\x1a\n", "is a picture"),
     "an archive": (b"PK\x03\x04abc", "zip"),
     "bytes": (b"Q = \xff\xfa", "UTF-8"),

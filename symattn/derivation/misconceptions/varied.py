@@ -20,7 +20,7 @@ from symattn.derivation.algebra import VALUES, Algebra, Base, Entries, Index, In
 from symattn.derivation.derivation import Derivation, RuleOp
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decimal_text, exact, has_symbols
-from symattn.exact.approximate import approximate
+from symattn.exact.approximate import near
 from symattn.exact.intervals import Interval, interval_ring
 from symattn.exact.values import RATIONAL, text
 from symattn.foundation.languages import Message, message
@@ -123,7 +123,7 @@ class Slipping(Algebra[Varied]):
         for k in range(len(terms)):
             self._term_slips(found, terms, k)
         for value, says in mediant([x.exact() for x in terms]) if found.rational else ():
-            self._slip(found, "A12", approximate(value), partial(_same, value), partial(_said_so, says))
+            self._slip(found, "A12", near(value), partial(_same, value), partial(_said_so, says))
         return found
 
     def _term_slips(self, found: Varied, terms: tuple[Varied, ...], k: int) -> None:
@@ -163,7 +163,7 @@ class Slipping(Algebra[Varied]):
         if len(factors) == 2 and found.rational:
             for id, value, taken in _times(factors[0].exact(), factors[1].exact()):
                 says = partial(message, "{product} was taken as {taken}", product=found.text(), taken=taken)
-                self._slip(found, id, approximate(value), partial(_same, value), says, taken)
+                self._slip(found, id, near(value), partial(_same, value), says, taken)
         return found
 
     def _factor_slip(self, found: Varied, factors: tuple[Varied, ...], k: int) -> None:
@@ -245,7 +245,7 @@ class Floats(Algebra[float]):
     """Numbers to the nearest float, which tell quickly which slips need not be looked at."""
 
     def number(self, value: Value) -> float:
-        return approximate(value)
+        return near(value)
 
     def size(self, indices: Indices, less: int = 0) -> float:
         return len(indices.counted) - less
@@ -269,7 +269,7 @@ class Floats(Algebra[float]):
         return x * x
 
     def exponential(self, x: float, base: Any = "e") -> float:
-        return math.exp(x) if base == "e" else approximate(base) ** x
+        return math.exp(x) if base == "e" else near(base) ** x
 
     def root(self, x: float) -> float:
         return math.sqrt(x)
@@ -292,7 +292,7 @@ class Floats(Algebra[float]):
         if over := getattr(function, "over", None):
             low, high = over(RING, Interval(Decimal(x), Decimal(x)))
             return float(low + high) / 2
-        return approximate(function.value(exact(decimal_text(exact(repr(x)), 15))))
+        return near(function.value(exact(decimal_text(exact(repr(x)), 15))))
 
     def maximum(self, *terms: float) -> float:
         return max(terms)
@@ -380,7 +380,7 @@ def _copied(right: Value, copy: Value) -> Message:
 
 
 def _near(value: Value) -> float:
-    return math.nan if has_symbols(value) else approximate(value)
+    return near(value)
 
 
 def _reciprocal(x: float) -> float:

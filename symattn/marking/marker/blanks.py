@@ -94,8 +94,12 @@ def _said_of_shapes(awarding: Awarding, script: Script) -> Iterator[Notice]:
 
 
 def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
-    """The script with doubtful lines left out, in the ways that may earn more."""
-    open_lines = [line for line in written.lines if written.earned(line) < total(line.marks)]
+    """The script with doubtful lines left out, in the ways that may earn more.
+
+    A wrong method that is carried on loses the same where its line is left out.
+    """
+    lost = (line for line in written.lines if written.earned(line) < total(line.marks))
+    open_lines = [line for line in lost if not written.blames(line)]
     trace = written.trace
     used = {operand.name for step in trace.script.d for operand in step.operands}
     own = [step.name for step in trace.script.d if step.name in trace.script.written and step.name in used]
@@ -116,7 +120,14 @@ def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
         if more or _wrong(other, run) <= _wrong(plain, run):
             promising.append((after.total(), script))
     promising.sort(key=lambda found: found[0], reverse=True)
-    return [award(script) for _, script in promising[:MOST_WAYS]]
+    ways: list[Awarding] = []
+    for _, script in promising[:MOST_WAYS]:
+        if not open_lines:
+            break
+        ways.append(award(script))
+        best = _best([written, *ways])
+        open_lines = [line for line in open_lines if best[line].earned(line) < total(line.marks)]
+    return ways
 
 
 def _doubtful(trace: Trace, name: str) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from math import isclose
 
 from symattn.exact import is_symbolic
-from symattn.exact.approximate import approximate
+from symattn.exact.approximate import near
 from symattn.exact.values import is_finite
 from symattn.marking.attempt import Entry, Grid
 from symattn.marking.marker.script import Script, values_of
@@ -41,7 +41,7 @@ def misplaced(script: Script) -> Mapping[str, str]:
 
 
 def _number(value: object) -> float | None:
-    return approximate(value) if is_finite(value) and not is_symbolic(value) else None
+    return near(value) if is_finite(value) and not is_symbolic(value) else None
 
 
 def _is(grid: Grid, key: list[list[float | None]]) -> bool:

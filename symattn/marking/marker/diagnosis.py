@@ -26,7 +26,7 @@ from symattn.derivation.misconceptions.varied import Cause
 from symattn.derivation.ops import Softmax
 from symattn.errors import InputError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, has_symbols, largest_remainder
-from symattn.exact.approximate import approximate
+from symattn.exact.approximate import near
 from symattn.marking.attempt import Entry, Grid
 from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.report import Candidate, Flag, Kind, State
@@ -403,8 +403,8 @@ class Diagnosis(Trace):
             return False
         if entry.value is NEGATIVE_INFINITY or has_symbols(value):
             return False
-        own = approximate(entry.value)
-        return abs(approximate(value) - own) <= max(LOOSE * float(entry.unit), SAME * max(1.0, abs(own)))
+        own = near(entry.value)
+        return abs(near(value) - own) <= max(LOOSE * near(entry.unit), SAME * max(1.0, abs(own)))
 
     def _readable(self, step: Step, grid: Grid) -> Iterator[tuple[int, int, Entry]]:
         printed = self.script.printed.get(step.name, frozenset())
@@ -533,8 +533,8 @@ class Diagnosis(Trace):
         """Whether a float may be what was written."""
         if entry.value is None or has_symbols(entry.value) or (entry.reading and entry.reading.alternatives):
             return lambda x: True
-        own = approximate(entry.value)
-        most = float(entry.unit or 0) * (LOOSE if self._loose else 1) + NEAR * max(1.0, abs(own))
+        own = near(entry.value)
+        most = near(entry.unit or 0) * (LOOSE if self._loose else 1) + NEAR * max(1.0, abs(own))
         return lambda x: abs(x - own) <= most
 
     def _exchanged(
@@ -548,7 +548,7 @@ class Diagnosis(Trace):
             if len(spoilt) < 2 or (best and len(best[0]) >= len(spoilt)):
                 continue
             put = {c: possible.result[source] for c, source in places.items() if c in entries}
-            if all(nearness[c](approximate(x)) for c, x in put.items() if not has_symbols(x)) and all(
+            if all(nearness[c](near(x)) for c, x in put.items() if not has_symbols(x)) and all(
                 self._explains(x, entries[c]) for c, x in put.items()
             ):
                 best = spoilt, says

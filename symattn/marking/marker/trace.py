@@ -174,8 +174,13 @@ class Trace:
         return seen is not None and not any(values_of(seen)) and any(values_of(self.script.d.value(name)))
 
     def rests_on_zeros(self, name: str) -> bool:
-        """Whether what follows in a step is 0 without any work, and shows nothing."""
-        return any(self.became_zero(operand.name) for operand in self.script.d[name].operands)
+        """Whether what follows in a step is 0 without any work, and shows nothing: its zeros came of nothing else."""
+        step = next((step for step in self.script.d if step.name == name), None)
+        return step is not None and any(self._is_nothing(operand.name) for operand in step.operands)
+
+    def _is_nothing(self, name: str) -> bool:
+        """Whether a matrix became 0 where that is wrong, or follows from such a one."""
+        return self.became_zero(name) and (not self.accepts_all_of(name) or self.rests_on_zeros(name))
 
     # -- one step
 

@@ -158,7 +158,7 @@ def _legend(told: Sequence[Told]) -> Iterator[Block]:
 
 def _question(told: Told) -> Iterator[Block]:
     if told.reader == "student":
-        yield Box(words.FIRST, tuple(Paragraph(says) for says in _where_to_look(told) if says))
+        yield Box(words.FIRST, tuple(Paragraph(says) for says in where_to_look(told) if says))
     yield Heading(_words(words.AS_READ), 2)
     yield from _script(told.lines, told.report.policy.marks)
     if lines := [line for line in told.lines if line.remarks]:
@@ -188,7 +188,7 @@ def _script(lines: Sequence[Line], has_marks: bool) -> Iterator[Block]:
             yield from (Display(line.formulas) for line in found)
 
 
-def _where_to_look(told: Told) -> Iterator[Inlines]:
+def where_to_look(told: Told) -> Iterator[Inlines]:
     """What is right, where the first mistake is and what to do about it; what is open if there is none."""
     first, report = told.first, told.report
     if first is None:

@@ -254,7 +254,10 @@ class Own:
         if value is None or entry.value is None or entry.value is NEGATIVE_INFINITY or value is NEGATIVE_INFINITY:
             return False
         places = self.places if entry.unit is None else min(self.places, _places_of(entry.unit))
-        return decimal_text(entry.value, places) == decimal_text(value, places)
+        try:
+            return decimal_text(entry.value, places) == decimal_text(value, places)
+        except SymattnError:  # letters, or too many digits to be written out
+            return False
 
 
 def _total(row: Sequence[Entry]) -> Value | None:
