@@ -283,10 +283,12 @@ def _unit(reading: Reading) -> Fraction | None:
     if not habits.has_decimal(reading):
         return None
     try:
-        span = _Rounded(ENOUGH)(reading.tree)
-    except (SymattnError, ArithmeticError):
+        low, high = _Rounded(ENOUGH)(reading.tree)
+        if max(low.copy_abs(), high.copy_abs()).adjusted() > LONGEST_SIZE or high - low <= NOISE:
+            return None
+        return Fraction(high) - Fraction(low)
+    except (SymattnError, ArithmeticError, ValueError):  # not defined, or not bounded
         return None
-    return Fraction(span.high) - Fraction(span.low) if span.bounded and span.high - span.low > NOISE else None
 
 
 class _Rounded(IntervalRing):
