@@ -338,11 +338,17 @@ class Trace:
     def _may_be_followed(self, step: Step, entry: Entry) -> bool:
         """Whether later lines may rest on an entry: not on a huge number, nor on a softmax of a number that is no
         value of ours (sin 1)."""
-        if entry.value is None:
+        if entry.value is None or (self._in_decimals and has_symbols(entry.value)):
             return False
         if step.name in self._before_softmax:
             return modest(entry.value) and (has_symbols(entry.value) or not is_symbolic(entry.value))
         return modest(entry.value, LARGEST_NUMBER)
+
+    @cached_property
+    def _in_decimals(self) -> bool:
+        """Whether numbers are known by decimals with proof, to which no letter can be added."""
+        results = (step.result for step in self.script.d if isinstance(step.result, Matrix))
+        return any(isinstance(x, Real) for matrix in results for x in matrix)
 
     @cached_property
     def _before_softmax(self) -> frozenset[str]:
