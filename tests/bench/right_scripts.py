@@ -145,6 +145,8 @@ def texts(attempt: Any) -> dict[str, list[list[str]]]:
 
 def swapped_digits(x: Decimal) -> Decimal:
     digits = f"{x:.4f}"
+    if digits[-3] == digits[-4]:
+        raise InvalidOperation("nothing to swap")
     return Decimal(digits[:-4] + digits[-3] + digits[-4] + digits[-2:])
 
 

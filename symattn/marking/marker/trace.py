@@ -48,6 +48,10 @@ MOST_TERMS = 60
 HIDING = -(10**4)
 """A score that is no larger hides as −∞ does: programs write −10⁴, −65504 or −10⁹."""
 
+ON_THE_WAY = Fraction(1, 40)
+"""The tolerance for what was rounded on the way, a share of the number where that is above 1: ten of it, a quarter, are
+as much as the rounding of small sums to two places makes (`tests/bench/right_scripts.py`)."""
+
 Place = tuple[str, int, int]
 """A step, and an entry of it (from 0), with tokens as rows."""
 
@@ -414,7 +418,7 @@ class Trace:
         if entry.value is None or entry.unit is None or entry.value is NEGATIVE_INFINITY or has_symbols(entry.value):
             return None
         own = loose_cell(entry.value, entry.unit)
-        widest = self.policy.widest_window * max(Fraction(1), abs(Fraction(own.high))) / 40
+        widest = self.policy.widest_window * ON_THE_WAY * max(Fraction(1), abs(Fraction(own.high)))
         if not self._by_hand.reaches(step, i, j, own, widest):
             return None
         fine = not self.script.exact and self._by_hand.reaches(step, i, j, own, widest, self.script.places)

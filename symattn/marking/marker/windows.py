@@ -36,7 +36,6 @@ from symattn.derivation.ops.gradient import (
     SoftmaxJacobian,
 )
 from symattn.derivation.ops.loss import CrossEntropy
-from symattn.derivation.ops.position import Rotate
 from symattn.derivation.ops.positional import Positional
 from symattn.derivation.ops.scores import FeatureMap, Hardmax, OverSum
 from symattn.errors import UndecidedError, UndefinedError
@@ -353,11 +352,6 @@ def _variance(line: Sequence[Window], mean: Window, number: int) -> Window:
     return RING.divide(sums, _number(number))
 
 
-def _deviation(epsilon: Value, variance: Window) -> Window:
-    """√(σ² + ε); no variance is below 0."""
-    return RING.sqrt(RING.add(Window(max(ZERO, variance.low), max(ZERO, variance.high)), _number(epsilon)))
-
-
 # ------------------------------------------------------------------------------------ softmax
 
 
@@ -472,19 +466,9 @@ _FEATURES: Mapping[str, Callable[[Window], Window]] = {
 }
 
 
-def _greatest(windows: Sequence[Window]) -> Window:
-    return Window(max(w.low for w in windows), max(w.high for w in windows))
-
-
 def _less(x: Window, maximum: Window, factor: Window) -> Window:
     """(x − m)·ln b."""
     return RING.multiply(RING.add(x, RING.negate(maximum)), factor)
-
-
-def _rotated(op: Rotate, rows: Box) -> Box:
-    """Every entry of a product with a fixed matrix, so that interval arithmetic gives the range itself."""
-    turns = [tuple(tuple(map(_number, line)) for line in op.matrix(p).T.rows) for p in op.positions]
-    return tuple(tuple(_dot(row, column) for column in turn) for row, turn in zip(rows, turns, strict=True))
 
 
 def _times(a: Window, b: Window) -> Window:
