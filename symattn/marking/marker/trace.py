@@ -48,6 +48,10 @@ MOST_TERMS = 60
 HIDING = -(10**4)
 """A score that is no larger hides as −∞ does: programs write −10⁴, −65504 or −10⁹."""
 
+ON_THE_WAY = Fraction(1, 40)
+"""The tolerance for what was rounded on the way, a share of the number where that is above 1: ten of it, a quarter, are
+as much as the rounding of small sums to two places makes (`tests/bench/right_scripts.py`)."""
+
 Place = tuple[str, int, int]
 """A step, and an entry of it (from 0), with tokens as rows."""
 
@@ -359,11 +363,17 @@ class Trace:
     def _may_be_followed(self, step: Step, entry: Entry) -> bool:
         """Whether later lines may rest on an entry: not on a huge number, nor on a softmax of a number that is no
         value of ours (sin 1)."""
-        if entry.value is None:
+        if entry.value is None or (self._in_decimals and has_symbols(entry.value)):
             return False
         if step.name in self._before_softmax:
             return modest(entry.value) and (has_symbols(entry.value) or not is_symbolic(entry.value))
         return modest(entry.value, LARGEST_NUMBER)
+
+    @cached_property
+    def _in_decimals(self) -> bool:
+        """Whether numbers are known by decimals with proof, to which no letter can be added."""
+        results = (step.result for step in self.script.d if isinstance(step.result, Matrix))
+        return any(isinstance(x, Real) for matrix in results for x in matrix)
 
     @cached_property
     def _before_softmax(self) -> frozenset[str]:
@@ -429,7 +439,7 @@ class Trace:
         if entry.value is None or entry.unit is None or entry.value is NEGATIVE_INFINITY or has_symbols(entry.value):
             return None
         own = loose_cell(entry.value, entry.unit)
-        widest = self.policy.widest_window * max(Fraction(1), abs(Fraction(own.high))) / 40
+        widest = self.policy.widest_window * ON_THE_WAY * max(Fraction(1), abs(Fraction(own.high)))
         if not self._by_hand.reaches(step, i, j, own, widest):
             return None
         fine = not self.script.exact and self._by_hand.reaches(step, i, j, own, widest, self.script.places)

@@ -286,11 +286,11 @@ def _unit(reading: Reading) -> Fraction | None:
         return None
     try:
         low, high = _Rounded(ENOUGH)(reading.tree)
-        if max(low.copy_abs(), high.copy_abs()).adjusted() > LONGEST_SIZE or high - low <= NOISE:
-            return None
-        return Fraction(high) - Fraction(low)
-    except (SymattnError, ArithmeticError, ValueError):  # not defined, or not bounded
+        off = high - low
+    except (SymattnError, ArithmeticError):  # not defined, or as good as infinite
         return None
+    # 1E-434294482 takes a long time to become a fraction.
+    return Fraction(off) if off.is_finite() and off > NOISE and off.adjusted() <= LONGEST_SIZE else None
 
 
 class _Rounded(IntervalRing):
