@@ -74,7 +74,7 @@ class Awarding:
     def _line(self, line: Line) -> tuple[list[Given], list[Notice]]:
         rows, notices = self._rows(line), list[Notice]()
         cells = [judged for row in rows for judged in row]
-        method, why = self._method(line, cells)
+        method, why = self._method(line)
         blamed = self._blamed(line)
         found: list[Given] = []
         has_method = any(mark.code == "M" for mark in line.marks)
@@ -137,23 +137,20 @@ class Awarding:
         before = set[str]().union(*(self.trace.script.depends(self.trace.script.d[name]) for name in own))
         return any(name in same & before for mistake in self.trace.mistakes for name in mistake.charged)
 
-    def _method(self, line: Line, cells: Sequence[Judged]) -> tuple[bool, Why]:
+    def _method(self, line: Line) -> tuple[bool, Why]:
         if any(part in self.ticked for part in line.parts):
             return True, Why("method seen")
         if self._blamed(line) is not None:
             return False, Why("wrong method")
         if self._repeated(line):
             return (True, Why("lost already")) if self.policy.repeat_penalty == "once" else (False, Why("wrong method"))
-        accepted = sum(1 for judged in cells if self._shows_method(judged, line))
-        needed = max(1, ceil(self.policy.threshold * len(cells)))
-        return accepted >= needed, Why("entries", accepted, len(cells))
-
-    def _shows_method(self, judged: Judged, line: Line) -> bool:
-        if judged.state == "correct":
-            return True
-        never = self.policy.follow_through == "never" or line.follow == "cao"
-        never |= any(self.trace.rests_on_zeros(name) for name in self.steps_of(line))
-        return not never and (judged.state == "follows" or (judged.state == "implied" and not line.seen))
+        shown: list[bool] = []
+        for step in self.steps_of(line):
+            never = self.policy.follow_through == "never" or line.follow == "cao" or self.trace.rests_on_zeros(step)
+            counted = ("correct",) if never else ("correct", "follows") if line.seen else ("correct", "follows", "implied")
+            shown += [judged.state in counted for (name, _, _), judged in self.trace.judged.items() if name == step]
+        needed = max(1, ceil(self.policy.threshold * len(shown)))
+        return sum(shown) >= needed, Why("entries", sum(shown), len(shown))
 
     def _blamed(self, line: Line) -> Mistake | None:
         """The misconception that is charged to this line first of all."""

@@ -66,7 +66,8 @@ def _padded(trace: Trace) -> Script:
     One whose shape a misconception explains, and what follows from it, stay as they are.
     """
     script, written = trace.script, dict(trace.script.written)
-    meant = {m.shown for m in trace.mistakes if m.kind == "misconception" and m.shown in trace.misshapen}
+    beliefs = (m for m in trace.mistakes if m.kind == "misconception" and m.shown in trace.misshapen)
+    meant = {name for m in beliefs for name in (m.shown, *(step for step, _, _ in m.entries))}
     for step in script.d:
         grid = script.written.get(step.name)
         if grid is None or not meant.isdisjoint({step.name, *script.depends(step)}):
@@ -98,8 +99,7 @@ def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
 
     A wrong method that is carried on loses the same where its line is left out.
     """
-    lost = (line for line in written.lines if written.earned(line) < total(line.marks))
-    open_lines = [line for line in lost if not written.blames(line)]
+    open_lines = [line for line in written.lines if written.earned(line) < total(line.marks)]
     trace = written.trace
     used = {operand.name for step in trace.script.d for operand in step.operands}
     own = [step.name for step in trace.script.d if step.name in trace.script.written and step.name in used]
@@ -131,9 +131,12 @@ def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
 
 
 def _doubtful(trace: Trace, name: str) -> bool:
-    """Whether something of a line that was written is wrong, missing, or right although it does not follow."""
-    verdicts = (judged for (step, _, _), judged in trace.judged.items() if step == name)
-    return any(_in_doubt(judged) or judged.state in _NOT_WRITTEN for judged in verdicts)
+    """Whether something of a line is wrong, missing, or right although it does not follow, and was not carried on."""
+    if name in trace.misshapen:
+        return True
+    entries = [(place, judged) for place, judged in trace.judged.items() if place[0] == name]
+    doubtful = [place for place, judged in entries if _in_doubt(judged) or judged.state in _NOT_WRITTEN]
+    return any(not trace.carried_on(place) for place in doubtful)
 
 
 def _in_doubt(judged: Judged) -> bool:
@@ -191,7 +194,7 @@ def _best(ways: Sequence[Awarding]) -> Mapping[Line, Awarding]:
 
 
 def _together(ways: Sequence[Awarding], best: Mapping[Line, Awarding]) -> Awarded:
-    """Every line as in the way that earns it most; what was left out there keeps the verdicts on what was written."""
+    """Every line as in the way that earns it most; what is wrong all the same was one mistake as it was written."""
     written = ways[0]
     way_of = {step: way for line, way in best.items() for step in written.steps_of(line)}
     judged: dict[Place, Judged] = {}
@@ -202,7 +205,8 @@ def _together(ways: Sequence[Awarding], best: Mapping[Line, Awarding]) -> Awarde
             own = written.trace.judged.get(place)
             if place[0] != step.name:
                 continue
-            kept = own is not None and verdict.state in _NOT_WRITTEN and own.state not in _NOT_WRITTEN
+            left_out = own is not None and verdict.state in _NOT_WRITTEN and own.state not in _NOT_WRITTEN
+            kept = own is not None and (left_out or own.state == verdict.state == "wrong")
             judged[place], source[place] = (own, written) if kept and own is not None else (verdict, way)
     mistakes: list[Mistake] = []
     numbers: dict[tuple[int, int], int] = {}

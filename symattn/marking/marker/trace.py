@@ -473,7 +473,7 @@ class Trace:
         resting = list(self._resting(step, i, j))
         astray = sum(1 for place in resting if not self._rightly_begun(place))
         written = all(place in self.judged and self.judged[place].state != "missing" for place in resting)
-        return bool(resting) and (astray == 0 or (astray == 1 < len(resting) and written))
+        return bool(resting) and (astray == 0 or (astray == 1 and len(resting) > 2 and written))
 
     def _rightly_begun(self, place: Place) -> bool:
         """Whether an entry shows that what it rests on was right: right, or spoilt by a wrong method there."""
@@ -487,23 +487,37 @@ class Trace:
 
     def _resting(self, step: Step, i: int, j: int) -> Iterator[Place]:
         """The entries of later steps that are worked out from entry (i, j), two steps left out at most."""
+        for later, places in self._uses(step, i, j):
+            known = [place for place in places if place in self.judged]
+            if known:
+                if self._kept.is_written(later.name) and self._kept.gap(later) > 2:
+                    yield ("", 0, 0)  # too much was left out: nothing is implied
+                yield from known
+            else:
+                for place in places:
+                    yield from self._resting(later, place[1], place[2])
+
+    def _uses(self, step: Step, i: int, j: int) -> Iterator[tuple[Step, list[Place]]]:
+        """The steps that entry (i, j) goes into, with the entries that it has a part in."""
         for later in self.script.d:
             for position, operand in enumerate(later.operands):
                 if operand.name != step.name or not isinstance(later.result, Matrix):
                     continue
-                if (operand.row is not None and operand.row != i) or (
-                    operand.column is not None and operand.column != j
-                ):
-                    continue
-                places = [(later.name, r, c) for r, c in rests(later, position, i, j)]
-                known = [place for place in places if place in self.judged]
-                if known:
-                    if self._kept.is_written(later.name) and self._kept.gap(later) > 2:
-                        yield ("", 0, 0)  # too much was left out: nothing is implied
-                    yield from known
-                else:
-                    for place in places:
-                        yield from self._resting(later, place[1], place[2])
+                if operand.row in (None, i) and operand.column in (None, j):
+                    yield later, [(later.name, r, c) for r, c in rests(later, position, i, j)]
+
+    def carried_on(self, place: Place) -> bool:
+        """Whether all that was written and rests on an entry follows from it alone."""
+        after = {place}
+        todo = [place]
+        while todo:
+            name, i, j = todo.pop()
+            for _, places in self._uses(self.script.d[name], i, j):
+                if any(self.judged[p].state not in ("follows", "missing") for p in places if p in self.judged):
+                    return False
+                todo += [p for p in places if p not in after]
+                after.update(places)
+        return True
 
 
 def rests(step: Step, position: int, i: int, j: int) -> Iterator[Cell]:
