@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from symattn.derivation.derivation import Derivation
@@ -49,11 +49,11 @@ def mark(
 
 
 def _in_their_boxes(question: Question, attempt: Attempt, policy: Policy) -> Iterator[tuple[Attempt, str]]:
-    """The attempt with matrices in the boxes that they belong to, if one mistake does not explain where they stand."""
+    """The attempt with matrices in the boxes that they belong to, if no misconception explains where they stand."""
     for sitting in _sittings(question, attempt):
         script = sitting.script()
         moves = misplaced(script)
-        if not moves or _one_misconception(diagnosed(script, policy)):
+        if not moves or _explained(diagnosed(script, policy), moves):
             continue
         parts = {step: part for part, step in sitting.steps.items()}
         kept = {part: said for part, said in attempt.answers.items() if sitting.steps.get(part) not in moves}
@@ -350,6 +350,12 @@ def _entry(matrix: Matrix, i: int, j: int) -> Value | None:
 
 def _plain(value: object) -> str:
     return str(value).replace("-", "−")
+
+
+def _explained(found: Diagnosis, steps: Collection[str]) -> bool:
+    """Whether misconceptions explain all that is wrong in some steps."""
+    wrong = [j.event for (step, _, _), j in found.judged.items() if step in steps and j.state == "wrong"]
+    return all(event is not None and found.mistakes[event].kind == "misconception" for event in wrong)
 
 
 def _one_misconception(found: Diagnosis) -> bool:

@@ -183,8 +183,12 @@ class Trace:
         return step is not None and any(self._is_nothing(operand.name) for operand in step.operands)
 
     def _is_nothing(self, name: str) -> bool:
-        """Whether a matrix became 0 where that is wrong, or follows from such a one."""
-        return self.became_zero(name) and (not self.accepts_all_of(name) or self.rests_on_zeros(name))
+        """Whether a matrix became 0 by no method that has a name, or follows from such a one."""
+        if not self.became_zero(name):
+            return False
+        events = [j.event for (step, _, _), j in self.judged.items() if step == name and not j.accepted]
+        named = all(e is not None and self.mistakes[e].kind == "misconception" for e in events)
+        return not named or self.rests_on_zeros(name)
 
     # -- one step
 
