@@ -551,7 +551,10 @@ ROUNDED = ("X11", "R2", "R3", "R4", "R6")
 
 
 def one_misconception(q: Question, wrong: WrongDerivation, written: Mapping[str, Page], same: set[str]) -> Report:
-    """One event, that misconception or one that writes the same, and marks lost in its own steps alone."""
+    """One event, that misconception or one that writes the same, and marks lost in its own steps alone.
+
+    What no later line shows may cost nothing: left blank, it would not either (P5).
+    """
     id = wrong.misconception.id
     report = marked(q, script(q, written, legible))
     found = report.events if id in ROUNDED else mistakes(report)
@@ -564,9 +567,16 @@ def one_misconception(q: Question, wrong: WrongDerivation, written: Mapping[str,
     for part, off in lost(report).items():
         if not own & roles_of(report, part):
             assert off <= allowed.get(part, 0), f"{id} also cost {off} at {part}\n{shown(report)}"
-    if found[0].kind != "rounding":
+    if found[0].kind != "rounding" and any(shown_later(q, written, role) for role in own):
         assert own & {role for part in lost(report) for role in roles_of(report, part)}, f"{id}\n{shown(report)}"
     return report
+
+
+def shown_later(q: Question, written: Mapping[str, Page], role: str) -> bool:
+    """Whether the next lines after a step are otherwise than in the key; so is a step with no line after it."""
+    key, d = key_of(q), q.problem.derivation
+    after = [step.name for step in d if role in {operand.name.partition(".")[0] for operand in step.operands}]
+    return not after or any(not agree(key[name], written[name]) for name in after if name in written)
 
 
 def without_method(report: Report, wrong: WrongDerivation, written: Mapping[str, Page]) -> None:
@@ -574,6 +584,8 @@ def without_method(report: Report, wrong: WrongDerivation, written: Mapping[str,
     key = key_of(report.question)
     first = wrong.first
     if wrong.misconception.id in ROUNDED or first not in key or first not in written or first in ("K", "V"):
+        return
+    if not shown_later(report.question, written, first):
         return
     a, b = floats(key[first]), floats(written[first])
     if a.shape == b.shape and not np.isclose(a, b, rtol=1e-9, atol=1e-9).any():

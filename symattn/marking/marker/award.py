@@ -147,7 +147,9 @@ class Awarding:
         shown: list[bool] = []
         for step in self.steps_of(line):
             never = self.policy.follow_through == "never" or line.follow == "cao" or self.trace.rests_on_zeros(step)
-            counted = ("correct",) if never else ("correct", "follows") if line.seen else ("correct", "follows", "implied")
+            counted = (
+                ("correct",) if never else ("correct", "follows") if line.seen else ("correct", "follows", "implied")
+            )
             shown += [judged.state in counted for (name, _, _), judged in self.trace.judged.items() if name == step]
         needed = max(1, ceil(self.policy.threshold * len(shown)))
         return sum(shown) >= needed, Why("entries", sum(shown), len(shown))

@@ -103,7 +103,8 @@ def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
     trace = written.trace
     used = {operand.name for step in trace.script.d for operand in step.operands}
     own = [step.name for step in trace.script.d if step.name in trace.script.written and step.name in used]
-    doubtful = [name for name in own if _doubtful(trace, name)] if open_lines else []
+    found = {name: _doubtful(trace, name) for name in own} if open_lines else {}
+    doubtful = {name: places for name, places in found.items() if places}
     if len(doubtful) <= MOST_TOGETHER:
         runs = [run for k in range(1, len(doubtful) + 1) for run in combinations(doubtful, k)]
     else:
@@ -111,7 +112,7 @@ def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
     before, plain = _accepted(trace), Trace(trace.script, trace.policy)
     promising: list[tuple[int, Script]] = []
     for run, whole in product(runs, (False, True)):
-        script = _without(trace, run, whole)
+        script = _without(trace, {name: doubtful[name] for name in run}, whole)
         if script == trace.script or any(script == other for _, other in promising):
             continue
         other = Trace(script, trace.policy)
@@ -130,30 +131,24 @@ def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
     return ways
 
 
-def _doubtful(trace: Trace, name: str) -> bool:
-    """Whether something of a line is wrong, missing, or right although it does not follow, and was not carried on."""
-    if name in trace.misshapen:
-        return True
+def _doubtful(trace: Trace, name: str) -> list[Place]:
+    """The entries of a line that are wrong, missing, or right although they do not follow, and were not carried on."""
+    states = ("wrong", "unreadable", *_NOT_WRITTEN)
     entries = [(place, judged) for place, judged in trace.judged.items() if place[0] == name]
-    doubtful = [place for place, judged in entries if _in_doubt(judged) or judged.state in _NOT_WRITTEN]
-    return any(not trace.carried_on(place) for place in doubtful)
+    doubtful = [place for place, judged in entries if judged.state in states or "recovered" in judged.flags]
+    return [place for place in doubtful if name in trace.misshapen or trace.carried_on(place) is False]
 
 
-def _in_doubt(judged: Judged) -> bool:
-    return judged.state in ("wrong", "unreadable") or "recovered" in judged.flags
-
-
-def _without(trace: Trace, names: Sequence[str], whole: bool) -> Script:
-    """The script with what is doubtful in these lines left blank, or with the whole lines left out."""
+def _without(trace: Trace, doubtful: Mapping[str, Sequence[Place]], whole: bool) -> Script:
+    """The script with these entries left blank, or with whole lines left out of which nothing was carried on."""
     script, written = trace.script, dict(trace.script.written)
-    for name in names:
-        if whole or name in trace.misshapen:
+    for name, places in doubtful.items():
+        if name in trace.misshapen or (whole and not any(trace.carried_on(p) for p in trace.judged if p[0] == name)):
             written[name] = Grid.blank(*values_of(script.d[name].result).shape)
             continue
-        for (step, i, j), judged in trace.judged.items():
-            if step == name and _in_doubt(judged):
-                written[name] = written[name].put(i, j, BLANK)
-    for name in names:
+        for _, i, j in places:
+            written[name] = written[name].put(i, j, BLANK)
+    for name in doubtful:
         if written[name].empty and name not in script.printed:
             del written[name]
     return replace(script, written=written)
@@ -206,8 +201,8 @@ def _together(ways: Sequence[Awarding], best: Mapping[Line, Awarding]) -> Awarde
             if place[0] != step.name:
                 continue
             left_out = own is not None and verdict.state in _NOT_WRITTEN and own.state not in _NOT_WRITTEN
-            kept = own is not None and (left_out or own.state == verdict.state == "wrong")
-            judged[place], source[place] = (own, written) if kept and own is not None else (verdict, way)
+            same = own is not None and own.state == verdict.state and own.event is not None
+            judged[place], source[place] = (own, written) if own and (left_out or same) else (verdict, way)
     mistakes: list[Mistake] = []
     numbers: dict[tuple[int, int], int] = {}
     for k, way in enumerate(ways):

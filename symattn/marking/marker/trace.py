@@ -510,18 +510,23 @@ class Trace:
                 if operand.row in (None, i) and operand.column in (None, j):
                     yield later, [(later.name, r, c) for r, c in rests(later, position, i, j)]
 
-    def carried_on(self, place: Place) -> bool:
-        """Whether all that was written and rests on an entry follows from it alone."""
-        after = {place}
-        todo = [place]
+    def carried_on(self, place: Place) -> bool | None:
+        """Whether anything that rests on an entry was worked out from it; None if nothing was written after it."""
+        shown: bool | None = None
+        seen, todo = {place}, [place]
         while todo:
             name, i, j = todo.pop()
             for _, places in self._uses(self.script.d[name], i, j):
-                if any(self.judged[p].state not in ("follows", "missing") for p in places if p in self.judged):
-                    return False
-                todo += [p for p in places if p not in after]
-                after.update(places)
-        return True
+                for after in places:
+                    judged = self.judged.get(after)
+                    if judged is None or judged.state in ("missing", "implied"):
+                        todo += [after] if after not in seen else []
+                        seen.add(after)
+                    elif judged.state == "follows":
+                        return True
+                    else:
+                        shown = False
+        return shown
 
 
 def rests(step: Step, position: int, i: int, j: int) -> Iterator[Cell]:
