@@ -508,7 +508,8 @@ class Trace:
                 if operand.name != step.name or not isinstance(later.result, Matrix):
                     continue
                 if operand.row in (None, i) and operand.column in (None, j):
-                    yield later, [(later.name, r, c) for r, c in rests(later, position, i, j)]
+                    shape = values_of(operand.of(step.result)).shape
+                    yield later, [(later.name, r, c) for r, c in rests(later, position, i, j, shape)]
 
     def carried_on(self, place: Place) -> bool | None:
         """Whether anything that rests on an entry was worked out from it; None if nothing was written after it."""
@@ -529,8 +530,8 @@ class Trace:
         return shown
 
 
-def rests(step: Step, position: int, i: int, j: int) -> Iterator[Cell]:
-    """The entries of a step that entry (i, j) of its operand `position` has a part in."""
+def rests(step: Step, position: int, i: int, j: int, shape: tuple[int, int]) -> Iterator[Cell]:
+    """The entries of a step that entry (i, j) of its operand `position`, used in this shape, has a part in."""
     operand = step.operands[position]
     r, c = (0 if operand.row is not None else i), (0 if operand.column is not None else j)
     if operand.transposed:
@@ -547,9 +548,10 @@ def rests(step: Step, position: int, i: int, j: int) -> Iterator[Cell]:
             yield c, r
         case Stack(along=along):  # of single rows, or of single columns
             yield (r + position, c) if along == "rows" else (r, c + position)
-        case _:
-            if r < rows and c < columns:
-                yield r, c
+        case _:  # entry by entry; a single row, or column, goes with all
+            one_row, one_column = (small == 1 < large for small, large in zip(shape, (rows, columns), strict=True))
+            down, across = range(rows) if one_row else (r,), range(columns) if one_column else (c,)
+            yield from ((a, b) for a in down for b in across if a < rows and b < columns)
 
 
 def _raisable(softmax: Softmax, scores: Matrix, right: Matrix) -> Matrix:
