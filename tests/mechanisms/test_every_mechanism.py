@@ -33,6 +33,7 @@ from symattn.exact.approximate import approximate
 from symattn.exact.intervals import enclose, interval_ring
 from symattn.exact.real import as_real
 from symattn.marking.marker import mark
+from symattn.marking.marker.trace import rests_on
 from symattn.marking.marker.windows import Box, cell, window
 from symattn.marking.submissions import fill, read_submission
 from symattn.marking.trial import right_scripts, script
@@ -309,6 +310,25 @@ def test_a_wrong_entry_in_any_line_does_not_pass_the_self_check(name):
         spoilt = replace(step, result=Matrix.of(rows))
         with pytest.raises(SelfCheckError):
             self_check(replace(d, steps=(*d.steps[:k], spoilt, *d.steps[k + 1 :])))
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_only_what_rests_on_an_entry_changes_with_it(name):
+    d, rng = derivation(name), Random(name)
+    for step in (s for s in d if isinstance(s.op, RuleOp)):
+        operands = [numbers(o.of(d.value(o.name))) for o in step.operands]
+        resting = rests_on(step.op, tuple(m.shape for m in operands))
+        for k, operand in enumerate(operands):
+            i, j = rng.randrange(operand.shape[0]), rng.randrange(operand.shape[1])
+            rows = [list(row) for row in operand.rows]
+            rows[i][j] = 3 if rows[i][j] is NEGATIVE_INFINITY else rows[i][j] + 1
+            try:
+                other = step.op.apply(*operands[:k], Matrix.of(rows), *operands[k + 1 :])
+            except InputError:  # no longer a number of keys, or a matrix of weights
+                continue
+            cells = [(r, c) for r in range(other.shape[0]) for c in range(other.shape[1])]
+            changed = {place for place in cells if decide(other[place], numbers(step.result)[place]).equal is not True}
+            assert changed <= set(resting.get((k, i, j), ())), f"{step.name}: ({i}, {j}) of operand {k}"
 
 
 @pytest.mark.parametrize("name", MECHANISMS)

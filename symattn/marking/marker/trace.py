@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 
-from symattn.derivation.derivation import Derivation, Step
-from symattn.derivation.ops import MatMul, Round, Softmax, Stack, SumOver, Transpose
+from symattn.derivation.algebra import Entries, Index
+from symattn.derivation.derivation import Derivation, Op, Step, View
+from symattn.derivation.ops import Round, Softmax
 from symattn.errors import InputError, UndecidedError, UndefinedError
 from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Real, Value, decide
 from symattn.exact.intervals import enclose
@@ -26,6 +27,7 @@ from symattn.exact.values import (
     numerator_of,
     terms_of,
 )
+from symattn.formula import Formula, Name
 from symattn.foundation.languages import message
 from symattn.marking.attempt import Entry, Grid
 from symattn.marking.marker.by_hand import LinesByHand, operands_of
@@ -508,8 +510,12 @@ class Trace:
                 if operand.name != step.name or not isinstance(later.result, Matrix):
                     continue
                 if operand.row in (None, i) and operand.column in (None, j):
-                    shape = values_of(operand.of(step.result)).shape
-                    yield later, [(later.name, r, c) for r, c in rests(later, position, i, j, shape)]
+                    row, column = (0 if operand.row is not None else i), (0 if operand.column is not None else j)
+                    used = (position, column, row) if operand.transposed else (position, row, column)
+                    yield later, [(later.name, r, c) for r, c in self._resting_on(later).get(used, ())]
+
+    def _resting_on(self, step: Step) -> Mapping[tuple[int, int, int], Sequence[Cell]]:
+        return rests_on(step.op, tuple(values_of(o.of(self.script.d.value(o.name))).shape for o in step.operands))
 
     def carried_on(self, place: Place) -> bool | None:
         """Whether anything that rests on an entry was worked out from it; None if nothing was written after it."""
@@ -530,28 +536,30 @@ class Trace:
         return shown
 
 
-def rests(step: Step, position: int, i: int, j: int, shape: tuple[int, int]) -> Iterator[Cell]:
-    """The entries of a step that entry (i, j) of its operand `position`, used in this shape, has a part in."""
-    operand = step.operands[position]
-    r, c = (0 if operand.row is not None else i), (0 if operand.column is not None else j)
-    if operand.transposed:
-        r, c = c, r
-    rows, columns = values_of(step.result).shape
-    match step.op:
-        case MatMul():
-            yield from ((r, k) for k in range(columns)) if position == 0 else ((k, c) for k in range(rows))
-        case Softmax(along=along) | Round(along=along):
-            yield from ((r, k) for k in range(columns)) if along == "rows" else ((k, c) for k in range(rows))
-        case SumOver(over=over):
-            yield (0, c) if over == "rows" else (r, 0)
-        case Transpose():
-            yield c, r
-        case Stack(along=along):  # of single rows, or of single columns
-            yield (r + position, c) if along == "rows" else (r, c + position)
-        case _:  # entry by entry; a single row, or column, goes with all
-            one_row, one_column = (small == 1 < large for small, large in zip(shape, (rows, columns), strict=True))
-            down, across = range(rows) if one_row else (r,), range(columns) if one_column else (c,)
-            yield from ((a, b) for a in down for b in across if a < rows and b < columns)
+@lru_cache(maxsize=2000)
+def rests_on(op: Op, shapes: tuple[tuple[int, int], ...]) -> Mapping[tuple[int, int, int], Sequence[Cell]]:
+    """The entries of a result that rest on entry (i, j) of operand k: those whose working has it."""
+    found: dict[tuple[int, int, int], list[Cell]] = {}
+    used: set[tuple[int, int, int]] = set()
+
+    def operand(k: int, shape: tuple[int, int]) -> View:
+        def entry(i: Index, j: Index) -> Formula:
+            assert isinstance(i, int) and isinstance(j, int)
+            used.add((k, i, j))
+            return Name("x")
+
+        return Entries(shape, entry)
+
+    views = [operand(k, shape) for k, shape in enumerate(shapes)]
+    rows, columns = op.shape(*shapes)
+    assert isinstance(rows, int) and isinstance(columns, int)
+    for i in range(rows):
+        for j in range(columns):
+            used.clear()
+            op.working(i, j, *views)
+            for place in used:
+                found.setdefault(place, []).append((i, j))
+    return found
 
 
 def _raisable(softmax: Softmax, scores: Matrix, right: Matrix) -> Matrix:
