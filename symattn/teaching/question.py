@@ -6,7 +6,7 @@ as plain JSON, so that an exam can be frozen and made again without a random num
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -236,9 +236,9 @@ class Part:
 class Question:
     """A problem drawn and worked out, ready to be set.
 
-    `introduction` says on paper what is to be done; `given` is printed above the parts on paper and key alike; `after`
-    stands in the key below them: checks, common wrong answers, collisions.  `conventions` go into the paper's
-    conventions box, each said once.  `content` is what it was made from, of the kind that its problem type has;
+    `introduction` says on paper what is to be done; `given` is printed above the parts on paper and key alike;
+    `remarks` makes what stands in the key below them, `after`: checks, common wrong answers, collisions; nobody who
+    only marks waits for it.  `conventions` go into the paper's conventions box, each said once.  `content` is what it was made from, of the kind that its problem type has;
     `features` say how hard it is, with `load` among them (rules.md 4.6) where numbers are to be worked out; `positions`
     name what must be balanced over a pool (where the key stands, where the largest weights).
     """
@@ -251,9 +251,13 @@ class Question:
     problem: Problem | None = None
     introduction: tuple[Block, ...] = ()
     conventions: tuple[Inlines, ...] = ()
-    after: tuple[Block, ...] = ()
+    remarks: Callable[[], tuple[Block, ...]] = field(default=tuple, compare=False)
     features: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     positions: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @cached_property
+    def after(self) -> tuple[Block, ...]:
+        return self.remarks()
 
     @cached_property
     def frozen(self) -> Content:

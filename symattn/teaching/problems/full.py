@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 from symattn.derivation.derivation import Matrix, Op, Outline, Step
 from symattn.derivation.ops import Activation, Add, Mask, Mean, Softmax, SoftmaxGradient, Stack, SumOver
@@ -56,10 +57,14 @@ def question(
         content=content,
         problem=problem,
         conventions=conventions(problem, wording),
-        after=remarks(problem, wording, found or separation(problem.derivation)),
+        remarks=partial(_remarks, problem, wording, found),
         features=derived.measured(problem),
         positions=derived.positions(problem),
     )
+
+
+def _remarks(problem: Problem, wording: Wording, found: Separation | None) -> tuple[Block, ...]:
+    return remarks(problem, wording, found or separation(problem.derivation))
 
 
 def _answer(step: Step) -> Answer:
