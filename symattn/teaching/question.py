@@ -43,6 +43,19 @@ class EntriesAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownError:
+    """A wrong number that it is known how people come to, in row `row` (from 0) where a column is asked for.
+
+    `misconception` is one about counting, by its id; without one, `says` is what was done.
+    """
+
+    value: Value
+    misconception: str = ""
+    says: str = ""
+    row: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class MatrixAnswer:
     """A matrix or a number that is no step of the question's own derivation.
 
@@ -55,6 +68,7 @@ class MatrixAnswer:
     derivation: Derivation | None = field(default=None, compare=False, repr=False)
     step: str = field(default="", compare=False, repr=False)
     sums: Mapping[int, Mapping[int, int]] = field(default_factory=dict, compare=False, repr=False)
+    errors: tuple[KnownError, ...] = field(default=(), compare=False, repr=False)
 
     @classmethod
     def of(cls, derivation: Derivation, step: str) -> MatrixAnswer:
@@ -67,6 +81,7 @@ class FormulaAnswer:
     """A number, or an expression in letters (`4*d^2`), as `symattn.exact.reading` reads it."""
 
     value: Value
+    errors: tuple[KnownError, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,9 +253,10 @@ class Question:
 
     `introduction` says on paper what is to be done; `given` is printed above the parts on paper and key alike;
     `remarks` makes what stands in the key below them, `after`: checks, common wrong answers, collisions; nobody who
-    only marks waits for it.  `conventions` go into the paper's conventions box, each said once.  `content` is what it was made from, of the kind that its problem type has;
-    `features` say how hard it is, with `load` among them (rules.md 4.6) where numbers are to be worked out; `positions`
-    name what must be balanced over a pool (where the key stands, where the largest weights).
+    only marks waits for it.  `conventions` go into the paper's conventions box, each said once.  `content` is what it
+    was made from, of the kind that its problem type has; `features` say how hard it is, with `load` among them
+    (rules.md 4.6) where numbers are to be worked out; `positions` name what must be balanced over a pool (where the
+    key stands, where the largest weights).
     """
 
     type: str

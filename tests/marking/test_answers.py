@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
+from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -448,19 +450,43 @@ def test_formulas_in_letters_are_right_however_they_are_written(name: str) -> No
         assert given_marks(marked(FormulaAnswer(value), entry(str(wrong), symbols=True), Mark("B", 1))) == [0]
 
 
+@cache
+def counts_in_letters() -> Mapping[str, Answer]:
+    """The answer of every item, from worksheets that ask for it."""
+    found: dict[str, Answer] = {}
+    for seed, level in product(range(1, 60), ("starter", "standard", "long")):
+        question = symattn.worksheet(problem="counts", seed=seed, level=level)[0].question
+        answers = [part.answer for part in question.parts if part.name.startswith("letters")]
+        found |= zip(map(str, question.frozen["polynomials"]), answers, strict=True)
+        if len(found) == len(ITEMS):
+            break
+    return found
+
+
 @pytest.mark.parametrize("name", list(ITEMS))
-def test_wrong_counts_are_named(name: str) -> None:
+def test_wrong_counts_in_letters_are_named(name: str) -> None:
     for id, typed, means in ITEMS[name].wrong:
-        found = marked(
-            FormulaAnswer(polynomial(name)),
-            entry(typed, symbols=True),
-            Mark("B", 1),
-            type="counts",
-            content={"polynomials": [name]},
-        )
+        found = marked(counts_in_letters()[name], entry(typed, symbols=True), Mark("B", 1))
         assert id in named(found)
         assert means.replace("$", "") in told(found)
         assert given_marks(found) == [0]
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_wrong_counts_in_tables_are_named(seed: int) -> None:
+    """What is forgotten or counted twice, taken off the key or added to it."""
+    parts = {p.name: p for p in symattn.worksheet(problem="counts", seed=seed)[0].question.parts}
+
+    def names(part: str, wrong: Mapping[int, int]) -> list[set[str]]:
+        rows = [[str(wrong.get(k, x))] for k, (x,) in enumerate(parts[part].answer.value.rows)]
+        return [{c.id for c in event.candidates} for event in marked(parts[part].answer, grid(rows)).events]
+
+    scores, mixing, output, whole = (parts["operations"].answer.value[k, 0] for k in (1, 2, 3, 4))
+    for k, wrong, id in [(1, 2 * scores, "N4"), (4, whole - scores - mixing, "N5"), (4, whole - output, "N3")]:
+        assert any(id in found for found in names("operations", {k: wrong})), id
+    words, norms, last, model = (parts["whole"].answer.value[k, 0] for k in (0, 4, 6, 7))
+    for k, wrong, id in [(4, norms // 2, "N7"), (6, last // 2, "N7"), (7, model + words, "N6")]:
+        assert any(id in found for found in names("whole", {k: wrong})), id
 
 
 def test_letters_that_no_identity_settles_are_compared_at_sizes() -> None:

@@ -17,7 +17,7 @@ from symattn.derivation.misconceptions.mask import offset, one_later, other_half
 from symattn.derivation.ops.attention import Keep
 from symattn.errors import InputError, ReadError, SymattnError, UndecidedError
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, decide, divide, from_sympy, has_symbols
-from symattn.exact.reading import decide_reading, read
+from symattn.exact.reading import decide_reading
 from symattn.exact.values import RATIONAL
 from symattn.foundation.languages import Message, counted, message
 from symattn.marking.attempt import (
@@ -38,7 +38,6 @@ from symattn.marking.marker.diagnosis import LAST_RESORT
 from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.report import Candidate, Event, Flag, Given, Kind, Notice, State, Verdict, Way, Why
 from symattn.marking.marker.trace import Accepts
-from symattn.teaching.problems.counted import ITEMS, polynomial
 from symattn.teaching.problems.properties import RULES
 from symattn.teaching.question import (
     Answer,
@@ -323,7 +322,7 @@ class _Judge:
     def _formula(self, right: Value, entry: Entry) -> _Outcome:
         verdict = self._number(ORIGIN, entry, right)
         if verdict.state == "wrong":
-            candidates = [*self._miscounts(entry), *self._slips(entry, right)]
+            candidates = [*self._known(entry, 0), *self._slips(entry, right)]
             kind = candidates[0].kind if candidates else "unknown"
             verdict = replace(verdict, event=self._event(kind, candidates))
         self.verdicts.append(verdict)
@@ -436,7 +435,7 @@ class _Judge:
                 yield whole, wrong
                 return
         for cell in wrong:
-            yield self._slips(grid[cell], right[cell]), [cell]
+            yield [*self._known(grid[cell], cell[0]), *self._slips(grid[cell], right[cell])], [cell]
 
     def _slips(self, entry: Entry, right: Value) -> list[Candidate]:
         """The slips that make this entry of the right one."""
@@ -450,14 +449,14 @@ class _Judge:
         found = [Candidate("slip", id, says) for id, value, says in made if self._fits(entry, value)]
         return [c for c in found if c.id not in LAST_RESORT] or found
 
-    def _miscounts(self, entry: Entry) -> Iterator[Candidate]:
-        """The misconceptions about counting that give this formula, where one was asked for in letters."""
-        names = self.question.frozen.get("polynomials") if self.question.type == "counts" else None
-        for name in names if isinstance(names, list) else ():
-            if isinstance(self.part.answer, FormulaAnswer) and self.part.answer.value == polynomial(str(name)):
-                for id, typed, means in ITEMS[str(name)].wrong:
-                    if self._fits(entry, read(typed, symbols=True).value):
-                        yield Candidate("answer", id, means.replace("$", ""))
+    def _known(self, entry: Entry, row: int) -> Iterator[Candidate]:
+        """What is known to lead to this number."""
+        errors = self.part.answer.errors if isinstance(self.part.answer, FormulaAnswer | MatrixAnswer) else ()
+        for error in errors:
+            if error.row == row and self._fits(entry, error.value):
+                yield Candidate(
+                    "answer", error.misconception, error.says or message(COUNTING[error.misconception].name)
+                )
 
     # -- shapes, choices, cells
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -35,7 +35,7 @@ from symattn.teaching.problems.asking import Line, Offer, Prose, choice, choices
 from symattn.teaching.problems.base import Family, ProblemType, Spec
 from symattn.teaching.problems.counted import CROSSOVERS, ITEMS, LETTERS, MODELS, count_of, language_model, polynomial
 from symattn.teaching.problems.shapes import output_weights
-from symattn.teaching.question import Answer, FormulaAnswer, Mark, MatrixAnswer, OneLess, Part, Question
+from symattn.teaching.question import Answer, FormulaAnswer, KnownError, Mark, MatrixAnswer, OneLess, Part, Question
 
 ENCODERS = ("transformer", "transformer-big", "bert", "bert-large", "gpt2", "gpt2-medium", "gpt2-xl")
 CACHED: Mapping[str, tuple[str, ...]] = {
@@ -282,7 +282,10 @@ def _polynomial(name: str, k: int, say: Prose) -> Part:
         title=(Words("In letters"),),
         ask=(say.paragraph(item.ask), _blank(say("Count:"))),
         key=(Display((Relation((read_formula(item.how), _shown(value)), ("=",)),)), ItemList(wrong)),
-        answer=FormulaAnswer(value),
+        answer=FormulaAnswer(
+            value,
+            tuple(KnownError(read(t, symbols=True).value, id, means.replace("$", "")) for id, t, means in item.wrong),
+        ),
         marks=(Mark("B", 1),),
     )
 
@@ -330,7 +333,13 @@ def _operations(layer: Attention, say: Prose) -> Part:
             less=layer.operations - projected,
         ),
     )
-    return replace(part, key=(*part.key, ItemList(slips)))
+    errors = (
+        KnownError(layer.h * layer.scoring, "N2", row=1),
+        *(KnownError(2 * count, "N4", row=k) for k, (_, _, count) in enumerate(operation_lines(layer))),
+        KnownError(4 * projected, "N5", row=4),
+        KnownError(layer.operations - projected, "N3", row=4),
+    )
+    return _with_errors(part, errors, slips)
 
 
 def _scores(drawn: Scores, say: Prose) -> Part:
@@ -476,7 +485,20 @@ def _whole_model(sizes: Whole, say: Prose) -> Part:
         say("N6 {count} together: {miscount}.", count=_digits(twice), miscount=COUNTING["N6"].name),
         say("N7 {count} together: a layer norm was given d parameters.", count=_digits(halved)),
     )
-    return replace(part, key=(*part.key, ItemList(slips)))
+    norm = model.block.norm.parameters
+    errors = (
+        KnownError(norm, "N7", row=4),
+        KnownError(norm // 2, "N7", row=6),
+        KnownError(halved, "N7", row=7),
+        KnownError(twice, "N6", row=7),
+    )
+    return _with_errors(part, errors, slips)
+
+
+def _with_errors(part: Part, errors: Sequence[KnownError], told: Sequence[Inlines]) -> Part:
+    """A table with the wrong numbers that are known, and what the key says of them."""
+    assert isinstance(part.answer, MatrixAnswer)
+    return replace(part, key=(*part.key, ItemList(tuple(told))), answer=replace(part.answer, errors=tuple(errors)))
 
 
 def _short(
