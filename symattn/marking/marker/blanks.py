@@ -97,7 +97,7 @@ def _said_of_shapes(awarding: Awarding, script: Script) -> Iterator[Notice]:
 def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
     """The script with doubtful lines left out, in the ways that may earn more.
 
-    A wrong method that is carried on loses the same where its line is left out.
+    A line that something was worked out from is not left out: it counts as it was written.
     """
     open_lines = [line for line in written.lines if written.earned(line) < total(line.marks)]
     trace = written.trace
@@ -116,6 +116,8 @@ def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
         if script == trace.script or any(script == other for _, other in promising):
             continue
         other = Trace(script, trace.policy)
+        if any(j.accepted and p[0] not in run and not other.judged[p].accepted for p, j in plain.judged.items()):
+            continue
         after = _accepted(other)
         more = any(sum(after[s] - before[s] for s in written.steps_of(line)) > 0 for line in open_lines)
         if more or _wrong(other, run) <= _wrong(plain, run):
@@ -132,18 +134,18 @@ def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
 
 
 def _doubtful(trace: Trace, name: str) -> list[Place]:
-    """The entries of a line that are wrong, missing, or right although they do not follow, and were not carried on."""
+    """The entries of a line that are wrong, missing, or right although they do not follow, and not carried on."""
     states = ("wrong", "unreadable", *_NOT_WRITTEN)
     entries = [(place, judged) for place, judged in trace.judged.items() if place[0] == name]
     doubtful = [place for place, judged in entries if judged.state in states or "recovered" in judged.flags]
-    return [place for place in doubtful if name in trace.misshapen or trace.carried_on(place) is False]
+    return [place for place in doubtful if name in trace.misshapen or not trace.carried_on(place)]
 
 
 def _without(trace: Trace, doubtful: Mapping[str, Sequence[Place]], whole: bool) -> Script:
-    """The script with these entries left blank, or with whole lines left out of which nothing was carried on."""
+    """The script with these entries left blank, or with the whole lines left out."""
     script, written = trace.script, dict(trace.script.written)
     for name, places in doubtful.items():
-        if name in trace.misshapen or (whole and not any(trace.carried_on(p) for p in trace.judged if p[0] == name)):
+        if whole or name in trace.misshapen:
             written[name] = Grid.blank(*values_of(script.d[name].result).shape)
             continue
         for _, i, j in places:

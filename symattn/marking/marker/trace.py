@@ -29,7 +29,7 @@ from symattn.exact.values import (
 )
 from symattn.formula import Formula, Name
 from symattn.foundation.languages import message
-from symattn.marking.attempt import Entry, Grid
+from symattn.marking.attempt import BLANK, Entry, Grid
 from symattn.marking.marker.by_hand import LinesByHand, operands_of
 from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.report import Candidate, Flag, Kind, State, Way
@@ -517,9 +517,11 @@ class Trace:
     def _resting_on(self, step: Step) -> Mapping[tuple[int, int, int], Sequence[Cell]]:
         return rests_on(step.op, tuple(values_of(o.of(self.script.d.value(o.name))).shape for o in step.operands))
 
-    def carried_on(self, place: Place) -> bool | None:
-        """Whether anything that rests on an entry was worked out from it; None if nothing was written after it."""
-        shown: bool | None = None
+    def carried_on(self, place: Place) -> bool:
+        """Whether nothing was written after an entry but what follows from it."""
+        step, (i, j) = self.script.d[place[0]], place[1:]
+        entry = self.script.written[step.name][i, j] if step.name in self.script.written else BLANK
+        from_it = entry.readable and self._may_be_followed(step, entry)
         seen, todo = {place}, [place]
         while todo:
             name, i, j = todo.pop()
@@ -529,11 +531,9 @@ class Trace:
                     if judged is None or judged.state in ("missing", "implied"):
                         todo += [after] if after not in seen else []
                         seen.add(after)
-                    elif judged.state == "follows":
-                        return True
-                    else:
-                        shown = False
-        return shown
+                    elif judged.state != "follows" or not from_it:
+                        return False
+        return True
 
 
 @lru_cache(maxsize=2000)
