@@ -7,7 +7,6 @@ it most.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -109,36 +108,43 @@ def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
         runs = [run for k in range(1, len(doubtful) + 1) for run in combinations(doubtful, k)]
     else:
         runs = [tuple(doubtful), *((name,) for name in doubtful)]
-    before, plain = _accepted(trace), Trace(trace.script, trace.policy)
-    promising: list[tuple[int, Script]] = []
+    scripts: list[tuple[int, tuple[str, ...], Script]] = []
     for run, whole in product(runs, (False, True)):
         script = _without(trace, {name: doubtful[name] for name in run}, whole)
-        if script == trace.script or any(script == other for _, other in promising):
-            continue
-        other = Trace(script, trace.policy)
-        if any(j.accepted and p[0] not in run and not other.judged[p].accepted for p, j in plain.judged.items()):
-            continue
-        after = _accepted(other)
-        more = any(sum(after[s] - before[s] for s in written.steps_of(line)) > 0 for line in open_lines)
-        if more or _wrong(other, run) <= _wrong(plain, run):
-            promising.append((after.total(), script))
-    promising.sort(key=lambda found: found[0], reverse=True)
+        if script != trace.script and all(script != other for _, _, other in scripts):
+            scripts.append((_accepted(Trace(script, trace.policy)), run, script))
+    scripts.sort(key=lambda found: found[0], reverse=True)
     ways: list[Awarding] = []
-    for _, script in promising[:MOST_WAYS]:
+    for _, run, script in scripts[:MOST_WAYS]:
         if not open_lines:
             break
-        ways.append(award(script))
+        way = award(script)
+        if _explained(way.trace, run) >= _explained(trace, run):
+            ways.append(way)
         best = _best([written, *ways])
         open_lines = [line for line in open_lines if best[line].earned(line) < total(line.marks)]
     return ways
 
 
 def _doubtful(trace: Trace, name: str) -> list[Place]:
-    """The entries of a line that are wrong, missing, or right although they do not follow, and not carried on."""
+    """The entries of a line that are wrong, missing, or right although they do not follow, and not carried on.
+
+    What comes of a wrong method that was carried on anywhere is not in doubt.
+    """
+    if name in trace.misshapen:
+        return [place for place in trace.judged if place[0] == name]
+    methods = [m for m in trace.mistakes if m.kind == "misconception" and any(step == name for step, _, _ in m.entries)]
+    used = {
+        m.number
+        for m in methods
+        if any(step not in trace.misshapen and trace.carried_on((step, i, j)) for step, i, j in m.entries)
+    }
     states = ("wrong", "unreadable", *_NOT_WRITTEN)
-    entries = [(place, judged) for place, judged in trace.judged.items() if place[0] == name]
+    entries = [
+        (place, judged) for place, judged in trace.judged.items() if place[0] == name and judged.event not in used
+    ]
     doubtful = [place for place, judged in entries if judged.state in states or "recovered" in judged.flags]
-    return [place for place in doubtful if name in trace.misshapen or not trace.carried_on(place)]
+    return [place for place in doubtful if not trace.carried_on(place)]
 
 
 def _without(trace: Trace, doubtful: Mapping[str, Sequence[Place]], whole: bool) -> Script:
@@ -156,14 +162,17 @@ def _without(trace: Trace, doubtful: Mapping[str, Sequence[Place]], whole: bool)
     return replace(script, written=written)
 
 
-def _accepted(trace: Trace) -> Counter[str]:
-    """How many entries of every step are accepted."""
-    return Counter(step for (step, _, _), judged in trace.judged.items() if judged.accepted)
+def _accepted(trace: Trace) -> int:
+    """How many entries are accepted."""
+    return sum(1 for judged in trace.judged.values() if judged.accepted)
 
 
-def _wrong(trace: Trace, but: Sequence[str]) -> int:
-    """How many entries of other steps are wrong."""
-    return sum(1 for (step, _, _), judged in trace.judged.items() if judged.state == "wrong" and step not in but)
+def _explained(trace: Trace, but: Sequence[str]) -> int:
+    """How many entries of all steps but these are accepted, or come of a wrong method that is known."""
+    found = (judged for (step, _, _), judged in trace.judged.items() if step not in but)
+    return sum(
+        1 for j in found if j.accepted or (j.event is not None and trace.mistakes[j.event].kind == "misconception")
+    )
 
 
 # ------------------------------------------------------------------------------------------------ the best of all

@@ -428,7 +428,9 @@ def _solved(
     right = trace.follows(step, trace.carried)
     r, c = wrong[0]
     entry = script.written[step.name][r, c]
-    if right is None or entry.value is None or entry.value is NEGATIVE_INFINITY or right[r, c] is NEGATIVE_INFINITY:
+    if right is None or right.shape != script.written[step.name].shape:
+        return
+    if entry.value is None or entry.value is NEGATIVE_INFINITY or right[r, c] is NEGATIVE_INFINITY:
         return
     first, second = (values_of(o.of(trace.carried[o.name])) for o in step.operands)
     residual = entry.value - right[r, c]
