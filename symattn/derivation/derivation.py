@@ -11,7 +11,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
 from types import MappingProxyType
 from typing import Literal, Protocol, Self, TypeAlias, TypeVar
@@ -339,12 +339,11 @@ class Derivation:
     # -- looking things up
 
     def __contains__(self, name: object) -> bool:
-        return name in self.givens or any(step.name == name for step in self.steps)
+        return name in self.givens or name in self._named
 
     def __getitem__(self, name: str) -> Step:
-        for step in self.steps:
-            if step.name == name:
-                return step
+        if name in self._named:
+            return self._named[name]
         raise InputError(f"There is no step {name!r}; {_known(name, 'the steps are', (s.name for s in self.steps))}")
 
     def __iter__(self) -> Iterator[Step]:
@@ -354,9 +353,8 @@ class Derivation:
         """A given or the result of a step."""
         if name in self.givens:
             return self.givens[name]
-        for step in self.steps:
-            if step.name == name:
-                return step.result
+        if name in self._named:
+            return self._named[name].result
         known = [*self.givens, *(s.name for s in self.steps)]
         raise InputError(f"There is no matrix {name!r}; {_known(name, 'there are', known)}")
 
@@ -373,6 +371,22 @@ class Derivation:
     @property
     def last(self) -> Step:
         return self.steps[-1]
+
+    def before(self, name: str) -> frozenset[str]:
+        """The steps that a step rests on, directly or not."""
+        return self._before[name]
+
+    @cached_property
+    def _named(self) -> Mapping[str, Step]:
+        return {step.name: step for step in self.steps}
+
+    @cached_property
+    def _before(self) -> Mapping[str, frozenset[str]]:
+        found: dict[str, frozenset[str]] = {}
+        for step in self.steps:
+            direct = {operand.name for operand in step.operands if operand.name in found}
+            found[step.name] = frozenset(direct.union(*(found[name] for name in direct)))
+        return found
 
     # -- making longer and other ones
 

@@ -100,10 +100,11 @@ class MatrixwiseDerivation:
         self.given = whole(derivation)
         self.rows = self.given if derivation.orientation == "rows" else turned(self.given)
         self.pinned = any(step.pinned for step in self.given)
+        self.parts = alone_in(self.rows)
 
     def wrong(self, misconception: Misconception) -> WrongDerivation | None:
         """What the misconception makes of it."""
-        rewritten = rewritten_everywhere(self.rows, misconception.change)
+        rewritten = rewritten_everywhere(self.rows, misconception.change, self.parts)
         if not rewritten:
             return None
         right, given = self.rows, self.given
@@ -141,19 +142,23 @@ class MatrixwiseDerivation:
         return False, f"{step.name} has entries that are too long to be written."
 
 
-def rewritten_everywhere(d: Derivation, change: Change) -> Rewritten | None:
+def rewritten_everywhere(d: Derivation, change: Change, parts: Sequence[Alone] | None = None) -> Rewritten | None:
     """What a belief changes in the derivation itself, and in each of its heads and layers taken alone.
 
     A head or a layer is laid out as if there were no other: S_2^self is S there, and what it takes from elsewhere is
-    given.  Someone who divides by d_k does so in every head.
+    given.  Someone who divides by d_k does so in every head.  `parts` are they, if somebody has them.
     """
     found: dict[str, Step] = dict(change(d) or {})
-    for scope in scopes(d):
-        alone = _alone(d, scope)
+    for alone in alone_in(d) if parts is None else parts:
         for step in (change(alone.d) or {}).values():
             operands = tuple(replace(o, name=alone.names[o.name]) for o in step.operands)
             found[alone.names[step.name]] = replace(step, name=alone.names[step.name], operands=operands)
     return found or None
+
+
+def alone_in(d: Derivation) -> tuple[Alone, ...]:
+    """Every head and layer taken alone."""
+    return tuple(_alone(d, scope) for scope in scopes(d))
 
 
 def scopes(d: Derivation) -> tuple[str, ...]:
@@ -163,14 +168,14 @@ def scopes(d: Derivation) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class _Alone:
+class Alone:
     """A head or a layer as a derivation of its own, and what its matrices are called in the whole one."""
 
     d: Derivation
     names: Mapping[str, str]
 
 
-def _alone(d: Derivation, scope: str) -> _Alone:
+def _alone(d: Derivation, scope: str) -> Alone:
     own = {step.name: StepName.of(step.name).stem for step in d if StepName.of(step.name).scope == scope}
     own |= {name: StepName.of(name).stem for name in d.givens if StepName.of(name).scope == scope}
     taken = set(own.values())
@@ -190,7 +195,7 @@ def _alone(d: Derivation, scope: str) -> _Alone:
         replace(step, name=own[step.name], operands=tuple(replace(o, name=called[o.name]) for o in step.operands))
         for step in steps
     )
-    return _Alone(Derivation(givens, renamed, d.staged, d.orientation), {short: name for name, short in called.items()})
+    return Alone(Derivation(givens, renamed, d.staged, d.orientation), {short: name for name, short in called.items()})
 
 
 LONGEST = 200
@@ -214,23 +219,24 @@ def followed(d: Derivation, rewritten: Rewritten) -> tuple[Derivation, Step | No
     The step that is not defined, or too long to be followed, comes with it, if there is one.  Steps that do not depend
     on the rewritten ones are kept, pinned or not.
     """
-    result, touched = replace(d, steps=()), set[str]()
+    steps, touched = list[Step](), set[str]()
     for step in d:
         new = rewritten.get(step.name)
         if new is None and any(operand.name in touched for operand in step.operands):
             new = replace(step, pinned=False)
         if new is None:
-            result = replace(result, steps=(*result.steps, step))
+            steps.append(step)
             continue
         touched.add(step.name)
+        result = replace(d, steps=tuple(steps))
         try:
             longer = result.extended(new)
         except (InputError, UndecidedError):  # of another shape, not defined, or not to be rounded so
             return result, new
         if isinstance(longer.last.result, Matrix) and not all(map(_is_short, longer.last.result)):
             return result, new
-        result = longer
-    return result, None
+        steps.append(longer.last)
+    return replace(d, steps=tuple(steps)), None
 
 
 def _value(d: Derivation, name: str) -> AnyMatrix | None:

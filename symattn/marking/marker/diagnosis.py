@@ -97,7 +97,11 @@ class Lines:
 
     @cached_property
     def laid(self) -> Derivation:
-        return MatrixwiseDerivation(self.own).rows
+        return self._matrixwise.rows
+
+    @cached_property
+    def _matrixwise(self) -> MatrixwiseDerivation:
+        return MatrixwiseDerivation(self.own)
 
     @cached_property
     def scores(self) -> Matrix | None:
@@ -115,7 +119,7 @@ class Lines:
         """What somebody who believes this writes differently; nothing where it has no place."""
         if m.id not in self._rewritten:
             try:
-                self._rewritten[m.id] = rewritten_everywhere(self.laid, m.change) or {}
+                self._rewritten[m.id] = rewritten_everywhere(self.laid, m.change, self._matrixwise.parts) or {}
             except (InputError, UndecidedError):
                 self._rewritten[m.id] = {}
         return self._rewritten[m.id]

@@ -77,14 +77,7 @@ class Script:
 
     def depends(self, step: Step) -> frozenset[str]:
         """The steps that a step rests on, directly or not."""
-        found: set[str] = set()
-        open_steps = list(self.sources(step))
-        while open_steps:
-            source = open_steps.pop()
-            if source.name not in found:
-                found.add(source.name)
-                open_steps += self.sources(source)
-        return frozenset(found)
+        return self.d.before(step.name)
 
     def fitting(self, name: str) -> bool:
         """Whether the grid has the shape of the step."""

@@ -611,20 +611,21 @@ def continued(d: Derivation, lines: Mapping[str, AnyMatrix]) -> Derivation:
     What is not defined there stays as it is in the derivation: somebody may have gone on in another way.  Lines that
     rest on nothing that was written otherwise are shared.
     """
-    result, other = replace(d, steps=()), set[str]()
+    steps, other = list[Step](), set[str]()
     for step in d:
         line = replace(step, result=lines.get(step.name, step.result), pinned=step.name in lines)
         written_otherwise = line.pinned and line.result is not step.result
         if not written_otherwise and (line.pinned or not any(operand.name in other for operand in step.operands)):
-            result = replace(result, steps=(*result.steps, line))
+            steps.append(line)
             continue
         other.add(step.name)
+        result = replace(d, steps=tuple(steps))
         try:
             if isinstance(step.op, Softmax):
                 scores = values_of(step.operands[0].of(result.value(step.operands[0].name)))
                 if not may_be_raised(step.op, scores):
                     raise UndefinedError("such scores are not gone on with.")
-            result = result.extended(line)
+            steps.append(result.extended(line).last)
         except (InputError, UndecidedError):
-            result = result.extended(replace(line, pinned=True))
-    return result
+            steps.append(replace(line, pinned=True))
+    return replace(d, steps=tuple(steps))
