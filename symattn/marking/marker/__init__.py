@@ -201,7 +201,9 @@ class Sitting:
         own = tuple(line for line in lines if line.parts[0] in self.steps)
         found = awarded(
             diagnosis.script,
-            lambda one: self._awarding(diagnosis if one is diagnosis.script else diagnosed(one, policy), own),
+            lambda one: self._awarding(
+                diagnosis if one is diagnosis.script else diagnosed(one, policy, key=diagnosis.key), own
+            ),
         )
         notices = list(found.notices)
         transposed = any(reading.kind == "layout" for reading in meant)
@@ -236,7 +238,7 @@ class Sitting:
         """
         found = Awarding(trace, trace.policy, lines, self.steps, self.attempt.methods)
         if trace.disagrees:
-            other = replace(found, trace=diagnosed(trace.script, trace.policy, as_written=True))
+            other = replace(found, trace=diagnosed(trace.script, trace.policy, as_written=True, key=trace.key))
             return max(found, other, key=lambda one: sum(map(one.earned, lines)))
         return found
 

@@ -112,7 +112,7 @@ def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
     for run, whole in product(runs, (False, True)):
         script = _without(trace, {name: doubtful[name] for name in run}, whole)
         if script != trace.script and all(script != other for _, _, other in scripts):
-            scripts.append((_accepted(Trace(script, trace.policy)), run, script))
+            scripts.append((_accepted(_Rough(script, trace.policy)), run, script))
     scripts.sort(key=lambda found: found[0], reverse=True)
     ways: list[Awarding] = []
     for _, run, script in scripts[:MOST_WAYS]:
@@ -160,6 +160,13 @@ def _without(trace: Trace, doubtful: Mapping[str, Sequence[Place]], whole: bool)
         if written[name].empty and name not in script.printed:
             del written[name]
     return replace(script, written=written)
+
+
+class _Rough(Trace):
+    """What a script is worth by and large: nothing is asked about roundings that nobody wrote down."""
+
+    def rounded_on_the_way(self, step: Step, i: int, j: int, entry: Entry) -> None:
+        return None
 
 
 def _accepted(trace: Trace) -> int:

@@ -173,7 +173,7 @@ class Diagnosis(Trace):
         self.as_written, self.disagrees = as_written, False
         self._seen: dict[str, Sequence[Lines]] = {}
         self._loose = False
-        self._key = key or Lines(script.d)
+        self.key = key or Lines(script.d)
         self._parts: dict[str, frozenset[str]] = {}
         self._assumed: set[str] = set()  # steps left out, carried on as somebody with a misconception has them
         super().__init__(script, policy)
@@ -353,9 +353,9 @@ class Diagnosis(Trace):
     def _has_a_part(self, step: Step, id: str) -> bool:
         """Whether a misconception changes a step, or one that was left out before it, at all."""
         if step.name not in self._parts:
-            names = {self._key.named(place) for place in (*self.script.left_out(step), step)}
+            names = {self.key.named(place) for place in (*self.script.left_out(step), step)}
             self._parts[step.name] = frozenset(
-                m.id for m in misconceptions().values() if not names.isdisjoint(self._key.rewritten(m))
+                m.id for m in misconceptions().values() if not names.isdisjoint(self.key.rewritten(m))
             )
         return id in self._parts[step.name]
 
@@ -615,14 +615,13 @@ class Diagnosis(Trace):
                 self.judged[place] = replace(self.judged[place], event=number)
 
 
-def diagnosed(script: Script, policy: Policy, as_written: bool = False) -> Diagnosis:
+def diagnosed(script: Script, policy: Policy, as_written: bool = False, key: Lines | None = None) -> Diagnosis:
     """The diagnosis of a script.  Where a line speaks against what was thought likeliest before, it starts again."""
-    key = Lines(script.d)
     trace = Diagnosis(script, policy, as_written=as_written, key=key)
     for _ in range(MOST_ATTEMPTS):
         if not trace.misjudged:
             break
-        trace = Diagnosis(script, policy, frozenset(trace.dismissed), as_written, key)
+        trace = Diagnosis(script, policy, frozenset(trace.dismissed), as_written, trace.key)
     return trace
 
 

@@ -296,7 +296,7 @@ class Trace:
                 return Judged("correct" if way == "key" else "follows", way, value, proof, flags)
         if self._in_window(step, i, j, entry):
             return Judged("follows", "window", tried[-1], "window")
-        if (rounded := self._rounded_on_the_way(step, i, j, entry)) is not None:
+        if (rounded := self.rounded_on_the_way(step, i, j, entry)) is not None:
             return Judged("follows", "window", tried[-1], "window", rounded)
         way, matrix = next(((w, m) for w, m in refs if w == "written"), refs[0])
         return Judged("wrong", way, matrix[i, j], proof)
@@ -440,7 +440,7 @@ class Trace:
             rows.append(tuple(w for w in windows if w is not None))
         return tuple(rows)
 
-    def _rounded_on_the_way(self, step: Step, i: int, j: int, entry: Entry) -> tuple[Flag, ...] | None:
+    def rounded_on_the_way(self, step: Step, i: int, j: int, entry: Entry) -> tuple[Flag, ...] | None:
         """Flags of an entry that somebody comes to who rounds on the way; None if nobody does who is right."""
         if entry.value is None or entry.unit is None or entry.value is NEGATIVE_INFINITY or has_symbols(entry.value):
             return None
