@@ -18,7 +18,7 @@ import sympy
 
 from symattn.derivation.derivation import Derivation, Step
 from symattn.derivation.misconceptions import whole
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Quotient, Value, decimal_text, to_sympy
+from symattn.exact import NEGATIVE_INFINITY, Matrix, Quotient, Value, decimal_text, is_symbolic, to_sympy
 from symattn.marking.attempt import Attempt, Entry, Grid, Grids, Ordered, Said, Shaded, Shaped, Text, Ticked, Unreadable
 from symattn.marking.marker import mark
 from symattn.marking.marker.policy import POLICIES, Policy
@@ -71,6 +71,14 @@ def numbers_times(a: Any, b: Any) -> Any:
 
 def texts_times(a: str, b: str) -> str:
     return f"({a})*({b})"
+
+
+def legible(value: Value) -> str:
+    """Exact as far as a person would write it out, else to 12 places."""
+    if is_symbolic(value):
+        return decimals(12)(value)
+    text = exactly(value)
+    return text if len(text) <= 400 else decimals(12)(value)
 
 
 def laid(question: Question, found: Pages, times: Callable[[Any, Any], Any] = numbers_times) -> dict[str, Page]:

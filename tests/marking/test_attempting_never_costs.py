@@ -16,9 +16,10 @@ import pytest
 import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scripts import exactly, key_of, key_script, lost, marked, page, script, shown
+from scripts import exactly, key_of, key_script, laid, legible, lost, marked, page, pages, script, shown
 
 import symattn
+from symattn.derivation.misconceptions import replayed
 from symattn.exact import to_sympy
 from symattn.marking.attempt import BLANK, Attempt, Grid, Shaded
 from symattn.marking.marker.policy import POLICIES
@@ -42,6 +43,14 @@ def key_to(number: int) -> tuple[Question, Attempt]:
     mechanism, problem, chosen = SHEETS[number]
     q = symattn.worksheet(mechanism, problem=problem, seed=1, **chosen)[0].question
     return q, key_script(q)
+
+
+@cache
+def wrong_scripts_to(number: int) -> list[Attempt]:
+    """What people write who have one of the misconceptions and go on from there."""
+    q, _ = key_to(number)
+    wrongs = [w for w in replayed(q.problem.derivation) if w.first and not w.stopped]
+    return [script(q, laid(q, pages(w.derivation)), legible) for w in wrongs]
 
 
 def with_gaps(attempt: Attempt, rng: Random) -> Attempt:
@@ -117,6 +126,23 @@ def test_an_entry_that_is_anything_earns_at_least_what_it_does_left_blank(seed):
     before = Attempt({**attempt.answers, part: said.put(i, j, BLANK)})
     for new in (entry(rng.choice(ANYTHING)), entry(exactly(key_of(q)[part][i][j]))):
         never_costs(q, before, Attempt({**attempt.answers, part: said.put(i, j, new)}), part, rng.sample(WITH_MARKS, 1))
+
+
+@pytest.mark.slow
+@settings(max_examples=40)
+@given(st.integers(0, 10**6))
+def test_after_a_mistake_that_was_carried_on_anything_costs_a_mark_at_most(seed):
+    """What one writes may happen to follow, or to be wrong as something is that has a name: a mark of accuracy."""
+    rng = Random(seed)
+    number = rng.choice([0, 1, 2, 3])
+    (q, right), mistaken = key_to(number), rng.choice(wrong_scripts_to(number))
+    part = rng.choice([name for name in mistaken.answers if name in key_of(q)])
+    said = right.answers[part]
+    assert isinstance(said, Grid)
+    before = Attempt({name: grid for name, grid in mistaken.answers.items() if name != part})
+    after = Attempt({**before.answers, part: anything(said.shape, rng)})
+    less, more = marked(q, before), marked(q, after)
+    assert more.total >= less.total - 1, f"{less.total}, {more.total} with {part}\n{shown(less)}\n\n{shown(more)}"
 
 
 def test_zeros_everywhere_earn_next_to_nothing():

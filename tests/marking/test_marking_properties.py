@@ -35,6 +35,7 @@ from scripts import (
     key_of,
     key_script,
     laid,
+    legible,
     lost,
     marked,
     mistakes,
@@ -212,14 +213,6 @@ def writes(wrong: WrongDerivation, q: Question) -> dict[str, Page]:
     if wrong.first == "Z" or "Z" in spoilt(wrong.misconception.id, q.problem.derivation):
         lines = {part: rows for part, rows in lines.items() if not part.startswith("weighted")}
     return lines
-
-
-def legible(value: Value) -> str:
-    """Exact as far as a person would write it out, else to 12 places."""
-    if is_symbolic(value):
-        return decimals(12)(value)
-    text = exactly(value)
-    return text if len(text) <= 400 else decimals(12)(value)
 
 
 def floats(rows: Page) -> np.ndarray:
