@@ -81,7 +81,7 @@ def test_a_blank_one_is_the_same_whatever_its_solutions_say(name: str, layout: s
     other = replace(
         question,
         parts=tuple(replace(part, key=(Paragraph(()),), marking=()) for part in question.parts),
-        after=(),
+        remarks=tuple,
     )
     blank = question_document(question, layout=layout)  # type: ignore[arg-type]
     assert blank == question_document(other, layout=layout)  # type: ignore[arg-type]

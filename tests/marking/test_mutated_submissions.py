@@ -126,7 +126,7 @@ def test_some_mutated_submissions():
 
 @pytest.mark.slow
 def test_thousands_of_mutated_submissions():
-    mutated(3000, 2)
+    mutated(1500, 2)
 
 
 # ------------------------------------------------------------------------------------------------ found so
