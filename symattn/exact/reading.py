@@ -402,8 +402,8 @@ class _Parser:
         if following in (".", ",") and following:
             raise self.refusal(
                 message(
-                    "Found {text} at character {place} behind the number {number}, where a sign or the end was "
-                    "expected.",
+                    "Found {text} at character {place} after the number {number}, where a sign or "
+                    "the end was expected.",
                     text=repr(following),
                     place=end + 1,
                     number=_shortened(digits),

@@ -282,7 +282,7 @@ class NegativeInfinity:
         if sign == -1:
             raise UndefinedError(message("({value})·(−∞) would be +∞, which no score can be.", value=text(other)))
         raise UndefinedError(
-            message("({value})·(−∞) is not defined, for the sign of {value} is not known.", value=text(other))
+            message("({value})·(−∞) is not defined, because the sign of {value} is not known.", value=text(other))
         )
 
     __radd__ = __add__
@@ -345,7 +345,7 @@ def square_root(a: Value) -> Value:
     sign = _known_sign(a)
     if sign == -1:
         raise UndefinedError(
-            message("The square root of {value} is not a real number, for that is negative.", value=text(a))
+            message("The square root of {value} is not a real number, because it is negative.", value=text(a))
         )
     if isinstance(a, Real):
         return real("sqrt", a) if sign else 0
@@ -732,7 +732,7 @@ def _rational_power(base: Finite | Real, exponent: Rational) -> Value:
     if sign != 1:
         raise UndefinedError(
             message(
-                "({base})^({exponent}) is no real number, for the base is not positive.",
+                "({base})^({exponent}) is not a real number, because the base is not positive.",
                 base=text(base),
                 exponent=exponent,
             )

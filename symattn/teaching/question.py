@@ -187,7 +187,7 @@ class Lesser:
     share: Fraction
 
 
-Rule = OneLess | Lesser | Literal["rows", "one exchange", "shapes", "reason"]
+Rule = OneLess | Lesser | Literal["rows", "one swap", "shapes", "reason"]
 """How marks are earned: see `OneLess` and `Lesser`; by whole rows; half of them for an order with one exchange of
 neighbours; for the shape alone; for a reason, which only a person can judge."""
 

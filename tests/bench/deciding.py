@@ -126,7 +126,7 @@ def main() -> None:
     table("By form", by_form)
     table("By what is wrong", by_miss)
     both["all"] = [t for times in both.values() for t in times]
-    table("Together", both)
+    table("Total", both)
     print(f"\nThe {options.slowest} slowest:")
     for spent, form, miss, text in sorted(slowest, reverse=True)[: options.slowest]:
         print(f"{spent:>9.3f} ms  {form}; {miss}: {text if len(text) <= 200 else text[:200] + '…'}")

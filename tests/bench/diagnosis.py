@@ -50,12 +50,12 @@ SLIPS = {
     "neighbour copied": {"A6"},
     "upside down": {"A17"},
     "off by one": {"A10", "A4"},
-    "digits exchanged": {"A8"},
+    "digits swapped": {"A8"},
     "decimal point": {"A15"},
-    "entries exchanged": {"A18"},
+    "entries swapped": {"A18"},
 }
 """Kinds of slips, and which of the catalogue they are."""
-DECIMAL = ("digits exchanged", "decimal point")
+DECIMAL = ("digits swapped", "decimal point")
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def spoilt_by(d: Derivation, step: Step, i: int, j: int, kind: str, value: Value
     unit = Fraction(2, 10**PLACES) if decimals else 0
     if abs(float(to_sympy(value)) - float(to_sympy(right))) <= unit:
         return None
-    if kind == "entries exchanged":
+    if kind == "entries swapped":
         other = (j + 1) % len(rows[i])
         if rows[i][other] is NEGATIVE_INFINITY or decide(rows[i][other], right).equal is not False:
             return None
@@ -166,7 +166,7 @@ def made(d: Derivation, step: Step, i: int, j: int, kind: str) -> Iterator[Value
             beside = [row[k] for k in range(len(row)) if k != j]
             beside += [step.result[k, j] for k in range(step.result.shape[0]) if k != i]
             yield from (x for x in beside if x is not NEGATIVE_INFINITY)
-        case "entries exchanged":
+        case "entries swapped":
             if len(row) > 1 and row[(j + 1) % len(row)] is not NEGATIVE_INFINITY:
                 yield row[(j + 1) % len(row)]
         case "upside down":
@@ -175,7 +175,7 @@ def made(d: Derivation, step: Step, i: int, j: int, kind: str) -> Iterator[Value
         case "off by one":
             if isinstance(right, int):
                 yield from (right + 1, right - 1)
-        case "digits exchanged":
+        case "digits swapped":
             text = decimal_text(right, PLACES)
             for k in range(len(text) - 1):
                 if text[k : k + 2].isdigit() and text[k] != text[k + 1] and (k or text[1] != "0"):

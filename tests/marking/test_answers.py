@@ -131,22 +131,22 @@ NINE_FIVE = [[True, True, True], [True, True, False], [False, False, False]]
         (Mark("A", 1), [[True] * 3] * 3, 1),
         (Mark("A", 4), NINE_SIX, 2),
         (Mark("A", 4, "two for every row", "rows"), [[True, True], [True, False]], 2),
-        (Mark("A", 2, "all the entries that are missing, in equal parts"), [[True, True], [True, False]], 1),
+        (Mark("A", 2, "shared equally among the missing entries"), [[True, True], [True, False]], 1),
         (Mark("A", 2, "all four; A1 for three", Lesser(F(3, 4))), [[True], [True], [False], [True]], 1),
         (Mark("A", 2, "all four; A1 for three", Lesser(F(3, 4))), [[True], [False], [False], [True]], 0),
         (
-            Mark("A", 3, "one less for every wrong number, with follow-through to the sum", OneLess(), "sum"),
+            Mark("A", 3, "deduct one for every wrong number, with follow-through to the sum", OneLess(), "sum"),
             [[True]] * 4 + [[False]],
             2,
         ),
-        (Mark("B", 4, "one less for every two wrong numbers", OneLess(2)), [[True, False]] * 2 + [[True, False]], 2),
-        (Mark("B", 4, "one less for every two wrong numbers", OneLess(2)), [[False, False]] * 6, 0),
+        (Mark("B", 4, "deduct one for every two wrong numbers", OneLess(2)), [[True, False]] * 2 + [[True, False]], 2),
+        (Mark("B", 4, "deduct one for every two wrong numbers", OneLess(2)), [[False, False]] * 6, 0),
         (
-            Mark("B", 2, "one less for every wrong tick or missing one", OneLess()),
+            Mark("B", 2, "deduct one for every wrong or missing tick", OneLess()),
             [[True], [False], [False], [False]],
             0,
         ),
-        (Mark("B", 3, "one less for each line that must be moved", OneLess()), [[False]], 0),
+        (Mark("B", 3, "deduct one for each line that must be moved", OneLess()), [[False]], 0),
         (Mark("A", 3, "one for each row", "rows"), [[True], [], [False]], 1),
         (Mark("A", 2), [], 0),
     ],
@@ -285,7 +285,7 @@ SQUARE = Matrix([[1, "1/2", 7], [-3, 4, 0], [2, 12, "e"]])
 @pytest.mark.parametrize(
     ("rows", "says", "id"),
     [
-        ([["1", "-3", "2"], ["1/2", "4", "12"], ["7", "0", "e"]], "rows and columns are exchanged", ""),
+        ([["1", "-3", "2"], ["1/2", "4", "12"], ["7", "0", "e"]], "rows and columns are swapped", ""),
         ([["-1", "-0.5", "-7"], ["3", "-4", "0"], ["-2", "-12", "-e"]], "every sign is wrong", "A1"),
         ([["2", "12", "e"], ["-3", "4", "0"], ["1", "1/2", "7"]], "rows 1 and 3 are exchanged", ""),
         ([["1/2", "1", "7"], ["4", "-3", "0"], ["12", "2", "e"]], "columns 1 and 2 are exchanged", ""),
@@ -299,13 +299,13 @@ def test_a_whole_matrix_written_wrongly_is_one_event(rows: list[list[str]], says
 
 def test_two_entries_that_changed_places_are_one_event() -> None:
     found = marked(MatrixAnswer(Matrix([[1, 2], [3, 4]])), grid([["1", "3"], ["2", "4"]]), Mark("A", 2))
-    assert told(found) == ["rows and columns are exchanged"]
+    assert told(found) == ["rows and columns are swapped"]
     assert found.events[0].entries == (("a", 0, 1), ("a", 1, 0))
 
 
 def test_a_mask_with_its_marks_exchanged_is_one_event() -> None:
     found = marked(MatrixAnswer(Matrix([[1, 0], [1, 1]])), grid([["0", "1"], ["0", "0"]]), Mark("B", 1))
-    assert told(found) == ["the two values are exchanged"]
+    assert told(found) == ["the two values are swapped"]
     infinite = MatrixAnswer(Matrix.of([[0, NEGATIVE_INFINITY], [0, 0]]))
     assert states(marked(infinite, grid([["0", "-inf"], ["0", "0"]]), Mark("B", 1))) == ["correct"] * 4
     assert states(marked(infinite, grid([["0", "-1000"], ["0", "0"]]), Mark("B", 1)))[1] == "wrong"
@@ -531,13 +531,13 @@ def test_one_number_that_is_wrong_leaves_the_method_to_a_person() -> None:
     [
         ((2, 3), (2, 3), 1, []),
         ((2, 3), ("2", 3), 1, []),
-        ((2, 3), (3, 2), 0, ["rows and columns are exchanged"]),
+        ((2, 3), (3, 2), 0, ["rows and columns are swapped"]),
         ((2, 2), (2, 3), 0, []),
         ((2, 3), None, 0, []),
         (None, None, 1, []),
         (None, (2, 3), 0, []),
         (("n", 3), ("n", 3), 1, []),
-        (("n", 3), (3, "n"), 0, ["rows and columns are exchanged"]),
+        (("n", 3), (3, "n"), 0, ["rows and columns are swapped"]),
     ],
 )
 def test_shapes(right: Any, said: Any, earned: int, says: list[str]) -> None:
@@ -570,7 +570,7 @@ def test_several_options_are_marked_in_proportion() -> None:
     options = (Option((), True), Option((), True), Option((), diagnosis="C1"), Option(()))
     answer = ChoiceAnswer(options, several=True)
     expected = {
-        # ticks: (in proportion of B4: right less wrong ones; "one less for every wrong tick" of B2; A1; M1 by overlap)
+        # ticks: (in proportion of B4: right less wrong ones; "deduct one for every wrong tick" of B2; A1; M1 by overlap)
         (0, 1): (4, 2, 1),
         (0,): (2, 1, 1),
         (0, 1, 2): (2, 1, 1),
@@ -582,7 +582,7 @@ def test_several_options_are_marked_in_proportion() -> None:
     for ticks, (proportion, less, method) in expected.items():
         said = Ticked(frozenset(ticks))
         assert given_marks(marked(answer, said, Mark("B", 4))) == [proportion]
-        assert given_marks(marked(answer, said, Mark("B", 2, "one less for every wrong tick", OneLess()))) == [less]
+        assert given_marks(marked(answer, said, Mark("B", 2, "deduct one for every wrong tick", OneLess()))) == [less]
         assert given_marks(marked(answer, said, Mark("M", 1), Mark("A", 1))) == [method, int(ticks == (0, 1))]
         found = marked(answer, said, Mark("B", 4))
         assert ("C1" in named(found)) == (2 in ticks)
@@ -610,7 +610,7 @@ def test_wrong_shadings_of_a_causal_mask_are_named(n: int) -> None:
     assert named(with_diagonal) == ["M3"]
     assert given_marks(with_diagonal)[1] == 0
     complement = marked(answer, Shaded(everything - later(n)), *marks)
-    assert "what is hidden and what is seen are exchanged" in told(complement)
+    assert "what is hidden and what is seen are swapped" in told(complement)
     assert given_marks(complement) == [0, 0]
     one_more = marked(answer, Shaded(frozenset(c for c in later(n) if c[1] > c[0] + 1)), *marks)
     assert named(one_more) == ["M6"]
@@ -653,7 +653,7 @@ def moves(order: Sequence[str], right: Sequence[str]) -> int:
 
 
 def exchanges(order: Sequence[str]) -> set[tuple[str, ...]]:
-    """Everything that one exchange of neighbours gives."""
+    """Everything that one swap of neighbours gives."""
     made = set()
     for k in range(len(order) - 1):
         swapped = list(order)
@@ -669,9 +669,9 @@ def test_orders_of_single_labels_by_brute_force(labels: str) -> None:
     near = exchanges(right)
     for order in itertools.permutations(right):
         said = Ordered(tuple((label,) for label in order))
-        lines = marked(answer, said, Mark("B", 3, "one less for each line that must be moved", OneLess()))
+        lines = marked(answer, said, Mark("B", 3, "deduct one for each line that must be moved", OneLess()))
         assert given_marks(lines) == [max(0, 3 - moves(order, right))]
-        rows = marked(answer, said, Mark("B", 2, "B1 for one exchange of neighbours", "one exchange"))
+        rows = marked(answer, said, Mark("B", 2, "B1 if two neighbours are swapped", "one swap"))
         assert given_marks(rows) == [2 if order == right else int(order in near)]
         pairs = sum(order.index(a) < order.index(b) for a, b in itertools.pairwise(right))
         share = marked(answer, said, Mark("B", 6))
@@ -692,13 +692,15 @@ def test_equal_labels_stand_in_any_order_and_others_are_not_equal() -> None:
 def test_labels_left_out_repeated_or_unknown_are_wrong(order: str) -> None:
     answer = OrderAnswer((("A",), ("B",), ("C",), ("D",)))
     said = Ordered(tuple((label,) for label in order if label != " "))
-    for mark in (Mark("B", 3, "one less for each line that must be moved", OneLess()), Mark("B", 3), Mark("A", 1)):
+    for mark in (Mark("B", 3, "deduct one for each line that must be moved", OneLess()), Mark("B", 3), Mark("A", 1)):
         found = marked(answer, said, mark)
         assert states(found) == ["wrong"]
         assert given_marks(found)[0] < mark.number
-    assert given_marks(marked(answer, said, Mark("B", 2, "B1 for one exchange of neighbours", "one exchange"))) == [0]
+    assert given_marks(marked(answer, said, Mark("B", 2, "B1 if two neighbours are swapped", "one swap"))) == [0]
     three = OrderAnswer((("A",), ("B",), ("C",)))
-    assert given_marks(marked(three, said, Mark("B", 3, "one less for each line that must be moved", OneLess())))[0] < 3
+    assert (
+        given_marks(marked(three, said, Mark("B", 3, "deduct one for each line that must be moved", OneLess())))[0] < 3
+    )
 
 
 # ------------------------------------------------------------------------------------------------ properties
@@ -852,7 +854,7 @@ anything: st.SearchStrategy[Said | None] = st.one_of(
 )
 SCHEMES = (
     (Mark("M", 1), Mark("A", 2, "one for each row", "rows")),
-    (Mark("B", 2, "one less for every wrong tick", OneLess()), Mark("B", 1, "reason", "reason")),
+    (Mark("B", 2, "deduct one for every wrong tick", OneLess()), Mark("B", 1, "reason", "reason")),
     (Mark("M", 1), Mark("A", 1, "both, the bytes with follow-through", follows="quotient")),
     (Mark("B", 1, "follows the shading, marks as stated", follows="shading"),),
     (Mark("B", 3, "with follow-through to the sum", follows="sum"),),

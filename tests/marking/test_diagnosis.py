@@ -1,4 +1,4 @@
-"""One cause is one event, with its name: slips from the rule of the step, mistakes in one row, entries exchanged."""
+"""One cause is one event, with its name: slips from the rule of the step, mistakes in one row, entries swapped."""
 
 from __future__ import annotations
 

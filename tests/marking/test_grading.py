@@ -574,7 +574,7 @@ def test_papers_filled_in_with_several_questions_and_one_that_somebody_has_to_re
     assert [row["Q2"] for row in rows] == ["0", "0", "0", ""]
     assert [row["of"] for row in rows[:3]] == [str(15 + sum(r.of for r in book.rows[0].results[1:]))] * 3
     assert "Q1 S': C1" in rows[1]["events"]
-    assert "An answer has to be read." in book.text()
+    assert "An answer has to be read by a person." in book.text()
     assert all(not row.notices for row in book.rows)
 
 

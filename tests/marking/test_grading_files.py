@@ -149,7 +149,7 @@ def test_an_encrypted_or_spoilt_member_is_that_files_trouble_alone(tmp_path):
     ("name", "content", "says"),
     [
         ("nothing", None, "is not there; a folder or a zip of submissions was expected"),
-        ("file.toml", b"x", "is no folder and no zip"),
+        ("file.toml", b"x", "is neither a folder nor a zip file"),
         ("spoilt.zip", b"PK nonsense", "cannot be read as a zip"),
     ],
 )
@@ -305,8 +305,8 @@ def test_a_list_of_gradescope_says_whose_a_file_is_and_is_none_itself(tmp_path):
 
 
 NOBODY = (
-    "It is not known whose it is: neither the file's name nor its folder's has an id or a name of the class list, "
-    "and what is written inside does not count."
+    "It is not clear whose it is: neither the file's name nor its folder's has an id or a name from "
+    "the class list, and what is written inside does not count."
 )
 
 

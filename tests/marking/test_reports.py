@@ -171,7 +171,7 @@ def test_every_entry_that_was_written_has_its_sign(name):
 
 def test_signs_are_explained_once_and_read_out():
     source = FORMATS["html"].write(feedback_document([CASES["02-lost-sign"].report, CASES["10-blank-row"].report]))
-    assert source.count("<strong>✓ft</strong> right after your own lines") == 1
+    assert source.count("<strong>✓ft</strong> right, given your own earlier lines") == 1
     assert source.count("<strong>✗</strong> wrong, with the number of the mistake") == 1
     label = next(x for x in re.findall(r'aria-label="([^"]*)"', source) if x.startswith("Q equals"))
     assert "2 wrong, mistake 1" in label
@@ -219,7 +219,7 @@ def test_a_misread_number_is_where_to_look_first():
     found = plain(feedback_document(CASES["06-misread"].report))
     assert squeezed("Compare the given numbers with those that you worked with") in found
     assert squeezed("Entry (2, 5) of X is 1 and was read as −1.") in found
-    assert squeezed("−1: Everything else is marked on what was read.") in found
+    assert squeezed("−1: Everything else is marked with the number that was read.") in found
 
 
 def test_everything_right_is_said():

@@ -59,7 +59,7 @@ def test_mechanisms_without_blocks_do_not_speak_of_norms() -> None:
 @pytest.mark.parametrize("language", ["de", "fr", "es", "zh"])
 def test_what_is_left_out_is_said_in_every_language(language: str) -> None:
     known = catalogue(language)
-    for sentence in ("There is no norm.", "{output} is given, and not worked out from {tokens}."):
+    for sentence in ("There is no norm.", "{output} is given; it is not worked out from {tokens}."):
         (translated,) = known.messages["", sentence]
         assert translated not in ("", sentence)
 

@@ -774,7 +774,7 @@ def test_what_a_variant_cannot_show_is_exactly_what_is_said(name):
 @pytest.mark.covering(most=1)
 @pytest.mark.parametrize("name", [name for name in PAGES if name not in LONG])
 def test_every_common_wrong_answer_looks_wrong(name):
-    """No row of a table begins with the right line as it would be printed, and "right all the same" only stands where
+    """No row of a table begins with the right line as it would be printed, and "right anyway" only stands where
     what comes of it is the right last line.
     """
     p, found = shown(name), separated(name)
@@ -789,7 +789,7 @@ def test_every_common_wrong_answer_looks_wrong(name):
             assert cells[0] != (Math(printed[step]),)
             last = list(rights)[-1]
             if len(cells) > 1 and cells[1][0] != Words("too long to write") and last in ways[id]:
-                assert (cells[1] == (Words("right all the same"),)) == same(ways[id][last], rights[last]), id
+                assert (cells[1] == (Words("right anyway"),)) == same(ways[id][last], rights[last]), id
 
 
 def _rounded(wording: Wording, step: Step, p: Page) -> Formula:

@@ -167,7 +167,7 @@ FORMULAS: dict[str, Formula] = {
     "note beside": Annotated(n("S"), Shape(n(3), n(3)), "beside"),
     "note as index": Annotated(matrix([1, 0], [0, 1]), Shape(n(2), n(2), "cross"), "index"),
     "marked": matrix(
-        [Marked(n(-1), "✓", "right"), Marked(over(1, 2), "✓ft", "right after your own lines")],
+        [Marked(n(-1), "✓", "right"), Marked(over(1, 2), "✓ft", "right, given your own earlier lines")],
         [Marked(WEIGHT, "✗₁", "wrong"), Marked(NOTHING, "–", "nothing written")],
     ),
     "marked sum": Marked(plus("a", -2), "✗", "wrong"),

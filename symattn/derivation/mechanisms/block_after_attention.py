@@ -52,7 +52,7 @@ def draw(settings: Settings, sizes: Mapping[str, Size], rng: random.Random) -> d
 
 MECHANISM = Mechanism(
     name="block_after_attention",
-    title="Encoder block from the output of attention on",
+    title="Encoder block, after attention",
     givens={"X": ("n", "d_model"), "Z": ("n", "d_model")},
     optional={
         "gamma_1": ("1", "d_model"),

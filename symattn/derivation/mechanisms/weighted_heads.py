@@ -76,7 +76,7 @@ def complaint(d: Derivation) -> str:
 
 MECHANISM = Mechanism(
     name="weighted_heads",
-    title="Weights given: heads put together",
+    title="Given the weights: putting heads together",
     givens={"A_{head}": ("n", "m"), "V": ("m", "h*d_v"), "W_O": ("h*d_v", "d_out")},
     optional={"b_O": ("1", "d_out")},
     defaults={"heads": 2},

@@ -24,7 +24,7 @@ def derive(d: Derivation, settings: Settings, sizes: Mapping[str, Size]) -> Deri
 
 MECHANISM = Mechanism(
     name="weighted_values",
-    title="Weights given: the weighted values",
+    title="Given the weights: the weighted values",
     givens={"A": ("n", "m"), "V": ("m", "d_v")},
     uses=BY_TOKEN,
     turns=False,

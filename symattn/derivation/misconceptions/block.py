@@ -187,7 +187,7 @@ def norm_not_used(d: Derivation) -> Rewritten | None:
 MISCONCEPTIONS = (
     Misconception(
         "B1",
-        "the residual forgotten",
+        "residual forgotten",
         "R1",
         no_residual,
         exactly="R = f(X) instead of X + f(X), in every sublayer",
@@ -199,7 +199,7 @@ MISCONCEPTIONS = (
     ),
     Misconception(
         "B2",
-        "the residual of the normed input",
+        "residual taken from the normed input",
         "R1",
         residual_of_the_norm,
         exactly="R = LN(X) + f(LN(X)) instead of X + f(LN(X)), in pre-norm",
@@ -222,7 +222,7 @@ MISCONCEPTIONS = (
     ),
     Misconception(
         "B4",
-        "variance of a sample",
+        "sample variance used",
         "N1_var",
         sample_variance,
         exactly="σ² divides by d − 1 instead of d",
@@ -250,13 +250,13 @@ MISCONCEPTIONS = (
         each_norm(lambda op: _Divided(_no_root, op.epsilon)),
         exactly="N = (X − μ)/(σ² + ε)",
         tell="The same where the variance is 1; the ratio is σ elsewhere.",
-        feedback="Divide by the deviation: take the root of the variance first.",
+        feedback="Divide by the standard deviation: take the root of the variance first.",
         source="experience",
         prior="medium",
     ),
     Misconception(
         "B7",
-        "pre-norm and post-norm exchanged",
+        "pre-norm and post-norm swapped",
         "R2",
         other_norm_place,
         exactly="X + f(LN(X)) for LN(X + f(X)), or the other way round",
@@ -301,12 +301,12 @@ MISCONCEPTIONS = (
     ),
     Misconception(
         "B11",
-        "the norm not used",
+        "norm not used",
         "N1",
         norm_not_used,
         exactly="N = X: what comes after uses what was to be normed",
         tell="Rows keep their means.",
-        feedback="Go on with the normed rows.",
+        feedback="Continue with the normed rows.",
         source="LA_MIL #3",
         prior="low",
     ),

@@ -50,7 +50,7 @@ _ALL = (
     ),
     Miscount(
         "N4",
-        "multiply-adds and FLOPs were taken for one another",
+        "multiply-adds and FLOPs were confused",
         "n·d² for 2n·d², or the other way about",
         "Half or twice the right number.",
         "A multiply-add is one multiplication and one addition: one operation, or two FLOPs.",

@@ -184,7 +184,7 @@ MISCONCEPTIONS = (
     ),
     Misconception(
         "M4",
-        "masked scores 0 instead of −∞",
+        "masked scores set to 0 instead of −∞",
         "M",
         hidden_as(lambda score, divisor: 0),
         exactly="hidden scores become 0, so that e^0 = 1 stays in the sum",
@@ -208,7 +208,7 @@ MISCONCEPTIONS = (
     ),
     Misconception(
         "M6",
-        "one later token seen",
+        "one later token visible",
         "M",
         hiding(one_later),
         exactly="j ≤ i + 1 is seen",

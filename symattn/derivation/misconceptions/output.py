@@ -229,7 +229,7 @@ MISCONCEPTIONS = (
         instead(_not_summed, _every_pair),
         exactly="a_ij v_j for every i and j, one below the other",
         tell="n vectors for each token in place of one.",
-        feedback="Add the weighted values of a token up.",
+        feedback="Add up the weighted values of each token.",
         source="notes 001 and 002 have the sum as a step of its own",
         prior="medium",
     ),

@@ -63,7 +63,7 @@ MISCONCEPTIONS = (
         divisor_to_one_place,
         exactly="√d_k to one decimal place: 1.7 for √3",
         tell="All scaled scores are off by the same small factor.",
-        feedback="Keep $@scale(S')$ as it is: with one decimal place the scores are off already.",
+        feedback="Keep $@scale(S')$ as it is: with one decimal place the scores are already off.",
         source="experience",
         prior="low",
     ),

@@ -157,7 +157,7 @@ MISCONCEPTIONS = (
     ),
     Misconception(
         "T7",
-        "only the own key compared",
+        "compared with its own key only",
         "S",
         among_equals(_own_key_only),
         exactly="s_ij = 0 for i ≠ j",

@@ -82,9 +82,9 @@ SLIPS: Mapping[str, Slip] = MappingProxyType(
                 "the differences of a row (or column) are a multiple of a row (column) of the other factor",
                 "A number was copied wrongly from the step before.",
             ),
-            Slip("A8", "digits exchanged", "e' has the digits of e, two neighbours exchanged", "Look at the digits."),
+            Slip("A8", "digits swapped", "e' has the digits of e, two neighbours exchanged", "Look at the digits."),
             Slip("A9", "carry", "|e' − e| is 10", "The result is ten off: check what was carried."),
-            Slip("A10", "off by one", "|e' − e| is 1", "The result is one off: work it out once more."),
+            Slip("A10", "off by one", "|e' − e| is 1", "The result is one off: work it out again."),
             Slip("A11", "rule for 0 or 1", "a term with the factor 0 or 1 is wrong", "0·a is 0, and 1·a is a."),
             Slip(
                 "A12",
@@ -102,10 +102,16 @@ SLIPS: Mapping[str, Slip] = MappingProxyType(
                 "Something in this step was left out.",
                 False,
             ),
-            Slip("A17", "upside down", "e' is 1/e, or has a product for a quotient", "Look which goes below.", False),
+            Slip(
+                "A17",
+                "upside down",
+                "e' is 1/e, or has a product for a quotient",
+                "Check which one is the denominator.",
+                False,
+            ),
             Slip(
                 "A18",
-                "entries exchanged",
+                "entries swapped",
                 "two entries, rows or columns stand in each other's places",
                 "The numbers are right; their places are not.",
                 False,
@@ -179,15 +185,15 @@ def exchanges(rows: int, columns: int) -> Iterator[tuple[Mapping[tuple[int, int]
     cells = list(product(range(rows), range(columns)))
     for (i, j), (k, m) in combinations(cells, 2):
         if i == k or j == m or (i, j) == (m, k):
-            yield {(i, j): (k, m), (k, m): (i, j)}, message("two entries changed places")
+            yield {(i, j): (k, m), (k, m): (i, j)}, message("two entries were swapped")
     for i, k in combinations(range(rows), 2):
         row = {(a, j): (b, j) for a, b in ((i, k), (k, i)) for j in range(columns)}
-        yield row, message("rows {first} and {second} changed places", first=i + 1, second=k + 1)
+        yield row, message("rows {first} and {second} were swapped", first=i + 1, second=k + 1)
     for j, m in combinations(range(columns), 2):
         column = {(i, a): (i, b) for a, b in ((j, m), (m, j)) for i in range(rows)}
-        yield column, message("columns {first} and {second} changed places", first=j + 1, second=m + 1)
+        yield column, message("columns {first} and {second} were swapped", first=j + 1, second=m + 1)
     if rows == columns:
-        yield {(i, j): (j, i) for i, j in cells}, message("rows and columns changed places")
+        yield {(i, j): (j, i) for i, j in cells}, message("rows and columns were swapped")
 
 
 def misread(d: Derivation, given: str, i: int, j: int, value: object) -> Derivation:
@@ -258,7 +264,7 @@ def _finished(right: Value) -> Iterator[tuple[str, Cause, Value, str]]:
     yield "A1", "sign", -right, message("the sign of the result was lost")
     for power in (1, 2):
         for by in (10**power, Fraction(1, 10**power)):
-            yield "A15", ("point", by), right * by, message("the decimal point stands in the wrong place")
+            yield "A15", ("point", by), right * by, message("the decimal point is in the wrong place")
     if decide(right, 0).equal is False:
         yield "A17", "turned", divide(1, right), message("the reciprocal was written")
 
@@ -320,7 +326,7 @@ def _of_decimals(right: Value, unit: Fraction) -> Iterator[tuple[str, Value, str
     for value, says in _exchanged_digits(units, len(str(unit.denominator)) - 1):
         yield "A8", value * unit, says
     for power in (1, 2):
-        yield "A15", units * unit * 10**power, message("the decimal point stands in the wrong place")
+        yield "A15", units * unit * 10**power, message("the decimal point is in the wrong place")
 
 
 def _exchanged_digits(number: int, places: int = 0) -> Iterator[tuple[int, str]]:
@@ -330,7 +336,7 @@ def _exchanged_digits(number: int, places: int = 0) -> Iterator[tuple[int, str]]
         other = digits[:k] + digits[k + 1] + digits[k] + digits[k + 2 :]
         yield (
             sign * int(other),
-            message("digits {first} and {second} changed places", first=k + 1, second=k + 2),
+            message("digits {first} and {second} were swapped", first=k + 1, second=k + 2),
         )
 
 

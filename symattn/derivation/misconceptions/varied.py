@@ -186,12 +186,12 @@ class Slipping(Algebra[Varied]):
         )  # fmt: skip
         self._slip(
             found, "A16", _reciprocal(y.near), lambda: VALUES.quotient(1, y.exact()),
-            lambda: message("{numerator} above the line was left out", numerator=x.text()), "above",
+            lambda: message("{numerator} was left out of the numerator", numerator=x.text()), "above",
         )  # fmt: skip
         near = y.near / x.near if x.near else math.inf
         self._slip(
             found, "A17", near, lambda: VALUES.quotient(y.exact(), x.exact()),
-            lambda: message("the quotient stands upside down"), "turned",
+            lambda: message("the fraction is upside down"), "turned",
         )  # fmt: skip
         return found
 
@@ -363,7 +363,7 @@ def _same(value: Value) -> Value:
 
 
 def _taken_for_largest(x: Varied) -> Message:
-    return message("{term} was taken for the largest", term=x.text())
+    return message("{term} was taken to be the largest", term=x.text())
 
 
 def _added_up(factors: Sequence[Varied]) -> Message:

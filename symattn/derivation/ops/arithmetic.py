@@ -61,9 +61,7 @@ class Divide(RuleOp):
         return Fraction(*operands)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [
-            convention("The fraction bar divides entry by entry; a single column or row goes with every other one.")
-        ]
+        return [convention("The fraction bar divides entry by entry; a single row or column is used for all.")]
 
 
 @dataclass(frozen=True)
@@ -110,7 +108,7 @@ class Exponential(RuleOp):
         return Name("e") if self.base == "e" else number(self.base)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention("exp goes entry by entry, with base {base}.", base=signs.base(self.base))]
+        return [convention("exp is applied entry by entry, with base {base}.", base=signs.base(self.base))]
 
 
 @dataclass(frozen=True)
@@ -167,10 +165,10 @@ class ToFloat(Op):
         return Call(Name(self.format.name), operands)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention(message("{rounding}, and go on with the rounded values.", rounding=self.title))]
+        return [convention(message("{rounding}, and continue with the rounded values.", rounding=self.title))]
 
     def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention(message("{rounding}, go on rounded", rounding=self.title))]
+        return [convention(message("{rounding}, continue rounded", rounding=self.title))]
 
 
 # ------------------------------------------------------------------------------------------------ the way back

@@ -194,8 +194,8 @@ class Softmax(RuleOp):
 HIDDEN: Mapping[str, str] = {
     "causal": message("No token sees a later one: hidden scores are −∞, so their weights are 0."),
     "causal, unequal": message(
-        "The last query sees every key, and each query before it one key less; hidden scores are −∞, so "
-        "their weights are 0."
+        "The last query sees every key, and each query before it one key fewer; hidden scores are "
+        "−∞, so their weights are 0."
     ),
     "causal:top-left": message("Query i sees keys 1 to i: hidden scores are −∞, so their weights are 0."),
     "past": message("A token sees earlier ones only, and not itself: hidden scores are −∞, so their weights are 0."),
@@ -229,8 +229,8 @@ _MARKED: Mapping[MaskStyle, Message] = {
     "block": message("In the mask, 1 stands for hidden and 0 for seen."),
 }
 _SOFTMAX: Mapping[Along, str] = {
-    "rows": "Softmax goes along each row, with base {base}.",
-    "columns": "Softmax goes along each column, with base {base}.",
+    "rows": "Softmax is taken along each row, with base {base}.",
+    "columns": "Softmax is taken along each column, with base {base}.",
 }
 _SOFTMAX_IN_BRIEF: Mapping[Along, tuple[str, str]] = {
     "rows": ("Softmax by rows, base {base}", "Softmax by rows, base {base}; 0 where all is hidden"),

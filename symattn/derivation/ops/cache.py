@@ -19,7 +19,7 @@ class Append(Stack):
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         if steps[0].stem not in ("K_cache", "V_cache"):  # states of a recurrent network are put together, too
             return []
-        return [convention("The key and the value of a new token are kept before its query is asked.")]
+        return [convention("The key and value of a new token are cached before its query is used.")]
 
 
 __all__ = ["Append"]

@@ -105,10 +105,10 @@ class Round(Op):
         return Call(Name("round", (Number(str(self.places)),)), operands)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention(message("{rounding}, and go on with the rounded values.", rounding=self.title))]
+        return [convention(message("{rounding}, and continue with the rounded values.", rounding=self.title))]
 
     def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention(message("{rounding}, go on rounded", rounding=self.title))]
+        return [convention(message("{rounding}, continue rounded", rounding=self.title))]
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ class Interleave(RuleOp):
 
     along: Along = "columns"
     arity = -1
-    title = "Columns in turn"
+    title = "Columns taken in turn"
     trivial = True
 
     def shape(self, *shapes: Shape) -> Shape:

@@ -138,10 +138,10 @@ class Hadamard(RuleOp):
         return Product(operands, "⊙")
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention("⊙ multiplies entry by entry; a single column or row goes with every other one.")]
+        return [convention("⊙ multiplies entry by entry; a single row or column is used for all.")]
 
     def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention("⊙: entry by entry, a single line with every other")]
+        return [convention("⊙: entry by entry, a single row or column with all")]
 
 
 @dataclass(frozen=True)

@@ -86,12 +86,12 @@ class CrossEntropy(RuleOp):
 
 _LOSS: Mapping[Literal["rows", "columns"], str] = {
     "rows": (
-        "The loss of a token is minus the sum of target times ln of probability, over its row; ln has base e, and what "
-        "is wanted not at all counts 0."
+        "The loss of a token is minus the sum, over its row, of target times ln of probability; ln "
+        "has base e, and a term with target 0 counts as 0."
     ),
     "columns": (
-        "The loss of a token is minus the sum of target times ln of probability, over its column; ln has base e, and "
-        "what is wanted not at all counts 0."
+        "The loss of a token is minus the sum, over its column, of target times ln of probability; "
+        "ln has base e, and a term with target 0 counts as 0."
     ),
 }
 

@@ -129,7 +129,9 @@ class Standardise(RuleOp):
 
     def shape(self, *shapes: Shape) -> Shape:
         x, *statistics = shapes
-        return _stretching("the means and the variances must be one for every row, or every column;", x, *statistics)
+        return _stretching(
+            "there must be one mean and one variance for every row, or for every column;", x, *statistics
+        )
 
     def apply(self, *operands: Matrix) -> Matrix:
         x, mean, variance = operands
@@ -158,7 +160,7 @@ class Standardise(RuleOp):
         return Fraction(Sum((x, Negative(mean))), _root(FORMULAS, variance, self.epsilon))
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention("ε, which is added under the root, is {epsilon}.", epsilon=signs.number(self.epsilon))]
+        return [convention("ε, added under the root, is {epsilon}.", epsilon=signs.number(self.epsilon))]
 
     def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         epsilon = Relation((Name("ε"), signs.number(self.epsilon)), ("=",))
@@ -174,7 +176,7 @@ class Rescale(RuleOp):
     title = "Rescale"
 
     def shape(self, *shapes: Shape) -> Shape:
-        return _stretching("the mean squares must be one for every row, or every column;", *shapes)
+        return _stretching("there must be one mean square for every row, or for every column;", *shapes)
 
     def apply(self, *operands: Matrix) -> Matrix:
         x, squares = operands
@@ -200,7 +202,7 @@ class Rescale(RuleOp):
         return Fraction(x, _root(FORMULAS, squares, self.epsilon))
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention("ε, which is added under the root, is {epsilon}.", epsilon=signs.number(self.epsilon))]
+        return [convention("ε, added under the root, is {epsilon}.", epsilon=signs.number(self.epsilon))]
 
     def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         epsilon = Relation((Name("ε"), signs.number(self.epsilon)), ("=",))
@@ -208,8 +210,10 @@ class Rescale(RuleOp):
 
 
 _VARIANCE: Mapping[Axis, str] = {
-    "columns": "Each row has its own mean and variance, which divides the sum of the squares by {divisor}.",
-    "rows": "Each column has its own mean and variance, which divides the sum of the squares by {divisor}.",
+    "columns": "Each row has its own mean and variance; the variance is the sum of the squared deviations "
+    "divided by {divisor}.",
+    "rows": "Each column has its own mean and variance; the variance is the sum of the squared deviations "
+    "divided by {divisor}.",
 }
 
 

@@ -125,16 +125,16 @@ class Accumulate(RuleOp):
         return [convention(_OWN_NUMBER[self.along])]
 
     def in_brief(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention("⊙: entry by entry, a single line with every other")]
+        return [convention("⊙: entry by entry, a single row or column with all")]
 
 
 _GREATEST: Mapping[Along, str] = {
-    "rows": "max takes the greatest number of each row, of all matrices in it.",
-    "columns": "max takes the greatest number of each column, of all matrices in it.",
+    "rows": "max is the largest number in each row, over all the matrices in it.",
+    "columns": "max is the largest number in each column, over all the matrices in it.",
 }
 _OWN_MAXIMUM: Mapping[Along, str] = {
-    "rows": "In the exponent, each row has its own entry of the maximum.",
-    "columns": "In the exponent, each column has its own entry of the maximum.",
+    "rows": "In the exponent, each row uses its own maximum.",
+    "columns": "In the exponent, each column uses its own maximum.",
 }
 _EXPONENT: Mapping[Along, str] = {
     "rows": "Exponent: minus the maximum of its row",

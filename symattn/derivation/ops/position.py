@@ -290,7 +290,7 @@ class RotateBack(Rotate):
         return Call(Name("rotate", (Negative(Name("p")),)), operands)
 
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
-        return [convention("Gradients turn back: {turn}.", turn=self._written_turn())]
+        return [convention("Gradients are rotated back: {turn}.", turn=self._written_turn())]
 
 
 @dataclass(frozen=True)
@@ -328,8 +328,8 @@ class Multiple(RuleOp):
 
 POSITION, THETA = Name("p"), Name("θ")
 _PAIRS: Mapping[Layout, str] = {
-    "pairs": "Neighbouring features make pairs, and a pair turns so: {turn}.",
-    "halves": "Features half the width apart make pairs, and a pair turns so: {turn}.",
+    "pairs": "Neighbouring features form pairs, and each pair is rotated: {turn}.",
+    "halves": "Features half the width apart form pairs, and each pair is rotated: {turn}.",
 }
 
 

@@ -80,7 +80,7 @@ class SoftCap(RuleOp):
     def conventions(self, steps: Sequence[Step], signs: Signs) -> Sequence[Convention]:
         score = Name("s")
         capped = self.written(signs.style, score)
-        return [convention("The soft cap makes {capped} of each score {score}.", capped=capped, score=score)]
+        return [convention("The soft cap turns each score {score} into {capped}.", capped=capped, score=score)]
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ class OverSum(RuleOp):
 
     @property
     def title(self) -> str:
-        return "Over the sum of the row" if self.along == "rows" else "Over the sum of the column"
+        return "Divided by the row sum" if self.along == "rows" else "Divided by the column sum"
 
     def shape(self, *shapes: Shape) -> Shape:
         return shapes[0]
@@ -382,8 +382,8 @@ _SLOPES = (
     "ALiBi: the bias is minus the slope times how far query and key are apart; the slopes of the heads are {slopes}."
 )
 _BY_SCORES: Mapping[Along, str] = {
-    "rows": "A weight is a score over the sum of its row, without any powers.",
-    "columns": "A weight is a score over the sum of its column, without any powers.",
+    "rows": "A weight is its score divided by the sum of its row; no powers are taken.",
+    "columns": "A weight is its score divided by the sum of its column; no powers are taken.",
 }
 _LARGEST: Mapping[Along, str] = {
     "rows": "The largest score of each row gets the weight 1; ties share it.",

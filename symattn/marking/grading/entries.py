@@ -210,19 +210,19 @@ def _handed(path: Path, row: _Row, against: Papers) -> Handed:
     doubt, notices = "", []
     if row.entrant and row.sheet != row.entrant.sheet and not row.complaint:
         doubt = message(
-            "It answers sheet {named}, and {given} was given out; it is marked as {named}.",
+            "It answers sheet {named}, but {given} was handed out; it is marked as {named}.",
             named=row.sheet,
             given=row.entrant.sheet,
         )
     if entered and entered.misshapen:
         says = message(
-            "{matrices} has another shape: what was not said of the lines after it was taken to be as in the key.",
+            "{matrices} has a different shape: lines after it that were not entered were taken from the key.",
             matrices=listed(entered.misshapen),
         )
         notices.append(says)
     if row.open:
         boxes = "; ".join(line for doubted in row.open for line in doubted.follows)
-        notices.append(message("What follows from the entries was taken to stand on the paper: {boxes}.", boxes=boxes))
+        notices.append(message("What follows from the entries was assumed to be on the paper: {boxes}.", boxes=boxes))
     return Handed(file, row.sheet, row.name, row.id, row.entrant, row.complaint, doubt, tuple(notices))
 
 

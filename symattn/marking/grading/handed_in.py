@@ -108,7 +108,7 @@ def files(source: Path) -> list[File]:
     elif source.suffix.lower() == ".zip":
         found = list(_bounded(_of_zip(source), source))
     else:
-        what = "is no folder and no zip" if source.exists() else "is not there"
+        what = "is neither a folder nor a zip file" if source.exists() else "is not there"
         raise InputError(f"{source} {what}; a folder or a zip of submissions was expected.")
     found = _with_submitters(found)
     if not found:
@@ -226,7 +226,7 @@ def _is_left_out(name: str) -> bool:
 
 
 def _too_large(size: int) -> str:
-    return message("It has {size} bytes; {most} are read at most.", size=size, most=LARGEST_FILE)
+    return message("It has {size} bytes; at most {most} are read.", size=size, most=LARGEST_FILE)
 
 
 def _label(path: str) -> str:
@@ -314,8 +314,7 @@ class _Roster:
         folder = next((found for part in reversed(above) if (found := self._meant(part))), None)
         if file and folder and file is not folder:
             said = message(
-                "It is not known whose it is: the file is named like that of {one}, and its folder like that of "
-                "{other}.",
+                "It is not clear whose it is: the file has the name of {one}, and its folder that of {other}.",
                 one=_who(file),
                 other=_who(folder),
             )
@@ -323,8 +322,8 @@ class _Roster:
         entrant = file or folder
         if entrant is None:
             said = message(
-                "It is not known whose it is: neither the file's name nor its folder's has an id or a name of the "
-                "class list, and what is written inside does not count."
+                "It is not clear whose it is: neither the file's name nor its folder's has an id or "
+                "a name from the class list, and what is written inside does not count."
             )
             return _refused(one, said)
         inside = self._by_id.get(folded(one.id))
@@ -346,8 +345,10 @@ class _Roster:
             return replace(one, entrant=next(iter(entrants.values())))
         names = ", ".join(f"{_printable(name)} ({_printable(id)})" for name, id in one.file.submitters)[:LONGEST_NAME]
         if entrants:
-            return _refused(one, message("Several handed it in: {names}; mark it for each of them.", names=names))
-        return _refused(one, message("It was handed in by {names}, not in the class list.", names=names))
+            return _refused(
+                one, message("Several students handed it in: {names}; mark it for each of them.", names=names)
+            )
+        return _refused(one, message("It was handed in by {names}: not in the class list.", names=names))
 
     def _meant(self, name: str) -> Entrant | None:
         """Whoever is meant by the name of a file or a folder.
@@ -431,14 +432,14 @@ def _on_sheet(one: Handed, papers: Papers) -> Handed:
     except InputError as error:
         if not given_out:
             return _refused(one, error.said)
-        said = message("{error} It is marked as {sheet}, which was given out.", error=error.said, sheet=given_out)
+        said = message("{error} It is marked as {sheet}, which was handed out.", error=error.said, sheet=given_out)
         return _doubted(one, given_out, said)
     if given_out and not one.sheet:
-        said = message("No sheet is named in it; it is marked as {sheet}, which was given out.", sheet=given_out)
+        said = message("It names no sheet; it is marked as {sheet}, which was handed out.", sheet=given_out)
         return replace(one, sheet=named, notices=(*one.notices, said))
     if given_out and named != given_out:
         said = message(
-            "It answers sheet {named}, and {given} was given out; it is marked as {named}.",
+            "It answers sheet {named}, but {given} was handed out; it is marked as {named}.",
             named=named,
             given=given_out,
         )

@@ -60,7 +60,7 @@ def _marks(marked: Sequence[Row]) -> Table:
         for number, results in _questions(marked):
             totals = Spread(tuple(result.total for result in results))
             listed.append((_named(number, results), totals, max(result.of for result in results)))
-    header = ("", "Of", "Mean", "Median", "Standard deviation", "Least", "Most")
+    header = ("", "Of", "Mean", "Median", "Standard deviation", "Lowest", "Highest")
     return _table(
         header,
         (
@@ -126,7 +126,7 @@ def _mistakes(marked: Sequence[Row]) -> Iterator[Block]:
         ),
     )
     if uncertain:
-        yield _said("Mistakes with an or between them could not be told apart by what was written.")
+        yield _said("Mistakes joined by “or” could not be told apart from what was written.")
 
 
 def _called(mistake: Mistake) -> str:
@@ -247,16 +247,16 @@ def _by_hand(rows: Sequence[Row]) -> Iterator[Block]:
     """What a person still has to do."""
     broken = [(row, [row.reason, *row.notices]) for row in rows if row.status == "broken"]
     missing = [(row, list[str]()) for row in rows if row.status == "missing"]
-    unread = [message("An answer has to be read.")]
+    unread = [message("An answer has to be read by a person.")]
     seen = [
         (row, [*filter(None, [row.reason]), *(unread if _to_read(row) else []), *row.said])
         for row in rows
         if row.has_marks
     ]
     lists = (
-        (message("Broken"), "Handed in, and not marked.", broken),
-        (message("Missing"), "In the class list, and nothing handed in.", missing),
-        (message("To look at"), "Marked, but somebody should see it.", [(row, said) for row, said in seen if said]),
+        (message("Broken"), "Handed in, but not marked.", broken),
+        (message("Missing"), "In the class list, but nothing was handed in.", missing),
+        (message("To look at"), "Marked, but someone should look at it.", [(row, said) for row, said in seen if said]),
     )
     for title, meaning, listed in lists:
         if listed:

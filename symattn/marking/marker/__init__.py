@@ -60,7 +60,7 @@ def _in_their_boxes(question: Question, attempt: Attempt, policy: Policy) -> Ite
         moved = {parts[target]: attempt.answers[parts[step]] for step, target in moves.items()}
         pairs = ", ".join(f"{parts[step]} → {parts[target]}" for step, target in moves.items())
         says = message(
-            "Matrices stand in each other's boxes; each was marked as the one that it is ({pairs}).", pairs=pairs
+            "Some matrices are in each other's boxes; each was marked as the matrix that it is ({pairs}).", pairs=pairs
         )
         yield replace(attempt, answers={**kept, **moved}), says
 
@@ -289,7 +289,7 @@ class Sitting:
             "Entry ({row}, {column}) of {matrix} is {right} and was read as {read}.",
             row=i + 1, column=j + 1, matrix=name, right=_plain(right), read=_plain(value),
         )  # fmt: skip
-        besides = message("Everything else is marked on what was read.")
+        besides = message("Everything else is marked with the number that was read.")
         shown = next(part for part, step in self.steps.items() if step in reading.decisive)
         event = Event(number, shown, name, "misread", (Candidate("misread", "A14", says, sentence=True),), ())
         return event, Notice("", "misread", sentences(says, besides), policy.misread, number, besides)

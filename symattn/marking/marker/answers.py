@@ -276,7 +276,7 @@ class _Judge:
         if grid.empty:
             return self._nothing("missing")
         if grid.shape != right.shape and grid.shape == right.shape[::-1] and self._reads_turned(right, grid):
-            self._note("layout", message("The matrix was written transposed; it is marked so."))
+            self._note("layout", message("The matrix was written transposed; it is marked as such."))
             grid = grid.T
         if not grid.fits_in(right.shape):
             return self._larger(right, grid)
@@ -463,7 +463,7 @@ class _Judge:
     def _shape(self, right: Shape | None, own: Shape | None) -> _Outcome:
         right, own = _plain_shape(right), _plain_shape(own)
         turned = right is not None and own == right[::-1] and own != right
-        says = [Candidate("answer", "", message("rows and columns are exchanged"))] if turned else []
+        says = [Candidate("answer", "", message("rows and columns are swapped"))] if turned else []
         self._whole(own == right, f"{own[0]}×{own[1]}" if own else "not defined", says)
         return _Outcome([[own == right]], own == right)
 
@@ -547,9 +547,9 @@ class _Judge:
         def earned(mark: Mark) -> tuple[int, Why]:
             if right:
                 return mark.number, Why("right order")
-            if mark.rule == "one exchange":
+            if mark.rule == "one swap":
                 near = complete and inversions == 1
-                return (mark.number // 2, Why("one exchange")) if near else (0, Why("wrong order"))
+                return (mark.number // 2, Why("one swap")) if near else (0, Why("wrong order"))
             if isinstance(mark.rule, OneLess):
                 kept = min(_longest_ordered(ranks), len(rank) - 1)
                 return accuracy(mark, [[k < kept for k in range(len(rank))]])
@@ -710,21 +710,21 @@ def _rearranged(right: Matrix) -> Iterator[tuple[str, str, Matrix]]:
     """A whole matrix written wrongly in one way: slip, how, and what it looks like."""
     rows, columns = right.shape
     if rows == columns:
-        yield "", message("rows and columns are exchanged"), right.T
+        yield "", message("rows and columns are swapped"), right.T
     if not any(x is NEGATIVE_INFINITY for x in right):
         yield "A1", message("every sign is wrong"), right.map(lambda x: -x)
     for i, k in combinations(range(rows), 2):
-        yield "", message("rows {one} and {other} are exchanged", one=i + 1, other=k + 1), _exchanged(right, i, k)
+        yield "", message("rows {one} and {other} are swapped", one=i + 1, other=k + 1), _exchanged(right, i, k)
     for i, k in combinations(range(columns), 2):
         yield (
             "",
-            message("columns {one} and {other} are exchanged", one=i + 1, other=k + 1),
+            message("columns {one} and {other} are swapped", one=i + 1, other=k + 1),
             _exchanged(right.T, i, k).T,
         )
     values = list(right)
     a, b = values[0], next((x for x in values if x != values[0]), values[0])
     if a != b and all(x in (a, b) for x in values):
-        yield "", message("the two values are exchanged"), right.map(lambda x: b if x == a else a)
+        yield "", message("the two values are swapped"), right.map(lambda x: b if x == a else a)
 
 
 def _exchanged(matrix: Matrix, i: int, k: int) -> Matrix:
@@ -754,9 +754,9 @@ def _shadings(answer: CellsAnswer, own: frozenset[Cell]) -> Iterator[Candidate]:
         if pattern and own == {(i, j) for i, row in enumerate(pattern) for j, seen in enumerate(row) if not seen}:
             yield Candidate("misconception", id)
     if own == {cell for cell, shaded in _places(answer) if not shaded}:
-        yield Candidate("answer", "", message("what is hidden and what is seen are exchanged"))
+        yield Candidate("answer", "", message("what is hidden and what is seen are swapped"))
     if own == {(j, i) for i, j in answer.cells}:
-        yield Candidate("answer", "", message("queries and keys are exchanged"))
+        yield Candidate("answer", "", message("queries and keys are swapped"))
 
 
 # ------------------------------------------------------------------------------------------------ properties

@@ -82,7 +82,7 @@ def _layouts(trace: Trace) -> Iterator[Reading]:
     wrong = {name for (name, _, _), judged in trace.judged.items() if judged.state != "correct"}
     if not one_sided <= wrong:
         return
-    says = message("The whole script is in the transposed layout (tokens the other way); it is marked in that layout.")
+    says = message("The whole script is transposed (tokens the other way round); it is marked in that layout.")
     yield Reading(turned, "layout", says, frozenset(), shows=one_sided)
 
 
@@ -288,7 +288,8 @@ def _transposed_scores(script: Script, within: Within) -> Iterator[Reading]:
         return step.with_op(step.op.turn()).with_operands(*(operands[::-1] if step.op.reverses else operands))
 
     says = message(
-        "Keys stand in rows and queries in columns in the scores, and the softmax goes along columns: the same weights."
+        "In the scores, keys are rows and queries are columns, and the softmax is taken along "
+        "columns: the weights are the same."
     )
     across = {step.name for step in script.d if any(o.name in block for o in step.operands)} - block
     weights = {name for name in block.intersection(script.written) if script.d[name].stem in ("A", "A_rounded")}

@@ -89,7 +89,7 @@ class Event:
 Reason = Literal[
     "entries", "right", "rows", "ticks",
     "method seen", "method not seen", "wrong method", "lost already", "no method", "shapes", "no working",
-    "answer alone", "right answer", "reason seen", "to be read", "right order", "one exchange", "wrong order",
+    "answer alone", "right answer", "reason seen", "to be read", "right order", "one swap", "wrong order",
 ]  # fmt: skip
 """Why a line has its marks.  Counted are entries that show the method, entries that are right, rows that are, and
 options that were ticked rightly."""

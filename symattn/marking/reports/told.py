@@ -696,10 +696,10 @@ CONSISTENT: Mapping[Reader, Mapping[Way, tuple[str, str]]] = {
     "student": {
         **dict.fromkeys(
             ("key", "written", "unrounded", "window"),
-            ("Right with your {lines}.", "{place}: right with your {lines}."),
+            ("Right, given your {lines}.", "{place}: right, given your {lines}."),
         ),
-        "event": ("Right after the mistake before.", "{place}: right after the mistake before."),
-        "other way": ("Right by another way of working.", "{place}: right by another way of working."),
+        "event": ("Right, given the earlier mistake.", "{place}: right, given the earlier mistake."),
+        "other way": ("Right, by another method.", "{place}: right, by another method."),
     },
     "teacher": {
         "key": ("Consistent with the student's {lines}.", "{place}: consistent with the student's {lines}."),
@@ -713,10 +713,10 @@ CONSISTENT: Mapping[Reader, Mapping[Way, tuple[str, str]]] = {
             "{place}: consistent with the student's {lines} as it was rounded.",
         ),
         "event": (
-            "Consistent with the mistake that was made before.",
-            "{place}: consistent with the mistake that was made before.",
+            "Consistent with the earlier mistake.",
+            "{place}: consistent with the earlier mistake.",
         ),
-        "other way": ("Right by another way of working.", "{place}: right by another way of working."),
+        "other way": ("Right, by another method.", "{place}: right, by another method."),
     },
 }  # fmt: skip
 """What is said of entries that follow from others, by reader: of a whole line, and of some places in it."""

@@ -22,7 +22,7 @@ BETWEEN = " · "
 
 SIGNS: Mapping[State, tuple[str, str]] = {
     "correct": ("✓", "right"),
-    "follows": ("✓ft", "right after your own lines"),
+    "follows": ("✓ft", "right, given your own earlier lines"),
     "implied": ("✓imp.", "not written, but a later line shows it"),
     "wrong": ("✗", "wrong"),
     "missing": ("–", "nothing written"),
@@ -64,11 +64,11 @@ def wait_for_a_person(pending: int) -> Message:
 ALL_RIGHT = message("Everything is right.")
 NOTHING_WRONG = message("Nothing that was written is wrong.")
 TO_BE_READ = message("A person has to read an answer first.")
-REST_FOLLOWS = message("What comes after it was marked by your own lines.")
+REST_FOLLOWS = message("What comes after it was marked with your own lines.")
 
 
 def compare_givens(number: int) -> Message:
-    return message("Compare the given numbers with those that you worked with (mistake {number}).", number=number)
+    return message("Compare the given numbers with those that you used (mistake {number}).", number=number)
 
 
 def empty_lines(count: int) -> Message:
@@ -76,7 +76,7 @@ def empty_lines(count: int) -> Message:
 
 
 EXERCISE = message(
-    "To practise: a fresh exercise on the step that went wrong first comes with this sheet, and so does its solution."
+    "To practise: this sheet comes with a fresh exercise on the first step that went wrong, and with its solution."
 )
 
 # --- places ---------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def mistake(number: int) -> Message:
 
 
 def same_mistake(number: int) -> Message:
-    return message("The same mistake {number} as before.", number=number)
+    return message("Mistake {number} again.", number=number)
 
 
 def more_fit(count: int) -> Message:
@@ -142,12 +142,12 @@ def looks_as_if(slips: Sequence[str]) -> Message:
     return message("It looks as if {slip}, or as if {other}.", slip=slips[0], other=slips[1])
 
 
-NOT_RECOGNISED = message("This is wrong, and it was not recognised how it came about. Work it out once more.")
-WRONG = message("This is not right. Work it out once more.")
+NOT_RECOGNISED = message("This is wrong, and the cause was not recognised. Work it out again.")
+WRONG = message("This is not right. Work it out again.")
 COMPARE = message("Compare this with your own working.")
-OTHER_SHAPE = message("The matrix has another shape than it must have.")
-NOT_RIGHT = message("This is not right. Read the question once more.")
-AT_ONE_ENTRY = message("This is wrong. Check it against the lines before.")
+OTHER_SHAPE = message("The matrix has the wrong shape.")
+NOT_RIGHT = message("This is not right. Read the question again.")
+AT_ONE_ENTRY = message("This is wrong. Check it against the lines above.")
 
 
 def right_lines(count: int) -> Message:
@@ -181,11 +181,11 @@ KINDS: Mapping[Kind, Message] = {
 LINES_BEFORE = message("earlier lines")
 FLAGS: Mapping[Flag, str] = {
     "precision": "",  # said once a question, by a notice
-    "recovered": message("right, although it does not follow from the lines before"),
+    "recovered": message("right, although it does not follow from the lines above"),
     "easier": message("easier than intended"),
     "inappropriate": message("not a possible value"),
     "contradiction": "",  # the mistake says it
-    "form": message("right, but not in the form that was asked for"),
+    "form": message("right, but not in the form asked for"),
 }
 FOR_A_PERSON = message("A person will look at this.")
 
@@ -199,13 +199,13 @@ def about(place: str, says: str) -> Message:
 
 # --- marks ----------------------------------------------------------------------------------------------
 
-WITHOUT_WORKING = "There is no working: the marks for the way cannot be given."
+WITHOUT_WORKING = "There is no working, so the method marks cannot be given."
 
 _REASONS: Mapping[Reason, Message] = {
     "method seen": message("method seen"),
     "method not seen": message("method not seen"),
     "wrong method": message("wrong method"),
-    "lost already": message("lost once already"),
+    "lost already": message("already deducted once"),
     "no method": message("no accuracy without method"),
     "shapes": message("shapes"),
     "no working": message("no working"),
@@ -214,7 +214,7 @@ _REASONS: Mapping[Reason, Message] = {
     "reason seen": message("reason seen"),
     "to be read": message("to be read"),
     "right order": message("right order"),
-    "one exchange": message("one exchange"),
+    "one swap": message("one swap"),
     "wrong order": message("wrong order"),
 }
 
@@ -260,9 +260,9 @@ WAYS: Mapping[Way, Message] = {
     "key": message("the key"),
     "written": message("the lines as written"),
     "unrounded": message("the lines before rounding"),
-    "window": message("anything the lines may be rounded from"),
-    "event": message("the mistake made before"),
-    "other way": message("another way of working"),
+    "window": message("any values the lines may have been rounded from"),
+    "event": message("the earlier mistake"),
+    "other way": message("another method"),
 }
 SAME_AS_KEY = "the key"
 

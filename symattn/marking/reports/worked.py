@@ -123,18 +123,16 @@ class Own:
         rounded = decimal_text(total, self.places) if digits is None else digits
         shown = decimal(rounded)
         if alone:
-            return sentence("The weights in {matrix} sum to {sum}, and not to 1.", matrix=name, sum=shown)
+            return sentence("The weights in {matrix} sum to {sum}, not to 1.", matrix=name, sum=shown)
         if in_rows:
-            return sentence(
-                "Row {line} of {matrix} sums to {sum}, and not to 1.", line=line + 1, matrix=name, sum=shown
-            )
-        return sentence("Column {line} of {matrix} sums to {sum}, and not to 1.", line=line + 1, matrix=name, sum=shown)
+            return sentence("Row {line} of {matrix} sums to {sum}, not to 1.", line=line + 1, matrix=name, sum=shown)
+        return sentence("Column {line} of {matrix} sums to {sum}, not to 1.", line=line + 1, matrix=name, sum=shown)
 
     def shapes(self, step: str, right: tuple[int, int]) -> Inlines:
         """What shape a matrix has, and what shape it must have."""
         (rows, columns), (m, n), line = self.written[step].shape, right, self.derivation[step]
         both = sentence(
-            "{matrix} is {written}; it must be {shape}.",
+            "{matrix} is {written}; it should be {shape}.",
             matrix=self.wording.name(step), written=f"{rows}×{columns}", shape=f"{m}×{n}",
         )  # fmt: skip
         if not isinstance(line.op, MatMul):

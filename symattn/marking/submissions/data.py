@@ -153,7 +153,7 @@ def _read_answers(paper: Paper, answers: Mapping[str, Any], where: str) -> None:
             _put(paper.written[0], key, value, f"{where}{key}")
         elif number < 0 or not isinstance(value, Mapping):
             says = message(
-                "It is not told which question {name} belongs to; write [answers.q1], [answers.q2] and so on.",
+                "It is not clear which question {name} belongs to; write [answers.q1], [answers.q2] and so on.",
                 name=repr(key),
             )
             paper.remarks.append(Remark(f"{where}{key}", says))
@@ -180,7 +180,9 @@ def _read_extras(written: Written, data: Mapping[str, Any]) -> None:
             written.points[part] = int(number)
         else:
             says = message(
-                "{name} with {points} is no part with a whole number of points.", name=repr(name), points=repr(number)
+                "{name} with {points} is not a part with a whole number of points.",
+                name=repr(name),
+                points=repr(number),
             )
             written.remark("points", says)
 
@@ -204,7 +206,7 @@ def _put(written: Written, name: str, value: Any, where: str) -> None:
 
 def _no_part(name: str, written: Written) -> Message:
     parts = ", ".join(written.names.parts)
-    return message("{name} is no part of the question; there are {parts}.", name=repr(name), parts=parts)
+    return message("{name} is not a part of the question; the parts are {parts}.", name=repr(name), parts=parts)
 
 
 def _raw(value: Any, letters: bool = False) -> Raw | None:
@@ -325,7 +327,9 @@ def _read_long(paper: Paper, columns: Mapping[str, int], rows: list[list[str]]) 
         question = _question(cell.get("question") or "1")
         places = [cell.get(name, "") or "1" for name in ("row", "column")]
         if not 0 <= question < len(paper.written) or not all(x.isdecimal() and 0 < int(x[:4]) <= 64 for x in places):
-            says = message("{text} names no question, row and column, counted from 1.", text=repr(", ".join(row)[:60]))
+            says = message(
+                "{text} does not name a question, a row and a column, counted from 1.", text=repr(", ".join(row)[:60])
+            )
             paper.remarks.append(Remark(cell["part"], says))
             continue
         i, j = (int(x[:4]) for x in places)
@@ -368,7 +372,7 @@ def _read_blocks(paper: Paper, rows: list[list[str]]) -> None:
         elif part:
             matrix.append(tuple(_without_tail(row)))
         else:
-            says = message("{text} stands below no part's name.", text=repr(", ".join(cells)[:60]))
+            says = message("{text} is not below the name of a part.", text=repr(", ".join(cells)[:60]))
             paper.remarks.append(Remark("CSV", says))
         begins = not part or not cells
 
@@ -415,7 +419,7 @@ def read_latex(text: str, questions: Sequence[Question]) -> Paper:
             where = f"line {line + shift}"
             cells = Cells(matrix.rows, matrix.factor)
             if matrix.name and not written.put(_last_word(matrix.name, written), cells, where):
-                says = message("{name} is no part of the question and no step of it.", name=repr(matrix.name[:40]))
+                says = message("{name} is neither a part nor a step of the question.", name=repr(matrix.name[:40]))
                 written.remark(where, says)
     return paper
 

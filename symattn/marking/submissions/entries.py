@@ -76,7 +76,7 @@ def noticed(text: str, decimal_mark: str = ".", *, symbols: bool = False, factor
     if sure != source and source.endswith("?") and not before:
         return Noticed(_scaled(chosen, factor), message("{text} is marked as unsure.", text=_short(shown)))
     if before:
-        remark = message("Two values stand in one box ({text}); the last one counts.", text=_short(shown))
+        remark = message("There are two values in one box ({text}); the last one counts.", text=_short(shown))
         return Noticed(_scaled(chosen, factor), remark)
     if not differs:
         return Noticed(_scaled(chosen, factor))

@@ -77,7 +77,7 @@ def read_submission(
         mark = decimal_mark_of(chain.from_iterable(written.numbers() for written in paper.written))
         if mark == AUTO:
             says = message(
-                "Decimals are written with points and with commas; each was read in the one way that it can be."
+                "Decimals are written both with points and with commas; each was read in the only way possible."
             )
             remarks.append(Remark("", says))
     attempts = tuple(written.attempt(mark) for written in paper.written)

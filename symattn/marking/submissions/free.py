@@ -404,7 +404,7 @@ class FreeText:
         for part, grid in pairs:
             if self._answer(part.name, grid.cells, grid.pieces):
                 where = message("line {line}", line=grid.pieces[0].start + 1)
-                says = message("This matrix has no name; by its shape and its place it was taken for {part}.",
+                says = message("This matrix has no name; from its shape and its place it was taken to be {part}.",
                                part=part.name)  # fmt: skip
                 self.written.remark(where, says)
 

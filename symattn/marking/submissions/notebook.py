@@ -115,7 +115,7 @@ def read_notebook(text: str, questions: Sequence[Question], decimal_mark: str = 
     if book.language.lower() not in ("python", "ipython", "python3"):
         language = book.language[:40]
         says = message(
-            "Its code is in {language}, and only Python is read. Answers in tables and boxes count alone.",
+            "Its code is in {language}, but only Python is read. Only answers in tables and boxes count.",
             language=repr(language),
         )
         paper.remarks.append(Remark("", says))
@@ -126,7 +126,7 @@ def read_notebook(text: str, questions: Sequence[Question], decimal_mark: str = 
         for part, number in code.not_shown(question):
             if part not in written.parts and part not in more.parts:
                 says = message(
-                    "It is computed in cell {cell}, and the result is not in the file. Run the cell and save it.",
+                    "It is computed in cell {cell}, but the result is not in the file. Run the cell and save it.",
                     cell=number,
                 )
                 more.remark(part, says)

@@ -59,16 +59,18 @@ def read_pdf(data: bytes, questions: Sequence[Question]) -> Paper:
         if spot and place:
             filled.setdefault(place, {}).setdefault((spot.kind, spot.number), {})[spot.at] = text
         elif spot and spot.kind == "space":
-            paper.remarks.append(Remark("PDF", message("What stands on the page for rough work was not marked.")))
+            paper.remarks.append(Remark("PDF", message("What is written on the page for rough work was not marked.")))
         elif spot is None or spot.kind != "head":
-            says = message("The form's field {name}, with {text}, is of no part of this sheet.",
+            says = message("The form field {name}, with {text}, belongs to no part of this sheet.",
                            name=repr(name[:80]), text=_short(text))  # fmt: skip
             paper.remarks.append(Remark("PDF", says))
     for q, (written, question) in enumerate(zip(paper.written, questions, strict=True)):
         own = [(part, filled[q, p]) for p, part in enumerate(question.parts) if (q, p) in filled]
         beside = [part.name for part, texts in own if _read_part(written, part, texts)]
         if beside:
-            says = message("What stands beside the boxes, working and copied numbers, was not marked; the boxes were.")
+            says = message(
+                "What is written beside the boxes, working and copied numbers, was not marked; the boxes were."
+            )
             written.remark(", ".join(beside), says)
     return paper
 
@@ -141,7 +143,7 @@ def _read_part(written: Written, part: Part, filled: dict[tuple[Kind, int], dict
                 filled[place] = left
     for (kind, _), own in filled.items():
         for text in own.values() if kind not in ("copy", "space") else ():
-            written.remark(part.name, message("{text} stands in a field that this part has not.", text=_short(text)))
+            written.remark(part.name, message("{text} is in a field that this part does not have.", text=_short(text)))
     answered = not spaces or _answered_in_space(written, part, "\n\n".join(spaces))
     return not answered or any(kind in ("copy", "space") for kind, _ in filled)
 

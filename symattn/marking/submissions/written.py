@@ -389,7 +389,7 @@ class _Reader:
             rows[i][j] = BLANK
             if (i, j) in printed and entry.value is not None and self.differs(part.answer.step, i, j, entry):
                 says = message(
-                    "{text} stands where a number was printed; the printed one holds.", text=_short(entry.text)
+                    "{text} was written where a number is printed; the printed number counts.", text=_short(entry.text)
                 )
                 self.written.remark(f"{part.name}[{i + 1},{j + 1}]", says)
         own = Grid(tuple(map(tuple, rows)))

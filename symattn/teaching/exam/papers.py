@@ -252,7 +252,7 @@ def _exponentials() -> Table:
 
 
 ALSO_RIGHT = (
-    "Any line that is equal: unsimplified fractions and powers of e, a common factor outside the matrix, percentages.",
+    "Any equal form: unsimplified fractions and powers of e, a common factor outside the matrix, percentages.",
     "Scaling the queries, or queries and keys, before their product instead of the scores.",
     "Subtracting the same number from every score of a row before the softmax.",
     "Masking after the softmax, if every row is divided by its sum again.",
@@ -292,7 +292,7 @@ def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
     if derived := [q for q in questions if any(isinstance(p.answer, StepAnswer) for p in q.parts)]:
         blocks += [Box("Also right", (ItemList(tuple((Words(text),) for text in ALSO_RIGHT)),))]
         if any(isinstance(s.op, Softmax) for q in derived if q.problem for s in q.problem.steps):
-            header = ((Words("What is seen in the weights that were written"),), (Words("Look for"),))
+            header = ((Words("What the written weights show"),), (Words("Look for"),))
             rows = tuple(((Words(seen),), (Words(ids),)) for seen, ids in TRIAGE)
             blocks.append(Table(header, rows))
     for position, (question, code) in enumerate(zip(questions, programs_of(questions), strict=True)):
@@ -347,7 +347,7 @@ def overview(spec: ExamSpec, ids: Sequence[str], papers: Sequence[Sequence[Quest
             for name, q in zip(ids, questions, strict=True)
         ]
         heading = _heading(questions[0], position + 1, f"[{questions[0].marks}]")
-        blocks += [heading, _table(("Paper", *places, "Last answer"), answers)]
+        blocks += [heading, _table(("Paper", *places, "Final answer"), answers)]
         if names:
             loads = [
                 ((Words(Quoted(name)),), *((Words(f"{q.features.get(f, 0):g}"),) for f in names))

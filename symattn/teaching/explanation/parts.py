@@ -103,19 +103,16 @@ def instructions(problem: Problem) -> str:
 
 
 _EXACT_FORMS = {
-    (False, False): message(
-        "Fill in every box. Show the products. Give exact values: fractions may stand as they are."
-    ),
+    (False, False): message("Fill in every box. Show the products. Give exact values: leave answers as fractions."),
     (True, False): message(
-        "Fill in every box. Show the products. Give exact values: fractions, roots and powers of e may stand as they "
-        "are."
+        "Fill in every box. Show the products. Give exact values: leave answers as fractions, roots and powers of e."
     ),
     (False, True): message(
-        "Fill in every box. Show the products. Give exact values: sines, cosines and fractions may stand as they are."
+        "Fill in every box. Show the products. Give exact values: leave answers as sines, cosines and fractions."
     ),
     (True, True): message(
-        "Fill in every box. Show the products. Give exact values: sines, cosines, fractions, roots and powers of e may "
-        "stand as they are."
+        "Fill in every box. Show the products. Give exact values: leave answers as sines, cosines, "
+        "fractions, roots and powers of e."
     ),
 }
 """By whether there are powers of e, and sines."""
@@ -142,13 +139,13 @@ def conventions(problem: Problem, wording: Wording) -> tuple[Inlines, ...]:
     rows = problem.derivation.orientation == "rows"
     items: list[Inlines] = [(Words("Tokens are rows." if rows else "Tokens are columns."),)]
     if first := first_product(problem, wording):
-        items.append(sentence("Products as in {product}.", product=wording.equation(first)))
+        items.append(sentence("Products are written as in {product}.", product=wording.equation(first)))
     items += gradient_conventions(problem, wording)
     items += agreed(problem, wording)
     items += head_conventions(problem.derivation, wording)
     if {"X", "Z"} <= problem.derivation.givens.keys():
         x, z = wording.name("X"), wording.name("Z")
-        items.append(sentence("{output} is given, and not worked out from {tokens}.", output=z, tokens=x))
+        items.append(sentence("{output} is given; it is not worked out from {tokens}.", output=z, tokens=x))
     if unscaled(problem):
         items.append((Words("Scores are not scaled."),))
     if without_norm(problem):

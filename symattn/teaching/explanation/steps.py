@@ -128,8 +128,8 @@ def begins_decimals(step: Step, derivation: Derivation) -> bool:
 
 
 DECIMALS = message(
-    "From here on, numbers are decimals. They are carried with as many digits as needed and rounded only where they "
-    "are printed, so every printed digit is right."
+    "From here on, numbers are decimals. They are carried with as many digits as needed and rounded "
+    "only where they are printed, so every printed digit is correct."
 )
 TOO_LONG = sentences(message("Exact values would be too long to read."), DECIMALS)
 

@@ -12,7 +12,7 @@ TYPE = variety(
         ),
         "layer-norm": Asked("layer_norm", "Normalise every token over its own features."),
         "rms-norm": Asked("rms_norm", "Divide every token by the root of the mean of its squares."),
-        "feed-forward": Asked("feed_forward", "Work out the feed-forward network, every token for itself."),
+        "feed-forward": Asked("feed_forward", "Work out the feed-forward network, token by token."),
         "encoder": Asked(
             "encoder_block",
             "Work out one block of an encoder, from its inputs to its outputs.",

@@ -320,7 +320,7 @@ def make(content: Content) -> Question:
     parts: list[Part] = []
     for number, item in enumerate(content.items):
         prompt, offers = _asked(item, found, wording, problem)
-        marks = (Mark("B", 2, "one less for every wrong tick", OneLess()),) if several else (Mark("B", 1),)
+        marks = (Mark("B", 2, "deduct one for every wrong tick", OneLess()),) if several else (Mark("B", 1),)
         title = step_title(found.derivation[item.step], wording)
         ask = (Paragraph(prompt), choices(offers, several))
         key = (Paragraph(prompt), *choices_key(offers, several))
@@ -343,10 +343,10 @@ def make(content: Content) -> Question:
 
 
 _ONE = (
-    "Tick one option for each question. The answers belong to the one derivation that starts from these matrices. "
-    "Long decimals are rounded."
+    "Tick one option for each question. All the questions are about one derivation, which starts "
+    "from these matrices. Long decimals are rounded."
 )
-_SEVERAL = "Tick every option that gives the right result, whichever way it goes; each question has at least one."
+_SEVERAL = "Tick every option that gives the right result, by whatever method; each question has at least one."
 
 Made = tuple[Inlines, list[Offer]]
 

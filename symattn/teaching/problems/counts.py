@@ -298,7 +298,7 @@ def operation_lines(layer: Attention) -> list[tuple[str, str, int]]:
         ("Scores of all heads", f"{h}·{n}·{width}·{n}", layer.scoring),
         ("Weights times values, all heads", f"{h}·{n}·{n}·{width}", layer.mixing),
         ("The product with $O$", f"{n}·{d}·{d}", product(n, d, d)),
-        ("Together", "", layer.operations),
+        ("Total", "", layer.operations),
     ]
 
 
@@ -320,7 +320,7 @@ def _operations(layer: Attention, say: Prose) -> Part:
         (say("Product"), say("Multiply-adds")),
         [_line(say(what), how, str(count), count) for what, how, count in operation_lines(layer)],
         Mark("M", 1),
-        Mark("A", 3, "one less for every wrong number, with follow-through to the sum", OneLess(), "sum"),
+        Mark("A", 3, "deduct one for every wrong number, with follow-through to the sum", OneLess(), "sum"),
         kind="word",
     )
     slips = (
@@ -392,7 +392,7 @@ def _crossover(drawn: Overtaking, say: Prose) -> Part:
                 bound=bound,
                 smallest=n,
             ),
-            say("With one token less, {tokens}, that is not so.", tokens=n - 1),
+            say("With one token fewer, {tokens}, it does not hold.", tokens=n - 1),
         ),
         (Mark("M", 1, "both counts"), Mark("A", 1)),
     )
@@ -455,7 +455,7 @@ def _whole_model(sizes: Whole, say: Prose) -> Part:
         (say("Two layer norms of one block"), f"2·2·{d}", 2 * model.block.norm.parameters),
         (say("All {layers} blocks", layers=layers), f"{layers}·{model.block.parameters}", blocks),
         (say("Last layer norm"), f"2·{d}", model.block.norm.parameters),
-        (say("Together"), "", model.parameters),
+        (say("Total"), "", model.parameters),
     ]
     twice = language_model(words, positions, d, layers, tied=False).parameters
     halved = language_model(words, positions, d, layers, shift=False).parameters
@@ -476,7 +476,7 @@ def _whole_model(sizes: Whole, say: Prose) -> Part:
         (say("Parameters of"), say("Number")),
         [_line(what, how, _digits(count), count) for what, how, count in counts],
         Mark("M", 1),
-        Mark("A", 3, "one less for every wrong number, with follow-through to the sums", OneLess(), "sum"),
+        Mark("A", 3, "deduct one for every wrong number, with follow-through to the sums", OneLess(), "sum"),
         kind="word",
     )
     sums = {5: dict.fromkeys((2, 3, 4), layers), 7: dict.fromkeys((0, 1, 5, 6), 1)}

@@ -71,7 +71,7 @@ def make(content: Content) -> Question:
         content=content,
         conventions=(
             say("Tokens are rows; $Q = X W_Q$ and $S = Q K^T$. Scores are not scaled."),
-            say("Softmax goes along each row; its base is given in the question."),
+            say("Softmax is taken along each row; its base is given in the question."),
         ),
         features={"load": float(sum(item.load for item in content.items))},
         positions=_positions(parts),

@@ -173,7 +173,8 @@ class ScoresFromWeights(Design):
         answer = PropertyAnswer("weights of scores", plain(wanted), {"S": model})
         ask: list[Block] = [
             say.paragraph(
-                "Find scores $S$ that softmax (with base $e$) turns into these weights. Logarithms may stand."
+                "Find scores $S$ that softmax (with base $e$) turns into these weights. Logarithms "
+                "may be left as they are."
             ),
             say.equations(A=A),
             AnswerGrid(say.formula("S"), 2, 3, "exponential"),

@@ -405,11 +405,11 @@ def make(content: Content) -> Question:
 def _instructions(exact: bool, places: int) -> Inlines:
     if exact:
         return sentence(
-            "Every item is one step on its own, with numbers of its own. Give exact values: fractions, roots and "
-            "powers of e may stand as they are."
+            "Every item is a single step, with its own numbers. Give exact values: leave answers as "
+            "fractions, roots and powers of e."
         )
     return sentence(
-        "Every item is one step on its own, with numbers of its own. Give decimals with {places} places.", places=places
+        "Every item is a single step, with its own numbers. Give decimals with {places} places.", places=places
     )
 
 
@@ -421,8 +421,8 @@ def _conventions(content: Content, wording: Wording) -> tuple[Inlines, ...]:
     if "mask" in kinds:
         lines.append((Words(_POLARITY[content.mask_style]),))
     if "softmax" in kinds:
-        along_rows = "Softmax goes along each row; a score of −∞ gets the weight 0."
-        along_columns = "Softmax goes along each column; a score of −∞ gets the weight 0."
+        along_rows = "Softmax is taken along each row; a score of −∞ gets the weight 0."
+        along_columns = "Softmax is taken along each column; a score of −∞ gets the weight 0."
         lines.append((Words(along_rows if rows else along_columns),))
     return tuple(lines)
 

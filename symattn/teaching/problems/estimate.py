@@ -171,7 +171,7 @@ class InOrder:
                 ItemList(lines),
             ),
             answer=OrderAnswer(tuple((letter,) for letter in letters)),
-            marks=(Mark("B", 2, "B1 for one exchange of neighbours", "one exchange"),),
+            marks=(Mark("B", 2, "B1 if two neighbours are swapped", "one swap"),),
         )
 
     def holds(self, part: Part) -> bool:
@@ -255,7 +255,8 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
             "One positive term of the denominator is gone, so every other weight grows by the same factor.",
         ),
         "unscaled": Effect(
-            "grows", -1, 0, "These scores have been divided by $sqrt(d_k) = 2$; now that is left out.", _times(2),
+            "grows", -1, 0, "These scores have been divided by $sqrt(d_k) = 2$; now the division is left out.",
+            _times(2),
             "Scores twice as far apart move weight to the largest one.",
         ),
         "colder": Effect(
@@ -279,7 +280,8 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
             "A higher temperature moves weight from the largest score to the others.",
         ),
         "copied": Effect(
-            "falls", -1, 1, "A second copy of $other$ and its value is put at the end.", lambda row, j: (*row, row[j]),
+            "falls", -1, 1, "A second copy of $other$ and its value is added at the end.",
+            lambda row, j: (*row, row[j]),
             "The copy adds one more positive term to the denominator.",
         ),
         "seen": Effect(
@@ -287,11 +289,11 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
             "A score of 0 adds $e^{0} = 1$ to the denominator.",
         ),
         "shifted": Effect(
-            "stays", -1, 0, "All scores become greater by 3.", _shifted(3),
+            "stays", -1, 0, "3 is added to every score.", _shifted(3),
             "Every power is multiplied by $e^{3}$, which cancels.",
         ),
         "exchanged": Effect(
-            "stays", -1, 0, "The two keys other than $key$ change places, with their values.",
+            "stays", -1, 0, "The two keys other than $key$ are swapped, with their values.",
             lambda row, j: _exchanged(row), "The denominator has the same terms in another order.",
         ),
         "value": Effect(
@@ -417,7 +419,8 @@ class Limit:
         placed = [offers[i] for i in self.order]
         asked = {
             "cold": "A query has the scores $row$. The temperature $T$ falls to 0. To what do its weights tend?",
-            "hot": "A query has the scores $row$. The temperature $T$ grows without end. To what do its weights tend?",
+            "hot": "A query has the scores $row$. The temperature $T$ grows without bound. To what do its "
+            "weights tend?",
         }
         ask = (say.paragraph(asked[self.limit], row=_row(say, self.row)), choices(placed))
         return Part("", (Words("A limit"),), ask, choices_key(placed), choice(placed), (Mark("B", 1),))
@@ -526,7 +529,7 @@ def make(content: Content) -> Question:
         parts=tuple(replace(part, name=letter) for letter, part in zip("abcdefghij", parts, strict=False)),
         content=content,
         conventions=(
-            say("Softmax goes along each row, with base $e$; hidden scores are $-∞$."),
+            say("Softmax is taken along each row, with base $e$; hidden scores are $-∞$."),
             say("Softmax with the temperature $T$ is softmax of the scores divided by $T$."),
             *([ENTROPY] if any(item.kind == "entropy" for item in items) else []),
         ),

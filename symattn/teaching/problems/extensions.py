@@ -17,10 +17,11 @@ TYPE = variety(
             "positional_self_attention", "The encodings of the positions are added to the inputs; attention follows."
         ),
         "cache": Asked(
-            "kv_cache", "Decode token by token: keys and values of earlier tokens are kept, and not worked out again."
+            "kv_cache", "Decode token by token: keys and values of earlier tokens are cached, not worked out again."
         ),
         "linear-attention": Asked(
-            "linear_attention", "There is no softmax: keys and values are summed up first, then asked by every query."
+            "linear_attention",
+            "There is no softmax: keys and values are summed first, and every query is then applied to the sums.",
         ),
         "online-softmax": Asked(
             "online_softmax",

@@ -186,7 +186,7 @@ def _completed(
     ask = (*way, *mask_shown(step, wording), Display((rule,)), *room, grid)
     key = (*entries(step, wording, Detail(cells, problem.places)), _values(step.name, result_of(step), wording))
     method = (Mark("M", 1),) if isinstance(step.op, MatMul | Softmax) else ()
-    marks = (*method, Mark("A", max(1, len(cells) // 3), "all the entries that are missing, in equal parts"))
+    marks = (*method, Mark("A", max(1, len(cells) // 3), "shared equally among the missing entries"))
     return Part(step.name, step_title(step, wording), ask, key, EntriesAnswer(step.name, cells), marks)
 
 

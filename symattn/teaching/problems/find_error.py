@@ -312,10 +312,10 @@ def make(content: Content) -> Question:
 
 
 _INTRODUCTION = (
-    "A student wrote the script below. One line of it is wrong; every line after it follows rightly from the lines "
-    "above it.",
-    "A student wrote the script below. Two lines of it are wrong; every other line follows rightly from the lines "
-    "above it.",
+    "A student wrote the script below. One line of it is wrong; every line after it follows "
+    "correctly from the lines above it.",
+    "A student wrote the script below. Two lines of it are wrong; every other line follows correctly "
+    "from the lines above it.",
 )
 
 
@@ -413,7 +413,7 @@ def _what(
             why = sentence("right: {diagnosis}", diagnosis=diagnosis(w, wording))
         else:
             name = wording.name(w.first or w.misconception.at)
-            why = sentence("{code} would spoil {matrix} first, and in another way.", code=id, matrix=name)
+            why = sentence("{code} would change {matrix} first, and differently.", code=id, matrix=name)
         offers.append(Offer(_done(w, found.derivation, wording), why, right, id))
     prompt, title = Paragraph((Words(words.what),)), (Words(words.what_title),)
     ask, key = (prompt, choices(offers)), (prompt, *choices_key(offers))
@@ -441,12 +441,12 @@ def _done(w: WrongDerivation, d: Derivation, wording: Wording) -> Inlines:
 
 
 def _right(letter: str, wrong: str, several: bool, wording: Wording, problem: Problem) -> Part:
-    of_first = "Write down the right value of the first wrong line. Show how it is worked out."
-    of_that = "Write down the right value of that line. Show how it is worked out."
+    of_first = "Write down the correct value of the first wrong line. Show how it is worked out."
+    of_that = "Write down the correct value of that line. Show how it is worked out."
     ask = (Paragraph((Words(of_first if several else of_that),)), WorkingSpace(70))
     key = worked(problem.derivation[wrong], wording, Detail(places=problem.places))
     answer = MatrixAnswer.of(problem.derivation, wrong)
-    return Part(letter, (Words("The right line"),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))
+    return Part(letter, (Words("The correct line"),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))
 
 
 def _output(letter: str, wrong: str, several: bool, wording: Wording, problem: Problem) -> Part:
@@ -460,8 +460,8 @@ def _output(letter: str, wrong: str, several: bool, wording: Wording, problem: P
     following = problem.derivation.steps[names.index(wrong) + 1 :]
     key = tuple(block for step in following for block in worked(step, wording, Detail("none", problem.places)))
     if not following:
-        key = (Paragraph((Words("The output is the line that was wrong; its right value is the answer above."),)),)
-    return Part(letter, (Words("The right output"),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))
+        key = (Paragraph((Words("The output is the line that was wrong; its correct value is the answer above."),)),)
+    return Part(letter, (Words("The correct output"),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))
 
 
 # ------------------------------------------------------------------------------------------------ proving

@@ -382,7 +382,7 @@ class WhichStatements:
             choices(offers, several=True),
         )
         answer, key = choice(offers, several=True), choices_key(offers, several=True)
-        marks = (Mark("B", 3, "one less for each wrong tick", OneLess()),)
+        marks = (Mark("B", 3, "deduct one for each wrong tick", OneLess()),)
         return Part("", (Words("True statements"),), ask, key, answer, marks)
 
     def trouble(self, part: Part) -> str:

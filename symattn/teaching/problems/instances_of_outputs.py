@@ -222,10 +222,12 @@ class Copies(Instance):
     def tasks(self, say: Prose) -> Tasks:
         a, V, copies = normalised(self.parts), Matrix(self.V), self.copies
         texts = {
-            2: "These are the weights of one query and the values. Now the whole list of keys and values stands there "
-            "twice, one list after the other. Find the weights of all {number} keys.",
-            3: "These are the weights of one query and the values. Now the whole list of keys and values stands there "
-            "three times, one list after the other. Find the weights of all {number} keys.",
+            2: "These are the weights of one query and the values. Now the whole list of keys and "
+            "values is written twice, one copy after the other. Find the weights of all {number} "
+            "keys.",
+            3: "These are the weights of one query and the values. Now the whole list of keys and "
+            "values is written three times, one copy after the other. Find the weights of all "
+            "{number} keys.",
         }
         given = Display((Relation((say.formula("a"), say.values(a)), ("=",)), say.equation("V", V)))
         return (

@@ -72,9 +72,9 @@ class Shift(Instance):
             [*_logs(other, parts[:1]), *_logs(c, parts[1:])],
         )
         reasons = (
-            say("every score is greater by {constant}.", constant=other - c),
+            say("{constant} is added to every score.", constant=other - c),
             say("all scores are doubled, so the powers of the logarithms are squared."),
-            say("the logarithms have changed their signs, which turns every power upside down."),
+            say("the logarithms have changed their signs, which inverts every power."),
             say("only the first score has changed."),
         )
         offers = [

@@ -74,14 +74,14 @@ def rule(kind: Kind, parameters: Sequence[int], rows: int, columns: int) -> str:
             )
         case "prefix", (length,):
             return message(
-                "The first {length} tokens are a prompt (a prefix): every token sees all of them. "
-                "Besides, a token sees itself and every earlier one, and no others.",
+                "The first {length} tokens are a prompt (a prefix): every token sees all of them. In "
+                "addition, a token sees itself and every earlier one, and no others.",
                 length=length,
             )
         case "blocks", (first, _):
             return message(
-                "Two texts stand in one row of tokens: {first} and {second}. "
-                "A token sees its own text and nothing of the other.",
+                "Two texts share one row of tokens: {first} and {second}. A token sees its own text "
+                "and nothing of the other.",
                 first=_span(1, first),
                 second=_span(first + 1, columns),
             )

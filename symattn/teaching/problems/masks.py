@@ -284,7 +284,7 @@ def _conventions(content: Content, wording: Wording) -> tuple[Inlines, ...]:
     return (
         wording.inlines("Row $i$ of scores, mask and weights belongs to query $i$, column $j$ to key $j$.", {}),
         (Words("A hidden score is −∞ before softmax, so its weight is exactly 0."),),
-        sentence("Softmax goes along each row, with base {base}.", base=base),
+        sentence("Softmax is taken along each row, with base {base}.", base=base),
     )
 
 

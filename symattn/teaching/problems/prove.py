@@ -94,7 +94,7 @@ def make(content: Content) -> Question:
 
 
 def _conventions(content: Content, say: Prose) -> tuple[Inlines, ...]:
-    lines = [say("Tokens are rows; softmax goes along each row, with base $e$.")]
+    lines = [say("Tokens are rows; softmax is taken along each row, with base $e$.")]
     if isinstance(content.instance, Temperature):
         lines.append(say("Softmax with the temperature $T$ is softmax of the scores divided by $T$."))
     return tuple(lines)
@@ -124,7 +124,7 @@ def _in_order(theorem: Theorem, lines: tuple[int, ...], say: Prose) -> Part:
         say.paragraph("The order is {order}.", order=", ".join(right)),
         ItemList(tuple(map(say, theorem.proof)), ordered=True),
     )
-    marks = (Mark("B", 3, "one less for each line that must be moved", OneLess()),)
+    marks = (Mark("B", 3, "deduct one for each line that must be moved", OneLess()),)
     answer = OrderAnswer(tuple((letter,) for letter in right))
     return Part("a", (Words("Proof"),), (ask, ItemList(shown), boxes), key, answer, marks)
 

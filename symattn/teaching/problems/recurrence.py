@@ -267,14 +267,15 @@ def _chains(content: Content) -> Part:
         what = say("Self-attention, {tokens} tokens", tokens=tokens)
         lines.append(_line(what, depth(layer), "{steps}: {value}", steps=steps))
     for tokens in (content.n, 2 * content.n):
-        how = "$U h_{t-1}$, the sum and $f$ at each position; $W x_t$ is done meanwhile: 3·{tokens} = {value}"
+        how = "$U h_{t-1}$, the sum and $f$ at each position; $W x_t$ is done in the meantime: 3·{tokens} = {value}"
         what = say("Recurrent layer, {tokens} tokens", tokens=tokens)
         lines.append(_line(what, depth(recurrent_layer(tokens, content.d)), how, tokens=tokens))
     asked = say(
-        "Now finer: a product with a matrix (of one row or of all), a sum, a scaling, a softmax and $f$ are a step "
-        "each. A step can start when all that it reads is there, and any number of steps can run at once. How many "
-        "steps has the longest chain of steps that wait for one another? (Self-attention scales its scores; $h_0$ is "
-        "given.)"
+        "Now in more detail: a product with a matrix (of one row or of all rows), a sum, a scaling, "
+        "a softmax and $f$ count as one step each. A step can start as soon as everything that it "
+        "reads is available, and any number of steps can run at once. How many steps are there in "
+        "the longest chain of steps that wait for one another? (Self-attention scales its scores; "
+        "$h_0$ is given.)"
     )
     heads = (say("Layer"), say("Steps in a chain"))
     return table_part("chains", say("Longest chain"), asked, heads, lines, Mark("M", 1), Mark("A", 1, "all four"))
@@ -284,8 +285,8 @@ def _paths(content: Content) -> Part:
     k, distance = content.k, content.last - content.first
     dilated = dilated_layers(distance, k)
     asked = say(
-        "Information must travel from input {first} to output {last}. Through how many of these does it have to pass, "
-        "at least? (With dilation $a$, the inputs of a convolution are $a$ positions apart.)",
+        "Information must travel from input {first} to output {last}. Through how many of these must "
+        "it pass, at least? (With dilation $a$, the inputs of a convolution are $a$ positions apart.)",
         first=content.first,
         last=content.last,
     )
@@ -299,7 +300,7 @@ def _paths(content: Content) -> Part:
             first=content.first,
         ),
         _line(
-            say("Convolutions of width {width}, one on another", width=k),
+            say("Stacked convolutions of width {width}", width=k),
             stacked_layers(distance, k),
             "each reaches {reach} back; {distance}/{reach}, rounded up: {value}",
             reach=k - 1,
@@ -333,8 +334,8 @@ def _gradients(content: Content) -> Part:
         _line(say("$w = {weight}$", weight=str(w)), w**steps, how, weight=_base(w), steps=steps) for how, w in slopes
     ]
     asked = say(
-        "A recurrent layer of width 1 without a function, $h_t = w h_{t-1} + x_t$. What is the derivative of "
-        "$h_{steps}$ by $h_0$?",
+        "A recurrent layer of width 1 without a function, $h_t = w h_{t-1} + x_t$. What is the "
+        "derivative of $h_{steps}$ with respect to $h_0$?",
         steps=steps,
     )
     part = table_part(
@@ -356,8 +357,8 @@ def _overtaking(content: Content) -> Part:
     d, k = content.wide, content.k
     n = k * d // 2 + 1  # the first whole number above k·d/2
     asked = say(
-        "Now $d = {width}$. From how many tokens on do the scores and weighted values of self-attention take more "
-        "multiply-adds than the convolution? Give the smallest $n$.",
+        "Now $d = {width}$. What is the smallest $n$ for which the scores and weighted values of "
+        "self-attention take more multiply-adds than the convolution?",
         width=d,
     )
     why = say(
@@ -388,7 +389,7 @@ def _ticked(
         ask=(Paragraph(say(asked)), options),
         key=(replace(options, ticked=frozenset(right)), ItemList(tuple(reasons))),
         answer=ChoiceAnswer(tuple(Option(item, k in right) for k, item in enumerate(items)), several=True),
-        marks=(Mark("B", 2, "one less for every wrong tick or missing one", OneLess()),),
+        marks=(Mark("B", 2, "deduct one for every wrong or missing tick", OneLess()),),
     )
 
 
@@ -421,7 +422,7 @@ def _claims(claims: Sequence[Claim]) -> tuple[Part, Part]:
     )
     corrected = Part(
         name="corrections",
-        title=say("Put right"),
+        title=say("Correct the false statements"),
         ask=(
             Paragraph(say("Write each false statement so that it is true. Give its letter first.")),
             WorkingSpace(16 * max(3, len(points)), ruled=True),

@@ -73,7 +73,7 @@ def _written(wrong: WrongDerivation, step: str, wording: Wording, places: int) -
     if not isinstance(matrix, Matrix):
         return (Words("not defined" if wrong.undefined else "too long to write"),)
     if matrix == wrong.right.value(step):
-        return (Words("right all the same"),)
+        return (Words("right anyway"),)
     if any(x is not NEGATIVE_INFINITY and not abs(approximate(x)) < LARGEST_WRITTEN for x in matrix):
         return (Words("too long to write"),)
     return (Math(_shown(matrix, wording, places)),)
@@ -127,13 +127,13 @@ def _hidden(found: Separation, wording: Wording) -> list[Inlines]:
         lines.append(sentence(text, mistake=name(id), step=called(by_id[id].first), last=last))
     for c in found.collisions:
         if usual(c.one, c.other):
-            same = "{one} and {other} write the same at {step}; they never part."
-            until = "{one} and {other} write the same at {step}; they part at {later}."
+            same = "{one} and {other} give the same result at {step} and never differ."
+            until = "{one} and {other} give the same result at {step}; they first differ at {later}."
             later = {"later": called(c.parts)} if c.parts else {}
             lines.append(sentence(until if c.parts else same, one=c.one, other=c.other, step=called(c.at), **later))
     for one, other in found.merged:
         if usual(one, other):
-            lines.append(sentence("{one} and {other} end in the same {last}.", one=one, other=other, last=last))
+            lines.append(sentence("{one} and {other} give the same {last}.", one=one, other=other, last=last))
     return lines
 
 

@@ -124,7 +124,10 @@ def shape_of(formula: Formula, shapes: Mapping[str, Size]) -> Size:
             found = [shape_of(part, shapes) for part in parts]
             if len({rows for rows, _ in found}) > 1:
                 raise ShapeError(
-                    message("Matrices side by side need equally many rows; {shapes} have not.", shapes=_list(found))
+                    message(
+                        "Matrices side by side need equal numbers of rows; those of {shapes} differ.",
+                        shapes=_list(found),
+                    )
                 )
             return found[0][0], sum(columns for _, columns in found)
         case Call(Name("softmax"), (body,)):
@@ -311,7 +314,7 @@ def make(content: Content) -> Question:
         content=content,
         conventions=(
             (Words("Tokens are rows. A shape is rows × columns."),),
-            (Words("⊙ multiplies entry by entry; nothing is stretched to fit. Concat sets matrices side by side."),),
+            (Words("⊙ multiplies entry by entry; nothing is stretched to fit. Concat puts matrices side by side."),),
         ),
         features={"load": float(sum(_steps(read_formula(text)) for text in content.expressions))},
         positions={"fault": str(content.at)},
@@ -388,7 +391,7 @@ def _table(content: Content, say: Prose) -> Part:
         ask=(say.paragraph("{given} Fill in the table.", given=given), Table(header, tuple(asked), True)),
         key=(Paragraph(given), Table(header, tuple(solved), True)),
         answer=MatrixAnswer(Matrix(found)),
-        marks=(Mark("B", 4, "one less for every two wrong numbers", OneLess(each=2)),),
+        marks=(Mark("B", 4, "deduct one for every two wrong numbers", OneLess(each=2)),),
     )
 
 
@@ -397,7 +400,7 @@ def _fault(content: Content, say: Prose) -> Part:
     right = Offer(
         say("Line {line}: {why}", line=fault.breaks, why=say(fault.why)),
         say(
-            "The fault stands in line {line}, which should be {formula}.",
+            "The fault is in line {line}, which should be {formula}.",
             line=fault.line,
             formula=(Math(say.formula(LINES[fault.line - 1])),),
         ),
@@ -410,9 +413,9 @@ def _fault(content: Content, say: Prose) -> Part:
         title=(Words("The line that breaks"),),
         ask=(
             say.paragraph(
-                "Somebody works with $X$, which is $n$×$d_model$, with $W_Q$ and $W_K$, which are $d_model$×$d_k$, "
-                "and with $W_V$, which is $d_model$×$d_v$, where {sizes}. Which is the first line that is not "
-                "defined, and why?",
+                "Someone works with $X$, which is $n$×$d_model$, with $W_Q$ and $W_K$, which are "
+                "$d_model$×$d_k$, and with $W_V$, which is $d_model$×$d_v$, where {sizes}. Which is "
+                "the first line that is not defined, and why?",
                 sizes=_equal(content.fault_sizes, say),
             ),
             ItemList(tuple((Math(shown(line, say)),) for line in lines), ordered=True),
@@ -431,7 +434,7 @@ def _excuse(k: int, say: Prose, fault: Fault) -> Offer:
     else:
         reached = "Line {line} is reached only after line {broken}, and there is no such rule."
         why = message(reached, line=k, broken=fault.breaks)
-    planted = "The fault stands here, but this line has a shape all the same." if k == fault.line else ""
+    planted = "The fault is here, but this line still has a shape." if k == fault.line else ""
     excuse = say(BANK.excuses[k - 1])
     return Offer(say("Line {line}: {why}", line=k, why=excuse), (Words(sentences(why, planted)),))
 

@@ -214,7 +214,7 @@ def _product_part(products: Sequence[int], there: Wording) -> Part:
         elif operands == other:
             why = "this is the product where tokens lie the other way."
         elif operands == tuple(replace(o, name=_SWAPPED[o.name]) for o in step.operands):
-            why, diagnosis = "this is the transpose: query and key are exchanged.", "T2"
+            why, diagnosis = "this is the transpose: query and key are swapped.", "T2"
         else:
             why, diagnosis = "this compares features, and not tokens.", "T3"
         formula = Relation((there.name("S"), there.rule(step.with_operands(*operands))), ("=",))
@@ -241,7 +241,7 @@ def _shape_part(name: str, here: Wording, there: Wording) -> Part:
 
 
 _SAME_SHAPE = "{shape}, as here: tokens lie the same way."
-_TURNED_SHAPE = "{shape}, with rows and columns exchanged: every matrix is transposed."
+_TURNED_SHAPE = "{shape}, with rows and columns swapped: every matrix is transposed."
 
 
 def _token_part(token: int, there: Wording) -> Part:
@@ -249,7 +249,7 @@ def _token_part(token: int, there: Wording) -> Part:
     row = numbers(there.token("Q", token + 1))
     value = row if there.orientation == "rows" else row.T
     name = there.read(there.notation.named("Q").row, i=token + 1, t=token + 1)
-    prompt = Paragraph(sentence("Write the query of token {token} as it stands there.", token=token + 1))
+    prompt = Paragraph(sentence("Write the query of token {token} as it looks there.", token=token + 1))
     whole_numbers = all(isinstance(x, int) for x in value)
     grid = AnswerGrid(name, *value.shape, "integer" if whole_numbers else "fraction")
     key = (prompt, Display((Relation((name, there.values(value)), ("=",)),)))
@@ -258,7 +258,7 @@ def _token_part(token: int, there: Wording) -> Part:
 
 def _matrix_part(letter: str, name: str, there: Wording, other: Problem) -> Part:
     step, answer = other.derivation[name], MatrixAnswer.of(other.derivation, name)
-    prompt = Paragraph(sentence("Write {matrix} with its values as it stands there.", matrix=there.name(name)))
+    prompt = Paragraph(sentence("Write {matrix}, with its values, as it looks there.", matrix=there.name(name)))
     grid = AnswerGrid(there.name(name), *answer.value.shape, cell_kind(step, other.exact), step=name)
     ask: tuple[Block, ...] = (prompt, grid)
     key = (prompt, _shown(name, there))
