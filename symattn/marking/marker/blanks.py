@@ -102,8 +102,7 @@ def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
     trace = written.trace
     used = {operand.name for step in trace.script.d for operand in step.operands}
     own = [step.name for step in trace.script.d if step.name in trace.script.written and step.name in used]
-    found = {name: _doubtful(trace, name) for name in own} if open_lines else {}
-    doubtful = {name: places for name, places in found.items() if places}
+    doubtful = _doubtful(trace, own) if open_lines else {}
     if len(doubtful) <= MOST_TOGETHER:
         runs = [run for k in range(1, len(doubtful) + 1) for run in combinations(doubtful, k)]
     else:
@@ -113,7 +112,7 @@ def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
         script = _without(trace, {name: doubtful[name] for name in run}, whole)
         if script != trace.script and all(script != other for _, _, other in scripts):
             scripts.append((_accepted(_Rough(script, trace.policy)), run, script))
-    scripts.sort(key=lambda found: found[0], reverse=True)
+    scripts.sort(key=lambda one: one[0], reverse=True)
     ways: list[Awarding] = []
     for _, run, script in scripts[:MOST_WAYS]:
         if not open_lines:
@@ -126,25 +125,22 @@ def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
     return ways
 
 
-def _doubtful(trace: Trace, name: str) -> list[Place]:
-    """The entries of a line that are wrong, missing, or right although they do not follow, and not carried on.
+def _doubtful(trace: Trace, lines: Sequence[str]) -> dict[str, list[Place]]:
+    """The entries of lines that are wrong, missing, or right although they do not follow, and not carried on.
 
     What comes of a wrong method that was carried on anywhere is not in doubt.
     """
-    if name in trace.misshapen:
-        return [place for place in trace.judged if place[0] == name]
-    methods = [m for m in trace.mistakes if m.kind == "misconception" and any(step == name for step, _, _ in m.entries)]
-    used = {
-        m.number
-        for m in methods
-        if any(step not in trace.misshapen and trace.carried_on((step, i, j)) for step, i, j in m.entries)
-    }
+    methods = [m for m in trace.mistakes if m.kind == "misconception"]
+    used = {m.number for m in methods if any(p[0] not in trace.misshapen and trace.carried_on(p) for p in m.entries)}
     states = ("wrong", "unreadable", *_NOT_WRITTEN)
-    entries = [
-        (place, judged) for place, judged in trace.judged.items() if place[0] == name and judged.event not in used
-    ]
-    doubtful = [place for place, judged in entries if judged.state in states or "recovered" in judged.flags]
-    return [place for place in doubtful if not trace.carried_on(place)]
+    doubtful: dict[str, list[Place]] = {}
+    for place, judged in trace.judged.items():
+        if place[0] not in lines:
+            continue
+        in_doubt = (judged.state in states or "recovered" in judged.flags) and judged.event not in used
+        if place[0] in trace.misshapen or (in_doubt and not trace.carried_on(place)):
+            doubtful.setdefault(place[0], []).append(place)
+    return doubtful
 
 
 def _without(trace: Trace, doubtful: Mapping[str, Sequence[Place]], whole: bool) -> Script:
@@ -176,10 +172,9 @@ def _accepted(trace: Trace) -> int:
 
 def _explained(trace: Trace, but: Sequence[str]) -> int:
     """How many entries of all steps but these are accepted, or come of a wrong method that is known."""
-    found = (judged for (step, _, _), judged in trace.judged.items() if step not in but)
-    return sum(
-        1 for j in found if j.accepted or (j.event is not None and trace.mistakes[j.event].kind == "misconception")
-    )
+    known = {m.number for m in trace.mistakes if m.kind == "misconception"}
+    others = (judged for (step, _, _), judged in trace.judged.items() if step not in but)
+    return sum(1 for judged in others if judged.accepted or judged.event in known)
 
 
 # ------------------------------------------------------------------------------------------------ the best of all
