@@ -570,7 +570,7 @@ def test_several_options_are_marked_in_proportion() -> None:
     options = (Option((), True), Option((), True), Option((), diagnosis="C1"), Option(()))
     answer = ChoiceAnswer(options, several=True)
     expected = {
-        # ticks: (in proportion of B4: right less wrong ones; "deduct one for every wrong tick" of B2; A1; M1 by overlap)
+        # ticks: (in proportion of B4: right less wrong ones; "deduct one a wrong tick" of B2; A1; M1 by overlap)
         (0, 1): (4, 2, 1),
         (0,): (2, 1, 1),
         (0, 1, 2): (2, 1, 1),
