@@ -156,7 +156,12 @@ def test_marks_as_the_scheme_shares_them(mark: Mark, accepted: Sequence[Sequence
 
 
 def test_words_say_for_what_marks_are_and_never_how_they_are_earned() -> None:
-    for words in ("one fewer for every wrong number", "one less for every wrong number", "one for each row", "reason"):
+    for words in (
+        "one fewer for every wrong number",
+        "deduct one for every wrong number",
+        "one for each row",
+        "reason",
+    ):
         assert accuracy(Mark("A", 3, words), NINE_FIVE) == accuracy(Mark("A", 3, "work"), NINE_FIVE)
         assert accuracy(Mark("A", 9, words, OneLess()), NINE_FIVE)[0] == 5
 
@@ -287,8 +292,8 @@ SQUARE = Matrix([[1, "1/2", 7], [-3, 4, 0], [2, 12, "e"]])
     [
         ([["1", "-3", "2"], ["1/2", "4", "12"], ["7", "0", "e"]], "rows and columns are swapped", ""),
         ([["-1", "-0.5", "-7"], ["3", "-4", "0"], ["-2", "-12", "-e"]], "every sign is wrong", "A1"),
-        ([["2", "12", "e"], ["-3", "4", "0"], ["1", "1/2", "7"]], "rows 1 and 3 are exchanged", ""),
-        ([["1/2", "1", "7"], ["4", "-3", "0"], ["12", "2", "e"]], "columns 1 and 2 are exchanged", ""),
+        ([["2", "12", "e"], ["-3", "4", "0"], ["1", "1/2", "7"]], "rows 1 and 3 are swapped", ""),
+        ([["1/2", "1", "7"], ["4", "-3", "0"], ["12", "2", "e"]], "columns 1 and 2 are swapped", ""),
     ],
 )
 def test_a_whole_matrix_written_wrongly_is_one_event(rows: list[list[str]], says: str, id: str) -> None:
@@ -360,7 +365,7 @@ def test_a_turned_shape_is_read_transposed_and_noted() -> None:
 )
 def test_a_part_of_a_matrix_counts_as_the_whole_with_the_rest_blank(part, states_of_all) -> None:
     right = MatrixAnswer(Matrix([[1, 2, 3], [4, 5, 6]]))
-    found = marked(right, grid(part), Mark("M", 1), Mark("A", 6, "in equal parts"))
+    found = marked(right, grid(part), Mark("M", 1), Mark("A", 6, "shared equally among the missing entries"))
     sign = {"correct": "+", "missing": ".", "wrong": "-"}
     assert "".join(sign[state] for state in states(found)) == states_of_all.replace(" ", "")
     assert given_marks(found)[1] == states_of_all.count("+")
@@ -384,7 +389,11 @@ def test_empty_margins_change_no_shape() -> None:
 
 
 def test_blank_and_unreadable_entries_are_no_events() -> None:
-    found = marked(MatrixAnswer(Matrix([[1, 2, 3]])), grid([["1", "", "2//"]]), Mark("A", 3, "in equal parts"))
+    found = marked(
+        MatrixAnswer(Matrix([[1, 2, 3]])),
+        grid([["1", "", "2//"]]),
+        Mark("A", 3, "shared equally among the missing entries"),
+    )
     assert states(found) == ["correct", "missing", "unreadable"]
     assert found.events == ()
     assert [notice.kind for notice in found.notices] == ["reading"]

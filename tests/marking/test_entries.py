@@ -331,7 +331,7 @@ def test_without_a_terminal_what_follows_is_taken_and_a_sheet_says_so(exam, tmp_
     assert first[-1].startswith("S'12 = 77")
     rows = list(csv.DictReader(io.StringIO((out / "gradebook.csv").read_text(encoding="utf-8"))))
     assert [row["total"] for row in rows[:3]] == ["13", "15", ""]
-    assert "What follows from the entries was taken to stand on the paper" in rows[0]["notices"]
+    assert "What follows from the entries was assumed to be on the paper" in rows[0]["notices"]
     again = read_entries(sheet, papers(exam))
     assert (again.taken, again.sheet) == ((), None)
     assert sorted(path.name for path in tmp_path.glob("*.csv")) == ["class-to-fill.csv", "class.csv"]

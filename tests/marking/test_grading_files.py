@@ -96,7 +96,7 @@ def test_a_zip_unpacks_nothing_and_nothing_large(tmp_path):
     read = {file.path: file for file in files(tmp_path / "bomb.zip")}
     assert sorted(tmp_path.parent.iterdir()) == before
     assert set(read) == {"../../escaped.toml", "/absolute.toml", "bomb.toml"}
-    assert re.fullmatch(r"It has 50000000 bytes; \d+ are read at most\.", read["bomb.toml"].complaint)
+    assert re.fullmatch(r"It has 50000000 bytes; at most \d+ are read\.", read["bomb.toml"].complaint)
     assert read["bomb.toml"].data == b""
 
 
@@ -299,9 +299,9 @@ def test_a_list_of_gradescope_says_whose_a_file_is_and_is_none_itself(tmp_path):
     assert len(handed) == 4
     assert (by_folder["5"].entrant.name, by_folder["7"].entrant.name) == ("Ada Lovelace", "José Ñandú")
     assert by_folder["6"].complaint == (
-        "Several handed it in: Muster, Anna Maria (), José Ñandú (1882); mark it for each of them."
+        "Several students handed it in: Muster, Anna Maria (), José Ñandú (1882); mark it for each of them."
     )
-    assert by_folder["8"].complaint == "It was handed in by Somebody (99), not in the class list."
+    assert by_folder["8"].complaint == "It was handed in by Somebody (99): not in the class list."
 
 
 NOBODY = (
@@ -334,8 +334,8 @@ def test_a_file_named_like_one_in_the_folder_of_another_is_nobodys(tmp_path):
     *_, one = found(tmp_path)
     assert one.entrant is None
     assert one.complaint == (
-        "It is not known whose it is: the file is named like that of 'Ada Lovelace' ('s001'), "
-        "and its folder like that of 'Alan Turing' ('s-2/x')."
+        "It is not clear whose it is: the file has the name of 'Ada Lovelace' ('s001'), "
+        "and its folder that of 'Alan Turing' ('s-2/x')."
     )
 
 
@@ -381,12 +381,12 @@ def test_an_unknown_id_inside_a_file_of_somebodys_name_is_said(tmp_path):
 def test_another_sheet_of_the_exam_is_marked_and_waits_for_somebody(tmp_path):
     one = only(tmp_path, "001-s001.toml", head(sheet=SHEETS[0]))
     assert (one.sheet, one.complaint, one.notices) == (SHEETS[0], "", ())
-    assert one.doubt == f"It answers sheet {SHEETS[0]}, and {SHEETS[1]} was given out; it is marked as {SHEETS[0]}."
+    assert one.doubt == f"It answers sheet {SHEETS[0]}, but {SHEETS[1]} was handed out; it is marked as {SHEETS[0]}."
 
 
 def test_a_sheet_without_a_name_is_the_one_given_out(tmp_path):
     one = only(tmp_path, "001-s001.toml", head())
-    assert one.notices == (f"No sheet is named in it; it is marked as {SHEETS[1]}, which was given out.",)
+    assert one.notices == (f"It names no sheet; it is marked as {SHEETS[1]}, which was handed out.",)
 
 
 def test_a_sheet_may_be_typed_carelessly(tmp_path):
@@ -400,7 +400,7 @@ def test_a_sheet_of_another_exam_is_marked_as_the_one_given_out_and_waits(tmp_pa
     one = only(tmp_path, "001-s001.toml", head(sheet=other))
     assert (one.entrant, one.sheet, one.complaint) == (ENTRANTS[0], SHEETS[1], "")
     assert one.doubt == (
-        f"Sheet {other} is not one of this exam's 3 papers. It is marked as {SHEETS[1]}, which was given out."
+        f"Sheet {other} is not one of this exam's 3 papers. It is marked as {SHEETS[1]}, which was handed out."
     )
 
 
@@ -410,7 +410,7 @@ def test_a_mistyped_sheet_is_said_to_be_mistyped(tmp_path):
     assert (one.sheet, one.complaint) == (SHEETS[1], "")
     assert one.doubt == (
         f"Sheet {wrong} is not one of this exam's 3 papers, and its check character does not fit: it was mistyped. "
-        f"It is marked as {SHEETS[1]}, which was given out."
+        f"It is marked as {SHEETS[1]}, which was handed out."
     )
 
 

@@ -191,8 +191,8 @@ def test_the_first_mistake_and_what_follows_from_it():
     found = plain(feedback_document(CASES["02-lost-sign"].report))
     assert squeezed("Begin with Queries Q, row 2, column 3 (mistake 1).") in found
     assert squeezed("It looks as if the sign of the result was lost.") in found
-    assert squeezed("Scores S: Row 2, column 3: right with your Q and K.") in found
-    assert squeezed("Output Z: Row 2: right with your A and V.") in found
+    assert squeezed("Scores S: Row 2, column 3: right, given your Q and K.") in found
+    assert squeezed("Output Z: Row 2: right, given your A and V.") in found
 
 
 def test_of_an_answer_to_be_read_only_what_is_still_open_is_pending():
@@ -217,7 +217,7 @@ def test_explanations_that_cannot_be_told_apart_are_all_named():
 
 def test_a_misread_number_is_where_to_look_first():
     found = plain(feedback_document(CASES["06-misread"].report))
-    assert squeezed("Compare the given numbers with those that you worked with") in found
+    assert squeezed("Compare the given numbers with those that you used") in found
     assert squeezed("Entry (2, 5) of X is 1 and was read as −1.") in found
     assert squeezed("−1: Everything else is marked with the number that was read.") in found
 
@@ -369,7 +369,7 @@ def blinded(report: Report) -> Report:
     events = tuple(
         replace(e, candidates=tuple(_told_otherwise(e, c, report) for c in e.candidates)) for e in report.events
     )
-    question = replace(report.question, parts=tuple(map(_other_part, report.question.parts)), after=())
+    question = replace(report.question, parts=tuple(map(_other_part, report.question.parts)), remarks=tuple)
     if question.problem is not None:
         d = question.problem.derivation
         steps = tuple(replace(step, result=_other_matrix(step.result), pinned=True) for step in d)

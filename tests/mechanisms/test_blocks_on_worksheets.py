@@ -49,7 +49,7 @@ def test_a_page_says_what_is_left_out(name: str, norm: str, scale: str, weights:
     assert ("There is no norm." in shown) == (norm == "none")
     assert ("Scores are not scaled." in shown) == (scale == "none")
     assert ("The largest score of each row gets the weight 1" in shown) == (weights == "hardmax")
-    assert ("Softmax goes along each row" in shown) == (weights == "softmax")
+    assert ("Softmax is taken along each row" in shown) == (weights == "softmax")
 
 
 def test_mechanisms_without_blocks_do_not_speak_of_norms() -> None:
@@ -148,4 +148,4 @@ def test_some_attention_gives_the_z_that_is_given(seed: int) -> None:
     assert np.allclose(weights @ x @ solved, z)
     assert isinstance(givens["X"], Matrix)
     shown = said(problem(chosen.name))
-    assert "… is given, and not worked out from …." in shown
+    assert "… is given; it is not worked out from …." in shown

@@ -316,7 +316,7 @@ def test_conventions_say_which_positions_and_angles() -> None:
     problem = Problem("", "rotary_attention", d, load_notation("standard"))
     said = str(conventions(problem, wording_of(problem)))
     assert "The positions are" in said
-    assert "Neighbouring features make pairs" in said
+    assert "Neighbouring features form pairs" in said
     assert "The angles are" in said
 
 

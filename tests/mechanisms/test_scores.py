@@ -395,7 +395,7 @@ def capped_weights(q: list[list[int]], k: list[list[int]]) -> np.ndarray:
     ("mechanism_name", "settings", "said"),
     [
         ("attention", {"temperature": "1/2"}, "divided by the temperature τ = 1/2."),
-        ("attention", {"cap": 5}, "The soft cap makes 5·tanh(s/5) of each score s."),
+        ("attention", {"cap": 5}, "The soft cap turns each score s into 5·tanh(s/5)."),
         ("attention", {"bias": "alibi:1/3"}, "the slope is 1/3."),
         ("attention", {"mask": "additive:[[0, -1, 0], [0, 0, 0], [0, 0, 0]]"}, "The mask is added to the scores."),
         ("attention", {"weights": "hardmax"}, "ties share it."),

@@ -373,14 +373,14 @@ def soft(p: Page) -> list[Step]:
 
 FACTS = (
     Fact(r"Tokens are (rows|columns)\.", lambda p, m, f: m[1] == p.settings.orientation, lambda p: 1),
-    Fact(r"Products as in ◊\.", lambda p, m, f: _product_so(p, f[0])),
+    Fact(r"Products are written as in ◊\.", lambda p, m, f: _product_so(p, f[0])),
     Fact(
         r"Scores are not scaled\.",
         lambda p, m, f: p.divisors() <= {1.0} and not any(s.stem == "S'" for s in p.problem.steps),
         lambda p: int(p.divisors() == {1.0}) if p.divisors() else None,
     ),
     Fact(
-        r"◊ is given, and not worked out from ◊\.",
+        r"◊ is given; it is not worked out from ◊\.",
         lambda p, m, f: {"X", "Z"} <= set(p.problem.givens) and not any(s.stem in ("S", "A") for s in p.problem.steps),
         lambda p: int({"X", "Z"} <= set(p.problem.givens)),
     ),
@@ -389,7 +389,7 @@ FACTS = (
         lambda p, m, f: p.divisors() != {1.0} and all(_times(r, o[0]) for _, o, r in p.steps(Scale)),
         lambda p: int(p.divisors() != {1.0}) if p.divisors() else None,
     ),
-    Fact(r"Softmax goes along each (row|column), with base ◊\.", softmax_is_so, lambda p: int(bool(soft(p)))),
+    Fact(r"Softmax is taken along each (row|column), with base ◊\.", softmax_is_so, lambda p: int(bool(soft(p)))),
     Fact(
         r"No token sees a later one: hidden scores are −∞, so their weights are 0\.",
         masked_so(lambda h: (h | later(h) == h).all() and h[later(h)].all()),
@@ -427,12 +427,16 @@ FACTS = (
         largest_only,
         lambda p: int(bool(p.steps(Hardmax))),
     ),
-    Fact(r"A weight is a score over the sum of its (row|column), without any powers\.", over_the_sum),
-    Fact(r"Each (row|column) has its own mean and variance, which divides the sum of the squares by ◊\.", variances),
-    Fact(r"ε, which is added under the root, is ◊\.", lambda p, m, f: _norms_so(p)),
+    Fact(r"A weight is its score divided by the sum of its (row|column); no powers are taken\.", over_the_sum),
+    Fact(
+        r"Each (row|column) has its own mean and variance; the variance is the sum of the squared deviations "
+        r"divided by ◊\.",
+        variances,
+    ),
+    Fact(r"ε, added under the root, is ◊\.", lambda p, m, f: _norms_so(p)),
     Fact(r"Entry by entry, ◊\.", entry_by_entry),
     Fact(
-        r"⊙ multiplies entry by entry; a single column or row goes with every other one\.",
+        r"⊙ multiplies entry by entry; a single row or column is used for all\.",
         lambda p, m, f: all(np.allclose(o[0] * o[1], r) for _, o, r in p.steps(Hadamard)),
     ),
     Fact(
@@ -449,7 +453,7 @@ FACTS = (
         lambda p, m, f: _stated(f[0], 2) and p.divisors() == {round(2 * 2**0.5, 6)},
     ),
     Fact(
-        r"The soft cap makes ◊ of each score ◊\.",
+        r"The soft cap turns each score ◊ into ◊\.",
         lambda p, m, f: all(np.allclose(5 * np.tanh(o[0] / 5), r) for _, o, r in p.steps(SoftCap)),
     ),
     Fact(
@@ -469,7 +473,7 @@ FACTS = (
         masked_so(lambda h: (h == later(h)).all()),
     ),
     Fact(
-        r"The last query sees every key, and each query before it one key less; hidden scores are −∞, so their "
+        r"The last query sees every key, and each query before it one key fewer; hidden scores are −∞, so their "
         r"weights are 0\.",
         masked_so(
             lambda h: [line.tolist().count(False) for line in h][::-1] == [h.shape[1] - k for k in range(len(h))]
@@ -489,7 +493,7 @@ FACTS = (
         ),
     ),
     Fact(
-        r"Round to 1 decimal place, and go on with the rounded values\.",
+        r"Round to 1 decimal place, and continue with the rounded values\.",
         lambda p, m, f: all(
             np.abs(o[0] - r).max() <= 0.05 + 1e-12 and np.allclose(r * 10, np.round(r * 10))
             for _, o, r in p.steps(Round)
@@ -515,11 +519,11 @@ FACTS = (
         lambda p, m, f: all(np.allclose(r.sum(), (o[0] > 0).sum()) for _, o, r in p.steps(Slope)),
     ),
     Fact(
-        r"In the exponent, each (row|column) has its own entry of the maximum\.",
+        r"In the exponent, each (row|column) uses its own maximum\.",
         lambda p, m, f: all(np.allclose(np.exp(o[0] - o[1]), r) for _, o, r in p.steps(Exponentials)),
     ),
     Fact(
-        r"max takes the greatest number of each (row|column), of all matrices in it\.",
+        r"max is the largest number in each (row|column), over all the matrices in it\.",
         lambda p, m, f: all(
             np.allclose(np.concatenate(o, axis=axis(m[1])).max(axis=axis(m[1]), keepdims=True), r)
             for _, o, r in p.steps(RunningMaximum)
@@ -538,10 +542,10 @@ FACTS = (
             np.allclose(np.abs(o[0]).sum(axis=axis(m[1])).max(), r) for _, o, r in p.steps(InfinityNorm)
         ),
     ),
-    Fact(r"The key and the value of a new token are kept before its query is asked\.", attention_at_once),
+    Fact(r"The key and value of a new token are cached before its query is used\.", attention_at_once),
     Fact(
-        r"The loss of a token is minus the sum of target times ln of probability, over its (row|column); ln has base "
-        r"e, and what is wanted not at all counts 0\.",
+        r"The loss of a token is minus the sum, over its (row|column), of target times ln of probability; ln has base "
+        r"e, and a term with target 0 counts as 0\.",
         lambda p, m, f: all(
             np.allclose(-(o[1] * np.log(np.where(o[1] == 0, 1, o[0]))).sum(axis=axis(m[1])), r.ravel())
             for _, o, r in p.steps(CrossEntropy)
@@ -554,14 +558,14 @@ FACTS = (
         ),
     ),
     Fact(
-        r"Neighbouring features make pairs, and a pair turns so: ◊\.",
+        r"Neighbouring features form pairs, and each pair is rotated: ◊\.",
         lambda p, m, f: all(
             np.allclose(o[0][:, ::2] ** 2 + o[0][:, 1::2] ** 2, r[:, ::2] ** 2 + r[:, 1::2] ** 2)
             for _, o, r in p.steps(Rotate)
         ),
     ),
     Fact(
-        r"Gradients turn back: ◊\.",
+        r"Gradients are rotated back: ◊\.",
         lambda p, m, f: all(
             np.allclose(o[0][:, ::2] ** 2 + o[0][:, 1::2] ** 2, r[:, ::2] ** 2 + r[:, 1::2] ** 2)
             for _, o, r in p.steps(RotateBack)
@@ -738,9 +742,9 @@ def expected(
 SHAPES = (
     (r"(\w+) .*changes nothing here\.", "{0}: nothing"),
     (r"(\w+) .*shows at ◊, but the last line, ◊, comes out right\.", "{0}: silent"),
-    (r"(\w+) and (\w+) write the same at ◊; they part at ◊\.", "{0} and {1}: alike"),
-    (r"(\w+) and (\w+) write the same at ◊; they never part\.", "{0} and {1}: alike"),
-    (r"(\w+) and (\w+) end in the same ◊\.", "{0} and {1}: merged"),
+    (r"(\w+) and (\w+) give the same result at ◊; they first differ at ◊\.", "{0} and {1}: alike"),
+    (r"(\w+) and (\w+) give the same result at ◊ and never differ\.", "{0} and {1}: alike"),
+    (r"(\w+) and (\w+) give the same ◊\.", "{0} and {1}: merged"),
 )
 
 
