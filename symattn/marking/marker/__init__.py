@@ -40,12 +40,17 @@ def mark(
     if scheme is not None:
         policy = scheme.over(policy)
     lines = lines_of(question, scheme)
-    report = _marked(question, attempt, policy, lines)
-    for moved, says in _in_their_boxes(question, attempt, policy):
-        other = _marked(question, moved, policy, lines)
-        if (other.total, -len(other.events)) > (report.total, -len(report.events)):
-            report = replace(other, notices=(Notice("", "reading", says), *other.notices))
-    return report
+    moved = [
+        replace(report, notices=(Notice("", "reading", says), *report.notices))
+        for other, says in _in_their_boxes(question, attempt, policy)
+        for report in [_marked(question, other, policy, lines)]
+    ]
+    right = next((report for report in moved if not report.events), None)
+    if right is not None:  # what stands in the wrong box is soon seen, and long asked for its mistakes
+        return right
+    return max(
+        [_marked(question, attempt, policy, lines), *moved], key=lambda report: (report.total, -len(report.events))
+    )
 
 
 def _in_their_boxes(question: Question, attempt: Attempt, policy: Policy) -> Iterator[tuple[Attempt, str]]:
