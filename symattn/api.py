@@ -509,7 +509,7 @@ def worksheet(
     how pretty weights come out ("e", "base 2", "base 3", "equal").  `exact=False` asks for decimals, to so many
     `places`.
 
-    Written are `forms` (`symattn list formats`) of the `solutions` blank, partly, worked, key; `layout` and
+    Written are `forms` (`symattn list formats`) of the `solutions` blank, partly, worked, key, answers; `layout` and
     `conventions` (full, bare, none) say how they are set, `together` puts all sheets in one file, `overview` all of
     them side by side on a page.  The same arguments give the same worksheets, byte for byte.
 

@@ -364,6 +364,8 @@ class Solved:
                 return self.worked
             case "key":
                 return (*self.worked, *self.key)
+            case "answers":
+                return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -441,7 +443,7 @@ Block = (
     | PageBreak
 )
 
-Solutions = Literal["blank", "partly", "worked", "key"]
+Solutions = Literal["blank", "partly", "worked", "key", "answers"]
 
 
 @dataclass(frozen=True, slots=True)

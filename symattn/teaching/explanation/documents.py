@@ -27,6 +27,7 @@ from symattn.page.document import (
     settled,
     with_blocks_inside,
 )
+from symattn.teaching.explanation.answers import answers
 from symattn.teaching.explanation.bare import bare_conventions
 from symattn.teaching.explanation.diagrams_kinds import default_diagram
 from symattn.teaching.explanation.layouts import (
@@ -74,6 +75,8 @@ def question_document(
     known_choice("layout", layout, LAYOUTS)
     known_choice("conventions", conventions, CONVENTIONS)
     known_choice("solutions", solutions, tuple(SUBTITLES))
+    if solutions == "answers":
+        return Document(question.title, answers(question), SUBTITLES[solutions], (), sheet, recipe, solutions="key")
     code = programs(question)
     introduction = [Solved(question.introduction, question.introduction, ())] if question.introduction else []
     blocks: list[Block] = [*introduction, *conventions_box([question], conventions), *question.given, *code.opening]
@@ -98,6 +101,7 @@ SUBTITLES: Mapping[Solutions, str] = {
     "partly": "Partly worked",
     "worked": "Worked solutions",
     "key": "Answer key",
+    "answers": "Answers",
 }
 
 

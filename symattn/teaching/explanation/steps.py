@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction as Ratio
 from typing import Literal
@@ -111,7 +111,7 @@ def explain_step(step: Step, wording: Wording, detail: Detail) -> list[Block]:
         blocks.append(Display(tuple(fold(values, LINE)), step=step.name, role="" if carried else "values"))
     ends = carried or all(map(terminates, step.result)) or isinstance(step.op, Round | ToFloat | Mask)
     if detail.places is not None and not ends:
-        blocks.append(Display(tuple(fold(_decimals(step, step.result, wording, detail.places), LINE))))
+        blocks.append(Display(tuple(fold(_decimals(step.name, step.result, wording, detail.places), LINE))))
     return blocks
 
 
@@ -134,9 +134,17 @@ DECIMALS = message(
 TOO_LONG = sentences(message("Exact values would be too long to read."), DECIMALS)
 
 
-def _decimals(step: Step, result: Matrix, wording: Wording, places: int) -> Relation:
+def in_short(step: str, result: Matrix, wording: Wording, places: int) -> Iterator[Relation]:
+    """A result as it is, and in decimals where it needs them."""
+    carried = in_decimals(result)
+    yield Relation((wording.name(step), wording.values(result)), ("≈" if carried else "=",))
+    if not carried and not all(map(terminates, result)):
+        yield _decimals(step, result, wording, places)
+
+
+def _decimals(step: str, result: Matrix, wording: Wording, places: int) -> Relation:
     """The result in decimals: as short as they are where all of them end, else rounded to so many places."""
-    name = wording.name(step.name)
+    name = wording.name(step)
     if all(ends_within(x, places) for x in result):
         cells = [[decimal(shortest(x) or "") for x in row] for row in result.rows]
         return Relation((name, wording.grid(cells)), ("=",))
