@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 @option("--miniature", group=PROBLEM, is_flag=True, help="Small numbers for a note that only has shapes.")
 @option("--as", "kind", group=PROBLEM, default="derivation", show_default=True, metavar="KIND",
         type=click.Choice(["derivation", "worksheet", "key"]), help="derivation, worksheet or key.")  # fmt: skip
-@option("--solutions", group=PROBLEM, metavar="KIND", type=click.Choice(["blank", "partly", "worked", "key", "answers"]),
+@option("--solutions", group=PROBLEM, metavar="KIND",
+        type=click.Choice(["blank", "partly", "worked", "key", "answers"]),
         help="Of a worksheet: blank, partly (first rows), worked, key.")  # fmt: skip
 @option("--diagram", group=PAGE, is_flag=False, flag_value="graph", metavar="KIND",
         shell_complete=completing(diagram_names), help="A figure instead; see `symattn list diagrams`.")  # fmt: skip

@@ -345,7 +345,8 @@ def write_sheets(
 ) -> list[Path]:
     """Write worksheets and keys, each in a file of its own, or `together`: all worksheets in one and all keys in one.
 
-    `solutions` says what of each is written: blank, partly worked, worked, with everything for a marker, or answers alone.
+    `solutions` says what of each is written: blank, partly worked, worked, with everything for a marker, or the answers
+    alone.
 
     The frozen set is written beside them, and an `overview` of all sheets if it is wanted.  Everything is made in a
     folder beside first, so that an error leaves no file behind.
