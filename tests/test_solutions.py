@@ -261,7 +261,7 @@ def test_derive_writes_them_too() -> None:
 def test_what_there_is_not_is_named() -> None:
     run = CliRunner().invoke(main, ["worksheet", "--solutions", "half"])
     assert run.exit_code == 2
-    assert "solutions is 'half'; some of blank, partly, worked, key were expected." in run.output
+    assert "solutions is 'half'; some of blank, partly, worked, key, answers were expected." in run.output
     run = CliRunner().invoke(main, ["derive", "note-002", "--solutions", "partly"])
     assert "--solutions says what of a worksheet is worked: it goes with --as worksheet." in run.output
     with pytest.raises(InputError, match="solutions is 'half'"):
