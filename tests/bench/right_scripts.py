@@ -68,7 +68,7 @@ def main() -> None:
         elif report.total < report.available:
             lost[name] += 1
     print(f"{given.n} right scripts: accused {sum(accused.values())} {dict(accused)}, other losses {dict(lost)}")
-    print(f"{1000 * spent / given.n:.1f} ms of processor time each")
+    print(f"{1000 * spent / max(1, given.n):.1f} ms of processor time each")
     wrong(given.wrong, rng, drawn, given.list)
 
 

@@ -399,7 +399,7 @@ def capped_weights(q: list[list[int]], k: list[list[int]]) -> np.ndarray:
         ("attention", {"bias": "alibi:1/3"}, "the slope is 1/3."),
         ("attention", {"mask": "additive:[[0, -1, 0], [0, 0, 0], [0, 0, 0]]"}, "The mask is added to the scores."),
         ("attention", {"weights": "hardmax"}, "ties share it."),
-        ("attention", {"weights": "sum", "mask": [[1, 0, 0], [0, 1, 1], [1, 0, 1]]}, "over the sum of its row"),
+        ("attention", {"weights": "sum", "mask": [[1, 0, 0], [0, 1, 1], [1, 0, 1]]}, "divided by the sum of its row"),
         ("attention", {"mask": "causal", "empty": "zero"}, "in which everything is hidden are 0."),
         ("linear_attention", {}, "is x + 1 where x is positive, and e^x elsewhere."),
         ("linear_attention", {"feature": "square"}, "φ(x) = x²."),
