@@ -339,7 +339,7 @@ def answer_entries(answer: Answer, problem: Problem | None) -> Iterator[tuple[st
         case ShapeAnswer(shape):
             yield "", f"{shape[0]}×{shape[1]}" if shape else "not defined"
         case ChoiceAnswer():
-            yield "", " ".join(_LETTERS[i] for i in sorted(answer.right))
+            yield "", " ".join(LETTERS[i] for i in sorted(answer.right))
         case CellsAnswer(_, cells):
             yield "", " ".join(f"({i + 1},{j + 1})" for i, j in sorted(cells))
         case OrderAnswer(groups):
@@ -352,7 +352,19 @@ def answer_entries(answer: Answer, problem: Problem | None) -> Iterator[tuple[st
             yield "", word
 
 
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""What options are called."""
+
+
+def asked_step(question: Question, part: Part) -> tuple[Derivation, str] | None:
+    """The derivation and the step, or the given, that a part asks for; None if it asks for something else."""
+    match part.answer:
+        case StepAnswer(step) | EntriesAnswer(step) if question.problem is not None:
+            return question.problem.derivation, step
+        case MatrixAnswer(derivation=Derivation() as derivation, step=step):
+            return derivation, step
+        case _:
+            return None
 
 
 def matrix_of(derivation: Derivation, name: str) -> Matrix:

@@ -23,7 +23,7 @@ from symattn.marking.marker.report import Candidate, Event, Notice, Report, Verd
 from symattn.marking.marker.scheme import Line, Scheme, lines_of, read_scheme
 from symattn.marking.marker.script import Cell, Script, values_of, with_units
 from symattn.marking.marker.trace import Mistake, Trace, continued
-from symattn.teaching.question import EntriesAnswer, MatrixAnswer, Part, Question, StepAnswer
+from symattn.teaching.question import EntriesAnswer, Part, Question, asked_step
 
 MOST_READINGS = 3
 """A script may be in another layout, by another method, and with a misread number at once."""
@@ -45,8 +45,8 @@ def mark(
         for other, says in _in_their_boxes(question, attempt, policy)
         for report in [_marked(question, other, policy, lines)]
     ]
-    right = next((report for report in moved if not report.events), None)
-    if right is not None:  # what stands in the wrong box is soon seen, and long asked for its mistakes
+    right = next((report for report in moved if not report.events and report.total == report.available), None)
+    if right is not None:  # nothing could earn more; looking for mistakes in the wrong boxes takes long
         return right
     return max(
         [_marked(question, attempt, policy, lines), *moved], key=lambda report: (report.total, -len(report.events))
@@ -58,7 +58,7 @@ def _in_their_boxes(question: Question, attempt: Attempt, policy: Policy) -> Ite
     for sitting in _sittings(question, attempt):
         script = sitting.script()
         moves = misplaced(script)
-        if not moves or _explained(diagnosed(script, policy), moves):
+        if not moves or _by_misconceptions(diagnosed(script, policy), moves):
             continue
         parts = {step: part for part, step in sitting.steps.items()}
         kept = {part: said for part, said in attempt.answers.items() if sitting.steps.get(part) not in moves}
@@ -359,7 +359,7 @@ def _plain(value: object) -> str:
     return str(value).replace("-", "−")
 
 
-def _explained(found: Diagnosis, steps: Collection[str]) -> bool:
+def _by_misconceptions(found: Diagnosis, steps: Collection[str]) -> bool:
     """Whether misconceptions explain all that is wrong in some steps."""
     wrong = [j.event for (step, _, _), j in found.judged.items() if step in steps and j.state == "wrong"]
     return all(event is not None and found.mistakes[event].kind == "misconception" for event in wrong)
@@ -405,15 +405,11 @@ def _sittings(question: Question, attempt: Attempt) -> list[Sitting]:
 
 
 def _where(question: Question, part: Part) -> tuple[Derivation, str] | None:
-    """The derivation and the step that a part asks for; None if it asks for something else."""
-    match part.answer:
-        case StepAnswer(step) | EntriesAnswer(step) if question.problem is not None:
-            d = question.problem.derivation
-        case MatrixAnswer(derivation=Derivation() as d, step=step):
-            pass
-        case _:
-            return None
-    return (d, step) if any(s.name == step and isinstance(s.result, Matrix) for s in d) else None
+    """The derivation and the step that a part asks for; None if it asks for something else, or has no numbers."""
+    if (asked := asked_step(question, part)) is None:
+        return None
+    d, step = asked
+    return asked if any(s.name == step and isinstance(s.result, Matrix) for s in d) else None
 
 
 def understood(script: Script, policy: Policy) -> tuple[Diagnosis, tuple[Reading, ...]]:

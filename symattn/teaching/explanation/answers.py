@@ -17,9 +17,9 @@ from symattn.teaching.explanation.page import rows_of
 from symattn.teaching.explanation.steps import LINE, in_short
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.question import (
+    LETTERS,
     CellsAnswer,
     ChoiceAnswer,
-    EntriesAnswer,
     FormulaAnswer,
     MatrixAnswer,
     OrderAnswer,
@@ -28,12 +28,10 @@ from symattn.teaching.question import (
     Question,
     RubricAnswer,
     ShapeAnswer,
-    StepAnswer,
     WordAnswer,
+    asked_step,
     total,
 )
-
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class _Named(NamedTuple):
@@ -72,13 +70,9 @@ def answers(question: Question) -> tuple[Block, ...]:
 
 def _named(question: Question, part: Part) -> _Named | None:
     """The matrix of numbers that a part asks for, if it has a name."""
-    match part.answer:
-        case StepAnswer(step) | EntriesAnswer(step) if question.problem is not None:
-            derivation = question.problem.derivation
-        case MatrixAnswer(derivation=Derivation() as derivation, step=step):
-            pass
-        case _:
-            return None
+    if (asked := asked_step(question, part)) is None:
+        return None
+    derivation, step = asked
     matrix = derivation.value(step)
     if not isinstance(matrix, Matrix):
         return None

@@ -35,12 +35,11 @@ from symattn.page.notation import Notation, load_notation
 from symattn.teaching.explanation.page import rows_of
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problems.base import Spec
-from symattn.teaching.question import ChoiceAnswer, Mark, MatrixAnswer, Option, Part
+from symattn.teaching.question import LETTERS, ChoiceAnswer, Mark, MatrixAnswer, Option, Part
 
 MATRICES = ("X", "W_Q", "W_K", "W_V", "Q", "K", "V", "S", "A", "Z")
 _ROW = re.compile(r"([xqkvaz])_(\w)")
 _ENTRY = re.compile(r"([sa])_\{(\w),(\w)\}")
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class Prose:
