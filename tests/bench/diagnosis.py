@@ -216,7 +216,7 @@ def by_the_rule(d: Derivation, step: Step, i: int, j: int, kind: str) -> Iterato
         for r in range(m.shape[0]):
             for c in range(m.shape[1]):
                 view[r, c]
-    for other in set(changed(expression, kind, values)):
+    for other in sorted(set(changed(expression, kind, values)), key=sympy.default_sort_key):  # whatever hashes are
         if other != expression and (value := evaluated(other, values)) is not None:
             yield value
 

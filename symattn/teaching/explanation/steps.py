@@ -106,7 +106,7 @@ def explain_step(step: Step, wording: Wording, detail: Detail) -> list[Block]:
     if wording.derivation.staged and written_out:
         return blocks
     carried = in_decimals(step.result)
-    values = Relation((plain, wording.values(step.result)), ("≈" if carried else "=",))
+    values = _values(step.name, step.result, wording)
     if width(values) <= LINE or not written_out or carried:
         blocks.append(Display(tuple(fold(values, LINE)), step=step.name, role="" if carried else "values"))
     ends = carried or all(map(terminates, step.result)) or isinstance(step.op, Round | ToFloat | Mask)
@@ -136,10 +136,14 @@ TOO_LONG = sentences(message("Exact values would be too long to read."), DECIMAL
 
 def in_short(step: str, result: Matrix, wording: Wording, places: int) -> Iterator[Relation]:
     """A result as it is, and in decimals where it needs them."""
-    carried = in_decimals(result)
-    yield Relation((wording.name(step), wording.values(result)), ("≈" if carried else "=",))
-    if not carried and not all(map(terminates, result)):
+    yield _values(step, result, wording)
+    if not in_decimals(result) and not all(map(terminates, result)):
         yield _decimals(step, result, wording, places)
+
+
+def _values(step: str, result: Matrix, wording: Wording) -> Relation:
+    """The result as it is: exact, or the decimals that were carried on."""
+    return Relation((wording.name(step), wording.values(result)), ("≈" if in_decimals(result) else "=",))
 
 
 def _decimals(step: str, result: Matrix, wording: Wording, places: int) -> Relation:
