@@ -1,24 +1,28 @@
-"""Where pages may end: boxes stay with what they are for, space for working goes on, marks stay with their reasons."""
+"""Where pages may end: boxes and space for working stay with what they are for, marks stay with their reasons."""
 
 from __future__ import annotations
 
 import io
+import shutil
+import subprocess
 from collections import Counter
-from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from pypdf import PdfReader
 
 import symattn
-from symattn.formula import Blank, MatrixOf, Name, Number, Relation
+from symattn.formula import Blank, Formula, MatrixOf, Name, Number, Relation
 from symattn.page.document import (
     AnswerGrid,
+    AnswerSpace,
     Block,
     Choices,
     Display,
     Document,
     Falk,
     Heading,
+    Inline,
     ItemList,
     Look,
     Math,
@@ -28,12 +32,13 @@ from symattn.page.document import (
     Words,
     WorkingSpace,
     blocks_inside,
+    spans,
 )
 from symattn.page.writers import latex
-from symattn.page.writers.common import stays_with_next
+from symattn.page.writers.common import Page, below_boxes, stays_with_next
 from symattn.page.writers.pdf import write_pdf
 from symattn.page.writers.typst import write
-from symattn.teaching.explanation.solutions import space_apart
+from symattn.teaching.explanation.solutions import with_answer_space
 from symattn.teaching.problems import problem_types
 from symattn.teaching.sheets import Sheet
 
@@ -54,40 +59,78 @@ def texts(document: Document) -> list[str]:
 
 
 @pytest.mark.covering(most=2)
-def test_boxes_stay_with_what_is_asked_and_space_for_working_comes_after_them(sheet: Sheet) -> None:
+def test_all_that_is_asked_stays_on_one_page(sheet: Sheet) -> None:
+    """The part's boxes and its space for working among it, in one frame; its rule may stand in the heading."""
     blocks = sheet.document().blocks
     starts = [k for k, block in enumerate(blocks) if isinstance(block, Heading) and block.marks]
     assert len(starts) == len(sheet.question.parts)
-    numbered = zip(sheet.question.parts, starts, [*starts[1:], len(blocks)], strict=True)
-    for number, (part, start, end) in enumerate(numbered, 1):
-        group, *after = blocks[start + 1 : end]
+    for part, start, end in zip(sheet.question.parts, starts, [*starts[1:], len(blocks)], strict=True):
+        heading, group, *after = blocks[start:end]
+        assert isinstance(heading, Heading)
         assert isinstance(group, Together)
-        apart = [block for block in after if isinstance(block, WorkingSpace)]
-        assert all(space.label == f"{number}." for space in apart)  # which on another page says what it is for
-        printed = Counter(map(repr, [*leaves(group), *(replace(space, label="") for space in apart)]))
-        assert printed == Counter(repr(leaf) for block in part.ask for leaf in leaves(block))  # nothing is lost
-        boxes = any(isinstance(block, AnswerGrid) for block in group.blocks)
-        within = any(isinstance(block, WorkingSpace) and not block.ruled for block in group.blocks)
-        assert not within if boxes else not apart
+        assert not any(isinstance(block, WorkingSpace | AnswerGrid) for block in after)
+        asked = Counter(repr(leaf) for block in part.ask for leaf in leaves(block))
+        missing = asked - Counter(map(repr, leaves(group)))
+        rules = [formula for span in heading.content for formula in formulas_of(span)]
+        assert missing.total() <= 1
+        assert all(any(repr(rule) in leaf for rule in rules) for leaf in missing)
+
+
+def formulas_of(inline: Inline) -> list[Formula]:
+    return [span.formula for span in spans((inline,)) if isinstance(span, Math)]
 
 
 @pytest.mark.parametrize("boxes", [AnswerGrid(Name("Q"), 2, 2), Falk(MatrixOf(()), MatrixOf(()), MatrixOf(()))])
-def test_only_space_beside_boxes_is_set_apart(boxes: Block) -> None:
+def test_boxes_have_their_space_for_working_round_them(boxes: AnswerGrid | Falk) -> None:
     asked, space, lines = Paragraph((Words("Work it out."),)), WorkingSpace(40), WorkingSpace(40, ruled=True)
-    assert space_apart((asked, space, boxes), "3.") == ((asked, boxes), (WorkingSpace(40, label="3."),))
-    assert space_apart((asked, space), "3.") == ((asked, space), ())
-    assert space_apart((asked, lines, boxes), "3.") == ((asked, lines, boxes), ())
+    assert with_answer_space((asked, space, boxes)) == (asked, AnswerSpace(boxes, space))
+    assert with_answer_space((asked, space)) == (asked, space)
+    assert with_answer_space((asked, lines, boxes)) == (asked, lines, boxes)
 
 
-def test_space_for_working_has_its_number_in_the_corner() -> None:
-    document = Document("A sheet", (WorkingSpace(40, label="(c)"),))
-    assert "(c)" in texts(document)[0]
-    assert "\\workingspace[(c)]{40}" in latex.write_beside_macros(document)
+PIECE = WorkingSpace(7, width=50, count=12)
 
 
-def test_space_for_working_goes_on_on_the_next_page() -> None:
-    """Three spaces, each higher than half a page, take two pages and not three."""
-    assert len(texts(Document("A sheet", (WorkingSpace(140),) * 3))) == 2
+@pytest.mark.parametrize(
+    ("rows", "columns", "below"),
+    [
+        # 165 mm less the boxes, 12 mm wide and 10 mm high, and their name: so many pieces of 50 mm in lines of 7 mm.
+        (3, 2, 14),  # 2 beside in each of 4 lines; 3 below in each line
+        (3, 6, 21),  # 1 beside in each of 4 lines
+        (8, 2, 0),  # 11 lines of 2 beside
+    ],
+)
+def test_space_below_boxes_is_what_has_no_room_beside_them(rows: int, columns: int, below: int) -> None:
+    beside = (165 - columns * 12 - 16 - 9) // 50 * ((rows * 10 + 3) // 7)
+    expected = 7 * -(-max(0, 12 - beside) // 3)
+    assert below_boxes(AnswerSpace(AnswerGrid(Name("Q"), rows, columns), PIECE), Page()) == below == expected
+
+
+def test_space_for_working_is_named() -> None:
+    for block in (WorkingSpace(40), AnswerSpace(AnswerGrid(Name("Q"), 2, 2), PIECE)):
+        document = Document("A sheet", (block,))
+        assert "Working" in texts(document)[0]
+        assert "{Working}" in latex.write_beside_macros(document)
+
+
+def test_space_for_working_is_on_one_page() -> None:
+    """Three spaces, each higher than half a page, take three pages."""
+    assert len(texts(Document("A sheet", (WorkingSpace(140),) * 3))) == 3
+
+
+@pytest.mark.skipif(shutil.which("pdftoppm") is None, reason="pdftoppm is not installed")
+def test_what_is_left_of_a_page_is_space_for_working(tmp_path: Path) -> None:
+    """A frame that cannot be followed by the next one on its page goes down to its end."""
+    answer = Together((AnswerSpace(AnswerGrid(Name("Q"), 3, 2), WorkingSpace(100)),))
+    (tmp_path / "a.pdf").write_bytes(write_pdf(Document("A sheet", (answer,) * 2)))
+    subprocess.run(["pdftoppm", "-r", "72", "-gray", "-f", "1", "-l", "1", "a.pdf", "a"], cwd=tmp_path, check=True)
+    [picture] = tmp_path.glob("a*.pgm")
+    data = picture.read_bytes()
+    wide, high = map(int, data.split(maxsplit=4)[1:3])
+    pixels = data[-wide * high :]
+    column = [y for y in range(high) if pixels[y * wide + wide // 2] < 220]  # the middle of the page
+    footer = high - 25 * 72 / 25.4  # the lower margin
+    assert footer - 12 < max(y for y in column if y < footer + 2)
 
 
 @pytest.mark.parametrize("size", [11, 24])

@@ -31,8 +31,10 @@ from symattn.formula.nodes import (
     Transposed,
     base_needs_brackets,
     children,
+    contains,
     factor_needs_brackets,
     index_needs_brackets,
+    is_tall,
     tightness,
 )
 from symattn.formula.numbers import NO_NAMES, Names, Show, decimal, number, shortest, symbol_formula
@@ -73,10 +75,12 @@ __all__ = [
     "Transposed",
     "base_needs_brackets",
     "children",
+    "contains",
     "decimal",
     "elided_range",
     "factor_needs_brackets",
     "index_needs_brackets",
+    "is_tall",
     "number",
     "read_formula",
     "shortest",

@@ -310,3 +310,21 @@ def _formulas(value: object) -> Iterator[Formula]:
     elif isinstance(value, tuple):
         for item in value:
             yield from _formulas(item)
+
+
+def contains(node: Formula, *kinds: type[Formula]) -> bool:
+    """Whether there is a node of one of these kinds in the formula, exponents and indices left aside."""
+    match node:
+        case _ if isinstance(node, kinds):
+            return True
+        case Power(base, _):
+            return contains(base, *kinds)
+        case Name():
+            return False
+        case _:
+            return any(contains(child, *kinds) for child in children(node))
+
+
+def is_tall(node: Formula) -> bool:
+    """Whether brackets round it must grow."""
+    return contains(node, Fraction, MatrixOf, BigSum)

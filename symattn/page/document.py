@@ -220,14 +220,23 @@ class AnswerGrid:
 
 @dataclass(frozen=True, slots=True)
 class WorkingSpace:
-    """Space for working, `height` millimetres high: blank, or with lines to write on.
+    """Space for working: `count` pieces, each `width` by `height` millimetres as written by hand; blank, or ruled.
 
-    `label` is the number of the part that it is for: on paper it may stand on the next page.
+    A piece of no width takes whole lines.
     """
 
     height: int
     ruled: bool = False
-    label: str = ""
+    width: int = 0
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSpace:
+    """Boxes to fill in, with space for working beside and below them: on paper in one frame, on one page."""
+
+    boxes: AnswerGrid | Falk
+    working: WorkingSpace
 
 
 @dataclass(frozen=True, slots=True)
@@ -427,6 +436,7 @@ Block = (
     | Entries
     | AnswerGrid
     | WorkingSpace
+    | AnswerSpace
     | FillIns
     | Choices
     | HeatMap
@@ -504,6 +514,10 @@ def with_blocks_inside(block: Block, change: Callable[[Blocks], Blocks]) -> Bloc
             (changed,) = change((grid,))
             assert isinstance(changed, AnswerGrid)
             return replace(block, inside=changed)
+        case AnswerSpace():
+            boxes, working = change((block.boxes, block.working))
+            assert isinstance(boxes, AnswerGrid | Falk) and isinstance(working, WorkingSpace)
+            return AnswerSpace(boxes, working)
         case Columns():
             return replace(block, rows=tuple((change(left), change(right)) for left, right in block.rows))
         case Solved():

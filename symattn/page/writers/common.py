@@ -28,13 +28,16 @@ from symattn.formula.nodes import (
     Sum,
     Text,
     children,
+    contains,
     factor_needs_brackets,
     tightness,
 )
 from symattn.formula.width import fold, width, wrapped
+from symattn.foundation.languages import say
 from symattn.page.document import (
     DEFAULT_LOOK,
     AnswerGrid,
+    AnswerSpace,
     Block,
     Choices,
     Columns,
@@ -181,24 +184,6 @@ def has_dense_fraction(node: Formula) -> bool:
             return any(map(has_dense_fraction, children(node)))
 
 
-def contains(node: Formula, *kinds: type[Formula]) -> bool:
-    """Whether there is a node of one of these kinds in the formula, exponents and indices left aside."""
-    match node:
-        case _ if isinstance(node, kinds):
-            return True
-        case Power(base, _):
-            return contains(base, *kinds)
-        case Name():
-            return False
-        case _:
-            return any(contains(child, *kinds) for child in children(node))
-
-
-def is_tall(node: Formula) -> bool:
-    """Whether brackets round it must grow."""
-    return contains(node, Fraction, MatrixOf, BigSum)
-
-
 # --- lines and columns --------------------------------------------------------------------------------
 
 TEXT_SIZE = 11  # in points; whatever is larger is large print
@@ -335,7 +320,58 @@ def box_size(grid: AnswerGrid, page: Page) -> tuple[int, int]:
 
 def space_height(space: WorkingSpace, page: Page) -> int:
     """The height of space for working in millimetres, a page at most."""
-    return min(page.millimetres(space.height * (COMPACT_SPACE if page.compact else 1)), page.height)
+    return min(_lines_of_pieces(space, page, page.width, space.count), page.height)
+
+
+def _lines_of_pieces(space: WorkingSpace, page: Page, room: int, count: int) -> int:
+    """The height of so many pieces of working, in lines as wide as there is room."""
+    high, wide = _piece(space, page)
+    return high * -(-count // max(1, room // wide if wide else 1))
+
+
+def _piece(space: WorkingSpace, page: Page) -> tuple[int, int]:
+    """Height and width of a piece of working in millimetres: what is written by hand, large where print is large."""
+    return page.millimetres(space.height * (COMPACT_SPACE if page.compact else 1)), page.millimetres(space.width)
+
+
+FRAME = 3  # between a frame and what stands in it
+
+
+def below_boxes(answer: AnswerSpace, page: Page) -> int:
+    """How much space for working there is below boxes, in millimetres: what has no room beside them.
+
+    Beside them are as many pieces as fit, in lines no wider than what the boxes leave.
+    """
+    space = answer.working
+    if not isinstance(answer.boxes, AnswerGrid):
+        return space_height(space, page)
+    high, wide = _piece(space, page)
+    across, down = grid_size(answer.boxes, page)
+    beside = (page.width - across - 3 * FRAME) // (wide or page.width) * (down // high)
+    below = _lines_of_pieces(space, page, page.width - 2 * FRAME, max(0, space.count - beside))
+    return max(0, min(below, page.height - down - page.millimetres(20)))  # its heading stands on the page, too
+
+
+def working_label(answer: AnswerSpace, page: Page) -> str:
+    """The word beside the boxes; nothing where they leave no room for it."""
+    boxes = answer.boxes
+    narrow = isinstance(boxes, AnswerGrid) and grid_size(boxes, page)[0] + page.millimetres(20) < page.width
+    return say("Working") if narrow else ""
+
+
+def boxes_height(boxes: AnswerGrid | Falk, page: Page) -> int:
+    return grid_size(boxes, page)[1] if isinstance(boxes, AnswerGrid) else 0
+
+
+def grid_size(grid: AnswerGrid, page: Page) -> tuple[int, int]:
+    """Width and height in millimetres of boxes with their brackets, their labels and their name."""
+    wide, high = box_size(grid, page)
+    names = width(grid.name) + max(map(width, grid.row_labels), default=0.0) + 3
+    above = 1.5 if grid.column_labels else 0.0
+    return (
+        grid.columns * wide + page.millimetres(names * _EM),
+        grid.rows * high + page.millimetres(3 + above * _EM),
+    )
 
 
 def ruled_lines(space: WorkingSpace, page: Page) -> int:
@@ -473,7 +509,7 @@ def formulas_in(content: Inlines) -> Iterator[Formula]:
     return (inline.formula for inline in spans(content) if isinstance(inline, Math))
 
 
-def one_after_another(block: Falk | Columns | Solved) -> Sequence[Block]:
+def one_after_another(block: AnswerSpace | Falk | Columns | Solved) -> Sequence[Block]:
     """The same without anything side by side, for formats and pages that have no room for it."""
     match block:
         case Falk(left, above, inside):
@@ -481,6 +517,8 @@ def one_after_another(block: Falk | Columns | Solved) -> Sequence[Block]:
             if isinstance(inside, AnswerGrid):
                 return (Display((product,)), inside)
             return (Display((Relation((product, inside), ("=",)),)),)
+        case AnswerSpace(boxes, working):
+            return (boxes, working)
         case Columns(_, rows):
             return [part for left, right in rows for part in (*left, *right)]
         case Solved(ask):

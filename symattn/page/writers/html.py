@@ -43,14 +43,17 @@ from symattn.formula.nodes import (
     Text,
     Transposed,
     base_needs_brackets,
+    contains,
     factor_needs_brackets,
     index_needs_brackets,
+    is_tall,
 )
 from symattn.formula.speech import speak
 from symattn.formula.width import width
 from symattn.foundation.languages import say, speaking
 from symattn.page.document import (
     AnswerGrid,
+    AnswerSpace,
     Block,
     Box,
     Choices,
@@ -150,7 +153,7 @@ def formula(formula: Formula) -> str:
 def _spoken(*formulas: Formula) -> str:
     """What is read out: always as the text in place of the formula, and instead of it where it has signs of marking."""
     words = escaped("; ".join(map(speak, formulas)))
-    label = f' aria-label="{words}"' if any(common.contains(f, Marked) for f in formulas) else ""
+    label = f' aria-label="{words}"' if any(contains(f, Marked) for f in formulas) else ""
     return f' alttext="{words}"{label}'
 
 
@@ -167,7 +170,7 @@ def _moved(label: str, wide: float) -> str:
 def _math(node: Formula, style: Style) -> str:
     def inner(child: Formula, brackets: bool = False) -> str:
         source = _math(child, style)
-        return _fenced(source, "(", common.is_tall(child)) if brackets else source
+        return _fenced(source, "(", is_tall(child)) if brackets else source
 
     def sign(sign: str) -> str:
         return _sign(sign, style)
@@ -207,12 +210,12 @@ def _math(node: Formula, style: Style) -> str:
             raised = '<mi mathvariant="normal">T</mi>' if above == "T" else f"<mo>{above}</mo>"
             return f"<msup>{_row(inner(body, base_needs_brackets(body)))}{raised}</msup>"
         case Call(function, arguments, separator):
-            listed = _fenced(_list(map(inner, arguments), separator), "(", any(map(common.is_tall, arguments)))
+            listed = _fenced(_list(map(inner, arguments), separator), "(", any(map(is_tall, arguments)))
             return f"{_name(function)}<mo>&#x2061;</mo>{listed}"
         case Bracketed(body, bracket):
-            return _fenced(inner(body), bracket, common.is_tall(body))
+            return _fenced(inner(body), bracket, is_tall(body))
         case ListOf(items, bracket, separator):
-            return _fenced(_list(map(inner, items), separator), bracket, any(map(common.is_tall, items)))
+            return _fenced(_list(map(inner, items), separator), bracket, any(map(is_tall, items)))
         case MatrixOf():
             return _matrix(node)
         case Shape(rows, columns, "tuple", separator):
@@ -300,13 +303,13 @@ def _terms(terms: Sequence[Formula], style: Style) -> Iterator[str]:
         brackets = common.opposite_needs_brackets(body) if negative else common.term_needs_brackets(body, i == last)
         source = _math(body, style)
         sign = _sign("−" if negative else "+", style) if i else ""
-        yield sign + (_fenced(source, "(", common.is_tall(body)) if brackets else source)
+        yield sign + (_fenced(source, "(", is_tall(body)) if brackets else source)
 
 
 def _product(node: Product, style: Style) -> str:
     needs_brackets = common.slashed_factor_needs_brackets if style == "script" else factor_needs_brackets
     factors = [
-        _fenced(_math(factor, style), "(", common.is_tall(factor))
+        _fenced(_math(factor, style), "(", is_tall(factor))
         if needs_brackets(factor, i == 0, node.sign)
         else _math(factor, style)
         for i, factor in enumerate(node.factors)
@@ -484,7 +487,10 @@ def _block(block: Block, screen: _Screen) -> str:
         case AnswerGrid():
             return _grid(block, page)
         case WorkingSpace():
-            return _working(block, screen)
+            return _working(block, screen, common.space_height(block, page))
+        case AnswerSpace(boxes, working):
+            high = common.boxes_height(boxes, page) + common.below_boxes(block, page)
+            return f'<div class="answer">\n{_block(boxes, screen)}\n{_working(working, screen, high)}\n</div>'
         case FillIns(items):
             return _fill_ins(items, screen)
         case Choices():
@@ -575,7 +581,7 @@ def _falk(falk: Falk, page: Page) -> str:
     else:
         cells += [cell for row in falk.inside.rows for cell in row]
         column = max(map(width, cells), default=0.0) + 0.9
-        tall = any(common.contains(matrix, Fraction) for matrix in (falk.left, falk.inside))
+        tall = any(contains(matrix, Fraction) for matrix in (falk.left, falk.inside))
         lengths = {"column": f"{column:.2f}em", "row": "2.8em" if tall else "1.35em"}
         inside = _part_of_falk("inside", falk.inside)
     names = [_part_of_falk(place, name) for place, name in zip(("left-name", "top-name"), falk.names, strict=False)]
@@ -716,10 +722,10 @@ def _square(label: str) -> str:
     return f'<input type="checkbox" aria-label="{escaped(label)}"/>'
 
 
-def _working(space: WorkingSpace, screen: _Screen) -> str:
+def _working(space: WorkingSpace, screen: _Screen, high: int) -> str:
     name = "working ruled" if space.ruled else "working"
     page = screen.page
-    lengths = {"high": f"{common.space_height(space, page)}mm", "ruling": f"{page.millimetres(common.RULING)}mm"}
+    lengths = {"high": f"{high}mm", "ruling": f"{page.millimetres(common.RULING)}mm"}
     label = screen.label(say("Working"))
     return f'<textarea class="{name}" placeholder=" " aria-label="{label}"{_style(**lengths)}></textarea>'
 

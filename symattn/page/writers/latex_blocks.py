@@ -9,11 +9,13 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 from typing import assert_never
 
-from symattn.formula.nodes import NOTHING, CellKind, Formula
+from symattn.formula.nodes import NOTHING, CellKind, Formula, is_tall
 from symattn.formula.width import width
 from symattn.foundation.identity import digest
+from symattn.foundation.languages import say
 from symattn.page.document import (
     AnswerGrid,
+    AnswerSpace,
     Block,
     Box,
     Choices,
@@ -152,9 +154,14 @@ class Blocks:
             case WorkingSpace(ruled=True):
                 lines_to_write_on = common.ruled_lines(block, page)
                 return f"\\ruledspace{{{lines_to_write_on}}}{{{page.millimetres(common.RULING)}}}"
-            case WorkingSpace(label=label):
-                numbered = f"[{escaped(label)}]" if label else ""
-                return f"\\workingspace{numbered}{{{common.space_height(block, page)}}}"
+            case WorkingSpace():
+                return f"\\workingspace{{{escaped(say('Working'))}}}{{{common.space_height(block, page)}}}"
+            case AnswerSpace(boxes):
+                inside = self.block(boxes)
+                below = common.below_boxes(block, page)
+                return environment(
+                    "answerspace", inside, f"{{{escaped(common.working_label(block, page))}}}{{{below}}}"
+                )
             case FillIns(items):
                 return environment("fillins", "\n".join(map(self._fill_in, items)))
             case Choices():
@@ -274,7 +281,7 @@ class Blocks:
 
     def _cell(self, content: Inlines, room: float) -> str:
         source = self.text(content, room=room)
-        return f"\\padded{{{source}}}" if any(map(common.is_tall, common.formulas_in(content))) else source
+        return f"\\padded{{{source}}}" if any(map(is_tall, common.formulas_in(content))) else source
 
     def _falk(self, falk: Falk) -> str:
         """Falk's scheme, if there is room for it: boxes are not made smaller, and numbers only a little."""
@@ -376,7 +383,7 @@ def _column_width(rows: Sequence[Sequence[Formula]]) -> float:
 
 def _row_height(rows: Sequence[Sequence[Formula]]) -> float:
     """Of the rows of a matrix, in em."""
-    return 2.9 if any(common.is_tall(x) for row in rows for x in row) else 1.6
+    return 2.9 if any(is_tall(x) for row in rows for x in row) else 1.6
 
 
 def _figure(picture: str, description: str) -> str:

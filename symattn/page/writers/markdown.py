@@ -13,10 +13,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import assert_never
 
-from symattn.formula.nodes import NOTHING, CellKind, Formula, MatrixOf
+from symattn.formula.nodes import NOTHING, CellKind, Formula, MatrixOf, contains
 from symattn.foundation.languages import catalogue, say, speaking
 from symattn.page.document import (
     AnswerGrid,
+    AnswerSpace,
     Block,
     Box,
     Choices,
@@ -243,6 +244,8 @@ def _block(block: Block) -> str:
             return _grid(block)
         case WorkingSpace():
             return f"*{say('Working')}:*\n\n&nbsp;\n\n&nbsp;"
+        case AnswerSpace():
+            return _together(common.one_after_another(block))
         case FillIns(items):
             return "\n\n".join(map(_fill_in, items))
         case Choices():
@@ -309,7 +312,7 @@ def _cell(blocks: Sequence[Block]) -> str | None:
     match blocks:
         case (Paragraph(content, ""),) | (Display((), content),):
             pass
-        case (Display((formula,), lead),) if not common.contains(formula, MatrixOf):
+        case (Display((formula,), lead),) if not contains(formula, MatrixOf):
             content = (*lead, Words(" " if lead else ""), Math(formula))
         case _:
             return "" if not blocks else None

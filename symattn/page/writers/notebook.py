@@ -16,6 +16,7 @@ from symattn.foundation.identity import digest
 from symattn.foundation.languages import catalogue, say, speaking
 from symattn.page.document import (
     AnswerGrid,
+    AnswerSpace,
     Block,
     Columns,
     Document,
@@ -107,7 +108,7 @@ def _flat(blocks: Iterable[Block]) -> Iterator[Block]:
         match block:
             case Together(inside):
                 yield from _flat(inside)
-            case Columns():
+            case AnswerSpace() | Columns():
                 yield from _flat(common.one_after_another(block))
             case _:
                 yield block

@@ -41,6 +41,7 @@ from symattn.formula.nodes import (
     base_needs_brackets,
     factor_needs_brackets,
     index_needs_brackets,
+    is_tall,
 )
 from symattn.page.writers import common
 
@@ -126,13 +127,13 @@ def write(node: Formula, tex: Dialect, style: Style = "normal") -> str:
             return f"{_base(inner(body, base_needs_brackets(body)), body)}^{{{raised}}}"
         case Call(function, arguments, separator):
             opened = f"{separator} ".join(map(inner, arguments))
-            tall = style != "script" and any(map(common.is_tall, arguments))
+            tall = style != "script" and any(map(is_tall, arguments))
             return _function(function, tex) + (f"\\!\\left({opened}\\right)" if tall else f"({opened})")
         case Bracketed(body, bracket):
             return _enclosed(body, inner(body), bracket, style)
         case ListOf(items, bracket, separator):
             gap = f"{separator} " if separator else " \\;\\; "
-            tall = style != "script" and any(map(common.is_tall, items))
+            tall = style != "script" and any(map(is_tall, items))
             return _delimited(gap.join(map(inner, items)), bracket, tall)
         case MatrixOf():
             return _matrix(node, tex)
@@ -265,7 +266,7 @@ def _delimited(source: str, bracket: Bracket, tall: bool) -> str:
 
 
 def _enclosed(body: Formula, source: str, bracket: Bracket, style: Style) -> str:
-    return _delimited(source, bracket, tall=style != "script" and common.is_tall(body))
+    return _delimited(source, bracket, tall=style != "script" and is_tall(body))
 
 
 def _terms(terms: tuple[Formula, ...], inner: Callable[[Formula, bool], str]) -> Iterator[str]:
@@ -298,7 +299,7 @@ def _matrix(node: MatrixOf, tex: Dialect) -> str:
         return _matrix_on_one_line(node, tex)
     tall = any(common.has_tall_fraction(cell) for row in node.rows for cell in row)
     rows = [_row(node, i, tex, "tall" if tall else "normal") for i in range(len(node.rows))]
-    fractions = any(common.is_tall(cell) for row in node.rows for cell in row)
+    fractions = any(is_tall(cell) for row in node.rows for cell in row)
     if node.row_labels or node.column_labels:
         return _labelled(node, rows, tex)
     environment = _MATRIX[node.bracket]
@@ -345,5 +346,5 @@ def _labelled(node: MatrixOf, rows: list[str], tex: Dialect) -> str:
     if node.column_labels:
         heads = " & ".join(write(label, tex) for label in node.column_labels)
         rows[0] = f"{'& ' if node.row_labels else ''}{heads} \\\\ \\hline\n{rows[0]}"
-    fractions = any(common.is_tall(cell) for row in node.rows for cell in row)
+    fractions = any(is_tall(cell) for row in node.rows for cell in row)
     return _environment("array", rows, tex.high_row if fractions else "\\\\", f"{{{columns}}}")

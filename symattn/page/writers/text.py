@@ -37,12 +37,14 @@ from symattn.formula.nodes import (
     Text,
     Transposed,
     base_needs_brackets,
+    contains,
     factor_needs_brackets,
     index_needs_brackets,
 )
 from symattn.foundation.terminal import columns_of
 from symattn.page.document import (
     AnswerGrid,
+    AnswerSpace,
     Block,
     Box,
     Choices,
@@ -174,7 +176,7 @@ def _in_brackets(picture: Picture, brackets: bool) -> Picture:
 
 def _part_of_fraction(node: Formula) -> Picture:
     """A numerator or a denominator: a Σ in it takes one line only."""
-    return _picture(node, flat=not common.contains(node, Fraction, MatrixOf))
+    return _picture(node, flat=not contains(node, Fraction, MatrixOf))
 
 
 def _joined(pictures: Iterable[Picture], gap: str) -> Picture:
@@ -508,8 +510,10 @@ def _block(block: Block, width: int) -> str:
             return _indented(_grid(block))
         case WorkingSpace(ruled=True):
             return "\n\n".join(["_" * min(width, PROSE)] * common.ruled_lines(block, common.Page()))
-        case WorkingSpace(height):
-            return "\n" * max(1, height // 6)
+        case WorkingSpace():
+            return "\n" * max(1, common.space_height(block, common.Page()) // 6)
+        case AnswerSpace():
+            return "\n\n".join(_blocks(common.one_after_another(block), width))
         case FillIns(items):
             return _fill_ins(items, width)
         case Choices():
@@ -716,7 +720,7 @@ def _choices(block: Choices, width: int) -> str:
     """Options with a box each; those that are matrices are drawn, side by side as far as a line goes."""
     marks = [f"[{'x' if i in block.ticked else ' '}] {common.letter(i)}" for i in range(len(block.items))]
     widest = max(map(len, marks), default=0)
-    if not any(common.contains(node, MatrixOf) for item in block.items for node in common.formulas_in(item)):
+    if not any(contains(node, MatrixOf) for item in block.items for node in common.formulas_in(item)):
         return "\n".join(
             _filled(item, width, f"  {mark:{widest}}  ", " " * (widest + 4))
             for mark, item in zip(marks, block.items, strict=True)

@@ -40,14 +40,17 @@ from symattn.formula.nodes import (
     Text,
     Transposed,
     base_needs_brackets,
+    contains,
     factor_needs_brackets,
     index_needs_brackets,
+    is_tall,
 )
 from symattn.formula.speech import speak
 from symattn.formula.width import width, wrapped
 from symattn.foundation.languages import catalogue, say, speaking
 from symattn.page.document import (
     AnswerGrid,
+    AnswerSpace,
     Block,
     Box,
     Choices,
@@ -144,7 +147,7 @@ def _inline(inline: Span, room: float = common.LINE) -> str:
         case Code(words):
             return _words(words, "raw")
         case Math(formula):
-            dense, matrix = common.has_dense_fraction(formula), common.contains(formula, MatrixOf)
+            dense, matrix = common.has_dense_fraction(formula), contains(formula, MatrixOf)
             source = _math(formula, "tall" if dense else "normal")
             # In a line of text typst would set the cells of a matrix as small as an index.
             source = f"display({source})" if matrix else source
@@ -297,7 +300,7 @@ def _matrix(node: MatrixOf) -> str:
     style: Style = "tall" if any(common.has_tall_fraction(cell) for row in node.rows for cell in row) else "normal"
     rows = [[_cell(node, i, j, style) for j in range(len(row))] for i, row in enumerate(node.rows)]
     options = [f"delim: {_DELIMITER[node.bracket]}"]
-    if any(common.is_tall(cell) for row in node.rows for cell in row):
+    if any(is_tall(cell) for row in node.rows for cell in row):
         options.append("row-gap: #0.7em")
     if node.row_labels or node.column_labels:
         lines = ("hline: 1, " if node.column_labels else "") + ("vline: 1, " if node.row_labels else "")
@@ -511,9 +514,11 @@ def _block(block: Block, page: Page) -> str:
         case WorkingSpace(ruled=True):
             address = _more(_address(page, "space", say("Working"), holds="lines"))
             return f"#ruled-space({common.ruled_lines(block, page)}, {page.millimetres(common.RULING)}mm{address})"
-        case WorkingSpace(label=label):
-            address = _more(_address(page, "space", f"{say('Working')} {label}", holds="lines"))
-            return f"#working-space({common.space_height(block, page)}mm, [{_words(label) if label else ''}]{address})"
+        case WorkingSpace():
+            address = _more(_address(page, "space", say("Working"), holds="lines"))
+            return f"#working-space({common.space_height(block, page)}mm, [{_words(say('Working'))}]{address})"
+        case AnswerSpace():
+            return _answer_space(block, page)
         case FillIns(items):
             return _fill_ins(items, page)
         case Choices():
@@ -532,6 +537,12 @@ def _block(block: Block, page: Page) -> str:
             return f"#notebox([{_words(title)}])[\n{_blocks(blocks, page)}\n]"
         case Together(blocks):
             above = _ABOVE_HEADING[min(2, common.level_of_first_heading(block))]
+            last = blocks[-1] if blocks else None
+            if isinstance(last, AnswerSpace) and not page.form and page.share == 1:
+                before = _blocks((*blocks[:-1], Paragraph(())), page, together=True)
+                return (
+                    f"#together({above}, below: 0pt)[\n{before}\n{_answer_space(last, page, open=True)}\n]\n#more-space"
+                )
             return f"#together({above})[\n{_blocks(blocks, page, together=True)}\n]"
         case Falk():
             return _falk(block, page)
@@ -610,6 +621,14 @@ def _grid(grid: AnswerGrid, page: Page) -> str:
     labels = (_array(map(_content, labels)) for labels in (grid.row_labels, grid.column_labels))
     parts = (spoken, "none" if grid.name == NOTHING else name, size, brackets, _array(cells), *labels)
     return f"#cell-grid({', '.join(parts)}{fields})"
+
+
+def _answer_space(answer: AnswerSpace, page: Page, open: bool = False) -> str:
+    """Boxes, and space for working round them in one frame, which is `open` below where more space follows."""
+    boxes = _block(answer.boxes, page)
+    below = f"{common.below_boxes(answer, page)}mm, [{_words(common.working_label(answer, page))}], {str(open).lower()}"
+    address = _more(_address(page, "space", say("Working"), holds="lines"))
+    return f"#answer-space({below}{address})[{boxes}]"
 
 
 _LEFT_COLUMN = 0.36  # of the line; the right one has the rest, but for the gap between them
@@ -718,7 +737,7 @@ def _choices(choices: Choices, page: Page) -> str:
 
 def _option(content: Inlines) -> str:
     match content:
-        case [Math(formula)] if not common.contains(formula, MatrixOf):
+        case [Math(formula)] if not contains(formula, MatrixOf):
             return f"#whole({_content(formula)})"
         case [Math()]:
             return f"#whole([{_text(content)}])"

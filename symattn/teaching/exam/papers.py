@@ -40,17 +40,17 @@ from symattn.page.presentation import TEXT_SIZES
 from symattn.teaching.exam.spec import ExamSpec
 from symattn.teaching.explanation import Layout, conventions_box
 from symattn.teaching.explanation.documents import lowered
-from symattn.teaching.explanation.layouts import QUESTION, in_schemes, joined, question_apart
+from symattn.teaching.explanation.layouts import QUESTION, headed, in_schemes, joined, question_apart
 from symattn.teaching.explanation.overview import last_answer, weights_overview
 from symattn.teaching.explanation.page import rows_of
 from symattn.teaching.explanation.parts import wording_of
 from symattn.teaching.explanation.program import Programs, programs_of
-from symattn.teaching.explanation.solutions import explained, space_apart
+from symattn.teaching.explanation.solutions import explained, with_answer_space
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.pool import shared
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import problem_type
-from symattn.teaching.question import Part, Question, StepAnswer, marks_text, total
+from symattn.teaching.question import Question, StepAnswer, marks_text, total
 
 WORKING_PAGE = 225  # millimetres
 EXPONENTS = range(-4, 5)
@@ -152,26 +152,24 @@ def _asked(question: Question, number: int, layout: Layout, code: Programs) -> I
     total_of = message("(Total for Question {number} is {marks})", number=number, marks=_marks(question.marks))
     end = Paragraph((Words(total_of),))
     for position, part in enumerate(_arranged(question, layout).parts):
-        heading = _part(part, position, f"[{total(part.marks)}]" if part.marks else "")
+        marks = f"[{total(part.marks)}]" if part.marks else ""
         last = (end,) if position == len(question.parts) - 1 else ()
         program = code.asked[position]
         if layout == "columns" and (apart := question_apart(part)):
             asked, room = apart
-            boxes, space = space_apart(room, _numbered(position))
-            yield Columns(QUESTION, (((heading, *asked), (*boxes, *space, *program, *last)),))
+            heading = _part(part.title, position, marks)
+            yield Columns(QUESTION, (((heading, *asked), (*with_answer_space(room), *program, *last)),))
         else:
-            asked, space = space_apart(part.ask, _numbered(position))
-            yield Together((heading, *asked, *(() if space else (*program, *last))))
-            if space:
-                yield from (Together((*space, *program, *last)),) if last else (*space, *program)
+            title, below = headed(part)
+            yield Together((_part(title, position, marks), *with_answer_space(below), *program, *last))
 
 
 def _arranged(question: Question, layout: Layout) -> Question:
     return in_schemes(question) if layout == "falk" else question
 
 
-def _part(part: Part, position: int, marks: str) -> Heading:
-    return Heading(part.title, 2, marks, (Words(_numbered(position)),), "part")
+def _part(title: Inlines, position: int, marks: str) -> Heading:
+    return Heading(title, 2, marks, (Words(_numbered(position)),), "part")
 
 
 def _numbered(position: int) -> str:
@@ -302,7 +300,7 @@ def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
         blocks += [Together((heading, lowered(first))), *map(lowered, rest), *code.opening]
         for place, part in enumerate(_arranged(question, spec.layout).parts):
             start, *more = part.key
-            blocks += [Together((_part(part, place, marks_text(part.marks)), start)), *more, *code.worked[place]]
+            blocks += [Together((_part(part.title, place, marks_text(part.marks)), start)), *more, *code.worked[place]]
             blocks += part.marking
             if told := explained(part.marks):
                 blocks.append(Paragraph(told))

@@ -34,6 +34,7 @@ from symattn.teaching.explanation.layouts import (
     LAYOUTS,
     QUESTION,
     Layout,
+    headed,
     in_schemes,
     joined,
     question_apart,
@@ -111,14 +112,15 @@ def _parts(question: Question, layout: Layout, code: Programs) -> Iterator[Block
     begun = PartialSolution(arranged)
     for number, part in enumerate(arranged.parts, 1):
         marks, label = f"[{total(part.marks)}]" if part.marks else "", f"{number}."
-        heading = Heading(part.title, 1, marks, (Words(label),), "question")
         if layout == "columns" and (apart := question_apart(part)):
             asked, room = apart
-            beside = begun.solved(replace(part, ask=room, key=with_rule_apart(part.key)[1]), label)
+            heading = Heading(part.title, 1, marks, (Words(label),), "question")
+            beside = begun.solved(replace(part, ask=room, key=with_rule_apart(part.key)[1]))
             yield Columns(QUESTION, (((heading, *asked), (with_programs(beside, code, number),)),))
         else:
-            yield heading
-            yield with_programs(begun.solved(part, label), code, number)
+            title, rest = headed(part)
+            yield Heading(title, 1, marks, (Words(label),), "question")
+            yield with_programs(begun.solved(replace(part, ask=rest)), code, number)
 
 
 def conventions_box(questions: Sequence[Question], form: Conventions = "full") -> list[Block]:

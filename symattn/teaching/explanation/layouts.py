@@ -13,7 +13,7 @@ from typing import Literal
 from symattn.derivation.derivation import Derivation, Operand, Step
 from symattn.derivation.ops import MatMul
 from symattn.exact import Matrix
-from symattn.formula import NOTHING, Blank, Formula, MatrixOf, Relation, Row
+from symattn.formula import NOTHING, Blank, Formula, MatrixOf, Relation, Row, is_tall
 from symattn.formula.width import fold, width
 from symattn.page.document import (
     AnswerGrid,
@@ -23,12 +23,15 @@ from symattn.page.document import (
     Display,
     Falk,
     Inlines,
+    Math,
     Paragraph,
+    Sentence,
     Strong,
     Together,
     Words,
     WorkingSpace,
     all_blocks,
+    sentence,
     spans,
     with_blocks_inside,
 )
@@ -125,7 +128,7 @@ class Schemes:
         assert isinstance(matrix, Matrix)
         rows, columns = matrix.shape
         step = next((step for step in w.derivation if step.name == name), None)
-        kind = cell_kind(step, self.exact) if step else "integer"
+        kind = cell_kind(step.result, self.exact) if step else "integer"
         if kind in ("fraction", "exponential"):
             return self._by_name(operand)
         return self._grid([(Blank(kind),) * columns] * rows)
@@ -189,6 +192,10 @@ NARROW = 15.0
 """How wide a formula in the left one of two columns may be, in em."""
 
 
+HEADING = 24.0
+"""The same in a heading, with words before it and marks at the margin."""
+
+
 def titled(title: Inlines) -> Paragraph:
     """A title that is no heading, for the left column."""
     return Paragraph(tuple(Strong(part.text) if isinstance(part, Words) else part for part in spans(title)))
@@ -205,6 +212,26 @@ def with_rule_apart(blocks: Blocks) -> tuple[Blocks, Blocks]:
                 rest = (Display(tuple(more), lead),) if more else ()
                 return (Display((rule,)),), (*blocks[:k], *rest, *blocks[k + 1 :])
     return (), blocks
+
+
+def headed(part: Part) -> tuple[Inlines, Blocks]:
+    """A part's heading, with its rule where a line has room for it, "Scores S = QKᵀ", and what else is asked."""
+    for k, block in enumerate(part.ask):
+        match block:
+            case Display((Relation((name, _), ("=",)) as rule,), (), role="rule") if _short(rule):
+                return _with_rule(part.title, name, rule), (*part.ask[:k], *part.ask[k + 1 :])
+    return part.title, part.ask
+
+
+def _short(rule: Formula) -> bool:
+    return width(rule) <= HEADING and not is_tall(rule)
+
+
+def _with_rule(title: Inlines, name: Formula, rule: Formula) -> Inlines:
+    match title:
+        case (Sentence(places=((*others, (place, (Math(last),))))) as said,) if last == name:
+            return (replace(said, places=(*others, (place, (Math(rule),)))),)
+    return sentence("{title}: {rule}", title=title, rule=rule)
 
 
 def question_apart(part: Part) -> tuple[Blocks, Blocks] | None:
@@ -237,6 +264,7 @@ __all__ = [
     "Schemes",
     "equations_of",
     "formulas_among",
+    "headed",
     "in_schemes",
     "joined",
     "question_apart",

@@ -11,6 +11,7 @@ from symattn.exact import Matrix
 from symattn.formula import Formula
 from symattn.page.document import (
     AnswerGrid,
+    AnswerSpace,
     Block,
     Blocks,
     Falk,
@@ -50,21 +51,17 @@ def explained(marks: Marks) -> Inlines:
     return sentence("{marks}.", marks=told) if told else ()
 
 
-def space_apart(asked: Blocks, label: str) -> tuple[Blocks, Blocks]:
-    """What stays on one page, and space for working: it comes after boxes to fill in, and may go on on the next.
-
-    `label` is what the part is numbered with.
-    """
-    space = tuple(block for block in asked if isinstance(block, WorkingSpace) and not block.ruled)
-    rest = tuple(block for block in asked if block not in space)
-    if not any(isinstance(block, AnswerGrid | Falk) for block in rest):
-        return asked, ()
-    return rest, tuple(replace(block, label=label) for block in space)
+def with_answer_space(asked: Blocks) -> Blocks:
+    """What is asked, its space for working round its boxes."""
+    boxes = [block for block in asked if isinstance(block, AnswerGrid | Falk)]
+    space = [block for block in asked if isinstance(block, WorkingSpace) and not block.ruled]
+    if len(boxes) != 1 or len(space) != 1:
+        return asked
+    return tuple(AnswerSpace(block, *space) if block in boxes else block for block in asked if block not in space)
 
 
-def _asked(blocks: Blocks, label: str) -> Blocks:
-    rest, space = space_apart(blocks, label)
-    return (Together(rest), *space)
+def _asked(blocks: Blocks) -> Block:
+    return Together(with_answer_space(blocks))
 
 
 class PartialSolution:
@@ -77,9 +74,9 @@ class PartialSolution:
         self.boxes = {part.name: boxes for part in question.parts if (boxes := _boxes(question, part))}
         self.printed = frozenset(formulas_among([*question.given, *(b for part in question.parts for b in part.ask)]))
 
-    def solved(self, part: Part, label: str) -> Solved:
-        """A part, numbered with `label`, with everything that may stand in its place; its boxes stay on one page."""
-        return Solved(_asked(part.ask, label), _asked(self.partly(part), label), part.key, marking(part))
+    def solved(self, part: Part) -> Solved:
+        """A part with everything that may stand in its place; its boxes and the space for working stay on one page."""
+        return Solved((_asked(part.ask),), (_asked(self.partly(part)),), part.key, marking(part))
 
     def partly(self, part: Part) -> Blocks:
         """As it was asked, where the answer is no matrix of boxes, or has a single one."""
@@ -191,4 +188,4 @@ class _Knowing(Wording):
         return replace(view, entry=entry)
 
 
-__all__ = ["PartialSolution", "space_apart"]
+__all__ = ["PartialSolution", "with_answer_space"]

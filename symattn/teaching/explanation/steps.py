@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction as Ratio
 from typing import Literal
@@ -302,7 +302,7 @@ def ask_step(step: Step, wording: Wording, exact: bool) -> list[Block]:
         return [rule, FillIns((FillIn((Words("Shape:"),), 50),))]
     rows, columns = step.result.shape
     asked = Relation((name, wording.rule(step, shapes=True)), ("=",))
-    blocks: list[Block] = [Display((asked,))]
+    blocks: list[Block] = [Display((asked,), step=step.name, role="rule")]
     by_hand = MatMul | Softmax | SumOver | Hadamard | Add
     by_hand |= OverSum | SoftCap | Over | Rotate | Exponentials | Accumulate
     by_hand |= SoftmaxJacobian | SoftmaxGradient | NormGradient | ActivationGradient
@@ -310,45 +310,63 @@ def ask_step(step: Step, wording: Wording, exact: bool) -> list[Block]:
     by_hand |= Subtract | Divide | Exponential | SquareRoot | DivisorGradient
     by_hand |= Mean | Variance | MeanSquare | Standardise | Rescale
     if isinstance(step.op, by_hand):
-        blocks.append(WorkingSpace(working_height(step, wording.derivation)))
-    blocks.append(AnswerGrid(name, rows, columns, cell_kind(step, exact), step=step.name))
+        blocks.append(working_space(step, wording.derivation, exact))
+    blocks.append(AnswerGrid(name, rows, columns, cell_kind(step.result, exact), step=step.name))
     return blocks
 
 
-def working_height(step: Step, derivation: Derivation) -> int:
-    """Millimetres for working by hand: at least 21, and a third of a page at most.
+def working_space(step: Step, derivation: Derivation, exact: bool) -> WorkingSpace:
+    """Room for what the key works out, as students write it: a piece of working for every entry.
 
-    Dot products stand next to one another as far as a line goes, which makes 14 for a row of four; fractions, as those
-    of a softmax, need two lines each; of anything else two go on a line.
+    A sum is as wide as its terms, a dot product's or those of a row that is summed, and takes two lines where there are
+    fractions; a softmax has the powers of a row on one line and their sum on the next, for the quotients stand in the
+    boxes.
     """
     rows, columns = (int(s) for s in step.result.shape)
+    operands = [operand.of(derivation.value(operand.name)) for operand in step.operands]
+    kinds = [cell_kind(operand, exact) for operand in operands]
+    lines = max(TERMS[kind][0] for kind in (*kinds, cell_kind(step.result, exact)))
+    term = max((TERMS[kind][1] for kind in kinds), default=TERMS["integer"][1])
+    if isinstance(step.op, Softmax | OverSum):
+        return WorkingSpace(2 * LINE_BY_HAND, width=min(PAPER, NAMED + term * columns), count=rows)
     if isinstance(step.op, MatMul):
-        left = step.operands[0]
-        inner = left.of(derivation.value(left.name)).shape[1]
+        inner = operands[0].shape[1]
         terms = inner if isinstance(inner, int) else 4  # a size in letters: of usual width
-        lines = rows * -(-columns // max(1, PAPER // (DOT_PRODUCT + TERM * terms)))
-    elif isinstance(step.op, Softmax | OverSum):
-        lines = 2 * rows * -(-columns // 3)
     else:
-        lines = rows * -(-columns // 2)
-    return min(80, HANDWRITING * max(3, lines))
+        terms = max((-(-_size(operand) // (rows * columns)) for operand in operands), default=1)
+    width = NAMED + term * max(2, terms)
+    return WorkingSpace(lines * LINE_BY_HAND, width=min(PAPER, width), count=rows * columns)
 
 
-HANDWRITING = 7
+def _size(value: Matrix | Outline) -> int:
+    rows, columns = value.shape
+    return rows * columns if isinstance(rows, int) and isinstance(columns, int) else 1
+
+
+LINE_BY_HAND = 7
 """The height of a line that is written by hand, in millimetres."""
 
-PAPER, DOT_PRODUCT, TERM = 165, 14, 11
-"""The width of a page, and what the name and the result of a dot product, and each of its terms, take of it by hand."""
+PAPER, NAMED = 160, 14
+"""The width of a page, and what the name and the result of a line take of it by hand."""
+
+TERMS: Mapping[CellKind, tuple[int, int]] = {
+    "integer": (1, 11),
+    "word": (1, 16),
+    "decimal": (1, 22),
+    "fraction": (2, 18),
+    "exponential": (2, 20),
+}
+"""How many lines a term of a sum takes by hand, and its width in millimetres, by what its factors are."""
 
 
-def cell_kind(step: Step, exact: bool) -> CellKind:
-    """The box that its entries need, judged by the kind of step and not by the answer's digits."""
-    if not isinstance(step.result, Matrix):
+def cell_kind(value: Matrix | Outline, exact: bool) -> CellKind:
+    """What entries need to be written in, judged by the kind of matrix and not by an answer's digits."""
+    if not isinstance(value, Matrix):
         return "exponential" if exact else "decimal"
-    finite = [x for x in step.result if x is not NEGATIVE_INFINITY]
+    finite = [x for x in value if x is not NEGATIVE_INFINITY]
     if all(isinstance(x, int) for x in finite):
         return "integer"
-    if not exact or in_decimals(step.result):
+    if not exact or in_decimals(value):
         return "decimal"
     return "fraction" if all(isinstance(x, int | Ratio) for x in finite) else "exponential"
 

@@ -17,7 +17,16 @@ from symattn.foundation.dice import sample, shuffled
 from symattn.page.document import AnswerGrid, Block, Display, Inlines, Math, Paragraph, Words, WorkingSpace, sentence
 from symattn.teaching.explanation.page import rows_of
 from symattn.teaching.explanation.parts import conventions, mask_shown, wording_of
-from symattn.teaching.explanation.steps import HANDWRITING, LINE, Detail, cell_kind, entries, step_title, working_height
+from symattn.teaching.explanation.steps import (
+    LINE,
+    LINE_BY_HAND,
+    PAPER,
+    Detail,
+    cell_kind,
+    entries,
+    step_title,
+    working_space,
+)
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
@@ -172,7 +181,7 @@ def _grid(
     printed = wording if problem.exact else Wording(problem.derivation, problem.notation, problem.places)
     show = wording.number if all(isinstance(x, int) for x in matrix) else printed.number
     filled = tuple(((i, j), show(matrix[i, j])) for i in range(rows) for j in range(columns) if (i, j) not in cells)
-    return AnswerGrid(wording.name(name), rows, columns, cell_kind(step, problem.exact), filled, step=name)
+    return AnswerGrid(wording.name(name), rows, columns, cell_kind(step.result, problem.exact), filled, step=name)
 
 
 def _completed(
@@ -180,10 +189,10 @@ def _completed(
 ) -> Part:
     """A step some of whose entries are missing."""
     rule = Relation((wording.name(step.name), wording.rule(step, shapes=True)), ("=",))
-    height = min(working_height(step, problem.derivation), HANDWRITING * (1 + len(cells)))
-    room = (WorkingSpace(height),) if isinstance(step.op, _WORKED) else ()
+    whole = working_space(step, problem.derivation, problem.exact)
+    room = (replace(whole, count=min(whole.count, len(cells))),) if isinstance(step.op, _WORKED) else ()
     grid = _grid(step.name, result_of(step), cells, step, problem, wording)
-    ask = (*way, *mask_shown(step, wording), Display((rule,)), *room, grid)
+    ask = (*way, *mask_shown(step, wording), Display((rule,), step=step.name, role="rule"), *room, grid)
     key = (*entries(step, wording, Detail(cells, problem.places)), _values(step.name, result_of(step), wording))
     method = (Mark("M", 1),) if isinstance(step.op, MatMul | Softmax) else ()
     marks = (*method, Mark("A", max(1, len(cells) // 3), "shared equally among the missing entries"))
@@ -211,7 +220,7 @@ def _recover(name: str, cells: tuple[tuple[int, int], ...], blanks: Blanks, prob
     say = Paragraph((Words("Work backwards: the product is known, and some entries of a factor are not."),))
     stand_in = Step(name, Transpose(), (Operand(name),), matrix)
     grid = _grid(name, matrix, cells, stand_in, problem, wording)
-    ask = (say, Display(tuple(lines)), WorkingSpace(6 * (1 + 2 * len(cells))), grid)
+    ask = (say, Display(tuple(lines)), WorkingSpace(2 * LINE_BY_HAND, width=PAPER // 2, count=len(cells)), grid)
     key = (*_equation_lines(name, cells, products, blanks, wording), _values(name, matrix, wording))
     return Part(name, title, ask, key, MatrixAnswer(matrix), (Mark("M", 1), Mark("A", len(cells))))
 

@@ -454,7 +454,9 @@ def _output(letter: str, wrong: str, several: bool, wording: Wording, problem: P
     answer = MatrixAnswer.of(problem.derivation, last.name)
     words = "Carry on from there to the output."
     once = "If the output itself is the wrong line, it is enough to write it once."
-    grid = AnswerGrid(wording.name(last.name), *answer.value.shape, cell_kind(last, problem.exact), step=last.name)
+    grid = AnswerGrid(
+        wording.name(last.name), *answer.value.shape, cell_kind(last.result, problem.exact), step=last.name
+    )
     ask = (Paragraph(in_turn(((Words(words),), () if several else (Words(once),)))), WorkingSpace(70), grid)
     names = [step.name for step in problem.derivation]
     following = problem.derivation.steps[names.index(wrong) + 1 :]

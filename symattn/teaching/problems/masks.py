@@ -369,7 +369,7 @@ def _weights(content: Content, problem: Problem, wording: Wording) -> Part:
     asked = content.asked
     cells = tuple((i, j) for i in asked for j in range(columns))
     rest = tuple(((i, j), Dots("cell")) for i in range(rows) if i not in asked for j in range(columns))
-    kind = cell_kind(step, problem.exact)
+    kind = cell_kind(step.result, problem.exact)
     name = wording.name("A")
     what = counted(
         "Mask the scores and work out row {rows} of the weights.",

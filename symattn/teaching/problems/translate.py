@@ -259,7 +259,7 @@ def _token_part(token: int, there: Wording) -> Part:
 def _matrix_part(letter: str, name: str, there: Wording, other: Problem) -> Part:
     step, answer = other.derivation[name], MatrixAnswer.of(other.derivation, name)
     prompt = Paragraph(sentence("Write {matrix}, with its values, as it looks there.", matrix=there.name(name)))
-    grid = AnswerGrid(there.name(name), *answer.value.shape, cell_kind(step, other.exact), step=name)
+    grid = AnswerGrid(there.name(name), *answer.value.shape, cell_kind(step.result, other.exact), step=name)
     ask: tuple[Block, ...] = (prompt, grid)
     key = (prompt, _shown(name, there))
     word = there.notation.named(name).word or step.op.title
