@@ -81,7 +81,7 @@ def test_a_blank_one_is_the_same_whatever_its_solutions_say(name: str, layout: s
     other = replace(
         question,
         parts=tuple(replace(part, key=(Paragraph(()),), marking=()) for part in question.parts),
-        remarks=tuple,
+        checks=tuple,
     )
     blank = question_document(question, layout=layout)  # type: ignore[arg-type]
     assert blank == question_document(other, layout=layout)  # type: ignore[arg-type]
@@ -110,6 +110,7 @@ def test_all_are_one_document_of_which_something_else_is_shown(name: str, layout
     made: dict[Solutions, Document] = {
         solutions: question_document(question, "X", "", solutions, layout)  # type: ignore[arg-type]
         for solutions in SOLUTIONS
+        if solutions != "diagnosis"
     }
     assert made["worked"].blocks == made["key"].blocks == made["partly"].blocks
     assert settled(replace(made["key"], solutions="blank")).blocks == made["blank"].blocks
@@ -123,7 +124,7 @@ def test_all_are_one_document_of_which_something_else_is_shown(name: str, layout
 def test_codes_of_marks_are_for_the_marker_alone(name: str) -> None:
     question = of_type(name)
     codes = [marks_text(part.marks) for part in question.parts if part.marks]
-    for solutions in SOLUTIONS:
+    for solutions in (solutions for solutions in SOLUTIONS if question.diagnosis or solutions != "diagnosis"):
         blocks = all_blocks(settled(question_document(question, solutions=solutions)).blocks)
         found = [block.marks for block in blocks if isinstance(block, Paragraph) and block.marks]
         assert found == (codes if solutions == "key" else [])
@@ -261,9 +262,11 @@ def test_derive_writes_them_too() -> None:
 def test_what_there_is_not_is_named() -> None:
     run = CliRunner().invoke(main, ["worksheet", "--solutions", "half"])
     assert run.exit_code == 2
-    assert "solutions is 'half'; some of blank, partly, worked, key, answers were expected." in run.output
+    assert "solutions is 'half'; some of blank, partly, worked, key, answers, diagnosis were expected." in run.output
     run = CliRunner().invoke(main, ["derive", "note-002", "--solutions", "partly"])
     assert "--solutions says what of a worksheet is worked: it goes with --as worksheet." in run.output
+    with pytest.raises(InputError, match="Questions of the type drills have no common wrong answers to list"):
+        question_document(of_type("drills"), solutions="diagnosis")
     with pytest.raises(InputError, match="solutions is 'half'"):
         question_document(of_mechanism("attention"), solutions="half")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="conventions is 'few'"):

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @option("--as", "kind", group=PROBLEM, default="derivation", show_default=True, metavar="KIND",
         type=click.Choice(["derivation", "worksheet", "key"]), help="derivation, worksheet or key.")  # fmt: skip
 @option("--solutions", group=PROBLEM, metavar="KIND",
-        type=click.Choice(["blank", "partly", "worked", "key", "answers"]),
+        type=click.Choice(["blank", "partly", "worked", "key", "answers", "diagnosis"]),
         help="Of a worksheet: blank, partly (first rows), worked, key.")  # fmt: skip
 @option("--diagram", group=PAGE, is_flag=False, flag_value="graph", metavar="KIND",
         shell_complete=completing(diagram_names), help="A figure instead; see `symattn list diagrams`.")  # fmt: skip

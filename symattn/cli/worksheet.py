@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 @option("--overview", group=FILES, is_flag=True,
         help="Also a page with all sheets: givens, answers, weights.")  # fmt: skip
 @option("--solutions", group=FILES, default="blank,key", show_default=True, metavar="S,S,…",
-        help="Files: blank, partly, worked, key, answers.")  # fmt: skip
+        help="blank, partly, worked, key, answers, diagnosis.")  # fmt: skip
 @quiet_option
 @settings_options
 @layout_options

@@ -373,7 +373,7 @@ class Solved:
                 return self.worked
             case "key":
                 return (*self.worked, *self.key)
-            case "answers":
+            case "answers" | "diagnosis":
                 return ()
 
 
@@ -453,7 +453,7 @@ Block = (
     | PageBreak
 )
 
-Solutions = Literal["blank", "partly", "worked", "key", "answers"]
+Solutions = Literal["blank", "partly", "worked", "key", "answers", "diagnosis"]
 
 
 @dataclass(frozen=True, slots=True)

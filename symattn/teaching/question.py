@@ -252,11 +252,11 @@ class Question:
     """A problem drawn and worked out, ready to be set.
 
     `introduction` says on paper what is to be done; `given` is printed above the parts on paper and key alike;
-    `remarks` makes what stands in the key below them, `after`: checks, common wrong answers, collisions; nobody who
-    only marks waits for it.  `conventions` go into the paper's conventions box, each said once.  `content` is what it
-    was made from, of the kind that its problem type has; `features` say how hard it is, with `load` among them
-    (rules.md 4.6) where numbers are to be worked out; `positions` name what must be balanced over a pool (where the
-    key stands, where the largest weights).
+    `checks` makes what stands below them in the key, `after`, and `diagnoses` makes `diagnosis`: common wrong answers,
+    and mistakes that cannot be told apart; nobody who only marks waits for either.  `conventions` go into the paper's
+    conventions box, each said once.  `content` is what it was made from, of the kind that its problem type has;
+    `features` say how hard it is, with `load` among them (rules.md 4.6) where numbers are to be worked out;
+    `positions` name what must be balanced over a pool (where the key stands, where the largest weights).
     """
 
     type: str
@@ -267,13 +267,18 @@ class Question:
     problem: Problem | None = None
     introduction: tuple[Block, ...] = ()
     conventions: tuple[Inlines, ...] = ()
-    remarks: Callable[[], tuple[Block, ...]] = field(default=tuple, compare=False)
+    checks: Callable[[], tuple[Block, ...]] = field(default=tuple, compare=False)
+    diagnoses: Callable[[], tuple[Block, ...]] = field(default=tuple, compare=False)
     features: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     positions: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @cached_property
     def after(self) -> tuple[Block, ...]:
-        return self.remarks()
+        return self.checks()
+
+    @cached_property
+    def diagnosis(self) -> tuple[Block, ...]:
+        return self.diagnoses()
 
     @cached_property
     def frozen(self) -> Content:

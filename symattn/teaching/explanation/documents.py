@@ -76,8 +76,9 @@ def question_document(
     known_choice("layout", layout, LAYOUTS)
     known_choice("conventions", conventions, CONVENTIONS)
     known_choice("solutions", solutions, tuple(SUBTITLES))
-    if solutions == "answers":
-        return Document(question.title, answers(question), SUBTITLES[solutions], (), sheet, recipe, solutions="key")
+    if solutions in ("answers", "diagnosis"):
+        alone = answers(question) if solutions == "answers" else _diagnosis(question)
+        return Document(question.title, alone, SUBTITLES[solutions], (), sheet, recipe, solutions="key")
     code = programs(question)
     introduction = [Solved(question.introduction, question.introduction, ())] if question.introduction else []
     blocks: list[Block] = [*introduction, *conventions_box([question], conventions), *question.given, *code.opening]
@@ -103,7 +104,17 @@ SUBTITLES: Mapping[Solutions, str] = {
     "worked": "Worked solutions",
     "key": "Answer key",
     "answers": "Answers",
+    "diagnosis": "Common wrong answers",
 }
+
+
+def _diagnosis(question: Question) -> tuple[Block, ...]:
+    if not question.diagnosis:
+        raise InputError(
+            f"Questions of the type {question.type} have no common wrong answers to list; solutions other than "
+            "diagnosis were expected."
+        )
+    return question.diagnosis
 
 
 def _parts(question: Question, layout: Layout, code: Programs) -> Iterator[Block]:

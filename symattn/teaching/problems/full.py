@@ -20,7 +20,7 @@ from symattn.teaching.fairness.separation import Separation, separation
 from symattn.teaching.problem import Problem
 from symattn.teaching.problems import derived
 from symattn.teaching.problems.base import ProblemType
-from symattn.teaching.problems.remarks import remarks
+from symattn.teaching.problems.remarks import checked, diagnoses
 from symattn.teaching.question import Answer, Lesser, Mark, Marks, Part, Question, ShapeAnswer, StepAnswer, share
 
 
@@ -57,14 +57,15 @@ def question(
         content=content,
         problem=problem,
         conventions=conventions(problem, wording),
-        remarks=partial(_remarks, problem, wording, found),
+        checks=partial(checked, problem, wording),
+        diagnoses=partial(_diagnoses, problem, found),
         features=derived.measured(problem),
         positions=derived.positions(problem),
     )
 
 
-def _remarks(problem: Problem, wording: Wording, found: Separation | None) -> tuple[Block, ...]:
-    return remarks(problem, wording, found or separation(problem.derivation))
+def _diagnoses(problem: Problem, found: Separation | None) -> tuple[Block, ...]:
+    return diagnoses(problem, found or separation(problem.derivation))
 
 
 def _answer(step: Step) -> Answer:

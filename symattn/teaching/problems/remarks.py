@@ -1,4 +1,4 @@
-"""What stands below a key: checks, common wrong answers with their diagnosis, what a variant cannot tell apart."""
+"""What goes with a key: checks below it; apart, common wrong answers, their diagnosis, what cannot be told apart."""
 
 from __future__ import annotations
 
@@ -15,19 +15,24 @@ from symattn.teaching.fairness.separation import Separation
 from symattn.teaching.problem import Problem
 
 
-def remarks(problem: Problem, wording: Wording, found: Separation) -> tuple[Block, ...]:
-    """Below a key: check lines, common wrong answers with their diagnosis, and what this variant cannot tell apart."""
+def checked(problem: Problem, wording: Wording) -> tuple[Block, ...]:
+    """Below a key: identities that a marker can check at a glance."""
+    lines = checks(problem, wording)
+    return (Heading((Words("Checks"),), 1), ItemList(tuple(lines))) if lines else ()
+
+
+def diagnoses(problem: Problem, found: Separation) -> tuple[Block, ...]:
+    """Common wrong answers with their diagnosis, a table for each line, and what this variant cannot tell apart.
+
+    A mistake is left out where its results look right, and where it spoils a line but not the last one.
+    """
     blocks: list[Block] = []
     together = Wording(found.derivation, problem.notation)  # token by token, misconceptions are told by matrix
-    if lines := checks(problem, wording):
-        blocks += [Heading((Words("Checks"),), 1), ItemList(tuple(lines))]
     shown = [w for w in found.wrongs if w.value(w.first or "") is not None and _usual(w)]
-    shown = [w for w in shown if _looks_wrong(w, together, problem.places)]
-    if shown:
-        blocks.append(Heading((Words("Common wrong answers"),), 1))
-        for step in found.derivation:
-            if here := [w for w in shown if w.first == step.name]:
-                blocks.append(wrong_answers(here, together, problem.places))
+    shown = [w for w in shown if _looks_wrong(w, together, problem.places) and w.misconception.id not in found.silent]
+    for step in found.derivation:
+        if here := [w for w in shown if w.first == step.name]:
+            blocks.append(wrong_answers(here, together, problem.places))
     if lines := _hidden(found, together):
         blocks += [Heading((Words("What this variant cannot show"),), 1), ItemList(tuple(lines))]
     return tuple(blocks)
@@ -72,8 +77,6 @@ def _written(wrong: WrongDerivation, step: str, wording: Wording, places: int) -
     matrix = wrong.value(step)
     if not isinstance(matrix, Matrix):
         return (Words("not defined" if wrong.undefined else "too long to write"),)
-    if matrix == wrong.right.value(step):
-        return (Words("right anyway"),)
     if any(x is not NEGATIVE_INFINITY and not abs(approximate(x)) < LARGEST_WRITTEN for x in matrix):
         return (Words("too long to write"),)
     return (Math(_shown(matrix, wording, places)),)
@@ -137,4 +140,4 @@ def _hidden(found: Separation, wording: Wording) -> list[Inlines]:
     return lines
 
 
-__all__ = ["diagnosis", "feedback", "remarks", "wrong_answers"]
+__all__ = ["checked", "diagnoses", "diagnosis", "feedback", "wrong_answers"]
