@@ -349,10 +349,10 @@ def _spoken(*formulas: Formula, lead: Inlines = ()) -> str:
     return literal("; ".join(filter(None, words)) or say("a gap"))
 
 
-def _formulas(spoken: str, lines: Sequence[str], whole: bool = False, fits: bool = False) -> str:
+def _formulas(spoken: str, lines: Sequence[str], whole: bool = False, fits: bool = False, close: bool = False) -> str:
     """Lines of formulas; the `whole` of them stays on one page.  Where they surely fit, typst need not measure them."""
     body = " \\\n  ".join(lines)
-    options = ", whole: true" * whole + ", fits: true" * fits
+    options = ", whole: true" * whole + ", fits: true" * fits + ", close: true" * close
     return f"#formulas({spoken}{options}, $\n  {body}\n$)"
 
 
@@ -361,10 +361,10 @@ _INDENT = 4.0  # em: of displayed formulas, and of lines that continue a sum
 _UNKNOWN_WIDTH = re.compile("[\u0500-\u1fff\u2e80-\U0010ffff]")  # scripts whose letters our widths do not know
 
 
-def _lines(lines: Sequence[Formula], page: Page, whole: bool = False) -> str:
+def _lines(lines: Sequence[Formula], page: Page, whole: bool = False, close: bool = False) -> str:
     """Lines of formulas aligned at their signs."""
     sources = _aligned_all(lines)
-    return _formulas(_spoken(*lines), sources, whole, _surely_fit(lines, sources, page))
+    return _formulas(_spoken(*lines), sources, whole, _surely_fit(lines, sources, page), close)
 
 
 def _surely_fit(lines: Sequence[Formula], sources: Iterable[str], page: Page) -> bool:
@@ -500,15 +500,15 @@ def _block(block: Block, page: Page) -> str:
                 return "\n\n".join(_chunk(chunk, page) for chunk in chunks)
             return _formulas(_spoken(*folded, lead=lead), _with_lead(lead, _aligned_all(folded)))
         case Entries(equations, columns):
-            columns = common.columns_that_fit(equations, columns, page.line)
+            columns = common.columns_that_fit(equations, columns, page.line - 1.5)
             folded_ones = [common.folded((equation,), limit=page.line) for equation in equations if columns == 1]
             if any(len(lines) > 1 for lines in folded_ones):
                 return "\n\n".join(_chunk(lines, page) for lines in folded_ones)
             if columns == 1:
-                return _lines(equations, page)
+                return _lines(equations, page, close=True)
             cells = _aligned_all(equations)
             rows = [" & #h(2.2em) ".join(cells[i : i + columns]) for i in range(0, len(cells), columns)]
-            return _formulas(_spoken(*equations), rows)
+            return _formulas(_spoken(*equations), rows, close=True)
         case AnswerGrid():
             return _grid(block, page)
         case WorkingSpace(ruled=True):

@@ -160,8 +160,8 @@ def _asked(question: Question, number: int, layout: Layout, code: Programs) -> I
             heading = _part(part.title, position, marks)
             yield Columns(QUESTION, (((heading, *asked), (*with_answer_space(room), *program, *last)),))
         else:
-            title, below = headed(part)
-            yield Together((_part(title, position, marks), *with_answer_space(below), *program, *last))
+            part = headed(part)
+            yield Together((_part(part.title, position, marks), *with_answer_space(part.ask), *program, *last))
 
 
 def _arranged(question: Question, layout: Layout) -> Question:
@@ -298,7 +298,7 @@ def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
         first, *rest = question.given or (Paragraph(()),)
         heading = _heading(question, position + 1, f"[{question.marks}]")
         blocks += [Together((heading, lowered(first))), *map(lowered, rest), *code.opening]
-        for place, part in enumerate(_arranged(question, spec.layout).parts):
+        for place, part in enumerate(map(headed, _arranged(question, spec.layout).parts)):
             start, *more = part.key
             blocks += [Together((_part(part.title, place, marks_text(part.marks)), start)), *more, *code.worked[place]]
             blocks += part.marking

@@ -129,9 +129,9 @@ def _parts(question: Question, layout: Layout, code: Programs) -> Iterator[Block
             beside = begun.solved(replace(part, ask=room, key=with_rule_apart(part.key)[1]))
             yield Columns(QUESTION, (((heading, *asked), (with_programs(beside, code, number),)),))
         else:
-            title, rest = headed(part)
-            yield Heading(title, 1, marks, (Words(label),), "question")
-            yield with_programs(begun.solved(replace(part, ask=rest)), code, number)
+            part = headed(part)
+            yield Heading(part.title, 1, marks, (Words(label),), "question")
+            yield with_programs(begun.solved(part), code, number)
 
 
 def conventions_box(questions: Sequence[Question], form: Conventions = "full") -> list[Block]:

@@ -21,6 +21,7 @@ from symattn.page.document import (
     Blocks,
     Columns,
     Display,
+    Entries,
     Falk,
     Inlines,
     Math,
@@ -94,8 +95,11 @@ class Schemes:
             match block:
                 case Display(lead=lead, step=step.name, role="rule"):
                     found.append(Together((Display(tuple(fold(rule, LINE)), lead), scheme)))
-                case Display(step=step.name, role="values"):
+                case Display(lines, step=step.name, role="values"):
                     found += [scheme] * ("rule" not in roles)
+                    match lines:
+                        case (Row((_, decimals)),):
+                            found.append(Display((decimals,)))
                 case _:
                     found.append(block)
         return tuple(found)
@@ -214,13 +218,34 @@ def with_rule_apart(blocks: Blocks) -> tuple[Blocks, Blocks]:
     return (), blocks
 
 
-def headed(part: Part) -> tuple[Inlines, Blocks]:
-    """A part's heading, with its rule where a line has room for it, "Scores S = QKᵀ", and what else is asked."""
+def headed(part: Part) -> Part:
+    """The part with its rule in its heading, "Scores S = QKᵀ", where a line has room for it, and no more below."""
     for k, block in enumerate(part.ask):
         match block:
             case Display((Relation((name, _), ("=",)) as rule,), (), role="rule") if _short(rule):
-                return _with_rule(part.title, name, rule), (*part.ask[:k], *part.ask[k + 1 :])
-    return part.title, part.ask
+                title = _with_rule(part.title, name, rule)
+                return replace(part, title=title, ask=(*part.ask[:k], *part.ask[k + 1 :]), key=_below_rule(part.key))
+    return part
+
+
+def _below_rule(key: Blocks) -> Blocks:
+    """A step worked out below its rule: its factors, with the result on the same line if that is wide enough."""
+    match key:
+        case (Display((Relation((name, _), ("=",)), *more), (), role="rule") as shown, *rest):
+            pass
+        case _:
+            return key
+    match more:
+        case [Relation((first, factors), signs)] if first == NOTHING:
+            line = Relation((name, factors), signs)
+        case _:
+            return tuple(rest)
+    match rest:
+        case [Entries() as entries, Display((Relation((_, values), ("=",)),), (), role="values"), *others]:
+            whole = Relation((name, factors, values), (*signs, "="))
+            if width(whole) <= LINE:
+                return (replace(shown, lines=(whole,)), entries, *others)
+    return (replace(shown, lines=(line,)), *rest)
 
 
 def _short(rule: Formula) -> bool:

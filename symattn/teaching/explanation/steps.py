@@ -45,6 +45,7 @@ from symattn.formula import (
     Number,
     Product,
     Relation,
+    Row,
     Sum,
     decimal,
     shortest,
@@ -101,18 +102,22 @@ def explain_step(step: Step, wording: Wording, detail: Detail) -> list[Block]:
     blocks: list[Block] = [*remark_on_decimals(step, wording.derivation), rule_shown]
     if wording.derivation.staged and (block := wording.block_form(step, "i", "j")):
         blocks.append(Display((Relation((wording.entry(step.name, "i", "j"), block), ("=",)),)))
-    written_out = entries(step, wording, detail)
+    carried = in_decimals(step.result)
+    ends = carried or all(map(terminates, step.result)) or isinstance(step.op, Round | ToFloat | Mask)
+    places = None if ends else detail.places  # of the matrix in decimals, after all entries
+    written_out = entries(step, wording, detail, decimals=places is None)
     blocks += written_out
     if wording.derivation.staged and written_out:
         return blocks
-    carried = in_decimals(step.result)
     values = _values(step.name, step.result, wording)
+    decimals = (
+        [_decimals(step.name, step.result, wording, detail.places)] if detail.places is not None and below else []
+    )
+    if decimals and width(values) + GAP + width(decimals[0]) <= LINE:
+        return [*blocks, Display((Row((values, *decimals)),), step=step.name, role="values")]
     if width(values) <= LINE or not written_out or carried:
         blocks.append(Display(tuple(fold(values, LINE)), step=step.name, role="" if carried else "values"))
-    ends = carried or all(map(terminates, step.result)) or isinstance(step.op, Round | ToFloat | Mask)
-    if detail.places is not None and not ends:
-        blocks.append(Display(tuple(fold(_decimals(step.name, step.result, wording, detail.places), LINE))))
-    return blocks
+    return [*blocks, *(Display(tuple(fold(line, LINE))) for line in decimals)]
 
 
 def remark_on_decimals(step: Step, derivation: Derivation) -> list[Block]:
@@ -165,8 +170,8 @@ def shows_factors(step: Step) -> bool:
     return not step.op.trivial and not isinstance(step.op, above)
 
 
-def entries(step: Step, wording: Wording, detail: Detail) -> list[Block]:
-    """Every entry, or those chosen, as an equation: q_12 = 1·0 + 0·1 = 0."""
+def entries(step: Step, wording: Wording, detail: Detail, decimals: bool = True) -> list[Block]:
+    """Every entry, or those chosen, as an equation: q_12 = 1·0 + 0·1 = 0; with `decimals` where they do not end."""
     if (
         not isinstance(step.result, Matrix)
         or step.op.trivial
@@ -175,16 +180,14 @@ def entries(step: Step, wording: Wording, detail: Detail) -> list[Block]:
         return []
     chosen, remark = which(step.result.shape, detail.entries)
     by_name = detail.places is not None and any(_unwieldy(x, wording) for x in step.result)
-    equations = tuple(_fitting(_entry(step, wording, i, j, detail, by_name)) for i, j in chosen)
+    equations = tuple(_fitting(_entry(step, wording, i, j, detail, by_name, decimals)) for i, j in chosen)
     if not equations:
         return []
     blocks: list[Block] = [Paragraph((Words(remark),))] if remark else []
-    widest = max(map(width, equations))
-    columns = max(1, min(3, int((LINE + GAP) // (widest + GAP))))
-    if widest > LINE:
+    if max(map(width, equations)) > LINE:
         blocks += [Display(tuple(fold(equation, LINE))) for equation in equations]
     else:
-        blocks.append(Entries(equations, columns))
+        blocks.append(Entries(equations, 3))  # where so many have room
     return blocks
 
 
@@ -239,7 +242,9 @@ def _unwieldy(value: Value, wording: Wording) -> bool:
     return is_symbolic(value) and not has_symbols(value) and width(wording.number(value)) > LINE / 4
 
 
-def _entry(step: Step, wording: Wording, i: int, j: int, detail: Detail, by_name: bool = False) -> Relation:
+def _entry(
+    step: Step, wording: Wording, i: int, j: int, detail: Detail, by_name: bool = False, decimals: bool = True
+) -> Relation:
     """The entry with what it is worked out from, exactly and in decimals; `by_name`, in decimals where it is long."""
     assert isinstance(step.result, Matrix)
     value = step.result[i, j]
@@ -255,7 +260,7 @@ def _entry(step: Step, wording: Wording, i: int, j: int, detail: Detail, by_name
     ends_in_decimals = Softmax | MatMul | SumOver | OverSum | Over | SoftCap
     ends_in_decimals |= Divide | Exponential | SquareRoot
     ends = terminates(value) or (detail.places is not None and ends_within(value, detail.places))
-    if detail.places is not None and not ends and (unwieldy or isinstance(step.op, ends_in_decimals)):
+    if detail.places is not None and not ends and (unwieldy or (decimals and isinstance(step.op, ends_in_decimals))):
         parts.append(wording.decimal(value, detail.places))
         signs.append("≈")
     return Relation(tuple(parts), tuple(signs))
