@@ -110,9 +110,7 @@ def explain_step(step: Step, wording: Wording, detail: Detail) -> list[Block]:
     if wording.derivation.staged and written_out:
         return blocks
     values = _values(step.name, step.result, wording)
-    decimals = (
-        [_decimals(step.name, step.result, wording, detail.places)] if detail.places is not None and below else []
-    )
+    decimals = [] if places is None else [_decimals(step.name, step.result, wording, places)]
     if decimals and width(values) + GAP + width(decimals[0]) <= LINE:
         return [*blocks, Display((Row((values, *decimals)),), step=step.name, role="values")]
     if width(values) <= LINE or not written_out or carried:
