@@ -141,7 +141,7 @@ def _exam(
 ) -> None:  # fmt: skip
     from symattn.foundation.dice import Dice
     from symattn.teaching.exam import is_exam, read_exam_file, write_exam
-    from symattn.teaching.exam.deploy import FROZEN
+    from symattn.teaching.exam.deploy import BOUND, FROZEN
 
     if not is_exam(path):
         raise InputError(
@@ -157,7 +157,8 @@ def _exam(
     dice = Dice.seeded(seed) if seed is not None else Dice.secret(secret) if secret is not None else None
     papers = 1 if all(q.spec.given for q in spec.questions) else spec.variants
     drawn = sum(1 if q.spec.given else spec.variants for q in spec.questions)
-    steps = drawn + 1 + len(forms) * (1 + papers + (len(spec.students) or papers)) + bool(spec.students)
+    booklets = 2 * sum(form in BOUND for form in forms)
+    steps = drawn + 1 + len(forms) * (3 + papers + (len(spec.students) or papers)) + booklets + bool(spec.students)
     frozen = folder / path.stem / FROZEN
 
     def how_to_go_on() -> str:

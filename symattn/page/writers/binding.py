@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Leaves:
-    """A finished PDF, and what it is called among the bookmarks."""
+    """A finished PDF, and what it is called among the bookmarks; without a name it has none."""
 
     name: str
     pdf: bytes
@@ -39,7 +39,7 @@ def bound(parts: Sequence[Leaves], double_sided: bool = True) -> bytes:
     tree: Any = root.get("/StructTreeRoot")
     tags = _Tags(writer, tree.get_object()) if tree is not None else None
     count = len(writer.pages)
-    writer.add_outline_item(parts[0].name, 0)
+    writer.add_outline_item(title=parts[0].name, page_number=0)
     for part in parts[1:]:
         if double_sided and count % 2:
             writer.add_blank_page()
@@ -53,7 +53,8 @@ def bound(parts: Sequence[Leaves], double_sided: bool = True) -> bytes:
         copied: Any = reader.root_object.get("/StructTreeRoot")
         if tags is not None and copied is not None:
             tags.add(copied.clone(writer), pages)
-        writer.add_outline_item(part.name, count)
+        if part.name:
+            writer.add_outline_item(title=part.name, page_number=count)
         count += len(pages)
     if tags is not None:
         tags.finish()
@@ -161,7 +162,8 @@ def _rename(element: Any, prefix: str) -> None:
             tag[NameObject("/ID")] = TextStringObject(prefix + _text(tag["/ID"]))
         for attributes in map(_whole, _listed(tag.get("/A", ()))):
             if isinstance(attributes, DictionaryObject) and "/Headers" in attributes:
-                named = [TextStringObject(prefix + _text(name)) for name in attributes["/Headers"].get_object()]  # type: ignore[attr-defined]
+                headers: Any = attributes["/Headers"]
+                named = [TextStringObject(prefix + _text(name)) for name in headers.get_object()]
                 attributes[NameObject("/Headers")] = ArrayObject(named)
         for kid in map(_whole, _listed(tag.get("/K", ()))):
             if isinstance(kid, DictionaryObject) and "/S" in kid:

@@ -793,11 +793,13 @@ def _part_of_table(
             f"[{'#room-to-write' * _is_blank(cell)}{fields.get((i, j)) or _text(cell)}]" for j, cell in enumerate(row)
         )
         if common.is_for_writing(row, table):
-            others = [f"[#v({page.millimetres(common.WRITING)}mm)]", *others[1:]]
+            others = [f"[#box-to-write({page.millimetres(common.WRITING)}mm)]"] * len(others)
         rows.append("  " + ", ".join([f"strong{head}" if table.row_heads else head, *others]))
     high = common.has_matrices(table)
     long = ", long: true" if len(rows) > page.rows(_LONG_TABLE) // (3 if high else 1) else ""
     lines = ", lines: true" if high else ""
+    if any(common.is_for_writing(row, table) for row in table.rows):
+        lines += ", boxes: true"
     options = f"{columns}, ({heads},){long}{lines}"
     return f"#sheet-table({options},\n{''.join(f'{row},{chr(10)}' for row in rows)})"
 
