@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 @option("--together", group=FILES, is_flag=True, help="All worksheets in one file, all keys in another.")
 @option("--overview", group=FILES, is_flag=True,
         help="Also a page with all sheets: givens, answers, weights.")  # fmt: skip
+@option("--recipe", "printed", group=FILES, is_flag=True,
+        help="Print the recipe on students' sheets, too.")  # fmt: skip
 @option("--solutions", group=FILES, default="blank,key", show_default=True, metavar="S,S,…",
         help="Files: blank, partly, worked, key, answers.")  # fmt: skip
 @quiet_option
@@ -77,6 +79,7 @@ def worksheet(
     folder: Path,
     together: bool,
     overview: bool,
+    printed: bool,
     solutions: str,
     decimal: bool,
     places: int,
@@ -128,7 +131,7 @@ def worksheet(
     with progress(count, quiet, "Worksheets") as step:
         written = write_sheets(
             sheets(recipe, count), folder, listed, stem=stem_of(recipe), together=together, solutions=shown,
-            layout=layout, conventions=conventions, look=look, overview=overview, on_sheet=step,
+            layout=layout, conventions=conventions, look=look, overview=overview, recipe=printed, on_sheet=step,
         )  # fmt: skip
     if not quiet:
         for path in written:

@@ -89,12 +89,12 @@ def _written(document: Document, macros: str) -> str:
     with speaking(document.look.language):
         look, chosen = document.look, latex_class()
         blocks = {"exam": ExamBlocks}.get(chosen, Blocks)(Page(look), document.solutions, Page(look).line)
-        named = (document.title, document.sheet, document.recipe)
+        named = (document.title, document.sheet, document.footer)
         parts = {
             "title": escaped(document.title),
             "subtitle": escaped(document.subtitle),
             "sheet": escaped(document.sheet),
-            "recipe": code(document.recipe),
+            "recipe": code(document.footer),
             "solution_word": escaped(say("Solution")),
             "page_words": _page_words(),
             "body": blocks.body(document.blocks),

@@ -422,7 +422,7 @@ def written(document: Document, also: Iterable[str] = (), *, careful: bool = Fal
 def _document(document: Document, account: coverage.Printing) -> str:
     asked = document.look.fillable and document.solutions == "blank"
     page = Page(document.look, form=Form(document.sheet, document.look.text_size) if asked else None)
-    line = " · ".join(filter(None, map(common.visible, (document.title, document.sheet, document.recipe))))
+    line = " · ".join(filter(None, map(common.visible, (document.title, document.sheet, document.footer))))
     return filled(
         "document.typ.j2",
         sheet_comment=line,
@@ -433,7 +433,7 @@ def _document(document: Document, account: coverage.Printing) -> str:
         addresses=[_address(page, "line", name) for name in document.fields],
         field_columns=1 if page.large else min(3, len(document.fields)),
         sheet=literal(_printable(document.sheet)),
-        recipe=literal(_printable(document.recipe)),
+        recipe=literal(_printable(document.footer)),
         language=literal(catalogue(document.look.language).code),
         page_number=_page_number(),
         page=page,
