@@ -214,10 +214,7 @@ def _family(number: int, marked: Sequence[Row]) -> Iterator[Block]:
             )
         )
         if off:
-            text = "Paper {paper} was harder. {marks} for each who had it would level the means."
-            if difference > 0:
-                text = "Paper {paper} was easier. {marks} for each who had it would level the means."
-            offers.append(sentence(text, paper=Quoted(name), marks=_signed(-difference)))
+            offers.append(_offer(name, difference))
     yield Heading((Words(_named(number, results)),), 2)
     yield _table(("Paper", "Students", "Mean", "Off the mean of all", "Steps that are off"), rows)
     means = variance([mean([r.total for r in own]) for _, own in siblings])
@@ -231,6 +228,20 @@ def _family(number: int, marked: Sequence[Row]) -> Iterator[Block]:
     if offers:
         yield ItemList(tuple(offers))
         yield _said("Nothing has been adjusted.")
+
+
+def _offer(paper: str, difference: Fraction) -> Inlines:
+    """What would level a variant whose mean is off that of all."""
+    marks = _signed(-difference)
+    if difference > 0:
+        return sentence(
+            "Paper {paper} was easier. {marks} for each who had it would level the means.",
+            paper=Quoted(paper), marks=marks,
+        )  # fmt: skip
+    return sentence(
+        "Paper {paper} was harder. {marks} for each who had it would level the means.",
+        paper=Quoted(paper), marks=marks,
+    )  # fmt: skip
 
 
 def _apart(items: Sequence[str]) -> str:

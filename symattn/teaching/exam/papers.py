@@ -384,11 +384,11 @@ def _parted(items: Sequence[Inlines]) -> Inlines:
 def separator(spec: ExamSpec, copy: Copy, number: int, of: int) -> Document:
     """The sheet before a paper in a printed pile: which it is, whose, and where it is put down."""
     said = (("Paper", copy.sheet), ("Name", copy.name), ("Student ID", copy.id), ("Seat", copy.seat))
-    rows = tuple(((Words(what),), (Words(Quoted(value)),)) for what, value in said if value)
-    pile = (Words(message("{number} of {count}", number=number, count=of)),)
-    table = Table(((Words("Number"),), pile), rows, row_heads=True)
+    first, *others = [((Words(what),), (Words(Quoted(value)),)) for what, value in said if value]
+    pile = Paragraph((Words(message("Copy {number} of {count}", number=number, count=of)),))
+    blocks = (Table(first, tuple(others), row_heads=True), pile) if others else (Table(first, ()), pile)
     look = replace(spec.look, text_size=TEXT_SIZES[-1], fillable=False)
-    return Document(Quoted(spec.title), (table,), sheet=copy.sheet, look=look)
+    return Document(Quoted(spec.title), blocks, sheet=copy.sheet, look=look)
 
 
 # ------------------------------------------------------------------------------------------------ the overview
