@@ -433,7 +433,8 @@ def _document(document: Document, account: coverage.Printing) -> str:
         addresses=[_address(page, "line", name) for name in document.fields],
         field_columns=1 if page.large else min(3, len(document.fields)),
         sheet=literal(_printable(document.sheet)),
-        recipe=literal(_printable(document.footer)),
+        recipe=_recipe(document.footer),
+        long_recipe=len(document.footer) > _RECIPE_BESIDE,
         language=literal(catalogue(document.look.language).code),
         page_number=_page_number(),
         page=page,
@@ -449,6 +450,18 @@ def _document(document: Document, account: coverage.Printing) -> str:
         long_word=_long_word(page) if account.longest >= _long_word(page) else 0,
         has_han=account.has_han,  # this and what is above are known only now that all text has been written
     )
+
+
+_RECIPE_BESIDE = 60  # characters of a recipe between the sheet's id and the number of the page; a longer one is below
+_UNBROKEN = 40  # characters that stand on one line
+
+
+def _recipe(command: str) -> str:
+    """A command as an array of what lines may end between: an option stays with its value."""
+    pieces: list[str] = []
+    for piece in re.split(r" (?=--|\(sheet )", _printable(command)):
+        pieces += [piece] if len(piece) <= _UNBROKEN else piece.split(" ")
+    return _array(f"box({literal(p)})" if len(p) <= _UNBROKEN else literal(p) for p in pieces) if command else ""
 
 
 def _long_word(page: Page) -> int:
