@@ -92,8 +92,8 @@ def paper(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Document
     for position, (question, code) in enumerate(zip(questions, programs_of(questions), strict=True)):
         if spec.new_page or position == 0:
             blocks.append(PageBreak())
-        blocks += joined(_asked(question, position + 1, spec.layout, code))
-    blocks.append(Paragraph((Strong("END OF QUESTIONS"),)))
+        closing = (Paragraph((Strong("END OF QUESTIONS"),)),) if position == len(questions) - 1 else ()
+        blocks += joined(_asked(question, position + 1, spec.layout, code, closing))
     if spec.data_sheet and any(q.given for q in questions):
         blocks += [PageBreak(), Heading((Words("Data sheet (you may tear this page off)"),), 1)]
         for position, question in enumerate(questions):
@@ -158,7 +158,10 @@ def _heading(question: Question, number: int, marks: str) -> Heading:
     return Heading((Words(question.title),), 1, marks, label, "question")
 
 
-def _asked(question: Question, number: int, layout: Layout, code: Programs) -> Iterator[Block]:
+def _asked(
+    question: Question, number: int, layout: Layout, code: Programs, closing: tuple[Block, ...]
+) -> Iterator[Block]:
+    """A question with its parts; what closes the paper stays with the last one."""
     first, *rest = [*question.introduction, *map(lowered, question.given)] or [Paragraph(())]
     yield Together((_heading(question, number, f"[{question.marks}]"), first))
     yield from (*rest, *code.opening)
@@ -166,7 +169,7 @@ def _asked(question: Question, number: int, layout: Layout, code: Programs) -> I
     end = Paragraph((Words(total_of),))
     for position, part in enumerate(_arranged(question, layout).parts):
         heading = _part(part, position, f"[{total(part.marks)}]" if part.marks else "")
-        last = (end,) if position == len(question.parts) - 1 else ()
+        last = (end, *closing) if position == len(question.parts) - 1 else ()
         program = code.asked[position]
         if layout == "columns" and (apart := question_apart(part)):
             asked, room = apart
