@@ -556,8 +556,8 @@ _WORD = 7.0  # em: a column of words is to be no narrower, or as narrow as the w
 def column_shares(table: Table, limit: float = LINE) -> list[float]:
     """The share of the line each column of a table gets, if its words have to be wrapped; else nothing.
 
-    Formulas and the ids of sheets are not wrapped.  Where they leave the words too little room, the shares are more than a line
-    together, and the table is made smaller as a whole.
+    Formulas and the ids of sheets are not wrapped.  Where they leave the words too little room, the shares are more
+    than a line together, and the table is made smaller as a whole.
     """
     columns = list(zip(table.header, *table.rows, strict=True))
     widths = [max(map(inlines_width, column)) + 1.2 for column in columns]
