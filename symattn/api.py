@@ -487,6 +487,7 @@ def worksheet(
     forms: Sequence[str] = DEFAULT_FORMATS,
     together: bool = False,
     overview: bool = False,
+    recipe: bool = False,
     solutions: Sequence[Solutions] = ("blank", "key"),
     layout: Layout = "matrix",
     conventions: Conventions = "full",
@@ -511,7 +512,8 @@ def worksheet(
 
     Written are `forms` (`symattn list formats`) of the `solutions` blank, partly, worked, key, answers; `layout` and
     `conventions` (full, bare, none) say how they are set, `together` puts all sheets in one file, `overview` all of
-    them side by side on a page.  The same arguments give the same worksheets, byte for byte.
+    them side by side on a page; with `recipe`, students' sheets have the command that makes them in the footer, as keys
+    have.  The same arguments give the same worksheets, byte for byte.
 
     `InputError` for what is unknown or out of range, or where sizes leave nothing worth setting; `SelfCheckError` if a
     key did not survive being worked out by a second route, and then nothing is written.
@@ -521,15 +523,15 @@ def worksheet(
     (3, 4)
     """
     _refuse_unknown(worksheet, (name for name in settings if name not in SETTINGS))
-    recipe = make_recipe(
+    made_from = make_recipe(
         mechanism_name, settings, problem=problem, notation=notation, sizes=sizes, seed=seed, level=level,
         softmax=softmax, exact=exact, places=places, options=options,
     )  # fmt: skip
-    made = list(sheets(recipe, n))
+    made = list(sheets(made_from, n))
     if out is not None:
         write_sheets(
-            made, Path(out), forms, stem=stem_of(recipe), together=together, overview=overview, solutions=solutions,
-            layout=layout, conventions=conventions, look=look,
+            made, Path(out), forms, stem=stem_of(made_from), together=together, overview=overview, recipe=recipe,
+            solutions=solutions, layout=layout, conventions=conventions, look=look,
         )  # fmt: skip
     return made
 

@@ -126,7 +126,7 @@ OPTIONS = [
 def test_the_recipe_in_the_footer_makes_the_same_sheet(folder, options):
     first = run("worksheet", "--seed", 5, "--format", "text,latex,markdown,typst", "--out", "a", *options)
     assert first.exit_code == 0, first.output
-    text = (folder / "a/self-attention-5-01.txt").read_text(encoding="utf-8")
+    text = (folder / "a/self-attention-5-01-key.txt").read_text(encoding="utf-8")
     found = RECIPE.search(re.sub(r"\s+", " ", text))
     assert found, "no recipe in the footer"
     program, command, *arguments = shlex.split(found[1])
@@ -144,8 +144,8 @@ def test_the_recipe_in_the_footer_makes_the_same_sheet(folder, options):
 @pytest.mark.parametrize("name", mechanisms())
 def test_every_mechanism_makes_sheets_that_its_recipe_makes_again(folder, name):
     assert run("worksheet", name, "--seed", 2, "--format", "text", "--out", "a").exit_code == 0
-    [sheet] = [f for f in files(folder / "a") if "key" not in f and f.endswith(".txt")]
-    text = re.sub(r"\s+", " ", (folder / "a" / sheet).read_text(encoding="utf-8"))
+    [key] = [f for f in files(folder / "a") if f.endswith("-key.txt")]
+    text = re.sub(r"\s+", " ", (folder / "a" / key).read_text(encoding="utf-8"))
     recipe = shlex.split(RECIPE.search(text)[1])[1:]
     assert run(*recipe, "--format", "text", "--out", "b").exit_code == 0
     assert [(folder / "a" / f).read_bytes() for f in files(folder / "a")] == [

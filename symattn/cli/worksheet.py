@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 @option("--together", group=FILES, is_flag=True, help="All worksheets in one file, all keys in another.")
 @option("--overview", group=FILES, is_flag=True,
         help="Also a page with all sheets: givens, answers, weights.")  # fmt: skip
+@option("--recipe", "printed", group=FILES, is_flag=True,
+        help="Print the recipe on students' sheets, too.")  # fmt: skip
 @option("--solutions", group=FILES, default="blank,key", show_default=True, metavar="S,S,…",
         help="blank, partly, worked, key, answers, diagnosis.")  # fmt: skip
 @quiet_option
@@ -77,6 +79,7 @@ def worksheet(
     folder: Path,
     together: bool,
     overview: bool,
+    printed: bool,
     solutions: str,
     decimal: bool,
     places: int,
@@ -128,7 +131,7 @@ def worksheet(
     with progress(count, quiet, "Worksheets") as step:
         written = write_sheets(
             sheets(recipe, count), folder, listed, stem=stem_of(recipe), together=together, solutions=shown,
-            layout=layout, conventions=conventions, look=look, overview=overview, on_sheet=step,
+            layout=layout, conventions=conventions, look=look, overview=overview, recipe=printed, on_sheet=step,
         )  # fmt: skip
     if not quiet:
         for path in written:
@@ -141,7 +144,7 @@ def _exam(
 ) -> None:  # fmt: skip
     from symattn.foundation.dice import Dice
     from symattn.teaching.exam import is_exam, read_exam_file, write_exam
-    from symattn.teaching.exam.deploy import FROZEN
+    from symattn.teaching.exam.deploy import BOUND, FROZEN
 
     if not is_exam(path):
         raise InputError(
@@ -157,7 +160,8 @@ def _exam(
     dice = Dice.seeded(seed) if seed is not None else Dice.secret(secret) if secret is not None else None
     papers = 1 if all(q.spec.given for q in spec.questions) else spec.variants
     drawn = sum(1 if q.spec.given else spec.variants for q in spec.questions)
-    steps = drawn + 1 + len(forms) * (1 + papers + (len(spec.students) or papers)) + bool(spec.students)
+    booklets = 2 * sum(form in BOUND for form in forms)
+    steps = drawn + 1 + len(forms) * (3 + papers + (len(spec.students) or papers)) + booklets + bool(spec.students)
     frozen = folder / path.stem / FROZEN
 
     def how_to_go_on() -> str:

@@ -488,8 +488,8 @@ class Document:
     """A whole page or booklet.
 
     `fields` are the lines to fill in at the head (Name, Date); `sheet` is its short identity, printed on every
-    page; `recipe` says how to make it again and stands in the footer.  `solutions` says what of every `Solved` is
-    shown.
+    page; `recipe` says how to make it again.  It stands in the footer unless it is not to be `recipe_printed`; Markdown
+    and notebooks have it in their head in any case.  `solutions` says what of every `Solved` is shown.
     """
 
     title: str
@@ -500,6 +500,12 @@ class Document:
     recipe: str = ""
     solutions: Solutions = "blank"
     look: Look = DEFAULT_LOOK
+    recipe_printed: bool = True
+
+    @property
+    def footer(self) -> str:
+        """The recipe, where it is printed."""
+        return self.recipe if self.recipe_printed else ""
 
 
 Blocks = tuple[Block, ...]

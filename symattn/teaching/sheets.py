@@ -40,6 +40,7 @@ from symattn.teaching.question import Content, Json, Question
 DEFAULT_FORMATS = ("latex", "markdown", "pdf")
 FROZEN_FORMAT = 1
 SOLUTIONS: tuple[Solutions, ...] = get_args(Solutions)
+FOR_STUDENTS: tuple[Solutions, ...] = ("blank", "partly")
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Recipe:
     seed: int = 1
 
     def command(self) -> str:
-        """The command that makes the same again; it stands in every footer."""
+        """The command that makes the same again; it stands in the footer of every key."""
         return " ".join(["symattn worksheet", self.spec.mechanism, *self._options(), f"--seed {self.seed}"])
 
     def _options(self) -> Iterator[str]:
@@ -114,11 +115,20 @@ class Sheet:
     number: int = 0
 
     def document(
-        self, solutions: Solutions = "blank", *, layout: Layout = "matrix", conventions: Conventions = "full"
+        self,
+        solutions: Solutions = "blank",
+        *,
+        layout: Layout = "matrix",
+        conventions: Conventions = "full",
+        recipe: bool = False,
     ) -> Document:
-        """The question blank, partly worked, worked, or as a key for markers."""
-        recipe = f"{self.command} (sheet {self.number})" if self.command else ""
-        return question_document(self.question, self.name, recipe, solutions, layout, conventions)
+        """The question blank, partly worked, worked, or as a key for markers.
+
+        Whoever reads the recipe can make the key: on a student's sheet it is printed only if it is wanted.
+        """
+        command = f"{self.command} (sheet {self.number})" if self.command else ""
+        document = question_document(self.question, self.name, command, solutions, layout, conventions)
+        return replace(document, recipe_printed=recipe or solutions not in FOR_STUDENTS)
 
     @cached_property
     def worksheet(self) -> Document:
@@ -341,12 +351,13 @@ def write_sheets(
     conventions: Conventions = "full",
     look: Look = DEFAULT_LOOK,
     overview: bool = False,
+    recipe: bool = False,
     on_sheet: Callable[[Sheet], None] = lambda sheet: None,
 ) -> list[Path]:
     """Write worksheets and keys, each in a file of its own, or `together`: all worksheets in one and all keys in one.
 
     `solutions` says what of each is written: blank, partly worked, worked, with everything for a marker, or the answers
-    alone.
+    alone; `recipe`, that students' sheets have the command that makes them, and the key, in the footer.
 
     The frozen set is written beside them, and an `overview` of all sheets if it is wanted.  Everything is made in a
     folder beside first, so that an error leaves no file behind.
@@ -378,7 +389,7 @@ def write_sheets(
 
     def each(name: str, sheets: Sequence[Sheet]) -> Iterator[tuple[str, Document]]:
         for asked in solutions:
-            written = [s.document(asked, layout=layout, conventions=conventions) for s in sheets]
+            written = [s.document(asked, layout=layout, conventions=conventions, recipe=recipe) for s in sheets]
             yield name + ("" if asked == "blank" else f"-{asked}"), booklet(written) if together else written[0]
 
     def files() -> Iterator[tuple[str, bytes]]:

@@ -274,7 +274,7 @@ def test_killed_ten_times_and_run_again_the_folder_is_the_same(tmp_path):
     assert start(tmp_path, "cut").wait() == 0
     assert killed >= 3
     assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
-    assert len(contents(tmp_path / "cut")) == 2 * (150 + 6 + 1) + 3
+    assert len(contents(tmp_path / "cut")) == 2 * (150 + 6 + 3) + 3
 
 
 @pytest.mark.slow

@@ -514,7 +514,7 @@ def test_another_paper_than_was_given_out_waits_for_somebody(exam, tmp_path):
     (tmp_path / "class.csv").write_text(f"id,paper,differs\ns001,{other},all right\ns002,ZZZZ,all right\n", "utf-8")
     book = symattn.grade(exam, entries=tmp_path / "class.csv", jobs=1)
     assert (book.rows[0].status, book.rows[0].total, book.rows[0].sheet) == ("pending", 15, other)
-    assert book.rows[1].reason.startswith("Sheet ZZZZ is not one of this exam's 3 papers")
+    assert book.rows[1].reason.startswith("Paper ZZZZ is not one of this exam's 3 papers")
 
 
 def test_a_problem_without_a_class_list_takes_anybody(tmp_path):

@@ -639,13 +639,13 @@ def test_nobody_can_change_the_marks_of_somebody_else(exam, submissions, tmp_pat
     assert (book.rows[0].total, book.rows[0].status, book.rows[0].said) == (WORTH[KINDS[0]], "marked", ())
     assert book.rows[1].status == "pending"
     assert book.rows[1].reason == (
-        f"It answers sheet {other}, but {second.sheet} was handed out; it is marked as {other}."
+        f"It answers paper {other}, but {second.sheet} was handed out; it is marked as {other}."
     )
     assert [row.total for row in book.rows[2:10]] == [WORTH[kind] for kind in KINDS[2:]]
     [nobody] = [row for row in book.rows if row.file == "zzz.json"]
     assert (nobody.number, nobody.status) == (None, "broken")
     assert "An answer has to be read" not in book.text()
-    assert f"It answers sheet {other}" in " ".join(book.text().split())
+    assert f"It answers paper {other}" in " ".join(book.text().split())
 
 
 def _by_variant(known, kinds) -> dict[str, list[str]]:

@@ -381,12 +381,12 @@ def test_an_unknown_id_inside_a_file_of_somebodys_name_is_said(tmp_path):
 def test_another_sheet_of_the_exam_is_marked_and_waits_for_somebody(tmp_path):
     one = only(tmp_path, "001-s001.toml", head(sheet=SHEETS[0]))
     assert (one.sheet, one.complaint, one.notices) == (SHEETS[0], "", ())
-    assert one.doubt == f"It answers sheet {SHEETS[0]}, but {SHEETS[1]} was handed out; it is marked as {SHEETS[0]}."
+    assert one.doubt == f"It answers paper {SHEETS[0]}, but {SHEETS[1]} was handed out; it is marked as {SHEETS[0]}."
 
 
 def test_a_sheet_without_a_name_is_the_one_given_out(tmp_path):
     one = only(tmp_path, "001-s001.toml", head())
-    assert one.notices == (f"It names no sheet; it is marked as {SHEETS[1]}, which was handed out.",)
+    assert one.notices == (f"It names no paper; it is marked as {SHEETS[1]}, which was handed out.",)
 
 
 def test_a_sheet_may_be_typed_carelessly(tmp_path):
@@ -400,7 +400,7 @@ def test_a_sheet_of_another_exam_is_marked_as_the_one_given_out_and_waits(tmp_pa
     one = only(tmp_path, "001-s001.toml", head(sheet=other))
     assert (one.entrant, one.sheet, one.complaint) == (ENTRANTS[0], SHEETS[1], "")
     assert one.doubt == (
-        f"Sheet {other} is not one of this exam's 3 papers. It is marked as {SHEETS[1]}, which was handed out."
+        f"Paper {other} is not one of this exam's 3 papers. It is marked as {SHEETS[1]}, which was handed out."
     )
 
 
@@ -409,7 +409,7 @@ def test_a_mistyped_sheet_is_said_to_be_mistyped(tmp_path):
     one = only(tmp_path, "001-s001.toml", head(sheet=wrong))
     assert (one.sheet, one.complaint) == (SHEETS[1], "")
     assert one.doubt == (
-        f"Sheet {wrong} is not one of this exam's 3 papers, and its check character does not fit: it was mistyped. "
+        f"Paper {wrong} is not one of this exam's 3 papers, and its check character does not fit: it was mistyped. "
         f"It is marked as {SHEETS[1]}, which was handed out."
     )
 
@@ -417,7 +417,7 @@ def test_a_mistyped_sheet_is_said_to_be_mistyped(tmp_path):
 def test_without_a_class_list_a_sheet_of_another_exam_is_refused(tmp_path):
     other = identity("another exam")
     one = only(tmp_path, "a.toml", head(sheet=other), NO_CLASS)
-    assert one.complaint == f"Sheet {other} is not one of this set's 3 papers."
+    assert one.complaint == f"Sheet {other} is not one of this set's 3 sheets."
 
 
 def test_what_a_file_says_about_itself_is_printed_harmlessly(tmp_path):

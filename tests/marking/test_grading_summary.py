@@ -40,8 +40,13 @@ def result(variant: str, steps: dict[str, int], of: int = 5, mistakes=(), notice
 def row(number: int, *results: Result, **other) -> Row:
     status = other.pop("status", "marked" if results else "missing")
     return Row(
-        number, other.pop("name", f"N{number}"), f"s{number}", "AAAA-AAAA", status=status, results=results, **other
+        number, other.pop("name", f"N{number}"), f"s{number}", paper(*results), status=status, results=results, **other
     )
+
+
+def paper(first: Result | None = None, *others: Result) -> str:
+    """The id on the paper that has these variants."""
+    return f"P-{first.variant}" if first else ""
 
 
 def text(rows, form: str = "text") -> str:
@@ -69,8 +74,8 @@ def test_a_harder_variant_is_flagged_with_its_step_and_the_adjustment_is_only_of
     everybody = [r.total for r in rows]
     off = np.mean(totals["BBBB"]) - np.mean(everybody)
     assert off < -np.std(everybody, ddof=1) / 4
-    assert f"BBBB * 25 {np.mean(totals['BBBB']):.2f} −{-off:.2f} A (" in found
-    assert f"BBBB was harder. +{-off:.2f} for each who had it would level the means." in found
+    assert f"P-BBBB * 25 {np.mean(totals['BBBB']):.2f} −{-off:.2f} A (" in found
+    assert f"Paper P-BBBB was harder. +{-off:.2f} for each who had it would level the means." in found
     assert "Nothing has been adjusted." in found
     means = np.var([np.mean(x) for x in totals.values()], ddof=1)
     within = sum(np.var(x, ddof=1) * (len(x) - 1) for x in totals.values()) / (len(everybody) - 3)
@@ -79,8 +84,8 @@ def test_a_harder_variant_is_flagged_with_its_step_and_the_adjustment_is_only_of
 
 
 def test_nineteen_are_too_few_to_say():
-    assert "BBBB *" not in sentences(families({"AAAA": 40, "BBBB": 19}, "BBBB", 3))
-    assert "BBBB *" in sentences(families({"AAAA": 40, "BBBB": 20}, "BBBB", 3))
+    assert "P-BBBB *" not in sentences(families({"AAAA": 40, "BBBB": 19}, "BBBB", 3))
+    assert "P-BBBB *" in sentences(families({"AAAA": 40, "BBBB": 20}, "BBBB", 3))
 
 
 def test_equal_variants_are_not_flagged_and_one_variant_is_no_family():

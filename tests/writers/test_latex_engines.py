@@ -17,6 +17,7 @@ from symattn.errors import InputError
 from symattn.formula.nodes import Name, Text
 from symattn.page.document import Code, Document, Math, Paragraph, Strong, Words
 from symattn.page.writers import latex, pdf
+from symattn.page.writers.page import typesetting
 from symattn.teaching.sheets import render
 
 LATIN = sheet(Paragraph((Words("Plain words, naïve αβ — 1/2."),)))
@@ -208,3 +209,20 @@ def test_whatever_has_no_letter_is_told(
     assert all(letter in words for letter in set("张伟한국") - coded)
     [said] = caplog.messages
     assert {letter for letter in "张伟한국😀" if f"{letter} as U+" in said} == coded
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda m: only(m, embedded=True), r"The TeX of symattn\[latex\] has no nowhere\.cls; install TeX Live"),
+        (lambda m: only(m, "pdflatex"), r"pdflatex found no nowhere\.cls; install what brings it"),
+    ],
+    ids=["embedded", "pdflatex"],
+)
+def test_a_class_that_is_not_installed_is_named(
+    make: Callable[[pytest.MonkeyPatch], None], says: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    make(monkeypatch)
+    (tmp_path / "nowhere.tex.j2").write_text("\\documentclass{nowhere}\\begin{document}x\\end{document}", "utf-8")
+    with typesetting(tmp_path, "nowhere"), pytest.raises(InputError, match=f"^{says}.*, or leave out --latex-class"):
+        pdf.write_latex_pdf(LATIN)

@@ -42,6 +42,7 @@ class Marking:
     submission: Submission
     reports: tuple[Report, ...]
     look: Look = DEFAULT_LOOK
+    of_exam: bool = False
 
     @property
     def total(self) -> int:
@@ -75,7 +76,8 @@ class Marking:
         """The report for the student, or for the teacher; with `exercise`, the student's says that one is beside it."""
         found = self.submission
         about: Any = {
-            "name": found.name, "student": found.student, "sheet": found.sheet, "remarks": found.remarks
+            "name": found.name, "student": found.student, "sheet": found.sheet, "remarks": found.remarks,
+            "of_exam": self.of_exam,
         }  # fmt: skip
         if reader == "teacher":
             return replace(marking_document(self.reports, **about), look=self.look)
@@ -195,7 +197,7 @@ def checked(papers: Papers, answers: Answers, terms: Terms) -> Marking:
         raise InputError(f"{source or 'The text'}: {error}") from error
     questions = papers.questions(sheet)
     submission = read_submission(text, questions, form=form, source=source, decimal_mark=terms.decimal_mark)
-    return mark_all(submission, questions, terms)
+    return replace(mark_all(submission, questions, terms), of_exam=papers.of_exam)
 
 
 def _bytes(path: Path) -> bytes:

@@ -210,7 +210,7 @@ def _handed(path: Path, row: _Row, against: Papers) -> Handed:
     doubt, notices = "", []
     if row.entrant and row.sheet != row.entrant.sheet and not row.complaint:
         doubt = message(
-            "It answers sheet {named}, but {given} was handed out; it is marked as {named}.",
+            "It answers paper {named}, but {given} was handed out; it is marked as {named}.",
             named=row.sheet,
             given=row.entrant.sheet,
         )

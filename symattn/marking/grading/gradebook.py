@@ -152,7 +152,7 @@ def _why(before: Row, after: Row | None, terms: tuple[Terms, Terms], software: t
     elif before.hash != after.hash:
         said.append("another file")
     if after and before.sheet != after.sheet:
-        said.append(f"sheet {before.sheet} → {after.sheet}")
+        said.append(f"paper {before.sheet} → {after.sheet}")
     if terms[0].policy != terms[1].policy:
         said.append("another policy")
     if terms[0].own != terms[1].own:

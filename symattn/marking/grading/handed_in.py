@@ -435,11 +435,11 @@ def _on_sheet(one: Handed, papers: Papers) -> Handed:
         said = message("{error} It is marked as {sheet}, which was handed out.", error=error.said, sheet=given_out)
         return _doubted(one, given_out, said)
     if given_out and not one.sheet:
-        said = message("It names no sheet; it is marked as {sheet}, which was handed out.", sheet=given_out)
+        said = message("It names no paper; it is marked as {sheet}, which was handed out.", sheet=given_out)
         return replace(one, sheet=named, notices=(*one.notices, said))
     if given_out and named != given_out:
         said = message(
-            "It answers sheet {named}, but {given} was handed out; it is marked as {named}.",
+            "It answers paper {named}, but {given} was handed out; it is marked as {named}.",
             named=named,
             given=given_out,
         )

@@ -23,6 +23,7 @@ from symattn.teaching.problem_file import read_problem_file
 from symattn.teaching.question import Question
 from symattn.teaching.sheets import make_sheet, sheets, thaw_sheets
 
+_EXAM = "this exam"
 NOT_ASKED: Mapping[str, object] = {}
 
 
@@ -58,23 +59,29 @@ class Papers:
     entrants: tuple[Entrant, ...] = ()
     made: dict[str, tuple[Question, ...]] = field(default_factory=dict, compare=False, repr=False)
 
+    @property
+    def of_exam(self) -> bool:
+        """Whether the sheets are an exam's papers, and are called so."""
+        return self.kind == _EXAM
+
     def sheet(self, stated: str) -> str:
         """The name of the sheet that is meant; `InputError` if there is none of this name.
 
         A sheet need not be named where there is only one.
         """
+        word, one = "paper" if self.of_exam else "sheet", next(iter(self.papers))
         if not stated:
             if len(self.papers) > 1:
-                raise InputError(f"No sheet is named, and {self.kind} has {len(self.papers)}: which is meant?")
-            return next(iter(self.papers))
+                raise InputError(f"No {word} is named, and {self.kind} has {len(self.papers)}: which is meant?")
+            return one
         plain = _plain(stated)
         if found := next((name for name in self.papers if _plain(name) == plain), ""):
             return found
         shown = stated if re.fullmatch(r"[0-9A-Za-z-]{1,20}", stated) else repr(stated[:20])
         if len(self.papers) == 1:
-            raise InputError(f"Sheet {shown} was answered, and {self.kind} is sheet {next(iter(self.papers))}.")
+            raise InputError(f"{word.capitalize()} {shown} was answered, and {self.kind} is {word} {one}.")
         typed = "" if is_identity(stated) else ", and its check character does not fit: it was mistyped"
-        raise InputError(f"Sheet {shown} is not one of {self.kind}'s {len(self.papers)} papers{typed}.")
+        raise InputError(f"{word.capitalize()} {shown} is not one of {self.kind}'s {len(self.papers)} {word}s{typed}.")
 
     def questions(self, sheet: str) -> tuple[Question, ...]:
         """The questions of a sheet; `InputError` if there is no such sheet."""
@@ -165,7 +172,7 @@ def _exam(path: Path) -> Papers:
         Entrant(number, student.name, student.id, copy.sheet, Path(stem).name, student.seat)
         for number, (student, (stem, copy)) in enumerate(given_out, 1)
     )
-    return Papers(Quoted(exam.spec.title), "this exam", hash, known, entrants)
+    return Papers(Quoted(exam.spec.title), _EXAM, hash, known, entrants)
 
 
 def _paper(exam: Exam, number: int) -> Paper:

@@ -158,30 +158,49 @@ def _names() -> Mapping[str, str]:
 
 
 def _variants(marked: Sequence[Row]) -> Iterator[Block]:
-    """Whether the variants of a question were equally hard (rules.md 4.7 (9)); an adjustment is offered, never made."""
-    families = [(number, results) for number, results in _questions(marked) if len({r.variant for r in results}) > 1]
+    """Whether the variants of a question were equally hard (rules.md 4.7 (9)); an adjustment is offered, never made.
+
+    A variant is named by the paper that has it, by the id that is printed there.
+    """
+    families = [(number, rows) for number, rows in _answered(marked) if len(_siblings(number, rows)) > 1]
     if not families:
         return
     yield _heading("Variants")
     yield _said(
         message(
-            "A variant that at least {fewest} students had is marked with * if its mean is more than a quarter of a "
-            "standard deviation off that of all, and a step of it is named if its facility differs by more than 15 "
-            "points.",
+            "Each paper has a variant of its own. One that at least {fewest} students had is marked with * if its mean "
+            "is more than a quarter of a standard deviation off that of all, and a step of it is named if its facility "
+            "differs by more than 15 points.",
             fewest=FEWEST,
         )
     )
-    for number, results in families:
-        yield from _family(number, results)
+    for number, rows in families:
+        yield from _family(number, rows)
 
 
-def _family(number: int, results: Sequence[Result]) -> Iterator[Block]:
-    siblings: dict[str, list[Result]] = {}
-    for result in sorted(results, key=lambda r: r.variant):
-        siblings.setdefault(result.variant, []).append(result)
+def _answered(marked: Sequence[Row]) -> Iterator[tuple[int, list[Row]]]:
+    """Everybody who was marked in a question, by its number, from 1."""
+    for number, _ in _questions(marked):
+        yield number, [row for row in marked if len(row.results) >= number]
+
+
+def _siblings(number: int, rows: Sequence[Row]) -> list[tuple[str, list[Result]]]:
+    """The results of each variant of a question, by the ids of the papers that have it."""
+    papers: dict[str, dict[str, None]] = {}
+    results: dict[str, list[Result]] = {}
+    for row in sorted(rows, key=lambda row: row.sheet):
+        result = row.results[number - 1]
+        papers.setdefault(result.variant, {})[row.sheet] = None
+        results.setdefault(result.variant, []).append(result)
+    return [(", ".join(papers[variant]), own) for variant, own in results.items()]
+
+
+def _family(number: int, marked: Sequence[Row]) -> Iterator[Block]:
+    siblings = _siblings(number, marked)
+    results = [row.results[number - 1] for row in marked]
     family = Spread(tuple(result.total for result in results))
     rows, offers = list[tuple[object, ...]](), list[Inlines]()
-    for name, own in siblings.items():
+    for name, own in siblings:
         spread = Spread(tuple(result.total for result in own))
         off, steps = is_off(spread, family), list(_steps_off(own, results))
         difference = spread.mean - family.mean
@@ -195,13 +214,11 @@ def _family(number: int, results: Sequence[Result]) -> Iterator[Block]:
             )
         )
         if off:
-            text = "{variant} was harder. {marks} for each who had it would level the means."
-            if difference > 0:
-                text = "{variant} was easier. {marks} for each who had it would level the means."
-            offers.append(sentence(text, variant=Quoted(name), marks=_signed(-difference)))
-    yield _table((_named(number, results), "Students", "Mean", "Off the mean of all", "Steps that are off"), rows)
-    means = variance([mean([r.total for r in own]) for own in siblings.values()])
-    within = _pooled([[r.total for r in own] for own in siblings.values()])
+            offers.append(_offer(name, difference))
+    yield Heading((Words(_named(number, results)),), 2)
+    yield _table(("Paper", "Students", "Mean", "Off the mean of all", "Steps that are off"), rows)
+    means = variance([mean([r.total for r in own]) for _, own in siblings])
+    within = _pooled([[r.total for r in own] for _, own in siblings])
     text = "Variance of the variants' means: {means}; of the marks within a variant: {within}."
     if within is None:
         text = (
@@ -211,6 +228,20 @@ def _family(number: int, results: Sequence[Result]) -> Iterator[Block]:
     if offers:
         yield ItemList(tuple(offers))
         yield _said("Nothing has been adjusted.")
+
+
+def _offer(paper: str, difference: Fraction) -> Inlines:
+    """What would level a variant whose mean is off that of all."""
+    marks = _signed(-difference)
+    if difference > 0:
+        return sentence(
+            "Paper {paper} was easier. {marks} for each who had it would level the means.",
+            paper=Quoted(paper), marks=marks,
+        )  # fmt: skip
+    return sentence(
+        "Paper {paper} was harder. {marks} for each who had it would level the means.",
+        paper=Quoted(paper), marks=marks,
+    )  # fmt: skip
 
 
 def _apart(items: Sequence[str]) -> str:

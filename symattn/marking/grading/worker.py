@@ -114,7 +114,7 @@ class Marker:
             results=tuple(results),
         )
         named = replace(submission, name=row.name, student=row.id, sheet=row.sheet)
-        return marked, replace(marking, submission=named, look=self.look)
+        return marked, replace(marking, submission=named, look=self.look, of_exam=self.papers.of_exam)
 
     def _pages(self, marking: Marking, stem: str) -> Iterator[tuple[str, bytes]]:
         """What is told about a submission, by the name of the file."""

@@ -63,14 +63,16 @@ def feedback_document(
     student: str = "",
     sheet: str = "",
     remarks: Sequence[Remark] = (),
+    of_exam: bool = False,
     exercise: bool = False,
 ) -> Document:
     """What a student gets back: what was read, a sign at every entry, what to look at.
 
     Of the key there is nothing in it but one entry of every mistake, worked out in the student's own numbers.
-    `remarks` are those on the file as a whole; `exercise` says that there is a fresh exercise beside it.
+    `remarks` are those on the file as a whole; a sheet `of_exam` is called a paper; `exercise` says that there is a
+    fresh exercise beside it.
     """
-    document = _document(_several(reports), "student", name, student, sheet, remarks)
+    document = _document(_several(reports), "student", name, student, sheet, remarks, of_exam)
     return replace(document, blocks=(*document.blocks, Paragraph(_words(words.EXERCISE)))) if exercise else document
 
 
@@ -81,9 +83,10 @@ def marking_document(
     student: str = "",
     sheet: str = "",
     remarks: Sequence[Remark] = (),
+    of_exam: bool = False,
 ) -> Document:
     """What a teacher checks the marking by: with the key, what every entry was compared with, and the proof."""
-    return _document(_several(reports), "teacher", name, student, sheet, remarks)
+    return _document(_several(reports), "teacher", name, student, sheet, remarks, of_exam)
 
 
 def _several(reports: Report | Sequence[Report]) -> Sequence[Report]:
@@ -91,10 +94,16 @@ def _several(reports: Report | Sequence[Report]) -> Sequence[Report]:
 
 
 def _document(
-    reports: Sequence[Report], reader: Reader, name: str, student: str, sheet: str, remarks: Sequence[Remark]
+    reports: Sequence[Report],
+    reader: Reader,
+    name: str,
+    student: str,
+    sheet: str,
+    remarks: Sequence[Remark],
+    of_exam: bool,
 ) -> Document:
     told = [Told(report, reader) for report in reports]
-    blocks = [*_head(reports, reader, name, student, sheet), *_legend(told)]
+    blocks = [*_head(reports, reader, name, student, sheet, of_exam), *_legend(told)]
     if remarks:
         blocks.append(Box(words.NOTES, (ItemList(tuple(map(remarked, remarks))),)))
     for position, one in enumerate(told, 1):
@@ -109,10 +118,15 @@ def _document(
 # ------------------------------------------------------------------------------------------------ the head
 
 
-def _head(reports: Sequence[Report], reader: Reader, name: str, student: str, sheet: str) -> Iterator[Block]:
+def _head(
+    reports: Sequence[Report], reader: Reader, name: str, student: str, sheet: str, of_exam: bool
+) -> Iterator[Block]:
     whose: list[Inlines] = [(Strong(Quoted(name)),)] * bool(name)
     whose += [sentence("student ID {id}", id=Quoted(student))] * bool(student)
-    whose += [sentence("sheet {sheet}", sheet=Quoted(sheet))] * bool(sheet)
+    called = sentence("sheet {sheet}", sheet=Quoted(sheet))
+    if of_exam:
+        called = sentence("paper {paper}", paper=Quoted(sheet))
+    whose += [called] * bool(sheet)
     between = (Words(words.BETWEEN),)
     yield Paragraph(tuple(x for k, one in enumerate(whose) for x in (*between * bool(k), *one)), _total(reports))
     if len(reports) > 1:

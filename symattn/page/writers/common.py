@@ -33,6 +33,7 @@ from symattn.formula.nodes import (
     tightness,
 )
 from symattn.formula.width import fold, width, wrapped
+from symattn.foundation.identity import is_identity
 from symattn.foundation.languages import say
 from symattn.page.document import (
     DEFAULT_LOOK,
@@ -593,8 +594,8 @@ _WORD = 7.0  # em: a column of words is to be no narrower, or as narrow as the w
 def column_shares(table: Table, limit: float = LINE) -> list[float]:
     """The share of the line each column of a table gets, if its words have to be wrapped; else nothing.
 
-    Formulas are not wrapped.  Where they leave the words too little room, the shares are more than a line
-    together, and the table is made smaller as a whole.
+    Formulas and the ids of sheets are not wrapped.  Where they leave the words too little room, the shares are more
+    than a line together, and the table is made smaller as a whole.
     """
     columns = list(zip(table.header, *table.rows, strict=True))
     widths = [max(map(inlines_width, column)) + 1.2 for column in columns]
@@ -605,7 +606,7 @@ def column_shares(table: Table, limit: float = LINE) -> list[float]:
     wide_ones = sum(wide for wide in widths if wide > fair)
     room = 0.97 - 0.03 * len(widths)
     shares = [(wide if wide <= fair else wide * (limit - narrow) / wide_ones) / limit * room for wide in widths]
-    needed = [max(map(_widest_formula, column)) for column in columns]
+    needed = [max(map(_unbroken, column)) for column in columns]
     if all(need < share * limit for need, share in zip(needed, shares, strict=True)):
         return shares
     least = [max(need + 0.6, min(wide, _WORD)) for need, wide in zip(needed, widths, strict=True)]
@@ -665,8 +666,12 @@ def in_chunks(lines: Sequence[Formula], page: Page) -> list[Sequence[Formula]]:
     return [lines] if sum(_height(line) + 0.9 for line in lines) <= room else [(line,) for line in lines]
 
 
-def _widest_formula(content: Inlines) -> float:
-    return max(map(width, formulas_in(content)), default=0.0)
+def _unbroken(content: Inlines) -> float:
+    """How wide what is not wrapped is, in em: formulas, and the id of a sheet."""
+    ids = [
+        1.2 * inlines_width((part,)) for part in spans(content) if isinstance(part, Words) and is_identity(part.text)
+    ]
+    return max([*map(width, formulas_in(content)), *ids], default=0.0)
 
 
 def run_together(left: Formula, right: Formula) -> bool:

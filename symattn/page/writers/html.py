@@ -392,7 +392,7 @@ def write(document: Document) -> str:
             language=escaped(document.look.language),
             title=escaped(document.title) or say("Untitled"),
             sheet=escaped(document.sheet),
-            recipe=escaped(document.recipe),
+            recipe=escaped(document.footer),
             spacing=document.look.spacing,
             scale=f"{page.scale:.3g}",
             line=f"{page.line:.1f}",

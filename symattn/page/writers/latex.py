@@ -89,12 +89,12 @@ def _written(document: Document, macros: str) -> str:
     with speaking(document.look.language):
         look, chosen = document.look, latex_class()
         blocks = {"exam": ExamBlocks}.get(chosen, Blocks)(Page(look), document.solutions, Page(look).line)
-        named = (document.title, document.sheet, document.recipe)
+        named = (document.title, document.sheet, document.footer)
         parts = {
             "title": escaped(document.title),
             "subtitle": escaped(document.subtitle),
             "sheet": escaped(document.sheet),
-            "recipe": code(document.recipe),
+            "recipe": code(document.footer),
             "solution_word": escaped(say("Solution")),
             "page_words": _page_words(),
             "body": blocks.body(document.blocks),
@@ -154,10 +154,12 @@ class Folder:
     """What belongs beside the LaTeX files of a folder that `write_beside_macros` wrote.
 
     That is `symattn.sty`, and for every group of sheets one file that includes them one after the other, so that a
-    whole class is printed from one run of TeX.  Paths are relative to the folder and without their suffix.
+    whole class is printed from one run of TeX; `double_sided`, each begins on a new leaf.  Paths are relative to the
+    folder and without their suffix.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, double_sided: bool = False) -> None:
+        self._double_sided = double_sided
         self._folders: dict[PurePosixPath, None] = {}
         self._masters: dict[str, dict[str, _Master]] = {}
 
@@ -185,6 +187,7 @@ class Folder:
                         filled(
                             "class.tex.j2",
                             class_line=line,
+                            double_sided=self._double_sided,
                             count=len(master.sheets),
                             sheets=master.sheets,
                             letters=",".join(sorted(master.letters)),

@@ -268,14 +268,15 @@ class Blocks:
         for row in table.rows:
             head, *others = (self._cell(*cell) for cell in zip(row, rooms, strict=True))
             if common.is_for_writing(row, table):
-                others = [f"\\roomtowrite{{{page.millimetres(common.WRITING)}mm}}", *others[1:]]
+                others = [f"\\roomtowrite{{{page.millimetres(common.WRITING)}mm}}"] * len(others)
             rows.append([f"\\textbf{{{head}}}" if table.row_heads else head, *others])
         head, *lines = ["  " + " & ".join(row) + " \\tabularnewline" for row in (heads, *rows)]
         ends = accumulate(map(len, common.table_parts(table, shares, page, page.rows(_ROWS))))
         wrapped = "".join(f"C{{{share:.3f}\\linewidth}}" for share in shares)
-        columns = f"{{{wrapped or 'l' * len(heads)}}}"
+        boxes = any(common.is_for_writing(row, table) for row in table.rows)
+        columns = f"{{{wrapped or ('|' if boxes else '').join('l' * len(heads))}}}"
         parts = ([f"{head} \\hline", *lines[start:end]] for start, end in pairwise((0, *ends)))
-        between = " \\thinline\n" if common.has_matrices(table) else "\n"
+        between = " \\hline\n" if boxes else " \\thinline\n" if common.has_matrices(table) else "\n"
         bodies = ("\n".join([first, between.join(others)]) for first, *others in parts)
         return "\n\n".join(environment("sheettable", body, columns) for body in bodies)
 

@@ -174,7 +174,7 @@ def write(document: Document) -> str:
             subtitle=escaped(document.subtitle),
             fields=[field(name) for name in document.fields],
             sheet_line=escaped(document.sheet),
-            recipe_line=code(document.recipe),
+            recipe_line=code(document.footer),
             body=body(common.with_sound_levels(document.blocks)),
         )
 

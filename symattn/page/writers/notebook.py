@@ -86,7 +86,7 @@ def _where_to_write() -> str:
 
 
 def _foot(document: Document) -> Iterator[Cell]:
-    said = " · ".join(filter(None, (markdown.escaped(document.sheet), markdown.code(document.recipe))))
+    said = " · ".join(filter(None, (markdown.escaped(document.sheet), markdown.code(document.footer))))
     if said:
         yield "markdown", said
 

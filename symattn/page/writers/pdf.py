@@ -23,6 +23,7 @@ from symattn.page.writers.common import visible
 from symattn.page.writers.compiling import COMPILER, SCRIPT, RefusedError
 from symattn.page.writers.coverage import NO_CHARACTER, in_words
 from symattn.page.writers.forms import with_fields
+from symattn.page.writers.page import latex_class
 
 _LOG = logging.getLogger("symattn")
 
@@ -30,6 +31,7 @@ _ENGINES = ("pdflatex", "lualatex", "xelatex")
 _MOST_LETTERS = ("xelatex", "lualatex")
 _IN_PLACE = re.compile(r"^symattn: no letter for U\+([0-9A-F]{4,6}), in its place (\S+)$", re.MULTILINE)  # symattn.sty
 _LOST = re.compile(r"^Missing character: There is no \S+ \(U\+([0-9A-F]{4,6})\)", re.MULTILINE)
+_MISSING = re.compile(r"^! LaTeX Error: File `([^']+\.(?:cls|sty))' not found", re.MULTILINE)
 LATEX_SECONDS = 60
 _MEMORY = 2 * 2**30  # bytes, of LaTeX
 LARGEST_LATEX_FILE = 2**28  # bytes that a file made by LaTeX may have
@@ -187,9 +189,20 @@ def _run(engine: Path, folder: Path) -> str:
         raise InputError(f"LaTeX was stopped after {LATEX_SECONDS} seconds of processor time without having finished.")
     log = _contents(folder / "document.log").decode("utf-8", "replace")
     if code != 0 or not (folder / "document.pdf").is_file():
+        if missing := _MISSING.search(log):
+            raise InputError(_lacks(engine, missing[1]))
         said = next((line for line in log.split("\n") if line.startswith("!")), "no reason was given")
         raise InputError(f"LaTeX could not make a PDF of this source: {said.lstrip('! ')}")
     return log
+
+
+def _lacks(engine: Path, file: str) -> str:
+    """What is said where a class or a package is not installed."""
+    name, _, kind = file.rpartition(".")
+    otherwise = f", or leave out --latex-class {name}" if (name, kind) == (latex_class(), "cls") else ""
+    if engine == embedded_engine():
+        return f"The TeX of symattn[latex] has no {file}; install TeX Live{otherwise}."
+    return f"{engine.name} found no {file}; install what brings it (tlmgr install {name}){otherwise}."
 
 
 def _contents(path: Path) -> bytes:

@@ -414,7 +414,7 @@ def write(document: Document) -> str:
     if document.fields:
         parts.append("   ".join(f"{visible(name)}: {'_' * 20}" for name in document.fields))
     parts += _blocks(document.blocks, COLUMNS)
-    foot = "   ".join(visible(part) for part in (document.sheet, document.recipe) if part)
+    foot = "   ".join(visible(part) for part in (document.sheet, document.footer) if part)
     if foot:
         parts.append("─" * min(COLUMNS, PROSE) + "\n" + foot)
     lines = "\n\n".join(parts).split("\n")

@@ -425,7 +425,7 @@ def written(document: Document, also: Iterable[str] = (), *, careful: bool = Fal
 def _document(document: Document, account: coverage.Printing) -> str:
     asked = document.look.fillable and document.solutions == "blank"
     page = Page(document.look, form=Form(document.sheet, document.look.text_size) if asked else None)
-    line = " · ".join(filter(None, map(common.visible, (document.title, document.sheet, document.recipe))))
+    line = " · ".join(filter(None, map(common.visible, (document.title, document.sheet, document.footer))))
     return filled(
         "document.typ.j2",
         sheet_comment=line,
@@ -436,7 +436,8 @@ def _document(document: Document, account: coverage.Printing) -> str:
         addresses=[_address(page, "line", name) for name in document.fields],
         field_columns=1 if page.large else min(3, len(document.fields)),
         sheet=literal(_printable(document.sheet)),
-        recipe=literal(_printable(document.recipe)),
+        recipe=_recipe(document.footer),
+        long_recipe=len(document.footer) > _RECIPE_BESIDE,
         language=literal(catalogue(document.look.language).code),
         page_number=_page_number(),
         page=page,
@@ -452,6 +453,18 @@ def _document(document: Document, account: coverage.Printing) -> str:
         long_word=_long_word(page) if account.longest >= _long_word(page) else 0,
         has_han=account.has_han,  # this and what is above are known only now that all text has been written
     )
+
+
+_RECIPE_BESIDE = 60  # characters of a recipe between the sheet's id and the number of the page; a longer one is below
+_UNBROKEN = 40  # characters that stand on one line
+
+
+def _recipe(command: str) -> str:
+    """A command as an array of what lines may end between: an option stays with its value."""
+    pieces: list[str] = []
+    for piece in re.split(r" (?=--|\(sheet )", _printable(command)):
+        pieces += [piece] if len(piece) <= _UNBROKEN else piece.split(" ")
+    return _array(f"box({literal(p)})" if len(p) <= _UNBROKEN else literal(p) for p in pieces) if command else ""
 
 
 def _long_word(page: Page) -> int:
@@ -812,11 +825,13 @@ def _part_of_table(
             f"[{'#room-to-write' * _is_blank(cell)}{fields.get((i, j)) or _text(cell)}]" for j, cell in enumerate(row)
         )
         if common.is_for_writing(row, table):
-            others = [f"[#v({page.millimetres(common.WRITING)}mm)]", *others[1:]]
+            others = [f"[#box-to-write({page.millimetres(common.WRITING)}mm)]"] * len(others)
         rows.append("  " + ", ".join([f"strong{head}" if table.row_heads else head, *others]))
     high = common.has_matrices(table)
     long = ", long: true" if len(rows) > page.rows(_LONG_TABLE) // (3 if high else 1) else ""
     lines = ", lines: true" if high else ""
+    if any(common.is_for_writing(row, table) for row in table.rows):
+        lines += ", boxes: true"
     options = f"{columns}, ({heads},){long}{lines}"
     return f"#sheet-table({options},\n{''.join(f'{row},{chr(10)}' for row in rows)})"
 

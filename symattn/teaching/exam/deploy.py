@@ -26,9 +26,12 @@ from symattn.foundation.typed import read
 from symattn.foundation.version import VERSION
 from symattn.page.document import Document, Paragraph, Quoted, Words
 from symattn.page.writers import latex
-from symattn.teaching.exam.papers import Copy, key, overview, paper
+from symattn.page.writers.binding import Leaves, bound
+from symattn.page.writers.common import visible
+from symattn.teaching.exam.papers import Copy, answers_alone, diagnosis, key, of_paper, overview, paper, separator
 from symattn.teaching.exam.spec import ExamSpec, QuestionSpec, exam_spec
 from symattn.teaching.exam.students import Student, assign, balanced, places
+from symattn.teaching.explanation import booklet
 from symattn.teaching.pool import pool
 from symattn.teaching.problems import problem_type
 from symattn.teaching.question import Content, Json, Question
@@ -345,25 +348,74 @@ def _frozen_in(
     return exam
 
 
+BOUND = ("pdf", "latex-pdf")
+"""The formats in which papers and keys are also bound, to be printed at once."""
+
+
 def _written(exam: Exam, pages: _Pages, forms: Sequence[str]) -> Iterator[Path]:
-    beside = latex.Folder()
-    for stem, document in documents(exam):
+    beside = latex.Folder(double_sided=True)
+    for stem, make in documents(exam):
         for form in forms:
-            path = pages.put(stem + suffix(form), lambda d=document, f=form: render(d(), f, beside_macros=True)[1])  # type: ignore[misc]
-            if form == "latex":
-                beside.add(stem, path.read_text(encoding="utf-8"), group=f"{Path(stem).parent}/class")
-            yield path
+            yield _put(pages, stem, form, make, beside)
+    for stem, collected in collections(exam).items():
+        for form in forms if collected else ():
+            if form == "pdf":
+                yield pages.put(stem + suffix(form), lambda c=collected: _collected(c))  # type: ignore[misc]
+            else:
+                yield _put(pages, stem, form, lambda c=collected: booklet(c), beside)  # type: ignore[misc]
     for name, text in beside.files():
         yield pages.put(name, text.encode)
+    for form in (form for form in forms if form in BOUND):
+        yield pages.put("keys" + suffix(form), lambda f=form: _bound_keys(exam, pages, f))  # type: ignore[misc]
+        yield pages.put("papers" + suffix(form), lambda f=form: _bound_papers(exam, pages, f))  # type: ignore[misc]
     if exam.spec.students:
         yield pages.put("assignment.csv", lambda: assignment(exam).encode())
+
+
+def _put(pages: _Pages, stem: str, form: str, make: Callable[[], Document], beside: latex.Folder) -> Path:
+    path = pages.put(stem + suffix(form), lambda: render(make(), form, beside_macros=True)[1])
+    if form == "latex":
+        folder = Path(stem).parent
+        beside.add(stem, path.read_text(encoding="utf-8"), group=f"{folder}/class" if folder.name else "")
+    return path
+
+
+def _collected(documents: Sequence[Document]) -> bytes:
+    """Documents of several papers in one PDF, each on pages of its own."""
+    leaves = []
+    for document in documents:
+        if document.sheet:
+            document = replace(document, subtitle=of_paper(document.subtitle, document.sheet))
+        leaves.append(Leaves(document.sheet or document.title, render(document, "pdf")[1]))
+    return bound(leaves, double_sided=False)
+
+
+def _bound_keys(exam: Exam, pages: _Pages, form: str) -> bytes:
+    return bound([Leaves(name, pages.read(f"keys/{name}-key{suffix(form)}")) for name in exam.ids])
+
+
+def _bound_papers(exam: Exam, pages: _Pages, form: str) -> bytes:
+    """All papers in the order of the seats, each after its separator sheet if there are any."""
+    spec, ordered = exam.spec, in_order_of_seats(exam)
+    leaves = []
+    for number, (stem, copy) in enumerate(ordered, 1):
+        name = " ".join(filter(None, (copy.sheet, visible(copy.name or copy.id))))
+        if spec.separators:
+            leaves.append(Leaves(name, render(separator(spec, copy, number, len(ordered)), form)[1]))
+        if spec.look.fillable and form == "pdf":  # on paper there is nothing to click on
+            to_print = replace(spec, look=replace(spec.look, fillable=False))
+            printed = render(paper(to_print, copy, exam.questions(copy.paper)), form)[1]
+        else:
+            printed = pages.read(stem + suffix(form))
+        leaves.append(Leaves("" if spec.separators else name, printed))
+    return bound(leaves)
 
 
 SUMS = "SHA256SUMS"
 """Beside an exam: what has been written of it, as `sha256sum` lists files, so that `sha256sum --check` reads it."""
 
 _SUM = re.compile(r"([0-9a-f]{64})  (\S.*)")
-_PAGES = (SUMS, "assignment.csv", "overview.*", "keys", "papers")
+_PAGES = (SUMS, "assignment.csv", "overview.*", "answers.*", "diagnosis.*", "keys*", "papers*")
 
 
 @dataclass(frozen=True)
@@ -409,6 +461,10 @@ class _Pages:
             file.write(_line(name, self.sums[name]))
         return path
 
+    def read(self, name: str) -> bytes:
+        """What has been written."""
+        return (self.folder / name).read_bytes()
+
     def finish(self) -> list[Path]:
         """Everything that this run wrote or found written."""
         self._list()
@@ -428,12 +484,22 @@ def _sha256(content: bytes) -> str:
 
 
 def documents(exam: Exam) -> Iterator[tuple[str, Callable[[], Document]]]:
-    """Every document of an exam by the name of its file, made when it is asked for."""
-    yield "overview", lambda: overview(exam.spec, exam.ids, [exam.questions(p) for p in range(len(exam.papers))])
+    """Every document of an exam that is a file by itself, by the name of the file, made when it is asked for."""
+    every = range(len(exam.papers))
+    yield "overview", lambda: overview(exam.spec, exam.ids, [exam.questions(p) for p in every], exam.given_out)
     for p, name in enumerate(exam.ids):
         yield f"keys/{name}-key", lambda p=p, name=name: key(exam.spec, name, exam.questions(p))  # type: ignore[misc]
     for stem, copy in copies(exam):
         yield stem, lambda copy=copy: paper(exam.spec, copy, exam.questions(copy.paper))  # type: ignore[misc]
+
+
+def collections(exam: Exam) -> dict[str, list[Document]]:
+    """What a marker has of all papers in one file, by its name: the answers alone, and common wrong answers."""
+    papers = [(name, exam.questions(p)) for p, name in enumerate(exam.ids)]
+    return {
+        "answers": [answers_alone(exam.spec, name, questions) for name, questions in papers],
+        "diagnosis": list(diagnosis(exam.spec, papers)),
+    }
 
 
 def copies(exam: Exam) -> Iterator[tuple[str, Copy]]:
@@ -445,6 +511,15 @@ def copies(exam: Exam) -> Iterator[tuple[str, Copy]]:
     for number, (student, p) in enumerate(zip(spec.students, exam.given_out, strict=True), 1):
         copy = Copy(p, exam.ids[p], student.name, student.id, student.seat, student.text_size)
         yield f"papers/{number:03}-{_plain(student.id)}", copy
+
+
+def in_order_of_seats(exam: Exam) -> list[tuple[str, Copy]]:
+    """Every paper that is printed, in the order in which they are put down: row by row."""
+    listed = list(copies(exam))
+    if not exam.spec.students:
+        return listed
+    seats = places(exam.spec.students, exam.spec.seats_per_row)
+    return [listed[k] for k in sorted(range(len(listed)), key=seats.__getitem__)]
 
 
 def _plain(text: str) -> str:

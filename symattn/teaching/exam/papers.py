@@ -1,4 +1,5 @@
-"""The pages of an exam: the paper that a student gets, its key, and the overview of all of them."""
+"""The pages of an exam: the paper that a student gets, its key, its answers alone, common wrong answers, the sheet that
+stands before it in a pile, and the overview of all papers."""
 
 from __future__ import annotations
 
@@ -34,11 +35,14 @@ from symattn.page.document import (
     Together,
     Words,
     WorkingSpace,
+    listing,
     sentence,
 )
 from symattn.page.presentation import TEXT_SIZES
 from symattn.teaching.exam.spec import ExamSpec
+from symattn.teaching.exam.students import Student
 from symattn.teaching.explanation import Layout, conventions_box
+from symattn.teaching.explanation.answers import answers
 from symattn.teaching.explanation.documents import lowered
 from symattn.teaching.explanation.layouts import QUESTION, headed, in_schemes, joined, question_apart
 from symattn.teaching.explanation.overview import last_answer, weights_overview
@@ -53,6 +57,7 @@ from symattn.teaching.problems import problem_type
 from symattn.teaching.question import Question, StepAnswer, marks_text, total
 
 WORKING_PAGE = 225  # millimetres
+MARK_COLUMNS = 11  # of a table of marks
 EXPONENTS = range(-4, 5)
 
 
@@ -66,6 +71,9 @@ class Copy:
     id: str = ""
     seat: str = ""
     text_size: int = 0  # that of the exam, where it is 0
+
+
+DIAGNOSIS = message("Common wrong answers")
 
 
 def letter(position: int) -> str:
@@ -84,8 +92,8 @@ def paper(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Document
     for position, (question, code) in enumerate(zip(questions, programs_of(questions), strict=True)):
         if spec.new_page or position == 0:
             blocks.append(PageBreak())
-        blocks += joined(_asked(question, position + 1, spec.layout, code))
-    blocks.append(Paragraph((Strong("END OF QUESTIONS"),)))
+        closing = (Paragraph((Strong("END OF QUESTIONS"),)),) if position == len(questions) - 1 else ()
+        blocks += joined(_asked(question, position + 1, spec.layout, code, closing))
     if spec.data_sheet and any(q.given for q in questions):
         blocks += [PageBreak(), Heading((Words("Data sheet (you may tear this page off)"),), 1)]
         for position, question in enumerate(questions):
@@ -102,8 +110,8 @@ def _for_teachers(spec: ExamSpec) -> Look:
 
 
 def _cover(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Iterator[Block]:
-    if line := " · ".join(text for text in (spec.institution, spec.course, spec.date) if text):
-        yield Paragraph((Words(Quoted(line)),))
+    head = " · ".join(text for text in (spec.institution, spec.course, spec.date) if text)
+    yield Paragraph((Strong(_named(copy.sheet)), *((Words(" · "), Words(Quoted(head))) if head else ())))
     yield FillIns(
         (
             FillIn((Words("Name"),), 75, value=copy.name),
@@ -124,20 +132,25 @@ def _cover(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Iterato
     items.append((Words("An answer that follows from a line of your own can earn marks even if that line is wrong."),))
     yield Box("Instructions", (ItemList(tuple(items)),))
     yield from conventions_box(questions, spec.conventions)
-    yield Together((_mark_table(questions),))
+    yield Together(tuple(_mark_tables(questions)))
     yield from _formulas(spec, questions)
 
 
-def _mark_table(questions: Sequence[Question]) -> Table:
-    numbers = tuple((Words(str(k)),) for k in range(1, len(questions) + 1))
-    marks = tuple((Words(str(q.marks)),) for q in questions)
-    whole = sum(q.marks for q in questions)
-    empty = ((Words(""),),) * (len(questions) + 1)
-    return Table(
-        ((Words("Question"),), *numbers, (Words("Total"),)),
-        (((Words("Marks"),), *marks, (Words(str(whole)),)), ((Words("Marked"),), *empty)),
-        row_heads=True,
-    )
+def _named(sheet: str) -> Message:
+    """A paper by the id that stands on each of its pages."""
+    return message("Paper {paper}", paper=Quoted(sheet))
+
+
+def _mark_tables(questions: Sequence[Question]) -> Iterator[Table]:
+    """What there is to earn, question by question, with boxes for what was awarded; the last one has the total."""
+    columns = [(str(k), str(question.marks)) for k, question in enumerate(questions, 1)]
+    columns.append(("Total", str(sum(question.marks for question in questions))))
+    for begin in range(0, len(columns), MARK_COLUMNS):
+        part = columns[begin : begin + MARK_COLUMNS]
+        heads, marks = zip(*part, strict=True)
+        rows = (("Marks", *marks), ("Awarded", *[""] * len(part)))
+        cells = tuple(tuple((Words(text),) for text in row) for row in (("Question", *heads), *rows))
+        yield Table(cells[0], cells[1:], row_heads=True)
 
 
 def _heading(question: Question, number: int, marks: str) -> Heading:
@@ -145,7 +158,10 @@ def _heading(question: Question, number: int, marks: str) -> Heading:
     return Heading((Words(question.title),), 1, marks, label, "question")
 
 
-def _asked(question: Question, number: int, layout: Layout, code: Programs) -> Iterator[Block]:
+def _asked(
+    question: Question, number: int, layout: Layout, code: Programs, closing: tuple[Block, ...]
+) -> Iterator[Block]:
+    """A question with its parts; what closes the paper stays with the last one."""
     first, *rest = [*question.introduction, *map(lowered, question.given)] or [Paragraph(())]
     yield Together((_heading(question, number, f"[{question.marks}]"), first))
     yield from (*rest, *code.opening)
@@ -153,7 +169,7 @@ def _asked(question: Question, number: int, layout: Layout, code: Programs) -> I
     end = Paragraph((Words(total_of),))
     for position, part in enumerate(_arranged(question, layout).parts):
         marks = f"[{total(part.marks)}]" if part.marks else ""
-        last = (end,) if position == len(question.parts) - 1 else ()
+        last = (end, *closing) if position == len(question.parts) - 1 else ()
         program = code.asked[position]
         if layout == "columns" and (apart := question_apart(part)):
             asked, room = apart
@@ -276,23 +292,11 @@ TRIAGE = (
 
 
 def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
-    """Everything a marker needs for one paper."""
-    blocks: list[Block] = [
-        Paragraph(
-            (
-                Words(
-                    "M: method, A: accuracy, B: independent of method. Answers may follow from the student's own lines."
-                ),
-            )
-        ),
-        *conventions_box(questions, spec.conventions),
-    ]
-    if derived := [q for q in questions if any(isinstance(p.answer, StepAnswer) for p in q.parts)]:
-        blocks += [Box("Also right", (ItemList(tuple((Words(text),) for text in ALSO_RIGHT)),))]
-        if any(isinstance(s.op, Softmax) for q in derived if q.problem for s in q.problem.steps):
-            header = ((Words("What the written weights show"),), (Words("Look for"),))
-            rows = tuple(((Words(seen),), (Words(ids),)) for seen, ids in TRIAGE)
-            blocks.append(Table(header, rows))
+    """One paper worked out, with the marks of every line."""
+    said = "M: method, A: accuracy, B: independent of method. Answers may follow from the student's own lines."
+    blocks: list[Block] = [Paragraph((Words(said),)), *conventions_box(questions, spec.conventions)]
+    if any(isinstance(part.answer, StepAnswer) for question in questions for part in question.parts):
+        blocks.append(Box("Also right", (ItemList(tuple((Words(text),) for text in ALSO_RIGHT)),)))
     for position, (question, code) in enumerate(zip(questions, programs_of(questions), strict=True)):
         blocks.append(PageBreak())
         first, *rest = question.given or (Paragraph(()),)
@@ -304,10 +308,55 @@ def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
             blocks += part.marking
             if told := explained(part.marks):
                 blocks.append(Paragraph(told))
-        if spec.common_answers:
-            blocks += map(lowered, question.after)
-        blocks.append(_about(question))
-    return Document(Quoted(spec.title), tuple(blocks), subtitle="Answer key", sheet=sheet, look=_for_teachers(spec))
+        blocks += [*map(lowered, question.after), _about(question)]
+    return _for_marking(spec, of_paper("Answer key", sheet), tuple(blocks), sheet)
+
+
+def of_paper(what: str, sheet: str) -> Message:
+    """Answers, paper 3GBT-G8S0: what is printed below the title of an exam."""
+    return message("{document}, paper {paper}", document=what, paper=Quoted(sheet))
+
+
+def _for_marking(spec: ExamSpec, subtitle: str, blocks: tuple[Block, ...], sheet: str = "") -> Document:
+    return Document(Quoted(spec.title), blocks, subtitle=subtitle, sheet=sheet, look=_for_teachers(spec))
+
+
+def answers_alone(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
+    """The final answers and the marks of one paper, without any working."""
+    blocks: list[Block] = []
+    for position, question in enumerate(questions, 1):
+        first, *rest = answers(question, _numbered)
+        blocks += [Together((_heading(question, position, f"[{question.marks}]"), first)), *rest]
+    if len(questions) > 1:
+        whole = sum(question.marks for question in questions)
+        blocks.append(Paragraph((Strong(message("Total: {marks}", marks=_marks(whole))),)))
+    return _for_marking(spec, "Answers", tuple(blocks), sheet)
+
+
+def diagnosis(spec: ExamSpec, papers: Sequence[tuple[str, Sequence[Question]]]) -> Iterator[Document]:
+    """What common misconceptions write: first in words, then in the numbers of every paper, by its id."""
+    told = [(sheet, numbered) for sheet, questions in papers if (numbered := _told(questions))]
+    if not (spec.common_answers and told):
+        return
+    if any(_has_weights(question) for _, numbered in told for _, question in numbered):
+        rows = tuple(((Words(seen),), (Words(ids),)) for seen, ids in TRIAGE)
+        table = Table(((Words("What the written weights show"),), (Words("Look for"),)), rows)
+        yield _for_marking(spec, DIAGNOSIS, (table,))
+    for sheet, numbered in told:
+        blocks: list[Block] = []
+        for position, question in numbered:
+            first, *rest = map(lowered, question.diagnosis)
+            blocks += [_heading(question, position, ""), first, *rest]
+        yield _for_marking(spec, DIAGNOSIS, tuple(blocks), sheet)
+
+
+def _told(questions: Sequence[Question]) -> list[tuple[int, Question]]:
+    """The questions, from 1, that have common wrong answers."""
+    return [(position, question) for position, question in enumerate(questions, 1) if question.diagnosis]
+
+
+def _has_weights(question: Question) -> bool:
+    return question.problem is not None and any(isinstance(step.op, Softmax) for step in question.problem.steps)
 
 
 def _about(question: Question) -> Box:
@@ -330,12 +379,30 @@ def _parted(items: Sequence[Inlines]) -> Inlines:
     return said
 
 
+# ------------------------------------------------------------------------------------------------ separator sheets
+
+
+def separator(spec: ExamSpec, copy: Copy, number: int, of: int) -> Document:
+    """The sheet before a paper in a printed pile: which it is, whose, and where it is put down."""
+    said = (("Paper", copy.sheet), ("Name", copy.name), ("Student ID", copy.id), ("Seat", copy.seat))
+    first, *others = [((Words(what),), (Words(Quoted(value)),)) for what, value in said if value]
+    pile = Paragraph((Words(message("Copy {number} of {count}", number=number, count=of)),))
+    blocks = (Table(first, tuple(others), row_heads=True), pile) if others else (Table(first, ()), pile)
+    look = replace(spec.look, text_size=TEXT_SIZES[-1], fillable=False)
+    return Document(Quoted(spec.title), blocks, sheet=copy.sheet, look=look)
+
+
 # ------------------------------------------------------------------------------------------------ the overview
 
 
-def overview(spec: ExamSpec, ids: Sequence[str], papers: Sequence[Sequence[Question]]) -> Document:
-    """All papers on a page or two: how hard they are, where things lie, and the last answer of every question."""
-    blocks: list[Block] = []
+def overview(
+    spec: ExamSpec, ids: Sequence[str], papers: Sequence[Sequence[Question]], given_out: Sequence[int] = ()
+) -> Document:
+    """All papers on a page or two: who has which, how hard they are, where things lie, and the last answers.
+
+    `given_out` are the numbers of the papers, from 0, in the order of the class.
+    """
+    blocks: list[Block] = [*_class(spec.students, ids, given_out)]
     for position in range(len(papers[0])):
         questions = [paper[position] for paper in papers]
         names = list(dict.fromkeys(name for q in questions for name in q.features))
@@ -355,7 +422,7 @@ def overview(spec: ExamSpec, ids: Sequence[str], papers: Sequence[Sequence[Quest
                 numbers = ((Words(f"{extreme(q.features.get(name, 0) for q in questions):g}"),) for name in names)
                 loads.append(((Words(word),), *numbers))
             blocks.append(_table(("Paper", *names), loads))
-        blocks += weights_overview(list(zip(ids, questions, strict=True)))
+        blocks += weights_overview(list(zip(ids, questions, strict=True)), PAPERS_WEIGHTS)
         if (alike := _overlap(questions)) is not None:
             said = message(
                 "Two keys share at most {percentage} % of the entries that have to be worked out.",
@@ -369,6 +436,29 @@ def overview(spec: ExamSpec, ids: Sequence[str], papers: Sequence[Sequence[Quest
         blocks.append(Paragraph((Words(said),)))
     subtitle = counted("Overview of {n} paper", "Overview of {n} papers", n=len(ids))
     return Document(Quoted(spec.title), tuple(blocks), subtitle=subtitle, look=_for_teachers(spec))
+
+
+PAPERS_WEIGHTS = message(
+    "The weights of every paper: a row is a query, a column a key; white is 0 and black more than 0.7."
+)
+
+
+def _class(students: Sequence[Student], ids: Sequence[str], given_out: Sequence[int]) -> Iterator[Table]:
+    """The papers with the students who have them, and how many these are."""
+    if not students:
+        return
+    rows = []
+    for position, name in enumerate(ids):
+        whose = [student for student, paper in zip(students, given_out, strict=True) if paper == position]
+        listed = listing([_student(student) for student in whose], "") if whose else (Words("not given out"),)
+        rows.append(((Words(Quoted(name)),), (Words(str(len(whose))),), listed))
+    yield _table(("Paper", "Copies", "Students"), rows)
+
+
+def _student(student: Student) -> Inlines:
+    if not student.name:
+        return (Words(Quoted(student.id)),)
+    return sentence("{name} ({id})", name=Quoted(student.name), id=Quoted(student.id))
 
 
 def _table(heads: Iterable[str], rows: Iterable[tuple[Inlines, ...]]) -> Table:

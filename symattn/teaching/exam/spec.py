@@ -50,7 +50,8 @@ class Head:
     layout           of products: matrix, falk, or columns (the step at the left, its working at the right)
     conventions      the box of what holds for all questions: full, or bare
     id_boxes         boxes for the student's number
-    common_answers   the table of common wrong answers in the keys
+    common_answers   the file of common wrong answers
+    separators       a sheet before each paper in the PDF of all papers: its id, and whose it is
     """
 
     title: str = ""
@@ -71,6 +72,7 @@ class Head:
     conventions: Literal["full", "bare"] = "full"
     id_boxes: Annotated[int, Between(0, 16)] = 8
     common_answers: bool = True
+    separators: bool = False
 
 
 @dataclass(frozen=True)

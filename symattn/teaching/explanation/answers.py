@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from symattn.derivation.derivation import Derivation
@@ -43,26 +43,33 @@ class _Named(NamedTuple):
     notation: Notation
 
 
-def answers(question: Question) -> tuple[Block, ...]:
-    """Every final answer, numbered as on the sheet, and the marks with their total."""
+def _counted(position: int) -> str:
+    """1., 2., …: as the parts of a worksheet are numbered."""
+    return f"{position + 1}."
+
+
+def answers(question: Question, numbered: Callable[[int], str] = _counted) -> tuple[Block, ...]:
+    """Every final answer, with the number of its part on the sheet, and the marks with their total."""
     named = {part.name: found for part in question.parts if (found := _named(question, part))}
     apart = len({found.step for found in named.values()}) < len(named)  # one name for several matrices
     blocks: list[Block] = []
     together: list[Formula] = []
-    for k, part in enumerate(question.parts, 1):
+    for k, part in enumerate(question.parts):
         if found := named.get(part.name):
-            formulas = [Row((Name(f"{k}."), formula)) if apart else formula for formula in _formulas(question, found)]
+            formulas = [
+                Row((Name(numbered(k)), formula)) if apart else formula for formula in _formulas(question, found)
+            ]
             together += formulas
     if together:
         blocks.append(Display(tuple(row if isinstance(row, Row) else Row((row,)) for row in rows_of(together, LINE))))
     short = [
-        ((Strong(f"{k}."), Words(" "), *part.title), _short(question, part))
-        for k, part in enumerate(question.parts, 1)
+        ((Strong(numbered(k)), Words(" "), *part.title), _short(question, part))
+        for k, part in enumerate(question.parts)
         if part.name not in named
     ]
     if short:
         blocks.append(Table(((Words("Question"),), (Words("Answer"),)), tuple(short), row_heads=True))
-    return (*blocks, Together((_marks(question),)))
+    return (*blocks, Together((_marks(question, numbered),)))
 
 
 # ------------------------------------------------------------------------------------------------ matrices
@@ -138,10 +145,10 @@ def _size(size: int | str) -> Formula:
     return number(size) if isinstance(size, int) else Name(size)
 
 
-def _marks(question: Question) -> Block:
+def _marks(question: Question, numbered: Callable[[int], str]) -> Block:
     """The marks of every part and their total, in a table that goes across where it fits."""
-    parts = [(k, part) for k, part in enumerate(question.parts, 1) if part.marks]
-    heads = [(Words("Question"),), *((Words(str(k)),) for k, _ in parts), (Words("Total"),)]
+    parts = [(k, part) for k, part in enumerate(question.parts) if part.marks]
+    heads = [(Words("Question"),), *((Words(numbered(k).rstrip(".")),) for k, _ in parts), (Words("Total"),)]
     row = [(Words("Marks"),), *((Words(str(total(part.marks))),) for _, part in parts), (Words(str(question.marks)),)]
     return Table(tuple(heads), (tuple(row),), row_heads=True)
 

@@ -168,7 +168,9 @@ def booklet(documents: Sequence[Document]) -> Document:
     for document in documents:
         if blocks:
             blocks.append(PageBreak())
-        title = sentence("{document} {sheet}", document=document.subtitle or "Worksheet", sheet=document.sheet)
+        title: Inlines = (Words(document.subtitle or "Worksheet"),)
+        if document.sheet:
+            title = sentence("{document} {sheet}", document=title, sheet=document.sheet)
         blocks.append(Heading(title, 1))
         if document.fields:
             fields = [sentence("{field}: ______________________", field=field) for field in document.fields]

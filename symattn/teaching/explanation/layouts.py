@@ -239,7 +239,7 @@ def _below_rule(key: Blocks) -> Blocks:
         case [Relation((first, factors), signs)] if first == NOTHING:
             line = Relation((name, factors), signs)
         case _:
-            return tuple(rest)
+            return tuple(rest) or key
     match rest:
         case [Entries() as entries, Display((Relation((_, values), ("=",)),), (), role="values"), *others]:
             whole = Relation((name, factors, values), (*signs, "="))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from symattn.exact import AnyMatrix, Matrix
 from symattn.formula import Formula, ListOf, Relation, decimal
 from symattn.formula.width import width
-from symattn.foundation.languages import counted
+from symattn.foundation.languages import counted, message
 from symattn.page.document import Block, Document, HeatMaps, Inlines, Math, Paragraph, Quoted, Table, Words, listing
 from symattn.teaching.explanation.diagrams_weights import weight_maps
 from symattn.teaching.explanation.parts import wording_of
@@ -35,7 +35,12 @@ def set_overview(title: str, sheets: Sequence[tuple[str, Question]], recipe: str
     )
 
 
-def weights_overview(sheets: Iterable[tuple[str, Question]]) -> list[Block]:
+SHEETS_WEIGHTS = message(
+    "The weights of every sheet: a row is a query, a column a key; white is 0 and black more than 0.7."
+)
+
+
+def weights_overview(sheets: Iterable[tuple[str, Question]], lead: str = SHEETS_WEIGHTS) -> list[Block]:
     """The weights of all sheets as small heat maps under their ids; nothing where there are none in numbers."""
     maps = []
     for name, question in sheets:
@@ -46,7 +51,6 @@ def weights_overview(sheets: Iterable[tuple[str, Question]]) -> list[Block]:
                 maps.append(((Words(Quoted(name)),), bare))
     if not maps:
         return []
-    lead = "The weights of every sheet: a row is a query, a column a key; white is 0 and black more than 0.7."
     return [Paragraph((Words(lead),)), HeatMaps(tuple(maps), small=True)]
 
 

@@ -1,0 +1,248 @@
+"""Exams as they are run: what is printed at once, whose each paper is, ids that agree, marks that add up."""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pypdf
+import pytest
+
+import symattn
+from symattn.foundation.dice import Dice
+from symattn.foundation.identity import is_identity
+from symattn.foundation.languages import say, speaking
+from symattn.page.presentation import presented
+from symattn.page.writers.text import write
+from symattn.teaching.exam import read_exam_file, write_exam
+from symattn.teaching.exam.deploy import collections, documents
+from symattn.teaching.exam.papers import Copy, paper, separator
+from symattn.teaching.sheets import formats, render
+
+QUESTIONS = """
+[[question]]
+type = "choice"
+mechanism = "attention"
+items = 2
+
+[[question]]
+type = "full"
+mechanism = "attention"
+points = 12
+"""
+ONE = '[[question]]\ntype = "choice"\nmechanism = "attention"\nitems = 1\n'
+CLASS = [
+    ("Ada Lovelace", "s1", "B2"), ("Alan Turing", "s2", "A3"), ("Emmy Noether", "s3", "A1"),
+    ("Max Planck", "s4", "B1"), ("Grace Hopper", "s5", "A2"),
+]  # fmt: skip
+IN_SEAT_ORDER = ["s3", "s5", "s2", "s4", "s1"]
+ID = re.compile(r"\b[0-9A-Z]{4}-[0-9A-Z]{4}\b")
+
+
+def exam(folder: Path, head: str = "", forms=("markdown",), seed: int = 5, questions: str = QUESTIONS):
+    """An exam made for the class: what it is, and its folder."""
+    with (folder / "class.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("name", "id", "seat"), *CLASS])
+    path = folder / "midterm.toml"
+    path.write_text(f'title = "Midterm"\nclass = "class.csv"\nvariants = 4\n{head}\n{questions}', encoding="utf-8")
+    made, _ = write_exam(read_exam_file(path), folder / "out", forms, Dice.seeded(seed))
+    return made, folder / "out"
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory):
+    return exam(tmp_path_factory.mktemp("printed"), "separators = true", ("pdf", "markdown"))
+
+
+def pages(path: Path) -> list[str]:
+    return [" ".join(page.extract_text().split()) for page in pypdf.PdfReader(path).pages]
+
+
+def given_out(folder: Path) -> list[dict[str, str]]:
+    """Who has which paper, as the list beside the papers says."""
+    with (folder / "assignment.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def ids(text: str) -> set[str]:
+    return {found for found in ID.findall(text) if is_identity(found)}
+
+
+# ------------------------------------------------------------------------------------------------ what is printed
+
+
+def in_parts(path: Path) -> list[tuple[int, list[str]]]:
+    """What is bound, told by the numbers that stand on the pages: where each part begins, from 0, and its pages."""
+    parts: list[tuple[int, list[str]]] = []
+    for position, text in enumerate(pages(path)):
+        found = re.search(r"page (\d+) of (\d+)", text)
+        if found is None:
+            assert not text, "a page without a number is a blank one"
+            assert position % 2 == 1
+        elif found[1] == "1":
+            parts.append((position, [text]))
+        else:
+            parts[-1][1].append(text)
+        if found:
+            assert len(parts[-1][1]) == int(found[1]) <= int(found[2])
+    assert all(f"page 1 of {len(part)}" in part[0] for _, part in parts)
+    return parts
+
+
+def test_papers_are_bound_in_the_order_of_the_seats_on_leaves_of_their_own(printed):
+    _, folder = printed
+    given = {row["id"]: row for row in given_out(folder)}
+    parts = in_parts(folder / "papers.pdf")
+    assert all(begin % 2 == 0 for begin, _ in parts)
+    assert len(parts) == 2 * len(CLASS)
+    for number, (student, before, bound) in enumerate(zip(IN_SEAT_ORDER, parts[::2], parts[1::2], strict=True), 1):
+        row = given[student]
+        for text in (before[1][0], bound[1][0]):
+            assert all(said in text for said in (row["name"], student, row["seat"], row["paper"]))
+        assert f"Copy {number} of {len(CLASS)}" in before[1][0]
+        assert bound[1] == pages(folder / f"{row['file']}.pdf")
+        assert all(row["paper"] in page for page in bound[1])
+
+
+def test_keys_and_answers_are_bound_in_the_order_of_the_overview(printed):
+    made, folder = printed
+    keys = in_parts(folder / "keys.pdf")
+    assert all(begin % 2 == 0 for begin, _ in keys)
+    assert [part for _, part in keys] == [pages(folder / f"keys/{name}-key.pdf") for name in made.ids]
+    answers = in_parts(folder / "answers.pdf")
+    assert [ids(part[0]) for _, part in answers] == [{name} for name in made.ids]
+    assert all(len(part) <= 2 for _, part in answers)
+
+
+def test_common_wrong_answers_stand_apart_from_the_keys(printed):
+    _, folder = printed
+    assert "Common wrong answers" in (folder / "diagnosis.md").read_text(encoding="utf-8")
+    assert not any("Common wrong answers" in key.read_text(encoding="utf-8") for key in folder.glob("keys/*.md"))
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)])
+def test_parity_holds_for_papers_of_any_length(seed, tmp_path):
+    """Papers of one, two, three … pages; no separators, no two exams with the same numbers."""
+    for blank in (0, 1):
+        folder = tmp_path / str(blank)
+        folder.mkdir()
+        head = f"blank_pages = {blank}\nnew_page = false\nfillable = {str(bool(blank)).lower()}"
+        made, out = exam(folder, head, ("pdf",), seed, ONE)
+        parts = in_parts(out / "papers.pdf")
+        assert [begin % 2 for begin, _ in parts] == [0] * len(CLASS)
+        assert len({len(part) for _, part in parts}) == 1
+        assert "/AcroForm" not in pypdf.PdfReader(out / "papers.pdf").root_object
+        single = pypdf.PdfReader(out / "papers" / "001-s1.pdf")
+        assert ("/AcroForm" in single.root_object) is bool(blank)
+        assert {name for _, part in parts for name in ids(part[0])} == {made.ids[p] for p in made.given_out}
+
+
+def test_a_run_that_continues_leaves_the_same_book(printed):
+    made, folder = printed
+    before = {name: (folder / name).read_bytes() for name in ("papers.pdf", "keys.pdf", "answers.pdf")}
+    for name in before:
+        (folder / name).unlink()
+    write_exam(made.spec, folder, ("pdf", "markdown"), None)
+    assert {name: (folder / name).read_bytes() for name in before} == before
+
+
+def test_without_a_class_there_is_one_copy_of_each_paper(tmp_path):
+    path = tmp_path / "quiz.toml"
+    path.write_text(f"variants = 2\nseparators = true\n{ONE}", encoding="utf-8")
+    made, _ = write_exam(read_exam_file(path), tmp_path / "out", ("pdf",), Dice.seeded(1))
+    parts = in_parts(tmp_path / "out" / "papers.pdf")
+    assert [ids(part[0]) for _, part in parts] == [{name} for name in made.ids for _ in range(2)]
+
+
+# ------------------------------------------------------------------------------------------------ ids
+
+
+def test_one_id_stands_on_papers_keys_answers_and_in_every_list(printed):
+    made, folder = printed
+    frozen = json.loads((folder / "exam.json").read_text(encoding="utf-8"))
+    known = {paper["id"] for paper in frozen["papers"]}
+    assert known == set(made.ids)
+    for name in ("overview.md", "answers.md", "diagnosis.md"):
+        assert ids((folder / name).read_text(encoding="utf-8")) == known
+    assert {path.name.removesuffix("-key.md") for path in folder.glob("keys/*.md")} == known
+    for row in given_out(folder):
+        assert ids((folder / f"{row['file']}.md").read_text(encoding="utf-8")) == {row["paper"]} < known
+
+
+def test_the_overview_says_who_has_which_paper(printed):
+    _, folder = printed
+    lines = (folder / "overview.md").read_text(encoding="utf-8").splitlines()
+    rows = [line for line in lines if line.startswith("| **") and ("(s" in line or "not given out" in line)]
+    assert len(rows) == 4
+    for row in given_out(folder):
+        [line] = [line for line in rows if row["paper"] in line]
+        assert f"{row['name']} ({row['id']})" in line
+
+
+def test_the_summary_of_a_class_names_papers_that_were_given_out(printed, tmp_path):
+    _, folder = printed
+    rows = given_out(folder)
+    (tmp_path / "e.csv").write_text("id,differs\n" + "".join(f"{row['id']},all right\n" for row in rows), "utf-8")
+    book = symattn.grade(folder, entries=tmp_path / "e.csv", jobs=1)
+    assert ids(book.text()) == {row["paper"] for row in rows}
+    assert "Paper " in book.text()
+
+
+# ------------------------------------------------------------------------------------------------ marks, recipes
+
+
+def marks_of(text: str) -> list[int]:
+    """The row of marks in the table on the first page."""
+    [row] = [line for line in text.splitlines() if line.startswith("| **Marks** |")][:1]
+    return [int(cell) for cell in row.split("|")[2:-1]]
+
+
+def test_the_table_of_marks_adds_up_to_what_the_parts_are_worth(printed):
+    made, folder = printed
+    for path in folder.glob("papers/*.md"):
+        text = path.read_text(encoding="utf-8")
+        *each, whole = marks_of(text)
+        parts = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
+        asked = [[int(n) for n in re.findall(r"^### .*\\\[(\d+)\\\]", part, re.MULTILINE)] for part in parts]
+        assert [sum(found) for found in asked if found] == each
+        assert sum(each) == whole
+        assert f"2 questions and {whole} marks" in text
+    assert {marks_of(p.read_text(encoding="utf-8"))[-1] for p in folder.glob("papers/*.md")} == {
+        sum(q.marks for q in made.questions(0))
+    }
+
+
+def test_many_questions_have_several_tables_and_one_total(printed):
+    made, _ = printed
+    questions = made.questions(0) * 7
+    text = render(paper(made.spec, Copy(0, made.ids[0]), questions), "markdown")[1].decode()
+    rows = [line for line in text.splitlines() if line.startswith("| **Marks** |")]
+    numbers = [int(cell) for row in rows for cell in row.split("|")[2:-1]]
+    assert len(rows) == 2
+    assert numbers == [*[q.marks for q in questions], sum(q.marks for q in questions)]
+
+
+def test_no_page_of_a_student_says_how_it_was_made(printed):
+    made, folder = printed
+    page = dict(documents(made))["papers/001-s1"]()
+    texts = [render(page, form)[1].decode() for form in formats() if "pdf" not in form]
+    for text in (*texts, *pages(folder / "papers.pdf")):
+        assert "symattn worksheet" not in text
+        assert "--seed" not in text
+
+
+# ------------------------------------------------------------------------------------------------ languages
+
+
+@pytest.mark.covering(most=1)
+@pytest.mark.parametrize("language", ["de", "fr", "es", "zh"])
+def test_everything_is_said_in_the_language_of_the_exam(language, tmp_path):
+    made, _ = exam(tmp_path, f'language = "{language}"', ("text",), questions=ONE)
+    copy = Copy(0, made.ids[0], "Ada", "s1", "A1")
+    found = [make() for _, make in documents(made)] + [d for listed in collections(made).values() for d in listed]
+    text = "\n".join(write(presented(d)) for d in (*found, separator(made.spec, copy, 1, 5)))
+    for english in ("Paper", "Awarded", "Copies", "not given out", "Answers", "Copy", "Students"):
+        assert not re.search(rf"\b{english}\b", text)
+    with speaking(language):
+        assert say("Paper {paper}", paper=made.ids[0]) in text
+        assert say("Copy {number} of {count}", number=1, count=5) in text
