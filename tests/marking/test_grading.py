@@ -234,7 +234,7 @@ def test_the_summary_has_the_figures(graded):
     totals = [WORTH[kind] for kind in KINDS]
     for figure in (statistics.mean(totals), statistics.median(totals), statistics.stdev(totals)):
         assert f"{figure:.2f}" in text
-    assert re.search(r"S'\s+16/20\s+80 %", text)  # two of ten without S': not scaled, blank
+    assert re.search(r"S′\s+16/20\s+80 %", text)  # two of ten without S': not scaled, blank
     assert re.search(r"not scaled \(C1\)\s+S'\s+1\s+10 %\s+1", text)
     assert "Missing: 1" in text
     assert "011-s011.png" in text

@@ -74,6 +74,7 @@ def _dialect() -> tex.Dialect:
         blank={kind: f"\\blank[{length}]" for kind, length in BLANK.items()},
         excluded="\\excluded",
         high_row="\\highrow",
+        columns=True,
         notation={},
     )
 
