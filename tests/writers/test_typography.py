@@ -23,6 +23,7 @@ from symattn.formula.nodes import (
     Power,
     Product,
     Relation,
+    Row,
     Sum,
 )
 from symattn.page.document import (
@@ -36,6 +37,7 @@ from symattn.page.document import (
     Words,
     WorkingSpace,
 )
+from symattn.teaching.explanation.page import rows_of
 from symattn.teaching.sheets import render
 
 Glyph = tuple[str, float, float, float]  # with its place, from the lower left corner, and its size in points
@@ -194,3 +196,17 @@ def test_the_foot_of_a_page_does_not_break() -> None:
     assert [text for text, *_ in here if "--seed" in text] == [RECIPE]
     number = next(y for text, _, y, _ in here if "page" in text)
     assert next(y for text, _, y, _ in here if text == "ABCD-EFGH") == pytest.approx(number)
+
+
+def test_the_last_row_of_givens_begins_where_the_others_do() -> None:
+    """Seven matrices, three in a line: the last has a line to itself."""
+    equations = [Relation((Name(name), matrix(["1 0 0 -1 -1 0"] * 3)), ("=",)) for name in "ABCDEFG"]
+    lines = rows_of(equations)
+    assert lines[-1] == Row((equations[-1],))
+    [here] = glyphs(page(Display(tuple(lines))))
+    begins: dict[int, float] = {}
+    for text, x, y, size in here:
+        if size > 11 and text in "𝐴𝐵𝐶𝐷𝐸𝐹𝐺":
+            begins[round(y)] = min(x, begins.get(round(y), x))
+    assert len(begins) > 1
+    assert len({round(x, 1) for x in begins.values()}) == 1

@@ -7,6 +7,7 @@ derivations of a layer of these sizes, where there is one.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -212,8 +213,9 @@ def make(content: Content) -> Question:
 
 
 def say(text: str, **shown: Inline | Inlines | str | int) -> Inlines:
-    """A sentence with formulas between dollar signs; {name} stands for what is handed in."""
-    formulas = {f"${part}$": (Math(read_formula(filled(part, shown))),) for part in text.split("$")[1::2]}
+    """A sentence with formulas between dollar signs, in standard signs; {name} stands for what is handed in."""
+    signs = {part: re.sub(r"\bW_([QKV])\b", r"W^\1", part) for part in text.split("$")[1::2]}
+    formulas = {f"${part}$": (Math(read_formula(filled(sign, shown))),) for part, sign in signs.items()}
     return (Sentence(text, (*formulas.items(), *places_of(shown))),)
 
 
