@@ -481,10 +481,15 @@ class Content:
     items: tuple[Item, ...]
 
 
+def family(spec: Spec, rng: random.Random) -> Family:
+    """Where the answers of the first variant stand; from there every variant has its own combination."""
+    return {"first": whole(rng, 0, 3**4 * 4 - 1)}
+
+
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
     tokens_are_rows(spec)
     no_sizes(spec)
-    kinds = ITEMS[spec.level]
+    kinds, number = ITEMS[spec.level], number + family["first"]
     effects = iter(_effects(rng, number, kinds.count("effect")))
     limits = iter(enumerate(shuffled(rng, _LIMITS)))
     rows = iter(_different_rows(rng, len(kinds)))
@@ -557,6 +562,7 @@ def prove(question: Question) -> None:
 TYPE = ProblemType(
     name="estimate",
     title="Reason without computing",
+    family=family,
     draw=draw,
     make=make,
     content=Content,
