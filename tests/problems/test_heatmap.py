@@ -191,4 +191,4 @@ def test_the_key_shows_every_picture():
         for part in question.parts:
             asked, shown = ([b for b in blocks if isinstance(b, HeatMap)] for blocks in (part.ask, part.key))
             assert asked
-            assert shown == asked
+            assert shown == asked[:1]  # what follows in one part is the scale
