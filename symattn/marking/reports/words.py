@@ -211,7 +211,7 @@ _REASONS: Mapping[Reason, Message] = {
     "shapes": message("shapes"),
     "no working": message("no working"),
     "answer alone": message("a right answer without working"),
-    "right answer": message("the answer is right, which earns as much without its working"),
+    "right answer": message("a right answer earns as much without its working"),
     "reason seen": message("reason seen"),
     "to be read": message("to be read"),
     "right order": message("right order"),

@@ -426,11 +426,11 @@ def _claims(claims: Sequence[Claim]) -> tuple[Part, Part]:
         name="corrections",
         title=say("Correct the false statements"),
         ask=(
-            Paragraph(say("Write each false statement so that it is true. Give its letter first.")),
+            Paragraph(say("Rewrite each false statement so that it is true. Give its letter first.")),
             WorkingSpace(16 * max(3, len(points)), ruled=True),
         ),
         key=(
-            Paragraph(say("Any true sentence on the same matter that is not a mere denial; for example:")),
+            Paragraph(say("Any true sentence on the same point that is not merely a denial; for example:")),
             ItemList(points),
         ),
         answer=RubricAnswer(points),
