@@ -32,8 +32,18 @@ def lines() -> Iterator[str]:
     yield "said first. In braces stands what is put in its place, between dollar signs a formula; of two forms with a"
     yield from ("stroke between them the first is for one. The translations are in `symattn/foundation/languages`.", "")
     yield f"{len(seen):,} sentences and labels.".replace(",", " ")
-    for where, texts in said.items():
-        yield from ("", f"## {where}", "", "```text", *texts, "```")
+    storeys = list(dict.fromkeys(map(storey, said)))
+    yield ""
+    yield from (f"- [{name}](#{name})" for name in storeys)
+    for name in storeys:
+        yield from ("", f"## {name}")
+        for where, texts in said.items():
+            if storey(where) == name:
+                yield from ("", f"### {where}", "", "```text", *texts, "```")
+
+
+def storey(where: str) -> str:
+    return where.partition("/")[0]
 
 
 def whole(template: Template) -> str:

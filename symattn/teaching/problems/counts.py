@@ -32,7 +32,7 @@ from symattn.page.document import (
 )
 from symattn.page.notation import load_notation
 from symattn.teaching.problems.asking import Line, Offer, Prose, choice, choices, choices_key, table_part
-from symattn.teaching.problems.base import Family, ProblemType, Spec
+from symattn.teaching.problems.base import Family, ProblemType, Spec, first_place, turn_of
 from symattn.teaching.problems.counted import CROSSOVERS, ITEMS, LETTERS, MODELS, count_of, language_model, polynomial
 from symattn.teaching.problems.shapes import output_weights
 from symattn.teaching.question import Answer, FormulaAnswer, KnownError, Mark, MatrixAnswer, OneLess, Part, Question
@@ -137,7 +137,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
         raise InputError(f"The problem type {spec.type} draws its own sizes; leave sizes and given out.")
     starter = spec.level == "starter"
     h, width = pick(rng, [(2, 2), (2, 3), (2, 4), (3, 2), (4, 2), (2, 5), (3, 3), (3, 4)])
-    at = (number - 1) % 4
+    at = (turn_of(number, family) - 1) % 4
     content = Content(
         type=spec.type,
         notation=spec.notation,
@@ -562,5 +562,11 @@ def _agree(name: str, answer: Answer, again: list[int]) -> None:
 
 
 TYPE = ProblemType(
-    name="counts", title="Counting parameters and operations", draw=draw, make=make, content=Content, prove=prove
+    name="counts",
+    title="Counting parameters and operations",
+    draw=draw,
+    make=make,
+    content=Content,
+    prove=prove,
+    family=first_place,
 )

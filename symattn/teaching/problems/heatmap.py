@@ -32,7 +32,7 @@ from symattn.teaching.problems.asking import (
     prose,
     tokens_are_rows,
 )
-from symattn.teaching.problems.base import Family, ProblemType, Spec
+from symattn.teaching.problems.base import Family, ProblemType, Spec, first_place, turn_of
 from symattn.teaching.problems.pictures import (
     MASKS,
     PICTURE,
@@ -423,6 +423,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
     tokens_are_rows(spec)
     no_sizes(spec)
     items: list[Item] = []
+    number = turn_of(number, family)
     for turn, kind in enumerate(ITEMS[spec.level]):
         match kind:
             case "matrix":
@@ -469,5 +470,11 @@ def prove(question: Question) -> None:
 
 
 TYPE = ProblemType(
-    name="heatmap", title="Read a picture of weights", draw=draw, make=make, content=Content, prove=prove
+    name="heatmap",
+    title="Read a picture of weights",
+    draw=draw,
+    make=make,
+    content=Content,
+    prove=prove,
+    family=first_place,
 )

@@ -37,7 +37,7 @@ from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.problem_file import read_given
 from symattn.teaching.problems.asking import Offer, bank, choice, choices, choices_key, series, tokens_are_rows
-from symattn.teaching.problems.base import Family, ProblemType, Spec
+from symattn.teaching.problems.base import Family, ProblemType, Spec, first_place, turn_of
 from symattn.teaching.problems.mask_kinds import (
     FEWEST,
     KINDS,
@@ -151,8 +151,8 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
         tokens=_words(kind, parameters, columns, rng),
         scores=telling_scores(keep, asked, spec.softmax, logs, rng),
         asked=asked,
-        read=_reading(kind, columns, number, rng),
-        drawn=_drawing(number, rng),
+        read=_reading(kind, columns, turn_of(number, family), rng),
+        drawn=_drawing(turn_of(number, family), rng),
     )
 
 
@@ -492,6 +492,7 @@ def prove(question: Question) -> None:
 TYPE = ProblemType(
     name="masks",
     title="Masks: draw them, write them, use them, read them",
+    family=first_place,
     draw=draw,
     make=make,
     content=Content,
