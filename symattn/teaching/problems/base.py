@@ -112,7 +112,9 @@ def first_place(spec: Spec, rng: random.Random) -> Family:
 
 def turn_of(number: int, family: Family) -> int:
     """The number of a variant, counted from where its family begins."""
-    return number + int(family.get("first", 0))
+    first = family.get("first", 0)
+    assert isinstance(first, int)
+    return number + first
 
 
 @dataclass(frozen=True)
