@@ -165,11 +165,10 @@ SMALL = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("size", "least"), [(11, 8.0), (18, 13.0), (24, 18.0)])
-def test_nothing_is_too_small(size: int, least: float) -> None:
-    """Indices of indices, fractions in lines of text, tables, feet: 8 points, in print of 24 points 18."""
+def everything(size: int) -> Document:
+    """Indices of indices, fractions in lines of text, a wide table and a wide product, feet."""
     wide = tuple((Math(matrix(["0.123 0.456 0.789"] * 2)),) for _ in range(3))
-    document = Document(
+    return Document(
         "Title",
         (
             Heading((Words("Weights "), Math(SMALL[0])), 1, "[3]"),
@@ -182,8 +181,26 @@ def test_nothing_is_too_small(size: int, least: float) -> None:
         recipe="symattn worksheet self_attention --seed 7 (sheet 1)",
         look=Look(text_size=size),
     )
-    found = [glyph for here in glyphs(document) for glyph in here]
+
+
+SIZES = [(11, 8.0), (18, 13.0), (24, 18.0)]
+"""Of text, and of the smallest signs on a page, in points."""
+
+
+@pytest.mark.parametrize(("size", "least"), SIZES)
+def test_nothing_is_too_small(size: int, least: float) -> None:
+    found = [glyph for here in glyphs(everything(size)) for glyph in here]
     assert min(found, key=lambda glyph: glyph[3])[3] > least - 0.06
+    assert any("symattn worksheet" in text for text, *_ in found)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("tex")
+@pytest.mark.parametrize(("size", "least"), SIZES)
+def test_nothing_is_too_small_in_tex(size: int, least: float) -> None:
+    """TeX's points are smaller than those of a PDF; pieces of brackets come from a font of one size."""
+    found = [glyph for here in glyphs(everything(size), "latex-pdf") for glyph in here if glyph[0].isascii()]
+    assert min(found, key=lambda glyph: glyph[3])[3] > least * 72 / 72.27 - 0.06
     assert any("symattn worksheet" in text for text, *_ in found)
 
 

@@ -790,7 +790,7 @@ def _table(table: Table, page: Page) -> str:
     else:
         columns = f"({', '.join(f'{share * page.line + 1.2:.1f}em' for share in shares)},)"
     # A table that is made smaller cannot go on on the next page: it is cut into several.
-    smaller = sum(shares) >= 1 or (not shares and _table_width(table) > page.line)
+    smaller = common.is_too_wide(table, shares, page.line)
     if smaller and page.large and not fields:
         return _row_by_row(table, page)
     parts = common.table_parts(table, shares, page, len(table.rows)) if smaller else [table.rows]
@@ -828,10 +828,6 @@ def _fields_of(table: Table, page: Page) -> dict[tuple[int, int], str]:
                     says = f"{text.plain(row[0])}, {text.plain(table.header[j])}"
                     found[i, j] = f"#field-line({literal(page.form.address(spot, says, i, j))}, {_BLANK[kind]} * mm)"
     return found
-
-
-def _table_width(table: Table) -> float:
-    return sum(max(map(common.inlines_width, column)) + 1.2 for column in zip(table.header, *table.rows, strict=True))
 
 
 def _part_of_table(
