@@ -24,6 +24,12 @@ format:          ## put the code in form
 samples:         ## make output/samples anew
 	$(PYTHON) tests/samples.py
 
+gallery:         ## make docs/gallery.md and its pictures anew: every layout, problem type and mechanism (three minutes)
+	$(PYTHON) tests/gallery.py
+
+sentences:       ## make docs/sentences.md anew: every sentence that can stand on a page
+	$(PYTHON) tests/sentences.py
+
 reference:       ## make docs/reference.md anew, from docstrings and what mechanisms say of themselves
 	$(PYTHON) tests/reference.py
 
@@ -50,4 +56,4 @@ release:         ## everything that a release needs: every message in every lang
 wheel:           ## build the wheel and the source distribution
 	$(PYTHON) -m pip wheel --no-deps --wheel-dir dist .
 
-.PHONY: help check test thorough format samples pages fonts messages bench mutants release wheel
+.PHONY: help check test thorough format samples gallery sentences reference pages fonts messages bench mutants release wheel

@@ -74,7 +74,7 @@ def main() -> None:
     made = samples()
     FOLDER.mkdir(parents=True, exist_ok=True)
     for old in FOLDER.iterdir():
-        if old.name not in made:
+        if old.is_file() and old.name not in made:
             old.unlink()
     for name, content in made.items():
         (FOLDER / name).write_bytes(content)

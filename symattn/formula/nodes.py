@@ -207,7 +207,7 @@ class Relation:
     """
 
     parts: tuple[Formula, ...]
-    signs: tuple[str, ...]  # "=", "≈", "→", ":=", "≠", "<", ">", "≤", "≥"
+    signs: tuple[str, ...]  # "=", "≈", "→", ":=", "≠", "<", ">", "≤", "≥"; "·" where a product goes on
 
     def __post_init__(self) -> None:
         if len(self.signs) != len(self.parts) - 1:

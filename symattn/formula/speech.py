@@ -46,7 +46,7 @@ RELATIONS = {
     "=": "{left} equals {right}", "≈": "{left} is about {right}", "→": "{left} goes to {right}",
     ":=": "{left} is defined as {right}", "≠": "{left} is not equal to {right}", "<": "{left} is less than {right}",
     ">": "{left} is greater than {right}", "≤": "{left} is at most {right}", "≥": "{left} is at least {right}",
-    "∈": "{left} is in {right}",
+    "∈": "{left} is in {right}", "·": "{left} times {right}",
 }  # fmt: skip
 AND = "{left} and {right}"
 TIMES = "{left} times {right}"

@@ -5,7 +5,9 @@ The figures are those of Computer Modern at 11 pt, in em, a little on the genero
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import assert_never
@@ -78,7 +80,7 @@ def fold(relation: Relation, limit: float) -> tuple[Formula, ...]:
     """The chain in lines no wider than `limit` em where its signs allow it.
 
     Every line but the first continues the one above: it begins with a relation sign, which is to stand below the
-    first sign of the chain, or goes on with a sum that is too wide for a line.
+    first sign of the chain, or goes on with a sum or a product of matrices that is too wide for a line.
 
     >>> q, one, two = Name("q"), Number("1" * 30), Number("2" * 30)
     >>> [len(line.parts) for line in fold(Relation((q, one, two), ("=", "=")), 20)]
@@ -99,6 +101,10 @@ def fold(relation: Relation, limit: float) -> tuple[Formula, ...]:
             first, *between, last = _cut(part, limit - indent - _RELATION)
             lines += [_line((*parts, first), (*signs, sign)), *between]
             parts, signs, used = (last,), (), indent + _RELATION + width(last)
+        elif isinstance(part, Product) and used + more > limit and all(isinstance(x, MatrixOf) for x in part.factors):
+            first, *between, last = part.factors
+            lines += [_line((*parts, first), (*signs, sign)), *(Relation((NOTHING, x), ("·",)) for x in between)]
+            parts, signs, used = (NOTHING, last), ("·",), indent + _RELATION + width(last)
         else:
             parts, signs, used = (*parts, part), (*signs, sign), used + more
     return (*lines, _line(parts, signs))
@@ -263,16 +269,14 @@ def _are_figures(left: Formula, right: Formula) -> bool:
 
 
 def _matrix(node: MatrixOf) -> float:
-    """The cells are set as in a line of text: a fraction of plain numbers in it is small, others are not."""
-    cells = [[_width(cell, 1.0, _SCRIPT + 0.1 if _is_plain(cell) else 1.0) for cell in row] for row in node.rows]
-    labels = [[_width(label, 1.0, 1.0) for label in node.column_labels]] if node.column_labels else []
-    columns: list[float] = [max(column) for column in zip(*cells, *labels, strict=True)]
+    columns = _columns(node)
+    wide = columns.even or columns.widths
     gap = _COLUMN + (0.3 if node.separator else 0)
     left = max((_width(label, 1.0, 1.0) + _COLUMN for label in node.row_labels), default=0.0)
     labelled = node.row_labels or node.column_labels
     edge = 0.45 if labelled else 0.1 if node.bracket == "" else _HIGH_BRACKET
     brackets = 2 * (edge + (_BRACKET if node.nested else 0))
-    return sum(columns) + gap * max(0, len(columns) - 1) + left + brackets
+    return sum(wide) + gap * max(0, len(wide) - 1) + left + brackets
 
 
 def _is_plain(cell: Formula) -> bool:
@@ -280,3 +284,98 @@ def _is_plain(cell: Formula) -> bool:
     return isinstance(body, Fraction) and all(
         isinstance(part.body if isinstance(part, Negative) else part, Number) for part in (body.above, body.below)
     )
+
+
+# --- columns of numbers -------------------------------------------------------------------------------
+
+Pads = Mapping[tuple[int, int], tuple[float, float]]
+_MINUS, _DIGIT, _POINT = 0.778, 0.5, 0.278  # of the fonts, exactly: what is put beside a number stands in their place
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixColumns:
+    """How the columns of a matrix are set.
+
+    `numbers` says which of them are numbers alone whose signs or digits differ in width, `even` how wide each is where
+    all are to be equally wide, and `pads` how much stands left and right of a cell, in em, so that decimal points are
+    below one another, whatever is in the middle of its column, and columns are even.
+    """
+
+    widths: tuple[float, ...]
+    numbers: tuple[bool, ...]
+    even: tuple[float, ...]
+    pads: Pads
+
+
+def matrix_columns(node: MatrixOf) -> MatrixColumns:
+    """Decimals are aligned at their points; the columns are even where the cells are numbers and fractions of numbers.
+
+    >>> one, tenth = Number("1"), Number("0.1")
+    >>> columns = matrix_columns(MatrixOf(((one, one), (tenth, one))))
+    >>> columns.numbers, columns.pads[0, 0]
+    ((True, False), (0.0, 0.778))
+    """
+    return _columns(node)
+
+
+@lru_cache(maxsize=1024)
+def _columns(node: MatrixOf) -> MatrixColumns:
+    extents = [[_extent(cell) for cell in row] for row in node.rows]
+    cells = [[_cell_width(cell) for cell in row] for row in node.rows]
+    before = [max((x[0] for x in column if x), default=0.0) for column in zip(*extents, strict=True)]
+    after = [max((x[1] for x in column if x), default=0.0) for column in zip(*extents, strict=True)]
+    labels = [[_width(label, 1.0, 1.0)] for label in node.column_labels] or [[] for _ in before]
+    widths = tuple(
+        max(*(w for w, x in zip(column, found, strict=True) if not x), b + a, *label, 0.0)
+        for column, found, b, a, label in zip(
+            zip(*cells, strict=True), zip(*extents, strict=True), before, after, labels, strict=True
+        )
+    )
+    are_even = len(widths) > 1 and all(map(_may_be_even, (cell for row in node.rows for cell in row)))
+    even = (max(widths),) * len(widths) if are_even and max(widths) - min(widths) > 0.05 else ()
+    pads: dict[tuple[int, int], tuple[float, float]] = {}
+    for i, row in enumerate(extents):
+        for j, extent in enumerate(row):
+            left, right = (before[j] - extent[0], after[j] - extent[1]) if extent else (0.0, 0.0)
+            if even and i == 0:
+                natural = before[j] + after[j] if extent else cells[i][j]
+                left, right = (side + (even[j] - natural) / 2 for side in (left, right))
+            if (left, right) != (0.0, 0.0):
+                pads[i, j] = round(left, 3), round(right, 3)
+    numbers = tuple(
+        all(isinstance(_unsigned(row[j]), Number) for row in node.rows)
+        and any(extent[j] != (before[j], after[j]) for extent in extents)
+        for j in range(len(widths))
+    )
+    return MatrixColumns(widths, numbers, even, pads)
+
+
+def _cell_width(cell: Formula) -> float:
+    """Cells are set as in a line of text: a fraction of plain numbers is small, others are not."""
+    return _width(cell, 1.0, _SCRIPT + 0.1 if _is_plain(cell) else 1.0)
+
+
+def _unsigned(cell: Formula) -> Formula:
+    return cell.body if isinstance(cell, Negative) else cell
+
+
+def _extent(cell: Formula) -> tuple[float, float] | None:
+    """How far a number reaches to both sides of its decimal point; a fraction stands with its middle below a digit."""
+    minus = _MINUS if isinstance(cell, Negative) else 0.0
+    match _unsigned(cell):
+        case Number(digits):
+            whole = re.split("[.,]", digits, maxsplit=1)[0]
+            return minus + _figures(whole), _figures(digits[len(whole) :])
+        case Fraction() as fraction if _is_plain(fraction):
+            half = _cell_width(fraction) / 2
+            return minus + half + _DIGIT / 2, half - _DIGIT / 2
+        case _:
+            return None
+
+
+def _figures(digits: str) -> float:
+    return sum(_DIGIT if digit.isdigit() else _POINT for digit in digits)
+
+
+def _may_be_even(cell: Formula) -> bool:
+    return isinstance(_unsigned(cell), Number | Infinity) or _is_plain(cell)

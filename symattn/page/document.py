@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from symattn.formula import CellKind, Formula, MatrixOf
-from symattn.foundation.languages import PLACES
+from symattn.foundation.languages import PLACES, capitalised
 from symattn.foundation.languages import Quoted as Quoted
 
 
@@ -48,18 +48,20 @@ class Sentence:
     """A sentence with formulas: a template in English, and what stands in its places.
 
     A place is a name in braces, {divisor}, or a formula between dollar signs, $W_Q$; `places` has them as they stand in
-    the template.  With `plural`, `n` chooses between the two as in `languages.counted`.
+    the template.  With `plural`, `n` chooses between the two as in `languages.counted`; `capital` begins it with a
+    capital letter.
     """
 
     template: str
     places: tuple[tuple[str, Inlines], ...] = ()
     plural: str = ""
     n: int = 1
+    capital: bool = False
 
     def said(self, template: str) -> Inlines:
         """This sentence by a template of its language."""
         standing = dict(self.places)
-        parts = PLACES.split(template)
+        parts = PLACES.split(template[:1].upper() + template[1:] if self.capital else template)
         return joined(x for part in parts if part for x in standing.get(part, (Words(part),)))
 
     @property
@@ -114,6 +116,20 @@ def listing(items: Sequence[Inlines], last: Literal["", "and", "or"] = "and") ->
             return sentence("{items} or {item}", items=said, item=end)
         case "":
             return sentence("{items}, {item}", items=said, item=end)
+
+
+def begun(content: Inlines) -> Inlines:
+    """Text as it begins a sentence: a word gets a capital letter, a formula stays as it is.
+
+    >>> begun(sentence("divided by {divisor}", divisor="2"))[0].english
+    (Words(text='Divided by 2'),)
+    """
+    match content:
+        case (Sentence(template) as first, *others) if capitalised(template) != template:
+            return (replace(first, capital=True), *others)
+        case (Words(text), *others):
+            return (Words(capitalised(text)), *others)
+    return content
 
 
 def in_turn(parts: Iterable[Inlines]) -> Inlines:

@@ -122,19 +122,19 @@ class _Translator:
                 return (Strong(self.text(text)),)
             case Math(formula):
                 return (Math(self.formula(formula)),)
-            case Sentence(template, places, plural, n):
-                return self._sentence(template, places, plural, n)
+            case Sentence():
+                return self._sentence(part)
         return (part,)
 
-    def _sentence(self, template: str, places: tuple[tuple[str, Inlines], ...], plural: str, n: int) -> Inlines:
-        said = self.known.template(template, n=n)
+    def _sentence(self, part: Sentence) -> Inlines:
+        said = self.known.template(part.template, n=part.n)
         if said is None:
-            if has_words(template):
-                self.missing[template.strip()] = None
-            said = plural if plural and n != 1 else template
+            if has_words(part.template):
+                self.missing[part.template.strip()] = None
+            said = part.plural if part.plural and part.n != 1 else part.template
         shown = set(PLACES.findall(said))
-        standing = tuple((name, self.inlines(value)) for name, value in places if name in shown)
-        return Sentence(template, standing).said(said)
+        standing = tuple((name, self.inlines(value)) for name, value in part.places if name in shown)
+        return replace(part, places=standing).said(said)
 
     def _spaced(self, content: Iterator[Inline]) -> Iterator[Inline]:
         """Text with the space of the language between sentences."""

@@ -4,9 +4,12 @@ import re
 
 import pytest
 
-from symattn.api import derive, worksheet
+from symattn.api import derive, make_recipe, worksheet
+from symattn.derivation.ops import MatMul, Softmax
+from symattn.page.writers import FORMATS
 from symattn.teaching.problems.full import scheme
 from symattn.teaching.question import marks_text, total
+from symattn.teaching.sheets import sheets
 
 PRINTED = (
     "shapes B1 · Q M1 A1 · K A1 · V A1 · S M1 A2 (A2: all; A1: ≥ 6 of 9) · scale M1 A1 · mask M1 A1 "
@@ -106,3 +109,31 @@ def test_lines_without_marks_stay_without_when_the_points_are_others():
     assert worth.marks == 40
     without = [part.name for part in worth.parts if not part.marks]
     assert without == [part.name for part in sheet.question.parts if not part.marks] != []
+
+
+def test_every_product_of_a_cache_has_a_mark_and_the_only_weight_none():
+    for seed in (7, 11):
+        [sheet] = sheets(make_recipe("kv_cache", {}, seed=seed), 1)
+        worth = {name: total(marks) for name, marks in scheme(sheet.problem).items()}
+        for step in sheet.problem.asked_steps:
+            if isinstance(step.op, MatMul):
+                assert worth[step.name] > 0, step.name
+            if isinstance(step.op, Softmax):
+                assert (worth[step.name] == 0) == (step.result.shape == (1, 1)), step.name
+
+
+@pytest.mark.covering(most=3)
+@pytest.mark.parametrize("name", ["self_attention", "kv_cache", "recurrent_network", "multi_head_attention"])
+def test_marks_add_up(name):
+    """The marks of the parts are those of the question, and those that the page shows beside each heading."""
+    [sheet] = sheets(make_recipe(name, {}, seed=11), 1)
+    beside = re.findall(r"\[(\d+)\]$", FORMATS["text"].write(sheet.worksheet), re.MULTILINE)
+    assert sum(map(int, beside)) == sheet.question.marks == sum(map(total, scheme(sheet.problem).values()))
+    codes = re.findall(r"(?<= )(?:[MAB]\d+ ?)+$", FORMATS["text"].write(sheet.key), re.MULTILINE)
+    assert sum(int(x) for code in codes for x in re.findall(r"\d+", code)) == sheet.question.marks
+
+
+def test_the_mark_for_shapes_is_asked_for():
+    [sheet] = sheets(make_recipe("self_attention", {}, seed=11), 1)
+    asked = next(part for part in sheet.question.parts if any(mark.rule == "shapes" for mark in part.marks))
+    assert "shape" in str(asked.ask)

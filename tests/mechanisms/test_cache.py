@@ -140,7 +140,7 @@ def test_the_key_says_that_both_ways_agree(orientation: str) -> None:
     problem = Problem("", "kv_cache", run("kv_cache", givens, orientation=orientation), load_notation("standard"))
     agreed, (saved,) = agreement(problem, wording_of(problem))
     first, weights, then, output, end = spans(agreed)
-    assert saved == Words("With the cache 3 keys and 3 values are worked out; afresh for every token, 6 of each.")
+    assert saved == Words("With the cache, 3 keys and 3 values are worked out; without it, 6 of each.")
     assert (first, then, end) == (Words("All weights at once: "), Words(", and exactly "), Words("."))
     assert isinstance(weights, Math)
     assert isinstance(output, Math)

@@ -100,23 +100,24 @@ def said(weights: list[list[object]], **settings: object) -> str:
 
 
 def test_the_page_says_of_given_weights_what_is_so():
-    assert "A is that of the forward pass, to be taken as given and not worked out." in said([["1/2", "1/2"]])
+    assert "A comes from the forward pass: take it as given, and do not work it out." in said([["1/2", "1/2"]])
     others = said([["1/4", "3/4"]])
-    assert "A is to be taken as given, for the other givens do not lead to it." in others
+    assert "Take A as given: the other givens do not lead to it." in others
     assert "forward pass" not in others
 
 
 @pytest.mark.parametrize(("queries", "weights", "says"), [
-    ([[0, 2]], ["0.12", "0.88"], "rounded to 2 decimal places, and"),
-    ([[0, 2]], ["0.1", "0.9"], "rounded to tenths, and"),
-    ([[0, 2]], ["0.119", "0.881"], "rounded to 3 decimal places, and"),
-    ([[0, 2]], ["0.11", "0.89"], "for the other givens do not lead to it"),
+    ([[0, 2]], ["0.12", "0.88"], "rounded to 2 decimal places;"),
+    ([[0, 2]], ["0.1", "0.9"], "rounded to tenths;"),
+    ([[0, 2]], ["0.119", "0.881"], "rounded to 3 decimal places;"),
+    ([[0, 2]], ["0.11", "0.89"], "the other givens do not lead to it"),
 ])  # fmt: skip
 def test_the_page_says_how_weights_were_rounded(monkeypatch, queries, weights, says):
     """1/(1 + e²) is 0.11920…"""
     monkeypatch.setitem(GIVEN, "K", [[1, 0], [0, 1]])
     monkeypatch.setitem(GIVEN, "Q", queries)
-    assert f"A is {'that of the forward pass, ' * says.startswith('rounded')}" in said([weights])
+    begins = "A comes from the forward pass, " if says.startswith("rounded") else "Take A as given: "
+    assert begins in said([weights])
     assert says in said([weights])
 
 

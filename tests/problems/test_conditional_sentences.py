@@ -419,7 +419,7 @@ FACTS = (
     ),
     Fact(r"All weights at once: ◊, and exactly ◊\.", attention_at_once),
     Fact(
-        r"With the cache (\d+) keys and (\d+) values are worked out; afresh for every token, (\d+) of each\.",
+        r"With the cache, (\d+) keys and (\d+) values are worked out; without it, (\d+) of each\.",
         cached_keys,
     ),
     Fact(
@@ -447,7 +447,7 @@ FACTS = (
     ),
     Fact(r"Each (row|column) of ◊ is divided by its own entry of ◊\.", divided_so),
     Fact(r"(Head|Block) 1 has (.*?(rows?|columns?) of ◊.*), (?:head|block) 2 the next, and so on\.", heads_split_so),
-    Fact(r"◊(?:, ◊)* (?:is that|are those) of the forward pass, rounded to tenths, and to be taken as given\.", tenths),
+    Fact(r"◊(?:, ◊)* comes? from the forward pass, rounded to tenths; take (?:it|them) as given\.", tenths),
     Fact(
         r"Scores are divided by the temperature ◊\.",
         lambda p, m, f: _stated(f[0], 2) and p.divisors() == {round(2 * 2**0.5, 6)},

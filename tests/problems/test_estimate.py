@@ -10,6 +10,7 @@ import pytest
 from problem_laws import contents, is_written, keeps_its_promises, questions, refuses_columns_and_sizes
 
 from symattn.errors import SelfCheckError
+from symattn.foundation.dice import Dice
 from symattn.page.document import Math, Paragraph, spans
 from symattn.page.writers import FORMATS
 from symattn.teaching.explanation import question_document
@@ -183,3 +184,14 @@ def test_a_wrong_claim_does_not_survive(kind):
             item["rows"][0] = [x + 1 for x in item["rows"][1]]
     with pytest.raises(SelfCheckError):
         TYPE.prove(TYPE.make(TYPE.thaw(content, "")))
+
+
+def test_the_first_variant_of_a_seed_has_its_answers_anywhere():
+    """A worksheet alone is the first of its set: its answers must not always stand at A."""
+    letters = ""
+    for seed in range(18):
+        dice = Dice.seeded(seed)
+        spec = TYPE.spec({"type": "estimate"})
+        content = TYPE.draw(spec, dice.rng(1), 1, TYPE.family(spec, dice.rng("family")))
+        letters += TYPE.make(content).positions["effect"]
+    assert all(len(letters) / 5 < letters.count(letter) < len(letters) / 2 for letter in "ABC")

@@ -6,8 +6,9 @@ import pytest
 from writer_markdown_rules import lint
 
 from symattn.api import make_recipe
+from symattn.foundation.dice import Dice
 from symattn.teaching.explanation import question_document
-from symattn.teaching.problems import problem_types
+from symattn.teaching.problems import problem_type, problem_types
 from symattn.teaching.sheets import freeze_sheets, render, sheets, thaw_sheets
 
 TYPES = list(problem_types())
@@ -62,3 +63,18 @@ def test_titles_and_options_are_said_in_words():
         for default, word in chosen.options.values():
             assert word
             assert isinstance(default, str | int | bool | list)
+
+
+@pytest.mark.parametrize("name", ["counts", "design", "estimate", "heatmap", "masks", "prove", "shapes"])
+def test_the_right_options_of_one_worksheet_stand_anywhere(name):
+    """A worksheet alone is the first variant of its family: over seeds its answers do not always stand at A."""
+    chosen, places = problem_type(name), {}
+    for seed in range(8):
+        dice = Dice.seeded(seed)
+        spec = chosen.spec({"type": name})
+        question = chosen.make(chosen.draw(spec, dice.rng(1), 1, chosen.family(spec, dice.rng("family"))))
+        for what, found in question.positions.items():
+            places.setdefault(what, set()).add(found)
+    places.pop("mask" if name == "masks" else "", None)  # whose kinds come in turn, the causal one first
+    assert places
+    assert all(len(found) > 1 for found in places.values()), places

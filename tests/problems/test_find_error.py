@@ -11,6 +11,8 @@ from problem_laws import contents, is_written, keeps_its_promises, questions
 from symattn.derivation.misconceptions import misconception, whole
 from symattn.errors import InputError, SelfCheckError
 from symattn.exact import Matrix
+from symattn.page.document import Document
+from symattn.page.writers.text import write as plain
 from symattn.teaching.problems import derived
 from symattn.teaching.problems.find_error import OPTIONS, SLIP, TYPE, with_error
 from symattn.teaching.question import ChoiceAnswer, MatrixAnswer, WordAnswer
@@ -178,3 +180,16 @@ def test_the_script_is_not_the_key():
     script = with_error(whole(derived.problem_of(content).derivation), content.errors[0])
     assert isinstance(script.last.result, Matrix)
     assert script.last.result != derived.problem_of(content).derivation.last.result
+
+
+def test_the_key_shows_every_dot_product_of_the_output():
+    """z₁₁ = 0.2·1 + 0.8·3 = …, for every entry."""
+    shown = 0
+    for question in questions(TYPE, 6):
+        if question.content.errors[-1].step != "Z":
+            said = plain(Document("", question.parts[-1].key))
+            rows, columns = question.problem.derivation.value("Z").shape
+            dots = [f"z{'₁₂₃₄₅'[i]}{'₁₂₃₄₅'[j]} =" for i in range(rows) for j in range(columns)]
+            assert all(dot in said for dot in dots), said
+            shown += 1
+    assert shown > 1

@@ -156,7 +156,7 @@ def test_two_heads_of_one_question_differ():
 
 def test_every_head_rules_the_others_out_by_a_cell_that_shows_it():
     for _, part, _ in items("head"):
-        reasons = part.key[1].items
+        reasons = part.key[-1].items
         assert len(reasons) == len(PATTERNS)
         assert sum("this is what the picture shows" in str(reason) for reason in reasons) == 1
 
@@ -184,3 +184,11 @@ def test_a_picture_that_is_not_clear_does_not_survive(kind):
             item["statements"][0]["true"] = not item["statements"][0]["true"]
     with pytest.raises(SelfCheckError):
         TYPE.prove(TYPE.make(TYPE.thaw(content, "")))
+
+
+def test_the_key_shows_every_picture():
+    for question in questions(TYPE, 3):
+        for part in question.parts:
+            asked, shown = ([b for b in blocks if isinstance(b, HeatMap)] for blocks in (part.ask, part.key))
+            assert asked
+            assert shown == asked[:1]  # what follows in one part is the scale

@@ -53,7 +53,7 @@ big sum                  | \sum_{i=1}^{n} a_{i} v_{i} | attach(∑, b: i = 1, t:
 continued                | {} = 1 \geq 2 | = 1 ≥ 2 | = 1 ≥ 2
 transposed matrix        | \begin{bmatrix} 1 & 0 \\ 2 & 3 \end{bmatrix}^{\top} | attach(mat(delim: "[", 1, 0; 2, 3), t: ⊤) | [1 0; 2 3]ᵀ
 matrix with commas       | \begin{bmatrix} 1, & 0, & 1, \\ 1, & 0, & 0 \end{bmatrix} | mat(delim: "[", 1\,, 0\,, 1\,; 1\,, 0\,, 0) | [1, 0, 1; 1, 0, 0]
-nested matrix            | \begin{bmatrix} {}[1 & 0 & 2] \\ {}[-2 & 2 & 2] \end{bmatrix} | mat(delim: "[", \[ 1, 0, 2 \]; \[ −2, 2, 2 \]) | [[1 0 2] [−2 2 2]]
+nested matrix            | \begin{bmatrix} {}[1 & 0 & 2] \\ {}[-2 & 2 & 2] \end{bmatrix} | mat(delim: "[", \[ #h(0.778em) 1, #h(0.389em) 0 #h(0.389em) , #h(0.389em) 2 #h(0.389em)  \]; \[ −2, 2, 2 \]) | [[1 0 2] [−2 2 2]]
 """  # noqa: E501
 CASES = [tuple(map(str.strip, line.split(" | "))) for line in LINES.strip().splitlines()]
 

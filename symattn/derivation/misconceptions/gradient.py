@@ -132,7 +132,7 @@ MISCONCEPTIONS = (
         everywhere(_diagonal_alone),
         exactly="ds_ij = a_ij·(1 − a_ij)·da_ij, as if ∂a_i/∂s_j were a_i·(1 − a_i)·δ_ij",
         tell="The rows of the gradient with respect to the scores do not sum to 0.",
-        feedback="Every score changes all weights of its {row}, so that the Jacobian has entries beside its diagonal.",
+        feedback="Every score changes all weights of its {row}, so the Jacobian has entries off its diagonal.",
         source="experience",
         prior="high",
         core=True,

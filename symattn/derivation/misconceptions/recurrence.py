@@ -183,7 +183,7 @@ MISCONCEPTIONS = (
         slopes_forgotten,
         exactly="J_t = W_h",
         tell="Every Jacobian is the same.",
-        feedback="By the chain rule, the slopes of the function belong to it.",
+        feedback="By the chain rule, the slopes of the function are factors too.",
         source="experience",
         prior="high",
     ),

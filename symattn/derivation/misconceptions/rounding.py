@@ -41,7 +41,7 @@ MISCONCEPTIONS = (
         rounded_early,
         exactly="the weights are rounded to two places and carried on, with no one asking for it",
         tell="Near the right values; nothing is wrong but the last places.",
-        feedback="Carry exact values on, and round the last result only.",
+        feedback="Carry exact values through, and round only the last result.",
         source="experience",
         prior="medium",
     ),

@@ -342,7 +342,7 @@ MISCONCEPTIONS = (
         by_row(_zero_to_the_zero),
         exactly="e^{m_ij} = 0 where m_ij = 0",
         tell="The weight is 0 where the score is 0.",
-        feedback="A score of 0 counts as 1, for e^0 = 1.",
+        feedback="A score of 0 counts as 1, because $e^0 = 1$.",
         source='pointer-generator #88 ("check e^0")',
         prior="medium",
     ),

@@ -213,7 +213,7 @@ HIDDEN: Mapping[str, str] = {
 _HIDES: Mapping[str, Message] = {
     "causal": message("causal, later tokens hidden"),
     "causal:top-left": message("query i sees keys 1 to i"),
-    "past": message("earlier tokens alone seen"),
+    "past": message("only earlier tokens seen"),
     "padding": message("padding hidden"),
 }
 _SIGNS: Mapping[MaskStyle, Message] = {

@@ -33,6 +33,8 @@ from symattn.page.document import (
     in_turn,
     sentence,
 )
+from symattn.page.writers.text import plain
+from symattn.teaching.explanation.wording import in_signs, step_in_signs
 
 
 def summary_document(title: str, terms: str, rows: Sequence[Row]) -> Document:
@@ -74,11 +76,11 @@ def _steps(marked: Sequence[Row]) -> Iterator[Block]:
     """How much of the marks of each line of the scheme was earned."""
     yield _heading("Facility")
     yield _said("The share of the marks that were earned, line by line of the scheme.")
-    rows = []
+    rows = list[tuple[Cell, ...]]()
     for number, results in _questions(marked):
         for step in _lines(results):
             got, of = _sums(results, step)
-            rows.append((str(number), Quoted(step), f"{got}/{of}", percent(Fraction(got, of)) if of else "–"))
+            rows.append((str(number), step_in_signs(step), f"{got}/{of}", percent(Fraction(got, of)) if of else "–"))
     yield _table(("Question", "Step", "Marks", "Facility"), rows)
 
 
@@ -97,7 +99,7 @@ def _sums(results: Iterable[Result], step: str) -> tuple[int, int]:
 def _mistakes(marked: Sequence[Row]) -> Iterator[Block]:
     """Each mistake that was made: what, where, by how many; the commonest first."""
     yield _heading("Mistakes")
-    made: dict[tuple[str, int, str], list[int]] = {}
+    made: dict[tuple[Inlines, int, str], list[int]] = {}
     uncertain = False
     for student, row in enumerate(marked):
         for number, result in enumerate(row.results, 1):
@@ -107,17 +109,21 @@ def _mistakes(marked: Sequence[Row]) -> Iterator[Block]:
     if not made:
         yield _said("None.")
         return
-    whole: dict[str, set[int]] = {}
+    whole: dict[Inlines, set[int]] = {}
     for (name, _, _), students in made.items():
         whole.setdefault(name, set()).update(students)
     several = max(len(row.results) for row in marked) > 1
-    places = sorted(made.items(), key=lambda item: (-len(whole[item[0][0]]), item[0][0], item[0][1], -len(item[1])))
+    places = sorted(
+        made.items(), key=lambda item: (-len(whole[item[0][0]]), plain(item[0][0]), item[0][1], -len(item[1]))
+    )
     yield _table(
         ("Mistake", "Where", "Students", "Share", "Times"),
         (
             (
                 name,
-                message("Question {number}, {step}", number=number, step=step) if several else step,
+                sentence("Question {number}, {step}", number=number, step=step_in_signs(step))
+                if several
+                else step_in_signs(step),
                 len(set(students)),
                 percent(Fraction(len(set(students)), len(marked))),
                 len(students),
@@ -129,15 +135,15 @@ def _mistakes(marked: Sequence[Row]) -> Iterator[Block]:
         yield _said("Mistakes joined by “or” could not be told apart from what was written.")
 
 
-def _called(mistake: Mistake) -> str:
+def _called(mistake: Mistake) -> Inlines:
     """A mistake in words and by its id: "not scaled (C1)"; slips that cannot be told apart are slips and no more."""
     if mistake.kind == "slip" and len(mistake.ids) > 1:
-        return message("slip")
+        return (Words(message("slip")),)
     said, *others = [
-        message("{mistake} ({id})", mistake=message(_names().get(id, id)), id=id) for id in mistake.ids if id
-    ] or [_KINDS.get(mistake.kind, message(mistake.kind))]
+        sentence("{mistake} ({id})", mistake=in_signs(_names().get(id, id)), id=id) for id in mistake.ids if id
+    ] or [(Words(_KINDS.get(mistake.kind, message(mistake.kind))),)]
     for other in others:
-        said = message("{mistakes} or {mistake}", mistakes=said, mistake=other)
+        said = sentence("{mistakes} or {mistake}", mistakes=said, mistake=other)
     return said
 
 
@@ -199,7 +205,7 @@ def _family(number: int, marked: Sequence[Row]) -> Iterator[Block]:
     siblings = _siblings(number, marked)
     results = [row.results[number - 1] for row in marked]
     family = Spread(tuple(result.total for result in results))
-    rows, offers = list[tuple[object, ...]](), list[Inlines]()
+    rows, offers = list[tuple[Cell, ...]](), list[Inlines]()
     for name, own in siblings:
         spread = Spread(tuple(result.total for result in own))
         off, steps = is_off(spread, family), list(_steps_off(own, results))
@@ -244,20 +250,20 @@ def _offer(paper: str, difference: Fraction) -> Inlines:
     )  # fmt: skip
 
 
-def _apart(items: Sequence[str]) -> str:
+def _apart(items: Sequence[Inlines]) -> Inlines:
     """a · b · c."""
-    said, *others = items or [""]
+    said, *others = items or [()]
     for item in others:
-        said = message("{items} · {item}", items=said, item=item)
+        said = sentence("{items} · {item}", items=said, item=item)
     return said
 
 
-def _steps_off(own: Sequence[Result], results: Sequence[Result]) -> Iterator[str]:
+def _steps_off(own: Sequence[Result], results: Sequence[Result]) -> Iterator[Inlines]:
     for step in _lines(own):
         (got, of), (all_got, all_of) = _sums(own, step), _sums(results, step)
         if of and all_of and facility_is_off(Fraction(got, of), Fraction(all_got, all_of), len(own)):
             own_share, whole = percent(Fraction(got, of)), percent(Fraction(all_got, all_of))
-            yield message("{step} ({share}, all {whole})", step=step, share=own_share, whole=whole)
+            yield sentence("{step} ({share}, all {whole})", step=step_in_signs(step), share=own_share, whole=whole)
 
 
 def _pooled(groups: Sequence[Sequence[int]]) -> Fraction | None:
@@ -332,9 +338,14 @@ def _said(text: str) -> Paragraph:
     return Paragraph((Words(text),))
 
 
-def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
-    def cells(row: Sequence[object]) -> tuple[Inlines, ...]:
-        return tuple((Words(cell if isinstance(cell, str) else str(cell)),) for cell in row)
+Cell = Inlines | str | Fraction | int
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Table:
+    def cells(row: Sequence[Cell]) -> tuple[Inlines, ...]:
+        return tuple(
+            cell if isinstance(cell, tuple) else (Words(cell if isinstance(cell, str) else str(cell)),) for cell in row
+        )
 
     return Table(cells(header), tuple(map(cells, rows)), row_heads=True)
 

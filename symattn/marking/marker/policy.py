@@ -55,7 +55,7 @@ POLICIES: Mapping[str, Policy] = MappingProxyType(
     {
         policy.name: policy
         for policy in (
-            Policy("ecf", message("ECF-uni: follow-through everywhere, one penalty a mistake"),
+            Policy("ecf", message("ECF-uni: follow-through everywhere, one penalty per mistake"),
                    independent_accuracy=True),
             Policy("ib", message("IB: follow-through between parts, none inside a part"),
                    follow_through="between parts"),

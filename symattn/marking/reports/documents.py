@@ -38,6 +38,7 @@ from symattn.page.document import (
     sentence,
 )
 from symattn.teaching.explanation.page import rows_of
+from symattn.teaching.explanation.wording import step_in_signs
 from symattn.teaching.question import (
     Answer,
     EntriesAnswer,
@@ -280,7 +281,11 @@ def _catalogued(events: Iterable[Event]) -> list[str]:
 
 def _event(told: Told, event: Event) -> Inlines:
     """A mistake in full: its kind, where it is charged and seen, every explanation, every entry."""
-    kind, step, explanation = words.KINDS[event.kind], Quoted(event.step), told.explained(event)
+    kind, step, explanation = (
+        words.KINDS[event.kind],
+        step_in_signs(event.step) if event.step else (),
+        told.explained(event),
+    )
     parts = list(dict.fromkeys(part for part, _, _ in event.entries)) or [event.part] * bool(event.part)
     places: Inlines = ()
     for part in parts:
@@ -305,7 +310,7 @@ def _event(told: Told, event: Event) -> Inlines:
 
 def _place(part: str, where: str) -> Inlines:
     """A part by its name, and perhaps a place in it."""
-    return sentence("{part}, {place}", part=Quoted(part), place=where) if where else (Words(Quoted(part)),)
+    return sentence("{part}, {place}", part=step_in_signs(part), place=where) if where else step_in_signs(part)
 
 
 def _compared_with_key(told: Told, line: Line) -> Iterator[list[Inlines]]:

@@ -24,9 +24,9 @@ from symattn.marking.marker.report import Candidate, Event, Flag, Given, Notice,
 from symattn.marking.reports import words
 from symattn.marking.reports.echo import LONGEST, LONGEST_TO_READ, as_read, short
 from symattn.marking.reports.worked import Own
-from symattn.page.document import Inlines, Math, Quoted, Strong, Words, in_turn, listing, sentence
+from symattn.page.document import Inlines, Math, Quoted, Strong, Words, begun, in_turn, listing, sentence
 from symattn.page.notation import load_notation
-from symattn.teaching.explanation.wording import Wording
+from symattn.teaching.explanation.wording import Wording, in_signs
 from symattn.teaching.problems.remarks import feedback
 from symattn.teaching.question import (
     Answer,
@@ -345,28 +345,30 @@ class Told:
         if len(told) == 1:
             [(name, says)] = told
             return sentence("{name}. {advice}", name=name, advice=says) if name else says
-        several = [(Words(words.fits(names, self.reader)),)] if len(names) > 1 else []
+        several = [words.fits(names, self.reader)] if len(names) > 1 else []
         return in_turn([*several, *(_advice(name, says) for name, says in told)])
 
-    def _candidates(self, event: Event) -> list[tuple[str, Inlines]]:
+    def _candidates(self, event: Event) -> list[tuple[Inlines, Inlines]]:
         """The explanations that may be told: each a name, and what to do."""
         found = [self._candidate(event, candidate) for candidate in event.candidates]
-        return [pair for pair in dict.fromkeys(found) if pair != ("", ())]
+        return [pair for pair in dict.fromkeys(found) if pair != ((), ())]
 
-    def _candidate(self, event: Event, candidate: Candidate) -> tuple[str, Inlines]:
+    def _candidate(self, event: Event, candidate: Candidate) -> tuple[Inlines, Inlines]:
         known, slip = misconceptions().get(candidate.id), SLIPS.get(candidate.id)
+        name: Inlines = ()
+        says: Inlines = ()
         if known is not None:
-            name, says = capitalised(message(known.name)), self._feedback(event, candidate.id)
+            wording = self._wording(event.part)
+            name = begun(wording.in_signs(known.name) if wording else in_signs(known.name))
+            says = self._feedback(event, candidate.id)
         elif slip is not None and candidate.kind != "misread":
             named = self.reader == "teacher"  # the name of a slip is the examiner's
-            name, says = capitalised(message(slip.name)) if named else "", (Words(slip.feedback),)
+            name, says = begun((Words(slip.name),)) if named else (), (Words(slip.feedback),)
         elif candidate.kind == "misread" or not self._gives_away(event, candidate):
-            name, says = "", (Words(_sentence(candidate)),)
-        else:
-            name, says = "", ()
+            says = (Words(_sentence(candidate)),)
         if self.reader == "teacher" and name:
             how = (Words(_sentence(candidate)),) if candidate.says else says
-            return message("{code} {name}", code=candidate.id, name=name), how
+            return sentence("{code} {name}", code=candidate.id, name=name), how
         return name, says
 
     def _slips(self, event: Event) -> Inlines:
@@ -731,7 +733,7 @@ def _listed(formulas: Iterable[Formula]) -> Inlines:
     return tuple(x for k, f in enumerate(formulas) for x in ((Words(", "), Math(f)) if k else (Math(f),)))
 
 
-def _advice(name: str, says: Inlines) -> Inlines:
+def _advice(name: Inlines, says: Inlines) -> Inlines:
     """What to do about one of several explanations."""
     return sentence("{name}: {advice}", name=name, advice=says) if name and says else says
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from symattn.foundation.languages import Message, capitalised, counted, listed, message
 from symattn.marking.marker.report import Flag, Kind, Reason, State, Way, Why
+from symattn.page.document import Inlines, listing, sentence
 
 # --- the document ---------------------------------------------------------------------------------------
 
@@ -121,17 +122,17 @@ def more_fit(count: int) -> Message:
     return message("{count} more", count=count)
 
 
-def quoted(name: str) -> Message:
-    return message("“{name}”", name=name)
+def quoted(name: Inlines) -> Inlines:
+    return sentence("“{name}”", name=name)
 
 
-def fits(names: Sequence[str], reader: str) -> Message:
+def fits(names: Sequence[Inlines], reader: str) -> Inlines:
     """Explanations that cannot be told apart."""
     first, *others = names
     if reader == "student":
-        return message("This looks like {first}, or perhaps {others}.", first=first, others=listed(others, "or"))
-    return message(
-        "This fits {first}, and also {others}; they cannot be told apart here.", first=first, others=listed(others)
+        return sentence("This looks like {first}, or perhaps {others}.", first=first, others=listing(others, "or"))
+    return sentence(
+        "This fits {first}, and also {others}; they cannot be told apart here.", first=first, others=listing(others)
     )
 
 
@@ -210,7 +211,7 @@ _REASONS: Mapping[Reason, Message] = {
     "shapes": message("shapes"),
     "no working": message("no working"),
     "answer alone": message("a right answer without working"),
-    "right answer": message("the answer is right, which earns as much without its working"),
+    "right answer": message("a right answer earns as much without its working"),
     "reason seen": message("reason seen"),
     "to be read": message("to be read"),
     "right order": message("right order"),

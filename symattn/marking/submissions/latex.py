@@ -14,7 +14,7 @@ from symattn.marking.submissions.matrices import Rows, TextMatrix, factor_outsid
 MATRICES = frozenset({"array", *(f"{kind}matrix" for kind in ("", *"pbBvV", "small", "psmall", "bsmall"))})
 
 _TOKEN = re.compile(
-    r"\\begin\s*\{(?P<begin>[A-Za-z]{1,20})\*?\}(?:\[[^\]\n]{0,20}\])?"
+    r"\\begin\s*\{(?P<begin>[A-Za-z]{1,20})\*?\}(?:\[[^\]\n]{0,80}\])?"
     r"|\\end\s*\{(?P<end>[A-Za-z]{1,20})\*?\}"
     r"|(?P<row>\\\\(?:\[[^\]\n]{0,20}\])?|\\cr(?![A-Za-z])|\\tabularnewline(?![A-Za-z]))"
     r"|(?P<approx>≈|≅|\\(?:approx|simeq|cong|doteq)(?![A-Za-z]))"
@@ -144,7 +144,10 @@ def _rows(text: str, at: int, environment: str) -> tuple[Rows, int]:
     return tuple(row for row in cells if row != ("",)), at
 
 
-_RULE = re.compile(r"\\(?:hline|toprule|midrule|bottomrule|displaystyle|textstyle|q?quad)(?![A-Za-z])|\\[,;:!]")
+_RULE = re.compile(
+    r"\\(?:hline|toprule|midrule|bottomrule|displaystyle|textstyle|q?quad)(?![A-Za-z])|\\[,;:!]"
+    r"|(?<=\d)\\phantom\{(?:[^{}]|\{,\}){0,80}\}"  # places that a number lacks beside those in its column
+)
 
 
 def _cell(text: str) -> str:

@@ -617,6 +617,13 @@ def column_shares(table: Table, limit: float = LINE) -> list[float]:
     return [(low + spare * extra / sum(more)) / limit for low, extra in zip(least, more, strict=True)]
 
 
+def is_too_wide(table: Table, shares: Sequence[float], limit: float) -> bool:
+    """Whether a table with these shares has to be made smaller for a line."""
+    if shares:
+        return sum(shares) >= 1
+    return sum(max(map(inlines_width, column)) + 1.2 for column in zip(table.header, *table.rows, strict=True)) > limit
+
+
 def table_parts(table: Table, shares: Sequence[float], page: Page, most: int) -> list[tuple[tuple[Inlines, ...], ...]]:
     """The rows in as many parts as it takes for each part to fit on a page, with `most` rows at most."""
     wide = sum(max(map(inlines_width, column)) + 1.2 for column in zip(table.header, *table.rows, strict=True))

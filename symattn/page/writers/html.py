@@ -49,7 +49,7 @@ from symattn.formula.nodes import (
     is_tall,
 )
 from symattn.formula.speech import speak
-from symattn.formula.width import width
+from symattn.formula.width import Pads, matrix_columns, width
 from symattn.foundation.languages import say, speaking
 from symattn.page.document import (
     AnswerGrid,
@@ -330,17 +330,19 @@ def _matrix(node: MatrixOf) -> str:
         corner = "<mtd></mtd>" if node.row_labels else ""
         heads = "".join(f'<mtd class="above">{_math(label, "normal")}</mtd>' for label in node.column_labels)
         rows.append(f"<mtr>{corner}{heads}</mtr>")
+    pads = matrix_columns(node).pads
     for i, row in enumerate(node.rows):
         label = f'<mtd class="before">{_math(node.row_labels[i], "normal")}</mtd>' if node.row_labels else ""
-        rows.append(f"<mtr>{label}{''.join(_cell(node, i, j) for j in range(len(row)))}</mtr>")
+        rows.append(f"<mtr>{label}{''.join(_cell(node, i, j, pads) for j in range(len(row)))}</mtr>")
     tall = any(common.has_tall_fraction(cell) for row in node.rows for cell in row)
     large = ' displaystyle="true"' if tall else ""
     table = f'<mtable class="matrix"{large}>{"".join(rows)}</mtable>'
     return table if labelled else _fenced(table, node.bracket, tall=True)
 
 
-def _cell(node: MatrixOf, i: int, j: int) -> str:
-    source, last = _math(node.rows[i][j], "normal"), j == len(node.rows[i]) - 1
+def _cell(node: MatrixOf, i: int, j: int, pads: Pads) -> str:
+    left, right = (_gap(pad) if pad else "" for pad in pads.get((i, j), (0.0, 0.0)))
+    source, last = left + _math(node.rows[i][j], "normal") + right, j == len(node.rows[i]) - 1
     if node.nested:
         bracket = node.bracket or "["
         source = (_still(_OPEN[bracket]) if j == 0 else "") + source + (_still(_CLOSE[bracket]) if last else "")

@@ -76,6 +76,7 @@ def _dialect() -> tex.Dialect:
         blank={kind: f"\\blank[{length}]" for kind, length in BLANK.items()},
         excluded="\\excluded",
         high_row="\\highrow",
+        columns=True,
         notation={},
     )
 
@@ -262,6 +263,9 @@ class Blocks:
         page = self.page
         table = common.laid_out(table, page)
         shares = common.column_shares(table, self.line)
+        for_writing = any(common.is_for_writing(row, table) for row in table.rows)
+        if page.large and not for_writing and common.is_too_wide(table, shares, self.line):
+            return "\n\n".join(f"\\tablerow{{{self._one_below_the_other(table.header, row)}}}" for row in table.rows)
         rooms = [share * self.line for share in shares] or [self.line] * len(table.header)
         heads = [f"\\textbf{{{self._cell(*cell)}}}" for cell in zip(table.header, rooms, strict=True)]
         rows = []
@@ -279,6 +283,11 @@ class Blocks:
         between = " \\hline\n" if boxes else " \\thinline\n" if common.has_matrices(table) else "\n"
         bodies = ("\n".join([first, between.join(others)]) for first, *others in parts)
         return "\n\n".join(environment("sheettable", body, columns) for body in bodies)
+
+    def _one_below_the_other(self, heads: Sequence[Inlines], row: Sequence[Inlines]) -> str:
+        """The cells of a row of a table that is too wide in large print, each with its head."""
+        cells = ((self.text(head), self.text(cell)) for head, cell in zip(heads, row, strict=True))
+        return "\\par\n".join(f"\\textbf{{{head}:}} {cell}" if head else cell for head, cell in cells)
 
     def _cell(self, content: Inlines, room: float) -> str:
         source = self.text(content, room=room)

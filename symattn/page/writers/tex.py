@@ -6,6 +6,7 @@ source begins with a sign that Markdown would take for its own.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, assert_never
@@ -43,6 +44,7 @@ from symattn.formula.nodes import (
     index_needs_brackets,
     is_tall,
 )
+from symattn.formula.width import matrix_columns
 from symattn.page.writers import common
 
 Style = Literal["normal", "tall", "script"]  # fractions as \frac, as \dfrac, with a slash
@@ -59,6 +61,7 @@ class Dialect:
     excluded: str  # a command for a cell that is shaded
     high_row: str  # the end of a row of high cells
     guarded: bool = False  # whether a line of source must not begin with a minus
+    columns: bool = False  # whether \begin{bmatrix} takes columns in brackets, as that of symattn.sty does
     flat: bool = False  # whether a matrix is written on one line: [1 0; 0 1]
     notation: dict[str, str] | None = None  # commands for names, with their meanings: gathered here while writing
 
@@ -73,7 +76,7 @@ GREEK = {
 }  # fmt: skip
 
 _SIGN = {"=": "=", "≈": "\\approx", "→": "\\to", ":=": ":=", "≠": "\\neq", "<": "<", ">": ">", "≤": "\\leq",
-         "≥": "\\geq", "∈": "\\in", "⇒": "\\Rightarrow", "≡": "\\equiv"}  # fmt: skip
+         "≥": "\\geq", "∈": "\\in", "⇒": "\\Rightarrow", "·": "\\cdot", "≡": "\\equiv"}  # fmt: skip
 _TIMES = {"·": "\\cdot", "×": "\\times", "⊙": "\\odot"}
 _DOTS = {"horizontal": "\\dots", "vertical": "\\vdots", "diagonal": "\\ddots", "cell": "\\cdot"}
 _OPEN: dict[Bracket, str] = {"[": "[", "(": "(", "⟨": "\\langle ", "|": "\\lvert ", "": ""}
@@ -303,7 +306,9 @@ def _matrix(node: MatrixOf, tex: Dialect) -> str:
     if node.row_labels or node.column_labels:
         return _labelled(node, rows, tex)
     environment = _MATRIX[node.bracket]
-    source = _environment(environment, rows, tex.high_row if fractions else "\\\\")
+    source = _environment(
+        environment, rows, tex.high_row if fractions else "\\\\", _columns(node) if tex.columns else ""
+    )
     return f"\\left\\langle{source}\\right\\rangle" if node.bracket == "⟨" else source
 
 
@@ -312,10 +317,41 @@ def _environment(name: str, rows: Iterable[str], end: str, columns: str = "") ->
     return f"\n\\begin{{{name}}}{columns}\n{body}\n\\end{{{name}}}"
 
 
+def _columns(node: MatrixOf) -> str:
+    """How columns of numbers are aligned, N{width} where all are equally wide; nothing where they are centred."""
+    columns = matrix_columns(node)
+    if columns.even:
+        kind = "N" if all(isinstance(_unsigned(cell), Number | Infinity) for row in node.rows for cell in row) else "E"
+        return f"[*{{{len(columns.even)}}}{{{kind}{{{columns.even[0]:.2f}em}}}}]"
+    return f"[{''.join('r' if numbers else 'c' for numbers in columns.numbers)}]" if any(columns.numbers) else ""
+
+
+def _unsigned(cell: Formula) -> Formula:
+    return cell.body if isinstance(cell, Negative) else cell
+
+
+def _missing(node: MatrixOf, i: int, j: int, tex: Dialect) -> str:
+    r"""Decimal places that a number lacks beside those in its column: \phantom{.25}."""
+    if not tex.columns or not all(isinstance(_unsigned(row[j]), Number | Infinity) for row in node.rows):
+        return ""
+    longest = max((_places(row[j]) for row in node.rows), key=len)
+    rest = longest[len(_places(node.rows[i][j])) :]
+    return f"\\phantom{{{_digits(rest, tex)}}}" if rest and isinstance(_unsigned(node.rows[i][j]), Number) else ""
+
+
+def _places(cell: Formula) -> str:
+    """The decimal sign and what is behind it."""
+    match _unsigned(cell):
+        case Number(digits) if found := re.search("[.,].*", digits):
+            return found[0]
+        case _:
+            return ""
+
+
 def _row(node: MatrixOf, i: int, tex: Dialect, style: Style) -> str:
     cells = []
     for j, cell in enumerate(node.rows[i]):
-        source = write(cell, tex, style)
+        source = write(cell, tex, style) + _missing(node, i, j, tex)
         if (i, j) in node.excluded:
             source = f"{tex.excluded}{{{source}}}"
         elif j == 0 and source.startswith("["):

@@ -46,7 +46,7 @@ from symattn.formula.nodes import (
     is_tall,
 )
 from symattn.formula.speech import speak
-from symattn.formula.width import width, wrapped
+from symattn.formula.width import Pads, matrix_columns, width, wrapped
 from symattn.foundation.languages import catalogue, say, speaking
 from symattn.page.document import (
     AnswerGrid,
@@ -93,7 +93,7 @@ SUFFIX = ".typ"
 # Signs that the font would draw as one other: – for --, „ for ,,
 _LIGATURE = re.compile(r"--|,,|''|``|<<|>>|[?!]`")
 
-Style = Literal["normal", "tall", "script"]
+Style = Literal["normal", "tall", "part", "script"]  # `part` of a fraction
 
 _DOTS = {"horizontal": "…", "vertical": "⋮", "diagonal": "⋱", "cell": "⋅"}
 _TIMES = {"·": "⋅", "×": "×", "⊙": "⊙"}
@@ -105,6 +105,9 @@ _DELIMITER: dict[Bracket, str] = {"[": '"["', "(": '"("', "|": '"|"', "⟨": '#(
 _PAPER = {"a4": "a4", "letter": "us-letter"}
 _LEFT = {"a4": 23.0, "letter": 25.9}  # margins in millimetres: lines are equally long on both
 _RIGHT = {"a4": 22.0, "letter": 25.0}
+
+_FORMULAS = 1.04  # formulas beside text, so that indices are 8 points high; in large print 18 points and more
+_LARGE_FORMULAS = 1.0715
 
 _ABOVE_HEADING = ("auto", "1.5em", "1.3em")  # by its level: space of a group that begins with a heading
 _LONG_TABLE = 14  # a table of more rows may go on on the next page; with matrices, which are as high as 3, of a third
@@ -175,13 +178,13 @@ def _math(node: Formula, style: Style) -> str:
         return f"({source})" if brackets else source
 
     def script(child: Formula) -> str:
-        return _math(child, "script")
+        return _script(child, style)
 
     match node:
         case Number(digits):
             return digits if all(c in "0123456789." for c in digits) and digits[0] != "." else _string(digits)
         case Name():
-            return _name(node)
+            return _name(node, style)
         case Text(words):
             return _string(words)
         case Infinity():
@@ -200,7 +203,8 @@ def _math(node: Formula, style: Style) -> str:
             upper = inner(above, common.above_slash_needs_brackets(above))
             return f"{upper}\\/{inner(below, common.below_slash_needs_brackets(below))}"
         case Fraction(above, below):
-            fraction = f"frac({_math(above, 'normal')}, {_math(below, 'normal')})"
+            parts = (_math(part, "part") for part in (above, below))
+            fraction = f"frac({', '.join(_kept(part, style) for part in parts)})"
             return f"display({fraction})" if style == "tall" else fraction
         case Power(base, exponent):
             return f"attach({inner(base, base_needs_brackets(base))}, t: {script(exponent)})"
@@ -210,7 +214,7 @@ def _math(node: Formula, style: Style) -> str:
             raised = 'sans("T")' if sign == "T" else sign
             return f"attach({inner(body, base_needs_brackets(body))}, t: {raised})"
         case Call(function, arguments, separator):
-            return f"{_function(function)} ({_list(map(inner, arguments), separator)})"
+            return f"{_function(function, style)} ({_list(map(inner, arguments), separator)})"
         case Bracketed(body, bracket):
             return f"{_OPEN[bracket]}{inner(body)}{_CLOSE[bracket]}"
         case ListOf(items, bracket, separator):
@@ -251,20 +255,30 @@ def _letters(base: str) -> str:
     return base if len(base) == 1 and base.isalpha() and coverage.is_printable(base) else f"upright({_string(base)})"
 
 
-def _name(name: Name) -> str:
+def _script(child: Formula, style: Style) -> str:
+    source = _math(child, "script")
+    return _kept(source, style) if source else ""
+
+
+def _kept(source: str, style: Style) -> str:
+    """Scripts of scripts, and in fractions, are set no smaller than others."""
+    return f"script({source})" if style in ("part", "script") else source
+
+
+def _name(name: Name, style: Style) -> str:
     base = _letters(name.base)
-    return _scripts(f"hat({base})" if name.hat else base, name)
+    return _scripts(f"hat({base})" if name.hat else base, name, style)
 
 
-def _function(name: Name) -> str:
-    return _name(name) if len(name.base) == 1 or name.hat else _scripts(f"op({_string(name.base)})", name)
+def _function(name: Name, style: Style) -> str:
+    return _name(name, style) if len(name.base) == 1 or name.hat else _scripts(f"op({_string(name.base)})", name, style)
 
 
-def _scripts(base: str, name: Name) -> str:
+def _scripts(base: str, name: Name, style: Style) -> str:
     comma = "\\," if common.index_comma(name.sub) else " "
     index = comma.join(_math(item, "script") for item in name.sub)
-    label = "′" * name.primes + (f" {_letters(name.sup)}" if name.sup else "")
-    scripts = (f", b: {index}" if index else "") + (f", t: {label.strip()}" if label else "")
+    label = ("′" * name.primes + (f" {_letters(name.sup)}" if name.sup else "")).strip()
+    scripts = (f", b: {_kept(index, style)}" if index else "") + (f", t: {_kept(label, style)}" if label else "")
     return f"attach({base}{scripts})" if scripts else base
 
 
@@ -298,7 +312,8 @@ def _product(node: Product, style: Style) -> str:
 
 def _matrix(node: MatrixOf) -> str:
     style: Style = "tall" if any(common.has_tall_fraction(cell) for row in node.rows for cell in row) else "normal"
-    rows = [[_cell(node, i, j, style) for j in range(len(row))] for i, row in enumerate(node.rows)]
+    pads = matrix_columns(node).pads
+    rows = [[_cell(node, i, j, style, pads) for j in range(len(row))] for i, row in enumerate(node.rows)]
     options = [f"delim: {_DELIMITER[node.bracket]}"]
     if any(is_tall(cell) for row in node.rows for cell in row):
         options.append("row-gap: #0.7em")
@@ -317,9 +332,9 @@ def _row_labels(node: MatrixOf) -> list[list[str]]:
     return labels or [[] for _ in node.rows]
 
 
-def _cell(node: MatrixOf, i: int, j: int, style: Style) -> str:
+def _cell(node: MatrixOf, i: int, j: int, style: Style, pads: Pads) -> str:
     cell = node.rows[i][j]
-    source = _math(cell, style)
+    source = _padded(_math(cell, style), *pads.get((i, j), (0.0, 0.0)))
     if (i, j) in node.excluded:
         source = f"#shaded({_spoken(cell)}, ${source}$) "
     last = j == len(node.rows[i]) - 1
@@ -329,6 +344,11 @@ def _cell(node: MatrixOf, i: int, j: int, style: Style) -> str:
         # A bracket that has no partner in its cell is only a sign.
         source = (f"\\{_OPEN[bracket]} " if j == 0 else "") + source + (f" \\{_CLOSE[bracket]}" if last else "")
     return source + (f"\\{sign}" if sign else "")
+
+
+def _padded(source: str, left: float, right: float) -> str:
+    before, after = (f"#h({pad}em) " if pad else "" for pad in (left, right))
+    return before + source + (f" {after}" if after else "")
 
 
 def _aligned(line: Formula) -> str:
@@ -367,12 +387,18 @@ def _lines(lines: Sequence[Formula], page: Page, whole: bool = False, close: boo
     return _formulas(_spoken(*lines), sources, whole, _surely_fit(lines, sources, page), close)
 
 
+def _formula_size(page: Page) -> float:
+    return _LARGE_FORMULAS if page.large else _FORMULAS
+
+
 def _surely_fit(lines: Sequence[Formula], sources: Iterable[str], page: Page) -> bool:
     """Whether lines fit without being measured: estimates of their widths are at most a tenth too small."""
     parts = [common.before_sign(line) for line in lines]
     before = max((width(part) for part, _ in parts if part is not None), default=0.0)
     after = max((width(part) for _, part in parts), default=0.0)
-    return before + after + _INDENT < 0.85 * page.line and not any(map(_UNKNOWN_WIDTH.search, sources))
+    return before + after + _INDENT < 0.85 * page.line / _formula_size(page) and not any(
+        map(_UNKNOWN_WIDTH.search, sources)
+    )
 
 
 def _chunk(lines: Sequence[Formula], page: Page) -> str:
@@ -380,7 +406,7 @@ def _chunk(lines: Sequence[Formula], page: Page) -> str:
     return _lines(lines, page, len(lines) <= common.FEW and len(common.in_chunks(lines, page)) == 1)
 
 
-_TOO_SMALL = 0.6  # a matrix that would have to be made smaller than this is set row by row
+_TOO_SMALL = 0.75  # a matrix that would have to be made smaller than this is set row by row
 
 
 def _by_rows(line: Formula, room: float) -> list[Formula]:
@@ -437,10 +463,10 @@ def _document(document: Document, account: coverage.Printing) -> str:
         field_columns=1 if page.large else min(3, len(document.fields)),
         sheet=literal(_printable(document.sheet)),
         recipe=_recipe(document.footer),
-        long_recipe=len(document.footer) > _RECIPE_BESIDE,
         language=literal(catalogue(document.look.language).code),
         page_number=_page_number(),
         page=page,
+        formula_size=_formula_size(page),
         paper=_PAPER[document.look.paper],
         left=_LEFT[document.look.paper],
         right=_RIGHT[document.look.paper],
@@ -455,7 +481,6 @@ def _document(document: Document, account: coverage.Printing) -> str:
     )
 
 
-_RECIPE_BESIDE = 60  # characters of a recipe between the sheet's id and the number of the page; a longer one is below
 _UNBROKEN = 40  # characters that stand on one line
 
 
@@ -503,8 +528,9 @@ def _block(block: Block, page: Page) -> str:
         case Paragraph(content, marks):
             return _text(content, page.line) + _marks(marks)
         case Display(lines, lead):
-            folded = [part for line in common.folded(lines, lead, page.line) for part in _by_rows(line, page.line)]
-            if common.lead_stands_above(folded, lead, page.line):
+            room = page.line / _formula_size(page)
+            folded = [part for line in common.folded(lines, lead, room) for part in _by_rows(line, room)]
+            if common.lead_stands_above(folded, lead, room):
                 return f"#block(sticky: true)[{_text(lead)}]\n\n" + _formulas(_spoken(*folded), _aligned_all(folded))
             if not lead:
                 chunks = common.in_chunks(folded, page)
@@ -513,8 +539,9 @@ def _block(block: Block, page: Page) -> str:
                 return "\n\n".join(_chunk(chunk, page) for chunk in chunks)
             return _formulas(_spoken(*folded, lead=lead), _with_lead(lead, _aligned_all(folded)))
         case Entries(equations, columns):
-            columns = common.columns_that_fit(equations, columns, page.line - 1.5)
-            folded_ones = [common.folded((equation,), limit=page.line) for equation in equations if columns == 1]
+            room = (page.line - 1.5) / _formula_size(page)
+            columns = common.columns_that_fit(equations, columns, room)
+            folded_ones = [common.folded((equation,), limit=room) for equation in equations if columns == 1]
             if any(len(lines) > 1 for lines in folded_ones):
                 return "\n\n".join(_chunk(lines, page) for lines in folded_ones)
             if columns == 1:
@@ -610,9 +637,9 @@ def _marks(marks: str) -> str:
     return f"#at-margin[{_words(marks)}]" if marks else ""
 
 
-def _content(formula: Formula) -> str:
-    """A formula as content, fractions as high as on a line of their own."""
-    source = _math(formula, "tall")
+def _content(formula: Formula, pads: tuple[float, float] = (0.0, 0.0)) -> str:
+    """A formula as content, fractions as high as on a line of their own, with space at both sides."""
+    source = _padded(_math(formula, "tall"), *pads)
     return f"[#m({_spoken(formula)}, ${source}$)]" if source else "[]"
 
 
@@ -683,7 +710,14 @@ def _falk(falk: Falk, page: Page) -> str:
 
 def _part_of_falk(matrix: MatrixOf, box: str, fields: str) -> str:
     """A grid of entries; with boxes of the given size round them, if there is one, and fields in them."""
-    cells = _array(_array("[]" if isinstance(cell, Blank) else _content(cell) for cell in row) for row in matrix.rows)
+    pads = matrix_columns(matrix).pads
+    cells = _array(
+        _array(
+            "[]" if isinstance(cell, Blank) else _content(cell, pads.get((i, j), (0.0, 0.0)))
+            for j, cell in enumerate(row)
+        )
+        for i, row in enumerate(matrix.rows)
+    )
     return f"(box: {box}, cells: {cells}{f', fields: {fields}' if fields else ''})"
 
 
@@ -772,7 +806,7 @@ def _with_lead(lead: Inlines, lines: Sequence[str]) -> Sequence[str]:
         return lines
     first, *others = lines
     wide = max(4.6, common.inlines_width(lead) + 0.6)
-    return [f"#box(width: {wide:.1f}em)[{_text(lead)}] && {first}", *(f"&& {line}" for line in others)]
+    return [f"#lead({wide:.1f}em)[{_text(lead)}] && {first}", *(f"&& {line}" for line in others)]
 
 
 def _table(table: Table, page: Page) -> str:
@@ -786,7 +820,9 @@ def _table(table: Table, page: Page) -> str:
     else:
         columns = f"({', '.join(f'{share * page.line + 1.2:.1f}em' for share in shares)},)"
     # A table that is made smaller cannot go on on the next page: it is cut into several.
-    smaller = sum(shares) >= 1 or (not shares and _table_width(table) > page.line)
+    smaller = common.is_too_wide(table, shares, page.line)
+    if smaller and page.large and not fields:
+        return _row_by_row(table, page)
     parts = common.table_parts(table, shares, page, len(table.rows)) if smaller else [table.rows]
     above = 0
     sources = []
@@ -794,6 +830,20 @@ def _table(table: Table, page: Page) -> str:
         sources.append(_part_of_table(replace(table, rows=part), columns, page, fields, above))
         above += len(part)
     return "\n\n".join(sources)
+
+
+def _row_by_row(table: Table, page: Page) -> str:
+    """A table that is too wide in large print: the cells of a row one below the other, each with its head."""
+    rows = []
+    for row in table.rows:
+        cells = [
+            f"strong[{_text(head)}#{literal(':')}] + [ {_text(cell, page.line)}]"
+            if text.plain(head).strip()
+            else f"[{_text(cell, page.line)}]"
+            for head, cell in zip(table.header, row, strict=True)
+        ]
+        rows.append(f"({', '.join(cells)})")
+    return f"#table-by-rows({', '.join(rows)})"
 
 
 def _fields_of(table: Table, page: Page) -> dict[tuple[int, int], str]:
@@ -808,10 +858,6 @@ def _fields_of(table: Table, page: Page) -> dict[tuple[int, int], str]:
                     says = f"{text.plain(row[0])}, {text.plain(table.header[j])}"
                     found[i, j] = f"#field-line({literal(page.form.address(spot, says, i, j))}, {_BLANK[kind]} * mm)"
     return found
-
-
-def _table_width(table: Table) -> float:
-    return sum(max(map(common.inlines_width, column)) + 1.2 for column in zip(table.header, *table.rows, strict=True))
 
 
 def _part_of_table(

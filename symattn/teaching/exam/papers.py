@@ -127,7 +127,7 @@ def _cover(spec: ExamSpec, copy: Copy, questions: Sequence[Question]) -> Iterato
     asked = counted("{n} question", "{n} questions", n=len(questions))
     items.append((Words(message("This paper has {questions} and {marks}.", questions=asked, marks=_marks(marks))),))
     if spec.aids:
-        items.append(sentence("Aids allowed: {aids}.", aids=Quoted(spec.aids)))
+        items.append(sentence("Materials allowed: {aids}.", aids=Quoted(spec.aids)))
     items.append((Words("Write in the boxes and show your working beside them; cross out what is not to be marked."),))
     items.append((Words("An answer that follows from a line of your own can earn marks even if that line is wrong."),))
     yield Box("Instructions", (ItemList(tuple(items)),))

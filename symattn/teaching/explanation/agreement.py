@@ -47,7 +47,7 @@ def _saved(d: Derivation) -> list[Inlines]:
     if n < 2:
         return []
     words = message(
-        "With the cache {keys} keys and {keys} values are worked out; afresh for every token, {afresh} of each.",
+        "With the cache, {keys} keys and {keys} values are worked out; without it, {afresh} of each.",
         keys=n, afresh=n * (n + 1) // 2,
     )  # fmt: skip
     return [(Words(words),)]

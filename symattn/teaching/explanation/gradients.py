@@ -50,21 +50,21 @@ def _as_taken(taken: Taken, names: Sequence[str], wording: Wording) -> Inlines:
 
 _TAKEN: Mapping[Taken, tuple[str, str]] = {
     "result": (
-        "{matrices} is that of the forward pass, to be taken as given and not worked out.",
-        "{matrices} are those of the forward pass, to be taken as given and not worked out.",
+        "{matrices} comes from the forward pass: take it as given, and do not work it out.",
+        "{matrices} come from the forward pass: take them as given, and do not work them out.",
     ),
     "other": (
-        "{matrices} is to be taken as given, for the other givens do not lead to it.",
-        "{matrices} are to be taken as given, for the other givens do not lead to them.",
+        "Take {matrices} as given: the other givens do not lead to it.",
+        "Take {matrices} as given: the other givens do not lead to them.",
     ),
     1: (
-        "{matrices} is that of the forward pass, rounded to tenths, and to be taken as given.",
-        "{matrices} are those of the forward pass, rounded to tenths, and to be taken as given.",
+        "{matrices} comes from the forward pass, rounded to tenths; take it as given.",
+        "{matrices} come from the forward pass, rounded to tenths; take them as given.",
     ),
 }
 _ROUNDED = (
-    "{matrices} is that of the forward pass, rounded to {places} decimal places, and to be taken as given.",
-    "{matrices} are those of the forward pass, rounded to {places} decimal places, and to be taken as given.",
+    "{matrices} comes from the forward pass, rounded to {places} decimal places; take it as given.",
+    "{matrices} come from the forward pass, rounded to {places} decimal places; take them as given.",
 )
 
 

@@ -296,16 +296,16 @@ def _ends_with_colon(paragraph: Paragraph) -> bool:
     return isinstance(last, Words) and last.text.rstrip().endswith(":")
 
 
-def rows_of(formulas: list[Formula], limit: float = LINE) -> Iterator[Formula]:
-    """Formulas next to one another as far as a line goes."""
-    line: list[Formula] = []
+def rows_of(formulas: list[Formula], limit: float = LINE) -> list[Formula]:
+    """Formulas next to one another as far as a line goes; one that has a line to itself begins where the others do."""
+    lines: list[list[Formula]] = [[]]
     for formula in formulas:
-        if line and sum(map(width, line)) + 2 * len(line) + width(formula) > limit:
-            yield line[0] if len(line) == 1 else Row(tuple(line))
-            line = []
-        line.append(formula)
-    if line:
-        yield line[0] if len(line) == 1 else Row(tuple(line))
+        if lines[-1] and sum(map(width, lines[-1])) + 2 * len(lines[-1]) + width(formula) > limit:
+            lines.append([])
+        lines[-1].append(formula)
+    if all(len(line) == 1 for line in lines):
+        return formulas
+    return [Row(tuple(line)) for line in lines if line]
 
 
 __all__ = ["Mode", "page", "rows_of"]

@@ -60,7 +60,7 @@ from symattn.formula import (
     symbol_formula,
 )
 from symattn.formula import Number as FormulaNumber
-from symattn.page.document import Inlines, Math, Sentence, places_of
+from symattn.page.document import Inlines, Math, Quoted, Sentence, Words, places_of
 from symattn.page.notation import MatrixNames, Notation
 
 Separator = Literal["", ",", ";"]
@@ -193,12 +193,8 @@ class Wording:
         return names
 
     def in_signs(self, words: str) -> Inlines:
-        """Words in which names such as W_V and √d_k, and powers as e^(a+b), stand as typed, with these as formulas.
-
-        In the catalogues these are places: "divided by $d_k$".
-        """
-        signs = {f"${part}$": (Math(self._sign(part)),) for part in NAMES.findall(words)}
-        return (Sentence(NAMES.sub(r"$\1$", words), tuple(signs.items())),)
+        """Words in which names such as W_V and √d_k, and powers as e^(a+b), stand as typed, in the notation's signs."""
+        return in_signs(words, self._sign)
 
     def _sign(self, typed: str) -> Formula:
         if typed.startswith("e^"):
@@ -548,6 +544,31 @@ _OF_ALL_TOKENS = ("weighted", "K_cache", "V_cache")
 """Of one token's lines, those that have a row for every token, be they as narrow as they may."""
 
 _SPEC = re.compile(r"([^\[\]^]+)(?:\[(\d+)\])?(\^T)?")
+
+
+def in_signs(words: str, sign: Callable[[str], Formula] | None = None) -> Inlines:
+    """Words with the names and powers that stand in them as typed as formulas, in standard signs where none are given.
+
+    In the catalogues these are places: "divided by $d_k$".
+    """
+    signs = {f"${part}$": (Math((sign or _as_typed)(part)),) for part in NAMES.findall(words)}
+    return (Sentence(NAMES.sub(r"$\1$", words), tuple(signs.items())),)
+
+
+_STEP = re.compile(r"[A-Z]'*(?:_[A-Za-z0-9]+)?")
+
+
+def step_in_signs(step: str) -> Inlines:
+    """The name of a step as a formula, S'; what is no such name, (b) or A.1, as it is."""
+    return (Math(read_formula(step)),) if _STEP.fullmatch(step) else (Words(Quoted(step)),)
+
+
+def _as_typed(typed: str) -> Formula:
+    weights = re.sub("^W_([A-Z])$", r"W^\1", typed)
+    formula = read_formula(weights.removeprefix("√").replace("(", "{").replace(")", "}"))
+    return Root(formula) if typed.startswith("√") else formula
+
+
 NAMES = re.compile(r"(√?(?:[A-Z]|\bd)_[A-Za-z]+|\be\^(?:[a-z0-9]\b|\([a-z]\+[a-z]\)))")
 _SIZE_SOURCES = (
     ("X", ("n", "d_model")),
@@ -594,4 +615,4 @@ def terminates(value: Value) -> bool:
     return has_symbols(value)
 
 
-__all__ = ["LONG", "Wording", "decorated", "terminates"]
+__all__ = ["LONG", "Wording", "decorated", "in_signs", "step_in_signs", "terminates"]

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from symattn.derivation.mechanisms import Settings, mechanism
 from symattn.derivation.mechanisms.base import mask_keep, scale_op
 from symattn.errors import InputError, offered
+from symattn.foundation.dice import whole
 from symattn.foundation.typed import Between, Place, plain, read
 from symattn.page.notation import load_notation
 from symattn.teaching.question import Content, Json, Question
@@ -102,6 +103,18 @@ Family = Content
 
 def _no_family(spec: Spec, rng: random.Random) -> Any:
     return {}
+
+
+def first_place(spec: Spec, rng: random.Random) -> Family:
+    """A family whose first variant has its right options anywhere; from there they move on from variant to variant."""
+    return {"first": whole(rng, 0, 59)}
+
+
+def turn_of(number: int, family: Family) -> int:
+    """The number of a variant, counted from where its family begins."""
+    first = family.get("first", 0)
+    assert isinstance(first, int)
+    return number + first
 
 
 @dataclass(frozen=True)

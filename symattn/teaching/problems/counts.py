@@ -32,7 +32,7 @@ from symattn.page.document import (
 )
 from symattn.page.notation import load_notation
 from symattn.teaching.problems.asking import Line, Offer, Prose, choice, choices, choices_key, table_part
-from symattn.teaching.problems.base import Family, ProblemType, Spec
+from symattn.teaching.problems.base import Family, ProblemType, Spec, first_place, turn_of
 from symattn.teaching.problems.counted import CROSSOVERS, ITEMS, LETTERS, MODELS, count_of, language_model, polynomial
 from symattn.teaching.problems.shapes import output_weights
 from symattn.teaching.question import Answer, FormulaAnswer, KnownError, Mark, MatrixAnswer, OneLess, Part, Question
@@ -137,7 +137,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
         raise InputError(f"The problem type {spec.type} draws its own sizes; leave sizes and given out.")
     starter = spec.level == "starter"
     h, width = pick(rng, [(2, 2), (2, 3), (2, 4), (3, 2), (4, 2), (2, 5), (3, 3), (3, 4)])
-    at = (number - 1) % 4
+    at = (turn_of(number, family) - 1) % 4
     content = Content(
         type=spec.type,
         notation=spec.notation,
@@ -264,8 +264,8 @@ def parameter_offers(d: int, h: int, n: int, bias: bool, at: int, say: Prose) ->
 
 
 def _digits(count: int) -> str:
-    """With gaps between thousands, which read alike where the comma is the decimal mark: 1 048 576."""
-    return f"{count:,}".replace(",", "\N{NO-BREAK SPACE}")
+    """With gaps between thousands, which read alike where the comma is the decimal mark: 1 048 576; but 4096."""
+    return f"{count:,}".replace(",", "\N{NO-BREAK SPACE}") if count >= 10_000 else str(count)
 
 
 def _polynomial(name: str, k: int, say: Prose) -> Part:
@@ -318,19 +318,19 @@ def _operations(layer: Attention, say: Prose) -> Part:
             heads=layer.h,
         ),
         (say("Product"), say("Multiply-adds")),
-        [_line(say(what), how, str(count), count) for what, how, count in operation_lines(layer)],
+        [_line(say(what), how, _digits(count), count) for what, how, count in operation_lines(layer)],
         Mark("M", 1),
         Mark("A", 3, "deduct one for every wrong number, with follow-through to the sum", OneLess(), "sum"),
         kind="word",
     )
     slips = (
-        say("N2 Scores {count}: every head was given the full width.", count=layer.h * layer.scoring),
-        say("N4 All numbers doubled, {count} together: those are FLOPs.", count=2 * layer.operations),
+        say("N2 Scores {count}: every head was given the full width.", count=_digits(layer.h * layer.scoring)),
+        say("N4 All numbers doubled, {count} together: those are FLOPs.", count=_digits(2 * layer.operations)),
         say(
             "N5 {projections} together: scores and weighted values were forgotten; "
             "N3 {less} together: $O$ was left out.",
-            projections=4 * projected,
-            less=layer.operations - projected,
+            projections=_digits(4 * projected),
+            less=_digits(layer.operations - projected),
         ),
     )
     errors = (
@@ -390,9 +390,9 @@ def _crossover(drawn: Overtaking, say: Prose) -> Part:
                 shorter=f"{_factor(pair.a)} n > {_factor(pair.b)} d",
                 common=pair.common,
                 bound=bound,
-                smallest=n,
+                smallest=_digits(n),
             ),
-            say("With one token fewer, {tokens}, it does not hold.", tokens=n - 1),
+            say("With one token fewer, {tokens}, it does not hold.", tokens=_digits(n - 1)),
         ),
         (Mark("M", 1, "both counts"), Mark("A", 1)),
     )
@@ -448,12 +448,12 @@ def _whole_model(sizes: Whole, say: Prose) -> Part:
     attention, forward = (part.parameters for part in model.block.parts)
     blocks = layers * model.block.parameters
     counts = [
-        (say("Embedding of words"), f"{words}·{d}", words * d),
+        (say("Embedding of words"), f"{_digits(words)}·{d}", words * d),
         (say("Embedding of positions"), f"{positions}·{d}", positions * d),
         (say("Attention of one block, with biases"), f"4·({d}·{d} + {d})", attention),
         (say("Feed-forward network of one block, with biases"), f"{d}·{4 * d} + {4 * d} + {4 * d}·{d} + {d}", forward),
         (say("Two layer norms of one block"), f"2·2·{d}", 2 * model.block.norm.parameters),
-        (say("All {layers} blocks", layers=layers), f"{layers}·{model.block.parameters}", blocks),
+        (say("All {layers} blocks", layers=layers), f"{layers}·{_digits(model.block.parameters)}", blocks),
         (say("Last layer norm"), f"2·{d}", model.block.norm.parameters),
         (say("Total"), "", model.parameters),
     ]
@@ -467,7 +467,7 @@ def _whole_model(sizes: Whole, say: Prose) -> Part:
             "Each block has attention with $O$, a feed-forward network of inner width {inner}, and two layer norms; "
             "one more layer norm follows the last block. All products have biases but the output layer, which is tied "
             "to the embedding of words. Count its parameters.",
-            words=words,
+            words=_digits(words),
             positions=positions,
             width=d,
             blocks=layers,
@@ -562,5 +562,11 @@ def _agree(name: str, answer: Answer, again: list[int]) -> None:
 
 
 TYPE = ProblemType(
-    name="counts", title="Counting parameters and operations", draw=draw, make=make, content=Content, prove=prove
+    name="counts",
+    title="Counting parameters and operations",
+    draw=draw,
+    make=make,
+    content=Content,
+    prove=prove,
+    family=first_place,
 )

@@ -14,7 +14,7 @@ from symattn.derivation.ops import MatMul, Softmax
 from symattn.errors import InputError, SelfCheckError, offered
 from symattn.exact import Matrix, compare, exact
 from symattn.teaching.problems.asking import LETTERS, no_sizes, prose, tokens_are_rows
-from symattn.teaching.problems.base import Family, ProblemType, Spec
+from symattn.teaching.problems.base import Family, ProblemType, Spec, first_place, turn_of
 from symattn.teaching.problems.design_items import KINDS, Given, Item
 from symattn.teaching.problems.properties import verdict
 from symattn.teaching.problems.systems import Rows
@@ -51,7 +51,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
     if unknown := [name for name in asked if name not in KINDS]:
         raise InputError(f"There is no item {unknown[0]!r} of design; {offered(unknown[0], KINDS)}")
     given = Given.drawn(rng)
-    items = tuple(KINDS[name](rng, given, number) for name in asked)
+    items = tuple(KINDS[name](rng, given, turn_of(number, family)) for name in asked)
     return Content(spec.type, spec.notation, given.X, given.K, items)
 
 
@@ -123,6 +123,7 @@ def _scores(parameters: Mapping[str, Any], model: Mapping[str, Matrix]) -> Matri
 TYPE = ProblemType(
     name="design",
     title="Design: choose matrices with a property",
+    family=first_place,
     draw=draw,
     make=make,
     content=Content,

@@ -17,7 +17,7 @@ from typing import ClassVar, Literal
 from symattn.derivation.ops import Mask, MatMul, Softmax
 from symattn.errors import SelfCheckError
 from symattn.exact import Matrix, divide, exact
-from symattn.formula import Relation
+from symattn.formula import NOTHING, Relation
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.typed import plain
 from symattn.page.document import (
@@ -391,7 +391,7 @@ class MissingEntry(Design):
         key: list[Block] = [
             say.paragraph("The scores are $scores$.", scores=say.formula(f"[{terms}]")),
             say.paragraph(
-                "By the weights, the scores differ from the first one by $differences$, which gives $w = value$.",
+                "From the weights, the scores differ from the first one by $differences$, which gives $w = value$.",
                 differences=say.row([s - scores[0] for s in scores[1:]]),
                 value=say.number(self.right),
             ),
@@ -454,7 +454,7 @@ class MaskForOutputs(Design):
                 "it hides."
             ),
             say.equations(V=Matrix(self.V), Z=Z),
-            AnswerGrid(name, 3, 3, shade=True, row_labels=rows, column_labels=columns),
+            AnswerGrid(NOTHING, 3, 3, shade=True, row_labels=rows, column_labels=columns),
         ]
         lines = []
         for i, subset in enumerate(self.seen, 1):
@@ -527,13 +527,12 @@ class ImpossibleWish(Design):
             say.paragraph(now_other if given.shown else these),
             say.equations(X=Matrix(self.X), K=Matrix(self.K)),
             say.paragraph(
-                "Two of these wishes can be fulfilled, each by a $W_Q$ of its own. Tick the one that no $W_Q$ can "
-                "fulfil."
+                "Two of these requests can be met, each by a $W_Q$ of its own. Tick the one that no $W_Q$ can meet."
             ),
             choices(offers),
         ]
-        first = _part("An impossible wish", ask, choices_key(offers), choice(offers), Mark("B", 1))
-        why: list[Block] = [say.paragraph("Explain why no $W_Q$ can fulfil it."), WorkingSpace(32, ruled=True)]
+        first = _part("An impossible request", ask, choices_key(offers), choice(offers), Mark("B", 1))
+        why: list[Block] = [say.paragraph("Explain why no $W_Q$ can meet it."), WorkingSpace(32, ruled=True)]
         points = self._points(say)
         marks = Mark("B", len(points), "one for each point")
         return [first, _part("Why it is impossible", why, [ItemList(points)], RubricAnswer(points), marks)]
@@ -554,7 +553,9 @@ class ImpossibleWish(Design):
         match self.about:
             case (one, other):
                 same = "two keys are equal, $k_{one} = k_{other}$, so every query has the same score with both"
-                but = "equal scores have equal weights, but the wish has different ones for $k_{one}$ and $k_{other}$"
+                but = (
+                    "equal scores have equal weights, but the request has different ones for $k_{one}$ and $k_{other}$"
+                )
                 return tuple(say(text, one=one + 1, other=other + 1) for text in (same, but))
         (zero,) = self.about
         return (
@@ -562,7 +563,7 @@ class ImpossibleWish(Design):
                 "the input $x_{token}$ is zero, so its query is zero and all its scores are 0 whatever $W_Q$ is",
                 token=zero + 1,
             ),
-            say("equal scores have equal weights, one third each, but the wish has different ones"),
+            say("equal scores have equal weights, one third each, but the request has different ones"),
         )
 
     def prove(self, given: Given) -> None:

@@ -33,7 +33,7 @@ from symattn.teaching.problems.asking import (
     prose,
     tokens_are_rows,
 )
-from symattn.teaching.problems.base import Family, ProblemType, Spec
+from symattn.teaching.problems.base import Family, ProblemType, Spec, first_place, turn_of
 from symattn.teaching.question import ChoiceAnswer, Mark, OrderAnswer, Part, Question
 
 Whole = tuple[int, ...]
@@ -484,7 +484,7 @@ class Content:
 def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content:
     tokens_are_rows(spec)
     no_sizes(spec)
-    kinds = ITEMS[spec.level]
+    kinds, number = ITEMS[spec.level], turn_of(number, family)
     effects = iter(_effects(rng, number, kinds.count("effect")))
     limits = iter(enumerate(shuffled(rng, _LIMITS)))
     rows = iter(_different_rows(rng, len(kinds)))
@@ -557,6 +557,7 @@ def prove(question: Question) -> None:
 TYPE = ProblemType(
     name="estimate",
     title="Reason without computing",
+    family=first_place,
     draw=draw,
     make=make,
     content=Content,

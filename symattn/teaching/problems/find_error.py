@@ -460,7 +460,9 @@ def _output(letter: str, wrong: str, several: bool, wording: Wording, problem: P
     ask = (Paragraph(in_turn(((Words(words),), () if several else (Words(once),)))), WorkingSpace(70), grid)
     names = [step.name for step in problem.derivation]
     following = problem.derivation.steps[names.index(wrong) + 1 :]
-    key = tuple(block for step in following for block in worked(step, wording, Detail("none", problem.places)))
+    products, others = Detail(places=problem.places), Detail("none", problem.places)
+    details = ((step, products if isinstance(step.op, MatMul) else others) for step in following)
+    key = tuple(block for step, detail in details for block in worked(step, wording, detail))
     if not following:
         key = (Paragraph((Words("The output is the line that was wrong; its correct value is the answer above."),)),)
     return Part(letter, (Words("The correct output"),), ask, key, answer, (Mark("M", 1), Mark("A", 1)))

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import partial
 
 from symattn.derivation.derivation import Matrix, Op, Outline, Step
-from symattn.derivation.ops import Activation, Add, Mask, Mean, Softmax, SoftmaxGradient, Stack, SumOver
+from symattn.derivation.ops import Activation, Add, Mask, MatMul, Mean, Softmax, SoftmaxGradient, Stack, SumOver
 from symattn.formula import Shape
 from symattn.page.document import Block, Paragraph, Words, sentence
 from symattn.teaching.explanation import Detail
@@ -40,7 +40,7 @@ def question(
         Part(
             name=step.name,
             title=step_title(step, wording),
-            ask=room[step.name],
+            ask=(*_shape_asked(step, worth[step.name], wording), *room[step.name]),
             key=(*worked(step, wording, detail), *_shape(step, wording)),
             answer=_answer(step),
             marks=worth[step.name],
@@ -66,6 +66,17 @@ def question(
 
 def _diagnoses(problem: Problem, found: Separation | None) -> tuple[Block, ...]:
     return diagnoses(problem, found or separation(problem.derivation))
+
+
+def _shape_asked(step: Step, marks: Marks, wording: Wording) -> tuple[Block, ...]:
+    """A mark for the shape says that it is wanted: it is not printed with the name of what is asked."""
+    if not any(mark.rule == "shapes" for mark in marks):
+        return ()
+    return (
+        Paragraph(
+            sentence("Give the shape of {matrix} (rows × columns) beside its name.", matrix=wording.name(step.name))
+        ),
+    )
 
 
 def _answer(step: Step) -> Answer:
@@ -103,10 +114,11 @@ def scheme(problem: Problem) -> dict[str, Marks]:
 
     Keys and values are worked out as queries are, so that the method of all three is marked once; so is that of further
     heads, layers and blocks.  Without a mask its marks go to the scores.  Token by token, a role's marks are shared by
-    its steps: weighted values have the output's method mark, their sums its accuracy, and the line that only puts
-    tokens together has none.  In a long derivation a line has one accuracy mark, whatever the number of tokens, and one
-    that only adds up has no other: so that 13 to 30 lines come to 20 to 40 marks.  In one still longer no line has
-    more than one mark, and a mean none: its variance shows it.  A shape is worth one mark.
+    its steps, and every product has an accuracy mark: weighted values have the output's method mark, their sums its
+    accuracy; the line that only puts tokens together has none, nor has the weight of a token that sees but one.  In a
+    long derivation a line has one accuracy mark, whatever the number of tokens, and one that only adds up has no other:
+    so that 13 to 30 lines come to 20 to 40 marks.  In one still longer no line has more than one mark, and a mean none:
+    its variance shows it.  A shape is worth one mark.
     """
     shapes = [step for step in problem.asked_steps if isinstance(step.result, Outline)]
     worked_out = [step for step in problem.asked_steps if step not in shapes]
@@ -119,6 +131,9 @@ def scheme(problem: Problem) -> dict[str, Marks]:
     for steps in by_role.values():
         by_token = [step for step in steps if step.token is not None]
         lines = by_token or steps
+        weights = [0 if _is_settled(step) else 1 for step in lines]
+        if not any(weights):
+            continue
         stem = _NUMBER.sub("", lines[0].stem)
         like = _LIKE_QUERIES.sub(r"\1Q", stem)
         if len(by_role) > LONGER and isinstance(lines[0].op, Mean):
@@ -128,9 +143,14 @@ def scheme(problem: Problem) -> dict[str, Marks]:
         elif len(by_role) > LONG:
             whole = _marks_of_many(lines[0])
         else:
-            whole = _marks(lines[0], len(by_token) or _tokens(problem, steps[0]), by_role.keys(), masked)
+            tokens = sum(weights) if by_token else _tokens(problem, steps[0])
+            whole = _marks(lines[0], tokens, by_role.keys(), masked)
+        if (
+            by_token and len(by_role) <= LONG and isinstance(lines[0].op, MatMul)
+        ):  # every token's product is worked out anew
+            whole = tuple(replace(m, number=max(m.number, len(lines))) if m.code == "A" else m for m in whole)
         done.add((stem, type(lines[0].op)))
-        shares = [share(mark.number, [1] * len(lines)) for mark in whole]
+        shares = [share(mark.number, weights) for mark in whole]
         for k, step in enumerate(lines):
             own = (
                 replace(m, number=s[k], what="" if by_token else m.what, rule=None if by_token else m.rule)
@@ -138,6 +158,11 @@ def scheme(problem: Problem) -> dict[str, Marks]:
             )
             found[step.name] = tuple(mark for mark in own if mark.number)
     return found
+
+
+def _is_settled(step: Step) -> bool:
+    """Whether there is nothing to work out: the weight of the only key is 1."""
+    return isinstance(step.op, Softmax) and step.result.shape == (1, 1)
 
 
 def _tokens(problem: Problem, step: Step) -> int:

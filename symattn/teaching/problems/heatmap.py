@@ -32,7 +32,7 @@ from symattn.teaching.problems.asking import (
     prose,
     tokens_are_rows,
 )
-from symattn.teaching.problems.base import Family, ProblemType, Spec
+from symattn.teaching.problems.base import Family, ProblemType, Spec, first_place, turn_of
 from symattn.teaching.problems.pictures import (
     MASKS,
     PICTURE,
@@ -106,7 +106,9 @@ class WhichMatrix:
             picture(shown["right"], say),
             choices(offers),
         )
-        return Part("", (Words("Which matrix"),), ask, choices_key(offers), choice(offers), (Mark("B", 2),))
+        return Part(
+            "", (Words("Which matrix"),), ask, (*ask[:-1], *choices_key(offers)), choice(offers), (Mark("B", 2),)
+        )
 
     def trouble(self, part: Part) -> str:
         shown = _variants(self.scores)
@@ -164,7 +166,7 @@ class WhichMask:
                 why = say("the white cells are exactly those that it hides.")
             offers.append(Offer((Words(title),), why, right=name == self.mask))
         ask = (say.paragraph("Which mask was used?"), picture(weights_under(self.scores, keep), say), choices(offers))
-        return Part("", (Words("Which mask"),), ask, choices_key(offers), choice(offers), (Mark("B", 1),))
+        return Part("", (Words("Which mask"),), ask, (*ask[:-1], *choices_key(offers)), choice(offers), (Mark("B", 1),))
 
     def trouble(self, part: Part) -> str:
         A = weights_under(self.scores, keep_of(self.mask))
@@ -225,7 +227,7 @@ class WhichHead:
             offers.append(Offer((Words(words),), why, right))
         asked = say.paragraph("This picture shows one head. Which pattern does it have?")
         ask = (asked, picture(A, say), choices(offers))
-        return Part("", (Words("Which head"),), ask, choices_key(offers), choice(offers), (Mark("B", 1),))
+        return Part("", (Words("Which head"),), ask, (*ask[:-1], *choices_key(offers)), choice(offers), (Mark("B", 1),))
 
     def trouble(self, part: Part) -> str:
         """The pattern recognised from the weights by what it says."""
@@ -381,7 +383,7 @@ class WhichStatements:
             scale(),
             choices(offers, several=True),
         )
-        answer, key = choice(offers, several=True), choices_key(offers, several=True)
+        answer, key = choice(offers, several=True), (*ask[:2], *choices_key(offers, several=True))
         marks = (Mark("B", 3, "deduct one for each wrong tick", OneLess()),)
         return Part("", (Words("True statements"),), ask, key, answer, marks)
 
@@ -421,6 +423,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
     tokens_are_rows(spec)
     no_sizes(spec)
     items: list[Item] = []
+    number = turn_of(number, family)
     for turn, kind in enumerate(ITEMS[spec.level]):
         match kind:
             case "matrix":
@@ -467,5 +470,11 @@ def prove(question: Question) -> None:
 
 
 TYPE = ProblemType(
-    name="heatmap", title="Read a picture of weights", draw=draw, make=make, content=Content, prove=prove
+    name="heatmap",
+    title="Read a picture of weights",
+    draw=draw,
+    make=make,
+    content=Content,
+    prove=prove,
+    family=first_place,
 )

@@ -373,7 +373,7 @@ class Doubling(Instance):
                 say("These are the weights of one query. Find its weights after all its scores have been doubled."),
                 say.formula('index(a, "new")'),
                 normalised(squared),
-                say.paragraph("The weights are as the squares $squared$.", squared=say.row(squared)),
+                say.paragraph("The weights are in the ratio of the squares $squared$.", squared=say.row(squared)),
             ),
             line(
                 say,

@@ -58,9 +58,9 @@ def rule(kind: Kind, parameters: Sequence[int], rows: int, columns: int) -> str:
         case "padding", (real,):
             return counted(
                 "The last token is padding. No token sees padding; the rows of the padding itself are kept, "
-                "and nobody reads their output.",
+                "but their output is not used.",
                 "The last {n} tokens are padding. No token sees padding; the rows of the padding itself are kept, "
-                "and nobody reads their output.",
+                "but their output is not used.",
                 n=columns - real,
             )
         case "window", (width,):

@@ -13,7 +13,7 @@ from symattn.derivation.ops import Mask, Softmax
 from symattn.derivation.ops.attention import Keep, MaskStyle
 from symattn.errors import InputError, SelfCheckError, offered
 from symattn.exact import NEGATIVE_INFINITY, Matrix
-from symattn.formula import Dots, Formula, MatrixOf, Name, Number, Relation
+from symattn.formula import NOTHING, Dots, Formula, MatrixOf, Name, Number, Relation
 from symattn.foundation.dice import pick, sample, whole
 from symattn.foundation.languages import counted, listed, message, sentences
 from symattn.page.document import (
@@ -37,7 +37,7 @@ from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
 from symattn.teaching.problem_file import read_given
 from symattn.teaching.problems.asking import Offer, bank, choice, choices, choices_key, series, tokens_are_rows
-from symattn.teaching.problems.base import Family, ProblemType, Spec
+from symattn.teaching.problems.base import Family, ProblemType, Spec, first_place, turn_of
 from symattn.teaching.problems.mask_kinds import (
     FEWEST,
     KINDS,
@@ -151,8 +151,8 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
         tokens=_words(kind, parameters, columns, rng),
         scores=telling_scores(keep, asked, spec.softmax, logs, rng),
         asked=asked,
-        read=_reading(kind, columns, number, rng),
-        drawn=_drawing(number, rng),
+        read=_reading(kind, columns, turn_of(number, family), rng),
+        drawn=_drawing(turn_of(number, family), rng),
     )
 
 
@@ -310,7 +310,7 @@ def _shading(mask: Mask) -> Part:
     hidden = frozenset((i, j) for i in range(rows) for j in range(columns) if not mask.keep[i][j])
     cells = ((Dots("cell"),) * columns,) * rows
     shaded = MatrixOf(cells, row_labels=_labels(rows), column_labels=_labels(columns), excluded=hidden)
-    grid = AnswerGrid(Name("mask"), rows, columns, shade=True, row_labels=_labels(rows), column_labels=_labels(columns))
+    grid = AnswerGrid(NOTHING, rows, columns, shade=True, row_labels=_labels(rows), column_labels=_labels(columns))
     return Part(
         name="shade",
         title=(Words("The hidden cells"),),
@@ -319,7 +319,7 @@ def _shading(mask: Mask) -> Part:
             grid,
         ),
         key=(
-            Display((Relation((Name("mask"), shaded), ("=",)),)),
+            Display((shaded,)),  # without "mask =", which is read as one with the number of a row: mask = 2
             Paragraph((Words(_hidden_keys(hidden, rows)),)),
         ),
         answer=CellsAnswer((rows, columns), hidden),
@@ -492,6 +492,7 @@ def prove(question: Question) -> None:
 TYPE = ProblemType(
     name="masks",
     title="Masks: draw them, write them, use them, read them",
+    family=first_place,
     draw=draw,
     make=make,
     content=Content,

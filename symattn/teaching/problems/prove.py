@@ -24,7 +24,7 @@ from symattn.page.document import (
     sentence,
 )
 from symattn.teaching.problems.asking import LETTERS, Prose, no_sizes, prose, tokens_are_rows
-from symattn.teaching.problems.base import Family, ProblemType, Spec
+from symattn.teaching.problems.base import Family, ProblemType, Spec, first_place, turn_of
 from symattn.teaching.problems.instances_of_weights import Temperature
 from symattn.teaching.problems.theorems import INSTANCES, THEOREMS, AnInstance, Direct, Task, Theorem
 from symattn.teaching.question import (
@@ -56,7 +56,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
     tokens_are_rows(spec)
     no_sizes(spec)
     name = _chosen(TYPE.option(spec, "theorem"), number)
-    turn = (number - 1 + (number - 1) // len(THEOREMS)) % 4
+    turn = (turn_of(number, family) - 1 + (number - 1) // len(THEOREMS)) % 4
     wrong = shuffled(rng, [1, 2, 3])
     instance = INSTANCES[name].drawn(rng, (*wrong[:turn], 0, *wrong[turn:]))
     lines = list(range(len(THEOREMS[name].proof)))
@@ -176,6 +176,7 @@ def _agrees(answer: Answer, value: Direct) -> bool:
 TYPE = ProblemType(
     name="prove",
     title="Explain and prove",
+    family=first_place,
     draw=draw,
     make=make,
     content=Content,

@@ -7,6 +7,7 @@ derivations of a layer of these sizes, where there is one.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -212,8 +213,9 @@ def make(content: Content) -> Question:
 
 
 def say(text: str, **shown: Inline | Inlines | str | int) -> Inlines:
-    """A sentence with formulas between dollar signs; {name} stands for what is handed in."""
-    formulas = {f"${part}$": (Math(read_formula(filled(part, shown))),) for part in text.split("$")[1::2]}
+    """A sentence with formulas between dollar signs, in standard signs; {name} stands for what is handed in."""
+    signs = {part: re.sub(r"\bW_([QKV])\b", r"W^\1", part) for part in text.split("$")[1::2]}
+    formulas = {f"${part}$": (Math(read_formula(filled(sign, shown))),) for part, sign in signs.items()}
     return (Sentence(text, (*formulas.items(), *places_of(shown))),)
 
 
@@ -424,11 +426,11 @@ def _claims(claims: Sequence[Claim]) -> tuple[Part, Part]:
         name="corrections",
         title=say("Correct the false statements"),
         ask=(
-            Paragraph(say("Write each false statement so that it is true. Give its letter first.")),
+            Paragraph(say("Rewrite each false statement so that it is true. Give its letter first.")),
             WorkingSpace(16 * max(3, len(points)), ruled=True),
         ),
         key=(
-            Paragraph(say("Any true sentence on the same matter that is not a mere denial; for example:")),
+            Paragraph(say("Any true sentence on the same point that is not merely a denial; for example:")),
             ItemList(points),
         ),
         answer=RubricAnswer(points),

@@ -47,7 +47,7 @@ from symattn.page.document import (
 )
 from symattn.page.notation import Notation, load_notation
 from symattn.teaching.problems.asking import Offer, Prose, bank, choice, choices, choices_key, tokens_are_rows
-from symattn.teaching.problems.base import Family, ProblemType, Spec
+from symattn.teaching.problems.base import Family, ProblemType, Spec, first_place, turn_of
 from symattn.teaching.question import Mark, MatrixAnswer, OneLess, Part, Question, ShapeAnswer
 
 Size = tuple[int, int]
@@ -285,7 +285,7 @@ def draw(spec: Spec, rng: random.Random, number: int, family: Family) -> Content
         fault=fault.formula,
         fault_sizes=_sizes(rng),
         wrong=tuple(wrong),
-        at=(number - 1) % 4,
+        at=(turn_of(number, family) - 1) % 4,
     )
 
 
@@ -492,4 +492,6 @@ def _by_ops(formula: Formula, shapes: Mapping[str, Size]) -> tuple[int | str, in
     raise TypeError(_foreign(formula))
 
 
-TYPE = ProblemType(name="shapes", title="Shapes", draw=draw, make=make, content=Content, prove=prove)
+TYPE = ProblemType(
+    name="shapes", title="Shapes", family=first_place, draw=draw, make=make, content=Content, prove=prove
+)

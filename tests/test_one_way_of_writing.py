@@ -1,0 +1,66 @@
+"""Signs and numbers are written one way on all pages."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from symattn.api import make_recipe
+from symattn.derivation.misconceptions import SLIPS, misconceptions
+from symattn.page.document import Words, spans
+from symattn.page.writers import FORMATS
+from symattn.teaching.explanation.wording import in_signs, step_in_signs
+from symattn.teaching.sheets import Sheet, sheets
+
+GAP = "\N{NO-BREAK SPACE}"
+
+
+def sheet(problem: str, **options: object) -> Sheet:
+    [made] = sheets(make_recipe("", {}, problem=problem, **options), 1)
+    return made
+
+
+def words_on(made: Sheet) -> str:
+    return "\n".join(
+        FORMATS["text"].write(replace(document, sheet="", recipe="")) for document in (made.worksheet, made.key)
+    )
+
+
+@pytest.mark.parametrize("level", ["standard", "long"])
+def test_thousands_are_written_one_way(level: str) -> None:
+    """1 048 576 and 10 240, but 4096: a gap before every three digits, from five digits on."""
+    found = re.findall(rf"(?<![\w.])\d+(?:{GAP}\d+)*(?![\w.])", words_on(sheet("counts", seed=11, level=level)))
+    long = [number for number in found if len(number.replace(GAP, "")) > 3]
+    assert len(long) > 10
+    for number in long:
+        digits = number.replace(GAP, "")
+        groups = [digits[max(0, i - 3) : i] for i in range(len(digits), 0, -3)][::-1]
+        assert number == (digits if len(digits) == 4 else GAP.join(groups)), number
+
+
+@pytest.mark.parametrize("problem", ["recurrence", "counts"])
+def test_weights_have_one_sign_in_a_notation(problem: str) -> None:
+    for seed in (1, 2, 11):
+        said = words_on(sheet(problem, seed=seed))
+        assert not re.search(r"W_[QKVO]", said)
+
+
+def test_no_name_of_a_matrix_runs_into_the_number_of_its_rows() -> None:
+    """mask = 2: the equals sign beside row 2 of four."""
+    assert not re.search(r"mask +=? *\d", words_on(sheet("masks", seed=11)))
+
+
+@pytest.mark.parametrize("known", [*misconceptions().values(), *SLIPS.values()], ids=lambda known: known.id)
+def test_names_and_powers_are_formulas_in_what_is_said_of_mistakes(known: object) -> None:
+    said = in_signs(known.name)  # type: ignore[attr-defined]
+    assert not any("_" in part.text or "^" in part.text for part in spans(said) if isinstance(part, Words))
+    around = known.feedback.split("$")[::2]  # type: ignore[attr-defined]
+    assert not re.search(r"[_^]", "".join(re.sub(r"\{\w+\}", "", part) for part in around))
+
+
+def test_steps_are_formulas_where_they_are_names_of_matrices() -> None:
+    assert [isinstance(part, Words) for step in ("S'", "A_1", "Z", "(b)", "A.1") for part in step_in_signs(step)] == [
+        False, False, False, True, True,
+    ]  # fmt: skip
