@@ -335,11 +335,14 @@ def answers_alone(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> 
     return _for_marking(spec, "Answers", tuple(blocks), sheet)
 
 
-def diagnosis(spec: ExamSpec, papers: Sequence[tuple[str, Sequence[Question]]]) -> Iterator[Document]:
+def has_diagnosis(spec: ExamSpec, papers: Iterable[tuple[str, Sequence[Question]]]) -> bool:
+    """Whether there are common wrong answers to tell of."""
+    return spec.common_answers and any(_told(questions) for _, questions in papers)
+
+
+def diagnosis(spec: ExamSpec, papers: Iterable[tuple[str, Sequence[Question]]]) -> Iterator[Document]:
     """What common misconceptions write: first in words, then in the numbers of every paper, by its id."""
     told = [(sheet, numbered) for sheet, questions in papers if (numbered := _told(questions))]
-    if not (spec.common_answers and told):
-        return
     if any(_has_weights(question) for _, numbered in told for _, question in numbered):
         rows = tuple(((Words(seen),), (Words(ids),)) for seen, ids in TRIAGE)
         table = Table(((Words("What the written weights show"),), (Words("Look for"),)), rows)
