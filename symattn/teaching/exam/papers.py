@@ -399,6 +399,15 @@ def separator(spec: ExamSpec, copy: Copy, number: int, of: int) -> Document:
 
 # ------------------------------------------------------------------------------------------------ the overview
 
+HEADS = (
+    message("load"), message("scores"), message("output"), message("hard"), message("additions"), message("negative"),
+    message("two digits"), message("ties"), message("size"), message("blanks"), message("hidden"), message("true"),
+    message("parameters"), message("impossible wish"), message("effect"), message("limit"), message("largest weights"),
+    message("wrong step"), message("matrix"), message("mask"), message("head"), message("reading"), message("picture"),
+    message("key"), message("fault"), message("least"), message("most"),
+)  # fmt: skip
+"""What problem types call the features of a variant, and the places where answers lie, to be translated."""
+
 
 def overview(
     spec: ExamSpec, ids: Sequence[str], papers: Sequence[Sequence[Question]], given_out: Sequence[int] = ()
