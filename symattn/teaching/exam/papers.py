@@ -58,6 +58,7 @@ from symattn.teaching.question import Part, Question, StepAnswer, marks_text, to
 
 WORKING_PAGE = 225  # millimetres
 MARK_COLUMNS = 11  # of a table of marks
+FEATURES_BESIDE = 6  # in one table, so that it need not be made smaller in any language
 EXPONENTS = range(-4, 5)
 
 
@@ -419,7 +420,6 @@ def overview(
     blocks: list[Block] = [*_class(spec.students, ids, given_out)]
     for position in range(len(papers[0])):
         questions = [paper[position] for paper in papers]
-        names = list(dict.fromkeys(name for q in questions for name in q.features))
         places = list(dict.fromkeys(name for q in questions for name in q.positions))
         answers = [
             ((Words(Quoted(name)),), *((Words(q.positions.get(p, "")),) for p in places), last_answer(q))
@@ -427,15 +427,7 @@ def overview(
         ]
         heading = _heading(questions[0], position + 1, f"[{questions[0].marks}]")
         blocks += [heading, _table(("Paper", *places, "Final answer"), answers)]
-        if names:
-            loads = [
-                ((Words(Quoted(name)),), *((Words(f"{q.features.get(f, 0):g}"),) for f in names))
-                for name, q in zip(ids, questions, strict=True)
-            ]
-            for word, extreme in (("least", min), ("most", max)):
-                numbers = ((Words(f"{extreme(q.features.get(name, 0) for q in questions):g}"),) for name in names)
-                loads.append(((Words(word),), *numbers))
-            blocks.append(_table(("Paper", *names), loads))
+        blocks += _measured(ids, questions)
         blocks += weights_overview(list(zip(ids, questions, strict=True)), PAPERS_WEIGHTS)
         if (alike := _overlap(questions)) is not None:
             said = message(
@@ -450,6 +442,24 @@ def overview(
         blocks.append(Paragraph((Words(said),)))
     subtitle = counted("Overview of {n} paper", "Overview of {n} papers", n=len(ids))
     return Document(Quoted(spec.title), tuple(blocks), subtitle=subtitle, look=_for_teachers(spec))
+
+
+def _measured(ids: Sequence[str], questions: Sequence[Question]) -> Iterator[Table]:
+    """How hard the variants of a question are, by all that they differ in, with the least and the most of it."""
+    names = dict.fromkeys(name for question in questions for name in question.features)
+    values = {name: [question.features.get(name, 0.0) for question in questions] for name in names}
+    differing = [name for name in names if len(set(values[name])) > 1]
+    for begin in range(0, len(differing), FEATURES_BESIDE):
+        shown = differing[begin : begin + FEATURES_BESIDE]
+        columns = [values[name] for name in shown]
+        rows = [((Words(Quoted(name)),), *_numbers(column[k] for column in columns)) for k, name in enumerate(ids)]
+        rows.append(((Words("least"),), *_numbers(map(min, columns))))
+        rows.append(((Words("most"),), *_numbers(map(max, columns))))
+        yield _table(("Paper", *shown), rows)
+
+
+def _numbers(values: Iterable[float]) -> Iterator[Inlines]:
+    return ((Words(f"{x:g}"),) for x in values)
 
 
 PAPERS_WEIGHTS = message(
