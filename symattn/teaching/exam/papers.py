@@ -301,7 +301,6 @@ def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
     if any(isinstance(part.answer, StepAnswer) for question in questions for part in question.parts):
         blocks.append(Box("Also right", (ItemList(tuple((Words(text),) for text in ALSO_RIGHT)),)))
     for position, (question, code) in enumerate(zip(questions, programs_of(questions), strict=True)):
-        blocks.append(PageBreak())
         first, *rest = question.given or (Paragraph(()),)
         heading = _heading(question, position + 1, f"[{question.marks}]")
         blocks += [Together((heading, lowered(first))), *map(lowered, rest), *code.opening]
