@@ -239,7 +239,7 @@ def test_no_page_of_a_student_says_how_it_was_made(printed):
 def test_everything_is_said_in_the_language_of_the_exam(language, tmp_path):
     made, _ = exam(tmp_path, f'language = "{language}"', ("text",), questions=ONE)
     copy = Copy(0, made.ids[0], "Ada", "s1", "A1")
-    found = [make() for _, make in documents(made)] + [d for listed in collections(made).values() for d in listed]
+    found = [make() for _, make in documents(made)] + [d for _, listed in collections(made) for d in listed()]
     text = "\n".join(write(presented(d)) for d in (*found, separator(made.spec, copy, 1, 5)))
     for english in ("Paper", "Awarded", "Copies", "not given out", "Answers", "Copy", "Students"):
         assert not re.search(rf"\b{english}\b", text)

@@ -1,5 +1,6 @@
 """Every problem type in the catalogue, on paper: added files are tested on arrival."""
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -7,7 +8,6 @@ from writer_markdown_rules import lint
 
 from symattn.api import make_recipe
 from symattn.foundation.dice import Dice
-from symattn.teaching.explanation import question_document
 from symattn.teaching.problems import problem_type, problem_types
 from symattn.teaching.sheets import freeze_sheets, render, sheets, thaw_sheets
 
@@ -32,10 +32,10 @@ def test_a_worksheet_and_a_key_in_every_format_and_the_same_bytes_from_the_froze
     assert list(frozen) == [sheet.name for sheet in first]
     assert first[0].name != first[1].name
     for sheet in first:
-        again = (frozen[sheet.name], sheet.name, sheet.worksheet.recipe)
+        again = replace(sheet, question=frozen[sheet.name])
         for document, solutions in ((sheet.worksheet, "blank"), (sheet.key, "key")):
             for form in ("latex", "markdown", "typst", "text"):
-                assert render(document, form) == render(question_document(*again, solutions), form)
+                assert render(document, form) == render(again.document(solutions), form)
             assert lint(render(document, "markdown")[1].decode()) == []
 
 

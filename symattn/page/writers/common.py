@@ -345,7 +345,7 @@ def below_boxes(answer: AnswerSpace, page: Page) -> int:
     """
     space = answer.working
     if not isinstance(answer.boxes, AnswerGrid):
-        return space_height(space, page)
+        return min(space_height(space, page), page.height // 3)  # a scheme takes half a page in large print
     high, wide = _piece(space, page)
     across, down = grid_size(answer.boxes, page)
     beside = (page.width - across - 3 * FRAME) // (wide or page.width) * (down // high)

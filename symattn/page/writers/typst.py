@@ -665,10 +665,13 @@ def _grid(grid: AnswerGrid, page: Page) -> str:
 
 def _answer_space(answer: AnswerSpace, page: Page, open: bool = False) -> str:
     """Boxes, and space for working round them in one frame, which is `open` below where more space follows."""
-    boxes = _block(answer.boxes, page)
+    boxes, more = _block(answer.boxes, page), ""
+    if page.form:
+        across = common.grid_size(answer.boxes, page)[0] if isinstance(answer.boxes, AnswerGrid) else page.width
+        more = f", {min(across + page.millimetres(8), page.width)}mm"
     below = f"{common.below_boxes(answer, page)}mm, [{_words(common.working_label(answer, page))}], {str(open).lower()}"
     address = _more(_address(page, "space", say("Working"), holds="lines"))
-    return f"#answer-space({below}{address})[{boxes}]"
+    return f"#answer-space({below}{more}{address})[{boxes}]"
 
 
 _LEFT_COLUMN = 0.36  # of the line; the right one has the rest, but for the gap between them

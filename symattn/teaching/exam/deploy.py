@@ -28,7 +28,17 @@ from symattn.page.document import Document, Paragraph, Quoted, Words
 from symattn.page.writers import latex
 from symattn.page.writers.binding import Leaves, bound
 from symattn.page.writers.common import visible
-from symattn.teaching.exam.papers import Copy, answers_alone, diagnosis, key, of_paper, overview, paper, separator
+from symattn.teaching.exam.papers import (
+    Copy,
+    answers_alone,
+    diagnosis,
+    has_diagnosis,
+    key,
+    of_paper,
+    overview,
+    paper,
+    separator,
+)
 from symattn.teaching.exam.spec import ExamSpec, QuestionSpec, exam_spec
 from symattn.teaching.exam.students import Student, assign, balanced, places
 from symattn.teaching.explanation import booklet
@@ -307,7 +317,8 @@ def write_exam(
     on_variant: Callable[[Question], None] = lambda question: None,
     on_file: Callable[[Path], None] = lambda path: None,
 ) -> tuple[Exam, list[Path]]:
-    """Make or continue the exam in a folder: `exam.json`, papers, keys, an overview, and who gets what.
+    """Make or continue the exam in a folder: `exam.json`, papers and keys, one by one and bound, answers alone, common
+    wrong answers, an overview, and who gets what.
 
     Without `dice` a frozen exam is continued as it is.  Files that this exam has already are left as they are;
     `InputError` where there is another file in the place of one, or where pages are that no `exam.json` goes with.
@@ -357,12 +368,12 @@ def _written(exam: Exam, pages: _Pages, forms: Sequence[str]) -> Iterator[Path]:
     for stem, make in documents(exam):
         for form in forms:
             yield _put(pages, stem, form, make, beside)
-    for stem, collected in collections(exam).items():
-        for form in forms if collected else ():
+    for stem, collect in collections(exam):
+        for form in forms:
             if form == "pdf":
-                yield pages.put(stem + suffix(form), lambda c=collected: _collected(c))  # type: ignore[misc]
+                yield pages.put(stem + suffix(form), lambda c=collect: _collected(c()))  # type: ignore[misc]
             else:
-                yield _put(pages, stem, form, lambda c=collected: booklet(c), beside)  # type: ignore[misc]
+                yield _put(pages, stem, form, lambda c=collect: booklet(c()), beside)  # type: ignore[misc]
     for name, text in beside.files():
         yield pages.put(name, text.encode)
     for form in (form for form in forms if form in BOUND):
@@ -415,7 +426,8 @@ SUMS = "SHA256SUMS"
 """Beside an exam: what has been written of it, as `sha256sum` lists files, so that `sha256sum --check` reads it."""
 
 _SUM = re.compile(r"([0-9a-f]{64})  (\S.*)")
-_PAGES = (SUMS, "assignment.csv", "overview.*", "answers.*", "diagnosis.*", "keys*", "papers*")
+_PAGES = (SUMS, "assignment.csv", *(f"{name}.*" for name in ("overview", "answers", "diagnosis", "keys", "papers")),
+          "keys", "papers")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -493,13 +505,15 @@ def documents(exam: Exam) -> Iterator[tuple[str, Callable[[], Document]]]:
         yield stem, lambda copy=copy: paper(exam.spec, copy, exam.questions(copy.paper))  # type: ignore[misc]
 
 
-def collections(exam: Exam) -> dict[str, list[Document]]:
+def collections(exam: Exam) -> Iterator[tuple[str, Callable[[], Sequence[Document]]]]:
     """What a marker has of all papers in one file, by its name: the answers alone, and common wrong answers."""
-    papers = [(name, exam.questions(p)) for p, name in enumerate(exam.ids)]
-    return {
-        "answers": [answers_alone(exam.spec, name, questions) for name, questions in papers],
-        "diagnosis": list(diagnosis(exam.spec, papers)),
-    }
+
+    def papers() -> Iterator[tuple[str, Sequence[Question]]]:
+        return ((name, exam.questions(p)) for p, name in enumerate(exam.ids))
+
+    yield "answers", lambda: [answers_alone(exam.spec, name, questions) for name, questions in papers()]
+    if has_diagnosis(exam.spec, papers()):
+        yield "diagnosis", lambda: list(diagnosis(exam.spec, papers()))
 
 
 def copies(exam: Exam) -> Iterator[tuple[str, Copy]]:

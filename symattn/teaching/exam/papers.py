@@ -58,6 +58,7 @@ from symattn.teaching.question import Question, StepAnswer, marks_text, total
 
 WORKING_PAGE = 225  # millimetres
 MARK_COLUMNS = 11  # of a table of marks
+FEATURES_BESIDE = 6  # in one table, so that it need not be made smaller in any language
 EXPONENTS = range(-4, 5)
 
 
@@ -298,7 +299,6 @@ def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
     if any(isinstance(part.answer, StepAnswer) for question in questions for part in question.parts):
         blocks.append(Box("Also right", (ItemList(tuple((Words(text),) for text in ALSO_RIGHT)),)))
     for position, (question, code) in enumerate(zip(questions, programs_of(questions), strict=True)):
-        blocks.append(PageBreak())
         first, *rest = question.given or (Paragraph(()),)
         heading = _heading(question, position + 1, f"[{question.marks}]")
         blocks += [Together((heading, lowered(first))), *map(lowered, rest), *code.opening]
@@ -333,11 +333,14 @@ def answers_alone(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> 
     return _for_marking(spec, "Answers", tuple(blocks), sheet)
 
 
-def diagnosis(spec: ExamSpec, papers: Sequence[tuple[str, Sequence[Question]]]) -> Iterator[Document]:
+def has_diagnosis(spec: ExamSpec, papers: Iterable[tuple[str, Sequence[Question]]]) -> bool:
+    """Whether there are common wrong answers to tell of."""
+    return spec.common_answers and any(_told(questions) for _, questions in papers)
+
+
+def diagnosis(spec: ExamSpec, papers: Iterable[tuple[str, Sequence[Question]]]) -> Iterator[Document]:
     """What common misconceptions write: first in words, then in the numbers of every paper, by its id."""
     told = [(sheet, numbered) for sheet, questions in papers if (numbered := _told(questions))]
-    if not (spec.common_answers and told):
-        return
     if any(_has_weights(question) for _, numbered in told for _, question in numbered):
         rows = tuple(((Words(seen),), (Words(ids),)) for seen, ids in TRIAGE)
         table = Table(((Words("What the written weights show"),), (Words("Look for"),)), rows)
@@ -394,6 +397,15 @@ def separator(spec: ExamSpec, copy: Copy, number: int, of: int) -> Document:
 
 # ------------------------------------------------------------------------------------------------ the overview
 
+HEADS = (
+    message("load"), message("scores"), message("output"), message("hard"), message("additions"), message("negative"),
+    message("two digits"), message("ties"), message("size"), message("blanks"), message("hidden"), message("true"),
+    message("parameters"), message("impossible wish"), message("effect"), message("limit"), message("largest weights"),
+    message("wrong step"), message("matrix"), message("mask"), message("head"), message("reading"), message("picture"),
+    message("key"), message("fault"), message("least"), message("most"),
+)  # fmt: skip
+"""What problem types call the features of a variant, and the places where answers lie, to be translated."""
+
 
 def overview(
     spec: ExamSpec, ids: Sequence[str], papers: Sequence[Sequence[Question]], given_out: Sequence[int] = ()
@@ -405,7 +417,6 @@ def overview(
     blocks: list[Block] = [*_class(spec.students, ids, given_out)]
     for position in range(len(papers[0])):
         questions = [paper[position] for paper in papers]
-        names = list(dict.fromkeys(name for q in questions for name in q.features))
         places = list(dict.fromkeys(name for q in questions for name in q.positions))
         answers = [
             ((Words(Quoted(name)),), *((Words(q.positions.get(p, "")),) for p in places), last_answer(q))
@@ -413,15 +424,7 @@ def overview(
         ]
         heading = _heading(questions[0], position + 1, f"[{questions[0].marks}]")
         blocks += [heading, _table(("Paper", *places, "Final answer"), answers)]
-        if names:
-            loads = [
-                ((Words(Quoted(name)),), *((Words(f"{q.features.get(f, 0):g}"),) for f in names))
-                for name, q in zip(ids, questions, strict=True)
-            ]
-            for word, extreme in (("least", min), ("most", max)):
-                numbers = ((Words(f"{extreme(q.features.get(name, 0) for q in questions):g}"),) for name in names)
-                loads.append(((Words(word),), *numbers))
-            blocks.append(_table(("Paper", *names), loads))
+        blocks += _measured(ids, questions)
         blocks += weights_overview(list(zip(ids, questions, strict=True)), PAPERS_WEIGHTS)
         if (alike := _overlap(questions)) is not None:
             said = message(
@@ -436,6 +439,24 @@ def overview(
         blocks.append(Paragraph((Words(said),)))
     subtitle = counted("Overview of {n} paper", "Overview of {n} papers", n=len(ids))
     return Document(Quoted(spec.title), tuple(blocks), subtitle=subtitle, look=_for_teachers(spec))
+
+
+def _measured(ids: Sequence[str], questions: Sequence[Question]) -> Iterator[Table]:
+    """How hard the variants of a question are, by all that they differ in, with the least and the most of it."""
+    names = dict.fromkeys(name for question in questions for name in question.features)
+    values = {name: [question.features.get(name, 0.0) for question in questions] for name in names}
+    differing = [name for name in names if len(set(values[name])) > 1]
+    for begin in range(0, len(differing), FEATURES_BESIDE):
+        shown = differing[begin : begin + FEATURES_BESIDE]
+        columns = [values[name] for name in shown]
+        rows = [((Words(Quoted(name)),), *_numbers(column[k] for column in columns)) for k, name in enumerate(ids)]
+        rows.append(((Words("least"),), *_numbers(map(min, columns))))
+        rows.append(((Words("most"),), *_numbers(map(max, columns))))
+        yield _table(("Paper", *shown), rows)
+
+
+def _numbers(values: Iterable[float]) -> Iterator[Inlines]:
+    return ((Words(f"{x:g}"),) for x in values)
 
 
 PAPERS_WEIGHTS = message(

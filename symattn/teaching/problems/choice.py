@@ -23,6 +23,7 @@ from symattn.exact.approximate import approximate
 from symattn.formula import Formula, Name, Relation, decimal, shortest
 from symattn.formula.width import width
 from symattn.foundation.dice import sample, shuffled
+from symattn.foundation.languages import message
 from symattn.page.document import Inlines, Math, Paragraph, Words, sentence
 from symattn.teaching.explanation.parts import conventions, wording_of
 from symattn.teaching.explanation.steps import LINE, ends_within, step_title
@@ -336,7 +337,9 @@ def make(content: Content) -> Question:
         problem=problem,
         conventions=conventions(problem, wording_of(problem)),
         features=derived.measured(problem),
-        positions={f"key {part.name}": LETTERS[min(a.right)] for part, a in zip(parts, answers, strict=True)}
+        positions={
+            message("key {part}", part=part.name): LETTERS[min(a.right)] for part, a in zip(parts, answers, strict=True)
+        }
         if not several
         else {},
     )

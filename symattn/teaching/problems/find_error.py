@@ -24,6 +24,7 @@ from symattn.exact.approximate import approximate
 from symattn.formula import Formula, Name, Relation, written
 from symattn.formula.width import fold, width
 from symattn.foundation.dice import pick, shuffled
+from symattn.foundation.languages import message
 from symattn.page.document import (
     AnswerGrid,
     Block,
@@ -306,7 +307,11 @@ def make(content: Content) -> Question:
         features=derived.measured(problem),
         positions={
             "wrong step": " ".join(error.step for error in errors),
-            **{f"key {p.name}": LETTERS[min(p.answer.right)] for p in parts if isinstance(p.answer, ChoiceAnswer)},
+            **{
+                message("key {part}", part=p.name): LETTERS[min(p.answer.right)]
+                for p in parts
+                if isinstance(p.answer, ChoiceAnswer)
+            },
         },
     )
 

@@ -14,6 +14,7 @@ from symattn.errors import InputError, SelfCheckError
 from symattn.formula import Relation
 from symattn.formula.width import fold
 from symattn.foundation.dice import pick, shuffled
+from symattn.foundation.languages import message
 from symattn.page.document import (
     AnswerGrid,
     Block,
@@ -158,7 +159,11 @@ def make(content: Content) -> Question:
         problem=problem,
         conventions=conventions(problem, here),
         features=derived.measured(problem),
-        positions={f"key {p.name}": LETTERS[min(p.answer.right)] for p in parts if isinstance(p.answer, ChoiceAnswer)},
+        positions={
+            message("key {part}", part=p.name): LETTERS[min(p.answer.right)]
+            for p in parts
+            if isinstance(p.answer, ChoiceAnswer)
+        },
     )
 
 
