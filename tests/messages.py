@@ -14,6 +14,7 @@ import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import polib
@@ -93,7 +94,8 @@ class Template:
     other: str = ""
 
 
-def extracted() -> dict[Template, str]:
+@cache
+def extracted() -> Mapping[Template, str]:
     """Every message with the source that has it first, in the order of the sources."""
     found: dict[Template, str] = {}
     for path in sorted(PACKAGE.rglob("*.py")):

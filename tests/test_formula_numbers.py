@@ -94,7 +94,7 @@ def value_of(parts):
     return total
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(st.lists(terms, min_size=1, max_size=3), st.lists(terms, min_size=1, max_size=2))
 def test_what_is_written_is_the_value(above, below):
     top, bottom = value_of(above), value_of(below)

@@ -74,7 +74,7 @@ def uses(draw):
     )
 
 
-@settings(max_examples=250)
+@settings(max_examples=120)
 @given(uses())
 def test_the_working_of_an_entry_is_its_value(use):
     op, operands = use
@@ -156,6 +156,7 @@ def check_workings(derivation: Derivation, notation: str) -> int:
     return count
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("name", strategies.MECHANISMS)
 @pytest.mark.parametrize("layout", strategies.LAYOUTS, ids=lambda layout: "-".join(layout.values()))
 def test_every_entry_on_the_page_of_every_mechanism_is_right(name, layout):
@@ -167,6 +168,7 @@ def test_every_entry_on_the_page_of_every_mechanism_is_right(name, layout):
     check()
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("notation", notations())
 @pytest.mark.parametrize("example", ["note-000", "note-002"])
 @pytest.mark.parametrize("corrected", [True, False])

@@ -222,8 +222,9 @@ def test_some_wrong_values_at_every_key(name):
     read, data, more = READERS[name]
     rng = Random(name)
     listed = [*places(data), *((key,) for key in sorted(more - set(data)))]
-    many = 1 if name == "answers" else 2  # to mark takes longer than to read
-    tried = [(at, value) for at in listed for value in rng.sample(WRONG, many)]
+    if name == "answers":  # to mark takes longer than to read
+        listed = rng.sample(listed, len(listed) // 6)
+    tried = [(at, value) for at in listed for value in rng.sample(WRONG, 2)]
     found = {at: said for at, value in tried if (said := trouble(read, spoilt(data, at, value)))}
     assert found == {}
 

@@ -63,8 +63,13 @@ class Matrix:
     @classmethod
     def of(cls, rows: Iterable[Iterable[Value]]) -> Matrix:
         """A matrix of values that are exact already; not checked."""
+        return cls._again(tuple(map(_settled, row)) for row in rows)
+
+    @classmethod
+    def _again(cls, rows: Iterable[tuple[Value, ...]]) -> Matrix:
+        """A matrix of entries of another one."""
         matrix = cls.__new__(cls)
-        matrix.rows = tuple(tuple(map(_settled, row)) for row in rows)
+        matrix.rows = tuple(rows)
         return matrix
 
     @property
@@ -75,7 +80,7 @@ class Matrix:
     @property
     def T(self) -> Matrix:  # noqa: N802  (the name that NumPy and SymPy give it)
         """The transposed matrix."""
-        return Matrix.of(zip(*self.rows, strict=True))
+        return Matrix._again(zip(*self.rows, strict=True))
 
     @overload
     def __getitem__(self, index: tuple[int, int]) -> Value: ...
@@ -107,11 +112,11 @@ class Matrix:
             ) from None
         if not chosen or not chosen[0][j]:
             raise OutsideError(f"The slices leave nothing of a matrix of shape {self.shape}.")
-        return Matrix.of(row[j] for row in chosen)
+        return Matrix._again(row[j] for row in chosen)
 
     def row(self, i: int) -> Matrix:
         """Row i as a matrix of one row."""
-        return Matrix.of((self.rows[i],))
+        return Matrix._again((self.rows[i],))
 
     def __iter__(self) -> Iterator[Value]:
         """Every entry, row by row."""
@@ -238,6 +243,8 @@ def _float(x: Value, i: int, j: int) -> float:
 
 def _settled(x: Value) -> Value:
     """A whole Fraction as an int; what SymPy has worked out to a number as our own value."""
+    if type(x) is int:  # as most are
+        return x
     return exact(x) if is_symbolic(x) and x.is_number else tidy(x)
 
 

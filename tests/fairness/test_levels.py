@@ -78,7 +78,7 @@ def test_starter_is_no_harder_than_standard(starter, standard, feature):
     assert easy <= usual
 
 
-@pytest.mark.parametrize("name", ["attention", "self_attention"])
+@pytest.mark.parametrize("name", ["attention", pytest.param("self_attention", marks=pytest.mark.slow)])
 def test_every_starter_variant_has_less_output_to_work_out_than_the_standard_ones_have_by_and_large(name):
     assert max(f.load_output for f in drawn("starter", name)) <= median(f.load_output for f in drawn("standard", name))
 

@@ -33,6 +33,7 @@ def test_the_matrices_under_their_own_names_are_right() -> None:
     assert (report.total, told(report)) == (report.available, [])
 
 
+@pytest.mark.covering(most=6)
 @pytest.mark.parametrize("seed", range(12))
 def test_right_matrices_cost_nothing_in_whatever_boxes_they_stand(seed: int) -> None:
     order = list(PARTS)
@@ -60,10 +61,10 @@ def test_no_misconception_is_taken_for_a_wrong_box() -> None:
     asked = question("g1.toml")
     assert asked.problem is not None
     seen = 0
-    for wrong in replayed(asked.problem.derivation):
+    for wrong in replayed(asked.problem.derivation)[::2]:
         values = {part: wrong.derivation.value(part) for part in PARTS if part in wrong.derivation}
         answers = {part: _grid(value) for part, value in values.items() if isinstance(value, Matrix)}
-        if answers and seen < 60:
+        if answers:
             seen += 1
             assert not told(marked(asked, Attempt(answers))), wrong.misconception.id
     assert seen > 20

@@ -116,6 +116,7 @@ def read_whole(text: str, form: str) -> Attempt:
     return attempt
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("form", ["", "markdown"])
 @pytest.mark.parametrize("way", LABELLED)
 def test_a_right_script_is_read_in_every_ordinary_form(way: str, form: str) -> None:
@@ -147,7 +148,7 @@ def test_several_matrices_on_one_line() -> None:
 JUNK = st.lists(st.sampled_from(["lorem", "ipsum", "dolor", "sit", "amet", "elit", "sed"]), min_size=3, max_size=7)
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(JUNK, st.sampled_from(sorted({*LABELLED} - {"CSV", "TSV", "a bare key of TOML"})), st.integers(0, 7))
 def test_every_line_that_is_not_used_is_listed_with_its_place(junk: list[str], way: str, at: int) -> None:
     pieces = [LABELLED[way](name, rows) for name, rows in key().items()]

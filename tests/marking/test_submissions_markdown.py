@@ -271,6 +271,7 @@ def test_changes_that_do_no_harm(name: str, change: str) -> None:
     assert not found.attempts[0].remarks
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("name", ["full", "masks", "counts", "shapes", "faded", "drills"])
 @pytest.mark.parametrize("comments", [True, False])
 def test_without_headings_grids_are_found_by_their_names(name: str, comments: bool) -> None:

@@ -188,6 +188,7 @@ def test_minima_lie_where_it_is_said(name, at):
 # ------------------------------------------------------------------------------------------------ PyTorch
 
 
+@pytest.mark.covering(most=24)
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_feed_forward_networks_are_those_of_pytorch(name, seed):

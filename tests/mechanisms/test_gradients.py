@@ -137,6 +137,7 @@ def test_self_attention(seed: int) -> None:
     back.agrees(found.__getitem__, [name for name in given if name != "dZ"])
 
 
+@pytest.mark.covering(most=20)
 @pytest.mark.parametrize("seed", range(40))
 def test_heads_of_every_kind(seed: int) -> None:
     rng = random.Random(300 + seed)

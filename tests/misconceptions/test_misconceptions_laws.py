@@ -25,6 +25,7 @@ from symattn.page.document import spans
 from symattn.page.notation import load_notation
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.fairness import draw
+from symattn.teaching.fairness.separation import separation
 
 # ------------------------------------------------------------------------------------------ looking things up
 
@@ -48,6 +49,14 @@ def test_only_some_of_them():
 
 
 # ------------------------------------------------------------------------------------------ where there is no place
+
+
+def test_core_ones_and_the_others_are_all_in_the_order_of_the_catalogue():
+    d = worked_out(mask="causal")
+    found = separation(d)
+    assert 0 < len(found.core) < len(found.wrongs)
+    assert all(wrong.misconception.core for wrong in found.core)
+    assert [wrong.misconception.id for wrong in found.wrongs] == [wrong.misconception.id for wrong in replayed(d)]
 
 
 def ids(d: Derivation) -> set[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import product as iterate
 from math import isqrt, lcm
 from operator import mul
@@ -156,16 +157,18 @@ def drawn_output(
         return drawn, [(sum(row), sum(x * x for x in row)) for row in rows]
 
     left, right = ([half(columns) for _ in range(HALVES)] for columns in (range(width // 2), range(width // 2, width)))
-    may = _judge(width, below, settings)
+    may = cache(_judge(width, below, settings))
     for start, sums in left:
-        for end, more in right:
-            if all(may(s + t, q + p) for (s, q), (t, p) in zip(sums, more, strict=True)):
-                drawn = [choices[k] for k in (*start, *end)]
-                weights: Grid = [list(row) for row in zip(*(w for w, _ in drawn), strict=True)]
-                bias: list[Rational] = [b for _, b in drawn]
-                out = plus(plus(residual, times(inputs, weights)), [bias] * len(r))
-                if differ(weights) and comes_out(out, settings) and accept(_normed_rows(out, settings)):
-                    return weights, bias
+        ends = right
+        for k, (total, squares) in enumerate(sums):
+            ends = [end for end in ends if may(total + end[1][k][0], squares + end[1][k][1])]
+        for end, _ in ends:
+            drawn = [choices[k] for k in (*start, *end)]
+            weights: Grid = [list(row) for row in zip(*(w for w, _ in drawn), strict=True)]
+            bias: list[Rational] = [b for _, b in drawn]
+            out = plus(plus(residual, times(inputs, weights)), [bias] * len(r))
+            if differ(weights) and comes_out(out, settings) and accept(_normed_rows(out, settings)):
+                return weights, bias
     return None
 
 

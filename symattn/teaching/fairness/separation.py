@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 
 from symattn.derivation.derivation import Derivation
-from symattn.derivation.misconceptions import WrongDerivation, replayed, whole
+from symattn.derivation.misconceptions import WrongDerivation, misconceptions, replayed, whole
 from symattn.exact import AnyMatrix, Matrix, has_symbols
 from symattn.exact.approximate import approximate
 
@@ -29,14 +29,20 @@ class Collision:
 
 @dataclass(frozen=True)
 class Separation:
-    """All misconceptions on one derivation, compared with the right values and with one another."""
+    """Misconceptions on one derivation, compared with the right values and with one another.
+
+    `core` are those that a variant must show; `others` works the rest out, which takes twice as long, for who asks.
+    """
 
     derivation: Derivation
-    wrongs: tuple[WrongDerivation, ...]
+    core: tuple[WrongDerivation, ...]
+    others: Callable[[], tuple[WrongDerivation, ...]] = tuple
 
     @cached_property
-    def core(self) -> tuple[WrongDerivation, ...]:
-        return tuple(w for w in self.wrongs if w.misconception.core)
+    def wrongs(self) -> tuple[WrongDerivation, ...]:
+        """All of them, in the order of the catalogue."""
+        order = {id: k for k, id in enumerate(misconceptions())}
+        return tuple(sorted((*self.core, *self.others()), key=lambda w: order[w.misconception.id]))
 
     @cached_property
     def invisible(self) -> tuple[str, ...]:
@@ -90,7 +96,7 @@ class Separation:
 
         With ~ for what can be told apart exactly, but by less than `LEAST`; with ≈ for what comes so near at the end.
         """
-        found = {i for i in self.invisible if any(w.misconception.id == i for w in self.core)}
+        found = {w.misconception.id for w in self.core if w.first is None}
         shown = [w for w in self.core if w.first is not None]
         found |= {f"{w.misconception.id}~" for w in shown if self._from_truth(w) < LEAST}
         for a, b in self._pairs(shown):
@@ -147,7 +153,9 @@ def separation(derivation: Derivation) -> Separation:
     matrices = [*derivation.givens.values(), *(step.result for step in derivation)]
     if not all(isinstance(m, Matrix) and not any(map(has_symbols, m)) for m in matrices):
         return Separation(derivation, ())
-    return Separation(whole(derivation), replayed(derivation))
+    core = [m.id for m in misconceptions().values() if m.core]
+    others = [m.id for m in misconceptions().values() if not m.core]
+    return Separation(whole(derivation), replayed(derivation, core), partial(replayed, derivation, others))
 
 
 def _floats(matrix: AnyMatrix | None) -> Floats | None:

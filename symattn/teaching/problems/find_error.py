@@ -112,7 +112,9 @@ class Family(derived.Family):
 def at_step(d: Derivation, step: str) -> Separation:
     """The misconceptions that have their place at this step, on what has been written so far."""
     wrongs = replayed(d, [m.id for m in misconceptions().values() if m.at == step])
-    return Separation(wrongs[0].right if wrongs else d, wrongs)
+    core = tuple(w for w in wrongs if w.misconception.core)
+    others = tuple(w for w in wrongs if not w.misconception.core)
+    return Separation(wrongs[0].right if wrongs else d, core, lambda: others)
 
 
 def plantable(found: Separation) -> dict[str, WrongDerivation]:
