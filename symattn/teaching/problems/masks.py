@@ -13,7 +13,7 @@ from symattn.derivation.ops import Mask, Softmax
 from symattn.derivation.ops.attention import Keep, MaskStyle
 from symattn.errors import InputError, SelfCheckError, offered
 from symattn.exact import NEGATIVE_INFINITY, Matrix
-from symattn.formula import NOTHING, Dots, Formula, MatrixOf, Name, Number, Relation
+from symattn.formula import Dots, Formula, MatrixOf, Name, Number, Relation
 from symattn.foundation.dice import pick, sample, whole
 from symattn.foundation.languages import counted, listed, message, sentences
 from symattn.page.document import (
@@ -310,7 +310,7 @@ def _shading(mask: Mask) -> Part:
     hidden = frozenset((i, j) for i in range(rows) for j in range(columns) if not mask.keep[i][j])
     cells = ((Dots("cell"),) * columns,) * rows
     shaded = MatrixOf(cells, row_labels=_labels(rows), column_labels=_labels(columns), excluded=hidden)
-    grid = AnswerGrid(NOTHING, rows, columns, shade=True, row_labels=_labels(rows), column_labels=_labels(columns))
+    grid = AnswerGrid(Name("mask"), rows, columns, shade=True, row_labels=_labels(rows), column_labels=_labels(columns))
     return Part(
         name="shade",
         title=(Words("The hidden cells"),),
