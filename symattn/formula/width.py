@@ -289,6 +289,7 @@ def _is_plain(cell: Formula) -> bool:
 # --- columns of numbers -------------------------------------------------------------------------------
 
 Pads = Mapping[tuple[int, int], tuple[float, float]]
+_EVEN = 6  # columns: a matrix of more would grow too wide by what its signs need
 _MINUS, _DIGIT, _POINT = 0.778, 0.5, 0.278  # of the fonts, exactly: what is put beside a number stands in their place
 
 
@@ -308,7 +309,7 @@ class MatrixColumns:
 
 
 def matrix_columns(node: MatrixOf) -> MatrixColumns:
-    """Decimals are aligned at their points; the columns are even where the cells are numbers and fractions of numbers.
+    """Decimals are aligned at their points; few columns of numbers and fractions of numbers are even.
 
     >>> one, tenth = Number("1"), Number("0.1")
     >>> columns = matrix_columns(MatrixOf(((one, one), (tenth, one))))
@@ -331,7 +332,7 @@ def _columns(node: MatrixOf) -> MatrixColumns:
             zip(*cells, strict=True), zip(*extents, strict=True), before, after, labels, strict=True
         )
     )
-    are_even = len(widths) > 1 and all(map(_may_be_even, (cell for row in node.rows for cell in row)))
+    are_even = 1 < len(widths) <= _EVEN and all(map(_may_be_even, (cell for row in node.rows for cell in row)))
     even = (max(widths),) * len(widths) if are_even and max(widths) - min(widths) > 0.05 else ()
     pads: dict[tuple[int, int], tuple[float, float]] = {}
     for i, row in enumerate(extents):

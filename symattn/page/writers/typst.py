@@ -649,7 +649,8 @@ def _array(items: Iterable[str]) -> str:
 
 def _grid(grid: AnswerGrid, page: Page) -> str:
     wide, high = common.box_size(grid, page)
-    name = f"[{_inline(Math(Relation((grid.name, NOTHING), ('=',))))}]"
+    # Before labels of rows an equals sign would be read with one of them: mask = 2.
+    name = f"[{_inline(Math(grid.name if grid.row_labels else Relation((grid.name, NOTHING), ('=',))))}]"
     size = f"{grid.rows}, {grid.columns}, {wide}mm, {high}mm"
     matrix = _as_matrix(grid)
     spoken = _spoken(matrix if grid.name == NOTHING else Relation((grid.name, matrix), ("=",)))

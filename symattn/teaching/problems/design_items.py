@@ -17,7 +17,7 @@ from typing import ClassVar, Literal
 from symattn.derivation.ops import Mask, MatMul, Softmax
 from symattn.errors import SelfCheckError
 from symattn.exact import Matrix, divide, exact
-from symattn.formula import NOTHING, Relation
+from symattn.formula import Relation
 from symattn.foundation.dice import pick, sample, shuffled, whole
 from symattn.foundation.typed import plain
 from symattn.page.document import (
@@ -454,7 +454,7 @@ class MaskForOutputs(Design):
                 "it hides."
             ),
             say.equations(V=Matrix(self.V), Z=Z),
-            AnswerGrid(NOTHING, 3, 3, shade=True, row_labels=rows, column_labels=columns),
+            AnswerGrid(name, 3, 3, shade=True, row_labels=rows, column_labels=columns),
         ]
         lines = []
         for i, subset in enumerate(self.seen, 1):
