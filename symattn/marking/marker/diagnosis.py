@@ -637,7 +637,10 @@ class Diagnosis(Trace):
         return self.script.memory.once("slips", (step, *rests_on), lambda: PossibleSlips(own, step.name))
 
     def _slips(self, possible: PossibleSlips, i: int, j: int, entry: Entry) -> list[Slipped]:
-        listed = possible.at(i, j, self._nearness(entry), entry.unit)
+        near_it = self._nearness(entry)
+        listed: Sequence[Slipped] = self.script.memory.once(
+            ("slips at", i, j), (possible, entry, near_it), lambda: list(possible.at(i, j, near_it, entry.unit))
+        )
         excluded = {id for step, id in self.excluded if step == possible.name}
         return [s for s in listed if s.slip.id not in excluded and self._explains(s.value, entry)]
 
