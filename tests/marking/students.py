@@ -172,8 +172,17 @@ class Student:
                 return [[s.rounded(_sum(s.rounded(x * x, s.powers) for x in row), s.sums) / len(row)] for row in m[0]]
             case Rescale():
                 return [[x / self._root(v + _decimal(op.epsilon)) for x in row] for row, (v,) in zip(*m, strict=True)]
-            case HeadPart() | Stack() | SumOver():
-                return _decimals(op.apply(*map(_matrix, m)))
+            case HeadPart(start, count, every, of):
+                chosen = range(start, start + every * count, every)
+                return [[row[j] for j in chosen] for row in m[0]] if of == "columns" else [m[0][i] for i in chosen]
+            case Stack("rows"):
+                return [row for rows in m for row in rows]
+            case Stack("columns"):
+                return [[x for row in beside for x in row] for beside in zip(*m, strict=True)]
+            case SumOver("rows"):
+                return [[_sum(column) for column in zip(*m[0], strict=True)]]
+            case SumOver("columns"):
+                return [[_sum(row)] for row in m[0]]
         raise NotImplementedError(type(op).__name__)
 
     def _root(self, x: Number) -> Number:
@@ -220,10 +229,6 @@ def _decimal(x: Value | Any) -> Number:
 
 def _decimals(m: Matrix) -> Rows:
     return [[HIDDEN if x is NEGATIVE_INFINITY else _decimal(x) for x in row] for row in m.rows]
-
-
-def _matrix(rows: Rows) -> Matrix:
-    return Matrix.of([NEGATIVE_INFINITY if x is None else Fraction(x) for x in row] for row in rows)
 
 
 def by_machine(d: Derivation, kind: str) -> dict[str, Rows]:

@@ -10,8 +10,11 @@ from hypothesis import strategies as st
 
 import symattn
 from symattn.exact import NEGATIVE_INFINITY, exact
+from symattn.marking.attempt import Grid
 from symattn.marking.submissions import entry
 from symattn.marking.submissions.entries import noticed
+from symattn.marking.submissions.written import Cells, Written
+from symattn.teaching.question import MatrixAnswer, StepAnswer
 
 SAME = {
     "0.333…": "0.333", "0.333...": "0.333", "approx. 0.12": "0.12", "about 0.12": "0.12", "≈ 0.12": "0.12",
@@ -107,3 +110,16 @@ def test_letters_written_together_are_a_product(typed, meant):
 def test_a_word_is_no_product(typed):
     assert not entry(typed, symbols=True).readable
     assert not entry("8nd^2").readable
+
+
+def test_units_belong_to_counts_and_not_to_matrices():
+    """385 tokens are 385 where tokens are counted; in a matrix nobody knows what "3 rows" is, and a person looks."""
+    counts, lines = symattn.worksheet("", problem="counts", seed=1)[0], symattn.worksheet("attention", seed=1)[0]
+    for sheet, typed, expected in ((counts, "385 tokens", 385), (lines, "385 tokens", None), (lines, "385", 385)):
+        part = next(part for part in sheet.question.parts if isinstance(part.answer, MatrixAnswer | StepAnswer))
+        written = Written(sheet.question)
+        written.parts[part.name] = Cells((("1", typed),) if expected is None else ((typed,),))
+        said = written.attempt(".").answers[part.name]
+        assert isinstance(said, Grid)
+        assert [x.value for _, _, x in said.cells()][-1] == expected
+        assert bool(written.remarks) == (expected is None)

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_golden_variant import GIVENS, worked_out
 
+from symattn.derivation.derivation import Derivation
 from symattn.derivation.mechanisms import Settings, mechanism
-from symattn.derivation.misconceptions import SLIPS, misread, slips
-from symattn.derivation.ops import MatMul
+from symattn.derivation.misconceptions import SLIPS, PossibleSlips, misread, slips
+from symattn.derivation.ops import ActivationGradient, MatMul
 from symattn.errors import InputError
 from symattn.exact import Matrix
 
@@ -203,3 +204,10 @@ def test_the_catalogue_of_slips():
         assert slip.name
         assert slip.detect
         assert slip.feedback.endswith(".")
+
+
+def test_a_slip_in_a_slope_names_the_function():
+    """What goes wrong beside f′(x) is told in signs, whatever the function is in the program."""
+    d = Derivation({"g": Matrix([[3]]), "x": Matrix([[2]])}).then("h", ActivationGradient("relu"), "g", "x")
+    says = [slip.says for slip in PossibleSlips(d, "h").at(0, 0, lambda x: True)]
+    assert "3·(f′(2)) was taken as 3 + f′(2)" in says or "3·f′(2) was taken as 3 + f′(2)" in says, says

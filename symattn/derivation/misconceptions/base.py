@@ -207,7 +207,8 @@ MOST_PARTS = 1000
 """The same for what is no exact number: of the expression, with everything in it."""
 
 
-def _is_short(x: Value) -> bool:
+def is_short_enough(x: Value) -> bool:
+    """Whether anybody goes on with a number."""
     if is_finite(x):
         return length(numerator_of(x)) + length(denominator_of(x)) <= LONGEST
     return not is_symbolic(x) or parts(x, MOST_PARTS + 1) <= MOST_PARTS
@@ -233,7 +234,7 @@ def followed(d: Derivation, rewritten: Rewritten) -> tuple[Derivation, Step | No
             longer = result.extended(new)
         except (InputError, UndecidedError):  # of another shape, not defined, or not to be rounded so
             return result, new
-        if isinstance(longer.last.result, Matrix) and not all(map(_is_short, longer.last.result)):
+        if isinstance(longer.last.result, Matrix) and not all(map(is_short_enough, longer.last.result)):
             return result, new
         steps.append(longer.last)
     return replace(d, steps=tuple(steps)), None
@@ -390,6 +391,7 @@ __all__ = [
     "WrongDerivation",
     "followed",
     "found",
+    "is_short_enough",
     "replaced",
     "sizes",
     "square",

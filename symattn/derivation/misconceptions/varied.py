@@ -219,7 +219,7 @@ class Slipping(Algebra[Varied]):
         return self._by_name("apply", x, function, first=True, written=lambda: f"{function}({x.text()})")
 
     def known(self, function: Known, x: Varied) -> Varied:
-        name = str(getattr(function, "written", "f"))
+        name = written if isinstance(written := getattr(function, "written", None), str) else "f′"
         return self._by_name("known", x, function, first=True, written=lambda: f"{name}({x.text()})")
 
     def _by_name(self, verb: str, x: Varied, *more: Any, written: Callable[[], str], first: bool = False) -> Varied:

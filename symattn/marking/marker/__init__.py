@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from symattn.derivation.derivation import Derivation
@@ -40,25 +40,33 @@ def mark(
     if scheme is not None:
         policy = scheme.over(policy)
     lines = lines_of(question, scheme)
-    moved = [
-        replace(report, notices=(Notice("", "reading", says), *report.notices))
-        for other, says in _in_their_boxes(question, attempt, policy)
-        for report in [_marked(question, other, policy, lines)]
-    ]
-    right = next((report for report in moved if not report.events and report.total == report.available), None)
-    if right is not None:  # nothing could earn more; looking for mistakes in the wrong boxes takes long
-        return right
+    moved: list[Report] = []
+    for other, moves, says in _in_their_boxes(question, attempt):
+        report = _marked(question, other, policy, lines)
+        report = replace(report, notices=(Notice("", "reading", says), *report.notices))
+        if not report.events and report.total == report.available:
+            return report  # what comes after them shows that the matrices were used as what they are
+        if not _by_misconceptions(moves, policy):
+            moved.append(report)
     return max(
         [_marked(question, attempt, policy, lines), *moved], key=lambda report: (report.total, -len(report.events))
     )
 
 
-def _in_their_boxes(question: Question, attempt: Attempt, policy: Policy) -> Iterator[tuple[Attempt, str]]:
-    """The attempt with matrices in the boxes that they belong to, if no misconception explains where they stand."""
+@dataclass(frozen=True)
+class _Moved:
+    """Steps in whose boxes another step's matrix stands, each with the step that it belongs to."""
+
+    script: Script
+    steps: Mapping[str, str]
+
+
+def _in_their_boxes(question: Question, attempt: Attempt) -> Iterator[tuple[Attempt, _Moved, str]]:
+    """The attempt with matrices in the boxes that they belong to."""
     for sitting in _sittings(question, attempt):
         script = sitting.script()
         moves = misplaced(script)
-        if not moves or _by_misconceptions(diagnosed(script, policy), moves):
+        if not moves:
             continue
         parts = {step: part for part, step in sitting.steps.items()}
         kept = {part: said for part, said in attempt.answers.items() if sitting.steps.get(part) not in moves}
@@ -67,7 +75,7 @@ def _in_their_boxes(question: Question, attempt: Attempt, policy: Policy) -> Ite
         says = message(
             "Some matrices are in each other's boxes; each was marked as the matrix that it is ({pairs}).", pairs=pairs
         )
-        yield replace(attempt, answers={**kept, **moved}), says
+        yield replace(attempt, answers={**kept, **moved}), _Moved(script, moves), says
 
 
 def _marked(question: Question, attempt: Attempt, policy: Policy, lines: tuple[Line, ...]) -> Report:
@@ -359,9 +367,10 @@ def _plain(value: object) -> str:
     return str(value).replace("-", "−")
 
 
-def _by_misconceptions(found: Diagnosis, steps: Collection[str]) -> bool:
-    """Whether misconceptions explain all that is wrong in some steps."""
-    wrong = [j.event for (step, _, _), j in found.judged.items() if step in steps and j.state == "wrong"]
+def _by_misconceptions(moved: _Moved, policy: Policy) -> bool:
+    """Whether misconceptions explain where matrices stand."""
+    found = diagnosed(moved.script, policy)
+    wrong = [j.event for (step, _, _), j in found.judged.items() if step in moved.steps and j.state == "wrong"]
     return all(event is not None and found.mistakes[event].kind == "misconception" for event in wrong)
 
 

@@ -13,13 +13,15 @@ from functools import partial
 from itertools import combinations, product
 
 from symattn.derivation.derivation import Step
+from symattn.derivation.misconceptions import Misconception
 from symattn.foundation.languages import message
 from symattn.marking.attempt import BLANK, Entry, Grid
 from symattn.marking.marker.answers import short_of
 from symattn.marking.marker.award import Awarding
+from symattn.marking.marker.diagnosis import Diagnosis
 from symattn.marking.marker.report import Given, Notice
 from symattn.marking.marker.scheme import Line
-from symattn.marking.marker.script import Script, values_of
+from symattn.marking.marker.script import Cell, Script, values_of
 from symattn.marking.marker.trace import Judged, Mistake, Place, Trace
 from symattn.teaching.question import total
 
@@ -113,8 +115,9 @@ def _with_blanks(written: Awarding, award: Award) -> list[Awarding]:
         if script != trace.script and all(script != other for _, _, other in scripts):
             scripts.append((_accepted(_Rough(script, trace.policy)), run, script))
     scripts.sort(key=lambda one: one[0], reverse=True)
+    beliefs = frozenset(c.id for mistake in trace.mistakes for c in mistake.candidates)
     ways: list[Awarding] = []
-    for _, run, script in scripts[:MOST_WAYS]:
+    for _, run, script in [*scripts[:MOST_WAYS], *_one_alone(trace, beliefs, scripts)]:
         if not open_lines:
             break
         way = award(script)
@@ -163,6 +166,42 @@ class _Rough(Trace):
 
     def rounded_on_the_way(self, step: Step, i: int, j: int, entry: Entry) -> None:
         return None
+
+
+class _Believed(Diagnosis):
+    """The same with some misconceptions, and nothing else, to explain what is wrong."""
+
+    def __init__(self, script: Script, of: Diagnosis, beliefs: frozenset[str]) -> None:
+        self.beliefs = beliefs
+        super().__init__(script, of.policy, key=of.key)
+
+    def _parts_in(self, step: Step) -> Mapping[str, Misconception]:
+        return {id: m for id, m in super()._parts_in(step).items() if id in self.beliefs}
+
+    def explain(self, step: Step, grid: Grid, wrong: list[Cell]) -> None:
+        if not self._continued(step, grid, wrong) and (fits := self._fits(step, grid, wrong)[0]):
+            self._charge(step, wrong, fits)
+
+    def name_roundings(self, step: Step, grid: Grid) -> None:
+        """Nothing is asked about roundings."""
+
+    def rounded_on_the_way(self, step: Step, i: int, j: int, entry: Entry) -> None:
+        return None
+
+
+def _one_alone(
+    trace: Diagnosis, beliefs: frozenset[str], scripts: Sequence[tuple[int, tuple[str, ...], Script]]
+) -> Iterator[tuple[int, tuple[str, ...], Script]]:
+    """The script with that one line left out that hides a misconception: without it, more of the others is explained.
+
+    By the entries that are accepted it is not found, since those of a wrong method are not among them.
+    """
+    alone = [one for one in scripts[MOST_WAYS:] if beliefs and len(one[1]) == 1]
+    known = [(_explained(_Believed(one[2], trace, beliefs), one[1]), k) for k, one in enumerate(alone)]
+    if known and (most := max(known, key=lambda found: (found[0], -found[1])))[0] > _explained(
+        trace, alone[most[1]][1]
+    ):
+        yield alone[most[1]]
 
 
 def _accepted(trace: Trace) -> int:

@@ -23,7 +23,7 @@ from symattn.errors import ShapeError, UndefinedError
 from symattn.exact import AnyMatrix, Matrix, Value, has_symbols
 from symattn.exact.intervals import ONE, ZERO
 from symattn.exact.values import NEGATIVE_INFINITY
-from symattn.marking.attempt import Entry
+from symattn.marking.attempt import Entry, Grid
 from symattn.marking.marker.script import Script
 from symattn.marking.marker.windows import HIDDEN, NOTHING, RING, WINDOWS, Window, loose_cell, meet, width, window
 
@@ -214,8 +214,10 @@ class LinesByHand:
         """What a step gives from the lines before it."""
         key = step.name, places, world
         if key not in self._results:
-            operands = operands_of(step, lambda name: self._gone_on_with(name, places, world))
-            self._results[key] = None if operands is None else worked(step.op, operands, places)
+            before = {o.name: self._gone_on_with(o.name, places, world) for o in step.operands}
+            self._results[key] = self.script.memory.once(
+                ("by hand", places), (step, *before.values()), lambda: _worked_out(step, before, places)
+            )
         return self._results[key]
 
     def _gone_on_with(self, name: str, places: int, world: World) -> Lines | None:
@@ -223,21 +225,28 @@ class LinesByHand:
         value, step = self.carried.get(name), self._steps.get(name)
         if not isinstance(value, Matrix):
             return None
-        hand, grid, result = ByHand(places), self.script.written.get(name), None
+        grid, result = self.script.written.get(name), None
         if name in self.misshapen:
             grid = None
         elif step is not None:
             result = self.result(step, places, world)
         if result is not None and (len(result), len(result[0])) != value.shape:
             result = None
-        rows: list[tuple[Rounded, ...]] = []
-        for i, row in enumerate(value.rows):
-            if any(map(has_symbols, row)):
-                return None
-            entries = [None if grid is None or not grid[i, j].readable else grid[i, j] for j in range(len(row))]
-            before = [None if result is None else number for number in (result[i] if result else row)]
-            rows.append(tuple(map(partial(_number, hand, world), row, entries, before)))
-        return tuple(rows)
+        return self.script.memory.once(
+            ("gone on with", places, world), (value, grid, result), lambda: _carried(value, grid, result, places, world)
+        )
+
+
+def _carried(value: Matrix, grid: Grid | None, result: Lines | None, places: int, world: World) -> Lines | None:
+    hand = ByHand(places)
+    rows: list[tuple[Rounded, ...]] = []
+    for i, row in enumerate(value.rows):
+        if any(map(has_symbols, row)):
+            return None
+        entries = [None if grid is None or not grid[i, j].readable else grid[i, j] for j in range(len(row))]
+        before = [None if result is None else number for number in (result[i] if result else row)]
+        rows.append(tuple(map(partial(_number, hand, world), row, entries, before)))
+    return tuple(rows)
 
 
 def _number(hand: ByHand, world: World, value: Value, entry: Entry | None, before: Rounded | None) -> Rounded:
@@ -253,6 +262,11 @@ def _number(hand: ByHand, world: World, value: Value, entry: Entry | None, befor
     if before is not None and meet(cell, before.span):
         cell = Window(max(cell.low, before.span.low), min(cell.high, before.span.high))
     return Rounded(cell, short=False)
+
+
+def _worked_out(step: Step, before: Mapping[str, Lines | None], places: int) -> Lines | None:
+    operands = operands_of(step, before.__getitem__)
+    return None if operands is None else worked(step.op, operands, places)
 
 
 def operands_of(

@@ -6,9 +6,10 @@ wrote later decides between them as soon as it can.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from math import inf, isfinite
 from typing import NamedTuple
 
 from symattn.derivation.derivation import Derivation, Step
@@ -21,17 +22,25 @@ from symattn.derivation.misconceptions import (
     misconception,
     misconceptions,
 )
-from symattn.derivation.misconceptions.base import MatrixwiseDerivation, Rewritten, followed, rewritten_everywhere
+from symattn.derivation.misconceptions.base import (
+    MatrixwiseDerivation,
+    Rewritten,
+    is_short_enough,
+    rewritten_everywhere,
+)
 from symattn.derivation.misconceptions.varied import Cause
 from symattn.derivation.ops import Softmax
 from symattn.errors import InputError, UndecidedError
-from symattn.exact import NEGATIVE_INFINITY, Matrix, Value, has_symbols, largest_remainder
+from symattn.exact import NEGATIVE_INFINITY, AnyMatrix, Matrix, Value, has_symbols, largest_remainder
 from symattn.exact.approximate import near
+from symattn.exact.carry import Arithmetic
+from symattn.exact.values import RATIONAL
 from symattn.marking.attempt import Entry, Grid
+from symattn.marking.marker.memory import Memory
 from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.report import Candidate, Flag, Kind, State
 from symattn.marking.marker.script import Cell, Script, values_of
-from symattn.marking.marker.trace import Judged, Mistake, Trace, continued, may_be_raised
+from symattn.marking.marker.trace import HIDING, Judged, Mistake, Trace, continued, may_be_raised
 
 ROUNDING = ("R2", "R3", "R4", "R6")
 """Misconceptions that cost precision and not method (rules.md 3.5)."""
@@ -74,6 +83,8 @@ class Fit:
     also: Misconception | None = None
 
 
+Floats = tuple[tuple[float, ...], ...]
+
 Slips = list[tuple[list[Cell], list[Candidate]]]
 """Wrong entries that one slip explains, with the slips that may have been made."""
 
@@ -91,8 +102,8 @@ class Explanations(NamedTuple):
 class Lines:
     """The student's own lines before a step, laid out matrix by matrix, with everything after them worked out."""
 
-    def __init__(self, own: Derivation) -> None:
-        self.own = own
+    def __init__(self, own: Derivation, memory: Memory) -> None:
+        self.own, self.memory = own, memory
         self._rewritten: dict[str, Rewritten] = {}
 
     @cached_property
@@ -126,17 +137,24 @@ class Lines:
 
     def given_by(self, step: Step, changes: Rewritten) -> Matrix | None:
         """What a step becomes with some lines written differently; None if it is not defined."""
+        changed = list(changes.values())
+        return self.memory.once(("given", step.name), (self, *changed), lambda: self._given(step, changes))
+
+    def near(self, step: Step, changes: Rewritten) -> Floats | None:
+        """The same to the nearest floats, which takes much less time."""
+        changed = list(changes.values())
+        return self.memory.once(("near", step.name), (self, *changed), lambda: self._near(step, changes))
+
+    def _near(self, step: Step, changes: Rewritten) -> Floats | None:
+        value = self._given(step, changes, "decimal")
+        return None if value is None else tuple(tuple(map(near, row)) for row in value.rows)
+
+    def _given(self, step: Step, changes: Rewritten, arithmetic: Arithmetic | None = None) -> Matrix | None:
         name = self.named(step)
         if name is None or not changes or not self._may_be_worked_out(changes):
             return None
-        try:
-            lines, _ = followed(self.laid.until(name), {n: replace(s, pinned=False) for n, s in changes.items()})
-        except (InputError, UndecidedError):
-            return None
-        if name not in lines:
-            return None
-        value = lines.value(name)
-        if not isinstance(value, Matrix):
+        value = self._followed(name, changes, arithmetic)
+        if value is None:
             return None
         if name != step.name and step.token is not None:
             if step.token > value.shape[0]:  # another product, with fewer rows
@@ -144,6 +162,43 @@ class Lines:
             value = value.row(step.token - 1)
             return value if step.result.shape[0] == 1 else value.T  # the scores of a token may stand in a column
         return value
+
+    def _followed(self, name: str, changes: Rewritten, arithmetic: Arithmetic | None) -> Matrix | None:
+        """A line with some before it written differently; an operation is worked out once for the same operands."""
+        lines, touched = dict(self.laid.givens), set[str]()
+        for line in self.laid:
+            new = changes.get(line.name, line)
+            if new is line and not any(operand.name in touched for operand in line.operands):
+                lines[line.name] = line.result
+            else:
+                operands = [lines.get(operand.name) for operand in new.operands]
+                places = [(o.transposed, o.row, o.column) for o in new.operands]
+                result = self.memory.once(
+                    ("result", arithmetic, *places),
+                    (self.memory.alike(new.op), *operands),
+                    partial(self._result, new, operands, arithmetic),
+                )
+                if result is None:
+                    return None
+                lines[line.name] = result
+                touched.add(line.name)
+            if line.name == name:
+                break
+        value = lines[name]
+        return value if isinstance(value, Matrix) else None
+
+    def _result(
+        self, step: Step, operands: Sequence[AnyMatrix | None], arithmetic: Arithmetic | None
+    ) -> AnyMatrix | None:
+        """What a line becomes; None where it is not defined, or longer than anybody writes."""
+        found = {o.name: matrix for o, matrix in zip(step.operands, operands, strict=True) if matrix is not None}
+        steps = tuple(replace(self.laid[name], result=m) for name, m in found.items() if name not in self.laid.givens)
+        before = replace(self.laid, steps=steps, arithmetic=arithmetic or self.laid.arithmetic)
+        try:
+            result = before.extended(replace(step, pinned=False)).last.result
+        except (InputError, UndecidedError):
+            return None
+        return result if all(map(is_short_enough, result if isinstance(result, Matrix) else ())) else None
 
     def _may_be_worked_out(self, changes: Rewritten) -> bool:
         """Whether no power comes up that is too large or too awkward to go on with."""
@@ -173,8 +228,8 @@ class Diagnosis(Trace):
         self.as_written, self.disagrees = as_written, False
         self._seen: dict[str, Sequence[Lines]] = {}
         self._loose = False
-        self.key = key or Lines(script.d)
-        self._parts: dict[str, frozenset[str]] = {}
+        self.key = key or Lines(script.d, script.memory)
+        self._parts: dict[str, Mapping[str, Misconception]] = {}
         self._assumed: set[str] = set()  # steps left out, carried on as somebody with a misconception has them
         super().__init__(script, policy)
 
@@ -269,11 +324,12 @@ class Diagnosis(Trace):
         Beside the line that it was seen in (K after Q), entries are wrong again; after it, they follow.
         """
         for mistake in self.mistakes:
-            tried = [(c, self._tried(c.id, step, grid)) for c in mistake.candidates if c.kind == "misconception"]
+            beliefs = (c for c in mistake.candidates if c.kind == "misconception")
+            tried = [(c, self._tried(c.id, step, grid)) for c in beliefs if not self._hopeless(c.id, step, grid, wrong)]
             kept = [
                 (candidate, fit)
                 for candidate, fit in tried
-                if fit is not None and (not fit.rejected or (mistake.in_part and _in_part(fit, wrong)))
+                if fit is not None and (not fit.rejected or (mistake.in_part and _in_part(fit.rejected, wrong)))
             ]
             if not kept:
                 continue
@@ -292,7 +348,13 @@ class Diagnosis(Trace):
     def _contradicted(self, candidate: Candidate, step: Step, grid: Grid) -> bool:
         if candidate.kind != "misconception":
             return False
-        fit = self._tried(candidate.id, step, grid)
+        return self._speaks_against(candidate.id, step, grid)
+
+    def _speaks_against(self, id: str, step: Step, grid: Grid) -> bool:
+        """Whether a line is not what somebody with the misconception writes there."""
+        if self._hopeless(id, step, grid):
+            return True
+        fit = self._tried(id, step, grid)
         return fit is not None and bool(fit.rejected)
 
     def _keep(self, mistake: Mistake, candidates: list[Candidate]) -> None:
@@ -309,15 +371,17 @@ class Diagnosis(Trace):
         fits: list[Fit] = []
         nearly: list[Fit] = []
         partly: list[Fit] = []
-        for m in misconceptions().values():
-            if (step.name, m.id) in self.excluded or (fit := self._tried(m.id, step, grid)) is None:
+        for m in self._with_a_part(step):
+            if (step.name, m.id) in self.excluded or self._hopeless(m.id, step, grid, wrong):
+                continue
+            if (fit := self._tried(m.id, step, grid)) is None:
                 continue
             explained = [c for c in wrong if c not in fit.rejected]
             if explained and not fit.rejected:
                 fits.append(fit)
             elif step.name in self.misshapen or len(explained) < 2:
                 continue
-            elif _in_part(fit, wrong) and fit.charged == step.name:
+            elif _in_part(fit.rejected, wrong) and fit.charged == step.name:
                 partly.append(fit)
             elif len(fit.rejected) == 1:
                 nearly.append(fit)
@@ -350,14 +414,49 @@ class Diagnosis(Trace):
                 best = Fit(m, value, charged, rejected, strained)
         return best
 
+    def _hopeless(self, id: str, step: Step, grid: Grid, wrong: Collection[Cell] | None = None) -> bool:
+        """Whether floats show that a misconception does not explain a line; nor, where it is said what is `wrong`, all
+        that is wrong there, or all but one entry.
+        """
+        tried = False
+        for lines in self._worlds(step) if self._has_a_part(step, id) else ():
+            charged, changes = self._changes(lines, step, misconception(id))
+            floats = lines.near(step, changes) if charged else None
+            if floats is None:
+                if charged:
+                    return False
+                continue
+            if (len(floats), len(floats[0])) != grid.shape:
+                continue
+            far = self._far(step, grid, floats)
+            if not far or (wrong is not None and step.name not in self.misshapen and _may_explain(far, wrong)):
+                return False
+            tried = True
+        return tried
+
+    def _far(self, step: Step, grid: Grid, floats: Floats) -> list[Cell]:
+        """The entries that were written and lie farther from these numbers than any rounding takes them."""
+        return [(i, j) for i, j, entry in self._readable(step, grid) if self._is_far(entry, floats[i][j])]
+
+    def _is_far(self, entry: Entry, x: float) -> bool:
+        if x == -inf:
+            return isinstance(entry.value, RATIONAL) and entry.value > HIDING
+        return isfinite(x) and not self._nearness(entry)(x)
+
+    def _with_a_part(self, step: Step) -> Collection[Misconception]:
+        """The misconceptions that change a step, or one that was left out before it, at all."""
+        return self._parts_in(step).values()
+
     def _has_a_part(self, step: Step, id: str) -> bool:
-        """Whether a misconception changes a step, or one that was left out before it, at all."""
+        return id in self._parts_in(step)
+
+    def _parts_in(self, step: Step) -> Mapping[str, Misconception]:
         if step.name not in self._parts:
             names = {self.key.named(place) for place in (*self.script.left_out(step), step)}
-            self._parts[step.name] = frozenset(
-                m.id for m in misconceptions().values() if not names.isdisjoint(self.key.rewritten(m))
-            )
-        return id in self._parts[step.name]
+            self._parts[step.name] = {
+                id: m for id, m in misconceptions().items() if not names.isdisjoint(self.key.rewritten(m))
+            }
+        return self._parts[step.name]
 
     def _changes(self, lines: Lines, step: Step, m: Misconception) -> tuple[str, Rewritten]:
         """The step that the misconception would be charged to, "" if it has no part here, and what it changes there."""
@@ -375,8 +474,7 @@ class Diagnosis(Trace):
             grid = self.script.written.get(earlier.name)
             if grid is None or earlier.name in skipped:
                 continue
-            before = self._tried(fit.misconception.id, earlier, grid)
-            if before is not None and before.rejected:
+            if self._speaks_against(fit.misconception.id, earlier, grid):
                 return False
         return True
 
@@ -430,11 +528,17 @@ class Diagnosis(Trace):
                 rests = other.role != step.role or other.name in needed
                 if own and other.name in self.carried and rests:
                     before.append(other.name)
-            found = [Lines(continued(self.script.d, {name: self.carried[name] for name in before}))]
+            found = [self._lines(before, self.carried)]
             if any(self.carried[name] is not self.unrounded[name] for name in before):
-                found.append(Lines(continued(self.script.d, {name: self.unrounded[name] for name in before})))
+                found.append(self._lines(before, self.unrounded))
             self._seen[step.name] = found
         return self._seen[step.name]
+
+    def _lines(self, names: Sequence[str], world: Mapping[str, AnyMatrix]) -> Lines:
+        d, own = self.script.d, {name: world[name] for name in names}
+        return self.script.memory.once(
+            ("lines", *names), (d, *own.values()), lambda: Lines(continued(d, own), self.script.memory)
+        )
 
     def _charge(self, step: Step, wrong: Sequence[Cell], fits: Sequence[Fit]) -> None:
         """One event for a misconception; what it spoilt before this line makes this line follow."""
@@ -506,7 +610,7 @@ class Diagnosis(Trace):
         shared: dict[tuple[Cell, ...], list[Slipped]] = {}
         listed: dict[Cell, list[Slipped]] = {}
         for own in fitting:
-            possible = PossibleSlips(own, step.name)
+            possible = self._possible_slips(own, step)
             if len(left) > 1 and (exchanged := self._exchanged(possible, entries, left)):
                 cells, says = exchanged
                 found.append((cells, [Candidate("slip", "A18", says)]))
@@ -528,18 +632,21 @@ class Diagnosis(Trace):
         self.meant |= {(step.name, *c): slips[0].value for c, slips in listed.items()}
         return found
 
+    def _possible_slips(self, own: Derivation, step: Step) -> PossibleSlips:
+        rests_on = [own.value(operand.name) for operand in step.operands]
+        return self.script.memory.once("slips", (step, *rests_on), lambda: PossibleSlips(own, step.name))
+
     def _slips(self, possible: PossibleSlips, i: int, j: int, entry: Entry) -> list[Slipped]:
-        listed = possible.at(i, j, self._nearness(entry), entry.unit)
+        near_it = self._nearness(entry)
+        listed: Sequence[Slipped] = self.script.memory.once(
+            ("slips at", i, j), (possible, entry, near_it), lambda: list(possible.at(i, j, near_it, entry.unit))
+        )
         excluded = {id for step, id in self.excluded if step == possible.name}
         return [s for s in listed if s.slip.id not in excluded and self._explains(s.value, entry)]
 
     def _nearness(self, entry: Entry) -> Callable[[float], bool]:
         """Whether a float may be what was written."""
-        if entry.value is None or has_symbols(entry.value) or (entry.reading and entry.reading.alternatives):
-            return lambda x: True
-        own = near(entry.value)
-        most = near(entry.unit or 0) * (LOOSE if self._loose else 1) + NEAR * max(1.0, abs(own))
-        return lambda x: abs(x - own) <= most
+        return self.script.memory.once(("near", self._loose), (entry,), partial(_nearness, entry, self._loose))
 
     def _exchanged(
         self, possible: PossibleSlips, entries: Mapping[Cell, Entry], left: Sequence[Cell]
@@ -580,8 +687,7 @@ class Diagnosis(Trace):
         name = lines.named(step)
         if not self.script.left_out(step) or name is None:
             return []
-        likely = [m for m in misconceptions().values() if self._has_a_part(step, m.id)]
-        listed = [(m, *self._changes(lines, step, m)) for m in likely]
+        listed = [(m, *self._changes(lines, step, m)) for m in self._with_a_part(step)]
         before = [(m, charged, c) for m, charged, c in listed if charged and name not in c]
         here = [(m, charged, c) for m, charged, c in listed if charged == step.name]
         for first, charged, changes in sorted(before, key=lambda x: PRIOR[x[0].prior]):
@@ -589,7 +695,13 @@ class Diagnosis(Trace):
                 if tried >= MOST_PAIRS:
                     return found
                 tried += 1
-                value = lines.given_by(step, {**changes, **more})
+                both = {**changes, **more}
+                floats = lines.near(step, both)
+                if floats is not None and (
+                    (len(floats), len(floats[0])) != grid.shape or self._far(step, grid, floats)
+                ):
+                    continue
+                value = lines.given_by(step, both)
                 if value is not None and value.shape == grid.shape and not self._rejected(step, grid, value):
                     found.append(Fit(first, value, charged, (), also=second))
         return found
@@ -625,6 +737,14 @@ def diagnosed(script: Script, policy: Policy, as_written: bool = False, key: Lin
     return trace
 
 
+def _nearness(entry: Entry, loose: bool) -> Callable[[float], bool]:
+    if entry.value is None or has_symbols(entry.value) or (entry.reading and entry.reading.alternatives):
+        return lambda x: True
+    own = near(entry.value)
+    most = near(entry.unit or 0) * (LOOSE if loose else 1) + NEAR * max(1.0, abs(own))
+    return lambda x: abs(x - own) <= most
+
+
 def _named(fits: Iterable[Fit]) -> list[Candidate]:
     return [Candidate("misconception", fit.misconception.id) for fit in fits]
 
@@ -636,13 +756,18 @@ def _candidates(slips: Sequence[Slipped]) -> list[Candidate]:
     return [Candidate("slip", id, by_kind[id].says) for id in SLIPS if id in by_kind]
 
 
-def _in_part(fit: Fit, wrong: Sequence[Cell]) -> bool:
+def _in_part(rejected: Collection[Cell], wrong: Collection[Cell]) -> bool:
     """Whether a misconception gives all that is wrong, and is rejected in other rows, or columns, or one entry."""
-    rejected = fit.rejected
     if not rejected or len(wrong) < 2 or set(rejected).intersection(wrong):
         return False
     apart = ({c[k] for c in rejected}.isdisjoint(c[k] for c in wrong) for k in (0, 1))
     return len(rejected) == 1 or any(apart)
+
+
+def _may_explain(rejected: Collection[Cell], wrong: Collection[Cell]) -> bool:
+    """Whether what is rejected in some entries at least may be what happened in a part of them, or in all but one."""
+    nearly = len(rejected) == 1 and len(set(wrong).difference(rejected)) > 1
+    return nearly or _in_part(rejected, wrong)
 
 
 def _by_largest_remainder(grid: Grid, value: Matrix) -> bool:

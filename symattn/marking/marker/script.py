@@ -12,6 +12,7 @@ from symattn.derivation.derivation import Derivation, Step
 from symattn.exact import AnyMatrix, Matrix
 from symattn.exact.values import RATIONAL
 from symattn.marking.attempt import Entry, Grid
+from symattn.marking.marker.memory import Memory
 
 Cell = tuple[int, int]
 
@@ -22,7 +23,8 @@ class Script:
 
     `printed` are entries that the question gives away: they count as right and are nobody's.  `asked` are the steps
     that carry marks; `elsewhere` are lines that are not asked for here, as the student has them in another part (a mask
-    that was drawn).  With `exact` the question wants exact values, otherwise decimals with `places` places.
+    that was drawn).  With `exact` the question wants exact values, otherwise decimals with `places` places.  Scripts
+    made of one another share their `memory`.
     """
 
     d: Derivation
@@ -32,6 +34,7 @@ class Script:
     exact: bool = True
     places: int = 4
     elsewhere: Mapping[str, Matrix] = field(default_factory=lambda: MappingProxyType({}))
+    memory: Memory = field(default_factory=Memory, repr=False, compare=False)
 
     @property
     def tolerance(self) -> Fraction:

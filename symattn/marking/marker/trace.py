@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from operator import is_
 
 from symattn.derivation.algebra import Entries, Index
 from symattn.derivation.derivation import Derivation, Op, Step, View
@@ -31,6 +32,7 @@ from symattn.formula import Formula, Name
 from symattn.foundation.languages import message
 from symattn.marking.attempt import BLANK, Entry, Grid
 from symattn.marking.marker.by_hand import LinesByHand, operands_of
+from symattn.marking.marker.memory import Memory
 from symattn.marking.marker.policy import Policy
 from symattn.marking.marker.report import Candidate, Flag, Kind, State, Way
 from symattn.marking.marker.script import Cell, Script, values_of
@@ -99,9 +101,13 @@ class Accepts:
     policy: Policy
     exact: bool
     places: int
+    memory: Memory = field(default_factory=Memory, repr=False, compare=False)
 
     def __call__(self, entry: Entry, value: Value) -> tuple[bool, str, tuple[Flag, ...]]:
         """Whether it may in any of its readings, how that was decided, and flags."""
+        return self.memory.once("accepts", (self.policy, entry, value), lambda: self._read_and_judged(entry, value))
+
+    def _read_and_judged(self, entry: Entry, value: Value) -> tuple[bool, str, tuple[Flag, ...]]:
         judged = [self._judged(one, value) for one in entry.readings]
         return next((one for one in judged if one[0]), judged[0])
 
@@ -150,7 +156,7 @@ class Trace:
     ) -> None:
         """Stops once more than `limit` entries are wrong, or one of a `decisive` step: the trace is `hopeless`."""
         self.script, self.policy, self.decisive = script, policy, decisive
-        self.accepts = Accepts(policy, script.exact, script.places)
+        self.accepts = Accepts(policy, script.exact, script.places, script.memory)
         self.judged: dict[Place, Judged] = {}
         self.mistakes: list[Mistake] = []
         self.carried: dict[str, AnyMatrix] = dict(script.d.givens)
@@ -261,15 +267,19 @@ class Trace:
         """What the step gives from the lines of a world; None if it is not defined there."""
         if any(operand.name not in world for operand in step.operands):
             return None
-        if all(world[o.name] is self.script.d.value(o.name) for o in step.operands):
+        own = [world[operand.name] for operand in step.operands]
+        right = [self.script.d.value(operand.name) for operand in step.operands]
+        if all(map(is_, own, right)):
             return values_of(step.result)
+        return self.script.memory.once("follows", (step, *own, *right), lambda: self._following(step, own, right))
+
+    def _following(self, step: Step, own: Sequence[AnyMatrix], right: Sequence[AnyMatrix]) -> Matrix | None:
         try:
-            matrices = [values_of(operand.of(world[operand.name])) for operand in step.operands]
+            matrices = [values_of(o.of(matrix)) for o, matrix in zip(step.operands, own, strict=True)]
             step.op.shape(*(m.shape for m in matrices))
             if isinstance(step.op, Softmax):
                 [scores] = matrices
-                right = values_of(step.operands[0].of(self.script.d.value(step.operands[0].name)))
-                matrices = [_raisable(step.op, scores, right)]
+                matrices = [_raisable(step.op, scores, values_of(step.operands[0].of(right[0])))]
                 if not may_be_raised(step.op, matrices[0]):
                     return None
             return step.op.apply(*matrices)
@@ -331,7 +341,7 @@ class Trace:
         self.explain(step, grid, [(i, j) for i, j, entry in grid.cells() if entry.readable])
         values = [[e.value for e in row if e.value is not None and self._may_be_followed(step, e)] for row in grid.rows]
         if all(len(row) == grid.shape[1] for row in values):
-            self.carried[step.name] = self.unrounded[step.name] = Matrix.of(values)
+            self.carried[step.name] = self.unrounded[step.name] = self.script.memory.matrix(values)
 
     def _carry(self, step: Step, grid: Grid, refs: list[tuple[Way, Matrix]]) -> None:
         """What later lines go on with."""
@@ -362,7 +372,11 @@ class Trace:
 
         def same(rows: list[list[Value]]) -> Matrix:
             pairs = zip((x for row in rows for x in row), result, strict=False)
-            return result if grid.shape == result.shape and all(x is y for x, y in pairs) else Matrix.of(rows)
+            return (
+                result
+                if grid.shape == result.shape and all(x is y for x, y in pairs)
+                else self.script.memory.matrix(rows)
+            )
 
         self.carried[step.name], self.unrounded[step.name] = same(written), same(unrounded)
 
@@ -412,8 +426,12 @@ class Trace:
         return any(entry.unit is not None for grid in grids for _, _, entry in grid.cells())
 
     def _range_of(self, step: Step) -> Box | None:
+        rests_on, weights = [self._box(operand.name) for operand in step.operands], self._are_weights(step)
+        return self.script.memory.once(("range", weights), (step, *rests_on), lambda: self._window(step, weights))
+
+    def _window(self, step: Step, weights: bool) -> Box | None:
         boxes = operands_of(step, self._box)
-        return None if boxes is None else window(step.op, *boxes, weights=self._are_weights(step))
+        return None if boxes is None else window(step.op, *boxes, weights=weights)
 
     def _box(self, name: str) -> Box | None:
         if name not in self._boxes:
@@ -427,8 +445,15 @@ class Trace:
             if step is not None and name not in self.misshapen and (span := self._range(step)) is not None:
                 return span
             value = self.carried.get(name)
-            return _points(value) if isinstance(value, Matrix) else None
+            return (
+                self.script.memory.once("points", (value,), lambda: _points(value))
+                if isinstance(value, Matrix)
+                else None
+            )
         carried = values_of(self.carried[name])
+        return self.script.memory.once("cells", (self.policy, carried, grid), lambda: self._windows(carried, grid))
+
+    def _windows(self, carried: Matrix, grid: Grid) -> Box | None:
         rows: list[tuple[Window, ...]] = []
         for i, row in enumerate(grid.rows):
             windows = [

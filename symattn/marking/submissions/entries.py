@@ -58,8 +58,15 @@ def entry(text: str, decimal_mark: str = ".", *, symbols: bool = False, factor: 
     return noticed(text, decimal_mark, symbols=symbols, factor=factor).entry
 
 
-def noticed(text: str, decimal_mark: str = ".", *, symbols: bool = False, factor: Reading | None = None) -> Noticed:
-    """As `entry`, and told whether two values stood in one box."""
+def noticed(
+    text: str,
+    decimal_mark: str = ".",
+    *,
+    symbols: bool = False,
+    factor: Reading | None = None,
+    counted: bool = True,
+) -> Noticed:
+    """As `entry`, and told whether two values stood in one box; only numbers of what is `counted` have units."""
     if len(text) > LONGEST_TEXT:
         says = message(
             "The answer has {length} characters; at most {most} can be read as one number.",
@@ -72,7 +79,7 @@ def noticed(text: str, decimal_mark: str = ".", *, symbols: bool = False, factor
         return Noticed(BLANK)
     *before, last = _ALTERNATIVES.split(source)
     sure, last = last.rstrip("? "), habits.told_again(last.rstrip("? "))
-    chosen, differs = _last_of_chain(shown, last, decimal_mark, symbols)
+    chosen, differs = _last_of_chain(shown, last, decimal_mark, symbols, counted)
     if sure != source and source.endswith("?") and not before:
         return Noticed(_scaled(chosen, factor), message("{text} is marked as unsure.", text=_short(shown)))
     if before:
@@ -215,14 +222,14 @@ _CHAIN = re.compile(r"\s*(?:=|≈|≅|≐|≃|\\approx\b|\\doteq\b|\\simeq\b|\\c
 _LONGEST_CHAIN = 6
 
 
-def _last_of_chain(shown: str, source: str, mark: str, symbols: bool) -> tuple[Entry, bool]:
+def _last_of_chain(shown: str, source: str, mark: str, symbols: bool, counted: bool) -> tuple[Entry, bool]:
     """What counts of 2/6 = 1/3 ≈ 0.33, and whether its sides differ.
 
     The last side counts; a decimal at the end counts for the exact value that it is rounded from.
     """
     *before, last = [side for side in _CHAIN.split(source) if not is_blank(side)] or [source]
-    counts = _read(shown, last, mark, symbols)
-    sides = [_read(shown, side, mark, symbols) for side in before[-_LONGEST_CHAIN:]]
+    counts = _read(shown, last, mark, symbols, counted)
+    sides = [_read(shown, side, mark, symbols, counted) for side in before[-_LONGEST_CHAIN:]]
     differs = False
     for side in reversed([side for side in sides if side.readable]):
         if not counts.readable:
@@ -250,10 +257,11 @@ def _agree(a: Entry, b: Entry) -> bool:
 # ------------------------------------------------------------------------------------ what it means
 
 
-def _read(shown: str, source: str, mark: str, symbols: bool) -> Entry:
+def _read(shown: str, source: str, mark: str, symbols: bool, counted: bool) -> Entry:
     """The first way to read a text that leads to a number; others are kept as alternatives."""
     signs = [mark] if mark != AUTO else [",", "."] if habits.may_be_grouped(source) else [".", ","]
-    entries = [_read_with(shown, way, sign, symbols) for sign in signs for way in habits.ways(source, sign)]
+    texts = [(way, sign) for sign in signs for way in habits.ways(source, sign, counted=counted)]
+    entries = [_read_with(shown, way, sign, symbols) for way, sign in texts]
     if symbols and not any(entry.readable for entry in entries):
         entries = [_read_with(shown, habits.letter_by_letter(source), signs[0], symbols), *entries]
     first, *others = [entry for entry in entries if entry.readable] or entries[-1:]

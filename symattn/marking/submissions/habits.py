@@ -32,13 +32,15 @@ _POWER = re.compile(r"(.*\be|\be)\^\s*([-+−]?\d+)\s*/\s*(\d+)")
 _AGAIN = re.compile(r"([^()]*[^()\s])\s+\(\s*([≈=~]?)\s*([^()]*[\d%])\s*\)")
 
 
-def ways(text: str, mark: str) -> Iterator[str]:
-    """Texts that the one typed may stand for, with `mark` as the decimal mark.
+def ways(text: str, mark: str, *, counted: bool = True) -> Iterator[str]:
+    """Texts that the one typed may stand for, with `mark` as the decimal mark; what is `counted` may have a unit.
 
     >>> list(ways("approx. 0.12", ".")), list(ways("4,915,200", ".")), list(ways("2·204", "."))
     (['0.12'], ['4915200'], ['2·204', '2.204'])
+    >>> list(ways("385 tokens", ".")), list(ways("385 tokens", ".", counted=False))
+    (['385'], ['385 tokens'])
     """
-    plain = _plain(text)
+    plain = _plain(text, counted)
     if _THOUSANDS.fullmatch(plain):
         group = "," if "," in plain and "." not in plain.partition(",")[0] else "."
         digits = plain.replace(group, "")
@@ -88,12 +90,13 @@ def has_decimal(reading: Reading | None) -> bool:
     return reading is not None and re.search(r"\d[.,]\d", reading.text) is not None
 
 
-def _plain(text: str) -> str:
-    """Without quotation marks, words and units; recurring decimals as fractions."""
+def _plain(text: str, counted: bool = True) -> str:
+    """Without quotation marks and words, and without the units of what is counted; recurring decimals as fractions."""
     text = text.strip()
     if found := _QUOTED.fullmatch(text):
         text = found[2]
-    text = _UNIT.sub("", _ROUNDED.sub("", _ABOUT.sub("", text, count=1)))
+    text = _ROUNDED.sub("", _ABOUT.sub("", text, count=1))
+    text = _UNIT.sub("", text) if counted else text
     text = _INFINITE.sub("inf", _NAKED.sub(r"\1(\2)", text))
     return _RECURRING.sub(_fraction, _GOES_ON.sub("", text)).strip()
 

@@ -290,6 +290,11 @@ def shape_of(part: Part) -> Shape:
     return part.answer.value.shape if isinstance(part.answer, MatrixAnswer) else (0, 0)
 
 
+def _is_counted(part: Part) -> bool:
+    """Whether numbers of things are asked for, in a column; nobody expects a unit in a matrix."""
+    return isinstance(part.answer, MatrixAnswer) and part.answer.derivation is None and shape_of(part)[1] == 1
+
+
 class _Reader:
     """Texts read as a part asks, with one decimal mark."""
 
@@ -303,7 +308,7 @@ class _Reader:
         """What a part was answered; none for nothing."""
         match part.answer:
             case StepAnswer() | MatrixAnswer():
-                return self.grid(part.name, raw, shape_of(part))
+                return self.grid(part.name, raw, shape_of(part), counted=_is_counted(part))
             case EntriesAnswer():
                 grid = self.grid(part.name, raw, shape_of(part))
                 return self.without_printed(part, grid) if isinstance(grid, Grid) else grid
@@ -330,15 +335,23 @@ class _Reader:
             self.written.remark(part.name, said.complaint)
         return said
 
-    def entry(self, where: str, text: str, *, symbols: bool = False, factor: Reading | None = None) -> Entry:
-        found: Noticed = noticed(text, self.mark, symbols=symbols, factor=factor)
+    def entry(
+        self,
+        where: str,
+        text: str,
+        *,
+        symbols: bool = False,
+        factor: Reading | None = None,
+        counted: bool = True,
+    ) -> Entry:
+        found: Noticed = noticed(text, self.mark, symbols=symbols, factor=factor, counted=counted)
         if found.entry.complaint:
             self.written.remark(where, found.entry.complaint, found.entry.pointer)
         if found.remark:
             self.written.remark(where, found.remark)
         return found.entry
 
-    def grid(self, where: str, raw: Raw, size: Shape) -> Grid | Unreadable | None:
+    def grid(self, where: str, raw: Raw, size: Shape, *, counted: bool = False) -> Grid | Unreadable | None:
         """A matrix of numbers, None if nothing was written; a shape other than `size` is kept."""
         if isinstance(raw, Several):
             raw = next(iter(raw.matrices.values()))
@@ -355,7 +368,7 @@ class _Reader:
         before = len(self.written.remarks)
         rows = [
             [
-                self.entry(f"{where}[{i},{j}]", cell, symbols=self.symbols, factor=factor)
+                self.entry(f"{where}[{i},{j}]", cell, symbols=self.symbols, factor=factor, counted=counted)
                 for j, cell in enumerate(row, 1)
             ]
             for i, row in enumerate(cells.rows, 1)
