@@ -19,6 +19,7 @@ from symattn.page.document import (
     Block,
     Columns,
     Document,
+    Flow,
     Heading,
     PageBreak,
     Paragraph,
@@ -107,7 +108,7 @@ def _flat(blocks: Iterable[Block]) -> Iterator[Block]:
         match block:
             case Together(inside):
                 yield from _flat(inside)
-            case Columns():
+            case Columns() | Flow():
                 yield from _flat(common.one_after_another(block))
             case _:
                 yield block

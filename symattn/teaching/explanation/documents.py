@@ -13,6 +13,7 @@ from symattn.page.document import (
     Box,
     Columns,
     Document,
+    Flow,
     Heading,
     Inlines,
     ItemList,
@@ -30,6 +31,7 @@ from symattn.page.document import (
 from symattn.teaching.explanation.answers import answers
 from symattn.teaching.explanation.bare import bare_conventions
 from symattn.teaching.explanation.diagrams_kinds import default_diagram
+from symattn.teaching.explanation.flow import flow_sheet
 from symattn.teaching.explanation.layouts import (
     LAYOUTS,
     QUESTION,
@@ -45,7 +47,7 @@ from symattn.teaching.explanation.program import Programs, programs, whole_progr
 from symattn.teaching.explanation.solutions import PartialSolution
 from symattn.teaching.explanation.steps import Detail
 from symattn.teaching.problem import Problem
-from symattn.teaching.question import Question, total
+from symattn.teaching.question import Part, Question, total
 
 Conventions = Literal["full", "bare", "none"]
 CONVENTIONS: tuple[Conventions, ...] = ("full", "bare", "none")
@@ -83,6 +85,10 @@ def question_document(
     blocks += joined(_parts(question, layout, code))
     if question.after:
         blocks.append(Solved((), (), (), question.after))
+    if layout == "flow":
+        headings = [_heading(part, number) for number, part in enumerate(question.parts, 1)]
+        if sheet_of_flow := flow_sheet(question, headings, conventions):
+            blocks = [Flow(sheet_of_flow, tuple(blocks))]
     fields = ("Name", "Student ID", "Date") if solutions in ("blank", "partly") else ()
     document = Document(
         question.title, tuple(blocks), SUBTITLES[solutions], fields, sheet, recipe, solutions=solutions
@@ -110,8 +116,7 @@ def _parts(question: Question, layout: Layout, code: Programs) -> Iterator[Block
     arranged = in_schemes(question) if layout == "falk" else question
     begun = PartialSolution(arranged)
     for number, part in enumerate(arranged.parts, 1):
-        marks, label = f"[{total(part.marks)}]" if part.marks else "", f"{number}."
-        heading = Heading(part.title, 1, marks, (Words(label),), "question")
+        heading, label = _heading(part, number), f"{number}."
         if layout == "columns" and (apart := question_apart(part)):
             asked, room = apart
             beside = begun.solved(replace(part, ask=room, key=with_rule_apart(part.key)[1]), label)
@@ -119,6 +124,11 @@ def _parts(question: Question, layout: Layout, code: Programs) -> Iterator[Block
         else:
             yield heading
             yield with_programs(begun.solved(part, label), code, number)
+
+
+def _heading(part: Part, number: int) -> Heading:
+    marks = f"[{total(part.marks)}]" if part.marks else ""
+    return Heading(part.title, 1, marks, (Words(f"{number}."),), "question")
 
 
 def conventions_box(questions: Sequence[Question], form: Conventions = "full") -> list[Block]:

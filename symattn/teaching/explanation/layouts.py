@@ -37,8 +37,8 @@ from symattn.teaching.explanation.steps import LINE, cell_kind
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.question import MatrixAnswer, Part, Question
 
-Layout = Literal["matrix", "falk", "columns"]
-LAYOUTS: tuple[Layout, ...] = ("matrix", "falk", "columns")
+Layout = Literal["matrix", "falk", "columns", "flow"]
+LAYOUTS: tuple[Layout, ...] = ("matrix", "falk", "columns", "flow")
 
 # ------------------------------------------------------------------------------------------------ Falk's scheme
 
