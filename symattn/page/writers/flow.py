@@ -242,7 +242,7 @@ class _Panel:
             marks = (Words(f" {grid.heading.marks}"),) if grid.heading.marks else ()
         lines: tuple[Inlines, ...] = ((*number, Math(grid.title), *marks),)
         match grid.title:
-            case Relation((name, rule), signs) if room and inlines_width(lines[0]) * _EM > room:
+            case Relation((name, rule), signs) if room and inlines_width(lines[0]) * 0.9 * _EM > room:
                 lines = (*number, Math(name), *marks), (Math(Relation((NOTHING, rule), signs)),)
         self.titles.append(Title(grid, lines, x, y - len(lines) * _TITLE / 2 if room else y, ends))
 
@@ -360,8 +360,9 @@ class _Panel:
         self.put("Z", c, level)
         self.top += _EDGE
         # titles
-        for role in ("X", "E", "W_Q", "Q", "W_K", "K", "W_V", "V", "sum", "Z"):
+        for role in ("X", "E", "W_Q", "Q", "W_K", "K", "V", "sum", "Z"):
             self.above(role)
+        self.above("W_V", 4.0)
         column = self.grids["A"].cell[0]
         first = b + column / 2
         self.above("K^T", ends=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction as Ratio
 from functools import reduce
 from operator import add
 from typing import Literal
@@ -16,7 +17,7 @@ from symattn.derivation.derivation import Derivation, Op, Step, StepName
 from symattn.derivation.ops import Mask, MatMul, Part, Scale, Softmax, Stack
 from symattn.exact import NEGATIVE_INFINITY, Matrix, Outline, Value, exponential, power
 from symattn.exact.carry import in_decimals
-from symattn.formula import NOTHING, CellKind, Formula, Fraction, MatrixOf, Name, Number, Power, Relation, Text, Transposed
+from symattn.formula import NOTHING, CellKind, Formula, Fraction, MatrixOf, Name, Number, Power, Product, Relation, Sum, Text, Transposed
 from symattn.formula.width import width
 from symattn.foundation.languages import message
 from symattn.page.document import (
@@ -36,7 +37,7 @@ from symattn.page.document import (
 )
 from symattn.teaching.explanation.bare import bare_conventions
 from symattn.teaching.explanation.parts import wording_of
-from symattn.teaching.explanation.solutions import Knowing, PartialSolution, explained
+from symattn.teaching.explanation.solutions import PartialSolution, explained
 from symattn.teaching.explanation.steps import cell_kind
 from symattn.teaching.explanation.wording import Wording
 from symattn.teaching.problem import Problem
@@ -135,6 +136,11 @@ _HIGH: Mapping[CellKind, float] = {"integer": 7, "decimal": 7, "fraction": 9.5, 
 _GIVEN = 5.2  # the height of a row of numbers that are given
 _ROOM = {1: 154.0, 2: 86.0}  # what the boxes of one head may take of a line, by how many heads there are
 _WEIGHT = {1: (13.0, 25.0), 2: (15.0, 20.0)}  # how narrow and how wide boxes of weights and of the output are
+_LEVEL = {
+    True: (("Q", "S"), ("A", "Z")),
+    False: (("W_Q", "Q"), ("K^T", "S"), ("W_V", "V", "Z"), ("W_K", "K")),
+}
+"""What stands in the same rows, where tokens are rows and where they are columns."""
 _OUTPUT = 30.0  # a box of the output of all heads
 
 
@@ -197,9 +203,12 @@ class _Sheets:
         """One score as the dot product that it is: in names, and where it may be seen, in numbers."""
         step = next(step for step in self.d if StepName.of(step.name).stem == "S")
         assert isinstance(step.result, Matrix)
-        i, j = step.result.shape[0] - 1, 0
-        by_name = Knowing(self.d, self.problem.notation, lambda name, cell: False)
-        parts = [self.wording.entry(step.name, i, j), by_name.working(step, i, j)]
+        i, j, entry = step.result.shape[0] - 1, 0, self.wording.entry
+        terms = [
+            (entry("Q", i, k), entry("K", j, k)) if self.rows else (entry("K", k, i), entry("Q", k, j))
+            for k in range(step.operands[0].of(self.d.value(step.operands[0].name)).shape[1])
+        ]
+        parts: list[Formula] = [entry("S", i, j), Sum(tuple(Product(pair, "·") for pair in terms))]
         if version == "worked":
             parts += [self.wording.working(step, i, j), self.wording.number(step.result[i, j])]
         return tuple(parts)
@@ -229,15 +238,13 @@ class _Head:
 
     def grids(self) -> Iterator[FlowGrid]:
         queries, keys = self.of.tokens("Q"), self.of.tokens("K")
-        across, down = (self.integer, self.weight) if self.rows else (self.weight, self.integer)
         sources: dict[str, tuple[int, ...]] = {}
         for role, tokens in (("Q", queries), ("K", keys)):
             if source := self.of.source(role):
                 sources.setdefault(source, tokens)
         for k, (source, tokens) in enumerate(sources.items()):
-            cell = (self.given(source) if self.rows else (self.weight if k == 0 else self.given(source)), _GIVEN)
-            yield self.input(("X", "E")[k], source, cell, tokens)
-        del across, down
+            wide = self.weight if not self.rows and k == 0 else self.given(source)
+            yield self.input(("X", "E")[k], source, (wide, self.low(source)), tokens)
         yield from self.projected("Q", self.integer if self.rows else self.weight, queries)
         yield from self.projected("K", self.integer, keys)
         yield self.keys_turned(keys)
@@ -257,7 +264,7 @@ class _Head:
         yield self.step("C", _WEIGHT[2][0] + 1, marks)
         if "O" in self.d:
             weights = self.of.weights("O")
-            yield FlowGrid("W_O", self.wording.name(weights), self.numbers(weights), (self.given(weights), _GIVEN))
+            yield FlowGrid("W_O", self.wording.name(weights), self.numbers(weights), (self.given(weights), self.low(weights)))
             yield self.step("O", _OUTPUT, marks)
 
     # -- sizes
@@ -291,9 +298,21 @@ class _Head:
         assert isinstance(matrix, Matrix)
         return round(max(6.5, *(width(self.wording.number(x)) * _EM + 2.5 for x in matrix)), 1)
 
+    def low(self, name: str) -> float:
+        """The height of a row of numbers that are given."""
+        matrix = self.d.value(name)
+        return _GIVEN if all(width(self.wording.number(x)) <= 3 and not isinstance(x, Ratio) for x in matrix) else 9.0
+
+    def high(self, role: str) -> float:
+        """The height of a box: the same for matrices that stand in the same rows."""
+        level = next((group for group in _LEVEL[self.rows] if role in group), (role,))
+        return max(_HIGH[self.kind(x.removesuffix("^T").removeprefix("W_"))] for x in level)
+
     def kind(self, role: str) -> CellKind:
-        step = next((step for step in self.d if step.name == self.name(role)), None)
-        return cell_kind(step, self.of.problem.exact) if step else "integer"
+        """The kind of box that a step asks for; of a matrix that is given, by its numbers."""
+        if self.name(role) in self.d.givens:
+            return "integer" if self.low(self.name(role)) == _GIVEN else "fraction"
+        return cell_kind(self.d[self.name(role)], self.of.problem.exact)
 
     # -- matrices
 
@@ -314,14 +333,14 @@ class _Head:
         marks: tuple[tuple[int, ...], tuple[int, ...]] = (tokens, ()) if self.rows else ((), tokens)
         if role in self.d.givens:
             if role != "K":
-                high = _GIVEN if role == "Q" else _HIGH["integer"]
-                yield FlowGrid(role, self.wording.name(role), self.numbers(role), (wide, high), *marks, self.head)
+                size = (wide, self.high(role))
+                yield FlowGrid(role, self.wording.name(role), self.numbers(role), size, *marks, self.head)
             return
         weights, own = self.of.weights(role), None
         if self.head:
             own = self.d[self.name(role)].op
             assert isinstance(own, Part)
-        across, down = (wide, _GIVEN) if self.rows else (self.given(weights), _HIGH[self.kind(role)])
+        across, down = (wide, self.low(weights)) if self.rows else (self.given(weights), self.high(f"W_{role}"))
         yield FlowGrid(f"W_{role}", self.wording.name(weights), self.numbers(weights, own), (across, down), head=self.head)
         yield self.step(role, wide, marks, own)
 
@@ -346,7 +365,7 @@ class _Head:
         }
         grid = AnswerGrid(self.wording.name(name), *matrix.shape, kind, tuple(filled.items()), step=name)
         heading = self.of.headings.get(name)
-        return FlowGrid(role, title, grid, (wide, _HIGH[kind]), *marks, self.head, heading, start)
+        return FlowGrid(role, title, grid, (wide, self.high(role)), *marks, self.head, heading, start)
 
     def title(self, step: Step) -> Formula:
         """Its rule without the number of the head, which stands above; for heads side by side the arrows say it."""
@@ -379,7 +398,7 @@ class _Head:
             )
         else:
             inside = self.working(title, matrix, self.kind("K"), wide, 1 if self.rows else 0)
-        return FlowGrid("K^T", title, inside, (wide, _HIGH["integer"]), *marks, self.head)
+        return FlowGrid("K^T", title, inside, (wide, self.high("K^T")), *marks, self.head)
 
     @property
     def sign(self) -> str:

@@ -101,7 +101,7 @@ class PartialSolution:
         step = next((step for step in boxes.derivation if step.name == boxes.step), None)
         if step is None or step.result != boxes.matrix:
             return []
-        wording = Knowing(boxes.derivation, boxes.notation, self._known(boxes))
+        wording = _Knowing(boxes.derivation, boxes.notation, self._known(boxes))
         return entries(step, wording, Detail(boxes.first, boxes.places))
 
     def _known(self, boxes: _Boxes) -> Callable[[str, Cell], bool]:
@@ -172,7 +172,7 @@ def _boxes(question: Question, part: Part) -> _Boxes | None:
     return None
 
 
-class Knowing(Wording):
+class _Knowing(Wording):
     """The words for a derivation of which not everything is known: working has the names of other entries."""
 
     def __init__(self, derivation: Derivation, notation: Notation, known: Callable[[str, Cell], bool]) -> None:
@@ -191,4 +191,4 @@ class Knowing(Wording):
         return replace(view, entry=entry)
 
 
-__all__ = ["Knowing", "PartialSolution", "space_apart"]
+__all__ = ["PartialSolution", "space_apart"]
