@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from symattn.formula.nodes import Formula
 from symattn.page.document import AnswerGrid, Inlines, Strong
 from symattn.page.writers import flow
-from symattn.page.writers.common import Page
+from symattn.page.writers.common import Page, goes_on_with_a_sum
 from symattn.page.writers.figures import Box, Drawing, Frame, Line, Remark, Shape
 
 _STYLES = (
@@ -84,7 +84,10 @@ def _drawn_flow(shape: flow.Shape, formula: Callable[..., str], words: Callable[
         case flow.Caption(text, x, y):
             yield f"\\flownote{{{x:.1f}}}{{{y:.1f}}}{{{words((Strong(text),))}}}"
         case flow.Note(content, x, y):
-            yield f"\\flownote{{{x:.1f}}}{{{y:.1f}}}{{{formula(content, 'tall')}}}"
+            source = formula(content, "tall")
+            if goes_on_with_a_sum(content):  # its sign stands between two things
+                source = source.replace("$", "${}", 1)
+            yield f"\\flownote{{{x:.1f}}}{{{y:.1f}}}{{{source}}}"
         case Line(points):
             yield f"\\draw[flow arrow] {' -- '.join(_at(*point) for point in points)};"
 

@@ -151,11 +151,12 @@ def shape_of(grid: FlowGrid) -> tuple[int, int]:
 
 _MARK = 2.2  # how thick the mark of a token is
 _EDGE = 3.0  # the same with the gap between it and its matrix
-_TITLE = 5.4  # the height of a title, and of a line of a note
+TITLE = 5.4  # the height of a title, and of a line of a note
 _UP = 7.2  # between matrices above one another, with a title between them
 _ON = 5.0  # the same without a title
 _ACROSS = 5.0  # between matrices side by side
 _AWAY = 0.8  # between the ends of an arrow and what it joins
+_IN = 5.0  # between the left edge of a matrix and the arrow that leads up to it
 _APART = 8.0  # between two heads
 _EM = 4.0
 _LEAST = 27.0  # the width of the column at the left, which has room for notes
@@ -183,7 +184,7 @@ def drawn(sheet: FlowSheet) -> Picture:
     wide, high = max(panel.right for panel in panels), max(panel.top for panel in panels)
     foot = min(panel.foot for panel in panels)
     names = list(_names(sheet, wide))
-    high += max((y for _, _, y in names), default=0.0) + _TITLE
+    high += max((y for _, _, y in names), default=0.0) + TITLE
     shapes: list[Shape] = []
     for token, x, y in names:
         shapes += [Token(token, x, y, 4.0, 3.6), Note(sheet.tokens[token], x + 5.5, y + 1.8)]
@@ -196,7 +197,7 @@ def _names(sheet: FlowSheet, wide: float) -> Iterator[tuple[int, float, float]]:
     """What the tokens are called, in lines at the top: the token, and where its mark stands."""
     in_a_line = max(1, int(wide / _LABEL))
     for token in range(len(sheet.tokens)):
-        yield token, token % in_a_line * _LABEL, token // in_a_line * _TITLE
+        yield token, token % in_a_line * _LABEL, token // in_a_line * TITLE
 
 
 class _Panel:
@@ -244,7 +245,7 @@ class _Panel:
         match grid.title:
             case Relation((name, rule), signs) if room and inlines_width(lines[0]) * 0.9 * _EM > room:
                 lines = (*number, Math(name), *marks), (Math(Relation((NOTHING, rule), signs)),)
-        self.titles.append(Title(grid, lines, x, y - len(lines) * _TITLE / 2 if room else y, ends))
+        self.titles.append(Title(grid, lines, x, y - len(lines) * TITLE / 2 if room else y, ends))
 
     def above(self, role: str, at: float = 0.0, ends: bool = False) -> None:
         """A title above a matrix, from so far right of its left edge, or up to its right edge."""
@@ -252,7 +253,7 @@ class _Panel:
             x, y = self.places[role]
             y += self.high(role) + _EDGE * self._is_marked_above(role)
             self.title(role, x + (self.wide(role) if ends else at), y, ends)
-            self.top = max(self.top, y + _TITLE)
+            self.top = max(self.top, y + TITLE)
 
     def beside(self, role: str, x: float) -> None:
         """A title that ends at x, level with the middle of a matrix; on two lines where it is long."""
@@ -317,7 +318,7 @@ class _Panel:
         else:
             self._by_columns()
         if head := self.grids["A"].head:
-            self.captions.append(Caption(say("Head {head}", head=head), self.left, self.top - _TITLE))
+            self.captions.append(Caption(say("Head {head}", head=head), self.left, self.top - TITLE))
 
     def _by_rows(self) -> None:
         """Queries at the left, what softmax works on in the middle, keys and values at the right."""
@@ -355,7 +356,7 @@ class _Panel:
         v = level - _UP - self.high("V")
         self.put("V", c, v)
         self.put("W_V", c, v - _UP - self.high("W_V"))
-        level += self.high("exp") + _TITLE + 0.6
+        level += self.high("exp") + TITLE + 0.6
         self.put("A", b, level)
         self.put("Z", c, level)
         self.top += _EDGE
@@ -363,10 +364,9 @@ class _Panel:
         for role in ("X", "E", "W_Q", "Q", "W_K", "K", "V", "sum", "Z"):
             self.above(role)
         self.above("W_V", 4.0)
-        column = self.grids["A"].cell[0]
-        first = b + column / 2
+        first = b + _IN
         self.above("K^T", ends=True)
-        self.above("S", column / 2 + 3)
+        self.above("S", _IN + 2.5)
         for role in ("S'", "M", "exp", "A"):
             self.beside(role, b - _EDGE - 1.5)
         # arrows
@@ -417,7 +417,7 @@ class _Panel:
         level = _EDGE
         if apart:
             self.put("E", a_end - self.wide("E") - 2, _EDGE)
-            level += max(0.0, self.high("E") + _TITLE - self.high("X"))
+            level += max(0.0, self.high("E") + TITLE - self.high("X"))
         if "X" in self.grids:
             level = self.put("X", b, level) + _ON
         self.put("W_Q", a_end - self.wide("W_Q"), level)
@@ -439,14 +439,13 @@ class _Panel:
         self.put("K", z_end - self.wide("K"), keys)
         self.put("W_K", z_end - self.wide("W_K"), keys - _EDGE - _UP - self.high("W_K"))
         source = "E" if apart else "X"
-        cell = self.grids["A"].cell[0]
-        first = b + cell / 2
+        first = b + _IN
         for role in ("W_Q", "W_K", "W_V", "E", "K^T"):
             self.above(role)
         for role in ("K", "V"):
             self.above(role, ends=self.wide(role) < _LEAST)
         for role in ("Q", "S", "Z"):
-            self.above(role, 0.0 if role == "Z" else cell / 2 + 3)
+            self.above(role, 0.0 if role == "Z" else _IN + 2.5)
         if apart:
             self.title("X", b + self.wide("X") + 2, self.middle("X"), room=20.0)
         elif "X" in self.grids:
@@ -487,12 +486,12 @@ class _Panel:
             return
         parts = self.sheet.dot
         lines = _folded(parts, room / _EM)
-        if len(lines) * _TITLE > tall:  # the numbers may be left to the boxes
+        if len(lines) * TITLE > tall:  # the numbers may be left to the boxes
             lines = _folded(parts[:2], room / _EM)
-        if len(lines) * _TITLE > tall:
+        if len(lines) * TITLE > tall:
             return
         for k, line in enumerate(lines):
-            self.notes.append(Note(line, x + 4 * goes_on_with_a_sum(line), y + (len(lines) - k - 0.5) * _TITLE))
+            self.notes.append(Note(line, x + 4 * goes_on_with_a_sum(line), y + (len(lines) - k - 0.5) * TITLE))
 
     def join(self, panels: Sequence[_Panel]) -> None:
         """The heads side by side, or one below the other, and their output."""
@@ -536,7 +535,8 @@ class _Panel:
             yield Line(tuple((round(x, 1), round(high - y, 1)) for x, y in points), True)
         for mark in self.marks():
             yield replace(mark, x=round(mark.x, 1), y=round(high - mark.y, 1))
-        for role, (x, y) in self.places.items():
+        for role in self.grids:
+            x, y = self.places[role]
             yield from (replace(t, x=t.x, y=round(high - t.y, 1)) for t in self.titles if t.grid is self.grids[role])
             yield Boxes(self.grids[role], round(x, 1), round(high - y - self.high(role), 1))
         for line in self.outlines:
@@ -554,6 +554,6 @@ def _folded(parts: Sequence[Formula], room: float) -> list[Formula]:
 
 
 __all__ = [
-    "PATTERNS", "Boxes", "Caption", "Note", "Outline", "Picture", "Shape", "Title", "Token", "drawn", "fitted",
+    "PATTERNS", "Boxes", "Caption", "Note", "Outline", "Picture", "Shape", "TITLE", "Title", "Token", "drawn", "fitted",
     "has_room", "shape_of",
 ]  # fmt: skip

@@ -21,6 +21,7 @@ from symattn.page.document import (
     Document,
     FillIn,
     FillIns,
+    Flow,
     Heading,
     Inlines,
     ItemList,
@@ -29,6 +30,7 @@ from symattn.page.document import (
     PageBreak,
     Paragraph,
     Quoted,
+    Solved,
     Strong,
     Table,
     Together,
@@ -40,6 +42,7 @@ from symattn.page.presentation import TEXT_SIZES
 from symattn.teaching.exam.spec import ExamSpec
 from symattn.teaching.explanation import Layout, conventions_box
 from symattn.teaching.explanation.documents import lowered
+from symattn.teaching.explanation.flow import flow_sheet
 from symattn.teaching.explanation.layouts import QUESTION, in_schemes, joined, question_apart
 from symattn.teaching.explanation.overview import last_answer, weights_overview
 from symattn.teaching.explanation.page import rows_of
@@ -146,11 +149,33 @@ def _heading(question: Question, number: int, marks: str) -> Heading:
 
 
 def _asked(question: Question, number: int, layout: Layout, code: Programs) -> Iterator[Block]:
+    usual = _one_by_one(question, number, layout, code)
+    if sheets := _flow(question, layout):
+        heading = _heading(question, number, f"[{question.marks}]")
+        yield Flow((heading, *sheets.ask, _end(question, number)), tuple(usual))
+    else:
+        yield from usual
+
+
+def _end(question: Question, number: int) -> Paragraph:
+    total_of = message("(Total for Question {number} is {marks})", number=number, marks=_marks(question.marks))
+    return Paragraph((Words(total_of),))
+
+
+def _flow(question: Question, layout: Layout) -> Solved | None:
+    """The question as one picture, blank and filled in, if that is asked for and can be drawn."""
+    if layout != "flow":
+        return None
+    marks = (f"[{total(part.marks)}]" if part.marks else "" for part in question.parts)
+    headings = [_part(part, place, own) for place, (part, own) in enumerate(zip(question.parts, marks, strict=True))]
+    return flow_sheet(question, headings, "none")
+
+
+def _one_by_one(question: Question, number: int, layout: Layout, code: Programs) -> Iterator[Block]:
     first, *rest = [*question.introduction, *map(lowered, question.given)] or [Paragraph(())]
     yield Together((_heading(question, number, f"[{question.marks}]"), first))
     yield from (*rest, *code.opening)
-    total_of = message("(Total for Question {number} is {marks})", number=number, marks=_marks(question.marks))
-    end = Paragraph((Words(total_of),))
+    end = _end(question, number)
     for position, part in enumerate(_arranged(question, layout).parts):
         heading = _part(part, position, f"[{total(part.marks)}]" if part.marks else "")
         last = (end,) if position == len(question.parts) - 1 else ()
@@ -299,7 +324,9 @@ def key(spec: ExamSpec, sheet: str, questions: Sequence[Question]) -> Document:
         blocks.append(PageBreak())
         first, *rest = question.given or (Paragraph(()),)
         heading = _heading(question, position + 1, f"[{question.marks}]")
-        blocks += [Together((heading, lowered(first))), *map(lowered, rest), *code.opening]
+        opening: list[Block] = [Together((heading, lowered(first))), *map(lowered, rest), *code.opening]
+        sheets = _flow(question, spec.layout)
+        blocks += [Flow((heading, *sheets.worked), tuple(opening))] if sheets else opening
         for place, part in enumerate(_arranged(question, spec.layout).parts):
             start, *more = part.key
             blocks += [Together((_part(part, place, marks_text(part.marks)), start)), *more, *code.worked[place]]

@@ -31,7 +31,7 @@ from symattn.page.document import (
 from symattn.teaching.explanation.answers import answers
 from symattn.teaching.explanation.bare import bare_conventions
 from symattn.teaching.explanation.diagrams_kinds import default_diagram
-from symattn.teaching.explanation.flow import flow_sheet
+from symattn.teaching.explanation.flow import flow_sheet, sheet_of_derivation
 from symattn.teaching.explanation.layouts import (
     LAYOUTS,
     QUESTION,
@@ -57,7 +57,10 @@ def derivation_document(problem: Problem, detail: Detail | None = None, layout: 
     """The derivation worked out, in its notation, with the errata of a note listed."""
     known_choice("layout", layout, LAYOUTS)
     blocks = [*introduction(problem), *default_diagram(problem)]
-    blocks += page(problem, detail or Detail(places=problem.notation.decimals), layout)
+    worked = page(problem, detail or Detail(places=problem.notation.decimals), layout)
+    if layout == "flow" and (picture := sheet_of_derivation(problem)):
+        blocks.append(Flow(picture, ()))
+    blocks += worked
     blocks += whole_program(problem)
     return Document(problem.title, tuple(blocks))
 
@@ -87,8 +90,8 @@ def question_document(
         blocks.append(Solved((), (), (), question.after))
     if layout == "flow":
         headings = [_heading(part, number) for number, part in enumerate(question.parts, 1)]
-        if sheet_of_flow := flow_sheet(question, headings, conventions):
-            blocks = [Flow(sheet_of_flow, tuple(blocks))]
+        if picture := flow_sheet(question, headings, conventions):
+            blocks = [Flow((picture,), tuple(blocks))]
     fields = ("Name", "Student ID", "Date") if solutions in ("blank", "partly") else ()
     document = Document(
         question.title, tuple(blocks), SUBTITLES[solutions], fields, sheet, recipe, solutions=solutions

@@ -11,6 +11,7 @@ from dataclasses import replace
 from fractions import Fraction as Ratio
 from functools import reduce
 from operator import add
+from types import MappingProxyType
 from typing import Literal
 
 from symattn.derivation.derivation import Derivation, Op, Step, StepName
@@ -35,8 +36,8 @@ from symattn.page.document import (
     in_turn,
     sentence,
 )
-from symattn.teaching.explanation.bare import bare_conventions
-from symattn.teaching.explanation.parts import wording_of
+from symattn.teaching.explanation.bare import TOKENS
+from symattn.teaching.explanation.parts import agreed, unscaled, wording_of
 from symattn.teaching.explanation.solutions import PartialSolution, explained
 from symattn.teaching.explanation.steps import cell_kind
 from symattn.teaching.explanation.wording import Wording
@@ -46,18 +47,26 @@ from symattn.teaching.question import Question, StepAnswer, marks_text
 Version = Literal["ask", "partly", "worked"]
 Cell = tuple[int, int]
 
+_VERSIONS: tuple[Version, ...] = ("ask", "partly", "worked")
 
-def flow_sheet(question: Question, headings: Sequence[Heading], conventions: str) -> Blocks:
-    """The question as one picture, with all that may stand in its place; nothing where there is no such picture.
+
+def flow_sheet(question: Question, headings: Sequence[Heading], conventions: str) -> Solved | None:
+    """The question as one picture, with all that may stand in its place; none where there is no such picture.
 
     `headings` are those of its parts.
     """
     problem = question.problem
     if problem is None or not is_laid_out(problem.derivation) or not _is_asked_in_boxes(question):
-        return ()
-    sheets = _Sheets(question, problem, headings, conventions)
-    ask, partly, worked = (sheets.sheet(version) for version in ("ask", "partly", "worked"))
-    return (Solved((ask,), (partly,), (worked,), (*_marking(question, headings), *question.after)),)
+        return None
+    named = {part.name: heading for part, heading in zip(question.parts, headings, strict=True)}
+    sheets = _Sheets(problem, named, conventions, question)
+    ask, partly, worked = (sheets.sheet(version) for version in _VERSIONS)
+    return Solved((ask,), (partly,), (worked,), (*_marking(question, headings), *question.after))
+
+
+def sheet_of_derivation(problem: Problem) -> Blocks:
+    """A derivation as one picture, if there is one."""
+    return (_Sheets(problem).sheet("worked"),) if is_laid_out(problem.derivation) else ()
 
 
 def _is_asked_in_boxes(question: Question) -> bool:
@@ -147,13 +156,19 @@ _OUTPUT = 30.0  # a box of the output of all heads
 class _Sheets:
     """Flow sheets of one question: to be filled in, partly filled in, and filled in."""
 
-    def __init__(self, question: Question, problem: Problem, headings: Sequence[Heading], conventions: str) -> None:
-        self.problem, self.conventions = problem, conventions
+    def __init__(
+        self,
+        problem: Problem,
+        headings: Mapping[str, Heading] = MappingProxyType({}),
+        conventions: str = "bare",
+        question: Question | None = None,
+    ) -> None:
+        """`headings` are those of the parts of a question, by the names of their steps."""
+        self.problem, self.headings, self.conventions = problem, headings, conventions
         self.d, self.wording = problem.derivation, wording_of(problem)
         self.rows = self.d.orientation == "rows"
-        self.parts = {part.name: part for part in question.parts}
-        self.headings = {part.name: heading for part, heading in zip(question.parts, headings, strict=True)}
-        self.begun = PartialSolution(question)
+        self.parts = {part.name: part for part in question.parts} if question else {}
+        self.begun = PartialSolution(question) if question else None
         names = [StepName.of(step.name) for step in self.d]
         self.heads = tuple(name.head or 0 for name in names if name.stem == "A")
 
@@ -195,7 +210,9 @@ class _Sheets:
         if version != "worked":
             said.append((Words(_EXACT if self.problem.exact else message(_DECIMALS, places=self.problem.places)),))
         if self.conventions != "none":
-            lines = bare_conventions(self.problem, self.wording)
+            lines: list[Inlines] = [(Words(TOKENS[self.d.orientation]),), *agreed(self.problem, self.wording, brief=True)]
+            if unscaled(self.problem):
+                lines.append((Words("No scaling"),))
             said.append(tuple(x for k, line in enumerate(lines) for x in (*((Words(" · "),) if k else ()), *line)))
         return in_turn(said)
 
@@ -378,7 +395,7 @@ class _Head:
 
     def begun(self, name: str) -> frozenset[Cell]:
         """The boxes that are filled in where some of the work is done."""
-        boxes = self.of.begun.boxes.get(name)
+        boxes = self.of.begun.boxes.get(name) if self.of.begun else None
         return frozenset(boxes.first) if self.version == "partly" and boxes else frozenset()
 
     @staticmethod
